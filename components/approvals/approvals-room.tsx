@@ -21,7 +21,7 @@ import type { WaitingCommission, WaitingJob } from "@/server/contract/approvals"
 
 const LOOK_AGAIN_MS = 10_000;
 
-/** What waits for a person of a project: jobs to be approved and commissions to be paid, what is due first first. */
+/** The jobs to approve and the commission quotes to pay in a project, soonest deadline first. */
 export function ApprovalsRoom({ projectId }: { projectId: string }) {
   const trpc = useTRPC();
   const { data } = useSuspenseQuery({
@@ -31,22 +31,19 @@ export function ApprovalsRoom({ projectId }: { projectId: string }) {
   const hidden = data.count - data.items.length;
   return (
     <>
-      <PageHeader title="Approvals">
-        What waits for a person: jobs above the threshold or at a step that is reviewed, and commissions that
-        only people pay.
-      </PageHeader>
+      <PageHeader title="Approvals">Jobs and quotes waiting for your decision.</PageHeader>
       {data.items.length === 0 ? (
         <Card>
-          <EmptyState icon={CircleCheck} title="Nothing waits for you">
-            Jobs that need an approval and commission quotes to be paid appear here by themselves.{" "}
+          <EmptyState icon={CircleCheck} title="You're all caught up">
+            Jobs that need approval and quotes to pay appear here. Choose which jobs need approval in{" "}
             <Link href={`/projects/${projectId}/settings`} className="text-link underline">
               Settings
-            </Link>{" "}
-            say which jobs wait.
+            </Link>
+            .
           </EmptyState>
         </Card>
       ) : (
-        <ul aria-label="Approvals, what is due first first" className="max-w-3xl space-y-4">
+        <ul aria-label="Approvals, soonest deadline first" className="max-w-3xl space-y-4">
           {data.items.map((item) =>
             item.kind === "job" ? (
               <li key={item.jobId}>
@@ -62,8 +59,8 @@ export function ApprovalsRoom({ projectId }: { projectId: string }) {
       )}
       {hidden > 0 && (
         <p className="mt-4 max-w-3xl text-sm text-muted">
-          {hidden === 1 ? "One more waits" : `${hidden.toLocaleString("en-US")} more wait`}: decide on these
-          first, then the next appear.
+          {hidden === 1 ? "1 more is" : `${hidden.toLocaleString("en-US")} more are`} waiting. Decide on these
+          first to see {hidden === 1 ? "it" : "them"}.
         </p>
       )}
     </>
@@ -86,8 +83,8 @@ function JobCard({ projectId, item, now }: { projectId: string; item: WaitingJob
       />
       <CardBody className="space-y-2 text-sm">
         <Facts>
-          <Fact name="Asked by">{callerName(item.askedBy)}</Fact>
-          <Fact name="Ends">
+          <Fact name="Requested by">{callerName(item.askedBy)}</Fact>
+          <Fact name="Due">
             {item.approval.deadlineAt && <Due until={item.approval.deadlineAt} now={now} />}
           </Fact>
         </Facts>
@@ -123,19 +120,19 @@ function CommissionCard({
         actions={<Badge>Commission</Badge>}
       />
       <CardBody className="space-y-3 text-sm">
-        <p>An operator priced this request. Paying starts the work; only a person can.</p>
+        <p>An operator quoted a price for this request. The work starts when a person pays.</p>
         <Facts>
           <Fact name="Price">
             <span className="font-semibold">{formatMoney(quote.commissionPrice)}</span>{" "}
             <span className="text-muted">before tax, paid once</span>
           </Fact>
-          <Fact name="Asked by">{callerName(askedBy)}</Fact>
-          <Fact name="Ends">
+          <Fact name="Requested by">{callerName(askedBy)}</Fact>
+          <Fact name="Expires">
             <Due until={quote.expiresAt} now={now} />
           </Fact>
         </Facts>
         <Button asChild variant={mayPay ? "primary" : "secondary"}>
-          <Link href={approvalHref(quote.quoteId)}>{mayPay ? "Review and pay" : "Open the quote"}</Link>
+          <Link href={approvalHref(quote.quoteId)}>{mayPay ? "Review and pay" : "Open quote"}</Link>
         </Button>
       </CardBody>
     </Card>

@@ -6,7 +6,7 @@ import { Badge } from "@/components/ui/badge";
 const LOOK_AGAIN_MS = 30_000;
 const MOST = 99;
 
-/** How many approvals wait in a project, beside its door; nothing while none do. */
+/** The number of waiting approvals, shown in the navigation; renders nothing at zero. */
 export function WaitingCount({ projectId }: { projectId: string }) {
   const { data: count } = useQuery({
     ...useTRPC().approvals.count.queryOptions({ project_id: projectId }),

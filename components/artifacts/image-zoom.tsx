@@ -9,13 +9,13 @@ import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/u
 
 export type Picture = { href: string; name: string };
 
-/** Behind pictures that are transparent. */
+/** The background of transparent images. */
 export const CHECKERBOARD =
   "bg-[repeating-conic-gradient(var(--sunken)_0_25%,var(--surface)_0_50%)] bg-size-[16px_16px]";
 
 const STEPS = [1, 1.5, 2, 3, 4, 6, 8];
 
-/** A picture that opens large: nearer and farther, and beside another of the same job. */
+/** An image that opens in a dialog with zoom, optionally next to another image of the same job. */
 export function ZoomableImage({ picture, beside }: { picture: Picture; beside: Picture[] }) {
   const [step, setStep] = useState(0);
   const [other, setOther] = useState<string | null>(null);
@@ -47,15 +47,15 @@ export function ZoomableImage({ picture, beside }: { picture: Picture; beside: P
       </DialogTrigger>
       <DialogContent title={picture.name} className="max-w-6xl">
         <div className="mb-3 flex flex-wrap items-center gap-2">
-          <Button size="icon" aria-label="Smaller" disabled={step === 0} onClick={() => setStep(step - 1)}>
+          <Button size="icon" aria-label="Zoom out" disabled={step === 0} onClick={() => setStep(step - 1)}>
             <Minus aria-hidden />
           </Button>
           <span role="status" className="w-14 text-center text-sm tabular-nums">
-            {Math.round(scale * 100)} %
+            {Math.round(scale * 100)}%
           </span>
           <Button
             size="icon"
-            aria-label="Larger"
+            aria-label="Zoom in"
             disabled={step === STEPS.length - 1}
             onClick={() => setStep(step + 1)}
           >
@@ -73,7 +73,7 @@ export function ZoomableImage({ picture, beside }: { picture: Picture; beside: P
               >
                 <SelectTrigger id="compare-with" className="h-8 w-auto min-w-32 text-sm" />
                 <SelectContent>
-                  <SelectItem value="none">Nothing</SelectItem>
+                  <SelectItem value="none">None</SelectItem>
                   {others.map(({ href, name }) => (
                     <SelectItem key={href} value={href}>
                       {name}

@@ -3,8 +3,8 @@ import "@google/model-viewer";
 import { createElement, useEffect, useRef, useState } from "react";
 
 /*
- * Where the viewer finds decoders, read whenever one is made; what is not named here it loads from other hosts. Meshopt's
- * decoder is part of the viewer, which waits for a script all the same. No mesh can ask for Lottie.
+ * Where the viewer loads decoders from; any that is not set here comes from another host. The viewer bundles the Meshopt
+ * decoder but still waits for its script. No mesh uses Lottie.
  */
 Object.assign(self, {
   ModelViewerElement: {
@@ -15,10 +15,10 @@ Object.assign(self, {
   },
 });
 
-/** The viewer itself shows nothing and reports no error where it cannot draw. */
+/** Without WebGL 2 the viewer stays blank and reports no error. */
 const canDraw = () => document.createElement("canvas").getContext("webgl2") !== null;
 
-/** A mesh to be turned, by pointer and by arrow keys. Default export: it is loaded by itself. */
+/** A mesh that can be rotated by pointer and arrow keys. A default export, for dynamic import. */
 export default function ModelView({ href, name }: { href: string; name: string }) {
   const viewer = useRef<HTMLElement>(null);
   const [state, setState] = useState<"loading" | "loaded" | "failed">(() =>
@@ -38,7 +38,7 @@ export default function ModelView({ href, name }: { href: string; name: string }
   if (state === "failed")
     return (
       <p className="grid size-full place-items-center px-4 text-center text-sm text-muted">
-        This mesh cannot be shown here. Download it to open it elsewhere.
+        This browser can't display the mesh. Download it to open it in another program.
       </p>
     );
   return createElement("model-viewer", {

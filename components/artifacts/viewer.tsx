@@ -10,23 +10,23 @@ import { JsonView } from "@/components/ui/json-view";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type Picture, ZoomableImage } from "./image-zoom";
 
-/** The 3D library is large: it is loaded when somebody wants to see a mesh. */
+/** The 3D library is large, so it is loaded only when a mesh is opened. */
 const ModelView = dynamic(() => import("./model-view"), {
   ssr: false,
   loading: () => <Skeleton className="size-full rounded-none" />,
 });
 
-/** Media types a browser draws without running anything in them. */
+/** Image types that a browser renders without running code from the file. */
 const PICTURES: readonly string[] = ["image/png", "image/jpeg", "image/webp"];
 const isReadable = (mediaType: string) => /^(text\/(plain|markdown|csv)|application\/json)/.test(mediaType);
-/** Longer ones are downloaded. */
+/** Larger texts are only offered as a download. */
 const MOST_READABLE_BYTES = 1_000_000;
 
 export const isPicture = (mediaType: string) => PICTURES.includes(mediaType);
 
 export type Viewed = { href: string; name: string; mediaType: string; byteLength: number | null };
 
-/** An artifact, drawn by what it is; what cannot be drawn is a sign of its kind, and a download beside it. */
+/** Previews an artifact by its media type, or shows an icon when there is no preview. */
 export function ArtifactViewer({ artifact, beside }: { artifact: Viewed; beside: Picture[] }) {
   const { href, name, mediaType, byteLength } = artifact;
   if (isPicture(mediaType)) return <ZoomableImage picture={{ href, name }} beside={beside} />;
@@ -34,13 +34,13 @@ export function ArtifactViewer({ artifact, beside }: { artifact: Viewed; beside:
     return (
       <Plate className="aspect-auto h-36">
         <Music aria-hidden className="size-7" strokeWidth={1.25} />
-        {/* biome-ignore lint/a11y/useMediaCaption: sound made by a model comes without captions */}
-        <audio controls preload="metadata" src={href} aria-label={`Sound ${name}`} className="h-10 w-full" />
+        {/* biome-ignore lint/a11y/useMediaCaption: audio from a model has no captions */}
+        <audio controls preload="metadata" src={href} aria-label={`Audio ${name}`} className="h-10 w-full" />
       </Plate>
     );
   if (mediaType.startsWith("video/"))
     return (
-      // biome-ignore lint/a11y/useMediaCaption: video made by a model comes without captions
+      // biome-ignore lint/a11y/useMediaCaption: video from a model has no captions
       <video
         controls
         playsInline
@@ -92,13 +92,13 @@ function Mesh({ href, name }: { href: string; name: string }) {
   );
 }
 
-/** Text and JSON are read here, once; their bytes never change. */
+/** Text and JSON, fetched once since artifacts never change. */
 function Readable({ href, name, isJson }: { href: string; name: string; isJson: boolean }) {
   const { data, error } = useQuery({
     queryKey: ["artifact-text", href],
     queryFn: async ({ signal }) => {
       const answer = await fetch(href, { signal });
-      if (!answer.ok) throw new Error("This file could not be read.");
+      if (!answer.ok) throw new Error("This file could not be loaded. Reload the page or download it.");
       return answer.text();
     },
     staleTime: Number.POSITIVE_INFINITY,

@@ -14,10 +14,10 @@ import { TopUp } from "./top-up";
 import { TransactionLog } from "./transaction-log";
 import { WalletCards } from "./wallet-cards";
 
-/** A payment that is on its way is looked at again this often. */
+/** How often a pending payment is polled. */
 const PENDING_MS = 2_000;
 
-/** An organization's money: what is there, how to add to it, and everything that moved it. */
+/** The billing page of an organization: balances, top-ups and transactions. */
 export function BillingRoom({ organizationId, state }: { organizationId: string; state: BillingState }) {
   const trpc = useTRPC();
   const router = useRouter();
@@ -48,7 +48,7 @@ export function BillingRoom({ organizationId, state }: { organizationId: string;
           )
         }
       >
-        What {account?.displayName ?? "your organization"} has to spend on managed work.
+        Balances, top-ups and transactions of {account?.displayName ?? "your organization"}.
       </PageHeader>
       {state.payment && state.result && <Returned paymentId={state.payment} result={state.result} />}
       <WalletCards wallet={wallet} />
@@ -56,8 +56,8 @@ export function BillingRoom({ organizationId, state }: { organizationId: string;
         {canPay ? (
           <TopUp wallet={wallet} checkout={checkout} />
         ) : (
-          <Notice tone="busy" title="Owners and admins top up">
-            Your role here is {account?.role ?? "none"}. Ask one of them when funds run out.
+          <Notice tone="busy" title="Only owners and admins can top up">
+            Your role here is {account?.role ?? "none"}. Ask an owner or admin to add funds.
           </Notice>
         )}
         <CurrencySetting wallet={wallet} canChange={canPay} />
@@ -68,7 +68,7 @@ export function BillingRoom({ organizationId, state }: { organizationId: string;
   );
 }
 
-/** What became of the checkout one comes back from: as the payment itself has it, not as the address says. */
+/** The outcome of the checkout the reader returns from, according to the payment, not the URL. */
 function Returned({ paymentId, result }: { paymentId: string; result: "success" | "canceled" }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -91,19 +91,19 @@ function Returned({ paymentId, result }: { paymentId: string; result: "success" 
     <div role="status" className="mb-4">
       {isPaid ? (
         <Notice tone="good" title="Paid">
-          {credit} went into {what}.
+          {credit} was added to {what}.
         </Notice>
       ) : payment.state === "failed" ? (
-        <Notice tone="bad" title="The payment failed">
-          Nothing was charged. Try again, or pay in another way.
+        <Notice tone="bad" title="Payment failed">
+          Nothing was charged. Try again or use another payment method.
         </Notice>
       ) : result === "success" && payment.state === "open" ? (
-        <Notice tone="busy" title="The payment is on its way">
-          {credit} will be in {what} as soon as it is confirmed.
+        <Notice tone="busy" title="Payment processing">
+          {credit} will be added to {what} once the payment is confirmed.
         </Notice>
       ) : (
         <Notice tone="warn" title="Not paid">
-          The checkout was left. Nothing was charged.
+          The checkout was not completed. Nothing was charged.
         </Notice>
       )}
     </div>

@@ -3,17 +3,17 @@ import { hrefOf, type Place, placeFields, type SearchParams, singleValues } from
 
 const id = z.string().min(1).max(64).optional().catch(undefined);
 
-/** What the address of the billing page says: whose money, which page of the log, and from which checkout one came. */
+/** The URL state of the billing page: the organization, the page of transactions, and the checkout the reader returns from. */
 const BillingState = z.object({
   organizationId: id,
   ...placeFields(/^[1-9]\d{0,17}$/),
-  /** The payment a checkout was opened for, and how it was left. */
+  /** The payment of that checkout, and how the checkout was left. */
   payment: id,
   result: z.enum(["success", "canceled"]).optional().catch(undefined),
 });
 export type BillingState = z.output<typeof BillingState>;
 
-/** Reads the state from search parameters. A word we do not know counts as absent. */
+/** Reads the state from search parameters. Unknown values are ignored. */
 export const readBillingState = (params: SearchParams): BillingState =>
   BillingState.parse(singleValues(params));
 
@@ -21,7 +21,7 @@ export const billingHref = (state: BillingState): string => hrefOf("/billing", s
 
 const PAGE_SIZE = 25;
 
-/** The query of a place in the log, as the billing router takes it. */
+/** The billing router's input for a page of transactions. */
 export const transactionsQuery = (organizationId: string, { cursor }: Place) => ({
   organizationId,
   limit: PAGE_SIZE,

@@ -12,7 +12,7 @@ import type { PaidCommission } from "@/server/contract/commissions";
 import { formatMoney } from "./format-money";
 import { TestMoneyBadge } from "./test-money";
 
-/** What was paid for commissions and what of it went back: beside the transactions, since it never was in the wallet. */
+/** Commission payments and their refunds. They are not transactions, since they never touch the wallet. */
 export function CommissionPayments({ organizationId }: { organizationId: string }) {
   const trpc = useTRPC();
   const paid = useInfiniteQuery(
@@ -28,7 +28,7 @@ export function CommissionPayments({ organizationId }: { organizationId: string 
       <CardHeader
         id="commissions-title"
         title="Commission payments"
-        hint="Paid at a checkout of their own: they do not move the wallet."
+        hint="Paid at checkout. They don't affect the wallet."
       />
       {paid.error && (
         <div className="p-4">
@@ -81,8 +81,10 @@ function Payment({ item }: { item: PaidCommission }) {
       </div>
       <div className="ml-auto text-right tabular-nums">
         <p>{formatMoney(paid)}</p>
-        {tax.amountMicros > 0 && <p className="text-xs text-muted">{formatMoney(tax)} tax in it</p>}
-        {refunded.amountMicros > 0 && <p className="font-medium text-good">+{formatMoney(refunded)} back</p>}
+        {tax.amountMicros > 0 && <p className="text-xs text-muted">Includes {formatMoney(tax)} tax</p>}
+        {refunded.amountMicros > 0 && (
+          <p className="font-medium text-good">+{formatMoney(refunded)} refunded</p>
+        )}
       </div>
     </li>
   );
@@ -97,7 +99,7 @@ function Standing({ item }: { item: PaidCommission }) {
   );
 }
 
-/** What became of the money, in a word. */
+/** The status of a commission payment. */
 export function standingOf({
   state,
   refund,
@@ -105,9 +107,9 @@ export function standingOf({
   amount,
   tax,
 }: Pick<PaidCommission, "state" | "refund" | "refunded" | "amount" | "tax">): [Tone, string] {
-  if (state === "processing") return ["busy", "On its way"];
+  if (state === "processing") return ["busy", "Processing"];
   if (refunded.amountMicros >= amount.amountMicros + tax.amountMicros) return ["neutral", "Refunded"];
   if (refund?.state === "failed") return ["bad", "Refund failed"];
   if (refund) return ["busy", "Refund under way"];
-  return refunded.amountMicros > 0 ? ["neutral", "Refunded in part"] : ["good", "Paid"];
+  return refunded.amountMicros > 0 ? ["neutral", "Partly refunded"] : ["good", "Paid"];
 }

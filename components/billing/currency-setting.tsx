@@ -11,7 +11,7 @@ import { BillingCurrency, type Wallet } from "@/server/contract/billing";
 
 const NAMES: Record<BillingCurrency, string> = { USD: "US dollars", CAD: "Canadian dollars" };
 
-/** What an organization pays in. Its wallet stays in US dollars. */
+/** The currency that an organization pays in. Its wallet stays in US dollars. */
 export function CurrencySetting({ wallet, canChange }: { wallet: Wallet; canChange: boolean }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -60,7 +60,7 @@ export function CurrencySetting({ wallet, canChange }: { wallet: Wallet; canChan
           <p className="text-sm">{NAMES[wallet.billingCurrency]}</p>
         )}
         <p className="text-xs text-muted">
-          The wallet is in US dollars, whatever is paid in.
+          The wallet is always in US dollars.
           {wallet.fx &&
             ` One US dollar is ${wallet.fx.rateScaled / 10 ** wallet.fx.scale} ${wallet.fx.quoteCurrency}.`}
         </p>

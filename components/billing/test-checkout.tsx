@@ -11,7 +11,7 @@ import { useMutation } from "@/components/use-mutation";
 import { formatMoney } from "./format-money";
 import { TEST_MONEY } from "./test-money";
 
-/** The page of the built-in checkout: pays with nothing, or gives up, and leads back. */
+/** The page of the built-in test checkout: pay without money or cancel, then return. */
 export function TestCheckout({ paymentId }: { paymentId: string }) {
   const trpc = useTRPC();
   const { data: payment } = useSuspenseQuery(trpc.billing.testPayment.queryOptions({ paymentId }));
@@ -30,15 +30,15 @@ export function TestCheckout({ paymentId }: { paymentId: string }) {
   const pressed = decide.variables?.decision;
   return (
     <Card className="space-y-5 p-5">
-      <Notice tone="warn" title="No real money moves here">
+      <Notice tone="warn" title="Test checkout: no real money moves">
         {isTopUp
-          ? `Paying puts ${TEST_MONEY} into the test wallet, which the sandbox spends.`
-          : "Paying counts as paid all the same: the work begins."}
+          ? `Paying adds ${TEST_MONEY} to the test wallet, which pays for sandbox jobs.`
+          : "The payment still counts: the work begins."}
       </Notice>
       <Facts>
-        <Fact name="What">{payment.title}</Fact>
-        <Fact name="To pay">{formatMoney(payment.amount)}</Fact>
-        {isTopUp && <Fact name="Wallet gets">{formatMoney(payment.credit)}</Fact>}
+        <Fact name="Item">{payment.title}</Fact>
+        <Fact name="Amount">{formatMoney(payment.amount)}</Fact>
+        {isTopUp && <Fact name="Wallet credit">{formatMoney(payment.credit)}</Fact>}
       </Facts>
       {decide.error && (
         <Notice tone="bad" role="alert">
@@ -69,7 +69,9 @@ export function TestCheckout({ paymentId }: { paymentId: string }) {
       ) : (
         <div className="space-y-3">
           <p className="text-sm text-muted">
-            {payment.state === "paid" ? "This is paid." : "This checkout is closed. Nothing was charged."}
+            {payment.state === "paid"
+              ? "This payment is complete."
+              : "This checkout is closed. Nothing was charged."}
           </p>
           <Button asChild>
             <a href={back(payment.state === "paid" ? "success" : "canceled")}>

@@ -15,7 +15,7 @@ import { TEST_MONEY } from "./test-money";
 const MICROS_PER_CENT = 10_000;
 const TOP_UP: Bounds = { leastMicros: 500_000, mostMicros: 999_999_000_000, decimals: 2 };
 
-/** Fills the wallet: an amount that is offered, or one's own. Where nobody can pay, says so. */
+/** Tops up the wallet by a preset or custom amount, or explains that payments are not configured. */
 export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: boolean } | null }) {
   const trpc = useTRPC();
   const [amount, setAmount] = useState("25");
@@ -28,15 +28,16 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
   );
   if (!checkout)
     return (
-      <Notice tone="busy" title="Top-ups are not set up">
-        Payments are not configured in this installation. Its operator can set them up or credit the wallet.
+      <Notice tone="busy" title="Top-ups are not available">
+        Payments are not configured in this installation. Ask your operator to set them up or to credit the
+        wallet.
       </Notice>
     );
 
   const { micros } = readAmount(amount, TOP_UP);
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    if (micros === null) return; // the field has refused it
+    if (micros === null) return; // the field shows the error
     const [presetKey] = Object.entries(TOP_UP_PRESETS).find(([, preset]) => preset === micros) ?? [];
     start.mutate({
       organizationId: wallet.organizationId,
@@ -56,7 +57,7 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
           )}
           {checkout.test && (
             <p className="text-sm text-muted">
-              No real money moves: this puts {TEST_MONEY} into the test wallet.
+              No real money moves. This adds {TEST_MONEY} to the test wallet.
             </p>
           )}
           <fieldset className="flex flex-wrap gap-2">
@@ -82,7 +83,7 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
               text={amount}
               onText={setAmount}
             />
-            {/* Beside the input, whose label is above it. */}
+            {/* Aligned with the input, whose label is above it. */}
             <Button
               type="submit"
               variant="primary"

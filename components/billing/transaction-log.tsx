@@ -28,7 +28,7 @@ const KINDS: Record<string, string> = {
 
 type Props = { organizationId: string; place: Place };
 
-/** Everything that moved the wallets and the allowance, newest first. */
+/** The transactions of the wallets and allowances, newest first. */
 export function TransactionLog({ organizationId, place }: Props) {
   const trpc = useTRPC();
   const { data } = useSuspenseQuery(
@@ -40,11 +40,14 @@ export function TransactionLog({ organizationId, place }: Props) {
         <CardHeader
           id="transactions-title"
           title="Transactions"
-          hint="Of wallet and allowance: nothing in it ever changes."
+          hint="Immutable ledger of balance and credits."
         />
         {data.items.length === 0 ? (
-          <EmptyState icon={ReceiptText} title={place.cursor ? "No older transaction" : "No transaction yet"}>
-            {place.cursor ? "This is the end of the log." : "Charges and top-ups appear here."}
+          <EmptyState
+            icon={ReceiptText}
+            title={place.cursor ? "No older transactions" : "No transactions yet"}
+          >
+            {place.cursor ? "This is the end of the list." : "Charges and top-ups appear here."}
           </EmptyState>
         ) : (
           <Entries items={data.items} />
@@ -69,11 +72,11 @@ function Entries({ items }: { items: WalletTransaction[] }) {
           <caption className="sr-only">Transactions, newest first</caption>
           <thead>
             <tr>
-              <TableHead>What</TableHead>
-              <TableHead>Paid from</TableHead>
-              <TableHead>For</TableHead>
+              <TableHead>Type</TableHead>
+              <TableHead>Source</TableHead>
+              <TableHead>Reference</TableHead>
               <TableHead className="text-right">Amount</TableHead>
-              <TableHead className="text-right">When</TableHead>
+              <TableHead className="text-right">Date</TableHead>
             </tr>
           </thead>
           <tbody>

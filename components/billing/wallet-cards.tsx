@@ -4,16 +4,16 @@ import type { Wallet, WalletMoney } from "@/server/contract/billing";
 import { formatMoney } from "./format-money";
 import { TEST_MONEY, TestMoneyBadge } from "./test-money";
 
-/** What is there to spend: live money, and test money apart. */
+/** The balances: live money and test money, separately. */
 export function WalletCards({ wallet }: { wallet: Wallet }) {
   return (
     <div className="grid gap-4 md:grid-cols-2">
       <WalletCard id="live-wallet" title="Wallet" money={wallet} wallet={wallet}>
-        Pays for work on the accounts of this installation: the provider's price and{" "}
-        {wallet.serviceFeeBps / 100}%.
+        Pays for jobs on this installation's provider accounts, at the provider's price plus a{" "}
+        {wallet.serviceFeeBps / 100}% service fee.
       </WalletCard>
       <WalletCard id="test-wallet" title="Test wallet" money={wallet.test} wallet={wallet} isTest>
-        Its {TEST_MONEY} pays for work in the sandbox, and is never spent on a real provider.
+        Its {TEST_MONEY} pays for sandbox jobs and is never spent on a real provider.
       </WalletCard>
     </div>
   );
@@ -56,7 +56,7 @@ function WalletCard({
   );
 }
 
-/** About how much that is, for who pays in another currency. */
+/** The approximate amount in the organization's currency, when that is not US dollars. */
 function inOther({ fx }: Wallet, amountMicros: number): string {
   if (!fx) return "";
   const converted = Math.round((amountMicros / 10_000) * (fx.rateScaled / 10 ** fx.scale)) * 10_000;
@@ -96,7 +96,7 @@ function Allowance({
         <div className="h-full rounded-full bg-primary" style={{ width: `${part}%` }} />
       </div>
       <p className="text-xs text-muted">
-        Spent before the balance, at most {formatMoney(wallet.trialCeiling)} by one execution.
+        Used before the balance, up to {formatMoney(wallet.trialCeiling)} per execution.
       </p>
     </div>
   );

@@ -11,7 +11,7 @@ import { dollars, nameOf } from "./words";
 const SHOWN = 5;
 const toneOf = ({ percent }: BudgetAlert) => (percent === 100 ? "bad" : percent === 80 ? "warn" : "neutral");
 
-/** The latest steps of 50, 80 and 100 % that were reached; nothing where there was none. */
+/** The latest alerts at 50, 80 and 100% of a limit; renders nothing when there are none. */
 export function AlertList({
   projectId,
   keyNames,
@@ -24,11 +24,11 @@ export function AlertList({
   if (alerts.length === 0) return null;
   return (
     <Card aria-labelledby="alerts-title" className="mb-4">
-      <CardHeader id="alerts-title" title="Alerts" hint="At 50, 80 and 100 % of a ceiling" />
+      <CardHeader id="alerts-title" title="Alerts" hint="At 50, 80 and 100% of a limit" />
       <ul className="divide-y divide-line">
         {alerts.slice(0, SHOWN).map((alert) => (
           <li key={alert.alertId} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2 text-sm">
-            <Badge tone={toneOf(alert)}>{alert.percent} %</Badge>
+            <Badge tone={toneOf(alert)}>{alert.percent}%</Badge>
             <span className="min-w-0 [overflow-wrap:anywhere]">
               {nameOf(alert, keyNames)}
               {alert.isTest && ` (${TEST_MONEY})`}

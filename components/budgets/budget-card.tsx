@@ -17,7 +17,7 @@ import { dollars, MODES, NOW, nameOf, ownerName, PERIODS, spentOf } from "./word
 
 const TONES: Record<BudgetEnforcement, Tone> = { prevent: "good", warn: "warn", off: "neutral" };
 
-/** One ceiling: what is spent and reserved against it, how that came, and what an admin can do about it. */
+/** One budget: spend and reserved funds against its limit, a chart, and the actions of an admin. */
 export function BudgetCard({
   budget,
   isTest,
@@ -27,7 +27,7 @@ export function BudgetCard({
   budget: BudgetView;
   isTest: boolean;
   keyNames: ReadonlyMap<string, string>;
-  /** Given to who may change it. */
+  /** Set when the reader may change the budget. */
   project: ProjectChoice | undefined;
 }) {
   const name = nameOf(budget, keyNames);
@@ -46,7 +46,7 @@ export function BudgetCard({
         <p className="text-sm text-muted tabular-nums">
           <span className="text-xl font-semibold text-text">{dollars(spentOf(spend))}</span> of{" "}
           {dollars(ceiling)} {NOW[budget.period]}
-          {budget.managedOnly && ", managed only"}
+          {budget.managedOnly && ", excluding your own provider accounts"}
         </p>
         <Meter name={name} ceiling={ceiling} settled={spend.settledMicros} held={spend.heldMicros} />
         <ul className="flex flex-wrap gap-x-5 gap-y-1 text-xs text-muted tabular-nums">
@@ -56,7 +56,7 @@ export function BudgetCard({
         </ul>
         {budget.temporaryIncrease && (
           <p className="text-xs text-muted">
-            Raised by {dollars(budget.temporaryIncrease.amountMicros)} until{" "}
+            Increased by {dollars(budget.temporaryIncrease.amountMicros)} until{" "}
             <Moment at={budget.temporaryIncrease.until} />: {budget.temporaryIncrease.reason}
           </p>
         )}
@@ -107,7 +107,7 @@ function Actions({ budget, project, name }: { budget: BudgetView; project: Proje
   const onSettled = () => queryClient.invalidateQueries({ queryKey: trpc.budgets.pathKey() });
   const clear = useMutation(trpc.budgets.clearIncrease.mutationOptions({ onSettled }));
   const remove = useMutation(
-    trpc.budgets.remove.mutationOptions({ onSettled, onSuccess: () => toast.success("Budget switched off") }),
+    trpc.budgets.remove.mutationOptions({ onSettled, onSuccess: () => toast.success("Budget turned off") }),
   );
   const { budgetId } = budget;
   return (
@@ -116,29 +116,29 @@ function Actions({ budget, project, name }: { budget: BudgetView; project: Proje
         Edit
       </Button>
       {budget.enforcement !== "off" && (
-        <Button size="sm" aria-label={`Raise for a while: ${name}`} onClick={() => setRaising(true)}>
-          Raise for a while
+        <Button size="sm" aria-label={`Temporary increase: ${name}`} onClick={() => setRaising(true)}>
+          Temporary increase
         </Button>
       )}
       {budget.temporaryIncrease && (
         <Button
           size="sm"
-          aria-label={`End the increase: ${name}`}
+          aria-label={`End increase: ${name}`}
           pending={clear.isPending}
           onClick={() => clear.mutate({ budgetId })}
         >
-          End the increase
+          End increase
         </Button>
       )}
       {budget.enforcement !== "off" && (
         <Confirm
-          title="Switch this budget off?"
-          description="Nothing is warned of or prevented by it any more. It can be set again, and then counts what was spent meanwhile."
-          action="Switch off"
+          title="Turn off this budget?"
+          description="It will no longer warn about or block spending. If you set it again, spending in the meantime counts."
+          action="Turn off"
           onConfirm={() => remove.mutate({ budgetId })}
         >
-          <Button size="sm" variant="ghost" aria-label={`Switch off: ${name}`}>
-            Switch off
+          <Button size="sm" variant="ghost" aria-label={`Turn off: ${name}`}>
+            Turn off
           </Button>
         </Confirm>
       )}

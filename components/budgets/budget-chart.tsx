@@ -7,20 +7,23 @@ import { dollars } from "./words";
 
 const WIDTH = 480;
 const HEIGHT = 96;
-/** Room above the ceiling's line, so that it is seen. */
+/** Space above the limit's line, so that it stays visible. */
 const HEADROOM = 1.12;
 
-/** Spend within the period: settled below, reserved on top of it, and the ceiling as a line. */
+/** Spend within the period: settled, with reserved funds stacked on top, and the limit as a line. */
 export function BudgetChart({ budget, isTest, name }: { budget: BudgetView; isTest: boolean; name: string }) {
   const trpc = useTRPC();
   const { budgetId, updatedAt } = budget;
   const spend = isTest ? budget.testSpend : budget.spend;
   const { data, isError } = useQuery({
     ...trpc.budgets.course.queryOptions({ budgetId, isTest }),
-    // Read again when what it ends with has changed.
+    // Reload when the current amounts change.
     queryHash: JSON.stringify(["course", budgetId, isTest, updatedAt, spend.settledMicros, spend.heldMicros]),
   });
-  if (isError) return <p className="h-24 text-xs text-muted">The course could not be read.</p>;
+  if (isError)
+    return (
+      <p className="h-24 text-xs text-muted">The chart could not be loaded. Reload the page to try again.</p>
+    );
   if (!data) return <Skeleton className="h-24 w-full" />;
   return <Course course={data} ceiling={budget.effectiveCeilingMicros} name={name} />;
 }
@@ -41,15 +44,15 @@ function Course({ course, ceiling, name }: { course: BudgetCourse; ceiling: numb
     const line = drawn.map((point, place) => `${x(place).toFixed(1)},${y(levelOf(point)).toFixed(1)}`);
     return `0,${HEIGHT} ${line.join(" ")} ${WIDTH},${HEIGHT}`;
   };
-  const told = last
-    ? `${dollars(last.settledMicros)} spent and ${dollars(last.heldMicros)} reserved, ceiling ${dollars(ceiling)}`
-    : `nothing yet, ceiling ${dollars(ceiling)}`;
+  const summary = last
+    ? `${dollars(last.settledMicros)} spent and ${dollars(last.heldMicros)} reserved, limit ${dollars(ceiling)}`
+    : `no spend yet, limit ${dollars(ceiling)}`;
   return (
     <svg
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={`Course of ${name}: ${told}`}
+      aria-label={`Spend over time, ${name}: ${summary}`}
       className="h-24 w-full border-b border-line"
     >
       <polygon

@@ -18,16 +18,16 @@ import { MODES, PERIODS, replacedBy } from "./words";
 
 type Props = {
   project: ProjectChoice;
-  /** The one that is changed; its owner and period stay. */
+  /** The budget to change; its owner and period stay. */
   budget?: BudgetView;
   keys: ApiKey[];
-  /** Those that stand: one that is set anew may be one of them. */
+  /** The existing budgets: a new one may replace one of them. */
   standing: BudgetView[];
   isOpen: boolean;
   onOpenChange: (isOpen: boolean) => void;
 };
 
-/** Sets a ceiling, or changes the one given. */
+/** Sets a new budget, or changes the one given. */
 export function BudgetDialog(props: Props) {
   return (
     <Dialog open={props.isOpen} onOpenChange={props.onOpenChange}>
@@ -36,7 +36,7 @@ export function BudgetDialog(props: Props) {
   );
 }
 
-/** The owner of a budget that stands, as it is set. */
+/** The owner of an existing budget, as the router takes it. */
 function ownerOf({ scope, organizationId }: BudgetView) {
   const [kind, id = ""] = scope.split(":");
   if (kind === "project") return { projectId: id };
@@ -53,7 +53,7 @@ function BudgetForm({ project, budget, keys, standing, onOpenChange }: Props) {
   const set = useMutation(
     trpc.budgets.set.mutationOptions({
       onSuccess: () => {
-        toast.success("Budget set");
+        toast.success("Budget saved");
         onOpenChange(false);
       },
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.budgets.pathKey() }),
@@ -85,8 +85,8 @@ function BudgetForm({ project, budget, keys, standing, onOpenChange }: Props) {
 
   return (
     <DialogContent
-      title={budget ? "Edit the budget" : "Set a budget"}
-      description="What is spent and reserved in the period already counts at once."
+      title={budget ? "Edit budget" : "Set budget"}
+      description="Funds already spent or reserved in this period count."
     >
       <form onSubmit={submit} className="space-y-4">
         {set.error && (
@@ -97,13 +97,13 @@ function BudgetForm({ project, budget, keys, standing, onOpenChange }: Props) {
         {!budget && (
           <div className="grid gap-4 sm:grid-cols-2">
             <div className="grid gap-1.5">
-              <Label htmlFor="budget-owner">Spending of</Label>
+              <Label htmlFor="budget-owner">Scope</Label>
               <Select value={kind} onValueChange={setKind}>
                 <SelectTrigger id="budget-owner" />
                 <SelectContent>
                   <SelectItem value="project">This project</SelectItem>
-                  <SelectItem value="organization">The whole organization</SelectItem>
-                  <SelectItem value="principal">A key or a person</SelectItem>
+                  <SelectItem value="organization">Whole organization</SelectItem>
+                  <SelectItem value="principal">API key or person</SelectItem>
                 </SelectContent>
               </Select>
             </div>
@@ -124,7 +124,7 @@ function BudgetForm({ project, budget, keys, standing, onOpenChange }: Props) {
         )}
         {!budget && kind === "principal" && (
           <div className="space-y-1.5">
-            <Label htmlFor="budget-principal">Id of the key or person</Label>
+            <Label htmlFor="budget-principal">Key or person ID</Label>
             <Input
               id="budget-principal"
               value={principal}
@@ -150,12 +150,12 @@ function BudgetForm({ project, budget, keys, standing, onOpenChange }: Props) {
           <AmountField
             id="budget-ceiling"
             name="ceiling"
-            label="Ceiling in US dollars"
+            label="Limit in US dollars"
             required
             micros={budget?.ceilingMicros ?? 10_000_000}
           />
           <div className="space-y-1.5">
-            <Label htmlFor="budget-mode">Above it</Label>
+            <Label htmlFor="budget-mode">At the limit</Label>
             <Select
               name="mode"
               defaultValue={budget && budget.enforcement !== "off" ? budget.enforcement : "prevent"}
@@ -178,7 +178,7 @@ function BudgetForm({ project, budget, keys, standing, onOpenChange }: Props) {
             onCheckedChange={(checked) => setManagedOnly(checked === true)}
           />
           <Label htmlFor="budget-managed" className="font-normal">
-            Leave out what runs on our own provider accounts
+            Exclude jobs on your own provider accounts
           </Label>
         </div>
         <p role="status" className="text-sm text-warn empty:hidden">

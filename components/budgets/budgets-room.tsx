@@ -17,7 +17,7 @@ import { spentOf } from "./words";
 
 const REFRESH_MS = 10_000;
 
-/** The ceilings that bear on a project, what counts against them now, and what is reserved by which job. */
+/** The budgets that apply to a project, their current spend, and the jobs that hold reserved funds. */
 export function BudgetsRoom({ projectId }: { projectId: string }) {
   const trpc = useTRPC();
   const asked = { project_id: projectId };
@@ -33,7 +33,7 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
   const canSet = project?.role === "owner" || project?.role === "admin";
   const keyNames = new Map(keys.map((key) => [key.keyId, key.name]));
   const budgets = all.items.filter(({ scope }) => !/^(guardrail|connection):/.test(scope));
-  // Where nothing but test money was used, that is what there is to see.
+  // When only test money was spent, show test money first.
   const onlyTest =
     budgets.some(({ testSpend }) => spentOf(testSpend) > 0) &&
     budgets.every(({ spend }) => spentOf(spend) === 0);
@@ -47,12 +47,12 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
           canSet && (
             <Button variant="primary" onClick={() => setOpen(true)}>
               <Plus aria-hidden />
-              Set a budget
+              Set budget
             </Button>
           )
         }
       >
-        Ceilings on spending. What is reserved counts as well, so a budget set to prevent is never exceeded.
+        Spending limits. Reserved funds count; “Prevent” blocks new jobs at the limit.
       </PageHeader>
       {project && (
         <BudgetDialog
@@ -66,15 +66,15 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
       <AlertList projectId={projectId} keyNames={keyNames} />
       {budgets.length === 0 ? (
         <Card>
-          <EmptyState icon={Gauge} title="No budget yet">
+          <EmptyState icon={Gauge} title="No budgets yet">
             {canSet
-              ? "Set one for this project, the whole organization, or a single key or person."
-              : "Admins of your organization can set one. Nothing limits spending here but the funds."}
+              ? "Set one for this project, the whole organization, or a single API key or person."
+              : "Admins of your organization can set one. Until then, only the available funds limit spending."}
           </EmptyState>
         </Card>
       ) : (
         <Tabs value={isTest ? "test" : "live"} onValueChange={setMoney}>
-          <TabsList aria-label="Which money">
+          <TabsList aria-label="Money">
             <TabsTrigger value="live">Live money</TabsTrigger>
             <TabsTrigger value="test">Test money</TabsTrigger>
           </TabsList>

@@ -15,7 +15,7 @@ import { dollars } from "./words";
 
 const shown = (micros: number | null) => (micros === null ? "No limit" : dollars(micros));
 
-/** Safety limits on what runs on the organization's own provider accounts. */
+/** Safety limits for jobs on the organization's own provider accounts. */
 export function GuardrailCard({ projectId, canSet }: { projectId: string; canSet: boolean }) {
   const trpc = useTRPC();
   const { data } = useSuspenseQuery(trpc.budgets.guardrails.queryOptions({ project_id: projectId }));
@@ -24,15 +24,15 @@ export function GuardrailCard({ projectId, canSet }: { projectId: string; canSet
       <CardHeader
         id="guardrails-title"
         title="Own provider accounts"
-        hint="Safety limits of the whole organization, at list price"
+        hint="Safety limits for the whole organization, at list price"
       />
       <CardBody>
         {canSet ? (
           <GuardrailForm key={`${data.dailyMicros} ${data.perExecutionMicros}`} guardrails={data} />
         ) : (
           <Facts>
-            <Fact name="Each day">{shown(data.dailyMicros)}</Fact>
-            <Fact name="One execution">{shown(data.perExecutionMicros)}</Fact>
+            <Fact name="Daily">{shown(data.dailyMicros)}</Fact>
+            <Fact name="Per execution">{shown(data.perExecutionMicros)}</Fact>
           </Facts>
         )}
       </CardBody>
@@ -70,14 +70,14 @@ function GuardrailForm({ guardrails }: { guardrails: Guardrails }) {
         <AmountField
           id="guardrail-daily"
           name="daily"
-          label="Each day, US dollars"
+          label="Daily limit in US dollars"
           placeholder="No limit"
           micros={guardrails.dailyMicros}
         />
         <AmountField
           id="guardrail-perExecution"
           name="perExecution"
-          label="One execution, US dollars"
+          label="Limit per execution in US dollars"
           placeholder="No limit"
           micros={guardrails.perExecutionMicros}
         />

@@ -17,7 +17,7 @@ import { dollars } from "./words";
 
 const REFRESH_MS = 5_000;
 
-/** What is reserved now and by which job; an owner says what became of those whose charge nobody knows. */
+/** The funds reserved by unfinished jobs. An owner resolves unconfirmed charges here. */
 export function HoldList({ projectId, canResolve }: { projectId: string; canResolve: boolean }) {
   const trpc = useTRPC();
   const [chosen, setChosen] = useState<HoldView | null>(null);
@@ -30,11 +30,7 @@ export function HoldList({ projectId, canResolve }: { projectId: string; canReso
     hold.state === "ambiguous" &&
     canResolve &&
     !isComparison(hold) && (
-      <Button
-        size="sm"
-        aria-label={`Resolve the charge of ${hold.executionId}`}
-        onClick={() => setChosen(hold)}
-      >
+      <Button size="sm" aria-label={`Resolve charge of ${hold.executionId}`} onClick={() => setChosen(hold)}>
         Resolve
       </Button>
     );
@@ -42,13 +38,11 @@ export function HoldList({ projectId, canResolve }: { projectId: string; canReso
     <Card aria-labelledby="holds-title" className="mt-4 overflow-hidden">
       <CardHeader
         id="holds-title"
-        title="Reserved now"
-        hint={
-          unknown > 0 ? `${unknown} ended without anybody knowing the charge` : "By jobs that have not ended"
-        }
+        title="Reserved funds"
+        hint={unknown > 0 ? `${unknown} with unconfirmed charges` : "By unfinished jobs"}
       />
       {data.items.length === 0 ? (
-        <CardBody className="text-sm text-muted">Nothing is reserved.</CardBody>
+        <CardBody className="text-sm text-muted">No reserved funds.</CardBody>
       ) : (
         <>
           <div className="hidden md:block">
@@ -56,10 +50,10 @@ export function HoldList({ projectId, canResolve }: { projectId: string; canReso
               <thead>
                 <tr>
                   <TableHead>Job</TableHead>
-                  <TableHead>Reserved</TableHead>
-                  <TableHead>State</TableHead>
-                  <TableHead>By</TableHead>
-                  <TableHead>Since</TableHead>
+                  <TableHead>Amount</TableHead>
+                  <TableHead>Status</TableHead>
+                  <TableHead>Caller</TableHead>
+                  <TableHead>Created</TableHead>
                   <TableHead>
                     <span className="sr-only">Actions</span>
                   </TableHead>
@@ -89,7 +83,7 @@ export function HoldList({ projectId, canResolve }: { projectId: string; canReso
               </tbody>
             </Table>
           </div>
-          <ul aria-label="Reserved now" className="divide-y divide-line md:hidden">
+          <ul aria-label="Reserved funds" className="divide-y divide-line md:hidden">
             {data.items.map((hold) => (
               <li key={hold.holdId} className="space-y-2 px-4 py-3 text-sm">
                 <div className="flex items-start justify-between gap-3">
@@ -140,13 +134,13 @@ function Reserved({ hold }: { hold: HoldView }) {
 
 function HoldState({ hold }: { hold: HoldView }) {
   return hold.state === "ambiguous" ? (
-    <Badge tone="warn">Charge unknown</Badge>
+    <Badge tone="warn">Unconfirmed charge</Badge>
   ) : (
     <Badge tone="busy">Reserved</Badge>
   );
 }
 
-/** Of a comparison that nobody has judged all holds are one; what is unknown of it is resolved by entry, afterwards. */
+/** An unjudged comparison has one hold for all entries; unconfirmed charges are resolved per entry after the judgement. */
 const isComparison = ({ executionId }: HoldView) => executionId.startsWith("cmp_");
 
 const hrefOf = (hold: HoldView) =>

@@ -23,7 +23,7 @@ const LENGTHS = [
 
 type Props = { budget: BudgetView; name: string; isOpen: boolean; onOpenChange: (isOpen: boolean) => void };
 
-/** Raises a ceiling for a while. */
+/** Increases the limit of a budget for some time. */
 export function IncreaseDialog(props: Props) {
   return (
     <Dialog open={props.isOpen} onOpenChange={props.onOpenChange}>
@@ -38,7 +38,7 @@ function IncreaseForm({ budget, name, onOpenChange }: Props) {
   const raise = useMutation(
     trpc.budgets.increase.mutationOptions({
       onSuccess: () => {
-        toast.success("Budget raised");
+        toast.success("Limit increased");
         onOpenChange(false);
       },
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.budgets.pathKey() }),
@@ -57,8 +57,8 @@ function IncreaseForm({ budget, name, onOpenChange }: Props) {
   }
   return (
     <DialogContent
-      title="Raise the budget for a while"
-      description={`${name}. Afterwards its ceiling is as before.`}
+      title="Temporary increase"
+      description={`${name}. The limit returns to its current value afterwards.`}
     >
       <form onSubmit={submit} className="space-y-4">
         {raise.error && (
@@ -70,13 +70,13 @@ function IncreaseForm({ budget, name, onOpenChange }: Props) {
           <AmountField
             id="increase-amount"
             name="amount"
-            label="By US dollars"
+            label="Increase in US dollars"
             bounds={SOME_AMOUNT}
             required
             micros={5_000_000}
           />
           <div className="space-y-1.5">
-            <Label htmlFor="increase-length">For</Label>
+            <Label htmlFor="increase-length">Duration</Label>
             <Select name="length" defaultValue="24">
               <SelectTrigger id="increase-length" />
               <SelectContent>
@@ -93,7 +93,7 @@ function IncreaseForm({ budget, name, onOpenChange }: Props) {
           <Label htmlFor="increase-reason">Reason</Label>
           <Input id="increase-reason" name="reason" required maxLength={500} autoComplete="off" />
         </div>
-        <SubmitActions pending={raise.isPending}>Raise</SubmitActions>
+        <SubmitActions pending={raise.isPending}>Increase limit</SubmitActions>
       </form>
     </DialogContent>
   );

@@ -14,7 +14,7 @@ import { useMutation } from "@/components/use-mutation";
 import type { HoldView } from "@/server/contract/budgets";
 import { dollars } from "./words";
 
-/** A person says what became of a charge that nobody knew. */
+/** A person records the outcome of an unconfirmed charge. */
 export function ResolveDialog({ hold, onClose }: { hold: HoldView | null; onClose: () => void }) {
   return (
     <Dialog open={hold !== null} onOpenChange={(isOpen) => !isOpen && onClose()}>
@@ -50,8 +50,8 @@ function ResolveForm({ hold, onClose }: { hold: HoldView; onClose: () => void })
   }
   return (
     <DialogContent
-      title="Resolve the charge"
-      description={`${dollars(hold.amountMicros)} are reserved. The receipt stays as it was sealed; this cannot be taken back.`}
+      title="Resolve charge"
+      description={`${dollars(hold.amountMicros)} is reserved. The sealed receipt does not change. This can't be undone.`}
     >
       <form onSubmit={submit} className="space-y-4">
         {resolve.error && (
@@ -61,12 +61,12 @@ function ResolveForm({ hold, onClose }: { hold: HoldView; onClose: () => void })
         )}
         <div className="grid gap-4 sm:grid-cols-2">
           <div className="space-y-1.5">
-            <Label htmlFor="resolve-outcome">The provider</Label>
+            <Label htmlFor="resolve-outcome">Outcome</Label>
             <Select value={outcome} onValueChange={setOutcome}>
               <SelectTrigger id="resolve-outcome" />
               <SelectContent>
-                <SelectItem value="charged">Charged it</SelectItem>
-                <SelectItem value="not">Did not charge it</SelectItem>
+                <SelectItem value="charged">Charged</SelectItem>
+                <SelectItem value="not">Not charged</SelectItem>
               </SelectContent>
             </Select>
           </div>
@@ -74,7 +74,7 @@ function ResolveForm({ hold, onClose }: { hold: HoldView; onClose: () => void })
             <AmountField
               id="resolve-charged"
               name="charged"
-              label="Charged in all, US dollars"
+              label="Total charge in US dollars"
               bounds={SOME_AMOUNT}
               required
               micros={hold.amountMicros}
@@ -82,10 +82,10 @@ function ResolveForm({ hold, onClose }: { hold: HoldView; onClose: () => void })
           )}
         </div>
         <div className="space-y-1.5">
-          <Label htmlFor="resolve-note">How do you know?</Label>
+          <Label htmlFor="resolve-note">Evidence</Label>
           <Input id="resolve-note" name="note" required maxLength={1000} autoComplete="off" />
         </div>
-        <SubmitActions pending={resolve.isPending}>Resolve</SubmitActions>
+        <SubmitActions pending={resolve.isPending}>Resolve charge</SubmitActions>
       </form>
     </DialogContent>
   );

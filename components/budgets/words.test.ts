@@ -21,15 +21,15 @@ const STANDING: BudgetView = {
 };
 const OF_KEY: BudgetView = { ...STANDING, scope: "principal:key_1", projectId: null, enforcement: "off" };
 
-test("a ceiling that is set over another says which one it replaces", () => {
+test("a budget that replaces another names the limit it replaces", () => {
   const all = [STANDING, OF_KEY];
-  expect(replacedBy({ projectId: "cpr_1" }, "month", all)).toBe("This replaces the ceiling of $10.00.");
+  expect(replacedBy({ projectId: "cpr_1" }, "month", all)).toBe("This replaces the limit of $10.00.");
   expect(replacedBy({ organizationId: "org_1", principalId: "key_1" }, "month", all)).toBe(
-    "This replaces the ceiling of $10.00, which is off.",
+    "This replaces the limit of $10.00, which is off.",
   );
 });
 
-test("another period or owner has no ceiling to replace", () => {
+test("a budget of another period or owner replaces nothing", () => {
   expect(replacedBy({ projectId: "cpr_1" }, "day", [STANDING])).toBeNull();
   expect(replacedBy({ organizationId: "org_1" }, "month", [STANDING])).toBeNull();
 });

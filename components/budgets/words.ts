@@ -11,9 +11,9 @@ import type {
 export const dollars = (micros: number) => formatUsd(micros / 1_000_000);
 
 export const PERIODS: Record<BudgetPeriod, string> = {
-  day: "Each day",
-  month: "Each month",
-  total: "In total",
+  day: "Daily",
+  month: "Monthly",
+  total: "Total",
 };
 export const NOW: Record<BudgetPeriod, string> = { day: "today", month: "this month", total: "so far" };
 export const MODES: Record<BudgetEnforcement, string> = {
@@ -22,21 +22,21 @@ export const MODES: Record<BudgetEnforcement, string> = {
   off: "Off",
 };
 
-/** Whose ceiling, by the name the reader knows it by. */
+/** The name of the owner of a budget. */
 export function ownerName(scope: string, keyNames: ReadonlyMap<string, string>): string {
   const [kind, id = ""] = scope.split(":");
   if (kind === "project") return "This project";
-  if (kind === "organization") return "The whole organization";
+  if (kind === "organization") return "Whole organization";
   if (kind === "guardrail") return "Own provider accounts";
-  if (kind === "connection") return "One connection";
+  if (kind === "connection") return "Connection";
   return callerName({ id, name: keyNames.get(id) ?? null });
 }
 
-/** How a name is part of a sentence. */
+/** The name of a budget: its owner and period. */
 export const nameOf = (budget: Pick<BudgetView, "scope" | "period">, keyNames: ReadonlyMap<string, string>) =>
   `${ownerName(budget.scope, keyNames)}, ${PERIODS[budget.period].toLowerCase()}`;
 
-/** What setting a ceiling does to the one of the same owner and period. */
+/** Names the budget of the same owner and period that would be replaced; null if there is none. */
 export function replacedBy(owner: BudgetOwner, period: BudgetPeriod, budgets: readonly BudgetView[]) {
   const { organizationId, projectId, principalId } = owner;
   const scope = projectId
@@ -47,7 +47,7 @@ export function replacedBy(owner: BudgetOwner, period: BudgetPeriod, budgets: re
   const before = budgets.find((each) => each.scope === scope && each.period === period);
   if (!before) return null;
   const isOff = before.enforcement === "off";
-  return `This replaces the ceiling of ${dollars(before.ceilingMicros)}${isOff ? ", which is off" : ""}.`;
+  return `This replaces the limit of ${dollars(before.ceilingMicros)}${isOff ? ", which is off" : ""}.`;
 }
 
 export const spentOf = ({ settledMicros, heldMicros }: BudgetSpend) => settledMicros + heldMicros;

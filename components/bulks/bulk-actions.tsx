@@ -12,13 +12,13 @@ import type { PinnedBulk } from "@/server/contract/pinned";
 
 const items = (count: number) => (count === 1 ? "1 item" : `${count.toLocaleString("en-US")} items`);
 
-/** Stops what has not been sent, after asking. */
+/** Cancels the items that have not been sent, after a confirmation. */
 export function CancelBulk({ bulk }: { bulk: PinnedBulk }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const cancel = useMutation(
     trpc.pinned.cancelBulk.mutationOptions({
-      onSuccess: () => toast.success("Nothing more is sent"),
+      onSuccess: () => toast.success("Cancel requested"),
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.pinned.pathKey() }),
     }),
   );
@@ -26,9 +26,9 @@ export function CancelBulk({ bulk }: { bulk: PinnedBulk }) {
   return (
     <Confirm
       title="Cancel this bulk?"
-      description={`${items(bulk.counts.queued)} not sent yet will never be sent. What was sent already is waited for, since it may be charged.`}
+      description={`${items(bulk.counts.queued)} not sent yet will be canceled. Items already sent will finish, since they may be charged.`}
       action="Cancel bulk"
-      keep="Let it run"
+      keep="Keep running"
       onConfirm={() => cancel.mutate({ bulk_id: bulk.bulkId })}
     >
       <Button pending={cancel.isPending}>
@@ -39,7 +39,7 @@ export function CancelBulk({ bulk }: { bulk: PinnedBulk }) {
   );
 }
 
-/** Sends the items that certainly did not run once more, as a bulk of their own. */
+/** Retries the items that did not run, as a new bulk. */
 export function RetryBulk({ bulk, projectId }: { bulk: PinnedBulk; projectId: string }) {
   const trpc = useTRPC();
   const router = useRouter();
@@ -47,7 +47,7 @@ export function RetryBulk({ bulk, projectId }: { bulk: PinnedBulk; projectId: st
   const retry = useMutation(
     trpc.pinned.retryBulk.mutationOptions({
       onSuccess: (fresh) => {
-        toast.success("Sent again as a new bulk");
+        toast.success("Retry started as a new bulk");
         router.push(bulkHref(projectId, fresh.bulkId));
       },
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.pinned.pathKey() }),
@@ -57,18 +57,15 @@ export function RetryBulk({ bulk, projectId }: { bulk: PinnedBulk; projectId: st
   if (bulk.nextAction === "poll" || count === 0) return null;
   return (
     <Confirm
-      title={`Run ${items(count)} again?`}
-      description="They certainly did not run, so nothing runs twice. A new bulk is made with the same pin and settings; items that ran or may have run stay out of it."
-      action="Run again"
+      title={`Retry ${items(count)}?`}
+      description="These items did not run, so nothing runs twice. They are sent as a new bulk with the same pin and settings. Items that ran or may have run are left out."
+      action="Retry items"
       actionVariant="primary"
-      keep="Not now"
       onConfirm={() => retry.mutate({ bulk_id: bulk.bulkId })}
     >
       <Button variant="primary" pending={retry.isPending}>
         <RefreshCw aria-hidden />
-        Run the{" "}
-        {count === 1 ? "safely retryable item" : `${count.toLocaleString("en-US")} safely retryable items`}{" "}
-        again
+        Retry {items(count)}
       </Button>
     </Confirm>
   );

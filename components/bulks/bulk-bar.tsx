@@ -2,7 +2,7 @@ import { ITEM_LOOK, type ItemStatus } from "@/components/pins/pin-status";
 import { cn } from "@/components/ui/class-names";
 import type { PinnedBulk } from "@/server/contract/pinned";
 
-/** From what is done to what is to come. */
+/** From finished to queued. */
 export const ITEM_ORDER: readonly ItemStatus[] = [
   "succeeded",
   "failed",
@@ -15,17 +15,17 @@ const ENDED: readonly ItemStatus[] = ["succeeded", "failed", "ambiguous", "cance
 
 type Counted = Pick<PinnedBulk, "counts" | "itemCount">;
 
-/** Items that have ended, whatever they came to. */
+/** The number of finished items, whatever their outcome. */
 export const endedOf = ({ counts }: Pick<Counted, "counts">) =>
   ENDED.reduce((sum, status) => sum + counts[status], 0);
 
-/** How far a bulk is, every status a part of one bar. Which part is which is said by the counts beside it. */
+/** The progress of a bulk as one bar with a segment per status; the counts next to it name the segments. */
 export function BulkBar({ bulk, className }: { bulk: Counted; className?: string }) {
   const ended = endedOf(bulk);
   return (
     <div
       role="progressbar"
-      aria-label="Items that have ended"
+      aria-label="Finished items"
       aria-valuemin={0}
       aria-valuemax={bulk.itemCount}
       aria-valuenow={ended}
@@ -36,7 +36,7 @@ export function BulkBar({ bulk, className }: { bulk: Counted; className?: string
         <span
           key={status}
           className={cn("transition-[flex-grow] duration-500", ITEM_LOOK[status].fill)}
-          // What is one of ten thousand is still seen.
+          // Keeps one item of ten thousand visible.
           style={{ flexGrow: bulk.counts[status], minWidth: bulk.counts[status] > 0 ? 3 : 0 }}
         />
       ))}
@@ -44,7 +44,7 @@ export function BulkBar({ bulk, className }: { bulk: Counted; className?: string
   );
 }
 
-/** The parts of the bar by their names. */
+/** The legend of the bar: a count per status. */
 export function BulkCounts({ bulk }: { bulk: Counted }) {
   return (
     <ul aria-label="Items by status" className="flex flex-wrap gap-x-5 gap-y-1.5 text-sm">

@@ -23,7 +23,7 @@ const IDLE_MS = 15_000;
 
 type Listed = Omit<PinnedBulk, "items" | "nextCursor">;
 
-/** The bulks of a project, newest first, each with how far it is. */
+/** The bulks of a project with their progress, newest first. */
 export function BulkHistory({
   projectId,
   place,
@@ -42,7 +42,7 @@ export function BulkHistory({
   return (
     <>
       <PageHeader title="Bulks">
-        Up to ten thousand inputs to one pin, each sent once, each with a record of its own.
+        Up to 10,000 inputs for one pin. Each is sent once and has its own record.
       </PageHeader>
       <div className="space-y-4">
         <Card className="overflow-hidden">
@@ -57,16 +57,16 @@ export function BulkHistory({
           ) : (
             <EmptyState
               icon={Layers}
-              title="Send the first bulk"
+              title="No bulks yet"
               action={
                 <Button asChild variant="primary">
-                  <Link href={`/projects/${projectId}/keys`}>Create an API key</Link>
+                  <Link href={`/projects/${projectId}/keys`}>Create API key</Link>
                 </Button>
               }
             >
               <p>
-                A bulk sends many inputs to one pin and is followed here. Put an API key into{" "}
-                <code className="text-sm">CAPSTAN_API_KEY</code> and send one:
+                A bulk sends many inputs to one pin. Set <code className="text-sm">CAPSTAN_API_KEY</code> to
+                an API key and send your first bulk:
               </p>
               <Snippet what="command" code={firstBulkCommand(baseUrl, projectId)} />
             </EmptyState>
@@ -108,7 +108,7 @@ function BulkRow({ bulk, projectId }: { bulk: Listed; projectId: string }) {
         <div className="flex justify-between gap-3 text-xs text-muted tabular-nums">
           <span>
             {endedOf(bulk).toLocaleString("en-US")} of {bulk.itemCount.toLocaleString("en-US")}
-            {bulk.retryOf && ", sent again"}
+            {bulk.retryOf && ", retry"}
           </span>
           <span>{took === null ? <Elapsed since={bulk.createdAt} /> : formatDuration(took)}</span>
         </div>

@@ -16,7 +16,7 @@ import { type ItemState, itemsHref } from "./bulk-state";
 
 const ANY = "any"; // a select cannot hold an empty value
 
-/** The items of a bulk in their order, a page at a time, each with its record. */
+/** The items of a bulk in input order, paged, each with a link to its record. */
 export function BulkItems({
   bulk,
   projectId,
@@ -36,7 +36,7 @@ export function BulkItems({
         />
         {bulk.items.length === 0 ? (
           <p className="px-4 py-10 text-center text-sm text-muted">
-            {state.status ? `No item is ${ITEM_LOOK[state.status].label.toLowerCase()}.` : "No more items."}
+            {state.status ? `No ${ITEM_LOOK[state.status].label.toLowerCase()} items.` : "No more items."}
           </p>
         ) : (
           <>
@@ -91,13 +91,13 @@ function ItemTable({ items, projectId }: ListProps) {
   return (
     <div className="hidden md:block">
       <Table>
-        <caption className="sr-only">Items, in the order they were given</caption>
+        <caption className="sr-only">Items in input order</caption>
         <thead>
           <tr>
             <TableHead className="w-36">Status</TableHead>
             <TableHead>Item</TableHead>
             <TableHead>Error</TableHead>
-            <TableHead>Again</TableHead>
+            <TableHead>Retry</TableHead>
             <TableHead className="text-right">Record</TableHead>
           </tr>
         </thead>
@@ -129,7 +129,7 @@ function ItemTable({ items, projectId }: ListProps) {
 
 function ItemCards({ items, projectId }: ListProps) {
   return (
-    <ul aria-label="Items, in the order they were given" className="divide-y divide-line md:hidden">
+    <ul aria-label="Items in input order" className="divide-y divide-line md:hidden">
       {items.map((item) => (
         <li key={item.id} className="relative space-y-1.5 px-4 py-3">
           <div className="flex items-center justify-between gap-2">
@@ -157,10 +157,11 @@ function ItemError({ item: { error, status } }: { item: BulkItemView }) {
   );
 }
 
-/** May it be sent again? Nothing of what runs or ran well. */
+/** Whether an item that did not succeed is safe to retry; null for one that runs or succeeded. */
 function Again({ item }: { item: BulkItemView }) {
-  if (item.safelyRetryable) return "safely retryable";
-  return item.status === "failed" || item.status === "ambiguous" ? "must not be sent again" : null;
+  if (item.safelyRetryable) return "Safe to retry";
+  if (item.status === "ambiguous") return "Not safe to retry: it may have run";
+  return item.status === "failed" ? "Not safe to retry: it ran" : null;
 }
 
 /** The link covers its whole row. */

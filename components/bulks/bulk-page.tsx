@@ -23,7 +23,7 @@ import { etaMs, formatRate, rateOf, type Sample, withSample } from "./rate";
 
 const isUnderWay = ({ nextAction }: PinnedBulk) => nextAction === "poll";
 
-/** One bulk while it runs and after: how far, how fast, how much longer, and every item. */
+/** One bulk: progress, rate, time left, and its items. */
 export function BulkPage({
   projectId,
   bulkId,
@@ -53,7 +53,7 @@ export function BulkPage({
   );
 }
 
-/** What was read of the bulk so far, to measure by; each reading of the server counts once. */
+/** The readings that the rate is measured from; each response of the server counts once. */
 function useSamples(bulk: PinnedBulk, readAt: number): readonly Sample[] {
   const ended = endedOf(bulk);
   const [samples, setSamples] = useState<readonly Sample[]>([]);
@@ -61,7 +61,7 @@ function useSamples(bulk: PinnedBulk, readAt: number): readonly Sample[] {
   return samples;
 }
 
-/** When it is over, its other pages and the lists are read again: they were read while it ran. */
+/** Refreshes the other pages and lists when the bulk ends, since they were loaded while it ran. */
 function useEndRead(bulk: PinnedBulk) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -114,7 +114,7 @@ function ProgressCard({ bulk, samples }: { bulk: PinnedBulk; samples: readonly S
         id="progress-title"
         hint={
           <span className="tabular-nums">
-            {ended.toLocaleString("en-US")} of {bulk.itemCount.toLocaleString("en-US")} items, {percent} %
+            {ended.toLocaleString("en-US")} of {bulk.itemCount.toLocaleString("en-US")} items, {percent}%
           </span>
         }
         actions={isRunning && (isLost ? <Badge tone="warn">Paused</Badge> : <Badge tone="busy">Live</Badge>)}
@@ -124,7 +124,7 @@ function ProgressCard({ bulk, samples }: { bulk: PinnedBulk; samples: readonly S
         <BulkCounts bulk={bulk} />
         <Figures>
           {isRunning ? <LiveFigures bulk={bulk} samples={samples} /> : <EndFigures bulk={bulk} />}
-          <Figure name={isRunning ? "Elapsed" : "Took"}>
+          <Figure name={isRunning ? "Elapsed" : "Duration"}>
             <Took bulk={bulk} />
           </Figure>
           <Figure name="Accepted">
@@ -141,30 +141,28 @@ function LiveFigures({ bulk, samples }: { bulk: PinnedBulk; samples: readonly Sa
   const left = etaMs(bulk.itemCount - endedOf(bulk), rate);
   return (
     <>
-      <Figure name="Rate, last seconds">
+      <Figure name="Current rate">
         <span data-testid="rate">{rate === null ? <Unknown /> : formatRate(rate)}</span>
       </Figure>
-      <Figure name="Left at this rate">
+      <Figure name="Time left">
         <span data-testid="eta">{left === null ? <Unknown /> : `about ${formatDuration(left)}`}</span>
       </Figure>
-      <Figure name="At once">
+      <Figure name="Concurrency">
         <Concurrency bulk={bulk} />
       </Figure>
     </>
   );
 }
 
-/** Over the whole of it, now that there is a whole. */
+/** The figures of a finished bulk. */
 function EndFigures({ bulk }: { bulk: PinnedBulk }) {
   const ranMs = msBetween(bulk.startedAt, bulk.completedAt);
   const ran = endedOf(bulk) - bulk.counts.canceled;
   return (
     <>
-      <Figure name="Rate, on average">
-        {ranMs && ran > 0 ? formatRate((ran * 1000) / ranMs) : <None />}
-      </Figure>
-      <Figure name="Safely retryable">{bulk.safelyRetryable.toLocaleString("en-US")}</Figure>
-      <Figure name="Asked at once">{bulk.concurrency}</Figure>
+      <Figure name="Average rate">{ranMs && ran > 0 ? formatRate((ran * 1000) / ranMs) : <None />}</Figure>
+      <Figure name="Safe to retry">{bulk.safelyRetryable.toLocaleString("en-US")}</Figure>
+      <Figure name="Concurrency">{bulk.concurrency}</Figure>
     </>
   );
 }
@@ -177,7 +175,7 @@ function Concurrency({ bulk }: { bulk: PinnedBulk }) {
   const { currentConcurrency, concurrency } = bulk;
   return (
     <>
-      {currentConcurrency} <span className="text-sm font-normal text-muted">of {concurrency} asked</span>
+      {currentConcurrency} <span className="text-sm font-normal text-muted">of {concurrency}</span>
     </>
   );
 }
@@ -194,7 +192,7 @@ function Notices({ bulk, projectId }: { bulk: PinnedBulk; projectId: string }) {
     <>
       {bulk.retryOf && (
         <p className="text-sm text-muted">
-          These are the safely retryable items of{" "}
+          This bulk retries items of{" "}
           <Link
             href={bulkHref(projectId, bulk.retryOf)}
             className="font-mono text-xs text-link hover:underline"
@@ -205,23 +203,19 @@ function Notices({ bulk, projectId }: { bulk: PinnedBulk; projectId: string }) {
         </p>
       )}
       {isUnderWay(bulk) && bulk.cancelRequestedAt && (
-        <Notice tone="busy" title="Being canceled">
-          Nothing more is sent. What was sent already is waited for, since it may be charged.
+        <Notice tone="busy" title="Canceling">
+          No more items are sent. Items already sent will finish, since they may be charged.
         </Notice>
       )}
       {isSlowed && !bulk.cancelRequestedAt && bulk.counts.queued > 0 && (
-        <Notice tone="warn" title="Slower than asked">
-          The provider refuses for want of capacity, so fewer items are sent at once. It rises again by
-          itself.
+        <Notice tone="warn" title="Reduced concurrency">
+          The provider is at capacity, so fewer items are sent at once. Concurrency rises again automatically.
         </Notice>
       )}
       {ambiguous > 0 && (
-        <Notice
-          tone="warn"
-          title={ambiguous === 1 ? "1 item is ambiguous" : `${ambiguous} items are ambiguous`}
-        >
-          They left, and no whole answer came back: they may have run, and may be charged. They are never sent
-          again by themselves.
+        <Notice tone="warn" title={ambiguous === 1 ? "1 ambiguous item" : `${ambiguous} ambiguous items`}>
+          These items were sent but no complete response came back. They may have run and may be charged, so
+          they are never retried automatically.
         </Notice>
       )}
     </>

@@ -5,7 +5,7 @@ import type { BulkStatus } from "@/server/contract/pinned";
 
 type Look = { label: string; icon: LucideIcon; tone: Tone; isSpinning?: true };
 
-/** How each status of a bulk looks and what it is called. */
+/** The label, icon and tone of each bulk status. */
 const BULK_LOOK: Record<BulkStatus, Look> = {
   accepted: { label: "Accepted", icon: CircleDashed, tone: "neutral" },
   running: { label: "Running", icon: LoaderCircle, tone: "busy", isSpinning: true },

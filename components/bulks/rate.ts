@@ -1,10 +1,10 @@
-/** How many items of a bulk had ended at a moment. */
+/** How many items of a bulk had finished at a point in time. */
 export type Sample = { atMs: number; ended: number };
 
-/** The last seconds that a rate is measured over. */
+/** The rate is measured over this window. */
 const WINDOW_MS = 30_000;
 
-/** The samples of the window with the one just read; the one before the window stays, so that it is always full. */
+/** Adds a sample and drops those before the window, except the last one, so that the window is always covered. */
 export function withSample(samples: readonly Sample[], next: Sample): readonly Sample[] {
   const last = samples.at(-1);
   if (last && next.atMs <= last.atMs) return samples;
@@ -14,22 +14,22 @@ export function withSample(samples: readonly Sample[], next: Sample): readonly S
   return [...kept, next];
 }
 
-/** Items a second over the window, as measured; null before there are two readings. */
+/** Items per second over the window; null before the second reading. */
 export function rateOf(samples: readonly Sample[]): number | null {
   const [first, last] = [samples[0], samples.at(-1)];
   if (!first || !last || last.atMs === first.atMs) return null;
   return Math.max(0, ((last.ended - first.ended) * 1000) / (last.atMs - first.atMs));
 }
 
-/** Milliseconds until the rest has ended, if it goes on like this; null while nothing moves. */
+/** Milliseconds until the rest has finished at this rate; null while nothing moves. */
 export function etaMs(remaining: number, rate: number | null): number | null {
   if (remaining === 0) return 0;
   return rate ? (remaining / rate) * 1000 : null;
 }
 
-/** `12.5 a second`; below one, as seconds of one item: `one in 4.0 s`. */
+/** `12.5 per second`; below one per second, the time of one item: `1 per 4.0 s`. */
 export function formatRate(rate: number): string {
-  if (rate === 0) return "0 a second";
-  if (rate >= 1) return `${rate >= 100 ? Math.round(rate) : rate.toFixed(1)} a second`;
-  return `one in ${(1 / rate).toFixed(1)} s`;
+  if (rate === 0) return "0 per second";
+  if (rate >= 1) return `${rate >= 100 ? Math.round(rate) : rate.toFixed(1)} per second`;
+  return `1 per ${(1 / rate).toFixed(1)} s`;
 }

@@ -32,9 +32,9 @@ test("an amount with a comma or a second point is refused with an example, and n
   page,
 }) => {
   await open(page, `/projects/${projectId}/budgets`);
-  await page.getByRole("button", { name: "Set a budget" }).click();
-  const dialog = page.getByRole("dialog", { name: "Set a budget" });
-  const ceiling = dialog.getByLabel("Ceiling in US dollars");
+  await page.getByRole("button", { name: "Set budget" }).click();
+  const dialog = page.getByRole("dialog", { name: "Set budget" });
+  const ceiling = dialog.getByLabel("Limit in US dollars");
   await expect(ceiling).toHaveValue("10");
   for (const text of ["1.234,50", "1.234.50", "12,5"]) await expectRefused(ceiling, text);
   await expectAccessible(page);
@@ -43,21 +43,21 @@ test("an amount with a comma or a second point is refused with an example, and n
   await expect(dialog).toBeHidden();
   await expect(page.getByRole("region", { name: "This project" })).toContainText("of $1234.50");
 
-  await page.getByRole("button", { name: /^Raise for a while/ }).click();
+  await page.getByRole("button", { name: /^Temporary increase/ }).click();
   const raise = page.getByRole("dialog");
   await raise.getByLabel("Reason").fill("A launch");
-  const increase = raise.getByLabel("By US dollars");
+  const increase = raise.getByLabel("Increase in US dollars");
   await expect(increase).toHaveValue("5");
   await expectRefused(increase, "1.000,5");
   await type(increase, "2.5");
   await increase.press("Enter");
-  await expect(page.getByRole("region", { name: "This project" })).toContainText("Raised by $2.50");
+  await expect(page.getByRole("region", { name: "This project" })).toContainText("Increased by $2.50");
 });
 
 test("every field for an amount of money follows the same rule", async ({ page }) => {
   const fields: [path: string, label: string, show?: string][] = [
-    [`/projects/${projectId}/budgets`, "Each day, US dollars"],
-    [`/projects/${projectId}/budgets`, "One execution, US dollars"],
+    [`/projects/${projectId}/budgets`, "Daily limit in US dollars"],
+    [`/projects/${projectId}/budgets`, "Limit per execution in US dollars"],
     [`/projects/${projectId}/settings`, "Threshold in US dollars"],
     [`/projects/${projectId}/panels`, "Most for one job", "Define panel"],
     ["/billing", "Amount in US dollars"],

@@ -40,9 +40,7 @@ async function getJob(jobId: string): Promise<Job> {
   return Job.parse(await (await call(`/v1/jobs/${jobId}`, { key: world.unboundApiKey })).json());
 }
 
-test("a waiting job is approved, another rejected, after seeing the reason and the cost", async ({
-  page,
-}) => {
+test("a waiting job shows its reason and cost and can be approved or rejected", async ({ page }) => {
   await enter(page.context(), owner);
   await open(page, "/");
   await setThreshold(page, "0");
@@ -82,7 +80,7 @@ test("a waiting job is approved, another rejected, after seeing the reason and t
   await expect(status).toHaveText("Awaiting approval");
 });
 
-test("the inbox has jobs and commissions together, with what each costs, who asked and until when", async ({
+test("the approvals page lists jobs and commissions with price, requester and deadline", async ({
   page,
   browser,
 }) => {
@@ -91,7 +89,7 @@ test("the inbox has jobs and commissions together, with what each costs, who ask
   const door = page.getByRole("navigation", { name: "Panel" }).getByRole("link", { name: "Approvals" });
   await enter(page.context(), owner);
   await open(page, room);
-  await expect(page.getByText("Nothing waits for you")).toBeVisible();
+  await expect(page.getByText("You're all caught up")).toBeVisible();
   await expect(door).toHaveAccessibleName("Approvals");
   await expectAccessible(page);
 

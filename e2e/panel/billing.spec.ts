@@ -25,7 +25,7 @@ test.describe("an owner", () => {
     await page.getByRole("button", { name: "Pay $12.34" }).click();
     await page.waitForURL("**/billing?*result=success*");
     await expect(page.getByRole("status").filter({ hasText: "Paid" })).toContainText(
-      "$12.34 went into the test wallet",
+      "$12.34 was added to the test wallet",
     );
     await expect(page.locator('tr[data-entry="top_up"]').first()).toContainText("+$12.34");
     await expect(page.getByTestId("live-wallet-available")).toHaveText(live ?? "");
@@ -42,7 +42,7 @@ test.describe("an owner", () => {
       }
     }
     // The same checkout again pays nothing more.
-    await expect(page.getByText("This is paid.")).toBeVisible();
+    await expect(page.getByText("This payment is complete.")).toBeVisible();
 
     await page.setViewportSize({ width: 1280, height: 800 });
     await open(page, "/billing");
@@ -63,7 +63,7 @@ test("a member reads what is there, page by page, and changes nothing", async ({
       200,
     );
   await open(page, "/billing");
-  await expect(page.getByText("Owners and admins top up")).toBeVisible();
+  await expect(page.getByText("Only owners and admins can top up")).toBeVisible();
   await expect(page.getByRole("button", { name: "Continue to checkout" })).toHaveCount(0);
   await expect(page.getByRole("combobox", { name: "Pay in" })).toHaveCount(0);
   await expect(page.getByRole("region", { name: "Test wallet" })).toBeVisible();

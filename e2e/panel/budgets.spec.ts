@@ -38,41 +38,41 @@ async function lose(): Promise<string> {
   }
 }
 
-test("an owner sets a budget, sees it used and told of, raises it, and resolves a charge that nobody knew", async ({
+test("an owner sets a budget, sees spend and alerts, increases the limit, and resolves an unconfirmed charge", async ({
   page,
 }) => {
   await enter(page.context(), owner);
   await open(page, "/");
   const jobId = await lose();
   await open(page, `/projects/${projectId}/budgets`);
-  await page.getByRole("button", { name: "Set a budget" }).click();
-  const dialog = page.getByRole("dialog", { name: "Set a budget" });
+  await page.getByRole("button", { name: "Set budget" }).click();
+  const dialog = page.getByRole("dialog", { name: "Set budget" });
   await expectAccessible(page);
-  await dialog.getByLabel("Ceiling in US dollars").fill("0.000001");
+  await dialog.getByLabel("Limit in US dollars").fill("0.000001");
   await dialog.getByLabel("Period").click();
-  await page.getByRole("option", { name: "In total" }).click();
+  await page.getByRole("option", { name: "Total" }).click();
   await dialog.getByRole("button", { name: "Set budget" }).click();
   await expect(dialog).toBeHidden();
 
   const card = page.getByRole("region", { name: "This project" });
-  await expect(card).toContainText("In total");
+  await expect(card).toContainText("Total");
   await expect(card).toContainText("Prevent");
   await expect(card).toContainText("$0.00 left");
   await expect(
-    card.getByRole("img", { name: /^Course of This project, in total: .* reserved/ }),
+    card.getByRole("img", { name: /^Spend over time, This project, total: .* reserved/ }),
   ).toBeVisible();
   expect((await submit()).status).toBe(402);
   await expect(async () => {
     await page.reload();
-    await expect(page.getByRole("region", { name: "Alerts" })).toContainText("100 %", { timeout: 2_000 });
+    await expect(page.getByRole("region", { name: "Alerts" })).toContainText("100%", { timeout: 2_000 });
   }).toPass();
 
-  await page.getByRole("button", { name: "Raise for a while: This project, in total" }).click();
-  const raise = page.getByRole("dialog", { name: "Raise the budget for a while" });
+  await page.getByRole("button", { name: "Temporary increase: This project, total" }).click();
+  const raise = page.getByRole("dialog", { name: "Temporary increase" });
   await raise.getByLabel("Reason").fill("A launch");
-  await raise.getByRole("button", { name: "Raise" }).click();
+  await raise.getByRole("button", { name: "Increase limit" }).click();
   await expect(raise).toBeHidden();
-  await expect(card).toContainText("Raised by $5.00 until");
+  await expect(card).toContainText("Increased by $5.00 until");
   expect((await submit()).status).toBe(200);
 
   await expectAccessible(page);
@@ -82,30 +82,30 @@ test("an owner sets a budget, sees it used and told of, raises it, and resolves 
   await expectNoSidewaysScroll(page);
   if (size) await page.setViewportSize(size);
 
-  const holds = page.getByRole("region", { name: "Reserved now" });
-  await holds.getByRole("button", { name: `Resolve the charge of ${jobId}` }).click();
-  const resolve = page.getByRole("dialog", { name: "Resolve the charge" });
+  const holds = page.getByRole("region", { name: "Reserved funds" });
+  await holds.getByRole("button", { name: `Resolve charge of ${jobId}` }).click();
+  const resolve = page.getByRole("dialog", { name: "Resolve charge" });
   await expectAccessible(page);
-  await resolve.getByLabel("How do you know?").fill("It is on the invoice.");
+  await resolve.getByLabel("Evidence").fill("It is on the invoice.");
   await resolve.getByRole("button", { name: "Resolve" }).click();
   await expect(resolve).toBeHidden();
   await expect(holds).not.toContainText(jobId);
   const job = Job.parse(await (await call(`/v1/jobs/${jobId}`, { key: world.unboundApiKey })).json());
   expect(job.chargeResolution).toMatchObject({ outcome: "charged" });
 
-  await page.getByRole("button", { name: "Switch off: This project, in total" }).click();
-  await page.getByRole("alertdialog").getByRole("button", { name: "Switch off" }).click();
+  await page.getByRole("button", { name: "Turn off: This project, total" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Turn off" }).click();
   await expect(card).toContainText("Off");
   expect((await submit()).status).toBe(200);
 });
 
-test("who may not set budgets reads them", async ({ page }) => {
+test("a reader without the right to set budgets can view them", async ({ page }) => {
   await enter(page.context(), world.member);
   await open(page, "/");
   await page.getByRole("link", { name: "Budgets" }).click();
   await expect(page.getByRole("heading", { name: "Budgets", level: 1 })).toBeVisible();
-  await expect(page.getByRole("region", { name: "Reserved now" })).toBeVisible();
-  await expect(page.getByRole("button", { name: "Set a budget" })).toHaveCount(0);
+  await expect(page.getByRole("region", { name: "Reserved funds" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Set budget" })).toHaveCount(0);
   await expect(page.getByRole("button", { name: "Save limits" })).toHaveCount(0);
   await expectAccessible(page);
 });

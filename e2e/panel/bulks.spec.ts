@@ -7,16 +7,14 @@ const bulkPath = (bulkId: string) => `${listPath}/${bulkId}`;
 const times = (count: number, words: string) =>
   Array.from({ length: count }, (_, place) => `${words} ${place}`);
 
-test("a bulk is followed to its end by itself: bar, counts, rate and time left, then quiet", async ({
-  page,
-}) => {
+test("a running bulk updates its bar, counts, rate and time left until it ends", async ({ page }) => {
   const { bulkId } = await submitBulk(times(60, "[slow 1500] Number"), { concurrency: 4 });
   await page.clock.install();
   await open(page, bulkPath(bulkId));
   await expect(page.getByText("Live", { exact: true })).toBeVisible();
-  const bar = page.getByRole("progressbar", { name: "Items that have ended" });
+  const bar = page.getByRole("progressbar", { name: "Finished items" });
   await expect(bar).toHaveAttribute("aria-valuemax", "60");
-  await expect(page.getByTestId("rate")).toHaveText(/a second|one in/);
+  await expect(page.getByTestId("rate")).toHaveText(/per/);
   await expect(page.getByTestId("eta")).toHaveText(/^about /);
 
   await expect(page.locator("h1 + [role=status]")).toHaveText("Succeeded", { timeout: 90_000 });
@@ -31,9 +29,7 @@ test("a bulk is followed to its end by itself: bar, counts, rate and time left, 
   expect(asked).toBe(0);
 });
 
-test("items are paged and filtered by status in the address, and each leads to its record", async ({
-  page,
-}) => {
+test("items are paged and filtered by status in the URL, and each links to its record", async ({ page }) => {
   const { bulkId } = await submitBulk([...times(54, "Number"), "[refuse] This", "[lost] That"], {
     concurrency: 16,
   });
@@ -53,14 +49,14 @@ test("items are paged and filtered by status in the address, and each leads to i
   await page.getByRole("option", { name: /^Ambiguous/ }).click();
   await expect(page).toHaveURL(/status=ambiguous$/);
   await expect(rows).toHaveCount(1);
-  await expect(rows).toContainText("must not be sent again");
+  await expect(rows).toContainText("Not safe to retry: it may have run");
   await rows.click();
   await expect(page).toHaveURL(new RegExp(`/pinned/${bulk.items[55]?.receiptId}$`));
   await page.getByRole("link", { name: bulkId }).click();
   await expect(page).toHaveURL(new RegExp(`${bulkPath(bulkId)}$`));
 });
 
-test("a bulk is canceled after asking: what was not sent never is", async ({ page }) => {
+test("a canceled bulk sends no more items", async ({ page }) => {
   const { bulkId } = await submitBulk(times(200, "[slow 2000] Number"), { concurrency: 2 });
   await open(page, bulkPath(bulkId));
   await page.getByRole("button", { name: "Cancel" }).click();
@@ -72,12 +68,12 @@ test("a bulk is canceled after asking: what was not sent never is", async ({ pag
   await expect(page.locator("[data-count=canceled]")).toContainText(String(counts.canceled));
 });
 
-test("the safely retryable items are run again as a new bulk, and only they", async ({ page }) => {
+test("only the safely retryable items are retried, as a new bulk", async ({ page }) => {
   const { bulkId } = await submitBulk(["Fine", "[refuse] One", "[refuse] Two", "[lost] Three"]);
   await bulkEnded(bulkId);
   await open(page, bulkPath(bulkId));
-  await page.getByRole("button", { name: "Run the 2 safely retryable items again" }).click();
-  await page.getByRole("alertdialog").getByRole("button", { name: "Run again" }).click();
+  await page.getByRole("button", { name: "Retry 2 items" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Retry items" }).click();
   await expect(page).not.toHaveURL(new RegExp(bulkId));
   await expect(page.getByRole("link", { name: bulkId })).toBeVisible();
   await expect(page.locator("h1 + [role=status]")).toHaveText("Failed", { timeout: 60_000 });
@@ -86,7 +82,7 @@ test("the safely retryable items are run again as a new bulk, and only they", as
   await expect(rows.first()).toContainText("item-002");
 });
 
-test("bulks, running and over, are accessible and fit a phone", async ({ page }) => {
+test("running and finished bulks are accessible and fit a phone", async ({ page }) => {
   const over = await submitBulk(["Fine", "[refuse] One", "[lost] Two"]);
   await bulkEnded(over.bulkId);
   const running = await submitBulk(times(200, "[slow 4000] Number"), { concurrency: 2 });

@@ -63,9 +63,9 @@ test.describe("an owner", () => {
     expect(job.status).toBe(200);
     await enter(page.context(), world.operator);
     await open(page, `/projects/${projectId}/budgets`);
-    await page.getByRole("button", { name: "Set a budget" }).click();
+    await page.getByRole("button", { name: "Set budget" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Ceiling in US dollars").fill("0.000001");
+    await dialog.getByLabel("Limit in US dollars").fill("0.000001");
     await dialog.getByRole("button", { name: "Set budget" }).click();
     const bar = page.getByRole("img", { name: /spent and .* reserved of/ });
     await expect(bar).not.toHaveAccessibleName(/\$0\.00 spent/);

@@ -35,7 +35,7 @@ test("a mesh in a browser without WebGL is replaced by a sentence", async ({ pag
   });
   await showMesh(page);
   await expect(
-    page.getByText("This mesh cannot be shown here. Download it to open it elsewhere."),
+    page.getByText("This browser can't display the mesh. Download it to open it in another program."),
   ).toBeVisible();
 });
 
