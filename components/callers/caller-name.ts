@@ -1,15 +1,15 @@
 import { shortId } from "@/components/ui/copyable-id";
 
-/** Who asked for something: a person, an API key, an embedded panel, or the system itself. */
+/** The caller of a request: a person, an API key, an embed session, or the system. */
 export type NamedCaller = {
   id: string;
-  /** Where it is not told, the id says it. */
+  /** Derived from the id when missing. */
   kind?: string | null | undefined;
-  /** A person's e-mail, a key's name; null: nobody knows, or the reader is not told. */
+  /** A person's e-mail or a key's name; null when unknown or hidden from the reader. */
   name: string | null;
 };
 
-/** What a caller is called, wherever a person reads of them. */
+/** The display name of a caller. */
 export function callerName({ id, kind, name }: NamedCaller): string {
   switch (kind ?? kindOf(id)) {
     case "service_principal":
@@ -17,7 +17,7 @@ export function callerName({ id, kind, name }: NamedCaller): string {
     case "human_session":
       return name ?? `Person ${shortId(id)}`;
     case "panel_session":
-      return `Embedded panel ${shortId(id)}`;
+      return `Embed session ${shortId(id)}`;
     case "system":
       return `Capstan (${id})`;
     default:

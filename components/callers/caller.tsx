@@ -6,7 +6,7 @@ import { callerName } from "./caller-name";
 
 const KNOWN_MS = 5 * 60_000;
 
-/** A caller of whom a record keeps the id alone: by name as soon as that is read, with the id to copy. */
+/** A caller known only by id. Loads and shows the name, with the id to copy. */
 export function Caller({
   projectId,
   id,
@@ -16,7 +16,7 @@ export function Caller({
   projectId: string;
   id: string;
   kind?: string | null | undefined;
-  /** Without the id to copy: in rows. */
+  /** Leaves out the copy button, for table rows. */
   isPlain?: boolean;
 }) {
   const { data } = useQuery({

@@ -9,7 +9,7 @@ import { Badge } from "@/components/ui/badge";
 import { CopyButton } from "@/components/ui/copy-button";
 import { Described, MODE_LABEL, RunsNow } from "./words";
 
-/** One capability: what it is for, and a place to try it. */
+/** One capability: its description and a playground. */
 export function CapabilityPage({ projectId, capabilityKey }: { projectId: string; capabilityKey: string }) {
   const trpc = useTRPC();
   const { data: capability } = useSuspenseQuery(

@@ -3,7 +3,7 @@ import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/u
 
 const ANY = "any"; // a select cannot hold an empty value
 
-/** Narrows a list to one capability; one that is chosen is offered, also where nothing of it is listed. */
+/** Filters a list by capability. The chosen one stays available even when the list has none of it. */
 export function CapabilitySelect({
   value,
   capabilities,

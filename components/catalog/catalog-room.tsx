@@ -17,7 +17,7 @@ import { Described, FAMILY_LABEL, MODE_LABEL, RunsNow } from "./words";
 
 type Entry = inferRouterOutputs<AppRouter>["catalog"]["list"][number];
 
-/** Everything that can be run, by family; or, while something is typed, what fits it best. */
+/** The catalog grouped by family, or the search results while a query is typed. */
 export function CatalogRoom({ projectId, initialQuery }: { projectId: string; initialQuery: string }) {
   const trpc = useTRPC();
   const [query, setQuery] = useState(initialQuery);
@@ -32,7 +32,7 @@ export function CatalogRoom({ projectId, initialQuery }: { projectId: string; in
 
   function type(text: string) {
     setQuery(text);
-    // In the address, so that it can be kept and shared; no page is loaded for it.
+    // The query lives in the URL, so it can be bookmarked and shared; no page is loaded.
     const { pathname } = window.location;
     window.history.replaceState(
       null,
@@ -43,14 +43,14 @@ export function CatalogRoom({ projectId, initialQuery }: { projectId: string; in
 
   return (
     <>
-      <PageHeader title="Catalog">What can be run here. Say what you want done, or look around.</PageHeader>
+      <PageHeader title="Catalog">Search for a task or browse all capabilities.</PageHeader>
       <search aria-label="Search the catalog" className="relative mb-6 block max-w-xl">
         <Search aria-hidden className="pointer-events-none absolute top-3 left-3 size-4 text-muted" />
         <Input
           type="search"
           value={query}
           maxLength={500}
-          aria-label="What do you want done?"
+          aria-label="Search capabilities"
           placeholder="Read this article aloud"
           className="h-10 pl-9"
           onChange={({ target }) => type(target.value)}
@@ -61,7 +61,7 @@ export function CatalogRoom({ projectId, initialQuery }: { projectId: string; in
       </p>
       {search.error ? (
         <Card>
-          <ErrorState title="The search failed">Try again in a moment.</ErrorState>
+          <ErrorState title="Search failed">Try again in a moment.</ErrorState>
         </Card>
       ) : q === "" ? (
         families(all).map(([family, entries]) => (
@@ -74,8 +74,8 @@ export function CatalogRoom({ projectId, initialQuery }: { projectId: string; in
         ))
       ) : found.length === 0 && !search.isFetching ? (
         <Card>
-          <EmptyState icon={SearchX} title="Nothing fits these words">
-            Try others, or clear the search to see everything.
+          <EmptyState icon={SearchX} title="No matching capabilities">
+            Try other words, or clear the search to see all capabilities.
           </EmptyState>
         </Card>
       ) : (
@@ -90,7 +90,7 @@ export function CatalogRoom({ projectId, initialQuery }: { projectId: string; in
   );
 }
 
-/** In the order of the catalog, under the names people know them by. */
+/** Groups the entries by family, the largest family first. */
 function families(entries: Entry[]): [string, Entry[]][] {
   const groups = new Map<string, Entry[]>();
   for (const entry of entries) {

@@ -3,15 +3,15 @@ import { Badge } from "@/components/ui/badge";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
 
 export const MODE_LABEL: Record<CapabilityDescriptor["executionModes"][number], string> = {
-  invoke_sync: "Answers at once",
-  invoke_stream: "Streams",
+  invoke_sync: "Synchronous",
+  invoke_stream: "Streaming",
   job_async: "Durable job",
 };
 
 export const FAMILY_LABEL: Record<string, string> = {
   text: "Text",
   image: "Images",
-  audio: "Sound",
+  audio: "Audio",
   video: "Video",
   mesh: "3D",
   geometry: "3D",
@@ -19,7 +19,7 @@ export const FAMILY_LABEL: Record<string, string> = {
   math: "Calculation",
 };
 
-/** A description with what stands between backticks set as code. */
+/** Renders the text between backticks as code. */
 export function Described({ text }: { text: string }) {
   return text.split("`").map((part, place) =>
     place % 2 === 0 ? (

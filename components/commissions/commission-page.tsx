@@ -12,18 +12,18 @@ import { pollMs, type Returned, type Stage, stageOf } from "./stage";
 import { StageNotice } from "./stage-notice";
 
 const TITLES: Record<Stage["kind"], string> = {
-  payable: "Approve a commission",
-  confirming: "Waiting for your payment",
-  processing: "The money is on its way",
+  payable: "Approve commission",
+  confirming: "Confirming your payment",
+  processing: "Payment processing",
   expired: "This quote has expired",
   superseded: "This quote was replaced",
-  paid: "The commission is paid",
-  fulfilled: "The capability has shipped",
-  refunding: "The commission is being refunded",
-  refunded: "The commission was refunded",
+  paid: "Commission paid",
+  fulfilled: "Capability shipped",
+  refunding: "Refund in progress",
+  refunded: "Commission refunded",
 };
 
-/** The page on which a person decides about a commission quote and pays it, or reads what became of it. */
+/** The page of a commission quote: a person reviews and pays it here, or reads its status. */
 export function CommissionPage({ quoteId, returned }: { quoteId: string; returned: Returned }) {
   const trpc = useTRPC();
   const { data: commission } = useSuspenseQuery({
@@ -49,7 +49,7 @@ export function CommissionPage({ quoteId, returned }: { quoteId: string; returne
   );
 }
 
-/** Operators who are no members see the request in their own room. */
+/** Links to the request; operators who are not members get the operator page. */
 function WayOn({ commission: { isMember, request } }: { commission: Commission }) {
   const href = isMember
     ? `/projects/${request.projectId}/requests/${request.id}`
@@ -57,7 +57,7 @@ function WayOn({ commission: { isMember, request } }: { commission: Commission }
   return (
     <p className="text-center text-sm">
       <Link href={href} className="text-link underline underline-offset-4">
-        Read the whole request
+        View request
       </Link>
     </p>
   );

@@ -35,7 +35,7 @@ type Change = {
   payments?: CommissionPayment[];
 } & Partial<Pick<Commission, "checkout" | "isMember" | "mayPay">>;
 
-/** A commission quote as its page gets it, four days before it expires. */
+/** A commission quote as its page receives it, four days before it expires. */
 export function commissionOf({
   status = "active",
   request = {},

@@ -3,12 +3,12 @@ import type { Returned } from "./stage";
 
 const LONGEST_ID = 64;
 
-/** The page where a commission quote is approved, and from which checkout one comes back to it. */
+/** The URL of the approval page of a commission quote, with the checkout the reader returns from. */
 export function approvalHref(quoteId: string, returned: Returned = {}): string {
   return hrefOf(`/approve/capability-quotes/${encodeURIComponent(quoteId)}`, returned);
 }
 
-/** Reads from which checkout the reader comes back; words we do not know count as absent. */
+/** Reads the checkout the reader returns from; unknown values are ignored. */
 export function readReturned(params: SearchParams): Returned {
   const { payment, result } = singleValues(params);
   return {

@@ -1,14 +1,14 @@
 import type { Commission } from "@/server/contract/commissions";
 import { daysOf } from "./offer";
 
-/** What happens once it is paid, in its order. */
+/** The steps after payment, in order. */
 export function NextSteps({ commission: { quote, request } }: { commission: Commission }) {
   const steps = [
     "You pay on the checkout page. Nothing is charged before you confirm there.",
-    "The payment is confirmed, you and the other members get a message, and the work begins at once.",
-    `The capability is built against this wording and its acceptance cases, in about ${daysOf(quote.delivery.targetBusinessDays, "business day")}.`,
-    `Its key appears on the request and in the catalog. Whoever filed it (${request.createdBy.startsWith("key_") ? "an agent, with its key" : "a person"}) can run it from then on.`,
-    `For ${daysOf(quote.guarantee.acceptanceWindowDays, "day")} you can have the whole amount back if it does not do what was asked.`,
+    "Once the payment is confirmed, you and the other members are notified and the work begins.",
+    `The capability is built to this description and its acceptance cases, in about ${daysOf(quote.delivery.targetBusinessDays, "business day")}.`,
+    `Its key appears on the request and in the catalog. ${request.createdBy.startsWith("key_") ? "The agent that requested it" : "The person who requested it"} can then run it.`,
+    `For ${daysOf(quote.guarantee.acceptanceWindowDays, "day")} after delivery you can get a full refund if it does not do what you requested.`,
   ];
   return (
     <section aria-labelledby="next-title">

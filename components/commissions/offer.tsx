@@ -7,7 +7,7 @@ import { Fact, Facts } from "@/components/ui/facts";
 import type { Commission } from "@/server/contract/commissions";
 import type { Stage } from "./stage";
 
-/** What is bought, for whom, for how much and with what promise. */
+/** The terms of a commission quote: content, price, buyer, delivery and guarantee. */
 export function Offer({ commission, stage, nowMs }: { commission: Commission; stage: Stage; nowMs: number }) {
   const { quote, organization, project, revision } = commission;
   return (
@@ -25,31 +25,31 @@ export function Offer({ commission, stage, nowMs }: { commission: Commission; st
             <span className="text-muted">before tax, paid once</span>
           </Fact>
           <Fact name="Tax">{taxOf(stage)}</Fact>
-          <Fact name="Running it">
+          <Fact name="Price per run">
             {quote.runtimePricing.display}{" "}
-            <span className="text-muted">– projected; what counts is its price once it has shipped</span>
+            <span className="text-muted">(projected; the final price is set when it ships)</span>
           </Fact>
-          <Fact name="For">
+          <Fact name="Buyer">
             {organization.displayName}, project {project.displayName}
           </Fact>
           <Fact name="Delivery">
-            About {daysOf(quote.delivery.targetBusinessDays, "business day")} after it is paid
+            About {daysOf(quote.delivery.targetBusinessDays, "business day")} after payment
           </Fact>
           <Fact name="Guarantee">
-            Full refund, tax included, if you are not satisfied and say so within{" "}
+            Full refund, including tax, if you are not satisfied and say so within{" "}
             {daysOf(quote.guarantee.acceptanceWindowDays, "day")} after delivery
           </Fact>
           {stage.kind === "payable" ? (
-            <Fact name="Offer ends">
-              <Countdown until={quote.expiresAt} nowMs={nowMs} over="It has ended" />
+            <Fact name="Expires">
+              <Countdown until={quote.expiresAt} nowMs={nowMs} over="Expired" />
             </Fact>
           ) : (
             <Fact name="Issued">
               <Moment at={quote.issuedAt} />
             </Fact>
           )}
-          <Fact name="Wording">
-            Revision {revision.number}, <code className="text-xs">{quote.requestHash}</code>
+          <Fact name="Revision">
+            {revision.number}, <code className="text-xs">{quote.requestHash}</code>
           </Fact>
         </Facts>
         {quote.note && (
@@ -69,7 +69,7 @@ function taxOf(stage: Stage): string {
   const payment = "payment" in stage ? stage.payment : null;
   return payment
     ? `${formatMoney(payment.tax)}, calculated at checkout`
-    : "Calculated at checkout from your address, and added to the price.";
+    : "Calculated at checkout from your address and added to the price.";
 }
 
 /** `1 day`, `10 business days`. */

@@ -8,32 +8,32 @@ import { useLeave } from "@/components/ui/use-leave";
 import { useMutation } from "@/components/use-mutation";
 import type { Commission } from "@/server/contract/commissions";
 
-/** Leads to the checkout, for who may pay; anybody else is told who may. */
+/** The button to the checkout, or a notice on who can pay. */
 export function Pay({ commission }: { commission: Commission }) {
   const { checkout, mayPay, isMember, organization } = commission;
   if (!mayPay)
     return (
-      <Notice tone="busy" title="Members pay">
-        You may read in {organization.displayName}, but not pay for it. Members, admins and owners can: send
-        one of them the address of this page.
+      <Notice tone="busy" title="You can't pay this quote">
+        Viewers of {organization.displayName} can't pay. Members, admins and owners can. Send one of them the
+        link to this page.
       </Notice>
     );
   if (!checkout)
     return (
       <Notice tone="warn" title="Payments are not set up">
-        This installation takes no payments yet, so nothing can be charged. Tell its operator; the quote stays
-        as it is until it expires.
+        This installation does not accept payments yet. Contact your operator. The quote stays valid until it
+        expires.
       </Notice>
     );
   return (
     <div className="space-y-3">
       {checkout.test && (
         <Notice tone="warn" title="Test checkout">
-          No real money moves here: this installation is for trying things out.
+          No real money moves: this installation uses a test checkout.
         </Notice>
       )}
       {!isMember && (
-        <Notice tone="busy" title="You are no member of this organization">
+        <Notice tone="busy" title="You are not a member of this organization">
           You can pay for {organization.displayName} as an operator of this installation.
         </Notice>
       )}
@@ -45,14 +45,14 @@ export function Pay({ commission }: { commission: Commission }) {
 function PayButton({ commission: { quote, payments } }: { commission: Commission }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
-  // Paid meanwhile, or not: what is shown here is from before.
+  // The quote may have been paid in the meantime, so reload it.
   const { isLeaving, leave } = useLeave(() =>
     queryClient.invalidateQueries({ queryKey: trpc.requests.commission.pathKey() }),
   );
   const { mutate, error, isPending } = useMutation(
     trpc.requests.pay.mutationOptions({
       onSuccess: ({ url }) => leave(url),
-      // Somebody else may have paid or reworded it meanwhile: what it has become says more than the refusal.
+      // Someone else may have paid or revised it in the meantime; the new state explains more than the error.
       onError: () => queryClient.invalidateQueries({ queryKey: trpc.requests.commission.pathKey() }),
       meta: { isShownInPlace: true },
     }),
@@ -76,8 +76,8 @@ function PayButton({ commission: { quote, payments } }: { commission: Commission
       </Button>
       <p className="text-center text-xs text-muted">
         {open?.startedBy
-          ? `A checkout is open already, begun by ${open.startedBy}. You join it: it is paid once, whoever pays.`
-          : "Plus tax, where it applies. You confirm on the next page."}
+          ? `${open.startedBy} already started a checkout. You will join it, and it can be paid only once.`
+          : "Plus tax where applicable. You confirm on the next page."}
       </p>
     </>
   );

@@ -3,7 +3,7 @@ import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { Button } from "@/components/ui/button";
 
-/** For a reader who may have another account: signs in as somebody else, and leads back here. */
+/** For a reader with several accounts: signs in with another one and returns here. */
 export function SignInElsewise({ email }: { email: string | null }) {
   const here = usePathname();
   const signIn = `/sign-in?${new URLSearchParams({ callbackUrl: here, reason: "switch" })}`;
@@ -11,16 +11,15 @@ export function SignInElsewise({ email }: { email: string | null }) {
     <div className="space-y-4 text-center">
       {email && (
         <p className="text-sm text-muted [overflow-wrap:anywhere]">
-          You are signed in as {email}. If the link was sent to another of your accounts, sign in with that
-          one.
+          You are signed in as {email}. If this link was sent to another account, sign in with that account.
         </p>
       )}
       <div className="flex flex-wrap justify-center gap-2">
         <Button asChild variant="primary">
-          <a href={signIn}>Sign in as somebody else</a>
+          <a href={signIn}>Switch account</a>
         </Button>
         <Button asChild>
-          <Link href="/">Go to your project</Link>
+          <Link href="/">Go to project</Link>
         </Button>
       </div>
     </div>

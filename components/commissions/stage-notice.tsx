@@ -10,7 +10,7 @@ import { checkoutNews, type Returned, returnedByItself, type Stage } from "./sta
 
 type Props = { commission: Commission; returned: Returned; stage: Stage };
 
-/** What became of a quote, first of all on its page. Told to screen readers when it changes. */
+/** The status of a quote, at the top of its page. Changes are announced to screen readers. */
 export function StageNotice(props: Props) {
   const { commission, returned, stage } = props;
   const news = checkoutNews(commission, returned, stage);
@@ -20,17 +20,17 @@ export function StageNotice(props: Props) {
       {news === "canceled" && (
         <Notice tone="busy" title="You left the checkout">
           Nothing was charged.{" "}
-          {stage.kind === "payable" && "You can pay whenever you like while the quote is open."}
+          {stage.kind === "payable" && "You can pay at any time until the quote expires."}
         </Notice>
       )}
       {news === "failed" && (
-        <Notice tone="bad" title="The payment failed">
-          Nothing was charged. {stage.kind === "payable" && "Try again, or pay in another way."}
+        <Notice tone="bad" title="Payment failed">
+          Nothing was charged. {stage.kind === "payable" && "Try again or use another payment method."}
         </Notice>
       )}
       {news === "closed" && (
-        <Notice tone="busy" title="That checkout is closed">
-          Nothing was charged on it. {stage.kind === "payable" && "You can open a new one."}
+        <Notice tone="busy" title="Checkout closed">
+          Nothing was charged. {stage.kind === "payable" && "You can start a new checkout."}
         </Notice>
       )}
       {returnedByItself(commission).map((payment) => (
@@ -48,37 +48,37 @@ function OfStage({ commission, stage }: Props): ReactNode {
     case "confirming":
       return (
         <Notice tone="busy" title="Your payment is being confirmed">
-          You came back from the checkout. This page waits until the payment is confirmed, which mostly takes
-          seconds; you may also close it: members get a message. Do not pay again.
+          This usually takes a few seconds, and this page updates automatically. You can also close it:
+          members are notified. Do not pay again.
         </Notice>
       );
     case "processing":
       return (
-        <Notice tone="busy" title="The money is on its way">
-          {who(stage.payment)} has paid {formatMoney(stage.payment.amount)} in a way that takes some days to
-          arrive. The work begins when it has. It counts by the day it arrives: after{" "}
-          <Moment at={quote.expiresAt} /> it would go back whole.
+        <Notice tone="busy" title="Payment processing">
+          {who(stage.payment)} has paid {formatMoney(stage.payment.amount)} with a method that takes several
+          days to settle. The work begins when the payment arrives. If it arrives after{" "}
+          <Moment at={quote.expiresAt} />, it is refunded in full.
         </Notice>
       );
     case "expired":
       return (
-        <Notice tone="warn" title="It can no longer be paid">
-          The price was good until <Moment at={quote.expiresAt} />. An operator can issue a new quote for the
-          same wording; ask for one, or revise the request.
+        <Notice tone="warn" title="This quote can no longer be paid">
+          It expired on <Moment at={quote.expiresAt} />. Ask an operator for a new quote, or revise the
+          request.
         </Notice>
       );
     case "superseded":
       return stage.byQuoteId ? (
-        <Notice tone="warn" title="There is a newer quote">
+        <Notice tone="warn" title="A newer quote is available">
           This one can no longer be paid.{" "}
           <Link href={approvalHref(stage.byQuoteId)} className="text-link underline">
             Open the newer quote
           </Link>
         </Notice>
       ) : (
-        <Notice tone="warn" title="The request was reworded">
-          This price was for an earlier wording, so it can no longer be paid. The new wording gets a quote of
-          its own once it was reviewed.
+        <Notice tone="warn" title="The request was revised">
+          This quote was for an earlier revision, so it can no longer be paid. The new revision gets its own
+          quote after review.
         </Notice>
       );
     case "paid":
@@ -88,14 +88,13 @@ function OfStage({ commission, stage }: Props): ReactNode {
           title={stage.isFresh ? "Paid: the work has begun" : "Already paid: the work has begun"}
         >
           {paidBy(stage.payment)} The capability is expected about{" "}
-          {daysOf(quote.delivery.targetBusinessDays, "business day")} after that. There is nothing left to do
-          here.
+          {daysOf(quote.delivery.targetBusinessDays, "business day")} after that. No further action is needed.
         </Notice>
       );
     case "fulfilled":
       return (
-        <Notice tone="good" title="The capability has shipped">
-          It is{" "}
+        <Notice tone="good" title="The capability is available">
+          Available as{" "}
           <Link
             href={`/projects/${request.projectId}/catalog/${stage.capabilityKey}`}
             className="text-link underline"
@@ -112,17 +111,17 @@ function OfStage({ commission, stage }: Props): ReactNode {
       );
     case "refunding":
       return (
-        <Notice tone={stage.hasFailed ? "warn" : "busy"} title="The whole amount goes back">
-          {paidBy(stage.payment)} An operator gives it back.{" "}
+        <Notice tone={stage.hasFailed ? "warn" : "busy"} title="Full refund in progress">
+          {paidBy(stage.payment)} An operator started a full refund.{" "}
           {stage.hasFailed
-            ? "The payment provider could not do so until now; the operator knows and looks into it."
-            : "The payment provider was asked; it can take some days to arrive."}
+            ? "The payment provider could not complete it yet. An operator is looking into it."
+            : "It can take several days to arrive."}
         </Notice>
       );
     case "refunded":
       return (
         <Notice tone="busy" title="Refunded by the operator">
-          {paidBy(stage.payment)} The whole amount was given back
+          {paidBy(stage.payment)} The full amount was refunded
           {stage.payment && <>: {formatMoney(stage.payment.refunded)}</>}.
           {request.feedback?.kind === "refunded" && (
             <span dir="auto" className="mt-1.5 block whitespace-pre-wrap">
@@ -135,20 +134,18 @@ function OfStage({ commission, stage }: Props): ReactNode {
 }
 
 const WHY: Record<Exclude<RefundReason, "operator">, string> = {
-  expired: "it was paid after the quote had expired",
+  expired: "the payment arrived after the quote had expired",
   superseded: "the quote had been replaced by then",
-  already_paid: "the commission was paid already",
+  already_paid: "the commission was already paid",
 };
 
 const BACK: Record<"pending" | "done" | "failed", string> = {
-  pending:
-    "It is returned whole, by itself: the payment provider was asked, and it can take some days to arrive.",
-  done: "It was returned whole, by itself.",
-  failed:
-    "It goes back whole; the payment provider could not do so until now, and an operator looks into it.",
+  pending: "The payment is being refunded in full automatically. It can take several days to arrive.",
+  done: "The payment was refunded in full automatically.",
+  failed: "The payment provider could not complete the full refund yet. An operator is looking into it.",
 };
 
-/** Money nothing could be bought for. */
+/** A payment that is refunded automatically, because nothing could be bought with it. */
 function GoesBack({ payment }: { payment: CommissionPayment }) {
   if (!payment.refund || payment.refund.reason === "operator") return null;
   const amount = formatMoney({
@@ -159,14 +156,16 @@ function GoesBack({ payment }: { payment: CommissionPayment }) {
   return (
     <Notice
       tone={state === "failed" ? "warn" : "busy"}
-      title={state === "done" ? `A payment of ${amount} was returned` : `A payment of ${amount} goes back`}
+      title={
+        state === "done" ? `A payment of ${amount} was refunded` : `A payment of ${amount} is being refunded`
+      }
     >
-      {who(payment)} paid it, but {WHY[payment.refund.reason]}. {BACK[state]}
+      {who(payment)} paid, but {WHY[payment.refund.reason]}. {BACK[state]}
     </Notice>
   );
 }
 
-const who = ({ startedBy }: CommissionPayment) => startedBy ?? "Somebody";
+const who = ({ startedBy }: CommissionPayment) => startedBy ?? "Someone";
 
 function paidBy(payment: CommissionPayment | null): ReactNode {
   if (!payment) return null;

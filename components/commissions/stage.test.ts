@@ -6,7 +6,7 @@ const now = Date.parse(NOW);
 const MINE = { payment: "pmt_1", result: "success" } as const;
 const CANCELED = { payment: "pmt_1", result: "canceled" } as const;
 
-test("a quote that nobody has paid can be paid, until its time is over by the server's clock", () => {
+test("an unpaid quote can be paid until it expires by the server's clock", () => {
   const quote = commissionOf();
   expect(stageOf(quote, {}, now)).toEqual({ kind: "payable" });
   expect(stageOf(quote, {}, Date.parse(quote.quote.expiresAt) - 1)).toEqual({ kind: "payable" });
@@ -14,16 +14,16 @@ test("a quote that nobody has paid can be paid, until its time is over by the se
   expect(stageOf(commissionOf({ status: "expired" }), {}, now)).toEqual({ kind: "expired" });
 });
 
-test("who comes back from the checkout waits only while their own payment is open", () => {
+test("a reader returning from the checkout waits only while their own payment is open", () => {
   const open = commissionOf({ payments: [paymentOf()] });
   expect(stageOf(open, MINE, now)).toEqual({ kind: "confirming" });
   expect(stageOf(open, {}, now)).toEqual({ kind: "payable" });
-  // An address anybody can write says nothing by itself.
+  // Anyone can type the URL, so the URL alone proves nothing.
   expect(stageOf(commissionOf(), MINE, now)).toEqual({ kind: "payable" });
   expect(stageOf(open, { payment: "pmt_2", result: "success" }, now)).toEqual({ kind: "payable" });
 });
 
-test("who gave up the checkout is told that nothing was charged, whether it is open still or closed", () => {
+test("a reader who left the checkout learns that nothing was charged, whether it is open or closed", () => {
   for (const state of ["open", "expired"] as const) {
     const left = commissionOf({ payments: [paymentOf({ state })] });
     const stage = stageOf(left, CANCELED, now);
@@ -37,7 +37,7 @@ test("who gave up the checkout is told that nothing was charged, whether it is o
   expect(checkoutNews(closed, MINE, { kind: "payable" })).toBe("closed");
 });
 
-test("a canceled checkout in the address says nothing once the commission was paid", () => {
+test("a canceled checkout in the URL is ignored once the commission is paid", () => {
   const payments = [
     paymentOf({ paymentId: "pmt_2", state: "paid", paidAt: NOW }),
     paymentOf({ state: "expired" }),
@@ -46,19 +46,19 @@ test("a canceled checkout in the address says nothing once the commission was pa
   expect(checkoutNews(paid, CANCELED, stageOf(paid, CANCELED, now))).toBeNull();
 });
 
-test("money on its way is neither paid nor to be paid again", () => {
+test("a processing payment is not paid and cannot be paid again", () => {
   const payment = paymentOf({ state: "processing" });
   expect(stageOf(commissionOf({ payments: [payment] }), MINE, now)).toEqual({ kind: "processing", payment });
 });
 
-test("a quote that was replaced names the newer one, where there is one", () => {
+test("a replaced quote names the newer quote if there is one", () => {
   const requoted = commissionOf({ status: "superseded", request: { quoteId: "cq_2" } });
   expect(stageOf(requoted, {}, now)).toEqual({ kind: "superseded", byQuoteId: "cq_2" });
   const revised = commissionOf({ status: "superseded", request: { quoteId: null, status: "draft" } });
   expect(stageOf(revised, {}, now)).toEqual({ kind: "superseded", byQuoteId: null });
 });
 
-test("what was paid is told by the payment that paid it, whoever looks", () => {
+test("a paid quote shows the payment that paid it to every reader", () => {
   const second = paymentOf({ paymentId: "pmt_2", state: "paid", refund: refundOf("already_paid") });
   const first = paymentOf({ state: "paid", paidAt: NOW });
   const paid = commissionOf({ status: "paid", request: { status: "paid" }, payments: [second, first] });
@@ -69,7 +69,7 @@ test("what was paid is told by the payment that paid it, whoever looks", () => {
   expect(returnedByItself(paid)).toEqual([second]);
 });
 
-test("after paying it goes on to shipped, or back: on its way, refused by the provider, returned", () => {
+test("a paid commission ships or is refunded: pending, failed, done", () => {
   const payment = paymentOf({ state: "paid", paidAt: NOW });
   const shipped = commissionOf({
     status: "paid",
@@ -91,7 +91,7 @@ test("after paying it goes on to shipped, or back: on its way, refused by the pr
   expect(stageOf(back, {}, now)).toEqual({ kind: "refunded", payment: asked });
 });
 
-test("late money for an expired quote is told as going back, and the quote stays expired", () => {
+test("a late payment for an expired quote is refunded, and the quote stays expired", () => {
   const late = paymentOf({ state: "paid", paidAt: NOW, refund: refundOf("expired") });
   const quote = commissionOf({ status: "expired", payments: [late] });
   const stage = stageOf(quote, MINE, now);
@@ -100,7 +100,7 @@ test("late money for an expired quote is told as going back, and the quote stays
   expect(pollMs(quote, stage)).toBe(10_000);
 });
 
-test("it is looked at often while a payment is awaited, seldom while somebody may pay or give back, and then no more", () => {
+test("polling is frequent while a payment is confirmed, rare while it may be paid or refunded, and then stops", () => {
   expect(pollMs(commissionOf(), { kind: "confirming" })).toBe(2_000);
   expect(pollMs(commissionOf(), { kind: "payable" })).toBe(30_000);
   expect(pollMs(commissionOf(), { kind: "expired" })).toBe(false);

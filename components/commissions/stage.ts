@@ -1,9 +1,9 @@
 import type { Commission, CommissionPayment } from "@/server/contract/commissions";
 
-/** From which checkout the reader comes back, as the address says; what became of it, only the payment itself knows. */
+/** The checkout the reader returns from, according to the URL. Only the payment knows its outcome. */
 export type Returned = { payment?: string | undefined; result?: "success" | "canceled" | undefined };
 
-/** Where a commission stands for its reader: exactly one of these. */
+/** The stage of a commission as shown to its reader. */
 export type Stage =
   | { kind: "payable" }
   | { kind: "confirming" }
@@ -15,7 +15,7 @@ export type Stage =
   | { kind: "refunding"; payment: CommissionPayment; hasFailed: boolean }
   | { kind: "refunded"; payment: CommissionPayment | null };
 
-/** The payment that paid a quote: the one that is not returned because it came too late. */
+/** The payment that paid a quote, not one that is refunded automatically. */
 export function payingPayment<Payment extends CommissionPayment>(payments: Payment[]): Payment | null {
   return (
     payments.find(({ state, refund }) => state === "paid" && (!refund || refund.reason === "operator")) ??
@@ -23,7 +23,7 @@ export function payingPayment<Payment extends CommissionPayment>(payments: Payme
   );
 }
 
-/** Where it stands at a moment; the moment may have passed what the server said last. */
+/** The stage at a point in time, which may be later than the server's last response. */
 export function stageOf(commission: Commission, returned: Returned, nowMs: number): Stage {
   const { quote, request, payments } = commission;
   if (quote.status === "paid") return afterPaying(commission, returned);
@@ -54,7 +54,7 @@ export function returnedPayment({ payments }: Commission, { payment }: Returned)
   return payments.find(({ paymentId }) => paymentId === payment) ?? null;
 }
 
-/** What the reader should know of the checkout they come back from, beside the stage; null: nothing. */
+/** The outcome of the checkout the reader returns from, in addition to the stage; null if there is nothing to add. */
 export function checkoutNews(
   commission: Commission,
   returned: Returned,
@@ -69,7 +69,7 @@ export function checkoutNews(
   return null;
 }
 
-/** Payments that go back by themselves, since nothing could be bought for them. */
+/** Payments that are refunded automatically, because nothing could be bought with them. */
 export function returnedByItself({ payments }: Commission): CommissionPayment[] {
   return payments.filter(({ refund }) => refund && refund.reason !== "operator");
 }
@@ -78,7 +78,7 @@ const SOON_MS = 2_000;
 const LATER_MS = 10_000;
 const SELDOM_MS = 30_000;
 
-/** How often it is looked at again, by what is awaited; false: nothing changes by itself. */
+/** The polling interval for a stage; false when nothing is pending. */
 export function pollMs(commission: Commission, stage: Stage): number | false {
   if (stage.kind === "confirming") return SOON_MS;
   const isMoneyMoving =

@@ -15,7 +15,7 @@ import { StageNotice } from "./stage-notice";
 
 const now = Date.parse(NOW);
 
-/** What a reader sees of a piece of the page, as text. Nothing is asked of a server. */
+/** The rendered HTML of a component. No server is called. */
 function shown(piece: ReactNode): string {
   const queryClient = new QueryClient();
   const trpcClient = createTRPCClient<AppRouter>({ links: [httpLink({ url: "http://127.0.0.1:1" })] });
@@ -41,7 +41,7 @@ const notice = (commission: Commission, returned: Returned = {}) =>
     ),
   );
 
-test("the offer says what is bought, for whom, for how much, until when, and with what promise", () => {
+test("the offer shows content, buyer, price, expiry and guarantee", () => {
   const commission = commissionOf();
   const html = shown(<Offer commission={commission} stage={{ kind: "payable" }} nowMs={now} />);
   const text = textOf(html);
@@ -59,16 +59,16 @@ test("the offer says what is bought, for whom, for how much, until when, and wit
     "We start with the drawings you sent.",
   ])
     expect(text).toContain(words);
-  // Counting down is no news: nothing that moves by itself is announced.
+  // The countdown must not be announced to screen readers.
   expect(html).toContain('role="timer" aria-live="off"');
 });
 
-test("what is not payable does not count down", () => {
+test("a quote that cannot be paid has no countdown", () => {
   const html = shown(<Offer commission={commissionOf()} stage={{ kind: "expired" }} nowMs={now} />);
   expect(html).not.toContain('role="timer"');
 });
 
-test("a long need is folded, and nothing of it is lost", () => {
+test("a long need is folded without losing text", () => {
   const commission = commissionOf();
   const need = Array.from({ length: 600 }, (_, n) => `word${n}`).join(" ");
   commission.revision.content = { ...commission.revision.content, need };
@@ -77,14 +77,14 @@ test("a long need is folded, and nothing of it is lost", () => {
   for (const word of ["word0 ", "word300 ", "word599"]) expect(text).toContain(word);
 });
 
-test("what happens next is numbered and names the days", () => {
+test("the next steps are numbered and name the days", () => {
   const html = shown(<NextSteps commission={commissionOf()} />);
   expect(html).toContain("<ol");
   expect(textOf(html)).toContain("in about 10 business days");
   expect(textOf(html)).toContain("For 7 days");
 });
 
-test("who may pay sees one button with the price; a viewer is told who can; no payments means no button", () => {
+test("a member sees one button with the price; a viewer sees who can pay; without payments there is no button", () => {
   expect(textOf(shown(<Pay commission={commissionOf()} />))).toContain("Approve and pay $1,500.00");
   const viewer = shown(<Pay commission={commissionOf({ mayPay: false })} />);
   expect(textOf(viewer)).toContain("Members, admins and owners can");
@@ -95,10 +95,10 @@ test("who may pay sees one button with the price; a viewer is told who can; no p
   const operator = textOf(shown(<Pay commission={commissionOf({ isMember: false })} />));
   expect(operator).toContain("as an operator of this installation");
   const joined = textOf(shown(<Pay commission={commissionOf({ payments: [paymentOf()] })} />));
-  expect(joined).toContain("begun by ada@example.com. You join it");
+  expect(joined).toContain("ada@example.com already started a checkout. You will join it");
 });
 
-test("each state is told as what it is", () => {
+test("each stage has its own notice", () => {
   const paid = paymentOf({ state: "paid", paidAt: NOW });
   const mine = { payment: "pmt_1", result: "success" } as const;
   const canceled = { payment: "pmt_1", result: "canceled" } as const;
@@ -106,7 +106,7 @@ test("each state is told as what it is", () => {
   expect(notice(commissionOf({ payments: [paymentOf()] }), mine)).toContain("being confirmed");
   expect(notice(commissionOf({ payments: [paymentOf()] }), canceled)).toContain("Nothing was charged");
   expect(notice(commissionOf({ payments: [paymentOf({ state: "failed" })] }), mine)).toContain(
-    "The payment failed",
+    "Payment failed",
   );
   expect(notice(commissionOf({ payments: [paymentOf({ state: "processing" })] }))).toContain(
     "ada@example.com has paid $1,500.00",
@@ -115,7 +115,7 @@ test("each state is told as what it is", () => {
   expect(notice(commissionOf({ status: "superseded", request: { quoteId: "cq_2" } }))).toContain(
     "Open the newer quote",
   );
-  expect(notice(commissionOf({ status: "superseded", request: { quoteId: null } }))).toContain("reworded");
+  expect(notice(commissionOf({ status: "superseded", request: { quoteId: null } }))).toContain("revised");
   const done = { status: "paid", request: { status: "paid" }, payments: [paid] } as const;
   const begun = commissionOf({ ...done, payments: [paid] });
   expect(notice(begun, mine)).toContain("Paid: the work has begun");
@@ -146,13 +146,13 @@ test("each state is told as what it is", () => {
 test.each([
   ["expired", "after the quote had expired"],
   ["superseded", "had been replaced"],
-  ["already_paid", "paid already"],
-] as const)("money that is returned by itself because it is %s says why", (reason, words) => {
+  ["already_paid", "already paid"],
+] as const)("a payment that is refunded automatically because it is %s says why", (reason, words) => {
   const tax = { ...paymentOf().amount, amountMicros: 150_000_000 };
   const payment = paymentOf({ state: "paid", paidAt: NOW, tax, refund: refundOf(reason) });
   const text = notice(commissionOf({ status: "expired", payments: [payment] }));
   expect(text).toContain(words);
-  expect(text).toContain("A payment of $1,650.00 goes back");
+  expect(text).toContain("A payment of $1,650.00 is being refunded");
   const done = paymentOf({ state: "paid", paidAt: NOW, tax, refund: refundOf(reason, "done") });
-  expect(notice(commissionOf({ status: "expired", payments: [done] }))).toContain("was returned");
+  expect(notice(commissionOf({ status: "expired", payments: [done] }))).toContain("was refunded");
 });

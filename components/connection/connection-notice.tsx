@@ -9,7 +9,7 @@ import { reportAnswered, useConnectionLost } from "./connection";
 
 const RETRY_MS = 3000;
 
-/** Says that the server cannot be reached, asks it again until it answers, and then refreshes the page. */
+/** Shows that the server cannot be reached, retries until it responds, and then refreshes the page. */
 export function ConnectionNotice() {
   const isLost = useConnectionLost();
   const retry = useRetry(isLost);
@@ -23,7 +23,7 @@ export function ConnectionNotice() {
             <div className="min-w-0">
               <p className="font-semibold text-warn">Connection lost, retrying</p>
               <p className="text-xs text-text">
-                Data may be out of date. Links open when the server answers.
+                Data may be out of date. Links work again once the server responds.
               </p>
             </div>
             <Button size="sm" onClick={retry}>
@@ -36,7 +36,7 @@ export function ConnectionNotice() {
   );
 }
 
-/** Asks the server every few seconds while it is away; returns what asks at once. */
+/** Pings the server every few seconds while it is unreachable; returns a function that pings immediately. */
 function useRetry(isLost: boolean): () => void {
   const client = useTRPCClient();
   const queryClient = useQueryClient();
@@ -48,7 +48,7 @@ function useRetry(isLost: boolean): () => void {
       ),
     [client],
   );
-  const isOffline = useOffline(); // Next's word: the device has no network, or a navigation did not reach the server
+  const isOffline = useOffline(); // true when the device is offline or a navigation did not reach the server
   useEffect(() => {
     if (isOffline) reportAnswered(false);
   }, [isOffline]);

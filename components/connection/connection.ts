@@ -2,13 +2,13 @@
 import { useSyncExternalStore } from "react";
 
 /*
- * Whether the server answers the panel, as the query client and the notice of a lost connection report it.
+ * Whether the server responds to the panel, as reported by the query client and the connection notice.
  */
 
 let isUnanswered = false;
 const listeners = new Set<() => void>();
 
-/** Reports that a request of the panel was answered, or that the server could not be reached. */
+/** Reports that a request of the panel got a response, or that the server could not be reached. */
 export function reportAnswered(isAnswered: boolean): void {
   if (isUnanswered !== isAnswered) return;
   isUnanswered = !isAnswered;

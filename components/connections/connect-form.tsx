@@ -12,13 +12,13 @@ import { useMutation } from "@/components/use-mutation";
 import type { ConnectableProvider } from "@/server/contract/credentials";
 import { readSecret, SecretFields } from "./secret-fields";
 
-/** The names in a list with commas; null: none, which means the usual ones. */
+/** The names in a comma-separated list; null for none, which means the defaults. */
 function namesIn(text: string): string[] | null {
   const names = text.split(/[\s,]+/).filter((name) => name !== "");
   return names.length > 0 ? names : null;
 }
 
-/** Connects an account: its secret is checked with the provider while the form waits. */
+/** Connects a provider account. The secret is checked with the provider while the form waits. */
 export function ConnectForm({
   project,
   provider,
@@ -27,7 +27,7 @@ export function ConnectForm({
 }: {
   project: ProjectChoice;
   provider: ConnectableProvider;
-  /** What a link asked for. */
+  /** The environment named in a link. */
   environment: string | null;
   onDone: () => void;
 }) {
@@ -42,7 +42,7 @@ export function ConnectForm({
     trpc.connections.connect.mutationOptions({
       meta: { isShownInPlace: true },
       onSuccess: () => {
-        toast.success(`${provider.title} is connected`);
+        toast.success(`${provider.title} connected`);
         onDone();
       },
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.connections.pathKey() }),
@@ -105,8 +105,8 @@ export function ConnectForm({
                 aria-describedby="connect-models-help"
               />
               <p id="connect-models-help" className="text-xs text-muted">
-                <code>id:in:out</code> with prices in US dollars per million tokens, several with commas; an
-                embedding model is <code>id:in:embeddings</code>.
+                <code>id:in:out</code> with prices in US dollars per million tokens. Separate models with
+                commas. Use <code>id:in:embeddings</code> for an embedding model.
               </p>
             </div>
             <div className="space-y-1.5">
@@ -120,9 +120,8 @@ export function ConnectForm({
                 aria-describedby="connect-pass-help"
               />
               <p id="connect-pass-help" className="text-xs text-muted">
-                Fields of OpenAI requests that are passed to this server unchanged. Leave empty for the usual
-                ones.
-                <code>*</code> passes any field, but not while a budget prevents.
+                OpenAI request fields that are passed to this server unchanged. Leave empty for the defaults.
+                <code>*</code> passes any field, except while a budget is set to “Prevent”.
               </p>
             </div>
           </>
@@ -136,7 +135,7 @@ export function ConnectForm({
           <legend className="text-sm font-medium">Environments of {project.displayName}</legend>
           <CheckList prefix="environment" names={environments} chosen={chosen} onChange={setChosen} />
         </fieldset>
-        <SubmitActions pending={connect.isPending}>Check and connect</SubmitActions>
+        <SubmitActions pending={connect.isPending}>Connect account</SubmitActions>
       </form>
     </DialogContent>
   );

@@ -11,7 +11,7 @@ import type { ConnectionDetail as Detail } from "@/server/contract/connections";
 import { GuardrailsForm } from "./guardrails-form";
 import { HealthStrip } from "./health-strip";
 
-/** How one connection does, what it may spend, and what its provider says when it is asked now. For admins. */
+/** The health and spending limits of one connection. For admins. */
 export function ConnectionDetail({ connectionId, name }: { connectionId: string; name: string }) {
   const trpc = useTRPC();
   const { data } = useQuery(trpc.connections.detail.queryOptions({ connection_id: connectionId }));
@@ -30,16 +30,16 @@ function Limits({ connection, name }: { connection: Detail; name: string }) {
   const { userGuardrails, spend } = connection;
   const { dailyMicros, perExecutionMicros } = userGuardrails;
   const said = [
-    ...(dailyMicros === null ? [] : [`${dollars(dailyMicros)} a day`]),
-    ...(perExecutionMicros === null ? [] : [`${dollars(perExecutionMicros)} an execution`]),
+    ...(dailyMicros === null ? [] : [`${dollars(dailyMicros)} per day`]),
+    ...(perExecutionMicros === null ? [] : [`${dollars(perExecutionMicros)} per execution`]),
   ];
   return (
     <>
       <p className="text-xs text-muted">
-        {said.length === 0 ? "No limit of its own." : `At most ${said.join(", ")}.`}
+        {said.length === 0 ? "No limits set." : `Up to ${said.join(", ")}.`}
         {spend && ` ${dollars(spend.availableMicros)} left today.`}
       </p>
-      <Button size="sm" variant="ghost" aria-label={`Set limits of ${name}`} onClick={() => setOpen(true)}>
+      <Button size="sm" variant="ghost" aria-label={`Set limits for ${name}`} onClick={() => setOpen(true)}>
         Set limits
       </Button>
       <Dialog open={isOpen} onOpenChange={setOpen}>
@@ -50,12 +50,12 @@ function Limits({ connection, name }: { connection: Detail; name: string }) {
 }
 
 const WORDS = {
-  ready: { tone: "good", title: "The provider accepts it" },
-  refused: { tone: "bad", title: "The provider refuses it" },
-  unreachable: { tone: "warn", title: "The provider could not be asked" },
+  ready: { tone: "good", title: "Credentials accepted" },
+  refused: { tone: "bad", title: "Credentials refused" },
+  unreachable: { tone: "warn", title: "Provider unreachable" },
 } as const;
 
-/** Asks the provider, and shows what it says with what to do about it. */
+/** Tests a connection with its provider. */
 export function useTest() {
   const trpc = useTRPC();
   const queryClient = useQueryClient();

@@ -15,7 +15,7 @@ import type { ConnectableProvider, Credential } from "@/server/contract/credenti
 import { ConnectionDetail, TestResult, useTest } from "./connection-detail";
 import { RotateForm } from "./rotate-form";
 
-/** One connected account: where it serves, how it did when it was checked, and what may be done with it. */
+/** One connected account: its environments, its status, and the actions on it. */
 export function ConnectionRow({
   credential,
   project,
@@ -24,7 +24,7 @@ export function ConnectionRow({
 }: {
   credential: Credential;
   project: ProjectChoice;
-  /** Null: this installation has it no more. */
+  /** Null when this installation no longer supports the provider. */
   provider: ConnectableProvider | null;
   canChange: boolean;
 }) {
@@ -61,10 +61,12 @@ export function ConnectionRow({
             )}
             {elsewhere > 0 && (
               <span>
-                {elsewhere === 1 ? "Also serves 1 other place" : `Also serves ${elsewhere} other places`}
+                {elsewhere === 1
+                  ? "Also used in 1 environment of another project"
+                  : `Also used in ${elsewhere} environments of other projects`}
               </span>
             )}
-            <CopyableId id={credential.credentialId} what="credential id" short />
+            <CopyableId id={credential.credentialId} what="connection id" short />
           </div>
         </div>
         {canChange && <Actions credential={credential} provider={provider} title={title} test={test} />}
@@ -74,7 +76,7 @@ export function ConnectionRow({
         <ConnectionDetail connectionId={credential.credentialId} name={`${title} ${credential.label}`} />
       )}
       {provider && provider.unlocks.length > 0 && <Unlocks provider={provider} />}
-      <ul aria-label={`Environments ${title} ${credential.label} serves`} className="flex flex-wrap gap-2">
+      <ul aria-label={`Environments of ${title} ${credential.label}`} className="flex flex-wrap gap-2">
         {project.environments.map((environment) => (
           <li key={environment}>
             <Place
@@ -91,14 +93,14 @@ export function ConnectionRow({
   );
 }
 
-/** What it unlocks, told when asked: it is as long for every account of a provider. */
+/** The capabilities an account unlocks, folded because every account of a provider repeats the list. */
 function Unlocks({ provider: { title, unlocks } }: { provider: ConnectableProvider }) {
   return (
     <details className="text-xs">
       <summary className="w-fit cursor-pointer text-muted">
         {unlocks.length === 1 ? "Unlocks 1 capability" : `Unlocks ${unlocks.length} capabilities`}
       </summary>
-      <ul aria-label={`What ${title} unlocks`} className="mt-2 flex flex-wrap gap-1.5">
+      <ul aria-label={`Capabilities unlocked by ${title}`} className="mt-2 flex flex-wrap gap-1.5">
         {unlocks.map(({ key, title }) => (
           <li key={key} className="max-w-full">
             <Badge title={key}>
@@ -130,7 +132,7 @@ const pathOf = ({ organizationId, credentialId }: Credential) => ({
   credential_id: credentialId,
 });
 
-/** Every change may change what any part of the page shows. */
+/** Every change can affect the whole page, so everything is refreshed. */
 function useAnew() {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -175,8 +177,8 @@ function Place({
     <span className="inline-flex items-center gap-1">
       <Badge tone="good">{environment}</Badge>
       <Confirm
-        title={`Disconnect ${environment}?`}
-        description={`Work in ${environment} no longer runs on this account. What waits and was to use it fails; nothing of it is sent.`}
+        title={`Disconnect from ${environment}?`}
+        description={`Jobs in ${environment} can no longer run on this account. Queued jobs that would use it fail without being sent.`}
         action="Disconnect"
         onConfirm={() => unbind.mutate({ ...path, binding_id: binding.bindingId })}
       >
@@ -238,7 +240,7 @@ function Actions({
       )}
       <Confirm
         title={`Delete ${name}?`}
-        description="Its secret is deleted, and every environment it serves is disconnected. What waits and was to use it fails; nothing of it is sent."
+        description="Its secret is deleted, and every environment that uses it is disconnected. Queued jobs that would use it fail without being sent."
         action="Delete connection"
         onConfirm={() => remove.mutate(pathOf(credential))}
       >

@@ -16,10 +16,10 @@ import { OnboardingSession } from "./onboarding-session";
 import { nextOf } from "./planned-accounts";
 import { ProviderList } from "./provider-list";
 
-/** What a link asked for: the form of a provider, for an environment; or the next step of an onboarding session. */
+/** What the link opens: the form of a provider for an environment, or the next step of an onboarding session. */
 type Asked = { provider: string | null; environment: string | null; onboarding: string | null };
 
-/** The accounts at providers that a project runs on, and those it could. */
+/** The provider accounts of a project, and the providers it can connect. */
 export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked: Asked }) {
   const trpc = useTRPC();
   const { data } = useSuspenseQuery(trpc.connections.list.queryOptions({ project_id: projectId }));
@@ -38,7 +38,7 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
   if (plan?.projectId && plan.projectId !== projectId)
     redirect(`/projects/${plan.projectId}/connections?onboarding=${asked.onboarding}`);
   const next = plan && nextOf(plan);
-  // Until somebody opens or closes a form, the one that the link is about is open.
+  // The form named by the link is open until the reader opens or closes a form.
   const linked = asked.provider ?? (next?.state === "connect" ? next.provider : null);
   const provider = known(openFor === undefined ? linked : openFor);
   const named = plan?.environment ?? asked.environment;
@@ -56,8 +56,7 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
   return (
     <>
       <PageHeader title="Connections">
-        Your own accounts at providers. Work of this project runs on them at list price, and you pay the
-        provider.
+        Your own provider accounts. Jobs in this project run on them at list price, and you pay the provider.
       </PageHeader>
       {data.canChange && (
         <Dialog open={provider !== null} onOpenChange={(isOpen) => !isOpen && setOpenFor(null)}>
@@ -84,9 +83,9 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
         {data.items.length === 0 && onboarding}
         <Card className="overflow-hidden">
           {data.items.length === 0 ? (
-            <EmptyState icon={Plug} title="Nothing connected yet">
+            <EmptyState icon={Plug} title="No connections yet">
               {data.canChange
-                ? "Choose a provider below. Its key is checked before it is stored, kept encrypted, and never shown again."
+                ? "Choose a provider below. Its key is checked, stored encrypted and never shown again."
                 : `Admins of your organization can connect accounts. Your role here is ${project.role}.`}
             </EmptyState>
           ) : (

@@ -11,7 +11,7 @@ import { Notice } from "@/components/ui/notice";
 import { useMutation } from "@/components/use-mutation";
 import type { ConnectionDetail } from "@/server/contract/connections";
 
-/** What one connection may spend, at list price. */
+/** The spending limits of one connection, at list price. */
 export function GuardrailsForm({
   connection,
   title,
@@ -45,8 +45,8 @@ export function GuardrailsForm({
   const { dailyMicros, perExecutionMicros } = connection.userGuardrails;
   return (
     <DialogContent
-      title={`Limits of ${title}`}
-      description="What may run on this account, at list price. Executions above a limit are refused before anything is sent."
+      title={`Limits for ${title}`}
+      description="Spending limits for this account, at list price. Executions above a limit are refused before anything is sent."
     >
       <form onSubmit={submit} className="space-y-4">
         {save.error && (
@@ -57,21 +57,21 @@ export function GuardrailsForm({
         <AmountField
           id="limit-daily"
           name="daily"
-          label="Each day (UTC), US dollars"
+          label="Daily limit in US dollars (UTC day)"
           placeholder="No limit"
           micros={dailyMicros}
         />
         <AmountField
           id="limit-perExecution"
           name="perExecution"
-          label="One execution, US dollars"
+          label="Limit per execution in US dollars"
           placeholder="No limit"
           micros={perExecutionMicros}
         />
         {connection.spend && (
           <p className="text-xs text-muted">
-            Today {dollars(connection.spend.settledMicros)} spent and {dollars(connection.spend.heldMicros)}{" "}
-            held.
+            Today: {dollars(connection.spend.settledMicros)} spent, {dollars(connection.spend.heldMicros)}{" "}
+            reserved.
           </p>
         )}
         <SubmitActions pending={save.isPending}>Save limits</SubmitActions>

@@ -11,13 +11,13 @@ type Cell = {
   from: number;
   answered: number;
   failed: number;
-  /** Checks by what they found. */
+  /** Checks by outcome. */
   accepted: number;
   refused: number;
   problem: string | null;
 };
 
-/** What a connection met over seven days: executions and checks, one cell for six hours, the newest on the right. */
+/** The executions and checks of a connection over seven days, one cell per six hours, newest on the right. */
 export function HealthStrip({ health, name }: { health: ConnectionHealth; name: string }) {
   const cells = cellsOf(health, Date.now());
   const answered = cells.reduce((sum, each) => sum + each.answered, 0);
@@ -28,7 +28,7 @@ export function HealthStrip({ health, name }: { health: ConnectionHealth; name: 
     <div className="space-y-1.5">
       <div
         role="img"
-        aria-label={`Seven days of ${name}: ${answered} answered, ${failed} failed`}
+        aria-label={`Last 7 days of ${name}: ${answered} answered, ${failed} failed`}
         className="flex h-6 items-stretch gap-px sm:gap-0.5"
       >
         {cells.map((cell) => (
@@ -41,19 +41,19 @@ export function HealthStrip({ health, name }: { health: ConnectionHealth; name: 
         ))}
       </div>
       <p className="flex flex-wrap gap-x-3 gap-y-0.5 text-xs text-muted">
-        <span>7 days</span>
+        <span>Last 7 days</span>
         <span>
           {answered} answered, {failed} failed
         </span>
         {last && (
           <span>
-            {last.outcome === "ready" ? "Accepted" : last.outcome === "refused" ? "Refused" : "Not reached"}{" "}
+            {last.outcome === "ready" ? "Accepted" : last.outcome === "refused" ? "Refused" : "Unreachable"}{" "}
             <Ago at={last.at} />
           </span>
         )}
         {problem?.problemAt && (
           <span className="[overflow-wrap:anywhere]">
-            Last trouble <Ago at={problem.problemAt} />: {problem.problem}
+            Last problem <Ago at={problem.problemAt} />: {problem.problem}
           </span>
         )}
       </p>
@@ -88,7 +88,7 @@ function toneOf({ answered, failed, accepted, refused }: Cell): string {
 
 function titleOf({ from, answered, failed, accepted, refused, problem }: Cell): string {
   const at = new Date(from).toISOString().slice(0, 16).replace("T", " ");
-  const what = answered + failed === 0 ? "nothing ran" : `${answered} answered, ${failed} failed`;
+  const what = answered + failed === 0 ? "no executions" : `${answered} answered, ${failed} failed`;
   const checks = accepted + refused;
   const checked = checks === 0 ? "" : `, ${accepted} of ${checks} checks accepted`;
   return `${at} UTC: ${what}${checked}${problem ? `. ${problem}` : ""}`;

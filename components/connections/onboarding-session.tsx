@@ -7,7 +7,7 @@ import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import type { OnboardingSession as Session } from "@/server/contract/connections";
 import { PlannedAccounts } from "./planned-accounts";
 
-/** What somebody, often an agent, asked a person to connect: how far it is, and the next step. */
+/** The accounts that someone, often an agent, asked the reader to connect, and the next step. */
 export function OnboardingSession({
   session: { plan },
   project,
@@ -24,11 +24,11 @@ export function OnboardingSession({
     <Card aria-labelledby={titleId}>
       <CardHeader
         id={titleId}
-        title="What you were asked to connect"
-        hint={`In ${plan.environment} of ${project.displayName}`}
+        title="Requested connections"
+        hint={`For ${plan.environment} in ${project.displayName}`}
       />
       <CardBody className="space-y-4">
-        <ul aria-label="Capabilities asked for" className="flex flex-wrap gap-1.5">
+        <ul aria-label="Requested capabilities" className="flex flex-wrap gap-1.5">
           {plan.capabilities.map(({ key, title, ready }) => (
             <li key={key} className="max-w-full">
               <Badge title={key} tone={ready ? "good" : "neutral"}>
@@ -40,12 +40,12 @@ export function OnboardingSession({
         </ul>
         <PlannedAccounts plan={plan} canChange={canChange} onConnect={onConnect} />
         <p className="text-sm text-muted">
-          {plan.status === "ready" && "Nothing is left to do here: whoever sent you goes on by itself. "}
+          {plan.status === "ready" && "You're done here. The agent or person who sent you can continue. "}
           <Link
             href={`/projects/${project.projectId}/connections`}
             className="text-link underline underline-offset-2"
           >
-            Choose capabilities yourself
+            Choose capabilities
           </Link>
         </p>
       </CardBody>

@@ -9,7 +9,7 @@ import { Notice } from "@/components/ui/notice";
 import type { ConnectableProvider } from "@/server/contract/credentials";
 import { PlannedAccounts } from "./planned-accounts";
 
-/** From the capabilities somebody wants to the accounts these need, and to their forms. */
+/** Finds the accounts that the chosen capabilities need, and opens their forms. */
 export function Onboarding({
   project,
   providers,
@@ -46,13 +46,13 @@ export function Onboarding({
     <Card aria-labelledby={titleId}>
       <CardHeader
         id={titleId}
-        title="Start from what you want to run"
-        hint={`In ${environment} of ${project.displayName}`}
+        title="Connect by capability"
+        hint={`For ${environment} in ${project.displayName}`}
       />
       <CardBody className="space-y-4">
         <fieldset>
           <legend className="text-sm text-muted">
-            Choose capabilities, and see the fewest accounts that unlock all of them.
+            Choose capabilities to see the fewest accounts that unlock them all.
           </legend>
           <div className="mt-3 grid gap-x-4 gap-y-2.5 sm:grid-cols-2 lg:grid-cols-3">
             {capabilities.map(({ key, title }) => (
@@ -85,7 +85,7 @@ export function Onboarding({
   );
 }
 
-/** Every capability that an account could serve, by its title. */
+/** Every capability that an account could unlock, sorted by title. */
 function capabilitiesOf(providers: ConnectableProvider[]) {
   const all = new Map(providers.flatMap(({ unlocks }) => unlocks.map((each) => [each.key, each] as const)));
   return [...all.values()].sort((one, other) => one.title.localeCompare(other.title));

@@ -8,11 +8,11 @@ import { Notice } from "@/components/ui/notice";
 import { useMutation } from "@/components/use-mutation";
 import type { OnboardingPlan, PlannedAccount } from "@/server/contract/connections";
 
-/** The account that is to be seen to next; null: all that can be connected is. */
+/** The next account to connect; null when there is none left. */
 export const nextOf = ({ accounts }: OnboardingPlan) =>
   accounts.find(({ state }) => state !== "connected") ?? null;
 
-/** The accounts a plan needs, each with what is left to do about it; the next one stands out. */
+/** The accounts that a plan needs, each with its remaining action; the next one is highlighted. */
 export function PlannedAccounts({
   plan,
   canChange,
@@ -36,7 +36,7 @@ export function PlannedAccounts({
           <p className="text-sm text-muted">{plan.explanation}</p>
         )}
       </div>
-      <ul aria-label="Accounts this needs" className="divide-y divide-line">
+      <ul aria-label="Required accounts" className="divide-y divide-line">
         {plan.accounts.map((account) => (
           <li
             key={account.provider}
@@ -81,8 +81,8 @@ export function PlannedAccounts({
         ))}
       </ul>
       {unserved.length > 0 && (
-        <Notice tone="warn" title="Stays unserved">
-          {unserved.join(", ")}: no account that can be connected here serves this.
+        <Notice tone="warn" title="Not available">
+          No provider that can be connected here serves {unserved.join(", ")}.
         </Notice>
       )}
       {!canChange && plan.status === "interaction_required" && (

@@ -5,7 +5,7 @@ import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import type { ConnectableProvider } from "@/server/contract/credentials";
 
-/** The providers that can be connected, with what each can do then. */
+/** The providers that can be connected, with the capabilities each unlocks. */
 export function ProviderList({
   providers,
   connected,
@@ -13,7 +13,7 @@ export function ProviderList({
 }: {
   providers: ConnectableProvider[];
   connected: ReadonlySet<string>;
-  /** Null: the reader may not. */
+  /** Null when the reader may not connect accounts. */
   onConnect: ((provider: string) => void) | null;
 }) {
   return (
@@ -42,9 +42,9 @@ export function ProviderList({
                 )}
               </div>
               {unlocks.length === 0 ? (
-                <p className="text-sm text-muted">Serves no capability of this installation yet.</p>
+                <p className="text-sm text-muted">No capabilities in this installation yet.</p>
               ) : (
-                <ul aria-label={`What ${title} can serve`} className="flex flex-wrap gap-1.5">
+                <ul aria-label={`Capabilities of ${title}`} className="flex flex-wrap gap-1.5">
                   {unlocks.map((capability) => (
                     <li key={capability.key} className="max-w-full">
                       <Badge title={capability.key}>

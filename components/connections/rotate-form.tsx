@@ -9,7 +9,7 @@ import { useMutation } from "@/components/use-mutation";
 import type { ConnectableProvider, Credential } from "@/server/contract/credentials";
 import { readSecret, SecretFields } from "./secret-fields";
 
-/** Puts a new secret in the place of the old one. */
+/** Replaces the secret of a connection. */
 export function RotateForm({
   credential,
   provider,
@@ -25,7 +25,7 @@ export function RotateForm({
     trpc.connections.rotate.mutationOptions({
       meta: { isShownInPlace: true },
       onSuccess: () => {
-        toast.success(`${provider.title} has its new secret`);
+        toast.success(`${provider.title} secret rotated`);
         onDone();
       },
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.connections.pathKey() }),
@@ -43,8 +43,8 @@ export function RotateForm({
   }
   return (
     <DialogContent
-      title={`Rotate ${provider.title}`}
-      description="The new secret is checked first; until then the old one stays. What it serves does not change."
+      title={`Rotate ${provider.title} secret`}
+      description="The new secret replaces the old one once the provider accepts it. Nothing else changes."
     >
       <form onSubmit={submit} className="space-y-4">
         {rotate.error && (
@@ -53,7 +53,7 @@ export function RotateForm({
           </Notice>
         )}
         <SecretFields provider={provider} />
-        <SubmitActions pending={rotate.isPending}>Check and rotate</SubmitActions>
+        <SubmitActions pending={rotate.isPending}>Rotate secret</SubmitActions>
       </form>
     </DialogContent>
   );

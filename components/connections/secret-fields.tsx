@@ -3,7 +3,7 @@ import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import type { ConnectableProvider } from "@/server/contract/credentials";
 
-/** The fields of a provider's credentials, as its own schema names them. Nothing of them is kept in the page. */
+/** The credential fields of a provider, from its schema. The values are never kept in page state. */
 export function SecretFields({ provider }: { provider: ConnectableProvider }) {
   return provider.fields.map(({ name, description, required }) => (
     <div key={name} className="space-y-1.5">
@@ -35,7 +35,7 @@ const NAMES: Record<string, string> = {
 };
 const labelOf = (name: string) => NAMES[name] ?? name;
 
-/** What was typed, as the one text the API takes. */
+/** The typed values as the single string that the API takes. */
 export function readSecret(provider: ConnectableProvider, fields: FormData): string {
   const values = provider.fields.flatMap(({ name }) => {
     const value = String(fields.get(`secret.${name}`) ?? "").trim();

@@ -5,7 +5,7 @@ import { type Schema, SchemaView, TypeName } from "./schema-view";
 
 type Content = Record<string, { schema: Schema }>;
 
-/** What the page shows of an operation of an OpenAPI document. */
+/** The parts of an OpenAPI operation that the page shows. */
 export type OperationFacts = {
   operationId: string;
   summary: string;
@@ -17,7 +17,7 @@ export type OperationFacts = {
 
 const TONES: Record<string, Tone> = { get: "good", post: "busy", put: "warn", patch: "warn", delete: "bad" };
 
-/** One operation: what it takes, what it answers, and how it refuses. */
+/** One operation: its parameters, body and responses. */
 export function OperationCard({
   method,
   path,
@@ -69,7 +69,7 @@ export function OperationCard({
             ))}
           </Part>
         )}
-        <Part title="Answers">
+        <Part title="Responses">
           <ul className="divide-y divide-line">
             {Object.entries(responses).map(([status, response]) => (
               <li key={status} className="flex flex-wrap items-baseline gap-x-2 py-1.5">

@@ -4,7 +4,7 @@ export type Schema = Record<string, unknown>;
 
 const NESTING_SHOWN = 6;
 
-/** A JSON Schema as a reader wants it: each field with its type, whether it is needed, and what it may hold. */
+/** Renders a JSON Schema: each field with its type, whether it is required, and its constraints. */
 export function SchemaView({ schema, depth = 0 }: { schema: Schema; depth?: number }) {
   const fields = fieldsOf(schema);
   if (fields.length === 0 || depth > NESTING_SHOWN) {
@@ -40,22 +40,22 @@ function Facts({ schema }: { schema: Schema }) {
   const facts = [
     typeof schema.description === "string" ? schema.description : null,
     schema.default === undefined ? null : `Default ${JSON.stringify(schema.default)}.`,
-    bound(schema, "minimum", "At least"),
-    bound(schema, "maximum", "At most"),
-    bound(schema, "minLength", "Characters, at least"),
-    bound(schema, "maxLength", "Characters, at most"),
-    bound(schema, "maxItems", "Entries, at most"),
+    bound(schema, "minimum", "Minimum"),
+    bound(schema, "maximum", "Maximum"),
+    bound(schema, "minLength", "Minimum length"),
+    bound(schema, "maxLength", "Maximum length"),
+    bound(schema, "maxItems", "Maximum items"),
   ].filter((fact) => fact !== null);
   return facts.length > 0 ? <p className="mt-0.5 text-sm text-muted">{facts.join(" ")}</p> : null;
 }
 
 function bound(schema: Schema, key: string, words: string): string | null {
   const value = schema[key];
-  // The bounds of a safe integer say nothing a reader needs.
+  // The bounds of a safe integer are noise.
   return typeof value === "number" && Math.abs(value) < Number.MAX_SAFE_INTEGER ? `${words} ${value}.` : null;
 }
 
-/** A type in words; a named one is a link to its own section. */
+/** The name of a type; a named schema links to its section. */
 export function TypeName({ schema }: { schema: Schema }) {
   const name = refName(schema) ?? refName(asSchema(schema.items));
   const words = typeWords(schema);
@@ -88,7 +88,7 @@ function fieldsOf(schema: Schema): { name: string; schema: Schema; isRequired: b
   }));
 }
 
-/** What stands inside a field and has no section of its own. */
+/** The nested schema of a field that has no section of its own. */
 function inner(schema: Schema): Schema | null {
   const union = schema.anyOf ?? schema.oneOf;
   const parts = [schema, asSchema(schema.items), ...(Array.isArray(union) ? union.map(asSchema) : [])];

@@ -35,7 +35,7 @@ test.beforeAll(() => {
   ));
 });
 
-test("an agent files a need, an operator prices it, a member pays, the operator ships it; the agent reads every state", async ({
+test("an agent files a request, an operator quotes it, a member pays, the operator ships it; the agent can read every state", async ({
   browser,
 }) => {
   // The agent finds nothing, and is told where to file what it needs.
@@ -103,7 +103,7 @@ test("an agent files a need, an operator prices it, a member pays, the operator 
   await signIn(page, world.member);
   await page.waitForURL(`**${path}`);
   await open(page, path);
-  await expect(page.getByRole("heading", { name: "Approve a commission" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Approve commission" })).toBeVisible();
   const offer = page.getByRole("region", { name: summary });
   for (const words of ["$1,250.00", "about $0.02 a reading", "About 10 business days", "We start on Monday."])
     await expect(offer).toContainText(words);
@@ -141,7 +141,7 @@ test("an agent files a need, an operator prices it, a member pays, the operator 
   await open(page, new URL(page.url()).pathname);
   await page.getByRole("button", { name: "Pay $1,250.00" }).click();
   await page.waitForURL("**result=success*");
-  await expect(page.getByRole("heading", { name: "The commission is paid" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Commission paid" })).toBeVisible();
   await expect(page.getByRole("status")).toContainText("Paid: the work has begun");
   await expect(page.getByRole("status")).toContainText(`${world.member.email} paid $1,250.00`);
   await expectAccessible(page);
@@ -164,7 +164,7 @@ test("an agent files a need, an operator prices it, a member pays, the operator 
   await expect.poll(() => statusOf(id)).toBe("fulfilled");
   expect(await readRequest(id)).toMatchObject({ capabilityKey: SHIPPED, fulfilledAt: expect.any(String) });
   await open(page, path);
-  await expect(page.getByRole("heading", { name: "The capability has shipped" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Capability shipped" })).toBeVisible();
   await page.getByRole("link", { name: SHIPPED }).click();
   await page.waitForURL(`**/catalog/${SHIPPED}`);
   await open(page, `/projects/${projectId}/requests/${id}`);
@@ -211,9 +211,7 @@ async function findLetter(page: Page, subject: string, to: string): Promise<void
   }
 }
 
-test("a quote of a wording that was replaced leads on, to the newer quote once there is one", async ({
-  browser,
-}) => {
+test("a replaced quote links to the newer quote once there is one", async ({ browser }) => {
   const operator = await signedIn(browser, world.operator);
   const member = await signedIn(browser, world.member);
   const first = await quoted(operator.page, projectId);
@@ -222,7 +220,7 @@ test("a quote of a wording that was replaced leads on, to the newer quote once t
   // The page stands open: paying is refused, and it says what it has become.
   await member.page.getByRole("button", { name: /^Approve and pay/ }).click();
   await expect(member.page.getByRole("heading", { name: "This quote was replaced" })).toBeVisible();
-  await expect(member.page.getByRole("status")).toContainText("The request was reworded");
+  await expect(member.page.getByRole("status")).toContainText("The request was revised");
   await expectAccessible(member.page);
   expect(
     (await call(`/v1/capability-requests/${first.requestId}/quote`, { key: world.unboundApiKey })).status,
@@ -249,7 +247,7 @@ test("a quote of a wording that was replaced leads on, to the newer quote once t
   await member.context.close();
 });
 
-test("a viewer sees who can pay; a stranger and a wrong address get one and the same page, and may sign in as another", async ({
+test("a viewer sees who can pay; a stranger and an unknown URL get the same page, where they can switch accounts", async ({
   browser,
 }) => {
   const operator = await signedIn(browser, world.operator);
@@ -258,7 +256,7 @@ test("a viewer sees who can pay; a stranger and a wrong address get one and the 
   const viewer = await signedIn(browser, makePerson("viewer"));
   await open(viewer.page, path);
   await expect(viewer.page.getByRole("region", { name: summary })).toContainText("$1,250.00");
-  await expect(viewer.page.getByText("Members pay")).toBeVisible();
+  await expect(viewer.page.getByText("You can't pay this quote")).toBeVisible();
   await expect(viewer.page.getByRole("button", { name: /pay/i })).toHaveCount(0);
   await expectAccessible(viewer.page);
   await viewer.context.close();
@@ -274,7 +272,7 @@ test("a viewer sees who can pay; a stranger and a wrong address get one and the 
   }
   expect(seen[0]).toBe(seen[1]);
   expect(seen[1]).not.toContain(summary);
-  await stranger.page.getByRole("link", { name: "Sign in as somebody else" }).click();
+  await stranger.page.getByRole("link", { name: "Switch account" }).click();
   await stranger.page.waitForURL("**/sign-in?*");
   await open(stranger.page, new URL(stranger.page.url()).pathname + new URL(stranger.page.url()).search);
   await signIn(stranger.page, world.member);
@@ -283,7 +281,7 @@ test("a viewer sees who can pay; a stranger and a wrong address get one and the 
   await stranger.context.close();
 });
 
-test("the time left counts down by itself, in seconds at the end, and the page says when it is over", async ({
+test("the time left counts down, in seconds at the end, and the page shows when the quote has expired", async ({
   browser,
 }) => {
   const operator = await signedIn(browser, world.operator);
@@ -308,7 +306,7 @@ test("the time left counts down by itself, in seconds at the end, and the page s
   await member.context.close();
 });
 
-test("two members come to one checkout, and the one who is late reads that it is paid", async ({
+test("two members share one checkout, and the later one sees that it is already paid", async ({
   browser,
 }) => {
   const operator = await signedIn(browser, world.operator);

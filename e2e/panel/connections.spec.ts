@@ -54,7 +54,7 @@ signedOut(
       await form.getByLabel("Base URL").fill(server.url);
       await form.getByLabel("Models").fill("llama-3:0.20:0.60");
       await form.getByLabel("API key").fill("sk-a-wrong-one");
-      await form.getByRole("button", { name: "Check and connect" }).click();
+      await form.getByRole("button", { name: "Connect account" }).click();
       await expect(form.getByRole("alert")).toContainText("API key");
       await expect(form.getByLabel("Base URL")).toHaveValue(server.url);
       await expect(form.getByLabel("Models")).toHaveValue("llama-3:0.20:0.60");
@@ -73,38 +73,38 @@ signedOut(
 
       server.state.takes = "sk-the-second-2222";
       await row.getByRole("button", { name: /^Test / }).click();
-      await expect(row.getByRole("status")).toContainText("The provider refuses it");
+      await expect(row.getByRole("status")).toContainText("Credentials refused");
       await expect(row.getByRole("status")).toContainText("rotate the connection");
       await expect(row).toContainText("Refused");
       await expectAccessible(page);
       await row.getByRole("button", { name: /^Rotate / }).click();
       const rotate = page.getByRole("dialog", { name: /^Rotate / });
       await rotate.getByLabel("API key").fill(server.state.takes);
-      await rotate.getByRole("button", { name: "Check and rotate" }).click();
+      await rotate.getByRole("button", { name: "Rotate secret" }).click();
       await expect(row).toContainText("…2222");
       await expect(row).toContainText("Ready");
       await row.getByRole("button", { name: /^Test / }).click();
-      await expect(row.getByRole("status")).toContainText("The provider accepts it");
-      await expect(row.getByRole("img", { name: /^Seven days of / })).toBeVisible();
+      await expect(row.getByRole("status")).toContainText("Credentials accepted");
+      await expect(row.getByRole("img", { name: /^Last 7 days of / })).toBeVisible();
 
       // One execution may cost a millionth of a dollar: what would run on this account is refused, and what is raised is taken.
       const setLimits = async (day: string, execution: string) => {
-        await row.getByRole("button", { name: /^Set limits of / }).click();
-        const limits = page.getByRole("dialog", { name: /^Limits of / });
-        await limits.getByLabel(/^Each day/).fill(day);
-        await limits.getByLabel(/^One execution/).fill(execution);
+        await row.getByRole("button", { name: /^Set limits for / }).click();
+        const limits = page.getByRole("dialog", { name: /^Limits for / });
+        await limits.getByLabel(/^Daily limit/).fill(day);
+        await limits.getByLabel(/^Limit per execution/).fill(execution);
         await limits.getByRole("button", { name: "Save limits" }).click();
         await expect(limits).toHaveCount(0);
       };
       await setLimits("5", "0.000001");
-      await expect(row).toContainText("At most $5.00 a day, $0.000001 an execution");
+      await expect(row).toContainText("Up to $5.00 per day, $0.000001 per execution");
       const { apiKey: key } = admin("key", "create", "--project", projectId, "--name", "Guarded");
       const run = () => call(`/v1/capabilities/${TEXT}/jobs`, { key, body: onBasement(projectId) });
       const refused = await run();
       expect(refused.status).toBe(402);
       expect((await refused.json()).detail).toMatchObject({ code: "BudgetExceeded" });
       await setLimits("5", "0.5");
-      await expect(row).toContainText("At most $5.00 a day, $0.50 an execution");
+      await expect(row).toContainText("Up to $5.00 per day, $0.50 per execution");
       expect((await run()).status).toBe(200);
 
       await row.getByRole("button", { name: /^Disconnect / }).click();
@@ -139,9 +139,9 @@ async function openAsOwner(page: Page, path: string) {
 signedOut("from the capabilities wanted to the accounts they need, and to their forms", async ({ page }) => {
   const projectId = makeProject();
   await openAsOwner(page, pathOf(projectId));
-  const onboarding = page.getByRole("region", { name: "Start from what you want to run" });
+  const onboarding = page.getByRole("region", { name: "Connect by capability" });
   await onboarding.getByRole("checkbox", { name: "3D model from an image" }).check();
-  const accounts = onboarding.getByRole("list", { name: "Accounts this needs" });
+  const accounts = onboarding.getByRole("list", { name: "Required accounts" });
   await expect(accounts.getByRole("listitem")).toHaveCount(2);
   await expect(onboarding.getByRole("status")).toContainText("2 new accounts are the fewest");
   await expectAccessible(page);
@@ -173,18 +173,18 @@ signedOut(
     const form = page.getByRole("dialog", { name: `Connect ${first.title}` });
     await expect(form.getByRole("checkbox", { name: "production" })).toBeChecked();
     await form.getByRole("button", { name: "Cancel" }).click();
-    const session = page.getByRole("region", { name: "What you were asked to connect" });
-    await expect(session).toContainText("In production of ");
-    await expect(
-      session.getByRole("list", { name: "Accounts this needs" }).getByRole("listitem"),
-    ).toHaveCount(plan.accounts.length);
+    const session = page.getByRole("region", { name: "Requested connections" });
+    await expect(session).toContainText("For production in ");
+    await expect(session.getByRole("list", { name: "Required accounts" }).getByRole("listitem")).toHaveCount(
+      plan.accounts.length,
+    );
     await expectAccessible(page);
     await page.setViewportSize(PHONE);
     await expectAccessible(page);
     await expectNoSidewaysScroll(page);
     await open(page, pathOf(projectId, "?onboarding=onb_01m82gb83yd9grgc5d89xtvr5h"));
     await expect(page.getByText("There is no such onboarding session.")).toBeVisible();
-    await expect(page.getByRole("region", { name: "Start from what you want to run" })).toBeVisible();
+    await expect(page.getByRole("region", { name: "Connect by capability" })).toBeVisible();
   },
 );
 
@@ -192,7 +192,7 @@ test("the page without a connection is accessible and fits a phone", async ({ pa
   const projectId = makeProject();
   await page.setViewportSize({ width: 1280, height: 800 });
   await open(page, pathOf(projectId));
-  await expect(page.getByText("Nothing connected yet")).toBeVisible();
+  await expect(page.getByText("No connections yet")).toBeVisible();
   await expectAccessible(page);
   await page.setViewportSize(PHONE);
   await expectAccessible(page);

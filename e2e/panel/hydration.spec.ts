@@ -74,7 +74,7 @@ for (const { path, field, text } of FORMS)
 
 test("early words in the search of the catalog are searched for", async ({ page }) => {
   const runScripts = await openWithoutScripts(page, catalogPath());
-  await page.getByLabel("What do you want done?").fill("exact decimals");
+  await page.getByLabel("Search capabilities").fill("exact decimals");
   await runScripts();
   await expect(page).toHaveURL(/q=exact\+decimals/);
   await expect(page.getByRole("main").getByRole("listitem").first()).toContainText("compute.evaluate.v1");

@@ -7,12 +7,12 @@ test("the catalog is searched while one types, and a capability opens from it", 
   await open(page, catalogPath());
   await expect(page.getByRole("heading", { name: "Catalog", level: 1 })).toBeVisible();
   await expect(page.getByRole("link", { name: "Catalog" })).toHaveAttribute("aria-current", "page");
-  await page.getByLabel("What do you want done?").fill("draw a pciture");
+  await page.getByLabel("Search capabilities").fill("draw a pciture");
   await expect(page.getByRole("main").getByRole("listitem").first()).toContainText("image.generate.v1");
   await expect(page).toHaveURL(/q=draw\+a\+pciture/);
-  await page.getByLabel("What do you want done?").fill("xyzzyplugh");
-  await expect(page.getByRole("heading", { name: "Nothing fits these words" })).toBeVisible();
-  await page.getByLabel("What do you want done?").fill("exact decimals");
+  await page.getByLabel("Search capabilities").fill("xyzzyplugh");
+  await expect(page.getByRole("heading", { name: "No matching capabilities" })).toBeVisible();
+  await page.getByLabel("Search capabilities").fill("exact decimals");
   await page.getByRole("main").getByRole("listitem").first().getByRole("link").click();
   await expect(page).toHaveURL(/catalog\/compute\.evaluate\.v1$/);
 });

@@ -7,7 +7,7 @@ import type { SearchParams } from "@/components/ui/paging";
 import { requirePerson } from "@/server/auth/session";
 import { panelRead, panelState } from "@/server/trpc/prefetch";
 
-export const metadata: Metadata = { title: "Approve a commission", robots: { index: false } };
+export const metadata: Metadata = { title: "Approve commission", robots: { index: false } };
 
 type Props = { params: Promise<{ quoteId: string }>; searchParams: Promise<SearchParams> };
 
