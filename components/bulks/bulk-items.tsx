@@ -36,7 +36,9 @@ export function BulkItems({
         />
         {bulk.items.length === 0 ? (
           <p className="px-4 py-10 text-center text-sm text-muted">
-            {state.status ? `No ${ITEM_LOOK[state.status].label.toLowerCase()} items.` : "No more items."}
+            {state.status
+              ? `No ${ITEM_LOOK[state.status].label.toLowerCase()} items.`
+              : "There are no items on this page."}
           </p>
         ) : (
           <>

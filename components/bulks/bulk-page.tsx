@@ -204,7 +204,7 @@ function Notices({ bulk, projectId }: { bulk: PinnedBulk; projectId: string }) {
       )}
       {isUnderWay(bulk) && bulk.cancelRequestedAt && (
         <Notice tone="busy" title="Canceling">
-          No more items are sent. Items already sent will finish, since they may be charged.
+          The remaining items will not be sent. Items already sent will finish, since they may be charged.
         </Notice>
       )}
       {isSlowed && !bulk.cancelRequestedAt && bulk.counts.queued > 0 && (

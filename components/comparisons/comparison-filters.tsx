@@ -11,7 +11,7 @@ import { STATUS_LOOK } from "./words";
 
 const ANY = "any"; // a select cannot hold an empty value
 
-/** Filters of the list. They live in the address, so a filtered view can be kept and shared. */
+/** Filters of the comparison list. They live in the URL, so a view can be bookmarked and shared. */
 export function ComparisonFilters({
   projectId,
   state,
@@ -46,7 +46,7 @@ export function ComparisonFilters({
       <Select value={wanted.judged ?? ANY} onValueChange={pick("judged")}>
         <SelectTrigger aria-label="Decision" className="h-8 w-auto min-w-32 flex-1 text-sm sm:flex-none" />
         <SelectContent>
-          <SelectItem value={ANY}>Judged or not</SelectItem>
+          <SelectItem value={ANY}>Any decision</SelectItem>
           <SelectItem value="no">Not judged</SelectItem>
           <SelectItem value="yes">Judged</SelectItem>
         </SelectContent>

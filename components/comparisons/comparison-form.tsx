@@ -26,7 +26,7 @@ import { INTENT_WORDS } from "./words";
 
 type Sent = { input: Input; draft: Draft };
 
-/** What is compared, who competes, what it would cost, and the start. */
+/** The form of a new comparison: input, competitors, estimate and start. */
 export function ComparisonForm({
   projectId,
   capabilityKey,
@@ -57,9 +57,9 @@ export function ComparisonForm({
       onSuccess: ({ comparisonId }) => router.push(comparisonHref(projectId, comparisonId)),
     }),
   );
-  // While its page opens, a second click must find the button as it was.
+  // Stays busy until the new page opens, so that a second click does nothing.
   const isBusy = create.isPending || create.isSuccess;
-  // An input that was taken along is nowhere else either.
+  // An input carried over from the playground counts as unsaved, too.
   const isTyped = draft !== begun.draft || (input !== begun.input && !isExample(capability, input));
   useUnsaved(!create.isSuccess && (isCarried || hasUnread || isTyped));
   const failure = create.error ? toFailure(create.error) : null;
@@ -120,7 +120,7 @@ export function ComparisonForm({
             onChange={setDraft}
           />
           <Card aria-labelledby="start-title">
-            <CardHeader title="Start it" id="start-title" />
+            <CardHeader title="Cost and intent" id="start-title" />
             <CardBody className="space-y-4">
               <div className="max-w-72">
                 <Choice
@@ -142,7 +142,7 @@ export function ComparisonForm({
               {failure && (
                 <Refused
                   failure={failure}
-                  fieldsRefused="Some fields were refused; what is wrong stands at them. Nothing was started."
+                  fieldsRefused="Some fields are invalid. Fix the marked fields and try again. Nothing was started."
                 />
               )}
               <Button
@@ -163,7 +163,7 @@ export function ComparisonForm({
   );
 }
 
-/** One key for one content: the same request sent twice is one comparison, another request is another. */
+/** One idempotency key per content: sending the same request twice starts one comparison. */
 function useIdempotencyKey(): (content: string) => string {
   const last = useRef<{ content: string; key: string } | null>(null);
   return (content) => {

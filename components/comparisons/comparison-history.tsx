@@ -26,7 +26,7 @@ import { ComparisonStatusBadge, DecisionBadge, INTENT_WORDS } from "./words";
 const LIVE_MS = 3000;
 const IDLE_MS = 15_000;
 
-/** The comparisons of a project, newest first. Nothing here tells who competes. */
+/** The comparisons of a project, newest first. The competitors are not shown. */
 export function ComparisonHistory({
   projectId,
   state,
@@ -56,13 +56,13 @@ export function ComparisonHistory({
   return (
     <>
       <PageHeader title="Comparisons" actions={!(isEmpty && !hasFilter(state)) && begin}>
-        One request to several models or settings, judged by the work alone.
+        Send one request to several models or settings and judge the results blind.
       </PageHeader>
       {isEmpty && !hasFilter(state) ? (
         <Card>
-          <EmptyState icon={Columns2} title="Nothing was compared yet" action={begin}>
-            Put one request to two to four competitors. You see what they made side by side; who made it, for
-            how much and how fast is told when you have judged.
+          <EmptyState icon={Columns2} title="No comparisons yet" action={begin}>
+            Send one request to two to four competitors and judge the results side by side. Models, costs and
+            durations are revealed after you judge.
           </EmptyState>
         </Card>
       ) : (
@@ -72,14 +72,14 @@ export function ComparisonHistory({
             <Card>
               <EmptyState
                 icon={SearchX}
-                title="No comparison matches these filters"
+                title="No comparisons match these filters"
                 action={
                   <Button asChild>
                     <Link href={comparisonsHref(projectId)}>Show all comparisons</Link>
                   </Button>
                 }
               >
-                Take one away, or look at all of them.
+                Remove a filter or show all comparisons.
               </EmptyState>
             </Card>
           ) : (

@@ -21,7 +21,7 @@ import { isJudged, UseTheWinner, Verdict } from "./verdict";
 import { ComparisonStatusBadge, INTENT_WORDS } from "./words";
 
 const MS = 1000;
-/** How soon one learns that somebody else has judged. */
+/** The polling interval while anyone may judge. */
 const UNJUDGED_MS = 15_000;
 
 function pollMs({ nextAction, pollAfterSeconds }: Comparison): number | false {
@@ -29,7 +29,7 @@ function pollMs({ nextAction, pollAfterSeconds }: Comparison): number | false {
   return nextAction === "judge" ? UNJUDGED_MS : false;
 }
 
-/** One comparison: the work side by side, the judgement, and then who had done it. */
+/** One comparison: the results side by side, the judgement, and then the revealed competitors. */
 export function ComparisonPage({ comparisonId, projectId }: { comparisonId: string; projectId: string }) {
   const trpc = useTRPC();
   const { data: comparison } = useSuspenseQuery({
@@ -45,7 +45,8 @@ export function ComparisonPage({ comparisonId, projectId }: { comparisonId: stri
         ) : (
           <p className="flex items-start gap-2 text-sm text-muted">
             <EyeOff aria-hidden className="mt-0.5 size-4 shrink-0" />
-            Who made which entry, for how much and how fast is told after the judgement. The order was drawn.
+            Models, costs and durations are hidden until the comparison is judged. The order of entries is
+            random.
           </p>
         )}
         {comparison.isPrivate ? (
@@ -64,7 +65,7 @@ export function ComparisonPage({ comparisonId, projectId }: { comparisonId: stri
   );
 }
 
-/** Of private work the server sends nothing until the reader asks. */
+/** Private content is fetched only when the reader asks for it. */
 function PrivateEntries({ comparison }: { comparison: ComparisonShown }) {
   const trpc = useTRPC();
   const [isShown, setShown] = useState(false);
@@ -99,16 +100,16 @@ function Head({ comparison, projectId }: { comparison: Comparison; projectId: st
           <Moment at={comparison.createdAt} />
         </Figure>
         <Figure name="Intent">{INTENT_WORDS[comparison.intent].name}</Figure>
-        <Figure name="Ended">
+        <Figure name="Finished">
           {ended} of {entries.length}
         </Figure>
-        <Figure name="Estimate of all">
+        <Figure name="Estimated cost">
           {formatUsd(estimatedCost)}
           {maximumCost !== estimatedCost && (
-            <span className="block text-xs font-normal text-muted">at most {formatUsd(maximumCost)}</span>
+            <span className="block text-xs font-normal text-muted">up to {formatUsd(maximumCost)}</span>
           )}
         </Figure>
-        <Figure name="Cost of all">
+        <Figure name="Total cost">
           {cost === null ? (
             <span className="text-muted">{ended < entries.length ? "–" : "Unknown"}</span>
           ) : (
@@ -120,13 +121,13 @@ function Head({ comparison, projectId }: { comparison: Comparison; projectId: st
   );
 }
 
-/** The request as it was put to all; read when somebody wants to see it. */
+/** The request that all entries received, loaded when opened. */
 function Asked({ comparison }: { comparison: Comparison }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <Card>
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-        <summary className="px-4 py-3 text-sm font-semibold hover:bg-hover">What was asked of all</summary>
+        <summary className="px-4 py-3 text-sm font-semibold hover:bg-hover">Request</summary>
         {isOpen && <Request comparison={comparison} />}
       </details>
     </Card>
@@ -144,9 +145,9 @@ function Request({ comparison }: { comparison: Comparison }) {
       ) : !job ? (
         <Skeleton className="h-24 w-full" />
       ) : job.requestSnapshot?.input === undefined ? (
-        <p className="text-sm text-muted">The content of this request is not kept, or it is private.</p>
+        <p className="text-sm text-muted">The content of this request is private or no longer stored.</p>
       ) : (
-        <JsonView value={job.requestSnapshot.input} what="input of all entries" />
+        <JsonView value={job.requestSnapshot.input} what="request input" />
       )}
     </div>
   );

@@ -20,12 +20,12 @@ type Props = {
   draft: Draft;
   input: Input;
   disabled: boolean;
-  /** What was said against competitors, by their place in the list. */
+  /** The validation errors of competitors, by their position in the list. */
   issues: FieldIssue[];
   onChange(draft: Draft): void;
 };
 
-/** Who competes: models, settings, or the same request with other fields; two to four of them all together. */
+/** Picks two to four competitors: models, profiles, or recipes that change fields of the request. */
 export function CompetitorPicker(props: Props) {
   const { options, draft, disabled, onChange } = props;
   const full = isFull(draft) || disabled;
@@ -45,7 +45,7 @@ export function CompetitorPicker(props: Props) {
         id="competitors-title"
         hint={
           <span role="status">
-            {countOf(draft)} of 2 to {MOST_COMPETITORS} chosen
+            {countOf(draft)} selected, 2 to {MOST_COMPETITORS} allowed
           </span>
         }
       />
@@ -65,11 +65,11 @@ export function CompetitorPicker(props: Props) {
                 onToggle={() => toggle(each.providerPin)}
               />
             ))}
-            {there.length === 0 && <p className="text-sm text-muted">No model is available now.</p>}
+            {there.length === 0 && <p className="text-sm text-muted">No models are available.</p>}
             {away.length > 0 && (
               <details>
                 <summary className="py-1 text-xs font-medium text-muted hover:text-text">
-                  {away.length === 1 ? "1 model is not available" : `${away.length} models are not available`}
+                  {away.length === 1 ? "1 unavailable model" : `${away.length} unavailable models`}
                 </summary>
                 <ul className="mt-1 space-y-1.5 border-l border-line pl-3 text-xs text-muted">
                   {away.map(({ providerPin, title, reason }) => (
@@ -84,7 +84,7 @@ export function CompetitorPicker(props: Props) {
           </Group>
         )}
         {options.profiles.length > 0 && (
-          <Group title="Profiles" hint="A named way of working, on the model that is chosen for you.">
+          <Group title="Profiles" hint="A preset; the model is chosen automatically.">
             {options.profiles.map(({ profileKey, profileVersion, title, description }) => {
               const is = isProfile(profileKey, profileVersion);
               const isChosen = draft.profiles.some(is);
@@ -114,7 +114,7 @@ export function CompetitorPicker(props: Props) {
         {options.recipes.supported && (
           <Group
             title="Recipes"
-            hint="The same request with some fields otherwise, on the model that is chosen for you."
+            hint="The same request with some fields changed; the model is chosen automatically."
           >
             <Recipes {...props} full={full} />
           </Group>
@@ -164,13 +164,13 @@ function Recipes({
         onClick={() => set([...draft.recipes, { id: crypto.randomUUID(), label: "", overrides: [] }])}
       >
         <Plus aria-hidden />
-        Add a recipe
+        Add recipe
       </Button>
     </>
   );
 }
 
-/** The list without this one; null: it is not in it. */
+/** The list without this item; null if the list does not contain it. */
 const without = (list: string[], one: string) =>
   list.includes(one) ? list.filter((each) => each !== one) : null;
 

@@ -7,7 +7,7 @@ import {
   draftOf,
   isEnough,
   isFull,
-  NOBODY,
+  NO_COMPETITORS,
   type Recipe,
   variedByAll,
 } from "./draft";
@@ -23,7 +23,7 @@ const model = (providerPin: string, available = true) => ({
 const begun = (...providers: CompetitorOptions["providers"]) => draftOf({ providers }).pins;
 const recipe = (overrides: Recipe["overrides"], label = ""): Recipe => ({ id: "1", label, overrides });
 
-test("the form begins with one model of each provider that is there, and with two of an only one", () => {
+test("the form starts with one model per available provider, or two models of the only provider", () => {
   expect(begun(model("a/1"), model("a/2"), model("b/1", false), model("b/2"), model("c/1"))).toEqual([
     "a/1",
     "b/2",
@@ -34,8 +34,11 @@ test("the form begins with one model of each provider that is there, and with tw
   expect(begun(...["a/1", "b/1", "c/1", "d/1", "e/1"].map((pin) => model(pin)))).toHaveLength(4);
 });
 
-test("two to four compete", () => {
-  const of = (count: number) => ({ ...NOBODY, pins: Array.from({ length: count }, (_, at) => `p/${at}`) });
+test("a comparison has two to four competitors", () => {
+  const of = (count: number) => ({
+    ...NO_COMPETITORS,
+    pins: Array.from({ length: count }, (_, at) => `p/${at}`),
+  });
   expect([1, 2, 4, 5].map((count) => isEnough(of(count)))).toEqual([false, true, true, false]);
   expect([3, 4].map((count) => isFull(of(count)))).toEqual([false, true]);
   expect(
@@ -43,29 +46,31 @@ test("two to four compete", () => {
   ).toBe(3);
 });
 
-test("a recipe says what it has otherwise: a value, or nothing; a field without a value is not varied", () => {
+test("a recipe sends changed and omitted fields; a field without a value is not sent", () => {
   const overrides = [
     { field: "prompt", value: "A barn", isLeftOut: false },
     { field: "seed", value: 7, isLeftOut: true },
     { field: "size", value: undefined, isLeftOut: false },
     { field: "transparent", value: false, isLeftOut: false },
   ];
-  expect(competitorsOf({ ...NOBODY, pins: ["a/1"], recipes: [recipe(overrides, " Barn ")] })).toEqual([
-    { axis: "provider", providerPin: "a/1" },
-    { axis: "recipe", label: "Barn", inputOverrides: { prompt: "A barn", seed: null, transparent: false } },
-  ]);
-  expect(competitorsOf({ ...NOBODY, recipes: [recipe([])] })).toMatchObject([{ label: "Recipe 1" }]);
+  expect(competitorsOf({ ...NO_COMPETITORS, pins: ["a/1"], recipes: [recipe(overrides, " Barn ")] })).toEqual(
+    [
+      { axis: "provider", providerPin: "a/1" },
+      { axis: "recipe", label: "Barn", inputOverrides: { prompt: "A barn", seed: null, transparent: false } },
+    ],
+  );
+  expect(competitorsOf({ ...NO_COMPETITORS, recipes: [recipe([])] })).toMatchObject([{ label: "Recipe 1" }]);
 });
 
-test("what every competitor has otherwise, nobody takes from the request", () => {
+test("a field that every competitor changes is not required in the request", () => {
   const other = (field: string) => ({ field, value: "x", isLeftOut: false });
   const recipes = [recipe([other("prompt"), other("size")]), recipe([other("prompt")])];
-  expect(variedByAll({ ...NOBODY, recipes })).toEqual(["prompt"]);
-  expect(variedByAll({ ...NOBODY, recipes, pins: ["a/1"] })).toEqual([]);
-  expect(variedByAll(NOBODY)).toEqual([]);
+  expect(variedByAll({ ...NO_COMPETITORS, recipes })).toEqual(["prompt"]);
+  expect(variedByAll({ ...NO_COMPETITORS, recipes, pins: ["a/1"] })).toEqual([]);
+  expect(variedByAll(NO_COMPETITORS)).toEqual([]);
 });
 
-test("a competitor is called as it was named", () => {
+test("a competitor is shown by its own name", () => {
   expect(competitorName({ axis: "profile", profileKey: "draft", profileVersion: "2" })).toBe("draft 2");
-  expect(competitorName({ axis: "recipe", inputOverrides: { prompt: "x" } })).toBe("Other prompt");
+  expect(competitorName({ axis: "recipe", inputOverrides: { prompt: "x" } })).toBe("Changed prompt");
 });

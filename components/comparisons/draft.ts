@@ -8,19 +8,19 @@ import {
 
 type Json = Extract<Competitor, { axis: "recipe" }>["inputOverrides"];
 
-/** One field that a recipe has otherwise: with a value of its own, or left out. */
+/** A field that a recipe changes: to another value, or omits. */
 export type Override = { field: string; value: unknown; isLeftOut: boolean };
 export type Recipe = { id: string; label: string; overrides: Override[] };
-/** Who is to compete, as the form holds it. */
+/** The chosen competitors, as form state. */
 export type Draft = {
   pins: string[];
   profiles: { profileKey: string; profileVersion: string }[];
   recipes: Recipe[];
 };
 
-export const NOBODY: Draft = { pins: [], profiles: [], recipes: [] };
+export const NO_COMPETITORS: Draft = { pins: [], profiles: [], recipes: [] };
 
-/** What the form begins with: one model of each provider that is there, or as many of the only one as it takes. */
+/** The initial choice: one model per available provider, filled up with more models to the minimum. */
 export function draftOf({ providers }: Pick<CompetitorOptions, "providers">): Draft {
   const there = providers.filter(({ available }) => available);
   const first = there.filter(
@@ -29,7 +29,7 @@ export function draftOf({ providers }: Pick<CompetitorOptions, "providers">): Dr
   const others = there.filter((each) => !first.includes(each));
   const missing = Math.max(0, FEWEST_COMPETITORS - first.length);
   const chosen = [...first.slice(0, MOST_COMPETITORS), ...others.slice(0, missing)];
-  return { ...NOBODY, pins: chosen.map(({ providerPin }) => providerPin) };
+  return { ...NO_COMPETITORS, pins: chosen.map(({ providerPin }) => providerPin) };
 }
 
 export const countOf = ({ pins, profiles, recipes }: Draft) => pins.length + profiles.length + recipes.length;
@@ -37,7 +37,7 @@ export const isFull = (draft: Draft) => countOf(draft) >= MOST_COMPETITORS;
 export const isEnough = (draft: Draft) =>
   countOf(draft) >= FEWEST_COMPETITORS && !(countOf(draft) > MOST_COMPETITORS);
 
-/** The competitors of a draft: those by provider, then by profile, then by recipe. */
+/** The competitors of a draft: providers, then profiles, then recipes. */
 export function competitorsOf({ pins, profiles, recipes }: Draft): Competitor[] {
   return [
     ...pins.map((providerPin) => ({ axis: "provider" as const, providerPin })),
@@ -50,23 +50,23 @@ export function competitorsOf({ pins, profiles, recipes }: Draft): Competitor[] 
   ];
 }
 
-/** The fields that each competitor has otherwise: what the request says of them is nobody's. */
+/** The fields that every competitor changes, so that the request's own value is unused. */
 export function variedByAll({ pins, profiles, recipes }: Draft): string[] {
   if (pins.length + profiles.length > 0) return [];
   const [first, ...others] = recipes.map((recipe) => Object.keys(Object(overridesOf(recipe))));
   return (first ?? []).filter((field) => others.every((fields) => fields.includes(field)));
 }
 
-/** Null takes a field away; one without a value is not varied yet. */
+/** Null omits a field; a field without a value is not changed yet. */
 function overridesOf({ overrides }: Recipe): Json {
   return Object.fromEntries(
     overrides
       .filter(({ value, isLeftOut }) => isLeftOut || value !== undefined)
       .map(({ field, value, isLeftOut }) => [field, isLeftOut ? null : value]),
-  ) as Json; // what a form of the input's own schema holds is JSON
+  ) as Json; // a form over the input schema holds JSON
 }
 
-/** A competitor in the words it was named by. */
+/** The display name of a competitor. */
 export function competitorName(competitor: Competitor | ShownCompetitor): string {
   switch (competitor.axis) {
     case "provider":
@@ -75,7 +75,7 @@ export function competitorName(competitor: Competitor | ShownCompetitor): string
       return [competitor.profileKey, competitor.profileVersion].filter(Boolean).join(" ");
     case "recipe":
       return (
-        competitor.label || `Other ${Object.keys(competitor.inputOverrides ?? {}).join(", ") || "recipe"}`
+        competitor.label || `Changed ${Object.keys(competitor.inputOverrides ?? {}).join(", ") || "recipe"}`
       );
   }
 }

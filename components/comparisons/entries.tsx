@@ -15,7 +15,7 @@ import { ZoomBar } from "./zoom-bar";
 
 const COLUMNS: Record<number, string> = { 3: "md:grid-cols-2 xl:grid-cols-3" };
 
-/** The entries side by side. Pictures are moved and zoomed together, and may be laid over each other; texts are held against each other. */
+/** The entries side by side. Images zoom and pan together and can be overlaid; texts can be diffed. */
 export function Entries({ comparison }: { comparison: Comparison }) {
   const { entries } = comparison;
   const [place, setPlace] = useState(0);
@@ -33,7 +33,7 @@ export function Entries({ comparison }: { comparison: Comparison }) {
   });
   const other = layers.length > 1 ? "overlay" : texts.length > 1 ? "differences" : null;
 
-  /** One at a time: what begins to play stops whatever else does. */
+  /** Only one audio or video plays at a time. */
   const playAlone = useCallback((event: SyntheticEvent<HTMLElement>) => {
     for (const each of event.currentTarget.querySelectorAll<HTMLMediaElement>("audio, video"))
       if (each !== event.target) each.pause();
@@ -44,7 +44,7 @@ export function Entries({ comparison }: { comparison: Comparison }) {
       <section aria-label="Entries" onPlayCapture={playAlone}>
         <div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-2 empty:hidden">
           {other && (
-            <TabsList aria-label="How to compare">
+            <TabsList aria-label="View">
               <TabsTrigger value="beside">Side by side</TabsTrigger>
               <TabsTrigger value={other}>{other === "overlay" ? "Overlay" : "Differences"}</TabsTrigger>
             </TabsList>
@@ -65,7 +65,8 @@ export function Entries({ comparison }: { comparison: Comparison }) {
           {layers.length > 0 && <ZoomBar {...shared} />}
           {layers.length > 0 && (
             <p className="basis-full text-xs text-muted xl:ml-auto xl:basis-auto">
-              All move together: drag, pinch, or click one and use the wheel, +, − and the arrow keys.
+              Images zoom and pan together: drag, pinch, or click one and use the wheel, +, − and the arrow
+              keys.
             </p>
           )}
         </div>

@@ -21,12 +21,12 @@ export type EntryView = {
   comparison: Comparison;
   entry: Entry;
   name: string;
-  /** Which of its files, where an entry made several. */
+  /** Which file to show when an entry has several. */
   place: number;
   shared: Shared;
 };
 
-/** One entry: how far it is, and what it made. Who it is stands here once that is known. */
+/** One entry: its status and output, and its model once revealed. */
 export function EntryCard(view: EntryView) {
   const { comparison, entry, name } = view;
   const { judgement } = comparison;
@@ -57,7 +57,7 @@ export function EntryCard(view: EntryView) {
               </Badge>
             )}
             <Link
-              // The page of a job is not read before it is asked for.
+              // The job page is not loaded before it is opened.
               prefetch={false}
               href={`/projects/${comparison.projectId}/jobs/${entry.jobId}`}
               aria-label={`Job of ${name}`}
@@ -88,34 +88,35 @@ function EntryContent(view: EntryView) {
     case "failed":
     case "canceled":
       return (
-        <Told>
+        <Boxed>
           <Notice
             tone={entry.status === "failed" ? "bad" : "busy"}
             title={entry.status === "failed" ? `${name} failed` : `${name} was canceled`}
           >
-            <p>{entry.error?.message ?? "Nothing was made."}</p>
+            <p>{entry.error?.message ?? "There is no output."}</p>
             {entry.error && <code className="mt-1 block text-xs text-muted">{entry.error.code}</code>}
           </Notice>
-        </Told>
+        </Boxed>
       );
     case "awaiting_approval":
       return (
-        <Told>
-          <Notice tone="warn" title="Waiting for a person">
-            All entries wait for approval.{" "}
+        <Boxed>
+          <Notice tone="warn" title="Waiting for approval">
+            All entries need approval.{" "}
             <Link href={`/projects/${comparison.projectId}/approvals`} className="text-link underline">
-              Decide about it
+              Open approvals
             </Link>
           </Notice>
-        </Told>
+        </Boxed>
       );
     case "needs_attention":
       return (
-        <Told>
+        <Boxed>
           <Notice tone="warn" title="Needs attention">
-            A result was made, but a later step keeps failing. An operator has to decide.
+            The provider returned a result, but a later step keeps failing. An operator must decide how to
+            continue.
           </Notice>
-        </Told>
+        </Boxed>
       );
     default:
       return (
@@ -123,17 +124,16 @@ function EntryContent(view: EntryView) {
           <Skeleton className="h-40 w-full" />
           <Skeleton className="h-4 w-3/5" />
           <p className="text-xs text-muted">
-            {entry.status === "queued" ? "Waiting for a worker." : "At work."} What it makes appears here by
-            itself.
+            {entry.status === "queued" ? "Queued." : "Running."} Output appears here when the job finishes.
           </p>
         </div>
       );
   }
 }
 
-const Told = ({ children }: { children: ReactNode }) => <div className="p-4">{children}</div>;
+const Boxed = ({ children }: { children: ReactNode }) => <div className="p-4">{children}</div>;
 
-/** What an entry made: the file at this place, its text, or its data. */
+/** The output of an entry: the file at this position, its text, or its data. */
 function Made({ comparison, entry, name, place, shared }: EntryView) {
   const items = itemsOf(entry);
   const item = items[place];
@@ -145,7 +145,7 @@ function Made({ comparison, entry, name, place, shared }: EntryView) {
       {item && <Item jobId={entry.jobId} item={item} alt={alt} shared={shared} />}
       {!item && items.length > 0 && (
         <p className="p-4 text-sm text-muted">
-          {name} made {items.length}.
+          {name} has {items.length} {items.length === 1 ? "file" : "files"}.
         </p>
       )}
       {text !== null && (
@@ -170,7 +170,7 @@ function Made({ comparison, entry, name, place, shared }: EntryView) {
         ))}
       {items.length === 0 && text === null && !isData && (
         <p className="p-4 text-sm text-muted">
-          {comparison.judgement ? "Its content is no longer kept." : "It made nothing that can be shown."}
+          {comparison.judgement ? "The content is no longer stored." : "There is no output to show."}
         </p>
       )}
     </>

@@ -14,7 +14,7 @@ import { competitorName } from "./draft";
 
 type Body = { input: z.output<typeof JsonObject>; competitors: Competitor[] };
 
-/** What each competitor and all together would cost, before anything is started. */
+/** The estimated cost per competitor and in total, before the start. */
 export function Estimate({
   projectId,
   capabilityKey,
@@ -26,7 +26,7 @@ export function Estimate({
   capabilityKey: string;
   body: Body;
   enabled: boolean;
-  /** A text of the input cannot be read: the figures would be those of what stood there before. */
+  /** A field of the input cannot be parsed, so an estimate would use its previous value. */
   hasUnread: boolean;
 }) {
   const client = useTRPCClient();
@@ -50,7 +50,7 @@ export function Estimate({
   return (
     <div aria-live="polite" aria-busy={isFetching} className="min-h-10 text-sm" data-estimate>
       {!enabled ? (
-        <p className="text-muted">Choose two to four competitors to see what they would cost.</p>
+        <p className="text-muted">Choose two to four competitors to see the estimated cost.</p>
       ) : hasUnread ? (
         <p className="text-muted">No estimate. {UNREAD}</p>
       ) : error ? (
@@ -69,7 +69,7 @@ function Figures({ estimate }: { estimate: ComparisonEstimate }) {
   return (
     <>
       <table className="w-full border-collapse tabular-nums">
-        <caption className="sr-only">What the competitors would cost</caption>
+        <caption className="sr-only">Estimated cost per competitor</caption>
         <thead>
           <tr className="text-xs text-muted">
             <th scope="col" className="pb-1 text-left font-medium">
@@ -79,13 +79,13 @@ function Figures({ estimate }: { estimate: ComparisonEstimate }) {
               Estimate
             </th>
             <th scope="col" className="pb-1 pl-3 text-right font-medium">
-              At most
+              Maximum
             </th>
           </tr>
         </thead>
         <tbody>
           {competitors.map(({ competitor, estimatedCost, maximumCost, billingMode }, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: competitors have no id and stand in one order
+            // biome-ignore lint/suspicious/noArrayIndexKey: competitors have no id and a fixed order
             <tr key={at} className="border-t border-line">
               <th scope="row" className="py-1.5 text-left font-normal [overflow-wrap:anywhere]">
                 {competitorName(competitor)}
@@ -99,7 +99,7 @@ function Figures({ estimate }: { estimate: ComparisonEstimate }) {
         <tfoot>
           <tr className="border-t border-line-strong font-semibold">
             <th scope="row" className="py-1.5 text-left">
-              Together
+              Total
             </th>
             <td className="py-1.5 pl-3 text-right">{formatUsd(total.estimatedCost)}</td>
             <td className="py-1.5 pl-3 text-right">{formatUsd(total.maximumCost)}</td>
@@ -107,7 +107,7 @@ function Figures({ estimate }: { estimate: ComparisonEstimate }) {
         </tfoot>
       </table>
       <p className="mt-1 text-xs text-muted">
-        An estimate by today’s prices, no quote: nothing is promised and nothing is reserved yet.
+        An estimate at current prices, not a quote. Nothing is reserved yet.
       </p>
     </>
   );

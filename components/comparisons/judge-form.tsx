@@ -23,7 +23,7 @@ import {
 
 const SAME = "same";
 
-/** Where one says which entry is best, before one knows whose it is. */
+/** The form to judge the entries before the models are revealed. */
 export function JudgeForm({ comparison }: { comparison: Comparison }) {
   const { comparisonId, entries, projectId } = comparison;
   const trpc = useTRPC();
@@ -33,8 +33,8 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
   const judge = useMutation(
     trpc.comparisons.judge.mutationOptions({
       meta: { isShownInPlace: true },
-      onSuccess: () => toast.success("Judged. Now it is told who made which."),
-      // What was hidden of its jobs no longer is.
+      onSuccess: () => toast.success("Judgement saved. Models revealed."),
+      // The jobs of the entries are no longer blind.
       onSettled: () =>
         Promise.all([
           queryClient.invalidateQueries({ queryKey: trpc.comparisons.pathKey() }),
@@ -51,11 +51,11 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
 
   return (
     <Card aria-labelledby="judge-title">
-      <CardHeader title="Your judgement" id="judge-title" hint="By the work alone, and once." />
+      <CardHeader title="Your judgement" id="judge-title" hint="Blind, and final once submitted" />
       <CardBody className="space-y-4">
         {!isOpen && (
           <p role="status" className="text-sm text-muted">
-            It can be judged when every entry has ended.
+            You can judge once every entry has finished.
           </p>
         )}
         <fieldset disabled={disabled} className="min-w-0">
@@ -67,7 +67,7 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
                 checked={overall === entry.entryId}
                 disabled={!couldWin(entry)}
                 onPick={() => choose({ ...choice, overall: { winner: entry.entryId } })}
-                hint={isOpen && !couldWin(entry) ? "Made nothing that could win" : null}
+                hint={isOpen && !couldWin(entry) ? "No output to judge" : null}
               >
                 {nameOf(at)}
               </Option>
@@ -76,14 +76,14 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
               checked={overall === "tie"}
               disabled={winners.length < 2}
               onPick={() => choose({ overall: "tie", value: null })}
-              hint="None is better than the others"
+              hint="No entry is better than the others"
             >
               Tie
             </Option>
             <Option
               checked={overall === "none"}
               onPick={() => choose({ overall: "none", value: null })}
-              hint="Not good enough, any of them"
+              hint="No entry is good enough"
             >
               None
             </Option>
@@ -96,7 +96,7 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
               value={choice.value ?? SAME}
               disabled={disabled}
               options={[
-                [SAME, "The winner as well"],
+                [SAME, "Same as the winner"],
                 ...entries.flatMap((entry, at): [string, string][] =>
                   couldWin(entry) ? [[entry.entryId, nameOf(at)]] : [],
                 ),
@@ -106,22 +106,21 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
           </div>
         )}
         {judge.error && (
-          <Notice tone="bad" role="alert" title="Not judged">
+          <Notice tone="bad" role="alert" title="Judgement not saved">
             {sentencesOf(judge.error)}
           </Notice>
         )}
         <div className="flex flex-wrap items-center gap-3">
           <Confirm
-            title="Judge it so?"
+            title="Submit your judgement?"
             description={
               <>
-                {judgement && wordsOf(judgement, entries)} This is kept and cannot be changed. Then it is told
-                who made which, for how much and how fast.
+                {judgement && wordsOf(judgement, entries)} You can't change this later. Models, costs and
+                durations will be revealed.
               </>
             }
-            action="Judge and reveal"
+            action="Submit judgement"
             actionVariant="primary"
-            keep="Look again"
             onConfirm={() => judgement && judge.mutate({ comparison_id: comparisonId, body: judgement })}
           >
             <Button variant="primary" size="lg" pending={judge.isPending} disabled={disabled || !judgement}>
@@ -132,7 +131,7 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
           <p aria-live="polite" className="text-sm text-muted">
             {mayWrite
               ? judgement && wordsOf(judgement, entries)
-              : "Members of your organization judge. Your role here is viewer."}
+              : "Members of your organization can judge. Your role here is viewer."}
           </p>
         </div>
       </CardBody>

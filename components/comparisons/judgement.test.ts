@@ -5,7 +5,7 @@ import { judgementOf, letterOf, mayBeJudged, NOTHING_CHOSEN, wordsOf } from "./j
 const entries = (...statuses: JobStatus[]) =>
   statuses.map((status, place) => ({ entryId: `cent_${letterOf(place)}`, status }));
 
-test("nothing is judged while an entry still runs", () => {
+test("a comparison cannot be judged while an entry runs", () => {
   const running = entries("succeeded", "running");
   expect(mayBeJudged(running)).toBe(false);
   expect(judgementOf({ overall: "none", value: null }, running)).toBeNull();
@@ -13,7 +13,7 @@ test("nothing is judged while an entry still runs", () => {
   expect(mayBeJudged(entries("failed", "canceled"))).toBe(true);
 });
 
-test("a winner is the best value as well unless another is named", () => {
+test("the winner is also the best value unless another entry is named", () => {
   const ended = entries("succeeded", "succeeded", "failed");
   expect(judgementOf(NOTHING_CHOSEN, ended)).toBeNull();
   expect(judgementOf({ overall: { winner: "cent_B" }, value: null }, ended)).toEqual({
@@ -26,7 +26,7 @@ test("a winner is the best value as well unless another is named", () => {
   });
 });
 
-test("what failed wins nothing, and one alone is no tie", () => {
+test("a failed entry cannot win, and a single entry cannot tie", () => {
   const ended = entries("succeeded", "failed");
   expect(judgementOf({ overall: { winner: "cent_B" }, value: null }, ended)).toBeNull();
   expect(judgementOf({ overall: { winner: "cent_A" }, value: "cent_B" }, ended)).toMatchObject({
@@ -36,12 +36,12 @@ test("what failed wins nothing, and one alone is no tie", () => {
   expect(judgementOf({ overall: "none", value: "cent_A" }, ended)).toEqual({ decision: "none" });
 });
 
-test("a judgement is said in words before it is made", () => {
+test("a judgement is summarized before it is submitted", () => {
   const ended = entries("succeeded", "succeeded");
   const words = (value: string | null) => {
     const judgement = judgementOf({ overall: { winner: "cent_A" }, value }, ended);
     return judgement && wordsOf(judgement, ended);
   };
   expect(words(null)).toBe("Entry A is the best and the best value.");
-  expect(words("cent_B")).toBe("Entry A is the best, Entry B the best value.");
+  expect(words("cent_B")).toBe("Entry A is the best, Entry B is the best value.");
 });

@@ -9,7 +9,7 @@ import {
   withFilter,
 } from "./list-state";
 
-test("every filter and the place survive the way through the address", () => {
+test("every filter and the page survive the URL", () => {
   const state = readListState({
     status: "partial",
     capability: "image.generate.v1",
@@ -22,19 +22,19 @@ test("every filter and the place survive the way through the address", () => {
   expect(toComparisonsQuery("cpr_1", {})).toMatchObject({ judged: undefined });
 });
 
-test("words that no filter knows, and a place that is none, are left out", () => {
+test("unknown filter values and invalid cursors are ignored", () => {
   expect(readListState({ status: "exploded", judged: "maybe", cursor: newId("job") })).toEqual({});
   expect(comparisonsHref("cpr_1")).toBe("/projects/cpr_1/comparisons");
 });
 
-test("another filter starts at the newest page", () => {
+test("changing a filter returns to the newest page", () => {
   const deep = readListState({ status: "failed", cursor: newId("comparison"), trail: "x" });
   const other = withFilter(deep, { judged: "yes" });
   expect(other).toMatchObject({ status: "failed", judged: "yes", cursor: undefined, trail: undefined });
   expect([hasFilter(other), hasFilter({})]).toEqual([true, false]);
 });
 
-test("a new comparison knows its capability, and whether an input was taken along", () => {
+test("the URL of a new comparison has the capability and whether the input is carried over", () => {
   expect(newComparisonHref("cpr_1")).toBe("/projects/cpr_1/comparisons/new");
   expect(newComparisonHref("cpr_1", "a.b", true)).toBe(
     "/projects/cpr_1/comparisons/new?capability=a.b&from=playground",

@@ -9,7 +9,7 @@ import {
 } from "@/components/ui/paging";
 import { ComparisonStatus } from "@/server/contract/comparisons";
 
-/** Filters and place of the list of comparisons as its address carries them. A word we do not know counts as absent. */
+/** The filters and page of the comparison list, from the URL. Unknown values are ignored. */
 const ListState = z.object({
   status: ComparisonStatus.optional().catch(undefined),
   capability: z.string().min(1).max(128).optional().catch(undefined),
@@ -25,7 +25,7 @@ export function readListState(params: SearchParams): ListState {
   return ListState.parse(singleValues(params));
 }
 
-/** The query of a state, as the comparisons router takes it. */
+/** The comparisons router's input for a state. */
 export function toComparisonsQuery(projectId: string, { status, capability, judged, cursor }: ListState) {
   return {
     project_id: projectId,
@@ -37,19 +37,19 @@ export function toComparisonsQuery(projectId: string, { status, capability, judg
   };
 }
 
-/** The state with other filters; a change of filter starts at the newest page again. */
+/** The state with other filters, at the newest page. */
 export function withFilter(state: ListState, change: Partial<ListState>): ListState {
   return { ...state, ...change, ...FIRST_PAGE };
 }
 
 export const hasFilter = (state: ListState) => Boolean(state.status || state.capability || state.judged);
 
-/** The address of a state; without a filter or a place it is the bare path. */
+/** The URL of a state; without a filter or a page it is the bare path. */
 export const comparisonsHref = (projectId: string, state: ListState = {}) =>
   hrefOf(`/projects/${projectId}/comparisons`, state);
 export const comparisonHref = (projectId: string, comparisonId: string) =>
   `/projects/${projectId}/comparisons/${comparisonId}`;
-/** Where one is begun; `isCarried`: with the input that was taken along from the playground. */
+/** The URL of a new comparison; `isCarried`: with the input carried over from the playground. */
 export const newComparisonHref = (projectId: string, capabilityKey?: string, isCarried = false) =>
   hrefOf(`/projects/${projectId}/comparisons/new`, {
     capability: capabilityKey,

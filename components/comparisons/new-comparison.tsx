@@ -14,7 +14,7 @@ import { leaveUnsaved } from "@/components/unsaved/unsaved-work";
 import { ComparisonForm } from "./comparison-form";
 import { comparisonsHref, newComparisonHref } from "./list-state";
 
-/** Where a comparison is made: first what is to be done, then what exactly and by whom. */
+/** The page of a new comparison: choose a capability, then the input and the competitors. */
 export function NewComparison({
   projectId,
   capabilityKey,
@@ -22,7 +22,7 @@ export function NewComparison({
 }: {
   projectId: string;
   capabilityKey: string | null;
-  /** With the input that was taken along from the playground. */
+  /** With the input carried over from the playground. */
   isCarried: boolean;
 }) {
   const trpc = useTRPC();
@@ -36,8 +36,8 @@ export function NewComparison({
       <BackLink href={comparisonsHref(projectId)}>Comparisons</BackLink>
       <div className="mt-2">
         <PageHeader title="New comparison">
-          One request to two to four competitors. Each runs as a job of its own; who is who is told after you
-          have judged.
+          Send one request to two to four competitors. Each runs as its own job, and the models stay hidden
+          until you judge.
         </PageHeader>
       </div>
       {!mayWrite ? (
@@ -50,7 +50,7 @@ export function NewComparison({
                 <Choice
                   label="Capability"
                   value={capabilityKey ?? ""}
-                  placeholder="Choose what is to be done"
+                  placeholder="Choose a capability"
                   options={durable.map(({ key, title }) => [key, `${title} (${key})`])}
                   onChange={(key) =>
                     leaveUnsaved(() =>
@@ -71,7 +71,7 @@ export function NewComparison({
           ) : (
             <Card>
               <EmptyState icon={Columns2} title="Choose a capability">
-                Its input and who can compete in it appear here.
+                Its input and available competitors appear here.
               </EmptyState>
             </Card>
           )}

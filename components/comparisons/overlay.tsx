@@ -7,7 +7,7 @@ import { Picture, PictureFrame, type Shared } from "./picture-frame";
 
 export type Layer = { id: string; name: string; href: string };
 
-/** Two pictures on top of each other, with a border between them that is drawn across. */
+/** Two overlaid images with a divider that can be dragged across. */
 export function Overlay({ layers, shared }: { layers: Layer[]; shared: Shared }) {
   const [border, setBorder] = useState(50);
   const id = useId();
@@ -24,7 +24,7 @@ export function Overlay({ layers, shared }: { layers: Layer[]; shared: Shared })
       >
         <Picture href={right.href} alt={right.name} view={shared.view} />
         <div className="absolute inset-0" style={{ clipPath: `inset(0 ${100 - border}% 0 0)` }}>
-          {/* What is transparent must not show the other one. */}
+          {/* Hides the lower image behind transparent areas. */}
           <div className={`absolute inset-0 ${CHECKERBOARD}`} />
           <div className="relative size-full">
             <Picture href={left.href} alt={left.name} view={shared.view} />
@@ -40,7 +40,7 @@ export function Overlay({ layers, shared }: { layers: Layer[]; shared: Shared })
       </PictureFrame>
       <div className="flex items-center gap-3">
         <Label htmlFor={id} className="shrink-0">
-          Border
+          Divider
         </Label>
         <input
           id={id}

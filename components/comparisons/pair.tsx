@@ -4,7 +4,7 @@ import { Choice } from "@/components/ui/choice";
 
 type Named = { id: string; name: string };
 
-/** Two of several, and where there are more than two what to choose them with; null while there are not two. */
+/** Two of several items, with selects when there are more than two; null when there are fewer than two. */
 export function usePair<Item extends Named>(
   items: Item[],
 ): { left: Item; right: Item; choice: ReactNode } | null {

@@ -4,10 +4,10 @@ import { CHECKERBOARD } from "@/components/artifacts/image-zoom";
 import { cn } from "@/components/ui/class-names";
 import { byKey, moved, type Point, pinched, transformOf, type View, wheelFactor, zoomed } from "./zoom";
 
-/** A view that several frames share: what one is moved to, all show. */
+/** A view that several frames share, so that they zoom and pan together. */
 export type Shared = { view: View; look(change: (before: View) => View): void };
 
-/** A frame through which a part of a picture is seen; moved by pointer, wheel, pinch and keys. */
+/** A frame that shows part of an image; zoomed and panned by pointer, wheel, pinch and keys. */
 export function PictureFrame({
   name,
   shared,
@@ -28,13 +28,13 @@ export function PictureFrame({
     <section
       ref={frame}
       aria-label={`${name}: plus and minus zoom, arrow keys move`}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what is moved by keys must be reachable by them
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a frame controlled by keys must be focusable
       tabIndex={0}
       data-scale={shared.view.scale.toFixed(2)}
       className={cn(
         "relative overflow-hidden outline-offset-[-2px] select-none",
         CHECKERBOARD,
-        // One finger scrolls the page over a whole picture and moves a near one; two always zoom.
+        // One finger scrolls the page, or pans a zoomed image; two fingers always zoom.
         isNear ? "cursor-grab touch-none active:cursor-grabbing" : "touch-pan-y",
         className,
       )}
@@ -52,7 +52,7 @@ export function PictureFrame({
   );
 }
 
-/** A picture as large as its frame and as the view wants it. */
+/** An image that fills its frame, transformed by the view. */
 export function Picture({ href, alt, view }: { href: string; alt: string; view: View }) {
   return (
     // biome-ignore lint/performance/noImgElement: shown as stored, behind the reader's session, never through an optimizer
@@ -66,7 +66,7 @@ export function Picture({ href, alt, view }: { href: string; alt: string; view: 
   );
 }
 
-/** One pointer moves, two pinch. */
+/** One pointer pans, two pinch. */
 function usePointers({ look }: Shared) {
   const held = useRef(new Map<number, Point>());
   const at = (event: React.PointerEvent<HTMLElement>): Point => {
@@ -102,8 +102,8 @@ function usePointers({ look }: Shared) {
 }
 
 /**
- * The wheel zooms where somebody works with the pictures (one has the focus, they are near already, or it is a pinch of a
- * trackpad); elsewhere it scrolls the page, which would else be caught at every picture.
+ * The wheel zooms only when the reader works with the images: one has focus, they are zoomed in, or it is a trackpad pinch.
+ * Otherwise it scrolls the page, which would get stuck at every image.
  */
 function useWheel(frame: RefObject<HTMLElement | null>, { view, look }: Shared) {
   const isNear = view.scale > 1;
@@ -119,7 +119,7 @@ function useWheel(frame: RefObject<HTMLElement | null>, { view, look }: Shared) 
       const pixels = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? event.deltaY * 30 : event.deltaY;
       look((before) => zoomed(before, wheelFactor(pixels), at));
     }
-    // React's own listener is passive: it could not keep the page from scrolling.
+    // React's own listener is passive, so it cannot stop the page from scrolling.
     element.addEventListener("wheel", onWheel, { passive: false });
     return () => element.removeEventListener("wheel", onWheel);
   }, [frame, look, isNear]);

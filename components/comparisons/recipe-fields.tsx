@@ -12,7 +12,7 @@ import { Label } from "@/components/ui/label";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import type { Override, Recipe } from "./draft";
 
-/** One recipe: a name, and the fields that it has otherwise than the request, each drawn as the playground draws it. */
+/** One recipe: its name and the fields it changes, rendered like the fields of the playground. */
 export function RecipeFields({
   projectId,
   schema,
@@ -27,11 +27,11 @@ export function RecipeFields({
 }: {
   projectId: string;
   schema: Schema;
-  /** Names of fields that may be otherwise. */
+  /** The names of the fields that may be changed. */
   fields: string[];
   recipe: Recipe;
   place: number;
-  /** The request, whose values a field begins with. */
+  /** The request, which provides the initial values. */
   base: Input;
   disabled: boolean;
   issues: FieldIssue[];
@@ -39,7 +39,7 @@ export function RecipeFields({
   onRemove(): void;
 }) {
   const labelId = `recipe-${place}-label`;
-  // Keeps the ids of its fields apart from those of the request and of other recipes.
+  // Keeps field ids unique across the request and other recipes.
   const prefix = `recipe-${place}`;
   const set = (overrides: Override[]) => onChange({ overrides });
   const form: Form = {
@@ -85,7 +85,7 @@ export function RecipeFields({
         </Button>
       </div>
       {recipe.overrides.length === 0 && (
-        <p className="text-xs text-muted">Nothing is otherwise yet: it runs the request as it stands.</p>
+        <p className="text-xs text-muted">No changes yet. This recipe runs the request as it is.</p>
       )}
       {recipe.overrides.map((override) => (
         <OverrideField
@@ -118,8 +118,8 @@ export function RecipeFields({
           }
         >
           <SelectTrigger
-            aria-label={`Another field for recipe ${place + 1}`}
-            placeholder="Have a field otherwise …"
+            aria-label={`Change field of recipe ${place + 1}`}
+            placeholder="Change a field …"
             className="h-8 text-sm"
           />
           <SelectContent>
@@ -135,7 +135,7 @@ export function RecipeFields({
   );
 }
 
-/** What a field begins with that the request leaves out. */
+/** The initial value of a field that the request omits. */
 const presetOf = (schema: Schema, field: string) => settle(schema.properties?.[field] ?? {}, schema).default;
 
 function OverrideField({
@@ -161,7 +161,7 @@ function OverrideField({
     <div className="space-y-2 border-l-2 border-line pl-3">
       {isLeftOut ? (
         <p className="text-sm text-muted">
-          <span className="font-medium text-text">{labelOf(field)}</span> is left out.
+          <span className="font-medium text-text">{labelOf(field)}</span> is omitted.
         </p>
       ) : (
         <SchemaField name={field} schema={schema} form={form} path={[prefix, field]} value={value} required />
@@ -176,12 +176,12 @@ function OverrideField({
               onCheckedChange={(checked) => onChange({ isLeftOut: checked === true })}
             />
             <Label htmlFor={leaveId} className="text-xs font-normal">
-              Leave {labelOf(field).toLowerCase()} out
+              Omit {labelOf(field).toLowerCase()}
             </Label>
           </span>
         )}
         <Button size="sm" variant="ghost" disabled={form.disabled} onClick={onRemove}>
-          As in the request
+          Reset field
           <span className="sr-only">: {labelOf(field).toLowerCase()}</span>
         </Button>
       </div>

@@ -4,7 +4,7 @@ import { diffLines } from "@/components/operator/revisions/diff-lines";
 import { DiffView } from "@/components/operator/revisions/diff-view";
 import { usePair } from "./pair";
 
-/** Two of the texts, with the words in which they differ marked. */
+/** A word diff of two of the texts. */
 export function TextDifferences({ texts }: { texts: { id: string; name: string; text: string }[] }) {
   const pair = usePair(texts);
   const [older, newer] = [pair?.left.text ?? null, pair?.right.text ?? null];
@@ -16,14 +16,14 @@ export function TextDifferences({ texts }: { texts: { id: string; name: string; 
       {choice}
       {older === newer ? (
         <p className="text-sm text-muted">
-          {left.name} and {right.name} say the same, word for word.
+          {left.name} and {right.name} are identical.
         </p>
       ) : (
         <DiffView
           key={`${left.id} ${right.id}`}
           rows={rows}
           isProse
-          caption={`${left.name} beside ${right.name}`}
+          caption={`${left.name} compared with ${right.name}`}
           sides={[left.name, right.name]}
         />
       )}

@@ -5,7 +5,7 @@ const here = { projectId: "cpr_1" };
 const winner = { provider: "sandbox", model: "sandbox-2" };
 const bound = { executionConstraints: { providerPin: "sandbox", preferredModel: "sandbox-2" } };
 
-test("the winner's request can be sent again, bound to who answered it", () => {
+test("the winner's request can be sent again, pinned to the winner's provider and model", () => {
   const requestSnapshot = { input: { prompt: "A kite" }, sampling: null, idempotencyKey: "k" };
   expect(winnerRequest(here, winner, { requestSnapshot })).toEqual({
     context: here,
@@ -14,7 +14,7 @@ test("the winner's request can be sent again, bound to who answered it", () => {
   });
 });
 
-test("what a profile set goes along, what only repeats a message does not", () => {
+test("sampling of a profile is included, a prompt that repeats a message is not", () => {
   const messages = [{ role: "user", content: "Ahoy" }];
   const requestSnapshot = { input: { messages, prompt: "Ahoy" }, sampling: { reasoningIntent: "deep" } };
   expect(winnerRequest(here, winner, { requestSnapshot })).toEqual({
@@ -25,7 +25,7 @@ test("what a profile set goes along, what only repeats a message does not", () =
   });
 });
 
-test("what ran here is bound to nobody, and without its content there is nothing to send", () => {
+test("a local run is not pinned, and without stored content there is no request", () => {
   const local = { provider: null, model: null };
   expect(winnerRequest(here, local, { requestSnapshot: { input: {} } })).toEqual({
     context: here,

@@ -4,7 +4,7 @@ import type { Entry } from "./shown";
 
 type Snapshot = NonNullable<Job["requestSnapshot"]>;
 
-/** The request that a winner answered, bound to who answered it. Null: its content is not kept (any more), or it is private. */
+/** The winner's request, pinned to the winner's provider and model. Null when the content is private or not stored. */
 export function winnerRequest(
   { projectId }: Pick<Comparison, "projectId">,
   { provider, model }: Pick<Entry, "provider" | "model">,
@@ -15,16 +15,16 @@ export function winnerRequest(
   return {
     context: { projectId },
     input: inputOf(requestSnapshot),
-    // A profile may have set how it thinks.
+    // A profile may have set the sampling.
     ...(sampling ? { sampling } : {}),
-    // What runs here has no provider to be bound to.
+    // A local run has no provider to pin.
     ...(provider
       ? { execution: { executionConstraints: { providerPin: provider, preferredModel: model } } }
       : {}),
   };
 }
 
-/** As it was sent: `prompt` beside messages repeats the last of them, for programs that read the snapshot. */
+/** The input as sent. A `prompt` next to messages only repeats the last message for readers of the snapshot. */
 function inputOf({ input }: Snapshot) {
   if (typeof input !== "object" || input === null || Array.isArray(input) || !("messages" in input))
     return input;

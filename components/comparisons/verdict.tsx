@@ -22,13 +22,13 @@ import { winnerRequest } from "./use-winner";
 type Judged = ComparisonShown & { judgement: NonNullable<ComparisonShown["judgement"]> };
 export const isJudged = (comparison: ComparisonShown): comparison is Judged => comparison.judgement !== null;
 
-/** What was decided, and who had made which entry. */
+/** The judgement and the revealed competitors. */
 export function Verdict({ comparison }: { comparison: Judged }) {
   const { entries, judgement, projectId } = comparison;
   return (
     <Card aria-labelledby="verdict-title" className="overflow-hidden">
       <CardHeader
-        title="Who made which"
+        title="Results"
         id="verdict-title"
         hint={
           <>
@@ -42,15 +42,15 @@ export function Verdict({ comparison }: { comparison: Judged }) {
       </p>
       <div className="hidden md:block">
         <Table>
-          <caption className="sr-only">The entries with who made them</caption>
+          <caption className="sr-only">Revealed entries</caption>
           <thead>
             <tr>
               <TableHead>Entry</TableHead>
               <TableHead>Provider</TableHead>
               <TableHead>Model</TableHead>
-              <TableHead>Competed as</TableHead>
+              <TableHead>Competitor</TableHead>
               <TableHead className="text-right">Provider cost</TableHead>
-              <TableHead className="text-right">Ran</TableHead>
+              <TableHead className="text-right">Duration</TableHead>
               <TableHead>Receipt</TableHead>
             </tr>
           </thead>
@@ -77,7 +77,7 @@ export function Verdict({ comparison }: { comparison: Judged }) {
           </tbody>
         </Table>
       </div>
-      <ul aria-label="The entries with who made them" className="divide-y divide-line md:hidden">
+      <ul aria-label="Revealed entries" className="divide-y divide-line md:hidden">
         {entries.map((entry, at) => (
           <li key={entry.entryId} className="space-y-1 px-4 py-3 text-sm">
             <Name comparison={comparison} entry={entry} name={nameOf(at)} />
@@ -108,7 +108,7 @@ function Name({ comparison, entry, name }: { comparison: Judged; entry: Entry; n
   );
 }
 
-/** Unknown is no zero. */
+/** An unknown cost is not zero. */
 const cost = ({ costMicros }: Entry) =>
   costMicros === null || costMicros === undefined ? "Unknown cost" : formatUsd(costMicros / 1_000_000);
 
@@ -131,7 +131,7 @@ function ReceiptLink({ projectId, entry }: { projectId: string; entry: Entry }) 
   );
 }
 
-/** The request of the winner, to be sent again as it is; nothing where nobody won. */
+/** Code that sends the winner's request again; renders nothing when there is no winner. */
 export function UseTheWinner({ comparison }: { comparison: Judged }) {
   const { entries, judgement } = comparison;
   const winner = entries.find(({ entryId }) => entryId === judgement.overallWinnerEntryId);

@@ -34,9 +34,9 @@ export function ComparisonStatusBadge({ status }: { status: Status }) {
 }
 
 export const INTENT_WORDS: Record<Intent, { name: string; hint: string }> = {
-  exploratory: { name: "Exploratory", hint: "To look around." },
-  production_decision: { name: "Production decision", hint: "What wins is going to be used." },
-  golden_regression: { name: "Golden regression", hint: "Against what was good before." },
+  exploratory: { name: "Exploratory", hint: "For exploration." },
+  production_decision: { name: "Production decision", hint: "The winner will be used in production." },
+  golden_regression: { name: "Golden regression", hint: "Checks against a known good result." },
 };
 
 const DECISIONS: Record<Decision, { label: string; icon: LucideIcon }> = {
@@ -45,13 +45,13 @@ const DECISIONS: Record<Decision, { label: string; icon: LucideIcon }> = {
   none: { label: "None good enough", icon: CircleX },
 };
 
-/** What was decided; while nothing is, whether it can be. */
+/** The decision, or whether one is due. */
 export function DecisionBadge({ line }: { line: Pick<ComparisonLine, "decision" | "status"> }) {
   if (line.decision === null)
     return line.status === "running" ? null : (
       <Badge tone="busy">
         <Eye aria-hidden />
-        To be judged
+        Awaiting judgement
       </Badge>
     );
   const { label, icon: Icon } = DECISIONS[line.decision];

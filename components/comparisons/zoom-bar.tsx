@@ -3,24 +3,24 @@ import { Button } from "@/components/ui/button";
 import type { Shared } from "./picture-frame";
 import { NEAREST, STEP, WHOLE, zoomed } from "./zoom";
 
-/** Nearer, farther and whole again, for all pictures at once. */
+/** Zoom controls for all images at once. */
 export function ZoomBar({ view, look }: Shared) {
   return (
-    <div role="toolbar" aria-label="Zoom of all pictures" className="flex items-center gap-1.5">
+    <div role="toolbar" aria-label="Zoom all images" className="flex items-center gap-1.5">
       <Button
         size="icon"
-        aria-label="Smaller"
+        aria-label="Zoom out"
         disabled={view.scale <= 1}
         onClick={() => look((before) => zoomed(before, 1 / STEP))}
       >
         <Minus aria-hidden />
       </Button>
       <span role="status" className="w-14 text-center text-sm tabular-nums">
-        {Math.round(view.scale * 100)} %
+        {Math.round(view.scale * 100)}%
       </span>
       <Button
         size="icon"
-        aria-label="Larger"
+        aria-label="Zoom in"
         disabled={view.scale >= NEAREST}
         onClick={() => look((before) => zoomed(before, STEP))}
       >
@@ -28,7 +28,7 @@ export function ZoomBar({ view, look }: Shared) {
       </Button>
       <Button
         size="icon"
-        aria-label="Whole pictures"
+        aria-label="Reset zoom"
         disabled={view.scale <= 1}
         onClick={() => look(() => WHOLE)}
       >

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { byKey, moved, NEAREST, type Point, pinched, transformOf, type View, WHOLE, zoomed } from "./zoom";
 
-/** Where a point of the picture is drawn in its frame. */
+/** The position of an image point in the frame. */
 const drawn = (view: View, point: Point): Point => ({
   x: 0.5 + (point.x - view.x) * view.scale,
   y: 0.5 + (point.y - view.y) * view.scale,
@@ -11,7 +11,7 @@ const near = (a: Point, b: Point) => {
   expect(a.y).toBeCloseTo(b.y, 9);
 };
 
-test("what lies under the pointer stays there, nearer and farther", () => {
+test("the point under the pointer stays in place while zooming", () => {
   const at = { x: 0.3, y: 0.8 };
   let view = zoomed(WHOLE, 4);
   const under = { x: view.x + (at.x - 0.5) / view.scale, y: view.y + (at.y - 0.5) / view.scale };
@@ -21,7 +21,7 @@ test("what lies under the pointer stays there, nearer and farther", () => {
   }
 });
 
-test("the frame is always full, however far one moves or zooms", () => {
+test("the image always covers the frame", () => {
   let seed = 11;
   const random = () => {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -41,7 +41,7 @@ test("the frame is always full, however far one moves or zooms", () => {
   }
 });
 
-test("the picture follows the hand", () => {
+test("the image follows the pointer", () => {
   const view = zoomed(WHOLE, 4);
   const point = { x: 0.45, y: 0.52 };
   const before = drawn(view, point);
@@ -49,7 +49,7 @@ test("the picture follows the hand", () => {
   expect(moved(WHOLE, { x: 0.3, y: 0.3 })).toEqual(WHOLE);
 });
 
-test("two fingers twice as far apart come twice as near, whatever the shape of the frame", () => {
+test("doubling the distance between two fingers doubles the zoom in a frame of any shape", () => {
   const view = zoomed(WHOLE, 2);
   const from: [Point, Point] = [
     { x: 0.4, y: 0.5 },
@@ -64,12 +64,12 @@ test("two fingers twice as far apart come twice as near, whatever the shape of t
   expect(pinched(view, from, [from[0], from[0]], 1).scale).toBe(1);
 });
 
-test("a whole picture is drawn as it is, and a near one where it belongs", () => {
+test("a view becomes the right CSS transform", () => {
   expect(transformOf(WHOLE)).toBe("translate(0%, 0%) scale(1)");
   expect(transformOf({ scale: 4, x: 0.25, y: 0.75 })).toBe("translate(100%, -100%) scale(4)");
 });
 
-test("keys zoom, move and go back; an arrow that cannot move is left to the page", () => {
+test("keys zoom, pan and reset; an arrow key that cannot pan is left to the page", () => {
   const nearer = byKey(WHOLE, "+");
   expect(nearer).toMatchObject({ scale: 1.5, x: 0.5, y: 0.5 });
   expect(byKey(WHOLE, "ArrowDown")).toBeNull();

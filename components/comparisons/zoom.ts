@@ -1,38 +1,38 @@
-/** What part of a picture is looked at: how near, and which point of its frame (0 to 1) lies in the middle. */
+/** The visible part of an image: the zoom, and the point (0 to 1) in the middle of the frame. */
 export type View = { scale: number; x: number; y: number };
-/** A point of a frame, or a way across it, as a fraction of its width and height. */
+/** A point or a distance in a frame, as a fraction of its width and height. */
 export type Point = { x: number; y: number };
 
 export const WHOLE: View = { scale: 1, x: 0.5, y: 0.5 };
 export const NEAREST = 16;
-/** One press of a button or a key. */
+/** The zoom factor of one press of a button or key. */
 export const STEP = 1.5;
 
 const MIDDLE: Point = { x: 0.5, y: 0.5 };
 const between = (least: number, most: number, value: number) => Math.min(most, Math.max(least, value));
 
-/** The same view without anything beside the frame in sight. */
+/** The view, limited so that the image covers the frame. */
 function inside({ scale, x, y }: View): View {
   const near = between(1, NEAREST, scale);
   const half = 0.5 / near;
   return { scale: near, x: between(half, 1 - half, x), y: between(half, 1 - half, y) };
 }
 
-/** Nearer or farther; what lies at this point of the frame stays there. */
+/** Zooms by a factor, keeping the given point of the frame in place. */
 export function zoomed(view: View, factor: number, at: Point = MIDDLE): View {
   const scale = between(1, NEAREST, view.scale * factor);
   const under = { x: view.x + (at.x - 0.5) / view.scale, y: view.y + (at.y - 0.5) / view.scale };
   return inside({ scale, x: under.x - (at.x - 0.5) / scale, y: under.y - (at.y - 0.5) / scale });
 }
 
-/** The picture moved with the hand that holds it. */
+/** Pans the image with the pointer. */
 export function moved(view: View, by: Point): View {
   return inside({ ...view, x: view.x - by.x / view.scale, y: view.y - by.y / view.scale });
 }
 
-/** Two fingers: as near as they are spread, and moved with the point between them. */
+/** Pinches with two fingers: zooms by their spread and pans with their midpoint. */
 export function pinched(view: View, from: [Point, Point], to: [Point, Point], aspect: number): View {
-  // Of a frame that is wider than high the same distance is a smaller fraction.
+  // In a frame that is wider than high, the same distance is a smaller fraction of the width.
   const spread = ([a, b]: [Point, Point]) => Math.hypot((a.x - b.x) * aspect, a.y - b.y);
   const middle = ([a, b]: [Point, Point]) => ({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 });
   const [before, after] = [middle(from), middle(to)];
@@ -40,10 +40,10 @@ export function pinched(view: View, from: [Point, Point], to: [Point, Point], as
   return zoomed(held, spread(to) / Math.max(spread(from), 1e-3), after);
 }
 
-/** A turn of the wheel in pixels, as a factor; a notch of a mouse and a stroke of a trackpad feel alike. */
+/** The zoom factor of a wheel event in pixels, tuned so that a mouse and a trackpad feel alike. */
 export const wheelFactor = (deltaY: number) => Math.exp(-between(-120, 120, deltaY) / 300);
 
-/** How an element that fills its frame is drawn to show the view. */
+/** The CSS transform of an element that fills its frame. */
 export function transformOf({ scale, x, y }: View): string {
   const percent = (value: number) => `${Number(((0.5 - value) * scale * 100).toFixed(4))}%`;
   return `translate(${percent(x)}, ${percent(y)}) scale(${Number(scale.toFixed(4))})`;
@@ -61,11 +61,11 @@ const KEYS: Record<string, (view: View) => View> = {
   ArrowDown: (view) => moved(view, { x: 0, y: -PART }),
 };
 
-/** What a key does to the view; null: nothing, and the page may have it. */
+/** The view after a key press; null when the page should handle the key. */
 export function byKey(view: View, key: string): View | null {
   const after = KEYS[key]?.(view);
   if (!after) return null;
-  // An arrow that cannot go farther scrolls the page.
+  // An arrow key that cannot pan further scrolls the page.
   const isSame = after.scale === view.scale && after.x === view.x && after.y === view.y;
   return isSame && key.startsWith("Arrow") ? null : after;
 }

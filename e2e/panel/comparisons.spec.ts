@@ -83,7 +83,7 @@ const scales = (page: Page) =>
     .locator("[data-scale]")
     .evaluateAll((frames) => frames.map((frame) => frame.getAttribute("data-scale")));
 
-test("pictures of three competitors: compared blind, zoomed together, judged by keyboard, revealed", async ({
+test("images of three competitors are compared blind, zoomed together, judged by keyboard and revealed", async ({
   page,
 }) => {
   const prompt = unique("A capstan at dusk");
@@ -94,12 +94,12 @@ test("pictures of three competitors: compared blind, zoomed together, judged by 
   await expect(page.getByLabel("Prompt").first()).toHaveValue(prompt);
 
   // The two of the only provider there is are chosen; a third is added, and a fourth has other fields.
-  await expect(page.getByText("2 of 2 to 4 chosen")).toBeVisible();
+  await expect(page.getByText("2 selected, 2 to 4 allowed")).toBeVisible();
   await page.getByRole("checkbox", { name: /sandbox-slow/ }).click();
   const estimate = page.locator("[data-estimate]");
   await expect(estimate.getByRole("row", { name: /sandbox\/sandbox-slow/ })).toContainText("$");
-  await expect(estimate.getByRole("row", { name: /Together/ })).toContainText("$");
-  await expect(estimate).toContainText("no quote");
+  await expect(estimate.getByRole("row", { name: /Total/ })).toContainText("$");
+  await expect(estimate).toContainText("not a quote");
   await page.getByRole("button", { name: "Start comparison" }).dblclick();
   await page.waitForURL(/\/comparisons\/cmp_/);
   const comparisonId = page.url().split("/").at(-1) ?? "";
@@ -111,7 +111,7 @@ test("pictures of three competitors: compared blind, zoomed together, judged by 
   await expect(entries).toHaveCount(3);
   await expect(page.getByRole("heading", { level: 2, name: "Entry C" })).toBeVisible();
   await expect(entries.getByRole("img")).toHaveCount(2);
-  await expect(page.getByText("It can be judged when every entry has ended.")).toBeVisible();
+  await expect(page.getByText("You can judge once every entry has finished.")).toBeVisible();
   await expect(page.getByRole("button", { name: "Judge", exact: true })).toBeDisabled();
   await expect(entries.getByRole("img")).toHaveCount(3, { timeout: 60_000 });
   for (const image of await entries.getByRole("img").all())
@@ -135,11 +135,11 @@ test("pictures of three competitors: compared blind, zoomed together, judged by 
   await page.keyboard.press("0");
   expect(await scales(page)).toEqual(["1.00", "1.00", "1.00"]);
   await page.getByRole("tab", { name: "Overlay" }).click();
-  await page.getByRole("slider", { name: "Border" }).press("ArrowLeft");
-  await expect(page.getByRole("slider", { name: "Border" })).toHaveValue("49");
+  await page.getByRole("slider", { name: "Divider" }).press("ArrowLeft");
+  await expect(page.getByRole("slider", { name: "Divider" })).toHaveValue("49");
   await page.getByRole("tab", { name: "Side by side" }).click();
-  await page.getByText("What was asked of all").click();
-  await expect(page.getByRole("region", { name: "input of all entries" })).toContainText(prompt);
+  await page.getByText("Request", { exact: true }).click();
+  await expect(page.getByRole("region", { name: "request input" })).toContainText(prompt);
   await expectBlind(page, await heard());
   const sums = await page.getByRole("main").getByText(/\$\d/).allTextContents();
 
@@ -168,13 +168,13 @@ test("pictures of three competitors: compared blind, zoomed together, judged by 
   await page.keyboard.press("Tab");
   await expect(page.getByRole("button", { name: "Judge", exact: true })).toBeFocused();
   await page.keyboard.press("Enter");
-  const question = page.getByRole("alertdialog", { name: "Judge it so?" });
+  const question = page.getByRole("alertdialog", { name: "Submit your judgement?" });
   await expect(question).toContainText("Entry B is the best and the best value.");
   await page.keyboard.press("Tab");
-  await expect(question.getByRole("button", { name: "Judge and reveal" })).toBeFocused();
+  await expect(question.getByRole("button", { name: "Submit judgement" })).toBeFocused();
   await page.keyboard.press("Enter");
 
-  const table = page.getByRole("table", { name: "The entries with who made them" });
+  const table = page.getByRole("table", { name: "Revealed entries" });
   await expect(table.getByRole("row")).toHaveCount(4);
   for (const model of ["sandbox-1", "sandbox-2", "sandbox-slow"])
     await expect(table.getByText(model, { exact: true })).toBeVisible();
@@ -193,7 +193,7 @@ test("pictures of three competitors: compared blind, zoomed together, judged by 
   await expect(page.getByText("Hidden", { exact: true })).toHaveCount(0);
 });
 
-test("texts are read side by side and word by word; a failed entry says so; a tie is a judgement", async ({
+test("texts are compared side by side and as a diff; a failed entry is marked; a tie can be judged", async ({
   page,
 }) => {
   const comparison = await compare(TEXT, textInput(unique("Tell of kites")), pins("1", "2", "refuse"));
@@ -213,7 +213,7 @@ test("texts are read side by side and word by word; a failed entry says so; a ti
   await page.getByRole("radio", { name: "Tie" }).check();
   await expect(page.getByRole("radio", { name: `Entry ${"ABC"[failed]}` })).toBeDisabled();
   await page.getByRole("button", { name: "Judge", exact: true }).click();
-  await page.getByRole("button", { name: "Judge and reveal" }).click();
+  await page.getByRole("button", { name: "Submit judgement" }).click();
   await expect(page.locator("[data-decision=tie]")).toBeVisible();
   await expect(page.getByText("sandbox-refuse").first()).toBeVisible();
 
@@ -225,7 +225,7 @@ test("texts are read side by side and word by word; a failed entry says so; a ti
   await expect(page.getByText(comparison.comparisonId.slice(-6))).toHaveCount(0);
 });
 
-test("two clicks start one comparison, and a recipe has its own fields", async ({ page }) => {
+test("a double click starts one comparison, and a recipe has its own fields", async ({ page }) => {
   const words = unique("Say ahoy");
   await open(page, comparisonsPath(`/new?capability=${TEXT}`));
   await page.getByLabel("Content").first().fill(words);
@@ -233,9 +233,9 @@ test("two clicks start one comparison, and a recipe has its own fields", async (
     if (await box.isChecked()) await box.click();
   await expect(page.getByRole("button", { name: "Start comparison" })).toBeDisabled();
   await page.getByRole("checkbox", { name: /sandbox\/sandbox-1$/ }).click();
-  await page.getByRole("button", { name: "Add a recipe" }).click();
+  await page.getByRole("button", { name: "Add recipe" }).click();
   await page.getByLabel("Name of recipe 1").fill("Short");
-  await page.getByRole("combobox", { name: "Another field for recipe 1" }).click();
+  await page.getByRole("combobox", { name: "Change field of recipe 1" }).click();
   await page.getByRole("option", { name: "Max output tokens" }).click();
   const recipe = page.getByRole("group", { name: "Recipe 1" });
   await recipe
@@ -254,7 +254,7 @@ test("two clicks start one comparison, and a recipe has its own fields", async (
   expect(entries.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
 });
 
-test("who may only look sees the entries and judges nothing", async ({ browser }) => {
+test("a viewer sees the entries but cannot judge", async ({ browser }) => {
   const comparison = await compare(TEXT, textInput(unique("Look")), pins("1", "2"));
   await over(comparison);
   const context = await browser.newContext({ storageState: { cookies: [], origins: [] } });
@@ -283,7 +283,7 @@ async function expectForEverybody(page: Page, paths: string[]) {
   }
 }
 
-test("the list and the form are for everybody and fit a phone", async ({ page }) => {
+test("the list and the form are accessible and fit a phone", async ({ page }) => {
   await compare(TEXT, textInput("Looks"), pins("1", "2"));
   await expectForEverybody(page, [
     comparisonsPath(),
@@ -293,7 +293,7 @@ test("the list and the form are for everybody and fit a phone", async ({ page })
   ]);
 });
 
-test("pictures, texts and the job of an entry are for everybody and fit a phone", async ({ page }) => {
+test("images, texts and the job of an entry are accessible and fit a phone", async ({ page }) => {
   const [images, texts] = await Promise.all([
     compare(IMAGE, { prompt: "Looks", variantCount: 2 }, pins("1", "2", "refuse")),
     compare(TEXT, textInput("Looks"), pins("1", "2")),
@@ -309,7 +309,7 @@ test("pictures, texts and the job of an entry are for everybody and fit a phone"
   await expectNoSidewaysScroll(page);
 });
 
-test("what is told after a judgement is for everybody and fits a phone", async ({ page }) => {
+test("a judged comparison is accessible and fits a phone", async ({ page }) => {
   const judged = await over(await compare(TEXT, textInput("Looks again"), pins("1", "2")));
   const { entryId = "" } = judged.entries.find(({ status }) => status === "succeeded") ?? {};
   const answer = await call(`/v1/comparisons/${judged.comparisonId}/judgements`, {
