@@ -69,7 +69,7 @@ test("a person turns a second factor on, signs in with codes, and turns it off",
     await third.getByRole("button", { name: "Sign in" }).click();
     if (answer) await expect(third.getByRole("alert").filter({ hasText: "code" })).toHaveText(answer);
   }
-  await expect(third.getByText("9 recovery codes are left.")).toBeVisible();
+  await expect(third.getByText("9 recovery codes left.")).toBeVisible();
   await look(third, "second-factor-on");
 
   await third.getByLabel("Code").fill(codeOf(secret, 1));
