@@ -110,6 +110,6 @@ export function standingOf({
   if (state === "processing") return ["busy", "Processing"];
   if (refunded.amountMicros >= amount.amountMicros + tax.amountMicros) return ["neutral", "Refunded"];
   if (refund?.state === "failed") return ["bad", "Refund failed"];
-  if (refund) return ["busy", "Refund under way"];
+  if (refund) return ["busy", "Refund in progress"];
   return refunded.amountMicros > 0 ? ["neutral", "Partly refunded"] : ["good", "Paid"];
 }

@@ -86,7 +86,7 @@ function BudgetForm({ project, budget, keys, standing, onOpenChange }: Props) {
   return (
     <DialogContent
       title={budget ? "Edit budget" : "Set budget"}
-      description="Funds already spent or reserved in this period count."
+      description="Funds already spent or reserved in this period count toward the limit."
     >
       <form onSubmit={submit} className="space-y-4">
         {set.error && (

@@ -14,7 +14,7 @@ export function Pay({ commission }: { commission: Commission }) {
   if (!mayPay)
     return (
       <Notice tone="busy" title="You can't pay this quote">
-        Viewers of {organization.displayName} can't pay. Members, admins and owners can. Send one of them the
+        Viewers in {organization.displayName} can't pay. Members, admins and owners can. Send one of them the
         link to this page.
       </Notice>
     );

@@ -48,7 +48,7 @@ export function Overlay({ layers, shared }: { layers: Layer[]; shared: Shared })
           min={0}
           max={100}
           value={border}
-          aria-valuetext={`${border} % ${left.name}`}
+          aria-valuetext={`${border}% ${left.name}`}
           className="h-8 w-full accent-primary"
           onChange={({ target }) => setBorder(Number(target.value))}
         />

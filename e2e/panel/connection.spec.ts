@@ -28,7 +28,7 @@ const ran = (page: Page) =>
 const takeServerAway = (page: Page) => page.route("**/*", (route) => route.abort("connectionrefused"));
 const bringServerBack = (page: Page) => page.unrouteAll({ behavior: "ignoreErrors" });
 
-test("the page of a running job says that the connection is lost, stops its clock and recovers", async ({
+test("the page of a running job reports a lost connection, stops its clock and recovers", async ({
   page,
 }) => {
   await page.clock.install();
@@ -51,7 +51,7 @@ test("the page of a running job says that the connection is lost, stops its cloc
   await expect(page.locator("h1 + [role=status]")).toHaveText("Succeeded");
 });
 
-test("a device that is offline shows the same, and a link waits in the panel until it is back", async ({
+test("an offline device shows the same notice, and a link opens once it is online again", async ({
   page,
   context,
 }) => {
@@ -67,7 +67,7 @@ test("a device that is offline shows the same, and a link waits in the panel unt
   await expect(page.getByText(LOST)).toBeHidden();
 });
 
-test("a link that finds the server away stays in the panel with an error and Retry, and opens when it is back", async ({
+test("a link followed while the server is unreachable shows an error with Retry, and opens once the server responds", async ({
   page,
 }) => {
   await open(page, jobsPath());
@@ -86,7 +86,7 @@ test("a link that finds the server away stays in the panel with an error and Ret
 for (const colorScheme of ["light", "dark"] as const)
   for (const width of [1440, 390])
     for (const forcedColors of ["none", "active"] as const)
-      test(`the notice of a lost connection is for everybody: ${colorScheme}, ${width} pixels, forced colours ${forcedColors}`, async ({
+      test(`the notice of a lost connection is accessible: ${colorScheme}, ${width} pixels, forced colours ${forcedColors}`, async ({
         page,
         context,
       }) => {

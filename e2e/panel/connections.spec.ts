@@ -39,7 +39,7 @@ const makeProject = () =>
 const pathOf = (projectId: string, query = "") => `/projects/${projectId}/connections${query}`;
 
 signedOut(
-  "a link to a missing connection leads over sign-in to its form; the account is checked, used, rotated and deleted",
+  "the link to a missing connection opens its form after sign-in; the account is checked, used, rotated and deleted",
   async ({ page }) => {
     signedOut.setTimeout(240_000);
     const server = await startServer();
@@ -136,7 +136,7 @@ async function openAsOwner(page: Page, path: string) {
   await open(page, path);
 }
 
-signedOut("from the capabilities wanted to the accounts they need, and to their forms", async ({ page }) => {
+signedOut("the chosen capabilities show the required accounts and open their forms", async ({ page }) => {
   const projectId = makeProject();
   await openAsOwner(page, pathOf(projectId));
   const onboarding = page.getByRole("region", { name: "Connect by capability" });
@@ -153,7 +153,7 @@ signedOut("from the capabilities wanted to the accounts they need, and to their 
 });
 
 signedOut(
-  "the link of an onboarding session opens its next form, and then what is left; without the session it says so",
+  "an onboarding link opens the next form, then shows the remaining accounts; an unknown session is reported",
   async ({ page }) => {
     const projectId = makeProject();
     const asked = {

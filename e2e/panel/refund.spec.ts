@@ -7,7 +7,7 @@ import { expect, expectAccessible, expectNoSidewaysScroll, open } from "./panel"
 const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1280, height: 900 };
 
-test("a refund that failed is told to the member, and an operator asks for it again until the money is back", async ({
+test("a failed refund is shown to the member, and an operator retries it until the money is refunded", async ({
   browser,
 }) => {
   const { projectId } = admin(
