@@ -13,7 +13,7 @@ import { isHeld, machineFacts, type Outcome, toMarkdown, writeTable } from "./ri
 import { openWorld, tailOf, type World } from "./rig/world";
 
 /*
- * Measures what docs/performance.md promises, beside peers on the same machine in the same run, and writes its table
+ * Measures what docs/operate/capacity.md promises, beside peers on the same machine in the same run, and writes its table
  * there. `npm run bench`, or with `-- --quick` for fewer and shorter rounds, `-- --only invoke,submit` for some of
  * blocking, catalog, invoke, start, submit (then nothing is written), `-- --match <text>` for the routes of blocking whose
  * names have it, `-- --profile <folder>` for CPU profiles of the web process, `-- --as-built` to measure dist as it stands. Exit code 1 when a gate is lost or the run is void.

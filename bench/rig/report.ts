@@ -12,7 +12,7 @@ export type Outcome = {
   machine: string[];
 };
 
-const DOCUMENT = "docs/performance.md";
+const DOCUMENT = "docs/operate/capacity.md";
 const BEGIN = "<!-- written by npm run bench: begin -->";
 const END = "<!-- written by npm run bench: end -->";
 
