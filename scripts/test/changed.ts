@@ -22,6 +22,8 @@ const EVERY_DATABASE_TEST = /\.(db|isolated)\.test\.ts$/;
 const UNSEEN: [files: RegExp, reach: Reach][] = [
   // They read the sources and documents themselves.
   [/\.(tsx?|md|css)$/, { tests: /^server\/laws\.db\.test\.ts$/ }],
+  [/\.md$/, { tests: /^scripts\/docs\.db\.test\.ts$/ }],
+  [/^(README\.md|docs\/start\/)/, { specs: /^e2e\/api\/docs/ }],
   [
     /^(package(-lock)?\.json|tsconfig\.json|vitest\.config\.ts|next\.config\.js|postcss\.config\.mjs|playwright\.config\.ts|prisma\.config\.ts)$/,
     { everything: true },
@@ -40,7 +42,7 @@ const UNSEEN: [files: RegExp, reach: Reach][] = [
   [/^e2e\/(?!outside\/)[\w/-]+(?<!\.spec)\.ts$/, { specs: /./ }],
   [/^docs\/openapi\.json$/, { tests: /^(clients\/|server\/api\/openapi)/ }],
   [/^docs\/(?!openapi)|^[A-Z]+\.md$/, { tests: /^server\/providers\/pinned-apis\.test\.ts$/ }],
-  [/^\.env\.example$/, { tests: /^server\/env\.test\.ts$/ }],
+  [/^\.env\.example$/, { tests: /^(server\/env|scripts\/docs\.db)\.test\.ts$/ }],
   [/^biome\.json$|^LICENSE$|^\.gitignore$|^\.npmrc$|^\.ci\//, {}],
   // Programs of threads are found by their name while the product runs.
   [/^server\/(documents|expression|imaging|json-schema|rendering)\//, { as: "server/thread-program.ts" }],

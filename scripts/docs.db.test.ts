@@ -1,0 +1,113 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { COMMANDS } from "@/scripts/admin-command";
+import { SETTINGS } from "@/server/env";
+import { providers } from "@/server/providers/registry.gen";
+import { anchorsOf, linksOf, type Page, pageAt, pagesUnder } from "@/testing/docs";
+
+const { version, scripts } = JSON.parse(readFileSync("package.json", "utf8"));
+const docs = pagesUnder("docs");
+const atRoot = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"].map(
+  pageAt,
+);
+const pages = [...atRoot, ...docs];
+
+/** What is wrong with a link: nothing, a missing file, or a heading that its page does not have. */
+function faultOf(page: Page, target: string): string[] {
+  if (/^(https?:|mailto:)/.test(target)) return [];
+  const [file = "", anchor] = target.split("#");
+  const path = join(dirname(page.path), file);
+  if (file !== "" && !existsSync(path)) return [`${page.path}: ${target} does not exist`];
+  if (anchor === undefined) return [];
+  const anchors = anchorsOf(file === "" ? page : pageAt(path));
+  return anchors.has(anchor) ? [] : [`${page.path}: ${target} has no such heading`];
+}
+
+test("every link between documents leads to a file and a heading that exist", () => {
+  expect(pages.flatMap((page) => linksOf(page).map((target) => faultOf(page, target))).flat()).toEqual([]);
+});
+
+test("a link to a missing file or heading is found", () => {
+  const page = { path: "docs/x.md", text: "# One\n\n[a](../README.md) [b](y.md) [c](#one) [d](#two)\n" };
+  expect(linksOf(page).flatMap((target) => faultOf(page, target))).toEqual([
+    "docs/x.md: y.md does not exist",
+    "docs/x.md: #two has no such heading",
+  ]);
+});
+
+/** The folders whose pages end with the version they were tried with. */
+const TRIED = /^docs\/(operate|reference)\//;
+
+test("every page ends with the version it was tried with", () => {
+  const untried = docs.filter(
+    ({ path, text }) => TRIED.test(path) && !text.trimEnd().endsWith(`\nTried with Capstan ${version}.`),
+  );
+  expect(untried.map(({ path }) => path)).toEqual([]);
+});
+
+const OF_PROVIDERS = providers.flatMap(({ environment }) => [
+  ...Object.values(environment.credentials),
+  environment.baseUrl,
+]);
+
+/** Which page explains which names: each has a row that begins with it, and says more than the name. */
+const EXPLAINED: { page: string; names: string[] }[] = [
+  { page: "docs/reference/settings.md", names: [...new Set([...SETTINGS, ...OF_PROVIDERS])] },
+];
+
+test.each(EXPLAINED)("$page explains every name", ({ page, names }) => {
+  const { text } = pageAt(page);
+  const isExplained = (name: string) => new RegExp(`^\\| \`${name}\` \\|.*[a-z]{3}.*\\|$`, "m").test(text);
+  expect(names.filter((name) => !isExplained(name))).toEqual([]);
+});
+
+test("the page of settings shows each default", () => {
+  const { text } = pageAt("docs/reference/settings.md");
+  const listed = readFileSync(".env.example", "utf8").matchAll(/^([A-Z][A-Z0-9_]*)=(.*)$/gm);
+  const rows = [...listed].map(([, name, value]) => `| \`${name}\` | ${value ? `\`${value}\`` : "–"} |`);
+  expect(rows.length).toBeGreaterThan(SETTINGS.length);
+  expect(rows.filter((row) => !text.includes(`\n${row}`))).toEqual([]);
+});
+
+/** What a page names of `npm run …`, to the end of the line or of the code in a sentence. */
+const commandsOf = ({ text }: Page) =>
+  [...text.matchAll(/(?<!<!--.*)npm run (?:-[^\s`]+ )*([a-z]\w*(?::\w+)*)([^\n`#|]*)/g)].map(
+    ([whole, script = "", rest = ""]) => ({
+      whole,
+      script,
+      rest,
+    }),
+  );
+
+/** What is wrong with the arguments of `npm run admin`: a command or a flag that there is not. */
+function adminFaultOf(rest: string): string | null {
+  const words = /^ -- ((?:[a-z][a-z-]*(?: |$))+)/.exec(rest)?.[1]?.trim().split(" ") ?? [];
+  if (words.length === 0) return null;
+  const named = words.join(" ");
+  const names = Object.keys(COMMANDS);
+  const command = names.find((name) => `${named} `.startsWith(`${name} `));
+  if (!command) return names.some((name) => name.startsWith(`${named} `)) ? null : "no such command";
+  const flags = [...rest.slice(4).matchAll(/(?:^| )--([a-z][a-z-]*)/g)].map(([, flag = ""]) => flag);
+  const known: readonly string[] = [...(COMMANDS[command] ?? []), "json", "help"];
+  const foreign = flags.filter((flag) => !known.includes(flag));
+  return foreign.length > 0 ? `no flag ${foreign.join(", ")}` : null;
+}
+
+test("every npm script and admin command that a document names exists", () => {
+  const faults = pages
+    .filter(({ path }) => path !== "CHANGELOG.md")
+    .flatMap((page) =>
+      commandsOf(page).flatMap(({ whole, script, rest }) => {
+        const fault = !(script in scripts)
+          ? "no such script"
+          : script === "admin"
+            ? adminFaultOf(rest)
+            : null;
+        return fault ? [`${page.path}: ${whole}: ${fault}`] : [];
+      }),
+    );
+  expect(faults).toEqual([]);
+  expect(adminFaultOf(" -- key remove --key x")).toBe("no such command");
+  expect(adminFaultOf(" -- key revoke --name x")).toBe("no flag name");
+});
