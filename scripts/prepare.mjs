@@ -55,7 +55,7 @@ function install() {
     process.stdout.write("\n");
     const told = failure.split("\n").filter((line) => /^npm error/.test(line));
     throw new Error(
-      `npm ci failed. Is the npm registry reachable? What npm said:\n${(told.length > 0 ? told : [failure]).slice(0, 15).join("\n")}`,
+      `npm ci failed. Is the npm registry reachable? npm reported:\n${(told.length > 0 ? told : [failure]).slice(0, 15).join("\n")}`,
     );
   }
   process.stdout.write(tty ? ` done\n` : `[${elapsed()}] Installing dependencies … done\n`);

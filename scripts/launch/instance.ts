@@ -119,7 +119,7 @@ export async function startInstance(options: Options): Promise<Instance> {
           },
           died: (why, pauseMs) =>
             report.say(
-              `${name} ${why}; starting it again in ${pauseMs / 1_000} s${dev ? "" : `; log: ${log(name)}`}`,
+              `${name} ${why}; restarting in ${pauseMs / 1_000} s${dev ? "" : `; log: ${log(name)}`}`,
             ),
           message: () => {},
         },
@@ -155,14 +155,14 @@ export async function startInstance(options: Options): Promise<Instance> {
     while (postgres && !stopping) {
       await postgres.exited;
       if (stopping) return;
-      report.say(`PostgreSQL ended unexpectedly; starting it again; log: ${log("postgres")}`);
+      report.say(`PostgreSQL stopped unexpectedly; restarting; log: ${log("postgres")}`);
       const before: string = postgres.url;
       try {
         postgres = await startEmbedded();
         runtime.pids.postgres = postgres.pid;
         writeRuntime(dataDir, runtime);
         if (postgres.url !== before)
-          throw new Error("Another program took PostgreSQL's port. Start Capstan again.");
+          throw new Error("Another program uses PostgreSQL's port. Start Capstan again.");
       } catch (error) {
         options.failed(error instanceof Error ? error : new Error(String(error)));
         return;
@@ -191,7 +191,7 @@ async function choosePort(settings: Env): Promise<number> {
   if (settings.PORT === 0) return freePort(0, settings.HOST);
   if (await canListen(settings.PORT, settings.HOST)) return settings.PORT;
   throw new Error(
-    `Port ${settings.PORT} on ${settings.HOST} is taken by another program (or not allowed). Choose another: PORT=3001 npm run up`,
+    `Port ${settings.PORT} on ${settings.HOST} is in use by another program, or not allowed. Choose another port: PORT=3001 npm run up`,
   );
 }
 
@@ -242,12 +242,12 @@ async function untilReady(
     }
     const broken = parts.find((part) => part.deaths() >= 4);
     if (broken) {
-      const said = log ? ` Its last words (${log(broken.name)}):\n${lastLines(log(broken.name))}` : "";
-      throw new Error(`${broken.name} does not stay up.${said}`);
+      const said = log ? ` The end of its log (${log(broken.name)}):\n${lastLines(log(broken.name))}` : "";
+      throw new Error(`${broken.name} keeps stopping.${said}`);
     }
     if (Date.now() > deadline)
       throw new Error(
-        `${probe} did not answer within ${READY_MS / 1_000} s. ${last.get(probe) ?? "Nothing listens there."}`,
+        `${probe} did not answer within ${READY_MS / 1_000} s. ${last.get(probe) ?? "Nothing is listening there."}`,
       );
     await sleep(50);
   }

@@ -30,7 +30,7 @@ const Access = z.object({
 /** `npm run up`: everything from the sources to a running installation that has done its main job once. */
 export async function up(args: string[]) {
   const unknown = args.find((arg) => !OPTIONS.includes(arg));
-  if (unknown) throw new Error(`Unknown option ${unknown}. There are: --detach, --without-main-job.`);
+  if (unknown) throw new Error(`Unknown option ${unknown}. The options are --detach and --without-main-job.`);
   const dev = args.includes("--dev");
   const detached = args.includes("--detached");
   const attached = args.includes("--attached");
@@ -48,10 +48,10 @@ export async function up(args: string[]) {
     return;
   }
   const left = await endLeftovers(dataDir);
-  if (left > 0) report.say(`Ended ${left} processes that an earlier start left behind.`);
+  if (left > 0) report.say(`Stopped ${left} processes of an earlier start.`);
   if (settings.PORT !== 0 && !(await canListen(settings.PORT, settings.HOST)))
     throw new Error(
-      `Port ${settings.PORT} is taken by another program. Stop that, or choose another port: PORT=3001 npm run up`,
+      `Port ${settings.PORT} is in use by another program. Stop it, or choose another port: PORT=3001 npm run up`,
     );
   if (!detached && !attached) await prepareSources(report, dev); // else the process that started this one has done it
   if (args.includes("--detach")) return detach(args);
@@ -84,7 +84,7 @@ async function stayUp(report: Report, { dev, detached, attached, withMainJob }: 
   let fatal: Error | undefined;
   const ask = (why: string) => {
     if (stop.signal.aborted) process.exit(1); // asked twice: the others notice through their lifelines
-    report.say(`${why}: stopping. Once more to stop without waiting.`);
+    report.say(`${why}: stopping. Repeat it to stop without waiting.`);
     stop.abort(new Error("Stopped while starting."));
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
@@ -138,14 +138,14 @@ async function announce(
   const access = text ? Access.parse(JSON.parse(text)) : null;
   const sandboxOn = settings.SANDBOX || settings.CAPSTAN_ENV !== "production";
   if (withMainJob && access && sandboxOn) {
-    const job = report.step("Running the main job over HTTP", () =>
+    const job = report.step("Running a first job over HTTP", () =>
       runMainJob({ ...access, baseUrl: instance.localUrl }),
     );
     const rows = await Promise.race([job, asked]);
     if (!rows) return;
     for (const line of tableOf(rows)) report.say(line);
   } else if (withMainJob && access)
-    report.say("The main job needs the sandbox provider, which is off (SANDBOX=1).");
+    report.say("No first job was run: it needs the sandbox provider. Turn that on with SANDBOX=1.");
   report.say(`Capstan is ready: ${instance.publicUrl}`);
   if (access)
     report.say(`Sign in as ${access.member.email}; passwords and API keys: ${join(shown, "bootstrap.json")}`);
@@ -194,7 +194,9 @@ async function detach(args: string[]) {
     child.on("error", reject);
     child.on("exit", () => reject(new Error(`Capstan did not start (${file}):\n${lastLines(file, 12)}`)));
   });
-  console.log(`It runs in the background as process ${child.pid}; log: ${file}. Stop it with: npm run down`);
+  console.log(
+    `Capstan runs in the background (process ${child.pid}). Log: ${file}. Stop it with: npm run down`,
+  );
   process.exit(0);
 }
 
@@ -207,9 +209,7 @@ function watchGenerated(report: Report) {
       try {
         const { prisma, registries } = generate();
         if (prisma)
-          report.say(
-            "Generated the database client anew. If tables changed: npm run migrate -- dev --name …",
-          );
+          report.say("Generated the database client. If tables changed: npm run migrate -- dev --name …");
         for (const path of registries) report.say(`Wrote ${path}`);
       } catch (error) {
         report.say(error instanceof Error ? error.message : String(error));
@@ -229,10 +229,11 @@ export async function down() {
     await report.step(`Stopping Capstan (process ${running.pids.supervisor})`, () =>
       endProcess(running.pids.supervisor, 120_000),
     );
-    if (isAlive(running.pids.supervisor)) throw new Error("It does not stop.");
+    if (isAlive(running.pids.supervisor))
+      throw new Error(`Process ${running.pids.supervisor} did not stop within two minutes.`);
   }
   const left = await endLeftovers(dataDir);
-  if (left > 0) report.say(`Ended ${left} processes that were left behind.`);
+  if (left > 0) report.say(`Stopped ${left} processes of an earlier start.`);
   const hadPostgres = existsSync(join(dataDir, "postgres.password")) && (await stopPostgres(dataDir));
   if (hadPostgres) report.say("Stopped PostgreSQL.");
   removeRuntime(dataDir);
@@ -263,7 +264,7 @@ export async function reset(args: string[]) {
     throw new Error(`${dataDir} does not look like a data directory of Capstan; nothing was deleted.`);
   if (settings.CAPSTAN_ENV === "production" && !args.includes("--yes"))
     throw new Error(
-      `This deletes every job, key and artifact in ${dataDir}. If that is meant: npm run reset -- --yes`,
+      `This deletes every job, key and artifact in ${dataDir}. To confirm: npm run reset -- --yes`,
     );
   await down();
   const cluster = await clusterDir(dataDir);

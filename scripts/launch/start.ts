@@ -36,7 +36,7 @@ function envOf(name: string): NodeJS.ProcessEnv {
   const databaseUrl = settings.DATABASE_URL;
   if (!databaseUrl && name !== "sandbox")
     throw new Error(
-      "DATABASE_URL is not set. A process that is started by itself works on a database of yours; npm run up brings one.",
+      "DATABASE_URL is not set. npm run start needs your own PostgreSQL; npm run up brings one.",
     );
   const dataDir = resolve(settings.CAPSTAN_DATA_DIR);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
