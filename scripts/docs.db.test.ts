@@ -2,7 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { COMMANDS } from "@/scripts/admin-command";
+import { Scope } from "@/server/contract/organizations";
 import { SETTINGS } from "@/server/env";
+import { ERRORS } from "@/server/errors";
 import { providers } from "@/server/providers/registry.gen";
 import { anchorsOf, linksOf, type Page, pageAt, pagesUnder } from "@/testing/docs";
 
@@ -36,14 +38,16 @@ test("a link to a missing file or heading is found", () => {
   ]);
 });
 
-/** The folders whose pages end with the version they were tried with. */
-const TRIED = /^docs\/(operate|reference)\//;
-
 test("every page ends with the version it was tried with", () => {
-  const untried = docs.filter(
-    ({ path, text }) => TRIED.test(path) && !text.trimEnd().endsWith(`\nTried with Capstan ${version}.`),
-  );
+  const untried = docs.filter(({ text }) => !text.trimEnd().endsWith(`\nTried with Capstan ${version}.`));
   expect(untried.map(({ path }) => path)).toEqual([]);
+});
+
+test("the index names every page", () => {
+  const listed = new Set(linksOf(pageAt("docs/README.md")).map((target) => join("docs", target)));
+  expect(
+    docs.map(({ path }) => path).filter((path) => path !== "docs/README.md" && !listed.has(path)),
+  ).toEqual([]);
 });
 
 const OF_PROVIDERS = providers.flatMap(({ environment }) => [
@@ -54,6 +58,8 @@ const OF_PROVIDERS = providers.flatMap(({ environment }) => [
 /** Which page explains which names: each has a row that begins with it, and says more than the name. */
 const EXPLAINED: { page: string; names: string[] }[] = [
   { page: "docs/reference/settings.md", names: [...new Set([...SETTINGS, ...OF_PROVIDERS])] },
+  { page: "docs/reference/errors.md", names: Object.keys(ERRORS) },
+  { page: "docs/reference/scopes.md", names: [...Scope.options] },
 ];
 
 test.each(EXPLAINED)("$page explains every name", ({ page, names }) => {
