@@ -42,7 +42,7 @@ const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
   job attention accept --job <id>                     succeed with what there is
   job attention fail --job <id>
   mail resend --mail <id>                             try a mail again that was given up
-  mail test --to <address>                            send a test letter by SMTP_URL, or say why it was not sent
+  mail test --to <address>                            send a test email through SMTP_URL, or report why it failed
   wallet show --organization <id>                     what is left and reserved, live and of the sandbox
   wallet credit --organization <id> --amount-micros <n> --reason <text> [--test]
                                                       give money, or take it back with --amount-micros=-<n>
@@ -334,7 +334,7 @@ async function perform(command: string, flags: Flags): Promise<object> {
       const to = needed(flags.to, "to");
       const outcome = await testMail(to);
       if (!outcome) throw new Complaint("No mail server is set. Set SMTP_URL and MAIL_FROM, then try again.");
-      if (outcome.state !== "accepted") throw new Complaint(`The letter was not sent. ${outcome.reason}`);
+      if (outcome.state !== "accepted") throw new Complaint(`The email was not sent. ${outcome.reason}`);
       return { to, state: outcome.state };
     }
     case "wallet show":

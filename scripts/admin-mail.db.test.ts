@@ -9,7 +9,7 @@ afterAll(async () => {
 
 const mailTest = (...flags: string[]) => runAdmin(["mail", "test", ...flags, "--json"]);
 
-test("mail test sends a letter, or fails with the cause", async () => {
+test("mail test sends an email, or fails with the cause", async () => {
   const server = await startMailServer();
   setSettings({ SMTP_URL: server.url, MAIL_FROM: "Capstan <no-reply@capstan.test>" });
   const { code, out } = await mailTest("--to", "ada@example.com");
@@ -22,8 +22,7 @@ test("mail test sends a letter, or fails with the cause", async () => {
   expect(await mailTest("--to", "ada@example.com")).toEqual({
     code: 2,
     out: "",
-    error:
-      "The letter was not sent. The mail server does not accept the user and password of SMTP_URL. (535)",
+    error: "The email was not sent. The mail server rejected the user and password in SMTP_URL. (535)",
   });
   await server.stop();
 });

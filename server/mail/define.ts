@@ -1,6 +1,6 @@
-/** One message to one address. `id` and `at` stay the same however often it is sent, so that copies are known as one. */
+/** One message to one address. `id` and `at` are the same on every attempt, so that copies can be recognized. */
 export type Letter = {
-  /** The left part of its Message-ID. */
+  /** The left part of the Message-ID. */
   id: string;
   /** The right part. */
   domain: string;
@@ -12,17 +12,18 @@ export type Letter = {
 };
 
 /**
- * What became of it. Refused: the server will never take this letter for this address. Anything else may succeed later, and
- * may even have arrived. `reason` is for operators and names no secret; `cause` is for the log: words of ours alone.
+ * The outcome of an attempt. Refused: the server will never accept this email for this address. Any other failure may
+ * succeed later, and the email may even have arrived. `reason` is for operators and contains no secret; `cause` is for
+ * the log and contains only our own words.
  */
 export type Outcome =
   | { state: "accepted" }
   | { state: "refused"; reason: string; cause: string }
   | { state: "not_sent"; reason: string; cause: string };
 
-/** A way to send mail. The product knows nothing of a protocol but this. */
+/** A way to send email. The rest of the product knows only this interface. */
 export type Mailer = {
   send(letter: Letter): Promise<Outcome>;
-  /** Ends idle connections at once, and busy ones after what they are sending. */
+  /** Closes idle connections immediately, and busy ones after their current message. */
   close(): void;
 };

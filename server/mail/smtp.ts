@@ -3,7 +3,7 @@ import { certificateFault } from "@/server/certificate-fault";
 import type { Letter, Mailer, Outcome } from "./define";
 
 export type SmtpSettings = {
-  /** smtp:// or smtps://, with user and password where the server wants them. */
+  /** smtp:// or smtps://, with user and password where the server requires them. */
   url: string;
   /** An address, or a name and an address in angle brackets. */
   from: string;
@@ -11,19 +11,19 @@ export type SmtpSettings = {
 
 const CONNECT_MS = 15_000;
 const SILENCE_MS = 30_000;
-/** From the first byte to the last word of the server; below the lease of whoever sends. */
+/** The time limit of one attempt, below the sender's lease. */
 const WHOLE_MS = 60_000;
 const IDLE_MS = 30_000;
 const MOST_CONNECTIONS = 4;
 
-/** Sends by SMTP over a few connections that are kept while there is something to send. */
+/** Sends by SMTP over a few connections that are reused while there is something to send. */
 export function smtpMailer({ url, from }: SmtpSettings): Mailer {
   const server = readServer(url);
   const sender = readSender(from);
   const transport = createTransport({
     pool: true,
     maxConnections: MOST_CONNECTIONS,
-    maxRequeues: 0, // whether it is sent again is for our rows to say
+    maxRequeues: 0, // our rows decide whether to retry
     idleTimeout: IDLE_MS,
     host: server.host,
     port: server.port,
@@ -55,14 +55,14 @@ function toMessage({ id, domain, to, subject, text, html, at }: Letter, from: Se
   return {
     messageId: `<${id}@${domain}>`,
     date: at,
-    // Objects, so that nothing in a name or an address is read as a list of addresses.
+    // Objects, so that no name or address is parsed as a list of addresses.
     from,
     to: { name: "", address: to },
     envelope: { from: from.address, to: [to] },
     subject,
     text,
     html,
-    baseBoundary: id, // a copy is the same to the byte
+    baseBoundary: id, // copies are identical bytes
     headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },
   };
 }
@@ -75,8 +75,8 @@ type Server = {
 };
 
 /**
- * Encrypted from the start with smtps. With smtp the connection is upgraded where the server offers it, and must be before a
- * password leaves this machine; `?starttls=required`, `offered` or `never` says otherwise.
+ * With smtps the connection is encrypted from the start. With smtp it is upgraded where the server offers STARTTLS, and
+ * must be before a password is sent; `?starttls=required`, `offered` or `never` overrides this.
  */
 export function readServer(url: string): Server {
   const { protocol, hostname, port, username, password, searchParams } = new URL(url);
@@ -93,7 +93,7 @@ export function readServer(url: string): Server {
   return { host, port: Number(port) || 587, auth, tls };
 }
 
-/** Undoes percent-encoding; a text that has none to undo is meant as it is. */
+/** Decodes percent-encoding; a text that cannot be decoded is used unchanged. */
 function plain(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -108,10 +108,10 @@ function readSender(from: string): Sender {
   return { name: name.replace(/^"(.*)"$/, "$1"), address };
 }
 
-/** What nodemailer's errors have, whatever failed. */
+/** The fields of nodemailer's errors. */
 type SmtpFailure = {
   code?: string;
-  /** Of the system or of TLS, where nodemailer put a code of its own in its place. */
+  /** The system or TLS code, where nodemailer replaced it with its own. */
   originalCode?: string;
   command?: string;
   response?: string;
@@ -119,10 +119,10 @@ type SmtpFailure = {
   permanent?: boolean;
 };
 
-/** Codes that are about us and not about the letter: what is set wrong here is set right, and then it is sent. */
+/** Codes about our configuration and not about the email: it is sent once the configuration is fixed. */
 const WANTS_SIGN_IN = new Set([530, 534, 535, 538]);
 
-const NO_ADDRESS = "This is no address that mail can be sent to.";
+const NO_ADDRESS = "This is not a valid email address.";
 
 function toOutcome(error: unknown, server: Server): Outcome {
   const failure: SmtpFailure = Object.assign({}, error);
@@ -143,7 +143,7 @@ function toOutcome(error: unknown, server: Server): Outcome {
 
 const MOST_SHOWN = 300;
 
-/** The server's words about a letter, as far as they may be shown: on one line, and without what we sign in with. */
+/** The server's message about an email, safe to show: on one line, and without our credentials. */
 function saidBy({ response = "", responseCode = 0 }: SmtpFailure, { auth }: Server): string {
   const secrets = auth
     ? [auth.pass, Buffer.from(auth.pass).toString("base64"), encodeURIComponent(auth.pass)]
@@ -155,7 +155,7 @@ function saidBy({ response = "", responseCode = 0 }: SmtpFailure, { auth }: Serv
   return words ? `The mail server answered: ${words}` : `The mail server answered ${responseCode}.`;
 }
 
-/** Our own words: what a server says while we connect and sign in may repeat what it was told. */
+/** Our own words, because a server's message while connecting and signing in may repeat our credentials. */
 function wordsFor({ code = "", originalCode = "", responseCode = 0 }: SmtpFailure): string {
   const untrusted = certificateFault("the mail server", originalCode);
   if (untrusted) return untrusted;
@@ -164,14 +164,14 @@ function wordsFor({ code = "", originalCode = "", responseCode = 0 }: SmtpFailur
     case "EAUTH":
     case "ENOAUTH":
     case "EENVELOPE":
-      return `The mail server does not accept the user and password of SMTP_URL.${suffix}`;
+      return `The mail server rejected the user and password in SMTP_URL.${suffix}`;
     case "ETIMEDOUT":
     case "EABORT":
-      return "The mail server did not answer in time.";
+      return "The mail server timed out.";
     case "EDNS":
-      return "The host of SMTP_URL is not known.";
+      return "The host in SMTP_URL could not be resolved.";
     case "ETLS":
-      return `No encrypted connection to the mail server could be made.${suffix}`;
+      return `Could not make an encrypted connection to the mail server.${suffix}`;
     default:
       return `The mail server could not be reached, or broke off.${suffix}`;
   }

@@ -3,14 +3,14 @@ import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { findMailer } from "./mailer";
 
-/** How many mails one pass hands on: a backlog waits in its rows. */
+/** The most emails that one pass dispatches: a backlog waits in its rows. */
 const MOST_AT_ONCE = 200;
-/** A mail that was handed to the engine and not begun is handed over again after this. */
+/** An email that was dispatched and not started is dispatched again after this. */
 export const WAKE_PATIENCE_MS = 120_000;
 
 /**
- * Hands mails that are due to the durable engine, oldest first: new ones, ones whose run was lost, and ones whose sender
- * died between sending and writing down what became of it. Without a mail server they wait. `only` keeps it to one person.
+ * Dispatches due emails to the durable engine, oldest first: new ones, ones whose run was lost, and ones whose sender
+ * died between sending and recording the outcome. Without a mail server they wait. `only` limits it to one person.
  */
 export async function handOnMail(ctx: Ctx, only: { userId?: string } = {}): Promise<void> {
   if (!findMailer()) return;
@@ -28,7 +28,7 @@ export async function handOnMail(ctx: Ctx, only: { userId?: string } = {}): Prom
   );
   await sendEvents(
     rows.map(({ id }) => ({
-      // Every handing over has an id of its own, so that no engine takes it for a duplicate.
+      // Every dispatch has its own id, so that no engine drops it as a duplicate.
       id: `mail:${id}:${now.getTime()}`,
       name: "mail/due" as const,
       data: { mailId: id },

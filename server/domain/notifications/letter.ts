@@ -1,12 +1,12 @@
 import { publicUrl } from "@/server/env";
 
-/** What a mail says beside its title; the notification's own text stands first. */
+/** An email's content besides its title. The notification's own text comes first. */
 export type Letter = {
-  /** What matters, as label and value. */
+  /** The key facts, as label and value. */
   facts: readonly (readonly [label: string, value: string])[];
-  /** Somebody's own words, shown as theirs. */
+  /** A person's own words, shown as a quotation. */
   said?: { by: string; words: string };
-  /** The words of the one link. */
+  /** The label of the email's only link. */
   action: string;
 };
 
@@ -21,12 +21,12 @@ export type Mailing = { subject: string; text: string; html: string };
 
 const LONGEST_SUBJECT = 160;
 
-/** The mail of a notification, in plain text and as a small page without images, that loads nothing and tells nobody. */
+/** A notification's email, as plain text and as a small HTML page without images, external resources or tracking. */
 export function toMailing(said: Said): Mailing {
   return { subject: shortened(oneLine(said.title), LONGEST_SUBJECT), text: toText(said), html: toHtml(said) };
 }
 
-/** On one line, without control characters and without what turns the direction of writing: safe in a header. */
+/** On one line, without control characters or direction overrides: safe in a header. */
 export function oneLine(words: string): string {
   return words
     .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
@@ -35,7 +35,7 @@ export function oneLine(words: string): string {
     .trim();
 }
 
-/** Somebody's own lines, without other control characters. */
+/** A person's own lines, without other control characters. */
 function lines(words: string): string {
   return words
     .replace(/\r\n?|\u2028|\u2029/g, "\n")
@@ -45,7 +45,7 @@ function lines(words: string): string {
     .trim();
 }
 
-/** At most so many characters, cut between characters and not inside one. */
+/** Shortens to at most this many characters, never inside one. */
 export function shortened(words: string, most: number): string {
   const characters = [...words];
   return characters.length <= most
@@ -64,7 +64,7 @@ function toText({ title, body, href, letter, reason }: Said): string {
     facts.map(([label, value]) => `${label}: ${oneLine(value)}`).join("\n"),
     said ? `${said.by}:\n${lines(said.words).replace(/^/gm, "> ")}` : "",
     `${action}:\n${publicUrl}${href}`,
-    `-- \n${oneLine(reason)}`, // what follows two dashes and a space is a signature to every mail reader
+    `-- \n${oneLine(reason)}`, // email clients treat text after "-- " as the signature
   ];
   return `${parts.filter(Boolean).join("\n\n")}\n`;
 }
@@ -79,7 +79,7 @@ const ENTITIES: Record<string, string> = {
 const escaped = (words: string) => words.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 const escapedLines = (words: string) => escaped(lines(words)).replaceAll("\n", "<br>");
 
-/* Colours twice: in each tag for readers that drop style sheets, and for dark ones that keep them. */
+/* Colours are set twice: inline for clients that drop style sheets, and here for dark mode. */
 const STYLE = `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 @media (prefers-color-scheme: dark) {

@@ -24,7 +24,7 @@ const tellMembers = (title: string, organizationId = project.organizationId) =>
         title,
         body: "Because.",
         href: "/projects/p/requests/r",
-        letter: { facts: [], action: "Open the request" },
+        letter: { facts: [], action: "Open request" },
       },
     ),
   );
@@ -48,7 +48,7 @@ test("a person reads their own, newest first, page by page, with how many are un
   expect(await countUnread(one.ctx)).toBe(2);
 });
 
-test("nobody marks what is another's, and what was read keeps its time", async () => {
+test("no one can mark another's notification as read, and a read one keeps its time", async () => {
   const [one, other] = await Promise.all([member(), member()]);
   await tellMembers("A");
   const [own] = (await list(one.ctx, { limit: 1 })).items;
@@ -60,7 +60,7 @@ test("nobody marks what is another's, and what was read keeps its time", async (
   expect((await list(one.ctx, { limit: 1 })).items[0]!.readAt).toBe(read!.readAt);
 });
 
-test("who no longer belongs to an organization, or is no operator any more, no longer reads its news", async () => {
+test("former members and former operators no longer read an organization's notifications", async () => {
   const person = await member();
   await tellMembers("A");
   const again = async () => ctxOf(await personOf(person.userId));
@@ -72,7 +72,7 @@ test("who no longer belongs to an organization, or is no operator any more, no l
       title: "For operators",
       body: "",
       href: "/operator/requests/r",
-      letter: { facts: [], action: "Open the request" },
+      letter: { facts: [], action: "Open request" },
     }),
   );
   expect(titles(await list(await again(), { limit: 9 }))).toEqual(["For operators", "A"]);
@@ -87,14 +87,14 @@ test("keys and the system have no notifications", async () => {
     await expect(list(ctx, { limit: 1 })).rejects.toMatchObject({ code: "AuthorizationFailed" });
 });
 
-test("operators see what was kept, whole; nobody else sees a mail", async () => {
+test("operators see stored emails in full, and no one else sees an email", async () => {
   const person = await member();
   await tellMembers("Kept");
   const { rows } = await pool.query<{ id: string }>("SELECT id FROM mail WHERE recipient = $1", [
     person.email,
   ]);
   const operator = systemCtx("admin");
-  // From this very mail on: others may have been told much since.
+  // Starting from this email: other tests may have written more since.
   const page = await outbox(operator, { limit: 100, cursor: `${rows[0]!.id}z` });
   expect(page.isSending).toBe(false);
   expect(page.items[0]).toMatchObject({

@@ -18,12 +18,15 @@ type Row = {
   read_at: Date | null;
 };
 
-/** What a person may still see: of an organization they belong to, or as the operator they are. From parameter 1 on. */
+/**
+ * The notifications a person may still see: of an organization they belong to, or as an operator. Uses parameters 1 to
+ * 3.
+ */
 const VISIBLE = `user_id = $1 AND CASE WHEN organization_id IS NULL THEN $2::boolean ELSE organization_id = ANY($3::text[]) END`;
 
 function reader({ principal }: Ctx): [userId: string, isOperator: boolean, organizationIds: string[]] {
   if (principal.kind !== "human_session")
-    fail("AuthorizationFailed", "Only a signed-in person has notifications.");
+    fail("AuthorizationFailed", "Only a signed-in person has notifications. Sign in to the panel.");
   return [principal.id, principal.isOperator, [...principal.memberships.keys()]];
 }
 
@@ -54,7 +57,7 @@ export async function countUnread(ctx: Ctx): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Marks as read what is named, or all; of one's own alone. How many are unread then. */
+/** Marks the named notifications, or all, of the caller as read. Returns the remaining unread count. */
 export async function markRead(ctx: Ctx, which: MarkRead): Promise<number> {
   const who = reader(ctx);
   const ids = "ids" in which ? which.ids : null;

@@ -15,7 +15,7 @@ const NEWS = {
   title: "A quote is ready",
   body: "It can be made.",
   href: "/approve/capability-quotes/cq_1",
-  letter: { facts: [], action: "Open the quote" },
+  letter: { facts: [], action: "Open quote" },
 } as const;
 
 let project: TestProject;
@@ -30,7 +30,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** So many mails of this project that are due; their ids. */
+/** Creates this many due emails of the project and returns their ids. */
 async function write(count: number): Promise<string[]> {
   const before = await mailIds();
   for (let n = 0; n < count; n++) await makePerson(project.organizationId, "member");
@@ -53,7 +53,7 @@ async function metric(name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
 }
 
-test("why mail cannot be sent is logged once until it works again, not with every mail and retry", async () => {
+test("a cause of failure is logged once until sending works again, not for every email and retry", async () => {
   const lines: unknown[] = [];
   const note = (facts: unknown, words: unknown) => void lines.push([words, facts]);
   const ctx = {
@@ -68,18 +68,21 @@ test("why mail cannot be sent is logged once until it works again, not with ever
   project.clock.advance(70_000);
   await attemptMail(ctx, first);
   const down = [
-    "a mail could not be sent, and is tried again",
+    "a mail could not be sent and will be tried again",
     { cause: "The mail server could not be reached, or broke off." },
   ];
   expect(lines).toEqual([down]);
   server = await startMailServer({ port });
   project.clock.advance(3_600_000);
   await attemptMail(ctx, first);
-  expect(lines).toEqual([down, ["mail is sent again", {}]]);
+  expect(lines).toEqual([down, ["mail is being sent again", {}]]);
   server.reactWith(() => ({ code: 550, at: "recipient", says: "no mailbox secret-person@example.com" }));
   await attemptMail(ctx, second);
   expect(lines.slice(2)).toEqual([
-    ["a mail was given up", { mailId: second, tries: 2, cause: "The mail server refused the letter (550)." }],
+    [
+      "a mail could not be delivered and is not tried again",
+      { mailId: second, tries: 2, cause: "The mail server refused the letter (550)." },
+    ],
   ]);
 });
 
@@ -90,7 +93,7 @@ test.each([
     (port: number) => `smtp://localhost:${port}?starttls=required`,
     { disabledCommands: [], ...SELF_SIGNED },
   ],
-])("a certificate that is not trusted is called that, %s, with what to do", async (_name, urlOf, options) => {
+])("an untrusted certificate is reported with what to do, %s", async (_name, urlOf, options) => {
   const encrypted = await startMailServer(options);
   setSettings({ SMTP_URL: urlOf(encrypted.port) });
   const outcome = await testMail("ada@example.com");
@@ -102,7 +105,7 @@ test.each([
   await encrypted.stop();
 });
 
-test("metrics count mail that waits and mail that was given up", async () => {
+test("metrics count waiting and failed emails", async () => {
   const [open, failed] = [await metric("capstan_mail_open"), await metric("capstan_mail_failed")];
   const [first = ""] = await write(2);
   expect(await metric("capstan_mail_open")).toBeGreaterThanOrEqual(open + 2);
@@ -111,7 +114,7 @@ test("metrics count mail that waits and mail that was given up", async () => {
   expect(await metric("capstan_mail_failed")).toBeGreaterThanOrEqual(failed + 1);
 });
 
-test("a test letter arrives, or tells why it did not", async () => {
+test("a test email arrives, or its failure is explained", async () => {
   expect(await testMail("ada@example.com")).toEqual({ state: "accepted" });
   expect(server.received).toMatchObject([
     { to: ["ada@example.com"], headers: { subject: "Capstan can send mail", from: FROM } },

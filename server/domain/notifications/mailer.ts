@@ -5,7 +5,7 @@ import { type SmtpSettings, smtpMailer } from "@/server/mail/smtp";
 
 let last: { settings: SmtpSettings; mailer: Mailer } | undefined;
 
-/** The mail server of this installation; null: none is set. */
+/** The installation's mail server; null if none is configured. */
 export function findMailer(): Mailer | null {
   const { SMTP_URL: url, MAIL_FROM: from } = env;
   if (!url || !from) return null;
@@ -16,12 +16,12 @@ export function findMailer(): Mailer | null {
   return last.mailer;
 }
 
-/** Sends a letter by the mail server of this installation, beside all others, and says what became of it; null: none is set. */
+/** Sends a test email through the installation's mail server and returns the outcome; null if none is configured. */
 export async function testMail(to: string): Promise<Outcome | null> {
   const { SMTP_URL: url, MAIL_FROM: from } = env;
   if (!url || !from) return null;
   const mailer = smtpMailer({ url, from });
-  const text = `This letter was sent from ${publicUrl} to test its mail server.`;
+  const text = `This is a test of the mail server of ${publicUrl}.`;
   const letter = {
     subject: "Capstan can send mail",
     text: `${text}\n`,
@@ -35,13 +35,13 @@ export async function testMail(to: string): Promise<Outcome | null> {
   }
 }
 
-/** What a new mail waits for: to be sent, or nothing (it is kept and shown). Null: no mail is written here. */
+/** A new email's state: to be sent, or only stored and shown. Null: no emails are written here. */
 export function stateOfNewMail(): "pending" | "kept" | null {
   if (findMailer()) return "pending";
   return env.CAPSTAN_ENV === "production" ? null : "kept";
 }
 
-/** The right part of Message-IDs: where we are. */
+/** The right part of Message-IDs: our domain. */
 export const messageDomain = new URL(publicUrl).hostname
   .replace(/^\[(.*)\]$/, "ipv6.$1")
   .replaceAll(":", "-");

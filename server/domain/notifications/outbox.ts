@@ -20,7 +20,7 @@ type Row = {
 const COLUMNS =
   "id, recipient, subject, state, attempts, last_error, next_attempt_at, created_at, completed_at";
 
-/** The mails of this installation, newest first. Operators only. */
+/** The installation's emails, newest first. Operators only. */
 export async function outbox(ctx: Ctx, { state, cursor, limit }: ListOutbox): Promise<OutboxPage> {
   requireOperator(ctx);
   const { rows } = await pool.query<Row>(
@@ -38,8 +38,8 @@ export async function outbox(ctx: Ctx, { state, cursor, limit }: ListOutbox): Pr
 }
 
 /**
- * One mail with both of its parts. Operators only. The link of an invitation is shown where no mail server sends it, which
- * is in development alone; else nobody but its recipient has it.
+ * One email with both of its parts. Operators only. An invitation's link is shown only where no mail server sends it,
+ * which is in development; otherwise only its recipient has it.
  */
 export async function outboxMail(ctx: Ctx, mailId: string): Promise<OutboxMailDetail> {
   requireOperator(ctx);
@@ -54,7 +54,7 @@ export async function outboxMail(ctx: Ctx, mailId: string): Promise<OutboxMailDe
     [mailId],
   );
   const [row] = rows;
-  if (!row) fail("NotFound", "There is no such mail.");
+  if (!row) fail("NotFound", "This email does not exist.");
   const shown = (part: string) =>
     row.state === "kept" ? withLink(part, row.invitation_id, row.invitation_nonce) : part;
   return { ...toMail(row), text: shown(row.text), html: shown(row.html) };

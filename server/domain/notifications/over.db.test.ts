@@ -5,7 +5,7 @@ import { makePerson } from "@/testing/tenants";
 import { makeProject, type TestProject } from "@/testing/world";
 import { list, markRead, prune, resendMail, tell } from ".";
 
-/* Mails that were given up, and what is long over. */
+/* Failed emails, and the deletion of old ones. */
 
 let project: TestProject;
 beforeEach(async () => {
@@ -25,7 +25,7 @@ const told = () =>
         title: "A quote is ready",
         body: "It can be made.",
         href: "/approve/capability-quotes/cq_1",
-        letter: { facts: [["Price", "$1,250.00"]], action: "Open the quote" },
+        letter: { facts: [["Price", "$1,250.00"]], action: "Open quote" },
       },
     ),
   );
@@ -39,7 +39,7 @@ const mails = async () =>
   ).rows;
 const operator = systemCtx("operator");
 
-test("an operator has a mail tried again that was given up, once and on the record; others and other mails are refused", async () => {
+test("an operator retries a failed email once, with an audit entry; other callers and other emails are refused", async () => {
   const person = await makePerson(project.organizationId, "member");
   await told();
   const [{ id }] = await mails();
@@ -61,7 +61,7 @@ test("an operator has a mail tried again that was given up, once and on the reco
   expect(rows).toEqual([{ action: "mail.resent", organization_id: project.organizationId }]);
 });
 
-test("what is long over is deleted: mails after 90 days, notifications after 180, unread ones after 400", async () => {
+test("old rows are deleted: emails after 90 days, notifications after 180, unread ones after 400", async () => {
   const person = await makePerson(project.organizationId, "member");
   for (let count = 0; count < 4; count++) await told();
   const { items } = await list(person.ctx, { limit: 10 });

@@ -1,14 +1,14 @@
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 
-/** How long what was read, and what never was, is listed. Longer than anything tells of the same occasion again. */
+/** How long read and unread notifications are listed. Longer than any occasion can be repeated. */
 const READ_DAYS = 180;
 const UNREAD_DAYS = 400;
-/** How long a mail can be looked up after it was sent, given up or kept. */
+/** How long an email can be looked up after it was sent, given up or stored. */
 const MAIL_DAYS = 90;
 const BATCH = 1_000;
 
-/** Deletes notifications and mails that are long over, a batch at a time; what is still to be sent stays. */
+/** Deletes old notifications and emails in batches. Emails still to be sent stay. */
 export async function prune(ctx: Ctx): Promise<void> {
   const now = ctx.now();
   await inBatches(

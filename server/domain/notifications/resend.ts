@@ -7,8 +7,8 @@ import { fail } from "@/server/errors";
 import { outboxMail } from "./outbox";
 
 /**
- * Has a mail that was given up tried again from the beginning. Operators only. Whom it no longer concerns is seen when it is
- * sent, as for every mail. Asked for twice it is tried once.
+ * Retries an email that was given up, from its first attempt. Operators only. Whether the recipient still belongs to
+ * the audience is checked on sending, as for every email. Calling it twice retries once.
  */
 export async function resendMail(ctx: Ctx, mailId: string): Promise<OutboxMail> {
   requireOperator(ctx);
@@ -24,7 +24,7 @@ export async function resendMail(ctx: Ctx, mailId: string): Promise<OutboxMail> 
     const [again] = rows;
     if (!again) {
       if (known.state === "failed") return; // somebody else asked meanwhile
-      fail("InvalidInput", `Only a mail that was given up is sent again; this one is ${known.state}.`);
+      fail("InvalidInput", `Only a failed mail can be sent again, and this one is ${known.state}.`);
     }
     const organizationId = again.organization_id ?? INSTALLATION;
     const details = { recipient: known.recipient, subject: known.subject };

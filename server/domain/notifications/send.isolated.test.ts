@@ -28,7 +28,7 @@ const NEWS: News = {
   title: "A quote is ready",
   body: "It can be made.",
   href: "/approve/capability-quotes/cq_1",
-  letter: { facts: [["Price", "$1,250.00"]], action: "Open the quote" },
+  letter: { facts: [["Price", "$1,250.00"]], action: "Open quote" },
 };
 let occasions = 0;
 const news = (more: Partial<News> = {}): News => ({
@@ -59,13 +59,13 @@ async function mails(): Promise<MailRow[]> {
   return rows;
 }
 const only = async () => (await mails())[0]!;
-/** Does what the engine does: runs the flow of every mail of this project. */
+/** Runs the flow of every email of this project, as the engine does. */
 async function sendAll() {
   for (const { id } of await mails()) await sendMail(project.ctx, id, inlineStep(project.clock));
 }
 const arrived = () => server.received.map(({ to }) => to[0]).toSorted();
 
-test("each member is told once, in the panel and by one mail of two parts, viewers too", async () => {
+test("each member, viewers too, gets one notification and one email of two parts", async () => {
   const people = await Promise.all([member("owner"), member("admin"), member(), member("viewer")]);
   await makePerson((await makeProject()).organizationId, "owner");
   await tellMembers();
@@ -84,7 +84,7 @@ test("each member is told once, in the panel and by one mail of two parts, viewe
       expect(part).toContain("It can be made.");
       expect(part).toContain("$1,250.00");
       expect(part).toContain("http://localhost:3000/approve/capability-quotes/cq_1");
-      expect(part).toContain("You get this mail because you belong to Test on Capstan.");
+      expect(part).toContain("You receive this mail because you are a member of Test on Capstan.");
     }
   }
   expect((await mails()).map(({ state, attempts }) => [state, attempts])).toEqual(
@@ -92,7 +92,7 @@ test("each member is told once, in the panel and by one mail of two parts, viewe
   );
 });
 
-test("twenty people at once telling of one occasion tell everybody once", async () => {
+test("twenty concurrent calls for one occasion notify everyone once", async () => {
   await Promise.all([member(), member(), member()]);
   const told = news();
   await Promise.all(Array.from({ length: 20 }, () => tellMembers(told)));
@@ -103,7 +103,7 @@ test("twenty people at once telling of one occasion tell everybody once", async 
   expect(new Set(arrived()).size).toBe(3);
 });
 
-test("news of operators goes to operators, who need not belong to anybody", async () => {
+test("operator notifications reach operators without a membership", async () => {
   const [operator, plain] = await Promise.all([
     makePerson((await makeProject()).organizationId, "viewer"),
     member(),
@@ -117,11 +117,11 @@ test("news of operators goes to operators, who need not belong to anybody", asyn
   expect(rows.map((row) => row.user_id)).toEqual([operator.userId]);
   await sendMail(project.ctx, rows[0]!.id, inlineStep(project.clock));
   expect(arrived()).toEqual([operator.email]);
-  expect(server.received[0]!.text).toContain("because you are an operator of this installation");
+  expect(server.received[0]!.text).toContain("because you are an operator of this");
   await pool.query("UPDATE user_account SET is_operator = false WHERE id = $1", [operator.userId]);
 });
 
-test("who leaves before a mail goes out gets none, and who left before it was written is not told", async () => {
+test("a member who leaves before sending gets no email, and one who left before writing is not notified", async () => {
   const [stays, leaves, gone] = await Promise.all([member(), member(), member()]);
   const leave = ({ userId }: { userId: string }) =>
     pool.query("DELETE FROM membership WHERE user_id = $1", [userId]);
@@ -138,7 +138,7 @@ test("who leaves before a mail goes out gets none, and who left before it was wr
   );
 });
 
-test("mail goes to the address of the moment it was written", async () => {
+test("email goes to the address at the time of writing", async () => {
   const person = await member();
   await tellMembers();
   const renamed = `new-${person.email}`;
@@ -148,7 +148,7 @@ test("mail goes to the address of the moment it was written", async () => {
   expect(arrived()).toEqual([person.email, renamed].toSorted());
 });
 
-test("killed between sending and writing it down, the same mail goes again: one Message-ID, the same bytes", async () => {
+test("after a kill between sending and recording, the same email is sent again: one Message-ID, the same bytes", async () => {
   await member();
   await tellMembers();
   const { id } = await only();
@@ -156,7 +156,7 @@ test("killed between sending and writing it down, the same mail goes again: one 
   expect(await sendMailKilledAt(id, "after-mail", settings)).toBe("SIGKILL");
   expect(await only()).toMatchObject({ state: "sending", attempts: 0 });
   await attemptMail(project.ctx, id);
-  expect(server.received).toHaveLength(1); // its lease is still another's
+  expect(server.received).toHaveLength(1); // the lease still belongs to the killed sender
   project.clock.advance(121_000);
   const { rows } = await pool.query("SELECT user_id FROM notification WHERE organization_id = $1", [
     project.organizationId,
@@ -170,7 +170,7 @@ test("killed between sending and writing it down, the same mail goes again: one 
   expect(copy!.raw).toBe(first!.raw);
 }, 60_000);
 
-test("a server that does not answer well in time gets the mail later, and longer apart each time", async () => {
+test("a temporary failure is retried with growing backoff", async () => {
   await member();
   await tellMembers();
   const waits: number[] = [];
@@ -196,7 +196,7 @@ test("a server that does not answer well in time gets the mail later, and longer
     expect(Math.abs(ms / MAIL_WAITS_MS[index]! - 1)).toBeLessThanOrEqual(0.1);
 });
 
-test("what is put off for more than a day is given up", async () => {
+test("an email that fails temporarily for more than a day is given up", async () => {
   await member();
   await tellMembers();
   server.reactWith(() => ({ code: 452, at: "data" }));
@@ -205,23 +205,20 @@ test("what is put off for more than a day is given up", async () => {
   expect(server.received).toEqual([]);
 });
 
-test.each(["recipient", "data"] as const)(
-  "a server that will never take it at %s is asked once",
-  async (at) => {
-    await Promise.all([member(), member()]);
-    await tellMembers();
-    const refused = (await only()).recipient;
-    server.reactWith((to) => (to === refused ? { code: 550, at, says: "no such mailbox\r\nhere" } : "take"));
-    await sendAll();
-    const [one, other] = await mails();
-    expect(one).toMatchObject({ state: "failed", attempts: 1 });
-    expect(one!.last_error).toMatch(/^The mail server answered: 550[ -]no such mailbox/);
-    expect(one!.last_error).not.toMatch(/[\r\n]/);
-    expect(other).toMatchObject({ state: "sent", attempts: 1 });
-  },
-);
+test.each(["recipient", "data"] as const)("a permanent rejection at %s is not retried", async (at) => {
+  await Promise.all([member(), member()]);
+  await tellMembers();
+  const refused = (await only()).recipient;
+  server.reactWith((to) => (to === refused ? { code: 550, at, says: "no such mailbox\r\nhere" } : "take"));
+  await sendAll();
+  const [one, other] = await mails();
+  expect(one).toMatchObject({ state: "failed", attempts: 1 });
+  expect(one!.last_error).toMatch(/^The mail server answered: 550[ -]no such mailbox/);
+  expect(one!.last_error).not.toMatch(/[\r\n]/);
+  expect(other).toMatchObject({ state: "sent", attempts: 1 });
+});
 
-test("a server that is down gets the mail when it is up", async () => {
+test("an unreachable server gets the email once it is up", async () => {
   await member();
   await tellMembers();
   const { port } = server;
@@ -238,7 +235,7 @@ test("a server that is down gets the mail when it is up", async () => {
   expect(server.received).toHaveLength(1);
 });
 
-test("a server that breaks off after it took a mail gets it again, under the same id", async () => {
+test("a server that disconnects after accepting an email gets it again, under the same id", async () => {
   await member();
   await tellMembers();
   server.reactWith((_to, number) => (number === 1 ? "hang up" : "take"));
@@ -248,7 +245,7 @@ test("a server that breaks off after it took a mail gets it again, under the sam
   expect(copy).toBe(first);
 });
 
-test("several mails go over few connections", async () => {
+test("several emails share few connections", async () => {
   await Promise.all(Array.from({ length: 6 }, () => member("viewer")));
   await tellMembers();
   await sendAll();
@@ -256,7 +253,7 @@ test("several mails go over few connections", async () => {
   expect(new Set(server.received.map(({ session }) => session)).size).toBe(1);
 });
 
-test("a wrong password is told as such, tried again and shown nowhere, though the server repeats it", async () => {
+test("a wrong password is reported and retried but never shown, even if the server repeats it", async () => {
   const password = "opensesame 42/+";
   await member();
   await tellMembers();
@@ -269,7 +266,7 @@ test("a wrong password is told as such, tried again and shown nowhere, though th
   const row = await only();
   expect(row).toMatchObject({
     state: "pending",
-    last_error: "The mail server does not accept the user and password of SMTP_URL. (535)",
+    last_error: "The mail server rejected the user and password in SMTP_URL. (535)",
   });
   const seen = JSON.stringify([row, logged]);
   for (const secret of [
@@ -286,7 +283,7 @@ test("a wrong password is told as such, tried again and shown nowhere, though th
   expect(server.received).toMatchObject([{ user: "robot" }]);
 });
 
-test("a certificate that nobody vouches for gets neither mail nor password", async () => {
+test("a server with an untrusted certificate gets neither email nor password", async () => {
   await member();
   const tls = await startMailServer({ secure: true });
   const starttls = await startMailServer({ disabledCommands: [], allowInsecureAuth: false });
@@ -306,7 +303,7 @@ test("a certificate that nobody vouches for gets neither mail nor password", asy
   await Promise.all([tls.stop(), starttls.stop()]);
 });
 
-test("without a mail server mails are kept in development, and none are written in production", async () => {
+test("without a mail server emails are stored in development, and none are written in production", async () => {
   await member();
   setSettings({ SMTP_URL: undefined });
   await tellMembers();
@@ -322,7 +319,7 @@ test("without a mail server mails are kept in development, and none are written 
   expect(rowCount).toBe(2);
 });
 
-test("a mail waits in its row while the mail server is taken away", async () => {
+test("an email waits in its row while no mail server is configured", async () => {
   await member();
   await tellMembers();
   const url = env.SMTP_URL;
@@ -335,7 +332,7 @@ test("a mail waits in its row while the mail server is taken away", async () => 
   expect(server.received).toHaveLength(1);
 });
 
-test("what somebody wrote makes no header and no markup", async () => {
+test("user text cannot inject headers or markup", async () => {
   await member();
   const nasty = 'Maps\r\nBcc: thief@evil.test\r\n\r\n<script>alert("1")</script> & "more" \u202egnp.exe';
   const request = await makeRequest(project, nasty);
@@ -360,7 +357,7 @@ test("what somebody wrote makes no header and no markup", async () => {
   expect([mail!.text, mail!.html].join("")).not.toContain("A need nobody else may read");
 });
 
-test("a quote's mail says what it costs, when it comes and until when it can be paid", async () => {
+test("a quote's email has the price, the delivery and the payment deadline", async () => {
   await member();
   const request = await makeRequest(project);
   await moveRequest(project.ctx, request.requestId, "submitted");

@@ -11,7 +11,7 @@ import { findMailer, messageDomain } from "./mailer";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** The waits after the first, second, … try that did not succeed. After the last and one more the mail has failed. */
+/** The backoff after each failed attempt. When the attempt after the last one fails too, the email has failed. */
 export const MAIL_WAITS_MS = [
   MINUTE_MS,
   5 * MINUTE_MS,
@@ -21,12 +21,12 @@ export const MAIL_WAITS_MS = [
   8 * HOUR_MS,
   24 * HOUR_MS,
 ] as const;
-/** A sender that has written nothing for so long is dead, and its mail is sent again. Longer than sending may take. */
+/** A sender that has written nothing for so long is dead, and its mail is being sent again. Longer than sending may take. */
 const LEASE_MS = 2 * MINUTE_MS;
 
 /**
- * The flow of one mail: try, wait, try again. Its row decides at every step. At least once: a sender that dies between
- * sending and writing sends again, under the same Message-ID, by which a reader's mail server knows the copy.
+ * Sends one email with retries, rereading its row at every step. Delivery is at least once: after a sender dies between
+ * sending and recording, the email is sent again under the same Message-ID, by which mail servers recognize the copy.
  */
 export function sendMail(ctx: Ctx, mailId: string, step: Step): Promise<void> {
   return tryUntilEnded(step, () => attemptMail(ctx, mailId));
@@ -46,7 +46,10 @@ type Claimed = {
   invitation_nonce: string | null;
 };
 
-/** Takes a mail that is due; whom it no longer concerns is seen in the same look. Null: not due, ended, or another's. */
+/**
+ * Claims a due email and reads whether its recipient still belongs to the audience. Null: not due, ended, or claimed by
+ * another sender.
+ */
 async function claim(mailId: string, now: Date): Promise<Claimed | null> {
   const { rows } = await pool.query<Claimed>(
     `UPDATE mail SET state = 'sending', lease_until = $3
@@ -63,15 +66,15 @@ async function claim(mailId: string, now: Date): Promise<Claimed | null> {
   return rows[0] ?? null;
 }
 
-/** One try of a mail that is due, and what follows from it. */
+/** One attempt to send a due email, and its outcome. */
 export async function attemptMail(ctx: Ctx, mailId: string): Promise<TryResult> {
   const now = ctx.now();
   const mailer = findMailer();
-  if (!mailer) return { state: "ended" }; // it waits in its row until a mail server is set again
+  if (!mailer) return { state: "ended" }; // it waits in its row until a mail server is configured again
   const claimed = await claim(mailId, now);
   if (!claimed) return later(mailId, now);
   if (!claimed.is_wanted) {
-    const reason = "Not sent: this person no longer belongs to those it concerns.";
+    const reason = "Not sent: this person no longer has access to its subject.";
     return record(ctx, claimed, { state: "refused", reason, cause: reason });
   }
   const { id, recipient: to, subject, created_at: at, invitation_id, invitation_nonce } = claimed;
@@ -118,13 +121,17 @@ async function record(ctx: Ctx, claimed: Claimed, outcome: Outcome): Promise<Try
 const causes = loggedCauses();
 const MAIL = "mail";
 
-/** What a person can mend is logged once for all mails; that one was given up, for each. */
+/** A cause that an operator can fix is logged once for all emails; each email given up is logged. */
 function logOutcome({ log }: Ctx, { id, attempts }: Claimed, outcome: Outcome, isGivenUp: boolean): void {
   if (outcome.state === "accepted") {
-    if (causes.clear(MAIL)) log.info({}, "mail is sent again");
+    if (causes.clear(MAIL)) log.info({}, "mail is being sent again");
     return;
   }
   const { cause } = outcome;
-  if (isGivenUp) log.warn({ mailId: id, tries: attempts + 1, cause }, "a mail was given up");
-  else if (causes.isNew(MAIL, cause)) log.warn({ cause }, "a mail could not be sent, and is tried again");
+  if (isGivenUp)
+    log.warn(
+      { mailId: id, tries: attempts + 1, cause },
+      "a mail could not be delivered and is not tried again",
+    );
+  else if (causes.isNew(MAIL, cause)) log.warn({ cause }, "a mail could not be sent and will be tried again");
 }

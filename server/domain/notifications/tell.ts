@@ -4,26 +4,26 @@ import { newId } from "@/server/ids";
 import { type Letter, oneLine, toMailing } from "./letter";
 import { stateOfNewMail } from "./mailer";
 
-/** Who is told: everybody who belongs to an organization, one person, or the operators of the installation. */
+/** Who is notified: all members of an organization, one person, or the operators of the installation. */
 export type Audience = { organizationId: string } | { userId: string } | "operators";
 
 export type News = {
-  /** What makes it happen once for each person, e.g. the id of the event it tells of. */
+  /** The key that makes it happen once per person, e.g. the event's id. */
   occasion: string;
   /** e.g. commission.quote_ready */
   kind: string;
   title: string;
-  /** A sentence or two with what matters. */
+  /** One or two sentences with the key facts. */
   body: string;
-  /** The page it leads to, from the root. */
+  /** The path of the page it links to. */
   href: string;
-  /** What the mail says besides. */
+  /** The email's additional content. */
   letter: Letter;
 };
 
 /**
- * Tells people of something, in the panel and by mail, in the caller's transaction; the same occasion again tells nobody
- * twice. Mail goes to the address each has at this moment, and leaves after the commit.
+ * Notifies people in the panel and by email, in the caller's transaction. The same occasion never notifies a person
+ * twice. Email goes to each person's current address, and is sent after the commit.
  */
 export async function tell(client: Queryable, ctx: Ctx, audience: Audience, news: News): Promise<void> {
   const { organizationId, people, reason } = await readAudience(client, audience);
@@ -38,7 +38,7 @@ export async function tell(client: Queryable, ctx: Ctx, audience: Audience, news
     email,
     mail_id: mailState && newId("mail"),
   }));
-  // Only who is told of it now gets a mail: the row of the notification decides.
+  // Only people who get a new notification row get an email.
   await client.query(
     `WITH person AS (
        SELECT * FROM json_to_recordset($1::json) AS x(id text, user_id text, email text, mail_id text)
@@ -77,7 +77,7 @@ async function readAudience(client: Queryable, audience: Audience): Promise<Told
     return {
       organizationId: null,
       people: rows,
-      reason: "You get this mail because you are an operator of this installation of Capstan.",
+      reason: "You receive this mail because you are an operator of this Capstan installation.",
     };
   }
   if ("userId" in audience) {
@@ -85,7 +85,7 @@ async function readAudience(client: Queryable, audience: Audience): Promise<Told
       "SELECT id, email FROM user_account WHERE id = $1",
       [audience.userId],
     );
-    const reason = "You get this mail because it concerns your account on Capstan.";
+    const reason = "You receive this mail because it concerns your Capstan account.";
     return { organizationId: null, people: rows, reason };
   }
   const { rows } = await client.query<{ id: string; email: string; name: string }>(
@@ -97,6 +97,6 @@ async function readAudience(client: Queryable, audience: Audience): Promise<Told
   return {
     organizationId: audience.organizationId,
     people: rows,
-    reason: `You get this mail because you belong to ${rows[0]?.name} on Capstan.`,
+    reason: `You receive this mail because you are a member of ${rows[0]?.name} on Capstan.`,
   };
 }

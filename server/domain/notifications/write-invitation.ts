@@ -5,7 +5,7 @@ import { invitationHref } from "./invitation-link";
 import { toMailing } from "./letter";
 import { stateOfNewMail } from "./mailer";
 
-/** Does a letter that is written here reach anybody: by a mail server, or in development by the outbox page? */
+/** Whether an email can be delivered: by a mail server, or in development on the outbox page. */
 export function canWriteLetters(): boolean {
   return stateOfNewMail() !== null;
 }
@@ -20,13 +20,13 @@ export type InvitationLetter = {
   expiresAt: Date;
 };
 
-/** Writes the letter of an invitation in the caller's transaction; it leaves after the commit, with its link. */
+/** Writes an invitation's email in the caller's transaction. It is sent after the commit, with its link. */
 export async function writeInvitation(client: Queryable, ctx: Ctx, of: InvitationLetter): Promise<void> {
   const state = stateOfNewMail();
-  if (!state) throw new Error("no letter can be written here"); // asked for with canWriteLetters()
+  if (!state) throw new Error("this installation does not send mail"); // asked for with canWriteLetters()
   const mailing = toMailing({
-    title: `You are invited to ${of.organizationName} on Capstan`,
-    body: `${of.invitedBy} invites you to ${of.organizationName}. The link works once, for ${of.email} alone.`,
+    title: `You're invited to ${of.organizationName} on Capstan`,
+    body: `${of.invitedBy} invited you to ${of.organizationName}. The link works once, and only for ${of.email}.`,
     href: invitationHref(of.nonce),
     letter: {
       facts: [
@@ -35,9 +35,9 @@ export async function writeInvitation(client: Queryable, ctx: Ctx, of: Invitatio
         ["Invited by", of.invitedBy],
         ["Valid until", `${of.expiresAt.toISOString().slice(0, 16).replace("T", " ")} UTC`],
       ],
-      action: "Accept the invitation",
+      action: "Accept invitation",
     },
-    reason: "You get this mail because somebody invited this address. If you do not know them, ignore it.",
+    reason: "You receive this mail because someone invited this address. If you do not know them, ignore it.",
   });
   await client.query(
     `INSERT INTO mail (id, invitation_id, invitation_nonce, recipient, subject, text, html, state, next_attempt_at, created_at)

@@ -48,10 +48,10 @@ definePaymentKind(COMMISSION, {
     await tell(client, ctx, "operators", {
       occasion: `${id}:failed`,
       kind: "commission.refund_failed",
-      title: "A refund has failed at the payment provider",
-      body: "The customer has not got their money back. What stands against it is to be seen at the payment provider.",
+      title: "A refund failed at the payment provider",
+      body: "The customer has not received their money. The payment provider shows the reason.",
       href: consolePath({ id: quote.request_id }),
-      letter: { facts: [["Quote", quote.id]], action: "Open the request" },
+      letter: { facts: [["Quote", quote.id]], action: "Open request" },
     });
   },
 });
@@ -72,8 +72,8 @@ export function noSuchQuote(): never {
 }
 
 /**
- * Money for a quote has come, and its request is locked. It pays the quote that could be paid at the moment the provider
- * says it was; any other money is not wanted, and goes back whole.
+ * Money for a quote has come, and its request is locked. It pays the quote that could be paid at the moment the
+ * provider says it was; any other money is not wanted, and goes back whole.
  */
 async function acceptPayment(client: Queryable, ctx: Ctx, paid: Paid): Promise<RefundReason | null> {
   const quote = await quoteById(client, paid.subjectId ?? "");

@@ -9,7 +9,7 @@ import { ACCEPTANCE_WINDOW_DAYS, approvalPath, type CommissionQuoteRow, type Req
 type Happening = { id: string; type: RequestEventType; createdAt: Date; payload: Record<string, Json> };
 type Told = { audience: "members" | "operators"; news: Omit<News, "occasion"> };
 
-/** Tells the people whom an event of a request concerns; of most nobody is told. */
+/** Notifies the people whom an event of a request concerns; most events notify no one. */
 export async function tellOf(
   client: Queryable,
   ctx: Ctx,
@@ -23,19 +23,19 @@ export async function tellOf(
   }
 }
 
-/** What a title shows of the summary; the text beside it has more. */
+/** The longest part of the summary in a title; the body has more. */
 const TITLE_SUMMARY = 80;
 
-/** Of what was asked for, the summary alone is told: mail lies in places we do not know. */
+/** Of the request's content only the summary is included, because email may be stored anywhere. */
 export function newsOf(row: RequestRow, { type, createdAt }: Happening, { summary, quote }: About): Told[] {
   const name = `“${shortened(oneLine(summary), TITLE_SUMMARY)}”`;
   const request = { label: "Request", value: oneLine(summary) };
-  const page = { href: requestPath(row), action: "Open the request" };
-  const review = { href: consolePath(row), action: "Open the request" };
+  const page = { href: requestPath(row), action: "Open request" };
+  const review = { href: consolePath(row), action: "Open request" };
   switch (type) {
     case "capability_request.submitted":
       return [
-        operators("request.submitted", `For review: ${name}`, "A customer asks for a capability.", review, [
+        operators("request.submitted", `For review: ${name}`, "A customer requested a capability.", review, [
           request,
         ]),
       ];
@@ -45,8 +45,8 @@ export function newsOf(row: RequestRow, { type, createdAt }: Happening, { summar
         members(
           "commission.quote_ready",
           `A quote is ready: ${name}`,
-          `The capability you asked for can be made for ${price(bought)} before tax. Nothing is made, and nothing is owed, until a member of your organization pays.`,
-          { href: approvalPath(bought.id), action: "Open the quote" },
+          `The capability you requested can be built for ${price(bought)} before tax. Work starts, and money is due, only when a member of your organization pays.`,
+          { href: approvalPath(bought.id), action: "Open quote" },
           [request, ...offer(bought, createdAt)],
           bought.note,
         ),
@@ -58,8 +58,8 @@ export function newsOf(row: RequestRow, { type, createdAt }: Happening, { summar
         members(
           "commission.quote_expiring",
           `A quote expires soon: ${name}`,
-          `The quote of ${price(bought)} before tax can be paid until ${moment(bought.expires_at)}. After that a new one is needed.`,
-          { href: approvalPath(bought.id), action: "Open the quote" },
+          `The quote of ${price(bought)} before tax can be paid until ${moment(bought.expires_at)}. After that you need a new quote.`,
+          { href: approvalPath(bought.id), action: "Open quote" },
           [request, ...offer(bought, createdAt)],
         ),
       ];
@@ -72,14 +72,14 @@ export function newsOf(row: RequestRow, { type, createdAt }: Happening, { summar
         members(
           "commission.paid",
           `Paid: ${name}`,
-          `The commission of ${price(bought)} is paid, and work on the capability begins.`,
+          `The commission of ${price(bought)} is paid, and work on the capability has started.`,
           page,
           paid,
         ),
         operators(
           "commission.paid",
-          `To be made: ${name}`,
-          "A commission was paid. Its work begins.",
+          `Ready to build: ${name}`,
+          "A commission was paid, and work can start.",
           review,
           paid,
         ),
@@ -90,7 +90,7 @@ export function newsOf(row: RequestRow, { type, createdAt }: Happening, { summar
         members(
           "commission.fulfilled",
           `Shipped: ${name}`,
-          `The capability you commissioned is there${row.capability_key ? `: ${row.capability_key}` : ""}. If it is not what was asked for, ask for your money back within ${ACCEPTANCE_WINDOW_DAYS} days.`,
+          `The capability you commissioned is available${row.capability_key ? `: ${row.capability_key}` : ""}. If it does not match your request, you can ask for a refund within ${ACCEPTANCE_WINDOW_DAYS} days.`,
           page,
           [request, ...(row.capability_key ? [{ label: "Capability", value: row.capability_key }] : [])],
         ),
@@ -100,7 +100,7 @@ export function newsOf(row: RequestRow, { type, createdAt }: Happening, { summar
         members(
           "request.needs_information",
           `More information is needed: ${name}`,
-          "A question has to be answered before this request can be priced. A new revision of it answers.",
+          "We need an answer before we can price this request. Answer with a new revision.",
           page,
           [request],
           row.feedback?.message,
@@ -111,7 +111,7 @@ export function newsOf(row: RequestRow, { type, createdAt }: Happening, { summar
         members(
           "request.declined",
           `Declined: ${name}`,
-          "The capability you asked for will not be made.",
+          "The capability you requested will not be built.",
           page,
           [request],
           row.feedback?.message,
@@ -123,7 +123,7 @@ export function newsOf(row: RequestRow, { type, createdAt }: Happening, { summar
         members(
           "commission.refunded",
           `Refunded: ${name}`,
-          `The ${price(bought)} of this commission, and the tax on it, went back to whoever paid. It takes some days to arrive.`,
+          `The ${price(bought)} of this commission and its tax were refunded to the person who paid. The money arrives in a few days.`,
           page,
           [request, { label: "Price", value: `${price(bought)} before tax` }],
           row.feedback?.kind === "refunded" ? row.feedback.message : null,
@@ -136,7 +136,7 @@ export function newsOf(row: RequestRow, { type, createdAt }: Happening, { summar
         members(
           "commission.refund_failed",
           `Refund failed: ${name}`,
-          `The ${price(bought)} of this commission, and the tax on it, did not reach whoever paid: the payment provider got it back. The operator knows, and looks into it.`,
+          `The refund of ${price(bought)} and its tax did not reach the person who paid, and the money is back at the payment provider. The operator has been notified and is looking into it.`,
           page,
           [request, { label: "Price", value: `${price(bought)} before tax` }],
         ),
@@ -160,7 +160,7 @@ function members(
   facts: Fact[],
   words?: string | null,
 ): Told {
-  const said = words ? { said: { by: "The operator writes", words } } : {};
+  const said = words ? { said: { by: "Message from the operator", words } } : {};
   const letter = { facts: facts.map(({ label, value }) => [label, value] as const), action, ...said };
   return { audience: "members", news: { kind, title, body, href, letter } };
 }
@@ -171,24 +171,24 @@ const operators = (...news: Parameters<typeof members>): Told => ({
 });
 
 function known(quote: CommissionQuoteRow | null): CommissionQuoteRow {
-  if (!quote) throw new Error("Nobody can be told of a quote that is not there.");
+  if (!quote) throw new Error("A message about a quote needs the quote.");
   return quote;
 }
 
 const offer = (quote: CommissionQuoteRow, now: Date): Fact[] => [
   { label: "Price", value: `${price(quote)} before tax` },
   { label: "Delivery", value: days(quote) },
-  { label: "Can be paid until", value: `${moment(quote.expires_at)}, ${inDays(quote.expires_at, now)}` },
+  { label: "Payable until", value: `${moment(quote.expires_at)}, ${inDays(quote.expires_at, now)}` },
 ];
 
 const days = ({ business_days: count }: CommissionQuoteRow) =>
   `within ${count} business ${count === 1 ? "day" : "days"} of payment`;
 
-/** In the words of its currency: $1,250.00, CA$1,250.00. */
+/** Formatted in its currency: $1,250.00, CA$1,250.00. */
 const price = ({ price_micros, currency }: CommissionQuoteRow): string =>
   new Intl.NumberFormat("en-US", { style: "currency", currency }).format(price_micros / 1_000_000);
 
-/** Readers are anywhere: the day by name and the time of UTC. */
+/** Readers are in any time zone, so the date is spelled out and the time is UTC. */
 function moment(at: Date): string {
   const day = at.toLocaleDateString("en-GB", { dateStyle: "full", timeZone: "UTC" });
   return `${day}, ${at.toISOString().slice(11, 16)} UTC`;
@@ -202,7 +202,7 @@ function inDays(at: Date, now: Date): string {
   return `${count} ${count === 1 ? "day" : "days"} from this message`;
 }
 
-/** The page of a request for its organization, and the one for operators; from the root. */
+/** The request's page for its organization, and the one for operators, from the root. */
 export const requestPath = (row: Pick<RequestRow, "id" | "project_id">): string =>
   `/projects/${row.project_id}/requests/${row.id}`;
 export const consolePath = (row: Pick<RequestRow, "id">): string => `/operator/requests/${row.id}`;
