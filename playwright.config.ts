@@ -11,21 +11,22 @@ if (!baseURL) throw new Error("CAPSTAN_BASE_URL is not set. Use: npm test -- --o
 export default defineConfig({
   testDir: "e2e",
   outputDir: "test-results",
-  workers: 3, // of two cores: a test waits now and then
+  workers: 3, // more than the two cores, because tests sometimes wait
   fullyParallel: false,
   forbidOnly: true,
-  // Once more, in a browser of its own: what then passes is reported as flaky, and is a bug of the test or of the product.
+  // One retry, in its own browser: a test that then passes is reported as flaky, which is a bug of the test or the
+  // product.
   retries: 1,
-  // Two cores also render and encode what the tests ask for: a hang is what this ends, not slowness.
+  // Two cores also render and encode for the tests, so this limit ends hangs, not slow tests.
   timeout: 180_000,
   expect: { timeout: 30_000 },
   use: {
     baseURL,
     browserName: "chromium",
-    // What fades in or out is there or not: a check of contrast never meets half of it.
+    // No fades: a contrast check never sees a half-transparent element.
     contextOptions: { reducedMotion: "reduce" },
     screenshot: "only-on-failure",
-    // A trace of every test would cost as much as the tests: the second try of one that failed leaves one.
+    // Tracing every test would double the run time, so only retries are traced.
     trace: "on-first-retry",
     launchOptions: {
       executablePath: chromiumPath(),

@@ -3,7 +3,7 @@ import { PlainPage } from "@/components/shell/plain-page";
 import { Button } from "@/components/ui/button";
 import { ErrorState } from "@/components/ui/error-state";
 
-/** A page that could not be drawn. The digest is what the server's log has it under. */
+/** A page that could not be rendered. The server's log has the error under its digest. */
 export default function PageError({
   error,
   reset,
@@ -14,7 +14,7 @@ export default function PageError({
   return (
     <PlainPage>
       <ErrorState
-        title="This page could not be shown"
+        title="This page could not be loaded"
         requestId={error.digest}
         action={
           <Button variant="primary" onClick={reset}>
@@ -22,7 +22,7 @@ export default function PageError({
           </Button>
         }
       >
-        Nothing that is running is affected. Try again; if it stays, the server’s log knows why.
+        Running jobs are not affected. Try again. If it keeps failing, check the server’s log.
       </ErrorState>
     </PlainPage>
   );

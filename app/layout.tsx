@@ -18,7 +18,7 @@ export const viewport: Viewport = {
   ],
 };
 
-/** A form with a `method` of its own, as the one to sign in, works without scripts too. */
+/** A form with its own `method`, such as sign-in, works without scripts too. */
 const HOLD_EARLY_FORMS =
   'addEventListener("submit",e=>{e.target.hasAttribute("method")||e.preventDefault()},true)';
 
@@ -27,7 +27,7 @@ export default function RootLayout({ children }: { children: ReactNode }) {
     // The theme's class is set before React starts, so the element differs from what the server wrote.
     <html lang="en" suppressHydrationWarning>
       <body>
-        {/* Until its scripts run, a form would be sent by the browser itself: the page would load again without its text. */}
+        {/* Until its scripts run, the browser would submit a form itself and reload the page without its text. */}
         <script>{HOLD_EARLY_FORMS}</script>
         <ThemeProvider>
           <TooltipProvider delayDuration={250}>{children}</TooltipProvider>

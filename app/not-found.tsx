@@ -8,8 +8,8 @@ export const metadata: Metadata = { title: "Not found" };
 export default function NotFound() {
   return (
     <PlainPage>
-      <PlainTitle title="Nothing here">
-        It does not exist, or it belongs to a project you are not a member of.
+      <PlainTitle title="Page not found">
+        This page does not exist, or it belongs to a project you are not a member of.
       </PlainTitle>
       <div className="text-center">
         <Button asChild variant="primary">

@@ -9,7 +9,7 @@ import { isOnboardingOpen } from "@/server/domain/organizations";
 import { askedBy } from "@/server/domain/sessions";
 import { panelRead } from "@/server/trpc/prefetch";
 
-/** The start: the project last chosen, else the first one. */
+/** The start page: redirects to the last chosen project, else the first. */
 export default async function Home() {
   const person = await requirePerson("/");
   const projects = await panelRead(({ trpc, queryClient }) =>
@@ -25,7 +25,7 @@ export default async function Home() {
       <PanelData>
         <PlainPage>
           <PlainTitle title="Welcome to Capstan">
-            You belong to no organization yet. Make one, or open the link of an invitation.
+            You don't belong to an organization yet. Create one, or open an invitation link.
           </PlainTitle>
           <OnboardingForm />
         </PlainPage>
@@ -34,7 +34,7 @@ export default async function Home() {
   return (
     <PlainPage>
       <PlainTitle title="No project yet">
-        Your organizations have no project. An operator can create one with{" "}
+        Your organizations have no projects. An operator can create one with{" "}
         <code className="text-sm">npm run admin -- project create --name …</code>
       </PlainTitle>
     </PlainPage>

@@ -14,7 +14,7 @@ const Body = z.object({
   whole: z.int(),
 });
 
-test("a bound that was passed and a number that is not whole are told in words, and what a schema says itself stays", () => {
+test("an exceeded bound and a fractional number get plain messages, and a schema's own message is kept", () => {
   const sent = {
     empty: "",
     short: "a",
@@ -34,6 +34,6 @@ test("a bound that was passed and a number that is not whole are told in words, 
     ["many", "At most 1."],
     ["own", "Choose a longer one."],
     ["kind", expect.stringContaining("expected one of")],
-    ["whole", "A whole number."],
+    ["whole", "Enter a whole number."],
   ]);
 });

@@ -3,7 +3,7 @@ export type FieldIssue = {
   loc: (string | number)[];
   msg: string;
   type: string;
-  /** The bound that was passed, where it is one. */
+  /** The bound that was exceeded, if any. */
   ctx?: { minimum?: number; maximum?: number };
 };
 
@@ -18,10 +18,13 @@ const BOUNDS: Record<string, (bound: number) => string> = {
   less_than: (bound) => `Less than ${bound}.`,
 };
 
-/** An issue as a person reads it: what a schema says of a bound or of whole numbers by itself (`expected string to have >=1 characters`) is for programs. */
+/**
+ * An issue as a person reads it. A schema's default messages about bounds and whole numbers (`expected string to have
+ * >=1 characters`) are for programs.
+ */
 export function inWords(issue: FieldIssue): FieldIssue {
   if (issue.type === "int_type" && issue.msg.startsWith("Invalid input: "))
-    return { ...issue, msg: "A whole number." };
+    return { ...issue, msg: "Enter a whole number." };
   const bound = issue.ctx?.minimum ?? issue.ctx?.maximum;
   const words = BOUNDS[issue.type];
   if (!words || bound === undefined || !/^Too (small|big): /.test(issue.msg)) return issue;

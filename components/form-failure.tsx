@@ -3,12 +3,12 @@ import { useEffect, useRef } from "react";
 import { type Failure, toFailure } from "./trpc";
 import { Notice } from "./ui/notice";
 
-/** To the first field of a form that is drawn as wrong. */
+/** Moves the focus to the first invalid field of a form. */
 export function focusWrong(form: HTMLFormElement | null) {
   form?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
 }
 
-/** What a form was refused with: by field, and the first of them has the focus once it is drawn as wrong. */
+/** A form's refusals by field. The first invalid field gets the focus once it is drawn. */
 export function useFailure(error: unknown) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
@@ -19,7 +19,7 @@ export function useFailure(error: unknown) {
   return { form, failure, problemOf };
 }
 
-/** What is wrong with a form as a whole. */
+/** The error of a form as a whole. */
 export function FormFailure({ failure }: { failure: Failure | null }) {
   if (!failure || failure.issues.length > 0) return null;
   return (

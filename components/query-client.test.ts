@@ -4,7 +4,7 @@ import { makeQueryClient } from "./query-client";
 
 afterEach(() => onlineManager.setOnline(true));
 
-test("without a network a change fails at once, and is not done later", async () => {
+test("without a network a mutation fails immediately and is not sent later", async () => {
   onlineManager.setOnline(false);
   let tries = 0;
   const change = new MutationObserver(makeQueryClient(), {
@@ -20,7 +20,7 @@ test("without a network a change fails at once, and is not done later", async ()
   expect(tries).toBe(1);
 });
 
-test("without a network a question fails too, and is asked again once there is one", async () => {
+test("without a network a query fails too, and runs again once the network is back", async () => {
   onlineManager.setOnline(false);
   const client = makeQueryClient();
   const asked = client.fetchQuery({

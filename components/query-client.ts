@@ -1,9 +1,9 @@
 import { QueryClient, type QueryClientConfig } from "@tanstack/react-query";
 
 /**
- * The query client of one render on the server, or of the browser. What was read stays fresh for a moment, so hydration asks
- * nothing twice. Without a network everything fails at once: what would be kept for later would be done after somebody gave
- * it up.
+ * The query client of one server render, or of the browser. Data stays fresh for a moment, so hydration fetches nothing
+ * twice. Without a network everything fails immediately: a mutation queued for later would run after its user had given
+ * up on it.
  */
 export function makeQueryClient(caches: Pick<QueryClientConfig, "queryCache" | "mutationCache"> = {}) {
   return new QueryClient({

@@ -35,22 +35,22 @@ export const { TRPCProvider, useTRPC, useTRPCClient } = createTRPCContext<AppRou
 /** A project the reader may open. */
 export type ProjectChoice = inferRouterOutputs<AppRouter>["projects"]["list"][number];
 
-/** What the reader is in a project; who is more than a viewer may run and write there. */
+/** The reader's role in a project; anyone above viewer may run and write there. */
 export function useRole(projectId: string) {
   const { data: projects } = useSuspenseQuery(useTRPC().projects.list.queryOptions());
   const role = projects.find((project) => project.projectId === projectId)?.role;
   return { role, mayWrite: role !== undefined && role !== "viewer" };
 }
 
-/** What the panel knows of a failure: a sentence, our code if the product refused, the id of the request. */
+/** A failure as the panel shows it: a sentence, our error code if the product refused, and the request id. */
 export type Failure = {
   message: string;
   code: string | null;
   requestId: string | null;
   isSignedOut: boolean;
-  /** What our code says beside the sentence. */
+  /** The error's details. */
   details: Record<string, unknown>;
-  /** What is wrong with which field of the request. */
+  /** Issues by request field. */
   issues: FieldIssue[];
 };
 
@@ -81,18 +81,18 @@ export function toFailure(error: unknown): Failure {
   };
 }
 
-/** Did the server not answer at all? An answer of the product, a refusal too, has our errorFormatter's shape. */
+/** Whether the server did not answer at all. Any answer, including a refusal, has our errorFormatter's shape. */
 export const isUnanswered = (error: unknown) => error instanceof TRPCClientError && !error.data;
 
-/** What is wrong, without the paths of the fields: for where they are seen, or few. */
+/** The issues without their field paths, for forms where the fields are visible. */
 export function sentencesOf(error: unknown): string {
   const { issues, message } = toFailure(error);
   return issues.length > 0 ? [...new Set(issues.map(({ msg }) => msg))].join(" ") : message;
 }
 
 /**
- * A session that ended elsewhere sends the reader to sign in, and back here afterwards; beside this page, where something is
- * typed on it. `isAct`: it was something they did that found it ended.
+ * When the session has ended, sends the reader to sign in and back here afterwards; in another tab where this page has
+ * unsaved input. `isAct`: something the reader did found the session ended.
  */
 function leaveIfSignedOut(error: unknown, { isAct }: { isAct: boolean }) {
   if (!toFailure(error).isSignedOut || signInBeside({ isAct })) return;
@@ -125,7 +125,7 @@ function queryClientHere(): QueryClient {
       onError(error, _input, _result, mutation) {
         if (isUnanswered(error)) reportAnswered(false);
         leaveIfSignedOut(error, { isAct: true });
-        if (mutation.meta?.isShownInPlace) return; // the form says it beside the fields
+        if (mutation.meta?.isShownInPlace) return; // the form shows it beside the fields
         const failure = toFailure(error);
         toast.error(failure.message, {
           description: failure.requestId ? `Request ${failure.requestId}` : undefined,
@@ -145,7 +145,7 @@ export function PanelData({ children }: { children: ReactNode }) {
           condition: ({ type }) => type === "subscription",
           true: httpSubscriptionLink({ url: "/api/trpc" }),
           false: splitLink({
-            // What may take a minute, and what carries files, goes by itself: nothing else waits for it.
+            // Slow requests and file uploads are not batched, so nothing else waits for them.
             condition: ({ path }) => ALONE.has(path),
             true: httpLink({ url: "/api/trpc" }),
             false: httpBatchLink({ url: "/api/trpc", maxURLLength: 4000 }),

@@ -7,7 +7,7 @@ type Hook = UseMutationResult<string, Error, string>;
 type Use = typeof useMutation<string, Error, string>;
 type Asked = { input: string; end: (error?: Error) => void };
 
-/** The hook of one drawn component, and what was asked of the server. */
+/** The hook of one rendered component, and the requests it sent. */
 function drawn(use: Use) {
   const asked: Asked[] = [];
   const drawnAs: { hook?: Hook } = {};
@@ -20,7 +20,7 @@ function drawn(use: Use) {
       <Form use={use} ask={ask} drawnAs={drawnAs} />
     </QueryClientProvider>,
   );
-  if (!drawnAs.hook) throw new Error("nothing was drawn");
+  if (!drawnAs.hook) throw new Error("nothing was rendered");
   return { hook: drawnAs.hook, asked, inputs: () => asked.map(({ input }) => input) };
 }
 
@@ -39,7 +39,7 @@ function Form({
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test("two clicks in a row do it once, whatever the second one says", async () => {
+test("two clicks in a row send one mutation, even with different input", async () => {
   const { hook, inputs } = drawn(useMutation);
   hook.mutate("key");
   hook.mutate("key");
@@ -48,7 +48,7 @@ test("two clicks in a row do it once, whatever the second one says", async () =>
   expect(inputs()).toEqual(["key"]);
 });
 
-test("who waits for the second waits for the first", async () => {
+test("the second call's promise resolves with the first", async () => {
   const { hook, asked, inputs } = drawn(useMutation);
   const both = [hook.mutateAsync("key"), hook.mutateAsync("another")];
   await turn();
@@ -57,7 +57,7 @@ test("who waits for the second waits for the first", async () => {
   expect(inputs()).toEqual(["key"]);
 });
 
-test("once it has ended, well or badly, it may be done again", async () => {
+test("after it succeeds or fails, it can run again", async () => {
   const { hook, asked, inputs } = drawn(useMutation);
   hook.mutate("one");
   await turn();
@@ -72,7 +72,7 @@ test("once it has ended, well or badly, it may be done again", async () => {
   expect(inputs()).toEqual(["one", "two", "three"]);
 });
 
-test("what was given up by a reset holds nothing back, also when it ends later", async () => {
+test("a mutation abandoned by reset does not block the next, even when it ends later", async () => {
   const { hook, asked, inputs } = drawn(useMutation);
   hook.mutate("old");
   hook.reset();
@@ -85,7 +85,7 @@ test("what was given up by a reset holds nothing back, also when it ends later",
   expect(inputs()).toEqual(["old", "new"]);
 });
 
-test("rows of a list go side by side, each of them once", async () => {
+test("mutations of different rows run in parallel, each once", async () => {
   const { hook, inputs } = drawn(useMutationPerInput);
   hook.mutate("first");
   hook.mutate("second");

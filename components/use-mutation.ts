@@ -10,8 +10,8 @@ import { useCallback, useRef } from "react";
 type Result<Output, Failure, Input, Context> = UseMutationResult<Output, Failure, Input, Context>;
 
 /**
- * A mutation that is done once however often it is asked for while it is under way: a second click may come before its button
- * is drawn as disabled. `reset` gives up waiting for the one under way.
+ * A mutation that runs once however often it is called while in flight: a second click may arrive before its button is
+ * disabled. `reset` stops waiting for the one in flight.
  */
 export function useMutation<Output = unknown, Failure = Error, Input = void, Context = unknown>(
   options: UseMutationOptions<Output, Failure, Input, Context>,
@@ -19,7 +19,7 @@ export function useMutation<Output = unknown, Failure = Error, Input = void, Con
   return useOnce(useLibraryMutation(options), () => "");
 }
 
-/** One whose calls may run side by side, as those of the rows of a list; with the same input it is done once. */
+/** A mutation whose calls may run in parallel, one per list row; calls with the same input run once. */
 export function useMutationPerInput<Output = unknown, Failure = Error, Input = void, Context = unknown>(
   options: UseMutationOptions<Output, Failure, Input, Context>,
 ): Result<Output, Failure, Input, Context> {
@@ -50,7 +50,7 @@ function useOnce<Output, Failure, Input, Context>(
     [start],
   );
   const mutate = useCallback<typeof mutation.mutate>(
-    (...args) => void mutateAsync(...args).catch(() => undefined), // it is told by the mutation's own error
+    (...args) => void mutateAsync(...args).catch(() => undefined), // the mutation's own error reports it
     [mutateAsync],
   );
   const reset = useCallback(() => {

@@ -8,7 +8,7 @@ import {
 import { enter } from "./panel/panel";
 import { call, unique, world } from "./world";
 
-/** A need as an agent writes it, told apart from those of other tests by its summary. */
+/** A request as an agent writes it, distinguished from other tests' requests by its summary. */
 export const needOf = (projectId: string, more: object = {}) => ({
   projectId,
   summary: unique("Read measurements off a drawing"),
@@ -17,7 +17,7 @@ export const needOf = (projectId: string, more: object = {}) => ({
   ...more,
 });
 
-/** A request over the API, as an agent with this key; it has to be taken. */
+/** Calls the API as an agent with this key, and expects success. */
 export async function askApi(
   path: string,
   { key = world.unboundApiKey, body }: { key?: string; body?: unknown } = {},
@@ -35,7 +35,7 @@ export const readRequest = async (id: string): Promise<CapabilityRequest> =>
   CapabilityRequest.parse(await askApi(`/${id}`));
 export const statusOf = async (id: string): Promise<RequestStatus> => (await readRequest(id)).status;
 
-/** A browser of its own in which this person is signed in. */
+/** A separate browser in which this person is signed in. */
 export async function signedIn(
   browser: Browser,
   person: { email: string; password: string },
@@ -45,7 +45,7 @@ export async function signedIn(
   return { context, page: await context.newPage() };
 }
 
-/** Does something in the operators' console, by what its buttons send. `page` is an operator's. */
+/** Performs an operator action by the call that its button sends. `page` is an operator's. */
 export async function operate(page: Page, act: string, input: unknown): Promise<unknown> {
   const answer = await page.request.post(`/api/trpc/operator.${act}`, {
     data: input,
@@ -57,7 +57,7 @@ export async function operate(page: Page, act: string, input: unknown): Promise<
 
 type Price = Partial<IssueCommissionQuote>;
 
-/** Issues a quote for a request that was submitted: 1,250 dollars in ten business days. */
+/** Issues a quote for a submitted request: 1,250 dollars in ten business days. */
 export async function quoteRequest(
   operator: Page,
   requestId: string,

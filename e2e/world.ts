@@ -7,7 +7,8 @@ import { z } from "zod";
 import { Job } from "@/server/contract/jobs";
 import { PinnedBulk, PinnedRecord } from "@/server/contract/pinned";
 
-// Of `localhost`, IPv6 first and then IPv4: a quarter of a second for each is short beside a browser on two busy cores.
+// `localhost` is tried over IPv6, then IPv4: the default quarter second each is too short beside a browser on two busy
+// cores.
 setDefaultAutoSelectFamilyAttemptTimeout(10_000);
 
 const Account = z.object({ email: z.string(), password: z.string() });
@@ -21,7 +22,7 @@ const Bootstrap = z.object({
   operator: Account,
 });
 
-/** What the installation under test told about itself when it started. */
+/** What the installation under test reported when it started. */
 export const world = readWorld();
 
 function dataDirectory(): string {
@@ -35,13 +36,13 @@ function readWorld() {
   return { ...told, baseUrl: process.env.CAPSTAN_BASE_URL ?? told.baseUrl };
 }
 
-/** A call of the API with a key; the answer as it came. */
+/** Calls the API with a key and returns the raw response. */
 export function call(path: string, { key = world.apiKey, body }: { key?: string; body?: unknown } = {}) {
   return fetch(new URL(path, world.baseUrl), {
     method: body === undefined ? "GET" : "POST",
     headers: {
       authorization: `Bearer ${key}`,
-      // An admin command blocks this process for seconds: a connection kept meanwhile is closed by the server, unseen.
+      // An admin command blocks this process for seconds, and the server closes kept-alive connections meanwhile.
       connection: "close",
       ...(body !== undefined && { "content-type": "application/json" }),
     },
@@ -58,10 +59,10 @@ async function callForJob(path: string, body?: unknown): Promise<Job> {
 export type Submission = {
   capability?: string;
   input: Record<string, unknown>;
-  /** Sandbox model to take, e.g. sandbox-slow. */
+  /** The sandbox model to use, e.g. sandbox-slow. */
   model?: string;
   tags?: string[];
-  /** More of the envelope. */
+  /** Further envelope fields. */
   envelope?: Record<string, unknown>;
 };
 
@@ -92,7 +93,7 @@ export function getJob(jobId: string): Promise<Job> {
 
 const ENDED = ["succeeded", "failed", "canceled"];
 
-/** The job when it has ended; asks as often as the job says. */
+/** Waits for the job's end, polling as often as the job says. */
 export async function ended(jobId: string): Promise<Job> {
   for (;;) {
     const job = await getJob(jobId);
@@ -103,7 +104,7 @@ export async function ended(jobId: string): Promise<Job> {
 
 const SANDBOX_PIN = { provider: "sandbox", model: "sandbox-mixed", api: "responses" };
 
-/** Runs one pinned request over the API; its record, however it ended. */
+/** Runs one pinned request over the API and returns its record, whatever its outcome. */
 export async function runPin(body: Record<string, unknown>): Promise<PinnedRecord> {
   const answer = await call("/v1/inference/pinned", {
     body: { context: { projectId: world.projectId }, pin: SANDBOX_PIN, ...body },
@@ -114,7 +115,7 @@ export async function runPin(body: Record<string, unknown>): Promise<PinnedRecor
   return PinnedRecord.parse(await (await call(`/v1/inference/pinned/${receiptId}`)).json());
 }
 
-/** Submits a bulk over the API: `words` of each item, in their order. */
+/** Submits a bulk over the API, with one item per entry of `words`, in order. */
 export async function submitBulk(words: string[], body: Record<string, unknown> = {}): Promise<PinnedBulk> {
   const answer = await call("/v1/inference/pinned/bulk", {
     body: {
@@ -128,7 +129,7 @@ export async function submitBulk(words: string[], body: Record<string, unknown> 
   return PinnedBulk.parse(await answer.json());
 }
 
-/** The bulk when it is over. */
+/** Waits for the bulk's end. */
 export async function bulkEnded(bulkId: string): Promise<PinnedBulk> {
   for (;;) {
     const bulk = PinnedBulk.parse(await (await call(`/v1/inference/pinned/bulk/${bulkId}`)).json());
@@ -137,7 +138,9 @@ export async function bulkEnded(bulkId: string): Promise<PinnedBulk> {
   }
 }
 
-/** Writes what no door of the installation under test can bring about, such as a vendor that refuses, into its database. */
+/**
+ * Writes states that no API of the installation under test can produce, such as a refusing vendor, into its database.
+ */
 export async function inDatabase(text: string, values: unknown[]): Promise<void> {
   const { databaseUrl } = JSON.parse(readFileSync(join(dataDirectory(), "runtime.json"), "utf8"));
   const client = new Client({ connectionString: databaseUrl });
@@ -153,7 +156,7 @@ export function admin(...args: string[]) {
   return JSON.parse(told.toString());
 }
 
-/** A person of one's own: what a test does to their sessions disturbs no other. */
+/** A new person, so that a test's changes to their sessions do not disturb other tests. */
 export function makePerson(
   role: "owner" | "member" | "viewer",
   { isOperator = false, organizationId = world.organizationId } = {},
@@ -173,7 +176,7 @@ export function makePerson(
   return Account.parse({ email, password });
 }
 
-/** A word nobody else uses, so that tests side by side do not see each other's jobs. */
+/** A unique word, so that parallel tests do not see each other's jobs. */
 export function unique(word: string): string {
   return `${word}-${crypto.randomUUID().slice(0, 8)}`;
 }

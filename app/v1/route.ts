@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
 
-// No endpoint: whatever no other route of /v1 takes is answered as not found, in the API's own form.
+// Answers any other path of /v1 with the API's not-found error.
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve();

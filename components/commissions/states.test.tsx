@@ -73,7 +73,7 @@ test("a long need is folded without losing text", () => {
   const need = Array.from({ length: 600 }, (_, n) => `word${n}`).join(" ");
   commission.revision.content = { ...commission.revision.content, need };
   const text = textOf(shown(<Offer commission={commission} stage={{ kind: "payable" }} nowMs={now} />));
-  expect(text).toContain("characters in all");
+  expect(text).toContain("characters)");
   for (const word of ["word0 ", "word300 ", "word599"]) expect(text).toContain(word);
 });
 

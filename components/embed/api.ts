@@ -1,7 +1,7 @@
 import { type FieldIssue, inWords } from "@/components/field-issue";
 import type { Failure } from "@/components/trpc";
 
-/** What was refused, in the words the forms of the panel know. */
+/** A refusal, in the shape that the panel's forms read. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -13,7 +13,7 @@ export class Refusal extends Error {
 
 export type PanelApi = ReturnType<typeof panelApi>;
 
-/** Our API with the token of a session, or to get one; cookies of this host play no part. */
+/** Calls our API with a session's token, or without one to get a token. Cookies are never sent. */
 export function panelApi(token: string | null) {
   async function ask(path: string, sent?: unknown, headers: Record<string, string> = {}): Promise<Response> {
     const answer = await fetch(path, {
@@ -47,7 +47,7 @@ async function failureOf(answer: Response): Promise<Failure> {
   const detail = body?.detail;
   const isList = Array.isArray(detail);
   return {
-    message: isList ? "Some fields were refused." : (detail?.message ?? "The server could not be reached."),
+    message: isList ? "Some fields are invalid." : (detail?.message ?? "The server could not be reached."),
     code: isList ? null : (detail?.code ?? null),
     requestId: answer.headers.get("x-request-id"),
     isSignedOut: answer.status === 401,

@@ -12,7 +12,7 @@ const GROUPS: [keyof PanelPresentation, RegExp][] = [
   ["showModel", /^(model|modelId)$/],
 ];
 
-/** The schema of what a person may change: less what is locked and what the panel does not show. */
+/** The schema of what a visitor may change: without locked fields and fields the embed hides. */
 export function shownSchema({ capability, presentation, lockedInputs }: PanelBootstrap): Schema {
   const schema = (capability?.inputSchema ?? {}) as Schema; // published by us as JSON Schema
   const isShown = (name: string) =>
@@ -23,13 +23,13 @@ export function shownSchema({ capability, presentation, lockedInputs }: PanelBoo
   return { ...schema, properties, required: (schema.required ?? []).filter((name) => name in properties) };
 }
 
-/** What the form begins with: the least there can be, what the session begins with, and what is locked. */
+/** The form's initial value: the smallest valid input, the session's initial values, and the locked fields. */
 export function firstInput(bootstrap: PanelBootstrap): Input {
   const schema = shownSchema(bootstrap);
   return { ...(blankOf(schema, schema) as Input), ...bootstrap.initialInputs, ...bootstrap.lockedInputs };
 }
 
-/** With what a host fills in: fields the form has, never those that are locked. */
+/** Merges what a host fills in: only fields the form has, never locked ones. */
 export function prefilled(bootstrap: PanelBootstrap, input: Input, given: Input): Input {
   const known = (bootstrap.capability?.inputSchema as Schema | undefined)?.properties ?? {};
   const taken = Object.entries(given).filter(([name]) => name in known && !(name in bootstrap.lockedInputs));

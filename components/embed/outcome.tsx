@@ -7,7 +7,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import type { Job, JobArtifactRef } from "@/server/contract/jobs";
 import type { PanelApi } from "./api";
 
-/** How far a job is, and what it made. */
+/** A job's progress and results. */
 export function Outcome({
   api,
   job,
@@ -58,7 +58,7 @@ export function Outcome({
   );
 }
 
-/** A file, fetched with the session's token: no address of it would work without. */
+/** A file, fetched with the session's token, because its URL does not work without one. */
 function File({ api, artifact }: { api: PanelApi; artifact: JobArtifactRef }) {
   const { downloadPath, mediaType, filename, label, artifactId } = artifact;
   const name = filename ?? label ?? artifactId;
@@ -89,14 +89,14 @@ function File({ api, artifact }: { api: PanelApi; artifact: JobArtifactRef }) {
       className="min-w-0 overflow-hidden rounded-lg border border-line bg-surface"
       data-artifact={artifactId}
     >
-      {/* SVG is left to be downloaded: a picture may carry script where it is opened by itself. */}
+      {/* SVG is offered as a download only: opened directly, it could run scripts. */}
       {kind === "image" && mediaType !== "image/svg+xml" && (
-        // biome-ignore lint/performance/noImgElement: bytes of this very page
+        // biome-ignore lint/performance/noImgElement: the bytes are already on this page
         <img src={href} alt={name} className="w-full object-contain" />
       )}
-      {/* biome-ignore lint/a11y/useMediaCaption: what was made has no captions */}
+      {/* biome-ignore lint/a11y/useMediaCaption: generated media has no captions */}
       {kind === "audio" && <audio controls src={href} aria-label={name} className="w-full" />}
-      {/* biome-ignore lint/a11y/useMediaCaption: what was made has no captions */}
+      {/* biome-ignore lint/a11y/useMediaCaption: generated media has no captions */}
       {kind === "video" && <video controls src={href} aria-label={name} className="w-full" />}
       <figcaption className="truncate p-3 text-sm">
         <a href={href} download={name} className="text-link hover:underline">

@@ -20,13 +20,13 @@ import { useSession } from "./use-session";
 
 type Input = Record<string, unknown>;
 
-/** A panel in a host page's frame: waits for its session, then shows one capability's form, price, run and files. */
+/** An embed in a host page's frame: waits for its session, then shows one capability's form, price, run and files. */
 export function EmbeddedPanel() {
   const [given, setGiven] = useState<Input | null>(null);
   const forceTheme = useForceTheme();
   const { session, tell, end } = useSession((message: FromHost) => {
     if (message.type === "prefill") setGiven(message.inputs);
-    // Not kept anywhere: the host says it each time.
+    // Not stored: the host sends it each time.
     if (message.type === "theme") forceTheme(message.theme);
   });
   const root = useRef<HTMLElement>(null);
@@ -40,16 +40,16 @@ export function EmbeddedPanel() {
   }, [tell]);
 
   return (
-    <main ref={root} aria-label="Panel" className="mx-auto max-w-3xl p-4" data-session={session.state}>
-      {!(session.state === "open" && session.bootstrap.capability) && <h1 className="sr-only">Panel</h1>}
+    <main ref={root} aria-label="Embed" className="mx-auto max-w-3xl p-4" data-session={session.state}>
+      {!(session.state === "open" && session.bootstrap.capability) && <h1 className="sr-only">Embed</h1>}
       {session.state === "waiting" && (
         <div role="status" className="space-y-3">
-          <p className="text-sm text-muted">Waiting for the page this panel belongs to.</p>
+          <p className="text-sm text-muted">Waiting for the host page.</p>
           <Skeleton className="h-24 w-full" />
         </div>
       )}
       {session.state === "ended" && (
-        <Notice tone="busy" role="alert" title="This panel is closed">
+        <Notice tone="busy" role="alert" title="This embed is closed">
           {session.message}
         </Notice>
       )}
@@ -66,7 +66,7 @@ export function EmbeddedPanel() {
           />
         ) : (
           <Notice tone="busy" title="Nothing to show">
-            This session is of no one capability; the page around it runs what it needs.
+            This session isn't limited to one capability. The host page runs what it needs.
           </Notice>
         ))}
     </main>
@@ -84,7 +84,7 @@ function Work({
   api: PanelApi;
   bootstrap: PanelBootstrap;
   capabilityKey: string;
-  /** What the host fills in. */
+  /** Values the host fills in. */
   given: Input | null;
   tell(message: ToHost): void;
   onEnded(): void;
@@ -124,7 +124,7 @@ function Work({
             disabled: false,
             issues,
             set: (path: Path, value: unknown) =>
-              setInput((before) => withValue(before, path, value) as Input), // of an object, an object
+              setInput((before) => withValue(before, path, value) as Input), // an object stays an object
           }}
           path={[]}
           schema={schema}
@@ -149,7 +149,7 @@ function Work({
         {run.failure && (
           <Refused
             failure={run.failure}
-            fieldsRefused="Some fields were refused; what is wrong stands below them."
+            fieldsRefused="Some fields are invalid. See the messages below them."
           />
         )}
         {run.job && (

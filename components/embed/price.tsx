@@ -5,7 +5,7 @@ import { useSettled } from "@/components/playground/use-settled";
 import type { RetailQuote } from "@/server/contract/pricing";
 import { type PanelApi, Refusal } from "./api";
 
-/** What the input would cost; in its parts, where the panel shows them. */
+/** The input's price, broken down where the embed's settings say so. */
 export function Price({
   api,
   capabilityKey,

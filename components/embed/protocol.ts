@@ -1,4 +1,4 @@
-/** The words between a host page and the panel in its frame. Whatever is none of them is ignored. */
+/** The messages between a host page and the embed in its frame. Unknown messages are ignored. */
 export const PROTOCOL = "service.panel.v1";
 
 export type ToHost =
@@ -17,7 +17,7 @@ export type FromHost =
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A message of a host as it may be used; null for anything else. */
+/** Parses a host's message; null for anything else. */
 export function readFromHost(data: unknown): FromHost | null {
   if (!isObject(data) || data.protocol !== PROTOCOL) return null;
   const { type, token, inputs, theme } = data;

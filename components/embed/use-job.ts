@@ -17,7 +17,7 @@ const UNREACHABLE: Failure = {
   issues: [],
 };
 
-/** One job at a time, from its submission to its end; the host is told of both. */
+/** Runs one job at a time and notifies the host when it is submitted and when it ends. */
 export function useJob(
   api: PanelApi,
   capabilityKey: string,
@@ -37,7 +37,7 @@ export function useJob(
   async function start(input: Record<string, unknown>) {
     setRun({ ...IDLE, isSending: true });
     try {
-      // One key for one click: sent again, it is the same job.
+      // One idempotency key per click, so a resend returns the same job.
       const key = { "idempotency-key": crypto.randomUUID() };
       const job = await api.json<Job>(`/v1/capabilities/${capabilityKey}/jobs`, { input }, key);
       setRun({ ...IDLE, job });
@@ -64,7 +64,7 @@ export function useJob(
         } catch (cause) {
           if (isGone) return;
           failed(cause);
-          // The job goes on wherever the line is cut: asked again, like any other answer.
+          // The job keeps running when the connection drops, so poll again.
           setRun((before) => ({ ...before, job: { ...job } }));
         }
       },

@@ -9,22 +9,23 @@ export type Session =
   | { state: "open"; api: PanelApi; bootstrap: PanelBootstrap }
   | { state: "ended"; message: string };
 
-const EXPIRED = "This session has ended. Reload the page to go on.";
+const EXPIRED = "This session has ended. Reload the page to continue.";
 
 /**
- * The session of this frame, and the words with the page around it. The token comes by a message from a page the session is
- * bound to, or for a code in the address; it is held in memory alone, and the code leaves the address before it is used.
+ * This frame's session and its messages with the host page. The token arrives in a message from an origin the session
+ * is bound to, or in exchange for a code in the URL. It is held in memory only, and the code is removed from the URL
+ * before it is used.
  */
 export function useSession(onHost: (message: FromHost) => void) {
   const [session, setSession] = useState<Session>({ state: "waiting" });
-  /** The origins of pages that are told: of the one that gave the session, or those it is bound to. */
+  /** The origins that receive messages: the one that sent the session, or those it is bound to. */
   const hosts = useRef<string[]>([]);
   const asked = useRef(onHost);
   asked.current = onHost;
 
   const tell = useCallback((message: ToHost) => {
     if (window.parent === window) return;
-    // Whoever shows this page may know that it is here; anything else is for its hosts.
+    // Any page that frames this one may learn that it has loaded; everything else goes to its hosts only.
     const targets = message.type === "hello" ? ["*"] : hosts.current;
     for (const origin of targets) window.parent.postMessage({ protocol: PROTOCOL, ...message }, origin);
   }, []);
@@ -43,7 +44,7 @@ export function useSession(onHost: (message: FromHost) => void) {
       try {
         const bootstrap = await api.json<PanelBootstrap>("/v1/panel/bootstrap");
         const { allowedOrigins, sessionId, expiresAt } = bootstrap.session;
-        // A page that is not of the session may have its token; it is not served here either.
+        // A page outside the session's origins may hold its token; it is refused here too.
         if (from !== null && !allowedOrigins.includes(from)) return;
         hosts.current = from === null ? allowedOrigins : [from];
         setSession({ state: "open", api, bootstrap });
@@ -74,7 +75,7 @@ export function useSession(onHost: (message: FromHost) => void) {
       panelApi(null)
         .json<ExchangedPanelSession>("/v1/panel/launch-codes/exchange", { code })
         .then(({ accessToken }) => begin(accessToken, null))
-        .catch(() => end("This link has been used or is too old. Open the panel anew."));
+        .catch(() => end("This link has expired or was already used. Open the embed again."));
     } else tell({ type: "hello" });
     return () => window.removeEventListener("message", onMessage);
   }, [begin, end, tell]);

@@ -2,11 +2,11 @@ import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, FactGroup } from "@/components/ui/facts";
 import type { ReceiptAdapter } from "@/server/contract/receipts";
 
-/** LoRA weights a picture was drawn with: what they were called, and what that stood for when the job was admitted. */
+/** The LoRA weights of an image: the requested name, and the version it resolved to when the job was admitted. */
 export function AdapterFacts({ adapter }: { adapter: ReceiptAdapter }) {
   const { alias, aliasVersionNumber, aliasVersionId, source, triggerWords } = adapter;
   return (
-    <FactGroup title={`Drawn with ${adapter.displayName}`}>
+    <FactGroup title={`Adapter: ${adapter.displayName}`}>
       <Fact name="Alias">
         {alias && `${alias}, version ${aliasVersionNumber}${adapter.byDefault ? ", by default" : ""}`}
       </Fact>

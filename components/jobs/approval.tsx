@@ -16,16 +16,16 @@ import { formatUsd } from "./format-usd";
 type Decision = Pick<JobRights, "approve" | "reject" | "whyNotDecide">;
 type Props = { jobId: string; approval: JobApproval; rights: Decision | undefined };
 
-/** The wait for a person, on the page of its job. */
+/** The approval notice on a job's page. */
 export function ApprovalNotice(props: Props) {
   return (
-    <Notice tone="warn" title="Waiting for a person">
+    <Notice tone="warn" title="Waiting for approval">
       <ApprovalDecision {...props} />
     </Notice>
   );
 }
 
-/** Why a job waits, what there is to decide on and, for who may, the decision. */
+/** Why a job waits for approval, with the decision for those who may make it. */
 export function ApprovalDecision({ jobId, approval, rights }: Props) {
   const trpc = useTRPC();
   const onSettled = useRefresh(jobId);
@@ -48,13 +48,12 @@ export function ApprovalDecision({ jobId, approval, rights }: Props) {
               title="Approve this job?"
               description={
                 <>
-                  It is queued and runs. The estimate is {formatUsd(approval.estimatedCost)}; at most{" "}
-                  {formatUsd(approval.maximumCost)} may be charged.
+                  The job is queued and runs. The estimate is {formatUsd(approval.estimatedCost)}, and at most{" "}
+                  {formatUsd(approval.maximumCost)} is charged.
                 </>
               }
               action="Approve job"
               actionVariant="primary"
-              keep="Not yet"
               onConfirm={() => approve.mutate({ job_id: jobId })}
             >
               <Button variant="primary" pending={approve.isPending} disabled={isPending}>
@@ -66,9 +65,8 @@ export function ApprovalDecision({ jobId, approval, rights }: Props) {
           {rights.reject && (
             <Confirm
               title="Reject this job?"
-              description="It is canceled and cannot be approved afterwards. It may be submitted again."
+              description="The job is canceled and can no longer be approved. You can submit it again."
               action="Reject job"
-              keep="Not yet"
               onConfirm={() => reject.mutate({ job_id: jobId })}
             >
               <Button pending={reject.isPending} disabled={isPending}>
@@ -87,20 +85,20 @@ function ApprovalFacts({ approval }: { approval: JobApproval }) {
   return (
     <Facts className="mt-2">
       <Fact name="Estimate">{formatUsd(approval.estimatedCost)}</Fact>
-      <Fact name="At most">{formatUsd(approval.maximumCost)}</Fact>
+      <Fact name="Maximum charge">{formatUsd(approval.maximumCost)}</Fact>
       <Fact name="Threshold">{approval.threshold === null ? null : formatUsd(approval.threshold)}</Fact>
       <Fact name="Step">{approval.step}</Fact>
-      <Fact name="Decide by">{approval.deadlineAt && <Moment at={approval.deadlineAt} />}</Fact>
-      <Fact name="Who may decide">
+      <Fact name="Due">{approval.deadlineAt && <Moment at={approval.deadlineAt} />}</Fact>
+      <Fact name="Approvers">
         {approval.whoMayDecide.differentPersonRequired
-          ? "A member other than the person who submitted it"
+          ? "A member other than the submitter"
           : "Any member of the organization"}
       </Fact>
     </Facts>
   );
 }
 
-/** After something was decided: the job, the lists it stands in and its events are read again. */
+/** After a decision, fetches the job, its lists and its events again. */
 export function useRefresh(jobId: string) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();

@@ -16,7 +16,7 @@ import type { Job, JobArtifactRef } from "@/server/contract/jobs";
 import { eventsKey } from "./events-key";
 import { PrivateContent } from "./job-content";
 
-/** The panel's own address of an artifact: readable with the reader's session, no key needed. */
+/** The panel's own URL of an artifact, readable with the reader's session and without a key. */
 export function artifactHref(jobId: string, artifactId: string): string {
   return `/artifacts/${jobId}/${artifactId}`;
 }
@@ -33,7 +33,7 @@ export function ArtifactGallery({ job }: { job: Job }) {
         id="artifacts-title"
         hint={
           variants && cells.length > 0
-            ? `A sheet of ${cells.length} cells`
+            ? `Sheet of ${cells.length} cells`
             : variants &&
               `${variants.completedCount} of ${variants.requestedCount} variants${variants.failedCount ? `, ${variants.failedCount} failed` : ""}`
         }
@@ -50,13 +50,13 @@ export function ArtifactGallery({ job }: { job: Job }) {
   );
 }
 
-/** How many cells a row of the sheet has, by the ids of its cells: the last is `r2c3`. */
+/** The sheet's column count, from its cell ids: the last is `r2c3`. */
 function columnsOf(cells: JobArtifactRef[]): number {
   const counts = cells.map(({ sliceCellId }) => Number(/c(\d+)$/.exec(sliceCellId ?? "")?.[1] ?? 1));
   return Math.max(...counts);
 }
 
-/** The pictures of a job, to be compared with each other. */
+/** A job's images, side by side for comparison. */
 const picturesOf = (job: Job) =>
   job.artifacts
     .filter(({ mediaType, sliceCellId }) => isPicture(mediaType) && sliceCellId === null)
@@ -64,7 +64,7 @@ const picturesOf = (job: Job) =>
 
 const nameOf = ({ filename, label, artifactId }: JobArtifactRef) => filename ?? label ?? artifactId;
 
-/** The cells of a sheet as they lie on it; where there is no room for that, as many beside each other as fit. */
+/** A sheet's cells in their layout, or wrapped where there is no room for it. */
 function SheetCells({ job, cells }: { job: Job; cells: JobArtifactRef[] }) {
   return (
     <section aria-labelledby="cells-title" className="border-t border-line p-4">
@@ -105,7 +105,7 @@ function SheetCell({ job, cell }: { job: Job; cell: JobArtifactRef }) {
               {name}
             </span>
             <span className="block truncate text-2xs text-muted">
-              {isEmpty ? "Nothing was drawn here" : cell.sliceCellId}
+              {isEmpty ? "Empty cell" : cell.sliceCellId}
             </span>
           </span>
           <a
@@ -147,7 +147,7 @@ function ArtifactTile({ job, artifact }: { job: Job; artifact: JobArtifactRef })
           {[
             artifact.mediaType,
             artifact.byteLength !== null && formatBytes(artifact.byteLength),
-            isUnprocessed && "as the provider made it",
+            isUnprocessed && "unprocessed",
           ]
             .filter(Boolean)
             .join(" · ")}

@@ -9,7 +9,7 @@ import { Fact, Facts } from "@/components/ui/facts";
 import { formatUsd } from "./format-usd";
 import { OperatorActions } from "./job-actions";
 
-/** For operators of the installation: the jobs of all projects that wait for one. No content is shown. */
+/** For operators: jobs of all projects that need one. No content is shown. */
 export function AttentionRoom() {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -22,13 +22,13 @@ export function AttentionRoom() {
     <main id="main" tabIndex={-1} className="mx-auto max-w-3xl px-4 py-8 outline-none">
       <h1 className="mb-1 text-xl font-semibold">Needs attention</h1>
       <p className="mb-6 text-base text-muted">
-        Paid results of all projects that a later step cannot finish. Try the step again, accept what was
-        kept, or fail the job.
+        Jobs whose provider result was paid for, but could not be processed or stored. Retry the step, accept
+        the stored part, or fail the job.
       </p>
       {items.length === 0 ? (
         <Card>
-          <EmptyState icon={CircleCheck} title="Nothing waits">
-            Jobs whose paid result could not be stored or worked on appear here.
+          <EmptyState icon={CircleCheck} title="You're all caught up">
+            Jobs whose paid result could not be processed or stored appear here.
           </EmptyState>
         </Card>
       ) : (
@@ -48,7 +48,7 @@ export function AttentionRoom() {
                     <Fact name="Provider cost">
                       {item.providerCost === null ? "Unknown" : formatUsd(item.providerCost)}
                     </Fact>
-                    <Fact name="Answer">{item.isAnswerKept ? "Kept" : "Lost"}</Fact>
+                    <Fact name="Provider response">{item.isAnswerKept ? "Stored" : "Lost"}</Fact>
                   </Facts>
                   <OperatorActions jobId={item.jobId} onSettled={onSettled} />
                 </CardBody>

@@ -5,10 +5,10 @@ import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import type { Job } from "@/server/contract/jobs";
 
-/** Is it hidden who did this job, for how much and how fast? Until the comparison it competes in is judged. */
+/** Whether this job's model, cost and duration are hidden: they are until its comparison is judged. */
 export const isBlind = ({ comparison }: Pick<Job, "comparison">) => comparison?.isJudged === false;
 
-/** Stands where a figure of a blind job would. */
+/** Replaces a figure of a blind job. */
 export function Hidden() {
   return (
     <span className="inline-flex items-center gap-1 text-muted" title="Hidden until the comparison is judged">
@@ -18,20 +18,20 @@ export function Hidden() {
   );
 }
 
-/** Says on the page of a blind job what is not shown, and where it can be judged. */
+/** States on a blind job's page what is hidden, and links to its comparison. */
 export function BlindNotice({ job }: { job: Job }) {
   if (!job.comparison || !isBlind(job)) return null;
   return (
-    <Notice tone="busy" title="An entry of a blind comparison">
+    <Notice tone="busy" title="Blind comparison entry">
       <p>
-        Who did it, for how much and how fast is hidden until the comparison is judged.{" "}
-        <ComparisonLink job={job}>Look at the comparison</ComparisonLink>
+        The model, cost and duration are hidden until the comparison is judged.{" "}
+        <ComparisonLink job={job}>Open comparison</ComparisonLink>
       </p>
     </Notice>
   );
 }
 
-/** The place of a card whose content is hidden as long. */
+/** A card whose content is hidden until then. */
 export function HiddenCard({ job, title, id, what }: { job: Job; title: string; id: string; what: string }) {
   return (
     <Card aria-labelledby={id}>

@@ -1,7 +1,7 @@
 import { Badge } from "@/components/ui/badge";
 import { JsonView } from "@/components/ui/json-view";
 
-/** The tags a caller gave. */
+/** The caller's tags. */
 export function Tags({ tags }: { tags: string[] }) {
   return (
     <span className="flex flex-wrap gap-1">
@@ -14,7 +14,7 @@ export function Tags({ tags }: { tags: string[] }) {
   );
 }
 
-/** The metadata a caller gave, below the facts of a card; nothing where there is none. */
+/** The caller's metadata, below a card's facts; nothing when there is none. */
 export function Metadata({ metadata }: { metadata: Record<string, unknown> }) {
   if (Object.keys(metadata).length === 0) return null;
   return (

@@ -9,7 +9,7 @@ import { useMutation } from "@/components/use-mutation";
 import { type Job, TERMINAL } from "@/server/contract/jobs";
 import { eventsKey } from "./events-key";
 
-/** Stops a job, after asking. What a provider has already been asked for may still cost. */
+/** Cancels a job after confirmation. Requests already sent to a provider may still be charged. */
 export function CancelJob({ job }: { job: Job }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -32,11 +32,11 @@ export function CancelJob({ job }: { job: Job }) {
       title="Cancel this job?"
       description={
         job.status === "running"
-          ? "It is running. What the provider has already been asked for may still be charged; the receipt will say."
-          : "It has not started. Nothing has been sent to a provider, and nothing will be charged."
+          ? "This job is running. Requests already sent to the provider may still be charged. The receipt shows the final charge."
+          : "This job has not started. Nothing was sent to a provider, so nothing is charged."
       }
       action="Cancel job"
-      keep="Let it run"
+      keep="Keep running"
       onConfirm={() => cancel.mutate({ job_id: job.jobId })}
     >
       <Button pending={cancel.isPending}>

@@ -1,4 +1,4 @@
-/** Where the events of a job, gathered page by page, are kept in the query client. */
+/** The query key of a job's events, which are collected page by page. */
 export function eventsKey(jobId: string) {
   return ["gathered events", jobId] as const;
 }

@@ -4,15 +4,15 @@ import { Button } from "@/components/ui/button";
 import { CodeBlock } from "@/components/ui/code-block";
 import { EmptyState } from "@/components/ui/empty-state";
 
-/** What an empty project shows: the one command that makes it not empty. */
+/** Shown in a project without jobs: the command that runs the first one. */
 export function FirstJob({ baseUrl, projectId }: { baseUrl: string; projectId: string }) {
   return (
     <EmptyState
       icon={Rocket}
-      title="Run the first job"
+      title="Run your first job"
       action={
         <Button asChild variant="primary">
-          <Link href={`/projects/${projectId}/keys`}>Create an API key</Link>
+          <Link href={`/projects/${projectId}/keys`}>Create API key</Link>
         </Button>
       }
     >

@@ -12,13 +12,13 @@ import { useMutation } from "@/components/use-mutation";
 import type { Job, JobRights } from "@/server/contract/jobs";
 import { useRefresh } from "./approval";
 
-/** What the reader may do with the job as it stands; nothing while that is not known. */
+/** The actions the reader may take on the job now; none while that is unknown. */
 export function useRights(job: Job): JobRights | undefined {
   const trpc = useTRPC();
   return useQuery(trpc.jobs.rights.queryOptions({ job_id: job.jobId, status: job.status })).data;
 }
 
-/** Submits what a job was asked once more, where nothing ran and nothing was charged. */
+/** Submits a job's request again, where nothing ran and nothing was charged. */
 export function RetryJob({
   job,
   rights,
@@ -33,7 +33,7 @@ export function RetryJob({
   const retry = useMutation(
     trpc.jobs.retry.mutationOptions({
       onSuccess: (fresh) => {
-        toast.success("Submitted again");
+        toast.success("New job submitted");
         router.push(`/projects/${projectId}/jobs/${fresh.jobId}`);
       },
       onSettled: useRefresh(job.jobId),
@@ -43,10 +43,9 @@ export function RetryJob({
   return (
     <Confirm
       title="Run this job again?"
-      description="Nothing ran and nothing was charged. A new job with the same request is submitted."
+      description="Nothing ran and nothing was charged. This submits a new job with the same request."
       action="Run again"
       actionVariant="primary"
-      keep="Not now"
       onConfirm={() => retry.mutate({ job_id: job.jobId })}
     >
       <Button pending={retry.isPending}>
@@ -57,12 +56,15 @@ export function RetryJob({
   );
 }
 
-/** A job that needs an operator: for everybody what that means, for an operator the ways out. */
+/** The notice of a job that needs an operator, with the operator's actions. */
 export function AttentionNotice({ job, rights }: { job: Job; rights: JobRights | undefined }) {
   const onSettled = useRefresh(job.jobId);
   return (
     <Notice tone="warn" title="Needs attention">
-      <p>The provider’s result was paid for, but a later step keeps failing. An operator has to decide.</p>
+      <p>
+        The provider’s result was paid for, but a later step keeps failing. An operator must decide what to
+        do.
+      </p>
       {rights?.operate && (
         <div className="mt-3">
           <OperatorActions jobId={job.jobId} onSettled={onSettled} />
@@ -72,17 +74,17 @@ export function AttentionNotice({ job, rights }: { job: Job; rights: JobRights |
   );
 }
 
-/** The operator's three ways out of a job that needs attention. */
+/** The operator's three actions on a job that needs attention. */
 export function OperatorActions({ jobId, onSettled }: { jobId: string; onSettled: () => Promise<unknown> }) {
   const trpc = useTRPC();
   const retry = useMutation(
     trpc.attention.retry.mutationOptions({
-      onSuccess: () => toast.success("The step is done again"),
+      onSuccess: () => toast.success("Step retried"),
       onSettled,
     }),
   );
   const accept = useMutation(
-    trpc.attention.accept.mutationOptions({ onSuccess: () => toast.success("Accepted as it is"), onSettled }),
+    trpc.attention.accept.mutationOptions({ onSuccess: () => toast.success("Job accepted"), onSettled }),
   );
   const fail = useMutation(
     trpc.attention.fail.mutationOptions({ onSuccess: () => toast.success("Job failed"), onSettled }),
@@ -93,22 +95,22 @@ export function OperatorActions({ jobId, onSettled }: { jobId: string; onSettled
     <div className="flex flex-wrap gap-2">
       <Way
         label="Retry step"
-        title="Do the step again?"
-        description="The answer that was paid for is stored again. Nothing is sent to a provider."
+        title="Retry this step?"
+        description="The paid result is processed and stored again. Nothing is sent to a provider."
         isPending={isPending}
         onConfirm={() => retry.mutate(ask)}
       />
       <Way
         label="Accept"
-        title="Accept the job as it is?"
-        description="It succeeds with what could be stored. Files that could not be stored are lost."
+        title="Accept this job?"
+        description="The job succeeds with the files that were stored. Files that could not be stored are lost."
         isPending={isPending}
         onConfirm={() => accept.mutate(ask)}
       />
       <Way
         label="Fail"
-        title="Fail the job?"
-        description="It ends as failed. What the provider did is charged."
+        title="Fail this job?"
+        description="The job ends as failed. The provider’s work is charged."
         isPending={isPending}
         onConfirm={() => fail.mutate(ask)}
       />
@@ -130,7 +132,7 @@ function Way({
   onConfirm: () => void;
 }) {
   return (
-    <Confirm title={title} description={description} action={label} keep="Not now" onConfirm={onConfirm}>
+    <Confirm title={title} description={description} action={label} onConfirm={onConfirm}>
       <Button disabled={isPending}>{label}</Button>
     </Confirm>
   );

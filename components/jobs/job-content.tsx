@@ -10,7 +10,7 @@ import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import { Words } from "@/components/ui/words";
 import type { Job } from "@/server/contract/jobs";
 
-/** Shapes that read better as text than as JSON; everything else is shown as JSON. */
+/** Schemas that read better as text. Everything else is shown as JSON. */
 const TextOutput = z.looseObject({ content: z.string() });
 const Conversation = z.looseObject({
   messages: z.array(z.looseObject({ role: z.string(), content: z.string() })).min(1),
@@ -20,12 +20,12 @@ const Snapshot = z.looseObject({ input: z.json().optional() });
 
 const PRIVATE = new Set(["PrivateUserContent", "Manuscript"]);
 
-/** Is the content of this job somebody's own words, shown only to who asks for it? */
+/** Whether this job's content is private, and shown only on request. */
 export function isPrivate(job: Job): boolean {
   return PRIVATE.has(job.dataClassification);
 }
 
-/** Keeps private content out of sight until the reader asks for it. */
+/** Hides private content until the reader asks for it. */
 export function PrivateContent({ job, children }: { job: Job; children: ReactNode }) {
   const [isShown, setShown] = useState(false);
   if (isShown || !isPrivate(job)) return children;
@@ -34,7 +34,7 @@ export function PrivateContent({ job, children }: { job: Job; children: ReactNod
 
 type RevealedProps = { job: Job; title: string; id: string; children(job: Job): ReactNode };
 
-/** A card of content; of a private job the server sends it only when the reader asks. */
+/** A card of content. The server sends a private job's content only when the reader asks. */
 function Revealed({ job, title, id, children }: RevealedProps) {
   const trpc = useTRPC();
   const [isShown, setShown] = useState(false);
@@ -72,7 +72,7 @@ function OutputCard({ output }: { output: Job["typedOutput"] }) {
           id="output-title"
           actions={
             text !== undefined && (
-              <TabsList aria-label="Form of the output">
+              <TabsList aria-label="Output format">
                 <TabsTrigger value="text">Text</TabsTrigger>
                 <TabsTrigger value="json">JSON</TabsTrigger>
               </TabsList>
@@ -94,7 +94,7 @@ function OutputCard({ output }: { output: Job["typedOutput"] }) {
   );
 }
 
-/** The request as it was admitted: its input to read, and the whole of it as JSON. */
+/** The request as admitted: its input formatted, and the full request as JSON. */
 export function JobInput({ job }: { job: Job }) {
   return (
     <Revealed job={job} title="Input" id="input-title">
@@ -110,7 +110,7 @@ function InputCard({ job }: { job: Job }) {
       <Card aria-labelledby="input-title">
         <CardHeader title="Input" id="input-title" />
         <p className="p-4 text-sm text-muted">
-          The content of this request is no longer kept. Its hash stands on the receipt.
+          The content of this request is no longer stored. The receipt has its hash.
         </p>
       </Card>
     );
@@ -125,7 +125,7 @@ function InputCard({ job }: { job: Job }) {
           actions={
             <TabsList aria-label="Part of the request">
               <TabsTrigger value="input">Input</TabsTrigger>
-              <TabsTrigger value="request">Whole request</TabsTrigger>
+              <TabsTrigger value="request">Full request</TabsTrigger>
             </TabsList>
           }
         />
@@ -145,7 +145,7 @@ function InputCard({ job }: { job: Job }) {
 function ReadableInput({ input }: { input: z.core.util.JSONType }) {
   const conversation = Conversation.safeParse(input).data;
   if (conversation) {
-    // `prompt` repeats what the user said last, for programs; people have just read it.
+    // `prompt` repeats the last user message, which is already shown.
     const { messages, prompt: _, ...settings } = conversation;
     return (
       <div className="space-y-3">

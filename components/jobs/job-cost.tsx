@@ -10,22 +10,22 @@ import { HiddenCard, isBlind } from "./blind";
 import { formatUsd } from "./format-usd";
 
 const PAID_BY: Record<ExecutionCost["paidBy"], string> = {
-  allowance: "The first-use allowance",
-  wallet: "The wallet",
+  allowance: "First-use allowance",
+  wallet: "Wallet",
   own_account: "Your own provider account",
-  nobody: "Nobody: it costs nothing",
+  nobody: "No charge",
 };
 
-/** What a job was estimated at, has reserved, was charged, and who pays. What nobody knows is said so, and is never 0. */
+/** A job's estimate, reserved amount, charge and payer. An unknown amount is shown as unknown, never as 0. */
 export function JobCost({ job }: { job: Job }) {
   const trpc = useTRPC();
   const { data: cost } = useQuery({
     enabled: !isBlind(job),
-    // In another status it is another question.
+    // A new status needs a new query.
     ...trpc.usage.cost.queryOptions({ job_id: job.jobId, status: job.status }),
     placeholderData: keepPreviousData,
   });
-  if (isBlind(job)) return <HiddenCard job={job} title="Cost" id="cost-title" what="What it cost is" />;
+  if (isBlind(job)) return <HiddenCard job={job} title="Cost" id="cost-title" what="The cost is" />;
   if (!cost) return null;
   return (
     <Card aria-labelledby="cost-title">
@@ -35,7 +35,7 @@ export function JobCost({ job }: { job: Job }) {
           <Fact name="Estimated charge">{usd(cost.estimateMicros)}</Fact>
           <Fact name="Reserved">{reserved(cost)}</Fact>
           <Fact name="Charged">{charged(cost)}</Fact>
-          <Fact name="of it service fee">{cost.feeMicros === null ? null : usd(cost.feeMicros)}</Fact>
+          <Fact name="Includes service fee">{cost.feeMicros === null ? null : usd(cost.feeMicros)}</Fact>
           <Fact name="Provider cost">{providerCost(cost, job)}</Fact>
           <Fact name="Paid by">{PAID_BY[cost.paidBy]}</Fact>
         </Facts>
@@ -49,13 +49,13 @@ const usd = (micros: number) => formatUsd(micros / 1_000_000);
 function reserved({ holdState, heldMicros }: ExecutionCost): string | null {
   if (holdState === null) return null;
   if (holdState === "open") return usd(heldMicros);
-  if (holdState === "ambiguous") return `${usd(heldMicros)}, until a person decides about it`;
+  if (holdState === "ambiguous") return `${usd(heldMicros)}, until a person resolves it`;
   return `${usd(heldMicros)}, ${holdState}`;
 }
 
 function charged({ chargedMicros, corrected, holdState }: ExecutionCost): string {
   if (chargedMicros === null) return holdState === "ambiguous" ? "Unknown" : "Not yet";
-  return corrected ? `${usd(chargedMicros)}, decided by a person` : usd(chargedMicros);
+  return corrected ? `${usd(chargedMicros)}, set by a person` : usd(chargedMicros);
 }
 
 function providerCost({ providerCostMicros }: ExecutionCost, { completedAt }: Job): string {

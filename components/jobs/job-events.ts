@@ -8,19 +8,19 @@ const PAGE = 200;
 const WAIT_SECONDS = 4;
 const MS = 1000;
 
-/** Milliseconds until a job should be read again; false once nothing can change any more. */
+/** Milliseconds until the job is fetched again; false once it can no longer change. */
 export function pollMs(job: Pick<Job, "status" | "pollAfterSeconds">): number | false {
   if (TERMINAL.includes(job.status)) return false;
   return (job.pollAfterSeconds ?? WAIT_SECONDS) * MS;
 }
 
-/** Nothing will be appended: the job has ended and its receipt, the last event there is, has been told. */
+/** No event will follow: the job has ended and its last event, the sealed receipt, has arrived. */
 export function isComplete(job: Pick<Job, "status" | "receiptId">, events: readonly JobEvent[]): boolean {
   if (!TERMINAL.includes(job.status)) return false;
   return job.receiptId === null || events.some((event) => event.type === "job.receipt_sealed");
 }
 
-/** The events of a job from the first one on, followed by cursor: each is asked for once. */
+/** A job's events from the first on, followed by cursor, each fetched once. */
 export function useJobEvents(job: Job): JobEvent[] {
   const client = useTRPCClient();
   const queryClient = useQueryClient();

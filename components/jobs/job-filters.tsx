@@ -12,7 +12,7 @@ import { hasFilter, type ListState, listHref, withFilter } from "./list-state";
 
 const ANY = "any"; // a select cannot hold an empty value
 
-/** Filters of the history. They live in the address, so a filtered view can be kept and shared. */
+/** Filters of the history. They live in the URL, so a filtered view can be bookmarked and shared. */
 export function JobFilters({
   projectId,
   state,
@@ -20,7 +20,7 @@ export function JobFilters({
 }: {
   projectId: string;
   state: ListState;
-  /** Keys to choose from. */
+  /** The capability keys to choose from. */
   capabilities: string[];
 }) {
   const address = useAddress(state, (next) => listHref(projectId, next));

@@ -22,7 +22,7 @@ import { hasFilter, type ListState, listHref, toJobsQuery } from "./list-state";
 const LIVE_MS = 2000;
 const IDLE_MS = 15_000;
 
-/** Jobs of a project, newest first. Reads again often while one of them is under way. */
+/** A project's jobs, newest first. Refreshes often while one is running. */
 export function JobHistory({
   projectId,
   state,
@@ -30,7 +30,7 @@ export function JobHistory({
 }: {
   projectId: string;
   state: ListState;
-  /** Where the API answers, for the walk-through of an empty project. */
+  /** The API's base URL, for the example in an empty project. */
   baseUrl: string;
 }) {
   const trpc = useTRPC();
@@ -45,14 +45,14 @@ export function JobHistory({
         {hasFilter(state) ? (
           <EmptyState
             icon={SearchX}
-            title="No job matches these filters"
+            title="No matching jobs"
             action={
               <Button asChild>
                 <Link href={listHref(projectId, {})}>Show all jobs</Link>
               </Button>
             }
           >
-            Take one away, or look at the whole history.
+            Remove a filter or show all jobs.
           </EmptyState>
         ) : (
           <FirstJob baseUrl={baseUrl} projectId={projectId} />
@@ -74,7 +74,7 @@ export function JobHistory({
                 <TableHead>Job</TableHead>
                 <TableHead>Result</TableHead>
                 <TableHead className="text-right">Provider cost</TableHead>
-                <TableHead className="text-right">Took</TableHead>
+                <TableHead className="text-right">Duration</TableHead>
                 <TableHead className="text-right">Created</TableHead>
               </tr>
             </thead>
@@ -173,7 +173,7 @@ function JobOutcome({ job }: { job: JobListItem }) {
   );
 }
 
-/** What the provider's work cost; unknown is no zero. */
+/** The provider cost. Unknown is not zero. */
 function Cost({ job }: { job: JobListItem }) {
   if (isBlind(job)) return <Hidden />;
   if (job.actualCost !== null) return formatUsd(job.actualCost);

@@ -27,7 +27,7 @@ import { JobTimeline } from "./job-timeline";
 import { ProviderSaid } from "./provider-said";
 import { ReceiptCard } from "./receipt-card";
 
-/** One job, whole: where it stands, what went in, what came out, what it cost and how that is proven. */
+/** One job: its status, input, output, cost and receipt. */
 export function JobPage({ jobId, projectId }: { jobId: string; projectId: string }) {
   const trpc = useTRPC();
   const { data: job } = useSuspenseQuery({
@@ -88,10 +88,10 @@ function JobHeader({
         <Figure name="Created">
           <Moment at={job.createdAt} />
         </Figure>
-        <Figure name="Waited">
+        <Figure name="Queue time">
           {isBlind(job) ? <Hidden /> : <Span from={job.createdAt} to={job.startedAt ?? job.completedAt} />}
         </Figure>
-        <Figure name="Ran">
+        <Figure name="Run time">
           <Ran job={job} />
         </Figure>
         <Figure name="Provider estimate">
@@ -121,10 +121,10 @@ function Span({ from, to }: { from: string; to: string | null }) {
   return ms === null ? <Elapsed since={from} /> : formatDuration(ms);
 }
 
-/** What a reader must know before anything else: an error with what it means, warnings, a wait for a person. */
+/** What the reader needs to know first: an error with its meaning, warnings, a pending approval. */
 function JobNotices({ job, rights }: { job: Job; rights: JobRights | undefined }) {
   const { error } = job;
-  // Somebody wanted it so: told, but no alarm.
+  // A cancellation was intended, so it is not an alert.
   const wasCanceled = job.status === "canceled";
   return (
     <>
@@ -160,7 +160,7 @@ function JobNotices({ job, rights }: { job: Job; rights: JobRights | undefined }
 
 const UNDER_WAY: readonly Job["status"][] = ["queued", "running"];
 
-/** Holds the place of the output while there is none, and says how far the work has come where that is known. */
+/** Shown in place of the output until it exists, with the progress where it is known. */
 function OutputToCome({ job }: { job: Job }) {
   if (!UNDER_WAY.includes(job.status)) return null;
   const { progress } = job;
@@ -184,8 +184,8 @@ function OutputToCome({ job }: { job: Job }) {
         <Skeleton className="h-4 w-3/5" />
         <p className="pt-1 text-xs text-muted">
           {job.status === "queued"
-            ? "Waiting for a worker. The output appears here by itself."
-            : "The output appears here by itself as soon as the job ends."}
+            ? "Waiting for a worker. Output appears here when the job finishes."
+            : "Output appears here when the job finishes."}
         </p>
       </CardBody>
     </Card>

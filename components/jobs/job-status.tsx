@@ -14,7 +14,7 @@ import type { JobStatus } from "@/server/contract/jobs";
 
 type Look = { label: string; icon: LucideIcon; tone: Tone; isSpinning?: true };
 
-/** How each status looks and what it is called; an icon and words, never colour alone. */
+/** Each status's label, icon and tone. Colour is never the only signal. */
 export const STATUS_LOOK: Record<JobStatus, Look> = {
   queued: { label: "Queued", icon: CircleDashed, tone: "neutral" },
   running: { label: "Running", icon: LoaderCircle, tone: "busy", isSpinning: true },

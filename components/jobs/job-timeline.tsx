@@ -46,7 +46,7 @@ const LOOKS: Record<string, { title: string; icon: LucideIcon; tone?: string }> 
   "job.receipt_sealed": { title: "Receipt sealed", icon: ReceiptText, tone: "text-good" },
 };
 
-/** What happened to a job, in order, while it happens. */
+/** A job's events in order, updated live. */
 export function JobTimeline({ job }: { job: Job }) {
   const events = useJobEvents(job);
   const isLive = !isComplete(job, events);
@@ -71,7 +71,7 @@ export function JobTimeline({ job }: { job: Job }) {
           )
         }
       />
-      <div role="log" aria-label="Events of this job" aria-live="polite" className="px-4 py-3.5">
+      <div role="log" aria-label="Job events" aria-live="polite" className="px-4 py-3.5">
         <ol>
           {events.map((event, index) => (
             <TimelineEntry
@@ -90,7 +90,7 @@ export function JobTimeline({ job }: { job: Job }) {
   );
 }
 
-/** One line; what does not fit stands in the title. */
+/** One line; the title has the full text. */
 function PayloadValue({ value }: { value: unknown }) {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return (
@@ -108,7 +108,7 @@ function TimelineEntry({
 }: {
   event: JobEvent;
   sincePrevious: number | null;
-  /** False: when it happened is hidden. */
+  /** False: the time is hidden. */
   isTimed: boolean;
   isLast: boolean;
 }) {

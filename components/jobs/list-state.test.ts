@@ -3,24 +3,24 @@ import { newerPage, olderPage } from "@/components/ui/paging";
 import { newId } from "@/server/ids";
 import { hasFilter, listHref, readListState, toJobsQuery, withFilter } from "./list-state";
 
-test("an address without parameters is the newest page without a filter", () => {
+test("a URL without parameters is the newest page without filters", () => {
   const state = readListState({});
   expect(hasFilter(state)).toBe(false);
   expect(listHref("cpr_1", state)).toBe("/projects/cpr_1/jobs");
 });
 
-test("words that no filter knows are left out instead of failing the page", () => {
+test("unknown filter values are ignored and do not fail the page", () => {
   const state = readListState({ status: "exploded", outcome: "odd", tag: ["first", "second"], other: "1" });
   expect(state).toEqual({ tag: "first" });
 });
 
-test("a place that is no job begins at the newest page", () => {
+test("a cursor that is not a job id starts at the newest page", () => {
   expect(readListState({ cursor: "zz", status: "failed" })).toEqual({ status: "failed" });
   const cursor = newId("job");
   expect(readListState({ cursor })).toEqual({ cursor });
 });
 
-test("every filter survives the way through the address", () => {
+test("every filter survives the round trip through the URL", () => {
   const state = readListState({
     status: "failed",
     capability: "image.generate.v1",
@@ -36,7 +36,7 @@ test("every filter survives the way through the address", () => {
   });
 });
 
-test("going older three times and newer three times comes back to the first page", () => {
+test("three pages older and three pages newer leads back to the first page", () => {
   const first = readListState({ status: "succeeded" });
   const second = olderPage(first, "c2");
   const third = olderPage(second, "c3");
@@ -48,7 +48,7 @@ test("going older three times and newer three times comes back to the first page
   expect(newerPage(first)).toBeNull();
 });
 
-test("another filter starts at the newest page", () => {
+test("changing a filter starts at the newest page", () => {
   const deep = olderPage(olderPage(readListState({}), "c2"), "c3");
   expect(withFilter(deep, { status: "failed" })).toMatchObject({
     status: "failed",

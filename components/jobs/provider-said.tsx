@@ -19,7 +19,7 @@ const Said = z.looseObject({
 
 const saidIn = ({ error }: Job) => Said.safeParse(error).data?.details.provider;
 
-/** What the provider answered to a job that failed; of a private job its message only when the reader asks. */
+/** The provider's response to a failed job. A private job's message is shown only on request. */
 export function ProviderSaid({ job }: { job: Job }) {
   const trpc = useTRPC();
   const [isAsked, setAsked] = useState(false);

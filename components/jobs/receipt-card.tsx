@@ -22,7 +22,7 @@ import { verifyDocument } from "@/server/verify";
 import { AdapterFacts } from "./adapter-facts";
 import { HiddenCard, isBlind } from "./blind";
 
-/** What the readable form takes from a receipt. Receipts grow; what an old one lacks is not shown. */
+/** The receipt fields that the readable form shows. Fields that an older receipt lacks are not shown. */
 const Readable = z.looseObject({
   principalId: z.string().nullish(),
   principalKind: z.string().nullish(),
@@ -68,7 +68,7 @@ const Readable = z.looseObject({
   isTest: z.boolean().nullish(),
 });
 
-/** The evidence of an execution: who asked, what ran, what it cost, and the hashes that prove it. */
+/** The evidence of an execution: the request, what ran, its cost, and the hashes that prove it. */
 export function ReceiptCard({ job }: { job: Job }) {
   const trpc = useTRPC();
   const receipt = useQuery(
@@ -79,7 +79,7 @@ export function ReceiptCard({ job }: { job: Job }) {
   );
   if (isBlind(job))
     return TERMINAL.includes(job.status) ? (
-      <HiddenCard job={job} title="Receipt" id="receipt-title" what="What the receipt says is" />
+      <HiddenCard job={job} title="Receipt" id="receipt-title" what="The receipt is" />
     ) : null;
   if (job.receiptId === null) return null;
   return (
@@ -95,7 +95,7 @@ export function ReceiptCard({ job }: { job: Job }) {
           id="receipt-title"
           hint={<CopyableId id={job.receiptId} what="receipt id" short />}
           actions={
-            <TabsList aria-label="Form of the receipt">
+            <TabsList aria-label="Receipt format">
               <TabsTrigger value="readable">Readable</TabsTrigger>
               <TabsTrigger value="json">JSON</TabsTrigger>
             </TabsList>
@@ -121,7 +121,7 @@ export function ReceiptCard({ job }: { job: Job }) {
 function Pending({ receipt }: { receipt: { error: unknown; refetch: () => void } }) {
   if (receipt.error) {
     return (
-      <Notice tone="bad" title="The receipt could not be read">
+      <Notice tone="bad" title="Could not load the receipt">
         <p>{toFailure(receipt.error).message}</p>
         <Button size="sm" className="mt-2" onClick={() => receipt.refetch()}>
           Try again
@@ -146,7 +146,7 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
   const hash = more.receiptHash ?? more.provenance?.receiptHash;
   return (
     <div className="space-y-5">
-      <FactGroup title="Who asked, and for what">
+      <FactGroup title="Request">
         <Fact name="Sent by">
           {more.principalId && (
             <Caller projectId={receipt.projectId} id={more.principalId} kind={more.principalKind} />
@@ -159,7 +159,7 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
           {[more.dataClassification, more.retentionRequirement].filter(Boolean).join(", ") || null}
         </Fact>
       </FactGroup>
-      <FactGroup title="What ran">
+      <FactGroup title="Execution">
         <Fact name="Provider">{more.route?.provider ?? more.provenance?.engine}</Fact>
         <Fact name="Model">{more.route?.model}</Fact>
         <Fact name="Submission">{words(more.providerSubmission)}</Fact>
@@ -173,7 +173,7 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
             .filter(Boolean)
             .join(" · ") || null}
         </Fact>
-        <Fact name="Capacity refusals">{more.capacityRejections || null}</Fact>
+        <Fact name="Capacity rejections">{more.capacityRejections || null}</Fact>
         {more.attempts?.map((attempt) => (
           <Fact key={attempt.number} name={`Attempt ${attempt.number}`}>
             {[
@@ -199,11 +199,11 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
       {more.media?.adapters?.map((adapter) => (
         <AdapterFacts key={adapter.adapterId} adapter={adapter} />
       ))}
-      <FactGroup title="What it cost">
-        <Fact name="Estimated">
+      <FactGroup title="Cost">
+        <Fact name="Estimated charge">
           {pricing?.estimatedCharge?.display ?? pricing?.quote?.customerTotal?.display}
         </Fact>
-        <Fact name="At most">
+        <Fact name="Maximum charge">
           {pricing?.maximumAuthorizedCharge?.display ?? pricing?.quote?.maximumCustomerTotal?.display}
         </Fact>
         <Fact name="Provider cost">
@@ -218,9 +218,9 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
         </Fact>
         <Fact name="Billing">{pricing?.mode}</Fact>
         <Fact name="Funding">{words(pricing?.fundingSource)}</Fact>
-        <Fact name="Prices">{pricing?.pricingVersion}</Fact>
+        <Fact name="Pricing version">{pricing?.pricingVersion}</Fact>
       </FactGroup>
-      <FactGroup title="When">
+      <FactGroup title="Timing">
         <Fact name="Created">{more.timestamps?.createdAt && <Moment at={more.timestamps.createdAt} />}</Fact>
         <Fact name="Started">{more.timestamps?.startedAt && <Moment at={more.timestamps.startedAt} />}</Fact>
         <Fact name="Completed">

@@ -24,11 +24,11 @@ const LIFETIMES = [
 
 type ScopeName = (typeof Scope.options)[number];
 
-/** Rights that are given on purpose only: deciding for people, and handling other people's secrets. */
+/** Scopes that are off by default: deciding for people, and handling other people's secrets. */
 const ON_PURPOSE: readonly ScopeName[] = ["approvals:write", "credentials:write"];
 const ADMINS_ONLY: readonly ScopeName[] = ["credentials:write"];
 
-/** Makes a key in a dialog that then shows it, once. */
+/** Creates a key in a dialog that then shows it once. */
 export function CreateKey({ project }: { project: ProjectChoice }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -77,8 +77,8 @@ function CreateKeyDialog({ project }: { project: ProjectChoice }) {
 
   return (
     <DialogContent
-      title="Create an API key"
-      description="It can do what its scopes say, and nothing you could not do yourself."
+      title="Create API key"
+      description="A key can do what its scopes allow, and never more than you can."
     >
       <form onSubmit={submit} className="space-y-4">
         {create.error && (
@@ -101,7 +101,7 @@ function CreateKeyDialog({ project }: { project: ProjectChoice }) {
           <Choice
             id="key-reach"
             name="reach"
-            label="Reach"
+            label="Access"
             initial="project"
             options={[
               { value: "project", label: "This project" },
@@ -166,12 +166,12 @@ function Choice({
   );
 }
 
-/** The key, this once. */
+/** Shows the new key once. */
 export function NewKey({ apiKey, name }: { apiKey: string; name: string }) {
   return (
     <SecretDialog
       title="Copy your key now"
-      description={`This is the only time “${name}” is shown in full. If it is lost, revoke it and create another.`}
+      description={`This is the only time “${name}” is shown in full. If you lose it, revoke it and create another.`}
       secret={apiKey}
       what="API key"
       testId="new-key"

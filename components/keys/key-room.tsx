@@ -20,7 +20,7 @@ import { useMutation } from "@/components/use-mutation";
 import type { ApiKey } from "@/server/contract/organizations";
 import { CreateKey } from "./create-key";
 
-/** The API keys that work in a project. */
+/** The API keys of a project. */
 export function KeyRoom({ projectId }: { projectId: string }) {
   const trpc = useTRPC();
   const { data: keys } = useSuspenseQuery(trpc.keys.list.queryOptions({ project_id: projectId }));
@@ -40,7 +40,7 @@ export function KeyRoom({ projectId }: { projectId: string }) {
         {shown.length === 0 ? (
           <EmptyState
             icon={KeyRound}
-            title={revokedCount > 0 ? "No active key" : "No key yet"}
+            title={revokedCount > 0 ? "No active keys" : "No API keys yet"}
             action={canWrite && <CreateKey project={project} />}
           >
             {canWrite
@@ -77,7 +77,7 @@ function KeyTable({ keys, canWrite }: { keys: ApiKey[]; canWrite: boolean }) {
             <tr>
               <TableHead>Name</TableHead>
               <TableHead>Key</TableHead>
-              <TableHead>Reach</TableHead>
+              <TableHead>Access</TableHead>
               <TableHead>Scopes</TableHead>
               <TableHead>Status</TableHead>
               <TableHead>Last used</TableHead>
@@ -130,7 +130,7 @@ function KeyTable({ keys, canWrite }: { keys: ApiKey[]; canWrite: boolean }) {
             </div>
             <div className="flex items-end justify-between gap-3 text-xs text-muted">
               <div>
-                <Line name="Reach">{reachOf(key)}</Line>
+                <Line name="Access">{reachOf(key)}</Line>
                 <Line name="Last used">
                   <LastUsed apiKey={key} />
                 </Line>
@@ -240,7 +240,7 @@ function RevokeKey({ apiKey }: { apiKey: ApiKey }) {
       title={`Revoke “${apiKey.name}”?`}
       description={
         <>
-          Whatever uses it is refused from the next request on. This cannot be undone.
+          Anything using this key is refused from its next request. This cannot be undone.
           <div className="mt-2">
             <CopyableId id={apiKey.keyId} what="key id" />
           </div>

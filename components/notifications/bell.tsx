@@ -8,7 +8,7 @@ import { Button } from "@/components/ui/button";
 const POLL_MS = 60_000;
 const MOST_SHOWN = 99;
 
-/** The way to a person's notifications, with how many they have not read: looked at each minute, and on return. */
+/** Links to a person's notifications and shows the unread count, refreshed every minute and on return to the tab. */
 export function Bell() {
   const { data } = useQuery({
     ...useTRPC().notifications.unread.queryOptions(),

@@ -11,7 +11,7 @@ export const readNotificationPlace = (params: SearchParams): ListPlace =>
   NotificationPlace.parse(singleValues(params));
 export const readMailPlace = (params: SearchParams): ListPlace => MailPlace.parse(singleValues(params));
 
-/** The query of a place, as the notifications router takes it. */
+/** The notifications router's query for a page. */
 export const toQuery = ({ cursor }: ListPlace) => ({ cursor, limit: PAGE_SIZE });
 
 export const notificationsHref = (place: ListPlace) => hrefOf("/notifications", place);

@@ -14,7 +14,7 @@ import { useMutationPerInput } from "@/components/use-mutation";
 import type { Notification } from "@/server/contract/notifications";
 import { type ListPlace, notificationsHref, toQuery } from "./list-state";
 
-/** What a person was told, newest first. Opening one marks it as read. */
+/** A person's notifications, newest first. Opening one marks it as read. */
 export function NotificationRoom({ place }: { place: ListPlace }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -40,15 +40,13 @@ export function NotificationRoom({ place }: { place: ListPlace }) {
           )
         }
       >
-        <span role="status">
-          {page.unread === 0 ? "All of them are read." : `${page.unread} not read yet.`}
-        </span>
+        <span role="status">{page.unread === 0 ? "You're all caught up." : `${page.unread} unread`}</span>
       </PageHeader>
       {page.items.length === 0 ? (
         <Card>
-          <EmptyState icon={Bell} title="Nothing yet">
-            You are told here, and by mail, when a quote is ready, paid or about to expire, and when a
-            capability you asked for has shipped.
+          <EmptyState icon={Bell} title="No notifications yet">
+            You are notified here and by email when a quote is ready, paid or about to expire, and when a
+            capability you requested ships.
           </EmptyState>
         </Card>
       ) : (
@@ -86,7 +84,7 @@ function Line({ item, onRead }: { item: Notification; onRead: () => void }) {
       <div className="min-w-0 flex-1 [overflow-wrap:anywhere]">
         <p className={cn("text-sm", isUnread ? "font-semibold" : "font-medium text-muted")}>
           {isUnread && <span className="sr-only">Unread: </span>}
-          {/* The whole line is the link's. */}
+          {/* The link covers the whole row. */}
           <Link
             href={item.href}
             onClick={isUnread ? onRead : undefined}

@@ -18,14 +18,14 @@ import type { OutboxMail } from "@/server/contract/notifications";
 import { type ListPlace, outboxHref, toQuery } from "./list-state";
 
 const LOOKS: Record<OutboxMail["state"], { tone: Tone; label: string }> = {
-  pending: { tone: "busy", label: "Waits" },
+  pending: { tone: "busy", label: "Waiting" },
   sending: { tone: "busy", label: "Sending" },
   sent: { tone: "good", label: "Sent" },
   failed: { tone: "bad", label: "Failed" },
-  kept: { tone: "neutral", label: "Kept" },
+  kept: { tone: "neutral", label: "Stored" },
 };
 
-/** For operators: the mails of the installation, and what became of each. */
+/** For operators: the installation's emails and their delivery state. */
 export function OutboxRoom({ place }: { place: ListPlace }) {
   const { data: page } = useSuspenseQuery({
     ...useTRPC().notifications.outbox.queryOptions(toQuery(place)),
@@ -36,13 +36,13 @@ export function OutboxRoom({ place }: { place: ListPlace }) {
     <main id="main" tabIndex={-1} className="mx-auto max-w-6xl px-4 py-8 outline-none sm:px-6">
       <PageHeader title="Outbox">
         {page.isSending
-          ? "Mails of this installation. One that a server puts off is tried again for more than a day."
-          : "No mail server is set (SMTP_URL): nothing is sent. In development mails are kept here."}
+          ? "Emails from this installation. Temporary failures are retried for more than a day."
+          : "No mail server is configured (SMTP_URL), so nothing is sent. In development, emails are stored here."}
       </PageHeader>
       <Card>
         {page.items.length === 0 ? (
-          <EmptyState icon={Mail} title="No mails">
-            Mails to members and operators appear here when there is something to tell them.
+          <EmptyState icon={Mail} title="No emails">
+            Emails to members and operators appear here.
           </EmptyState>
         ) : (
           <ul className="divide-y divide-line">
@@ -56,7 +56,7 @@ export function OutboxRoom({ place }: { place: ListPlace }) {
                   {mail.lastError && <p className="mt-1 text-xs text-bad">{mail.lastError}</p>}
                 </div>
                 <Badge tone={LOOKS[mail.state].tone}>{LOOKS[mail.state].label}</Badge>
-                <Button onClick={() => setShown(mail)} aria-label={`Show mail: ${mail.subject}`}>
+                <Button onClick={() => setShown(mail)} aria-label={`Show email: ${mail.subject}`}>
                   Show
                 </Button>
               </li>
@@ -65,7 +65,7 @@ export function OutboxRoom({ place }: { place: ListPlace }) {
         )}
       </Card>
       <Pagination
-        label="Pages of mails"
+        label="Pages of emails"
         state={place}
         nextCursor={page.nextCursor}
         hrefOf={outboxHref}
@@ -82,7 +82,7 @@ export function OutboxRoom({ place }: { place: ListPlace }) {
   );
 }
 
-/** Both parts of a mail. Its page is shown where nothing of it can run, load or lead away. */
+/** Both parts of an email. The HTML part is sandboxed: it cannot run scripts, load files or navigate. */
 function MailParts({ mailId }: { mailId: string }) {
   const { data: mail, error } = useQuery(
     useTRPC().notifications.outboxMail.queryOptions({ mail_id: mailId }),
@@ -91,19 +91,19 @@ function MailParts({ mailId }: { mailId: string }) {
   if (!mail) return <Skeleton className="h-96 w-full" />;
   return (
     <Tabs defaultValue="html">
-      <TabsList aria-label="Parts of the mail">
+      <TabsList aria-label="Parts of the email">
         <TabsTrigger value="html">Formatted</TabsTrigger>
         <TabsTrigger value="text">Plain text</TabsTrigger>
       </TabsList>
       <TabsContent value="html" className="mt-3">
         <iframe
-          title="The mail as a reader shows it"
+          title="Email preview"
           sandbox=""
           srcDoc={mail.html}
           className="h-[60dvh] w-full rounded-md border border-line"
         />
       </TabsContent>
-      {/* Tab panels take the keyboard, so what scrolls is the panel. */}
+      {/* Tab panels take keyboard focus, so the tab panel is what scrolls. */}
       <TabsContent
         value="text"
         className="mt-3 max-h-[60dvh] overflow-auto rounded-md border border-line bg-sunken p-3"

@@ -21,30 +21,30 @@ import { RetryRefund } from "./retry-refund";
 import { useActEnds } from "./use-act";
 
 const STANDS: Record<RequestStatus, string> = {
-  draft: "The customer is writing. Nothing is asked of you until they submit it.",
-  submitted: "Waits for review. Open it, so that the customer sees that somebody reads it.",
-  in_review: "In review. Answer it: with a quote, a question, or a reason why not.",
-  needs_information: "The customer was asked. They reword the request and submit it again.",
-  quoted: "The customer has a quote. A person of their organization can pay it.",
-  declined: "Declined. Nothing more can be done with it.",
-  paid: "Paid. Build it, then record the capability that shipped.",
+  draft: "The customer is still writing. There is nothing to do until they submit the request.",
+  submitted: "Waiting for review. Open it so that the customer sees it is being reviewed.",
+  in_review: "In review. Issue a quote, ask for information, or decline.",
+  needs_information: "Waiting for the customer to revise the request and submit it again.",
+  quoted: "The customer has a quote. A member of their organization can pay it.",
+  declined: "Declined. No further action is possible.",
+  paid: "Paid. Build the capability, then record what shipped.",
   fulfilled: "Shipped.",
-  refunded: "Refunded. Nothing more can be done with it.",
+  refunded: "Refunded. No further action is possible.",
 };
 
 const RETURNING: Record<RefundState, string> = {
-  pending: "The commission goes back: the payment provider is being asked.",
-  done: "The commission goes back: the payment provider has taken the refund, and the money is on its way.",
-  failed: "The commission was to go back.",
+  pending: "Refund in progress: waiting for the payment provider to accept it.",
+  done: "Refund in progress: the payment provider accepted it, and the money is on its way.",
+  failed: "A refund was requested.",
 };
 
 const paymentsOf = ({ quotes }: RequestDossier) => quotes.flatMap(({ payments }) => payments);
 
-/** How the refund of what paid a request stands; null: it was not asked for. */
+/** The state of a request's refund; null if none was requested. */
 export const refundOfDossier = (dossier: RequestDossier): RefundState | null =>
   payingPayment(paymentsOf(dossier))?.refund?.state ?? null;
 
-/** Where a request stands and what can be done with it now: nothing else is offered. */
+/** A request's state and the actions that are possible now. */
 export function Acts({ dossier }: { dossier: RequestDossier }) {
   const [outdated, setOutdated] = useState<string | null>(null);
   const props = { dossier, onOutdated: setOutdated };
@@ -54,16 +54,17 @@ export function Acts({ dossier }: { dossier: RequestDossier }) {
   const failed = paymentsOf(dossier).filter((payment) => payment.refund?.state === "failed");
   return (
     <Card aria-labelledby="acts-title">
-      <CardHeader title="What to do" id="acts-title" />
+      <CardHeader title="Actions" id="acts-title" />
       <CardBody className="space-y-3">
         {outdated && (
           <Notice tone="warn" role="alert" title="The request has changed">
-            {outdated} Nothing was done. This page shows it as it is now.
+            {outdated} Nothing was done. This page now shows the current request.
           </Notice>
         )}
         {failed.length > 0 && (
-          <Notice tone="bad" title="A refund has failed">
-            The customer waits for their money: ask for it again, or settle it at the payment provider.
+          <Notice tone="bad" title="Refund failed">
+            The customer is still waiting for their money. Retry the refund, or refund them at the payment
+            provider.
           </Notice>
         )}
         {failed.map(
@@ -76,7 +77,7 @@ export function Acts({ dossier }: { dossier: RequestDossier }) {
           {refund
             ? RETURNING[refund]
             : isExpired
-              ? "The quote has expired unpaid. You can issue a new one."
+              ? "The quote expired unpaid. You can issue a new one."
               : STANDS[request.status]}
           {request.status === "fulfilled" && dossier.acceptedUntil && !refund && (
             <>
@@ -100,7 +101,7 @@ export function Acts({ dossier }: { dossier: RequestDossier }) {
 
 export type ActProps = { dossier: RequestDossier; onOutdated: (why: string | null) => void };
 
-/** `isFirst`: nothing else is more urgent. */
+/** `isFirst`: the most urgent action. */
 function ActButton({ act, isFirst, ...props }: ActProps & { act: OperatorAct; isFirst: boolean }): ReactNode {
   switch (act) {
     case "review":
@@ -140,13 +141,13 @@ function OpenForReview({ dossier, onOutdated }: ActProps) {
 function AskForInformation({ dossier, onOutdated }: ActProps) {
   const trpc = useTRPC();
   const [isOpen, setOpen] = useState(false);
-  const ends = useActEnds({ done: "The customer was asked", onEnd: () => setOpen(false), onOutdated });
+  const ends = useActEnds({ done: "Question sent", onEnd: () => setOpen(false), onOutdated });
   const ask = useMutation(trpc.operator.askForInformation.mutationOptions(ends));
   return (
     <MessageDialog
       title="Ask for information"
-      description="The customer gets your question. They answer by rewording the request and submitting it again."
-      label="What do you need to know?"
+      description="The customer receives your question. They answer by revising the request and submitting it again."
+      label="Question"
       action="Send question"
       actionVariant="primary"
       isOpen={isOpen}
@@ -166,13 +167,13 @@ function AskForInformation({ dossier, onOutdated }: ActProps) {
 function Decline({ dossier, onOutdated }: ActProps) {
   const trpc = useTRPC();
   const [isOpen, setOpen] = useState(false);
-  const ends = useActEnds({ done: "The request is declined", onEnd: () => setOpen(false), onOutdated });
+  const ends = useActEnds({ done: "Request declined", onEnd: () => setOpen(false), onOutdated });
   const decline = useMutation(trpc.operator.decline.mutationOptions(ends));
   return (
     <MessageDialog
       title="Decline this request?"
-      description="The customer gets your reason. This cannot be undone: they would have to file a new request."
-      label="Why is it declined?"
+      description="The customer receives your reason. This cannot be undone; they would have to file a new request."
+      label="Reason"
       action="Decline request"
       actionVariant="danger"
       isOpen={isOpen}
@@ -192,7 +193,7 @@ function Decline({ dossier, onOutdated }: ActProps) {
 function Refund({ dossier, onOutdated }: ActProps) {
   const trpc = useTRPC();
   const [isOpen, setOpen] = useState(false);
-  const ends = useActEnds({ done: "The refund is asked for", onEnd: () => setOpen(false), onOutdated });
+  const ends = useActEnds({ done: "Refund requested", onEnd: () => setOpen(false), onOutdated });
   const refund = useMutation(trpc.operator.refund.mutationOptions(ends));
   const payment = payingPayment(paymentsOf(dossier));
   if (!payment) return null;
@@ -201,8 +202,8 @@ function Refund({ dossier, onOutdated }: ActProps) {
   return (
     <MessageDialog
       title={`Refund ${whole}?`}
-      description={`The customer gets back ${whole}, all that is left of what they paid${tax.amountMicros > 0 ? `, with ${formatMoney(tax)} of tax` : ""}. This cannot be undone, and the request ends as refunded once the money is back.`}
-      label="Why is it refunded? The customer reads this."
+      description={`The customer gets back ${whole}, the full remaining amount${tax.amountMicros > 0 ? `, plus ${formatMoney(tax)} tax` : ""}. This cannot be undone. The request becomes refunded once the money is returned.`}
+      label="Reason (shown to the customer)"
       action={`Refund ${whole}`}
       actionVariant="danger"
       isOpen={isOpen}

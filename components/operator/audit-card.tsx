@@ -12,7 +12,7 @@ import type { AuditEntry } from "@/server/contract/audit";
 
 const LOOK_AGAIN_MS = 15_000;
 
-/** Who did what to a request and its payments, when and from where. */
+/** The audit log of a request and its payments. */
 export function AuditCard({ requestId }: { requestId: string }) {
   const trpc = useTRPC();
   const audit = useInfiniteQuery({
@@ -33,7 +33,7 @@ export function AuditCard({ requestId }: { requestId: string }) {
         </CardBody>
       ) : audit.error ? (
         <ErrorState
-          title="The audit log could not be read"
+          title="Could not load the audit log"
           requestId={toFailure(audit.error).requestId ?? undefined}
           action={<Button onClick={() => audit.refetch()}>Try again</Button>}
         >
@@ -45,7 +45,7 @@ export function AuditCard({ requestId }: { requestId: string }) {
       {audit.hasNextPage && (
         <div className="border-t border-line p-3 text-center">
           <Button pending={audit.isFetchingNextPage} onClick={() => audit.fetchNextPage()}>
-            Show earlier entries
+            Load more
           </Button>
         </div>
       )}
@@ -59,7 +59,7 @@ const NOWHERE = "–";
 
 function Entries({ entries }: { entries: AuditEntry[] }) {
   if (entries.length === 0)
-    return <p className="px-4 py-8 text-center text-sm text-muted">Nothing is written down yet.</p>;
+    return <p className="px-4 py-8 text-center text-sm text-muted">No entries yet.</p>;
   return (
     <>
       <div className="hidden sm:block">
@@ -67,10 +67,10 @@ function Entries({ entries }: { entries: AuditEntry[] }) {
           <caption className="sr-only">Audit log, latest first</caption>
           <thead>
             <tr>
-              <TableHead>What</TableHead>
-              <TableHead>Who</TableHead>
-              <TableHead>From where</TableHead>
-              <TableHead className="text-right">When</TableHead>
+              <TableHead>Action</TableHead>
+              <TableHead>Actor</TableHead>
+              <TableHead>Address</TableHead>
+              <TableHead className="text-right">Time</TableHead>
             </tr>
           </thead>
           <tbody>

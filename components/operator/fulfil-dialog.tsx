@@ -14,13 +14,13 @@ import { useActEnds } from "./use-act";
 
 const MOST_SHOWN = 8;
 
-/** Records which capability of the catalog a paid request became. */
+/** Records the catalog capability that a paid request became. */
 export function FulfilDialog({ dossier, onOutdated, isFirst }: ActProps & { isFirst: boolean }) {
   const trpc = useTRPC();
   const id = useId();
   const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState("");
-  const ends = useActEnds({ done: "The capability is recorded", onEnd: () => setOpen(false), onOutdated });
+  const ends = useActEnds({ done: "Capability recorded", onEnd: () => setOpen(false), onOutdated });
   const fulfil = useMutation(trpc.operator.fulfil.mutationOptions(ends));
   const { data: keys = [] } = useQuery({ ...trpc.projects.capabilities.queryOptions(), enabled: isOpen });
   const words = typed.trim().toLowerCase();
@@ -34,19 +34,18 @@ export function FulfilDialog({ dossier, onOutdated, isFirst }: ActProps & { isFi
     <Dialog open={isOpen} onOpenChange={setOpen}>
       <DialogTrigger asChild>
         <Button variant={isFirst ? "primary" : "secondary"}>
-          <PackageCheck aria-hidden />
-          Record what shipped
+          <PackageCheck aria-hidden /> Record capability
         </Button>
       </DialogTrigger>
       {isOpen && (
         <DialogContent
-          title="Record what shipped"
-          description="The customer is told that their capability is there, and has 7 days to accept it. This cannot be undone."
+          title="Record shipped capability"
+          description="The customer is notified that their capability is available, and has 7 days to ask for a refund. This cannot be undone."
         >
           <form onSubmit={submit} className="space-y-4">
             <Refusal error={fulfil.error} />
             <div className="space-y-1.5">
-              <Label htmlFor={id}>Key of the capability</Label>
+              <Label htmlFor={id}>Capability key</Label>
               <Input
                 id={id}
                 type="search"
@@ -60,21 +59,21 @@ export function FulfilDialog({ dossier, onOutdated, isFirst }: ActProps & { isFi
               />
               <p id={`${id}-found`} role="status" className="text-xs text-muted">
                 {isKey
-                  ? "In the catalog."
+                  ? "Found in the catalog."
                   : found.length === 1
-                    ? "1 capability fits. Choose it."
-                    : `${found.length} capabilities fit. Choose one.`}
+                    ? "1 matching capability. Choose it."
+                    : `${found.length} matching capabilities. Choose one.`}
               </p>
             </div>
             {!isKey && found.length > 0 && (
-              <ul aria-label="Capabilities that fit" className="space-y-0.5">
+              <ul aria-label="Matching capabilities" className="space-y-0.5">
                 {found.slice(0, MOST_SHOWN).map((key) => (
                   <li key={key}>
                     <button
                       type="button"
                       onClick={() => {
                         setTyped(key);
-                        document.getElementById(id)?.focus(); // the list, and with it this button, goes away
+                        document.getElementById(id)?.focus(); // the list and this button disappear
                       }}
                       className="block w-full rounded px-2 py-1 text-left font-mono text-xs [overflow-wrap:anywhere] hover:bg-hover"
                     >
@@ -89,7 +88,7 @@ export function FulfilDialog({ dossier, onOutdated, isFirst }: ActProps & { isFi
                 <Button>Cancel</Button>
               </DialogClose>
               <Button type="submit" variant="primary" pending={fulfil.isPending} disabled={!isKey}>
-                Record it
+                Record capability
               </Button>
             </DialogActions>
           </form>

@@ -1,7 +1,7 @@
 import { formatMoney } from "@/components/billing/format-money";
 import type { CommissionPayment } from "@/server/contract/commissions";
 
-/** What of a payment has not gone back yet, as it is written. */
+/** A payment's amount that is not refunded yet, formatted. */
 export function leftOf({ amount, tax, refunded }: CommissionPayment): string {
   const amountMicros = amount.amountMicros + tax.amountMicros - refunded.amountMicros;
   return formatMoney({ amountMicros, currency: amount.currency });

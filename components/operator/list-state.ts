@@ -3,7 +3,7 @@ import { hrefOf, idCursor, placeFields, type SearchParams, singleValues } from "
 import type { QueueCounts } from "@/server/contract/dossiers";
 import type { RequestStatus } from "@/server/contract/requests";
 
-/** The parts of the queue. What waits is shown longest waiting first. */
+/** The views of the queue. Views of waiting requests show the oldest first. */
 export const VIEWS = {
   waiting: {
     label: "Waiting for review",
@@ -13,7 +13,7 @@ export const VIEWS = {
   },
   review: { label: "In review", only: { status: "in_review" }, count: "in_review", order: "oldest" },
   quoted: { label: "Quoted", only: { status: "quoted" }, count: "quoted", order: "newest" },
-  paid: { label: "To be delivered", only: { status: "paid" }, count: "paid", order: "oldest" },
+  paid: { label: "To deliver", only: { status: "paid" }, count: "paid", order: "oldest" },
   refunds: { label: "Refund failed", only: { refund: "failed" }, count: "refundFailed", order: "oldest" },
   all: { label: "All", only: {}, count: undefined, order: "newest" },
 } as const satisfies Record<
@@ -26,32 +26,32 @@ export const VIEWS = {
   }
 >;
 export type View = keyof typeof VIEWS;
-export const VIEW_NAMES = Object.keys(VIEWS) as View[]; // the keys of a constant
+export const VIEW_NAMES = Object.keys(VIEWS) as View[]; // the keys of the constant
 
 const PAGE_SIZE = 25;
 
-/** Part and place of the queue as its address carries them. A word we do not know counts as absent. */
+/** The queue's view and position as its URL has them. An unknown value counts as absent. */
 const QueueState = z.object({
   show: z.enum(VIEW_NAMES).catch("waiting"),
   ...placeFields(idCursor("cr")),
 });
 export type QueueState = z.output<typeof QueueState>;
 
-/** Reads the state from search parameters. */
+/** Parses the state from search parameters. */
 export const readQueueState = (params: SearchParams): QueueState => QueueState.parse(singleValues(params));
 
-/** The query of a state, as the operators' router takes it. */
+/** The operator router's query for a state. */
 export function toQueueQuery({ show, cursor }: QueueState) {
   const { only, order } = VIEWS[show];
   return { ...only, order, cursor, limit: PAGE_SIZE };
 }
 
-/** The address of a state; of the first page of what waits it is the bare path. */
+/** The URL of a state; the first page of the first view is the bare path. */
 export const queueHref = ({ show, ...place }: QueueState): string =>
   hrefOf("/operator/requests", { show: show === "waiting" ? undefined : show, ...place });
 export const requestHref = (requestId: string) => `/operator/requests/${requestId}`;
 
-/** Place in the list of organizations and their plans. */
+/** The position in the list of organizations and their plans. */
 const PlansPlace = z.object(placeFields(idCursor("org")));
 export type PlansPlace = z.output<typeof PlansPlace>;
 

@@ -8,7 +8,7 @@ import { Refusal } from "./refusal";
 
 const MOST_CHARACTERS = 4_000;
 
-/** Asks for what the customer is told, says what the act does, and does it. The trigger is the only child. */
+/** A dialog that asks for a message to the customer and performs the action. The trigger is the only child. */
 export function MessageDialog({
   title,
   description,
@@ -24,7 +24,7 @@ export function MessageDialog({
 }: {
   title: string;
   description: ReactNode;
-  /** What the text is. */
+  /** The label of the text. */
   label: string;
   action: string;
   actionVariant: "primary" | "danger";

@@ -7,7 +7,7 @@ import { SkipLink } from "@/components/shell/panel-shell";
 import { PanelData } from "@/components/trpc";
 import { OperatorNav } from "./operator-nav";
 
-/** The frame of what belongs to the installation and to no project: for its operators. */
+/** The frame of operator pages, which belong to the installation and to no project. */
 export function OperatorFrame({
   person,
   children,

@@ -9,7 +9,7 @@ const ROOMS = [
   { href: "/operator/outbox", label: "Outbox" },
 ];
 
-/** The rooms of operators; on a phone a line of their own. */
+/** Links to the operator pages; on a phone in a row of their own. */
 export function OperatorNav() {
   const pathname = usePathname();
   return (

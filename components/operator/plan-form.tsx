@@ -20,7 +20,7 @@ import type { PlanSettingsView } from "@/server/contract/plan-settings";
 
 type Feature = "plan" | "on" | "off";
 
-/** Gives an organization a plan, and agrees with it what differs from it. */
+/** Sets an organization's plan and the limits that differ from it. */
 export function PlanForm({ settings, onDone }: { settings: PlanSettingsView; onDone(): void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -40,7 +40,7 @@ export function PlanForm({ settings, onDone }: { settings: PlanSettingsView; onD
   const change = useMutation(
     trpc.operator.changePlan.mutationOptions({
       onSuccess: (after) => {
-        toast.success(`${after.displayName} has the plan ${after.plan.displayName}`);
+        toast.success(`${after.displayName} is now on the ${after.plan.displayName} plan`);
         onDone();
       },
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.operator.plans.queryKey() }),
@@ -78,8 +78,8 @@ export function PlanForm({ settings, onDone }: { settings: PlanSettingsView; onD
         onChange={setSlug}
       />
       <fieldset className="space-y-3">
-        <legend className="text-sm font-medium">Limits that differ from the plan</legend>
-        <p className="text-xs text-muted">Empty: the plan's. “none” takes the limit away.</p>
+        <legend className="text-sm font-medium">Custom limits</legend>
+        <p className="text-xs text-muted">Leave empty to use the plan's limit. Enter “none” for no limit.</p>
         <div className="grid gap-3 sm:grid-cols-2">
           {LIMIT_NAMES.map((name) => {
             const own = agreed.limits[name];
@@ -107,7 +107,7 @@ export function PlanForm({ settings, onDone }: { settings: PlanSettingsView; onD
             label={FEATURES[name]}
             value={features[name]}
             options={[
-              ["plan", `As the plan (${plan.features[name] ? "on" : "off"})`],
+              ["plan", `Plan default (${plan.features[name] ? "on" : "off"})`],
               ["on", "On"],
               ["off", "Off"],
             ]}

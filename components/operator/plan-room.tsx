@@ -13,7 +13,7 @@ import type { PlanSettingsView } from "@/server/contract/plan-settings";
 import { type PlansPlace, plansHref, toPlansQuery } from "./list-state";
 import { PlanForm } from "./plan-form";
 
-/** For operators: every organization with its plan and what is agreed with it instead. */
+/** For operators: every organization with its plan and custom limits. */
 export function PlanRoom({ place }: { place: PlansPlace }) {
   const trpc = useTRPC();
   const { data: page } = useSuspenseQuery(trpc.operator.plans.queryOptions(toPlansQuery(place)));
@@ -21,7 +21,7 @@ export function PlanRoom({ place }: { place: PlansPlace }) {
   return (
     <main id="main" tabIndex={-1} className="mx-auto max-w-6xl px-4 py-8 outline-none sm:px-6">
       <PageHeader title="Plans">
-        What each organization may use. Plans are defined in the settings of this installation (PLANS).
+        Each organization's plan and limits. Plans are defined in this installation's settings (PLANS).
       </PageHeader>
       <Card>
         <ul aria-label="Organizations" className="divide-y divide-line">
@@ -42,8 +42,9 @@ export function PlanRoom({ place }: { place: PlansPlace }) {
                 <Limits settings={each} />
               </div>
               <Badge>{each.plan.displayName}</Badge>
-              <Button onClick={() => setChosen(each)} aria-label={`Change the plan of ${each.displayName}`}>
-                Change
+              <Button onClick={() => setChosen(each)} aria-label={`Edit plan of ${each.displayName}`}>
+                {" "}
+                Edit plan
               </Button>
             </li>
           ))}
@@ -67,7 +68,7 @@ export function PlanRoom({ place }: { place: PlansPlace }) {
   );
 }
 
-/** The limits that hold, with what is used where that is counted. */
+/** The effective limits, with usage where it is counted. */
 function Limits({ settings }: { settings: PlanSettingsView }) {
   const bounded = LIMIT_NAMES.filter((limit) => settings.limits[limit] !== null);
   if (bounded.length === 0) return <p className="text-xs text-muted">No limits</p>;

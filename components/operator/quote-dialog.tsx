@@ -14,15 +14,14 @@ import { EMPTY_QUOTE, type QuoteDraft, type ReadQuote } from "./read-quote";
 import { Refusal } from "./refusal";
 import { useActEnds } from "./use-act";
 
-/** Issues a commission quote: written, looked at as the customer will see it, then issued. */
+/** Issues a commission quote: filled in, previewed as the customer will see it, then issued. */
 export function QuoteDialog({ dossier, onOutdated }: ActProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <Dialog open={isOpen} onOpenChange={setOpen}>
       <DialogTrigger asChild>
         <Button variant="primary">
-          <Tag aria-hidden />
-          Issue a quote
+          <Tag aria-hidden /> Issue quote
         </Button>
       </DialogTrigger>
       {isOpen && <QuoteSteps dossier={dossier} onOutdated={onOutdated} onClose={() => setOpen(false)} />}
@@ -32,11 +31,11 @@ export function QuoteDialog({ dossier, onOutdated }: ActProps) {
 
 function QuoteSteps({ dossier, onOutdated, onClose }: ActProps & { onClose: () => void }) {
   const trpc = useTRPC();
-  // The wording the operator has before them: another one by the time of issuing is refused.
+  // The revision that the operator sees. If the request has a newer one by then, issuing is refused.
   const [read] = useState(dossier.request.revision);
   const [draft, setDraft] = useState<QuoteDraft>(EMPTY_QUOTE);
   const [terms, setTerms] = useState<ReadQuote | null>(null);
-  const ends = useActEnds({ done: "The quote is issued", onEnd: onClose, onOutdated });
+  const ends = useActEnds({ done: "Quote issued", onEnd: onClose, onOutdated });
   const issue = useMutation(trpc.operator.issueQuote.mutationOptions(ends));
   useUnsaved(draft !== EMPTY_QUOTE && !issue.isSuccess);
   const about = `For revision ${read.number} of “${summaryOf(dossier)}”.`;
@@ -44,8 +43,8 @@ function QuoteSteps({ dossier, onOutdated, onClose }: ActProps & { onClose: () =
     return (
       <DialogContent
         className="max-w-2xl"
-        title="Issue a quote"
-        description={`${about} You see it as the customer will before it is issued.`}
+        title="Issue quote"
+        description={`${about} You can preview it before it is issued.`}
       >
         <QuoteForm draft={draft} onChange={setDraft} onRead={setTerms} />
       </DialogContent>
@@ -53,15 +52,15 @@ function QuoteSteps({ dossier, onOutdated, onClose }: ActProps & { onClose: () =
   return (
     <DialogContent
       className="max-w-2xl"
-      title="What the customer will see"
-      description={`${about} Once issued it cannot be changed; it can be paid for 14 days.`}
+      title="Preview quote"
+      description={`${about} This is what the customer will see. Once issued, a quote cannot be changed. It can be paid for 14 days.`}
     >
       <div className="space-y-4">
         <Refusal error={issue.error} />
         <QuoteTerms {...terms} />
         <DialogActions>
           <Button disabled={issue.isPending} onClick={() => setTerms(null)}>
-            Change it
+            Edit quote
           </Button>
           <Button
             variant="primary"

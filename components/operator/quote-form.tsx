@@ -13,12 +13,12 @@ import { type QuoteDraft, type ReadQuote, readQuote } from "./read-quote";
 
 const MODES: Record<QuoteDraft["mode"], string> = {
   free: "Free",
-  fixed: "A fixed price a run",
-  metered: "By what is used",
-  hybrid: "A fixed price and by what is used",
+  fixed: "Fixed price per run",
+  metered: "Metered by usage",
+  hybrid: "Fixed price plus usage",
 };
 
-/** The fields of a commission quote. What is wrong is said beside each when they are read. */
+/** The fields of a commission quote. Errors appear beside each field on submit. */
 export function QuoteForm({
   draft,
   onChange,
@@ -85,16 +85,16 @@ export function QuoteForm({
         )}
         {field(
           "days",
-          "Delivery in business days",
+          "Delivery (business days)",
           <Input {...text("days")} inputMode="numeric" autoComplete="off" />,
         )}
       </div>
       <fieldset className="space-y-4 rounded-md border border-line p-3">
-        <legend className="px-1 text-sm font-medium">What running it will cost</legend>
+        <legend className="px-1 text-sm font-medium">Price per run</legend>
         <div className="grid gap-4 sm:grid-cols-2">
           {field(
             "mode",
-            "How it is priced",
+            "Pricing",
             <Select
               value={draft.mode}
               onValueChange={(value) => set({ mode: RuntimePricingDraft.shape.mode.parse(value) })}
@@ -113,21 +113,26 @@ export function QuoteForm({
             field(
               "startingAt",
               <>
-                Starts at, in {draft.currency} <span className="font-normal text-muted">(if known)</span>
+                Starting price in {draft.currency} <span className="font-normal text-muted">(optional)</span>
               </>,
               <AmountInput {...text("startingAt")} placeholder="0.02" />,
             )}
         </div>
         {field(
           "display",
-          "In words",
-          <Input {...text("display")} maxLength={300} autoComplete="off" placeholder="about $0.02 a page" />,
+          "Description",
+          <Input
+            {...text("display")}
+            maxLength={300}
+            autoComplete="off"
+            placeholder="about $0.02 per page"
+          />,
         )}
       </fieldset>
       {field(
         "note",
         <>
-          A note to the customer <span className="font-normal text-muted">(if you like)</span>
+          Note to the customer <span className="font-normal text-muted">(optional)</span>
         </>,
         <Textarea {...text("note")} maxLength={4_000} />,
       )}
@@ -136,7 +141,7 @@ export function QuoteForm({
           <Button>Cancel</Button>
         </DialogClose>
         <Button type="submit" variant="primary">
-          Look at it
+          Preview
         </Button>
       </DialogActions>
     </form>

@@ -11,13 +11,13 @@ import type { RefundReason } from "@/server/contract/commissions";
 import type { DossierPayment, DossierQuote, RevisionHead } from "@/server/contract/dossiers";
 
 const STATES: Record<DossierQuote["status"], { label: string; tone: Tone }> = {
-  active: { label: "Can be paid", tone: "busy" },
+  active: { label: "Awaiting payment", tone: "busy" },
   expired: { label: "Expired", tone: "neutral" },
   superseded: { label: "Replaced", tone: "neutral" },
   paid: { label: "Paid", tone: "good" },
 };
 
-/** The quotes of a request, newest first, each with what was paid for it and what goes back. */
+/** A request's quotes, newest first, each with its payments and refunds. */
 export function QuoteList({ quotes, revisions }: { quotes: DossierQuote[]; revisions: RevisionHead[] }) {
   if (quotes.length === 0) return null;
   return (
@@ -49,9 +49,9 @@ function Terms({ quote, revision }: { quote: DossierQuote; revision: number | un
         <Badge tone={tone}>{label}</Badge>
       </p>
       <Facts>
-        <Fact name="Running it">{quote.runtimePricing.display}</Fact>
+        <Fact name="Price per run">{quote.runtimePricing.display}</Fact>
         <Fact name="Delivery">{daysOf(quote.delivery.targetBusinessDays, "business day")}</Fact>
-        <Fact name="Wording">{revision && `Revision ${revision}`}</Fact>
+        <Fact name="Revision">{revision && `Revision ${revision}`}</Fact>
         <Fact name="Issued">
           <Moment at={quote.issuedAt} /> by {quote.issuer}
         </Fact>
@@ -75,10 +75,10 @@ function Terms({ quote, revision }: { quote: DossierQuote; revision: number | un
 
 const PAYMENT_STATES: Record<DossierPayment["state"], string> = {
   open: "Checkout open",
-  processing: "Money on its way",
+  processing: "Payment processing",
   paid: "Paid",
   failed: "Payment failed",
-  expired: "Checkout closed unpaid",
+  expired: "Checkout expired",
 };
 
 function Payment({ payment }: { payment: DossierPayment }) {
@@ -91,9 +91,9 @@ function Payment({ payment }: { payment: DossierPayment }) {
       <Facts>
         <Fact name="Amount">{formatMoney(payment.amount)}</Fact>
         <Fact name="Tax">{payment.tax.amountMicros > 0 && formatMoney(payment.tax)}</Fact>
-        <Fact name="By">{payment.startedBy}</Fact>
+        <Fact name="Started by">{payment.startedBy}</Fact>
         <Fact name="Paid">{payment.paidAt && <Moment at={payment.paidAt} />}</Fact>
-        <Fact name="Given back">{payment.refunded.amountMicros > 0 && formatMoney(payment.refunded)}</Fact>
+        <Fact name="Refunded">{payment.refunded.amountMicros > 0 && formatMoney(payment.refunded)}</Fact>
       </Facts>
       <RefundState payment={payment} />
     </div>
@@ -101,10 +101,10 @@ function Payment({ payment }: { payment: DossierPayment }) {
 }
 
 const WHY: Record<RefundReason, string> = {
-  operator: "An operator asked for it.",
-  expired: "It was paid after the quote had expired.",
-  superseded: "It was paid after the quote had been replaced.",
-  already_paid: "The quote had been paid already.",
+  operator: "Requested by an operator.",
+  expired: "The quote was paid after it expired.",
+  superseded: "The quote was paid after it was replaced.",
+  already_paid: "The quote was already paid.",
 };
 
 function RefundState({ payment }: { payment: DossierPayment }) {
@@ -123,14 +123,18 @@ function RefundState({ payment }: { payment: DossierPayment }) {
   switch (refund.state) {
     case "pending":
       return (
-        <Notice tone="busy" title="Refund asked for">
+        <Notice tone="busy" title="Refund requested">
           {why}
-          {refundError && <span className="mt-1 block">The last try failed: {refundError} It goes on.</span>}
+          {refundError && (
+            <span className="mt-1 block">
+              The last attempt failed: {refundError} It is retried automatically.
+            </span>
+          )}
         </Notice>
       );
     case "done":
       return (
-        <Notice tone="good" title="Refund done">
+        <Notice tone="good" title="Refunded">
           {why}
         </Notice>
       );
@@ -138,7 +142,7 @@ function RefundState({ payment }: { payment: DossierPayment }) {
       return (
         <Notice tone="bad" title="Refund failed">
           {why}
-          <span className="mt-1 block">The provider says: {refundError ?? "nothing"}</span>
+          <span className="mt-1 block">Provider response: {refundError ?? "none"}</span>
         </Notice>
       );
   }

@@ -3,7 +3,7 @@ import { daysOf } from "@/components/commissions/offer";
 import { Fact, Facts } from "@/components/ui/facts";
 import type { ReadQuote } from "./read-quote";
 
-/** The terms of a commission quote as its customer reads them. */
+/** A commission quote's terms as the customer sees them. */
 export function QuoteTerms({ priceMicros, currency, runtimePricing, targetBusinessDays, note }: ReadQuote) {
   const { startingAtMicros } = runtimePricing;
   return (
@@ -15,10 +15,10 @@ export function QuoteTerms({ priceMicros, currency, runtimePricing, targetBusine
           </span>{" "}
           <span className="text-muted">before tax, paid once</span>
         </Fact>
-        <Fact name="Running it">
+        <Fact name="Price per run">
           {runtimePricing.display} <span className="text-muted">– projected</span>
         </Fact>
-        <Fact name="Starts at">
+        <Fact name="Starting price">
           {startingAtMicros != null && formatMoney({ amountMicros: startingAtMicros, currency })}
         </Fact>
         <Fact name="Delivery">About {daysOf(targetBusinessDays, "business day")} after it is paid</Fact>

@@ -10,7 +10,7 @@ const WRITTEN = {
   days: "7",
 };
 
-test("what was written is issued as it was meant", () => {
+test("a completed form becomes the quote to issue", () => {
   const { quote, problems } = readQuote({ ...WRITTEN, note: " At once. " });
   expect(problems).toEqual({});
   expect(IssueCommissionQuote.parse({ ...quote, requestId: "cr_1", revisionId: "crr_1" })).toMatchObject({
@@ -27,12 +27,12 @@ test("what was written is issued as it was meant", () => {
   });
 });
 
-test("in Canadian dollars the price of running it is, too", () => {
+test("a quote in Canadian dollars has its run price in Canadian dollars too", () => {
   const { quote } = readQuote({ ...WRITTEN, currency: "CAD" });
   expect(quote).toMatchObject({ currency: "CAD", runtimePricing: { billingCurrency: "CAD" } });
 });
 
-test("what is free starts at nothing, whatever stood there before", () => {
+test("free pricing has no starting price, even if one was entered before", () => {
   const { quote } = readQuote({ ...WRITTEN, mode: "free", startingAt: "not a number" });
   expect(quote?.runtimePricing).toMatchObject({ mode: "free", startingAtMicros: null });
 });
@@ -44,17 +44,17 @@ test.each([
   [{ days: "251" }, "days"],
   [{ days: "1.5" }, "days"],
   [{ display: "  " }, "display"],
-])("%j is said beside its field, and nothing is issued", (change, field) => {
+])("%j is reported at its field, and nothing is issued", (change, field) => {
   const { quote, problems } = readQuote({ ...WRITTEN, ...change });
   expect(quote).toBeNull();
   expect(Object.keys(problems)).toEqual([field]);
 });
 
-test("an empty form names every field that is needed, in the order they are read", () => {
+test("an empty form reports every required field, in reading order", () => {
   expect(Object.keys(readQuote({ ...EMPTY_QUOTE, days: "" }).problems)).toEqual(["price", "days", "display"]);
 });
 
-test("the price is in whole cents and the starting price may be less than a cent, as the service takes them", () => {
+test("the price is in whole cents and the starting price may be below a cent, as the service accepts", () => {
   const { quote } = readQuote({ ...WRITTEN, price: "1000000", startingAt: "0.000125" });
   expect(
     IssueCommissionQuote.parse({ ...quote, requestId: "cr_1", revisionId: "crr_1" }).runtimePricing,

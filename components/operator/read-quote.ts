@@ -1,7 +1,7 @@
 import { type Bounds, readAmount } from "@/components/ui/amount";
 import type { IssueCommissionQuote } from "@/server/contract/requests";
 
-/** A quote as it is written into the form. */
+/** A quote as the form holds it. */
 export type QuoteDraft = {
   price: string;
   currency: IssueCommissionQuote["currency"];
@@ -21,17 +21,17 @@ export const EMPTY_QUOTE: QuoteDraft = {
   note: "",
 };
 
-/** The same as it is issued. */
+/** The quote as it is issued. */
 export type ReadQuote = Omit<IssueCommissionQuote, "requestId" | "revisionId">;
 export type QuoteProblems = Partial<Record<keyof QuoteDraft, string>>;
 
 const MOST_DAYS = 250;
-/** The price of a commission: whole cents, as `IssueCommissionQuote` takes it. */
+/** A commission's price bounds: whole cents, as `IssueCommissionQuote` accepts. */
 export const PRICE: Bounds = { leastMicros: 1_000_000, mostMicros: 1_000_000_000_000, decimals: 2 };
-/** What a run may cost at least: less than a cent is common. */
+/** The bounds of a run's starting price, which is often below a cent. */
 export const STARTING_PRICE: Bounds = { leastMicros: 0, mostMicros: 1_000_000_000, decimals: 6 };
 
-/** Reads what was written; either a quote, or what is wrong with which field. */
+/** Parses the form: either a quote, or the problems by field. */
 export function readQuote(draft: QuoteDraft): { quote: ReadQuote | null; problems: QuoteProblems } {
   const price = readAmount(draft.price, PRICE);
   const hasStart = draft.mode !== "free" && draft.startingAt.trim() !== "";
@@ -41,8 +41,8 @@ export function readQuote(draft: QuoteDraft): { quote: ReadQuote | null; problem
   const problems: QuoteProblems = {
     ...(price.problem && { price: price.problem }),
     ...(start.problem && { startingAt: start.problem }),
-    ...((days < 1 || days > MOST_DAYS) && { days: `A whole number of days, 1 to ${MOST_DAYS}.` }),
-    ...(display === "" && { display: "Say what running it will cost, as well as you know." }),
+    ...((days < 1 || days > MOST_DAYS) && { days: `Enter a whole number of days from 1 to ${MOST_DAYS}.` }),
+    ...(display === "" && { display: "Describe what a run will cost." }),
   };
   if (price.micros === null || Object.keys(problems).length > 0) return { quote: null, problems };
   const runtimePricing = {

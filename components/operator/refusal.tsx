@@ -1,7 +1,7 @@
 import { sentencesOf } from "@/components/trpc";
 import { Notice } from "@/components/ui/notice";
 
-/** Why an act was not done, where its form is. */
+/** Why an action was refused, shown in its form. */
 export function Refusal({ error }: { error: unknown }) {
   if (!error) return null;
   return (

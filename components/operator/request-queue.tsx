@@ -25,30 +25,30 @@ import {
 
 const LOOK_AGAIN_MS = 15_000;
 const EMPTY: Record<View, { title: string; text: string }> = {
-  waiting: { title: "Nothing waits for review", text: "Requests appear here when customers submit them." },
+  waiting: { title: "No requests to review", text: "Requests appear here when customers submit them." },
   review: {
-    title: "Nothing is in review",
-    text: "Requests you open for review stay here until you answer them.",
+    title: "No requests in review",
+    text: "Requests you open for review stay here until you respond.",
   },
   quoted: {
-    title: "No quote waits for a customer",
-    text: "Requests stay here until a person pays their quote.",
+    title: "No open quotes",
+    text: "Requests stay here until their quote is paid.",
   },
   paid: {
-    title: "Nothing is to be delivered",
+    title: "Nothing to deliver",
     text: "Paid requests stay here until you record what shipped.",
   },
   refunds: {
-    title: "No refund has failed",
-    text: "Requests stay here while a payment provider refuses to give back what was paid for them.",
+    title: "No failed refunds",
+    text: "Requests stay here while the payment provider rejects their refund.",
   },
   all: {
     title: "No requests yet",
-    text: "Requests of every organization appear here once they are submitted.",
+    text: "Requests from every organization appear here.",
   },
 };
 
-/** The capability requests of every organization, by what they wait for. */
+/** The capability requests of every organization, by their next step. */
 export function RequestQueue({ state }: { state: QueueState }) {
   const trpc = useTRPC();
   const { data } = useSuspenseQuery({
@@ -62,15 +62,13 @@ export function RequestQueue({ state }: { state: QueueState }) {
       : ({ back: "Newer", on: "Older" } as const);
   return (
     <main id="main" tabIndex={-1} className="mx-auto max-w-6xl px-4 py-8 outline-none sm:px-6">
-      <PageHeader title="Capability requests">
-        What customers miss, from the first reading to what ships.
-      </PageHeader>
+      <PageHeader title="Capability requests">Requests from customers, from review to delivery.</PageHeader>
       <QueueViews show={state.show} />
       <Card className="overflow-hidden">
         {data.items.length > 0 ? (
           <Rows items={data.items} caption={`${label}, ${order} first`} />
         ) : state.cursor ? (
-          <p className="px-4 py-10 text-center text-sm text-muted">Nothing more after this.</p>
+          <p className="px-4 py-10 text-center text-sm text-muted">No more requests.</p>
         ) : (
           <EmptyState icon={Inbox} title={EMPTY[state.show].title}>
             {EMPTY[state.show].text}
@@ -95,7 +93,7 @@ function QueueViews({ show }: { show: View }) {
     refetchInterval: LOOK_AGAIN_MS,
   });
   return (
-    <nav aria-label="Parts of the queue" className="mb-4 flex flex-wrap gap-1.5">
+    <nav aria-label="Queue views" className="mb-4 flex flex-wrap gap-1.5">
       {VIEW_NAMES.map((view) => {
         const { label, count } = VIEWS[view];
         return (
@@ -186,7 +184,7 @@ function Rows({ items, caption }: { items: QueuedRequest[]; caption: string }) {
   );
 }
 
-/** Its state, and that a refund failed where its state does not say so: of a payment that bought nothing. */
+/** Its state, and a failed refund where the state does not show it, such as of a duplicate payment. */
 const Standing = ({ item: { status, refund, hasFailedRefund } }: { item: QueuedRequest }) => (
   <span className="inline-flex flex-wrap items-center gap-1.5">
     <RequestStatusBadge status={status} refund={refund} />
@@ -205,5 +203,5 @@ const ToRequest = ({ item, className }: { item: QueuedRequest; className: string
   </Link>
 );
 
-/** Since it was handed in; a draft was not. */
+/** When it was submitted; null for a draft. */
 const Age = ({ item }: { item: QueuedRequest }) => <Ago at={item.submittedAt ?? item.createdAt} />;

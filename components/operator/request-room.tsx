@@ -17,10 +17,10 @@ import { CompareCard } from "./revisions/compare-card";
 import { ThreadCard } from "./thread-card";
 
 const LOOK_AGAIN_MS = 10_000;
-/** While its money is on the way back, which takes a moment. */
+/** While a refund is in progress, which takes a moment. */
 const LOOK_SOON_MS = 2_000;
 
-/** One request for its operator: what is asked, how it changed, what was done, and what can be done now. */
+/** One request for an operator: its content, revisions, history and possible actions. */
 export function RequestRoom({ requestId }: { requestId: string }) {
   const { data: dossier } = useSuspenseQuery({
     ...useTRPC().operator.request.queryOptions({ request_id: requestId }),

@@ -9,30 +9,28 @@ import { useMutation } from "@/components/use-mutation";
 import type { DossierPayment } from "@/server/contract/dossiers";
 import { leftOf } from "./left-of";
 
-/** Asks the payment provider once more for a refund that failed, whoever wanted it. */
+/** Retries a failed refund at the payment provider. */
 export function RetryRefund({ payment, refundId }: { payment: DossierPayment; refundId: string }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const retry = useMutation(
     trpc.operator.retryRefund.mutationOptions({
       onSuccess({ state }) {
-        if (state === "failed") toast.error("The refund has failed again");
-        else toast.success("The refund is asked for");
+        if (state === "failed") toast.error("Refund failed again");
+        else toast.success("Refund requested");
       },
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.operator.pathKey() }),
     }),
   );
   return (
     <Confirm
-      title="Ask for the refund again?"
-      description={`The payment provider is asked once more to give ${leftOf(payment)} back. That cannot be undone once it has.`}
-      action="Ask again"
-      keep="Not now"
+      title="Retry this refund?"
+      description={`The payment provider is asked again to refund ${leftOf(payment)}. A completed refund cannot be undone.`}
+      action="Retry refund"
       onConfirm={() => retry.mutate({ paymentId: payment.paymentId, refundId })}
     >
       <Button variant="primary" pending={retry.isPending}>
-        <RotateCcw aria-hidden />
-        Ask for the refund again
+        <RotateCcw aria-hidden /> Retry refund
       </Button>
     </Confirm>
   );

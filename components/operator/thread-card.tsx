@@ -4,11 +4,11 @@ import { Moment } from "@/components/time/moment";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import type { RequestEvent } from "@/server/contract/requests";
 
-/** Everything that happened to a request, oldest first, with what was said. */
+/** A request's history with messages, oldest first. */
 export function ThreadCard({ events }: { events: RequestEvent[] }) {
   return (
     <Card aria-labelledby="thread-title">
-      <CardHeader title="What happened" id="thread-title" />
+      <CardHeader title="History" id="thread-title" />
       <CardBody>
         <ol className="space-y-3.5 border-l border-line pl-4">
           {events.map((event) => (
@@ -33,7 +33,7 @@ export function ThreadCard({ events }: { events: RequestEvent[] }) {
 const actorOf = ({ actorId: id, actorKind: kind, actorName: name }: RequestEvent) =>
   callerName({ id, kind, name });
 
-/** What an event says beside its name: the operator's words, or the key that shipped. */
+/** An event's detail: the operator's message, or the key that shipped. */
 function Said({ event: { payload } }: { event: RequestEvent }) {
   const text = [payload.message, payload.capabilityKey].find((value) => typeof value === "string");
   if (typeof text !== "string") return null;

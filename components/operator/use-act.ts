@@ -4,17 +4,17 @@ import { toast } from "sonner";
 import { sentencesOf, toFailure, useTRPC } from "@/components/trpc";
 
 export type ActEnds = {
-  /** What is said when it is done. */
+  /** The toast on success. */
   done: string;
-  /** Closes what was open for it. */
+  /** Closes the action's dialog. */
   onEnd?: () => void;
-  /** The request is not any more what the operator looked at; it is read again. */
+  /** The request has changed since the operator loaded it; it is fetched again. */
   onOutdated: (why: string | null) => void;
 };
 
 /**
- * How the end of an act is told, for `mutationOptions`: done; refused because the request changed meanwhile, which stays on the
- * page; or refused for another reason, which its form says. All that the operators' rooms show is read again.
+ * The `mutationOptions` of an operator's action. Success shows a toast; a request that changed meanwhile shows a notice
+ * on the page; any other refusal shows in the form. All operator data is fetched again.
  */
 export function useActEnds({ done, onEnd, onOutdated }: ActEnds) {
   const trpc = useTRPC();

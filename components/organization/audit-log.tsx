@@ -22,13 +22,13 @@ const FIELDS = [
     placeholder: "key or key.rotated",
     pattern: "[a-z_]+(\\.[a-z_]+)?",
   },
-  { name: "actor", label: "Who", type: "text", placeholder: "E-mail or id", pattern: undefined },
+  { name: "actor", label: "Actor", type: "text", placeholder: "Email or id", pattern: undefined },
   { name: "from", label: "From (UTC)", type: "date", placeholder: undefined, pattern: undefined },
   { name: "to", label: "Before (UTC)", type: "date", placeholder: undefined, pattern: undefined },
 ] as const;
 type Filter = Partial<Record<(typeof FIELDS)[number]["name"], string>>;
 
-/** Who did what in an organization, latest first, narrowed and as a file. */
+/** An organization's audit log, latest first, with filters and CSV export. */
 export function AuditLog({ organizationId }: { organizationId: string }) {
   const trpc = useTRPC();
   const [filter, setFilter] = useState<Filter>({});
@@ -81,14 +81,14 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
         </CardBody>
       ) : log.error ? (
         <ErrorState
-          title="The audit log could not be read"
+          title="Could not load the audit log"
           requestId={toFailure(log.error).requestId ?? undefined}
           action={<Button onClick={() => log.refetch()}>Try again</Button>}
         >
           {sentencesOf(log.error)}
         </ErrorState>
       ) : entries.length === 0 ? (
-        <p className="px-4 py-8 text-center text-sm text-muted">Nothing of this kind is written down.</p>
+        <p className="px-4 py-8 text-center text-sm text-muted">No matching entries.</p>
       ) : (
         <ol aria-labelledby="log-title" className="divide-y divide-line">
           {entries.map((entry) => (
@@ -99,7 +99,7 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
       {log.hasNextPage && (
         <div className="border-t border-line p-3 text-center">
           <Button pending={log.isFetchingNextPage} onClick={() => log.fetchNextPage()}>
-            Show earlier entries
+            Load more
           </Button>
         </div>
       )}
@@ -107,7 +107,7 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
   );
 }
 
-/** A list in words, which break at their commas; anything else that is no text as JSON. */
+/** A list as comma-separated words; anything else that is not text as JSON. */
 function wordsOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return value.map(wordsOf).join(", ") || "none";

@@ -11,7 +11,7 @@ import { useMutation } from "@/components/use-mutation";
 import type { Invitation } from "@/server/contract/members";
 import { isAsHigh, type RoleName } from "./roles";
 
-/** Invitations nobody has accepted yet. */
+/** Pending invitations. */
 export function InvitationList({ organizationId, role }: { organizationId: string; role: RoleName }) {
   const trpc = useTRPC();
   const { data: invitations } = useSuspenseQuery(
@@ -19,9 +19,9 @@ export function InvitationList({ organizationId, role }: { organizationId: strin
   );
   return (
     <Card aria-labelledby="invitations-title" className="overflow-hidden">
-      <CardHeader id="invitations-title" title="Invitations" hint="Not accepted yet" />
+      <CardHeader id="invitations-title" title="Invitations" hint="Pending" />
       {invitations.length === 0 ? (
-        <p className="px-4 py-8 text-center text-sm text-muted">No invitation waits.</p>
+        <p className="px-4 py-8 text-center text-sm text-muted">No pending invitations.</p>
       ) : (
         <ul aria-labelledby="invitations-title" className="divide-y divide-line">
           {invitations.map((invitation) => (
@@ -44,7 +44,7 @@ function Row({ invitation, mayChange }: { invitation: Invitation; mayChange: boo
   const onSettled = () => queryClient.invalidateQueries({ queryKey: trpc.organizations.pathKey() });
   const resend = useMutation(
     trpc.organizations.resendInvitation.mutationOptions({
-      onSuccess: () => toast.success(`A new link goes to ${email}`),
+      onSuccess: () => toast.success(`New link sent to ${email}`),
       onSettled,
     }),
   );
@@ -72,18 +72,23 @@ function Row({ invitation, mayChange }: { invitation: Invitation; mayChange: boo
           <Button
             size="sm"
             pending={resend.isPending}
-            aria-label={`Send again to ${email}`}
+            aria-label={`Resend to ${email}`}
             onClick={() => resend.mutate({ invitationId })}
           >
-            Send again
+            {" "}
+            Resend
           </Button>
           <Confirm
-            title={`Withdraw the invitation of ${email}?`}
-            description="Its link works no more."
-            action="Withdraw"
+            title={`Withdraw the invitation for ${email}?`}
+            description="The link will stop working."
+            action="Withdraw invitation"
             onConfirm={() => withdraw.mutate({ invitationId })}
           >
-            <Button size="sm" pending={withdraw.isPending} aria-label={`Withdraw the invitation of ${email}`}>
+            <Button
+              size="sm"
+              pending={withdraw.isPending}
+              aria-label={`Withdraw the invitation for ${email}`}
+            >
               Withdraw
             </Button>
           </Confirm>

@@ -14,7 +14,9 @@ import type { OfferedPlace } from "@/server/contract/members";
 
 const KEPT = "capstan.invitation";
 
-/** The token of the link; kept for this tab alone while its holder signs in, and out of the address at once. */
+/**
+ * The link's token. It is stored for this tab only, while its holder signs in, and is removed from the URL immediately.
+ */
 function takeToken(): string {
   const given = window.location.hash.slice(1);
   if (given) {
@@ -24,7 +26,7 @@ function takeToken(): string {
   return given || (sessionStorage.getItem(KEPT) ?? "");
 }
 
-/** What an invitation offers, and how to take it: signed in with its address, or as somebody new. */
+/** An invitation and the ways to accept it: signed in with its address, or with a new account. */
 export function InvitationPage({ signedInAs }: { signedInAs: string | null }) {
   const trpc = useTRPC();
   const [token, setToken] = useState<string | null>(null);
@@ -38,8 +40,7 @@ export function InvitationPage({ signedInAs }: { signedInAs: string | null }) {
     if (found) mutate({ token: found });
   }, [mutate]);
 
-  if (token === "")
-    return <Refused>Open the link of the letter: without it there is nothing to accept.</Refused>;
+  if (token === "") return <Refused>Open the link from your invitation email.</Refused>;
   if (look.error) return <Refused>{sentencesOf(look.error)}</Refused>;
   if (!look.data || token === null)
     return (
@@ -57,12 +58,12 @@ export function InvitationPage({ signedInAs }: { signedInAs: string | null }) {
 function Refused({ children }: { children: string }) {
   return (
     <>
-      <PlainTitle title="This invitation opens nothing" />
+      <PlainTitle title="Invitation not valid" />
       <Card className="space-y-4 p-5">
         <Notice tone="bad" role="alert">
           {children}
         </Notice>
-        <p className="text-sm text-muted">Ask who invited you for a new letter.</p>
+        <p className="text-sm text-muted">Ask the person who invited you to send a new one.</p>
       </Card>
     </>
   );
@@ -85,7 +86,7 @@ function Offer({
       async onSuccess({ email, isNew }) {
         sessionStorage.removeItem(KEPT);
         if (isNew) await signIn("credentials", { email, password, redirect: false }).catch(() => null);
-        window.location.assign("/"); // a whole new page: nothing of an earlier reader stays in memory
+        window.location.assign("/"); // a full page load, so that nothing of an earlier reader stays in memory
       },
     }),
   );
@@ -103,7 +104,7 @@ function Offer({
   return (
     <>
       <PlainTitle title={`Join ${offered.organizationName}`}>
-        {offered.invitedBy} invites {offered.email} as {offered.role}.
+        {offered.invitedBy} invited {offered.email} as {offered.role}.
       </PlainTitle>
       <Card className="p-5">
         {accept.error && (
@@ -116,7 +117,7 @@ function Offer({
             <p className="text-sm">
               {signedInAs
                 ? `You are signed in as ${signedInAs}. The invitation is for ${offered.email}.`
-                : `There is an account for ${offered.email}. Sign in with it to accept.`}
+                : `${offered.email} already has an account. Sign in to accept.`}
             </p>
             <Button asChild variant="primary" size="lg" className="w-full">
               <a href={signInHref}>Sign in as {offered.email}</a>
@@ -127,7 +128,7 @@ function Offer({
             {!isRight && (
               <>
                 <div className="space-y-1.5">
-                  <Label htmlFor="join-email">E-mail</Label>
+                  <Label htmlFor="join-email">Email</Label>
                   <Input
                     id="join-email"
                     name="username"
@@ -142,7 +143,7 @@ function Offer({
                   <Input id="join-name" name="name" maxLength={255} autoComplete="name" className="h-10" />
                 </div>
                 <div className="space-y-1.5">
-                  <Label htmlFor="join-password">Choose a password</Label>
+                  <Label htmlFor="join-password">Password</Label>
                   <Input
                     id="join-password"
                     type="password"
@@ -159,7 +160,7 @@ function Offer({
               </>
             )}
             <Button type="submit" variant="primary" size="lg" pending={accept.isPending} className="w-full">
-              Accept the invitation
+              Accept invitation
             </Button>
           </form>
         )}

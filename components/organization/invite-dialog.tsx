@@ -13,7 +13,7 @@ import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/u
 import { useMutation } from "@/components/use-mutation";
 import { isAsHigh, MEANING, ROLES, type RoleName } from "./roles";
 
-/** Offers an e-mail address a place; the letter alone holds the link. */
+/** Invites an email address. Only the email contains the link. */
 export function InviteDialog({ organizationId, role }: { organizationId: string; role: RoleName }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -22,7 +22,7 @@ export function InviteDialog({ organizationId, role }: { organizationId: string;
   const invite = useMutation(
     trpc.organizations.invite.mutationOptions({
       onSuccess: ({ email }) => {
-        toast.success(`${email} is invited`);
+        toast.success(`Invitation sent to ${email}`);
         setOpen(false);
       },
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.organizations.pathKey() }),
@@ -44,13 +44,12 @@ export function InviteDialog({ organizationId, role }: { organizationId: string;
     >
       <DialogTrigger asChild>
         <Button variant="primary" size="sm">
-          <UserPlus aria-hidden />
-          Invite
+          <UserPlus aria-hidden /> Invite member
         </Button>
       </DialogTrigger>
       <DialogContent
-        title="Invite somebody"
-        description="They get a letter with a link that works once, for this address alone, for seven days."
+        title="Invite member"
+        description="They receive an email with a link that works once, only for this address, for seven days."
       >
         <form onSubmit={submit} className="space-y-4">
           {invite.error && (
@@ -59,7 +58,7 @@ export function InviteDialog({ organizationId, role }: { organizationId: string;
             </Notice>
           )}
           <div className="space-y-1.5">
-            <Label htmlFor="invite-email">E-mail</Label>
+            <Label htmlFor="invite-email">Email</Label>
             <Input id="invite-email" name="email" type="email" required maxLength={254} autoComplete="off" />
           </div>
           <div className="grid gap-1.5">

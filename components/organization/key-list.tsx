@@ -21,7 +21,7 @@ import type { ApiKey } from "@/server/contract/organizations";
 
 type NamedKey = ApiKey & { maker: string | null };
 
-/** Every key of an organization, those of all its projects too. */
+/** All keys of an organization, including those of its projects. */
 export function KeyList({ organizationId, canWrite }: { organizationId: string; canWrite: boolean }) {
   const trpc = useTRPC();
   const { data: keys } = useSuspenseQuery(trpc.organizations.keys.queryOptions({ organizationId }));
@@ -33,7 +33,7 @@ export function KeyList({ organizationId, canWrite }: { organizationId: string; 
     <Card aria-labelledby="keys-title" className="overflow-hidden">
       <CardHeader
         id="keys-title"
-        title="API keys of every project"
+        title="All API keys"
         actions={
           <>
             <Checkbox
@@ -42,14 +42,14 @@ export function KeyList({ organizationId, canWrite }: { organizationId: string; 
               onCheckedChange={(checked) => setAllShown(checked === true)}
             />
             <Label htmlFor="all-keys" className="font-normal text-muted">
-              Revoked too
+              Show revoked
             </Label>
           </>
         }
       />
       {shown.length === 0 ? (
-        <EmptyState icon={KeyRound} title="No active key">
-          Keys are made in a project, for it or for every project of the organization.
+        <EmptyState icon={KeyRound} title="No active keys">
+          Create keys in a project, for that project or for every project of the organization.
         </EmptyState>
       ) : (
         <ul aria-labelledby="keys-title" className="divide-y divide-line">
@@ -68,8 +68,8 @@ export function KeyList({ organizationId, canWrite }: { organizationId: string; 
                 </div>
                 <div className="text-xs text-muted [overflow-wrap:anywhere]">
                   <code>{key.prefix}…</code> ·{" "}
-                  {key.projectId ? (nameOf.get(key.projectId) ?? key.projectId) : "Every project"} · made by{" "}
-                  {key.maker ?? "an operator"} ·{" "}
+                  {key.projectId ? (nameOf.get(key.projectId) ?? key.projectId) : "Every project"} · created
+                  by {key.maker ?? "an operator"} ·{" "}
                   {key.lastUsedAt ? (
                     <>
                       last used <Ago at={key.lastUsedAt} />
@@ -121,7 +121,7 @@ function Acts({ apiKey }: { apiKey: NamedKey }) {
       {!apiKey.replacedBy && <RotateKey apiKey={apiKey} />}
       <Confirm
         title={`Revoke “${apiKey.name}”?`}
-        description="Whatever uses it is refused from the next request on. This cannot be undone."
+        description="Anything using this key is refused from its next request. This cannot be undone."
         action="Revoke key"
         onConfirm={() => revoke.mutate({ keyId: apiKey.keyId })}
       >
@@ -134,13 +134,13 @@ function Acts({ apiKey }: { apiKey: NamedKey }) {
 }
 
 const OVERLAPS = [
-  { value: "0", label: "None: the old key ends now" },
+  { value: "0", label: "None (the old key stops working now)" },
   { value: "3600", label: "1 hour" },
   { value: "86400", label: "1 day" },
   { value: "604800", label: "7 days" },
 ];
 
-/** Makes a key in the place of this one, and shows it once. */
+/** Creates a key that replaces this one, and shows it once. */
 function RotateKey({ apiKey }: { apiKey: NamedKey }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -152,7 +152,7 @@ function RotateKey({ apiKey }: { apiKey: NamedKey }) {
   function turn(next: boolean) {
     setOpen(next);
     if (next) return rotate.reset();
-    // The list would drop this row, and the new key with it, while it is shown.
+    // Refreshing now would drop this row from the list, and the dialog with the new key.
     queryClient.invalidateQueries({ queryKey: trpc.organizations.pathKey() });
   }
   return (
@@ -167,7 +167,7 @@ function RotateKey({ apiKey }: { apiKey: NamedKey }) {
       ) : (
         <DialogContent
           title={`Rotate “${apiKey.name}”`}
-          description="A new key takes its place, with the same scopes. Both work during the overlap."
+          description="Creates a new key with the same scopes. Both keys work during the overlap."
         >
           {rotate.error && (
             <Notice tone="bad" role="alert" className="mb-4">

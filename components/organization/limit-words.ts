@@ -1,14 +1,14 @@
 import type { PlanFeature, PlanLimit } from "@/server/contract/billing";
 
-/** Limits of plans in the words of the panel, in the order they are shown in. */
+/** The panel's names for plan limits, in display order. */
 export const LIMITS: Record<PlanLimit, string> = {
-  users: "People, with open invitations",
+  users: "People and pending invitations",
   projects: "Active projects",
-  environments: "Active environments of a project",
+  environments: "Active environments per project",
   apiKeys: "API keys",
-  concurrentDurableJobs: "Jobs running at once",
+  concurrentDurableJobs: "Concurrent jobs",
   activeDurableJobs: "Unfinished jobs",
-  lightweightInferencesPerHour: "Synchronous and pinned executions an hour",
+  lightweightInferencesPerHour: "Synchronous and pinned executions per hour",
   historyDays: "Days of history",
 };
 export const LIMIT_NAMES = Object.keys(LIMITS) as PlanLimit[]; // the keys of a Record<PlanLimit, …>

@@ -8,7 +8,7 @@ import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import { useMutation } from "@/components/use-mutation";
 
-/** The first organization and project of somebody who belongs to none. */
+/** Creates the first organization and project of a person who belongs to none. */
 export function OnboardingForm() {
   const trpc = useTRPC();
   const onboard = useMutation(
@@ -42,7 +42,8 @@ export function OnboardingForm() {
           <Input id="first-project" name="project" required maxLength={255} className="h-10" />
         </div>
         <Button type="submit" variant="primary" size="lg" pending={onboard.isPending} className="w-full">
-          Create
+          {" "}
+          Create organization
         </Button>
       </form>
     </Card>

@@ -34,7 +34,7 @@ export function OrganizationRoom({ projectId, state }: { projectId: string; stat
   const { data: projects } = useSuspenseQuery(trpc.projects.list.queryOptions());
   const project = projects.find((each) => each.projectId === projectId);
   const { wanted, show } = useAddress(state, (next) => organizationHref(projectId, next));
-  if (!project) return null; // the page has answered that already
+  if (!project) return null; // the page has handled that already
   const { organizationId, role } = project;
   const isAdmin = role === "owner" || role === "admin";
   const views = VIEWS.filter((view) => view !== "log" || isAdmin);
@@ -45,13 +45,13 @@ export function OrganizationRoom({ projectId, state }: { projectId: string; stat
         title={project.organizationName}
         actions={isAdmin && <Rename organizationId={organizationId} name={project.organizationName} />}
       >
-        Who works here and what belongs to the organization. Your role is {role}.
+        Members, projects, keys and settings of the organization. Your role is {role}.
       </PageHeader>
       <Tabs
         value={view}
         onValueChange={(next) => show({ view: views.find((each) => each === next) ?? "people" })}
       >
-        <TabsList className="mb-4" aria-label="Settings of the organization">
+        <TabsList className="mb-4" aria-label="Organization settings">
           {views.map((each) => (
             <TabsTrigger key={each} value={each}>
               {NAME[each]}
@@ -111,7 +111,7 @@ function Rename({ organizationId, name }: { organizationId: string; name: string
       <DialogTrigger asChild>
         <Button>Rename</Button>
       </DialogTrigger>
-      <DialogContent title="Rename the organization">
+      <DialogContent title="Rename organization">
         <form onSubmit={submit} className="space-y-4">
           {rename.error && (
             <Notice tone="bad" role="alert">

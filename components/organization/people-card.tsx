@@ -16,7 +16,7 @@ import { InvitationList } from "./invitation-list";
 import { InviteDialog } from "./invite-dialog";
 import { isAsHigh, ROLES, type RoleName } from "./roles";
 
-/** The members of an organization and, for admins, the invitations that wait. */
+/** The members of an organization and, for admins, pending invitations. */
 export function PeopleCard({ organizationId, role }: { organizationId: string; role: RoleName }) {
   const trpc = useTRPC();
   const { data: members } = useSuspenseQuery(trpc.organizations.members.queryOptions({ organizationId }));
@@ -27,9 +27,8 @@ export function PeopleCard({ organizationId, role }: { organizationId: string; r
     <div className="grid grid-cols-1 gap-5">
       {removed && removed.keys.length > 0 && (
         <Notice tone="warn" role="status">
-          {removed.email} is removed. {removed.keys.length === 1 ? "A key" : `${removed.keys.length} keys`}{" "}
-          they made still work: {removed.keys.map(({ name }) => name).join(", ")}. Rotate or revoke what
-          should not.
+          {removed.email} was removed. Keys they created still work:{" "}
+          {removed.keys.map(({ name }) => name).join(", ")}. Rotate or revoke them if needed.
         </Notice>
       )}
       <Card aria-labelledby="members-title" className="overflow-hidden">
@@ -79,16 +78,16 @@ function MemberRow({
     ]);
   const change = useMutation(
     trpc.organizations.changeRole.mutationOptions({
-      onSuccess: (_, { role }) => toast.success(`${member.email} is ${role} now`),
+      onSuccess: (_, { role }) => toast.success(`${member.email} is now ${role}`),
       onSettled: again,
     }),
   );
   const remove = useMutation(
     trpc.organizations.removeMember.mutationOptions({
-      onSuccess: (told) => {
-        if (member.isYou) return window.location.assign("/"); // nothing of what was read stays in memory
-        toast.success(`${member.email} is removed`);
-        onRemoved(told);
+      onSuccess: (removed) => {
+        if (member.isYou) return window.location.assign("/"); // a full page load, so that no data stays in memory
+        toast.success(`${member.email} removed`);
+        onRemoved(removed);
         return again();
       },
       onError: (error) => toast.error(sentencesOf(error)),
@@ -138,11 +137,10 @@ function MemberRow({
           title={member.isYou ? "Leave the organization?" : `Remove ${member.email}?`}
           description={
             member.isYou
-              ? "You lose every right here from the next request on. Keys you made go on working."
-              : "They lose every right here from the next request on. Keys they made go on working: you are told which."
+              ? "You lose all access immediately. Keys you created keep working."
+              : "They lose all access immediately. Keys they created keep working, and you will see which ones."
           }
-          action={member.isYou ? "Leave" : "Remove"}
-          keep={member.isYou ? "Stay" : "Keep them"}
+          action={member.isYou ? "Leave organization" : "Remove member"}
           onConfirm={() => remove.mutate({ organizationId, userId: member.userId })}
         >
           <Button

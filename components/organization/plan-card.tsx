@@ -11,7 +11,7 @@ import { useMutation } from "@/components/use-mutation";
 import type { PlanSettingsView } from "@/server/contract/plan-settings";
 import { FEATURE_NAMES, FEATURES, LIMIT_NAMES, LIMITS, shownLimit } from "./limit-words";
 
-/** The plan of an organization with what is used of it, and whether its executions may leave for providers. */
+/** An organization's plan with its usage, and whether its executions may reach providers. */
 export function PlanCards({ organizationId, isOwner }: { organizationId: string; isOwner: boolean }) {
   const { data } = useSuspenseQuery(useTRPC().organizations.plan.queryOptions({ organizationId }));
   return (
@@ -65,7 +65,7 @@ function PlanCard({ settings }: { settings: PlanSettingsView }) {
         </p>
       )}
       <p className="border-t border-line px-4 py-3 text-xs text-muted">
-        An operator of this installation gives plans and agrees limits.
+        An operator of this installation sets plans and limits.
       </p>
     </Card>
   );
@@ -77,7 +77,7 @@ function ExternalActions({ settings, isOwner }: { settings: PlanSettingsView; is
   const { organizationId, externalActions } = settings;
   const change = useMutation(
     trpc.organizations.setExternalActions.mutationOptions({
-      onSuccess: (after) => toast.success(`External actions are ${after.externalActions ? "on" : "off"}`),
+      onSuccess: (after) => toast.success(`External actions turned ${after.externalActions ? "on" : "off"}`),
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.organizations.pathKey() }),
     }),
   );
@@ -92,18 +92,20 @@ function ExternalActions({ settings, isOwner }: { settings: PlanSettingsView; is
           isOwner &&
           (externalActions ? (
             <Confirm
-              title="Switch external actions off?"
-              description="From the next request on, executions that would reach a provider are refused. What runs here and in the sandbox goes on, and so does what was admitted before."
-              action="Switch off"
+              title="Turn off external actions?"
+              description="New executions that would reach a provider are refused. Local and sandbox executions continue, and so do executions already admitted."
+              action="Turn off"
               onConfirm={() => set(false)}
             >
               <Button size="sm" pending={change.isPending}>
-                Switch off
+                {" "}
+                Turn off
               </Button>
             </Confirm>
           ) : (
             <Button size="sm" variant="primary" pending={change.isPending} onClick={() => set(true)}>
-              Switch on
+              {" "}
+              Turn on
             </Button>
           ))
         }
@@ -111,9 +113,9 @@ function ExternalActions({ settings, isOwner }: { settings: PlanSettingsView; is
       <CardBody>
         <p className="text-sm">
           {externalActions
-            ? "Executions of this organization may reach providers, on your accounts or the operator's."
-            : "Executions that would reach a provider are refused. What runs here and in the sandbox goes on."}
-          {!isOwner && " An owner changes this."}
+            ? "Executions may reach providers, through your accounts or the operator's."
+            : "Executions that would reach a provider are refused. Local and sandbox executions continue."}
+          {!isOwner && " Only owners can change this."}
         </p>
       </CardBody>
     </Card>

@@ -17,7 +17,7 @@ import { Notice } from "@/components/ui/notice";
 import { useMutation } from "@/components/use-mutation";
 import type { ProjectDetail } from "@/server/contract/projects";
 
-/** Every project of an organization with its environments, archived ones too. */
+/** All projects of an organization with their environments, including archived ones. */
 export function ProjectList({ organizationId, isAdmin }: { organizationId: string; isAdmin: boolean }) {
   const trpc = useTRPC();
   const { data: projects } = useSuspenseQuery(trpc.organizations.projects.queryOptions({ organizationId }));
@@ -66,16 +66,16 @@ function Row({ project, isAdmin }: { project: ProjectDetail; isAdmin: boolean })
             <Button
               size="sm"
               pending={change.isPending}
-              aria-label={`Make ${project.displayName} active again`}
+              aria-label={`Restore ${project.displayName}`}
               onClick={() => change.mutate({ projectId: project.id, status: "active" })}
             >
-              Make active
+              Restore
             </Button>
           ) : (
             <Confirm
               title={`Archive ${project.displayName}?`}
-              description="It refuses work and changes from the next request on. What it has is still read, and it can be made active again."
-              action="Archive"
+              description="The project becomes read-only immediately. It can be restored later."
+              action="Archive project"
               onConfirm={() => change.mutate({ projectId: project.id, status: "archived" })}
             >
               <Button size="sm" pending={change.isPending} aria-label={`Archive ${project.displayName}`}>
@@ -94,7 +94,7 @@ function useAgain() {
   const queryClient = useQueryClient();
   const router = useRouter();
   return () => {
-    router.refresh(); // the frame around the page names the projects and says which are archived
+    router.refresh(); // the page's frame lists the projects and marks archived ones
     return Promise.all([
       queryClient.invalidateQueries({ queryKey: trpc.organizations.pathKey() }),
       queryClient.invalidateQueries({ queryKey: trpc.projects.pathKey() }),
@@ -107,13 +107,13 @@ function useChange() {
   const onSettled = useAgain();
   return useMutation(
     trpc.organizations.changeProject.mutationOptions({
-      onSuccess: ({ displayName }) => toast.success(`${displayName} is changed`),
+      onSuccess: ({ displayName }) => toast.success(`${displayName} saved`),
       onSettled,
     }),
   );
 }
 
-/** Makes a project, or changes one: its name, its slug, and one more environment. */
+/** Creates a project, or edits one: its name, its slug, and an additional environment. */
 function ProjectDialog({ organizationId, project }: { organizationId: string; project?: ProjectDetail }) {
   const trpc = useTRPC();
   const onSettled = useAgain();
@@ -186,7 +186,7 @@ function ProjectDialog({ organizationId, project }: { organizationId: string; pr
             </div>
           )}
           <div className="space-y-1.5">
-            <Label htmlFor="project-environment">One more environment (optional)</Label>
+            <Label htmlFor="project-environment">New environment (optional)</Label>
             <Input
               id="project-environment"
               name="environment"

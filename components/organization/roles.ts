@@ -4,12 +4,15 @@ import { Role } from "@/server/contract/organizations";
 export const ROLES = Role.options; // highest first
 export type RoleName = z.output<typeof Role>;
 
-/** Is this role as high as that one? What the server decides, so that nothing is offered that it would refuse. */
+/**
+ * Whether this role is at least as high as that one. The server's rule, so that the panel offers nothing it would
+ * refuse.
+ */
 export const isAsHigh = (role: RoleName, least: RoleName) => ROLES.indexOf(role) <= ROLES.indexOf(least);
 
 export const MEANING: Record<RoleName, string> = {
-  owner: "Everything, owners included",
-  admin: "People, projects, accounts and settings",
-  member: "Runs and approves work, makes keys",
-  viewer: "Reads",
+  owner: "Full access, including managing owners",
+  admin: "Manages people, projects, connections and settings",
+  member: "Runs and approves jobs, creates keys",
+  viewer: "Read-only access",
 };

@@ -16,7 +16,7 @@ import type { ChangeSecurity, SecurityView } from "@/server/contract/security";
 
 const LONGEST_HOURS = 720;
 
-/** What the organization asks of its members' sessions. Owners change it. */
+/** The organization's requirements for its members' sessions. Only owners can change them. */
 export function SecurityCard({ organizationId, isOwner }: { organizationId: string; isOwner: boolean }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -24,7 +24,7 @@ export function SecurityCard({ organizationId, isOwner }: { organizationId: stri
   const { data: security } = useSuspenseQuery(trpc.organizations.security.queryOptions(place));
   const change = useMutation(
     trpc.organizations.setSecurity.mutationOptions({
-      onSuccess: () => toast.success("The security settings are changed"),
+      onSuccess: () => toast.success("Security settings saved"),
       onSettled: () => queryClient.invalidateQueries(trpc.organizations.security.queryFilter(place)),
       meta: { isShownInPlace: true },
     }),
@@ -33,11 +33,7 @@ export function SecurityCard({ organizationId, isOwner }: { organizationId: stri
   const props = { security, isPending: change.isPending, set };
   return (
     <Card aria-labelledby="security-title">
-      <CardHeader
-        id="security-title"
-        title="Security"
-        hint="Of people's sessions; API keys are not affected"
-      />
+      <CardHeader id="security-title" title="Security" hint="Applies to people's sessions, not to API keys" />
       <CardBody className="space-y-5 text-sm">
         {change.error && (
           <Notice tone="bad" role="alert">
@@ -46,7 +42,7 @@ export function SecurityCard({ organizationId, isOwner }: { organizationId: stri
         )}
         <SecondFactorRule {...props} isOwner={isOwner} />
         {isOwner ? <SessionHours {...props} /> : <p>{sessionWords(security.sessionHours)}</p>}
-        {!isOwner && <p className="text-muted">An owner changes this.</p>}
+        {!isOwner && <p className="text-muted">Only owners can change this.</p>}
       </CardBody>
     </Card>
   );
@@ -60,43 +56,44 @@ function SecondFactorRule({ security, isPending, set, isOwner }: Props & { isOwn
     <div className="flex flex-wrap items-start justify-between gap-3">
       <div className="min-w-0 space-y-1">
         <p className="flex flex-wrap items-center gap-2 font-medium">
-          Second factor for everybody
+          Second factor
           <Badge tone={requireSecondFactor ? "good" : undefined}>
-            {requireSecondFactor ? "asked for" : "not asked for"}
+            {requireSecondFactor ? "required" : "optional"}
           </Badge>
         </p>
         <p className="text-muted">
           {requireSecondFactor
-            ? "Members without one have no rights here until they set it up."
-            : "Members sign in as they like."}
+            ? "Members without a second factor have no access until they set one up."
+            : "Members may sign in without a second factor."}
           {membersWithout !== null &&
             ` ${membersWithout} of ${members === 1 ? "one member" : `${members} members`} ${membersWithout === 1 ? "has" : "have"} none.`}
         </p>
         {isOwner && !hasSecondFactor && !requireSecondFactor && (
           <p>
             <Link href="/account" className="font-medium underline">
-              Set up one of your own
+              Set up your own
             </Link>{" "}
-            before you ask others for it.
+            before you require it for others.
           </p>
         )}
       </div>
       {isOwner && requireSecondFactor && (
         <Button size="sm" pending={isPending} onClick={() => set({ requireSecondFactor: false })}>
-          Ask no more
+          {" "}
+          Make optional
         </Button>
       )}
       {isOwner && !requireSecondFactor && (
         <Confirm
-          title="Ask everybody for a second factor?"
-          description={`From their next request on, members without one can do nothing here but set it up. ${membersWithout ?? 0} of ${members} have none. API keys and jobs go on.`}
-          action="Ask for it"
+          title="Require a second factor?"
+          description={`Members without a second factor lose access until they set one up: ${membersWithout ?? 0} of ${members}. API keys and jobs are not affected.`}
+          action="Require second factor"
           actionVariant="primary"
-          keep="Not now"
           onConfirm={() => set({ requireSecondFactor: true })}
         >
           <Button size="sm" variant="primary" pending={isPending} disabled={!hasSecondFactor}>
-            Ask for it
+            {" "}
+            Require second factor
           </Button>
         </Confirm>
       )}
@@ -115,8 +112,8 @@ function SessionHours({ security, isPending, set }: Props) {
       <div className="max-w-xs">
         <Field
           id="session-hours"
-          label="Hours a session lasts"
-          hint={`From 1 to ${LONGEST_HOURS}; empty: 14 days in a browser, 30 on a device. Older sessions end at once, perhaps yours too.`}
+          label="Session length (hours)"
+          hint={`From 1 to ${LONGEST_HOURS}. Leave empty for 14 days in a browser and 30 on a device. Sessions older than this end immediately, possibly including yours.`}
         >
           {(aria) => (
             <Input

@@ -18,7 +18,7 @@ import { useMutation } from "@/components/use-mutation";
 import type { PanelDefinition } from "@/server/contract/panels";
 import { emptyTerms, originsIn, ROUTING, ROUTING_WORDS, readTerms, SHOWN, SHOWN_WORDS } from "./terms";
 
-/** Defines a panel, or revises the one given. */
+/** Creates an embed, or edits the given one. */
 export function DefinitionDialog({
   project,
   definition,
@@ -35,11 +35,11 @@ export function DefinitionDialog({
       {isOpen && (
         <DialogContent
           className="max-w-2xl"
-          title={definition ? `Edit “${definition.displayName}”` : "Define a panel"}
+          title={definition ? `Edit “${definition.displayName}”` : "Create embed"}
           description={
             definition
-              ? "What changes how it looks or what it may do is a new version, for sessions made from then on."
-              : "What runs, how it is shown, and what a session of it may do."
+              ? "Changes to appearance or permissions create a new version, used by new sessions."
+              : "Choose what runs, how it looks, and what a session may do."
           }
         >
           <DefinitionForm project={project} definition={definition} onDone={() => onOpenChange(false)} />
@@ -86,7 +86,7 @@ function DefinitionForm({
       allowedOrigins: originsIn(String(fields.get("origins"))),
     };
     const onSuccess = (made: PanelDefinition) => {
-      toast.success(definition ? `Saved as version ${made.currentVersion.version}` : "Panel defined");
+      toast.success(definition ? `Saved as version ${made.currentVersion.version}` : "Embed created");
       onDone();
     };
     if (definition)
@@ -110,7 +110,7 @@ function DefinitionForm({
       {failure && (
         <Notice tone="bad" role="alert">
           {failure.issues.length > 0
-            ? "Some fields were refused; what is wrong stands below them."
+            ? "Some fields are invalid. See the messages below them."
             : failure.message}
         </Notice>
       )}
@@ -131,7 +131,7 @@ function DefinitionForm({
       <Field
         id="panel-origins"
         label="Allowed origins"
-        hint="One a line, such as https://app.example. Left empty, each session names its own."
+        hint="One per line, such as https://app.example. If empty, each session sets its own."
         problem={problemOf("allowedOrigins")}
       >
         {(aria) => (
@@ -151,14 +151,14 @@ function DefinitionForm({
             <Select name="pricing" defaultValue={presentation.pricingDisplay}>
               <SelectTrigger {...aria} />
               <SelectContent>
-                <SelectItem value="total">In total</SelectItem>
-                <SelectItem value="breakdown">In its parts</SelectItem>
+                <SelectItem value="total">Total</SelectItem>
+                <SelectItem value="breakdown">Breakdown</SelectItem>
                 <SelectItem value="hidden">Hidden</SelectItem>
               </SelectContent>
             </Select>
           )}
         </Field>
-        <Field id="panel-outputs" label="Most outputs" hint="Of one job." problem={problemOf("maxOutputs")}>
+        <Field id="panel-outputs" label="Maximum outputs" hint="Per job." problem={problemOf("maxOutputs")}>
           {(aria) => (
             <Input
               {...aria}
@@ -175,20 +175,22 @@ function DefinitionForm({
         <AmountField
           id="panel-spend"
           name="spend"
-          label="Most for one job"
-          hint="In USD; empty: the session's cap alone."
+          label="Maximum price per job"
+          hint="In USD. If empty, only the session's limit applies."
           problem={problemOf("maxSpendPerJobMicros")}
           bounds={SOME_AMOUNT}
           micros={policy.maxSpendPerJobMicros ?? null}
         />
       </div>
       <fieldset>
-        <legend className="text-sm font-medium">Shown</legend>
+        <legend className="text-sm font-medium">Visible fields</legend>
         <CheckList prefix="shown" names={SHOWN} words={SHOWN_WORDS} chosen={shown} onChange={setShown} />
       </fieldset>
       <fieldset>
-        <legend className="text-sm font-medium">Requests may choose what runs them</legend>
-        <p className="mt-0.5 text-xs text-muted">None ticked: the choice is ours, at the lowest cost.</p>
+        <legend className="text-sm font-medium">Routing choices</legend>
+        <p className="mt-0.5 text-xs text-muted">
+          If none are selected, the cheapest route is chosen automatically.
+        </p>
         <CheckList
           prefix="routing"
           names={ROUTING}
@@ -198,13 +200,13 @@ function DefinitionForm({
         />
       </fieldset>
       <SubmitActions pending={define.isPending || change.isPending}>
-        {definition ? "Save" : "Define panel"}
+        {definition ? "Save" : "Create embed"}
       </SubmitActions>
     </form>
   );
 }
 
-/** What a panel keeps for ever: its key, what it runs, and whose it is. */
+/** An embed's fixed properties: its key, its capability and its owner. */
 function Identity({
   project,
   problemOf,
@@ -217,7 +219,12 @@ function Identity({
   const durable = catalog?.filter(({ executionModes }) => executionModes.includes("job_async")) ?? [];
   return (
     <div className="grid items-start gap-4 sm:grid-cols-3">
-      <Field id="panel-key" label="Key" hint="Sessions may name it by this." problem={problemOf("key")}>
+      <Field
+        id="panel-key"
+        label="Key"
+        hint="Sessions can refer to the embed by this key."
+        problem={problemOf("key")}
+      >
         {(aria) => (
           <Input
             {...aria}
@@ -242,12 +249,12 @@ function Identity({
                   {title}
                 </SelectItem>
               ))}
-              <SelectItem value={ANY}>Any; the page draws itself</SelectItem>
+              <SelectItem value={ANY}>Any (custom interface)</SelectItem>
             </SelectContent>
           </Select>
         )}
       </Field>
-      <Field id="panel-reach" label="For">
+      <Field id="panel-reach" label="Access">
         {(aria) => (
           <Select name="reach" defaultValue="project">
             <SelectTrigger {...aria} />

@@ -19,7 +19,7 @@ import type { PanelDefinition } from "@/server/contract/panels";
 import { DefinitionDialog } from "./definition-dialog";
 import { SnippetDialog } from "./snippet-dialog";
 
-/** The panels that host pages can embed for a project. */
+/** A project's embeds, which host pages can show. */
 export function DefinitionList({ projectId }: { projectId: string }) {
   const trpc = useTRPC();
   const { data: definitions } = useSuspenseQuery(
@@ -35,28 +35,28 @@ export function DefinitionList({ projectId }: { projectId: string }) {
   const add = canWrite && (
     <Button variant="primary" onClick={() => setAdding(true)}>
       <Plus aria-hidden />
-      Define panel
+      Create embed
     </Button>
   );
   return (
     <>
-      <PageHeader title="Panels" actions={shown.length > 0 && add}>
-        Capabilities in other people's pages: each visitor gets a session with caps of money and jobs.
+      <PageHeader title="Embeds" actions={shown.length > 0 && add}>
+        Run capabilities inside your own web pages. Each visitor gets a session with spend and job limits.
       </PageHeader>
       {canWrite && <DefinitionDialog project={project} isOpen={isAdding} onOpenChange={setAdding} />}
       <Card className="overflow-hidden">
         {shown.length === 0 ? (
           <EmptyState
             icon={PanelsTopLeft}
-            title={archived.length > 0 ? "No panel in use" : "No panel yet"}
+            title={archived.length > 0 ? "No active embeds" : "No embeds yet"}
             action={add}
           >
             {canWrite
-              ? "Define one, and your own pages can show its form, run it and get what it made."
-              : "Members of your organization can define one. Your role here is viewer."}
+              ? "Create one to show a capability's form in your pages and receive its results."
+              : "Members of your organization can create one. Your role here is viewer."}
           </EmptyState>
         ) : (
-          <ul aria-label="Panels, newest first" className="divide-y divide-line">
+          <ul aria-label="Embeds, newest first" className="divide-y divide-line">
             {shown.map((definition) => (
               <DefinitionRow
                 key={definition.id}
@@ -76,7 +76,7 @@ export function DefinitionList({ projectId }: { projectId: string }) {
             onCheckedChange={(checked) => setArchiveShown(checked === true)}
           />
           <Label htmlFor="show-archived" className="font-normal text-muted">
-            Show {archived.length === 1 ? "1 archived panel" : `${archived.length} archived panels`}
+            Show {archived.length === 1 ? "1 archived embed" : `${archived.length} archived embeds`}
           </Label>
         </div>
       )}
@@ -91,7 +91,7 @@ function DefinitionRow({
 }: {
   definition: PanelDefinition;
   projectId: string;
-  /** Given to whoever may change it. */
+  /** Passed to readers who may change it. */
   project: ProjectChoice | undefined;
 }) {
   const [open, setOpen] = useState<"edit" | "snippet" | null>(null);
@@ -117,9 +117,9 @@ function DefinitionRow({
             {originsOf(version.allowedOrigins)}
           </span>
           <span>
-            Changed <Ago at={definition.updatedAt} />
+            Updated <Ago at={definition.updatedAt} />
           </span>
-          <CopyableId id={definition.id} what="panel id" short />
+          <CopyableId id={definition.id} what="embed id" short />
         </div>
       </div>
       <div className="flex flex-wrap items-center gap-2">
@@ -155,7 +155,7 @@ function DefinitionRow({
 }
 
 function originsOf(origins: string[]): string {
-  if (origins.length === 0) return "Each session's own origins";
+  if (origins.length === 0) return "Origins set per session";
   return origins.length === 1 ? (origins[0] ?? "") : `${origins.length} origins`;
 }
 
@@ -175,7 +175,7 @@ function DefinitionStatus({ definition: { status } }: { definition: PanelDefinit
   );
 }
 
-const DONE = { active: "Panel enabled", disabled: "Panel disabled", archived: "Panel archived" };
+const DONE = { active: "Embed enabled", disabled: "Embed disabled", archived: "Embed archived" };
 
 function StatusButtons({ definition }: { definition: PanelDefinition }) {
   const trpc = useTRPC();
@@ -193,8 +193,8 @@ function StatusButtons({ definition }: { definition: PanelDefinition }) {
       {status === "active" ? (
         <Confirm
           title={`Disable “${name}”?`}
-          description="Its sessions are refused from the next request on, and no new one is made. Enabled again, those go on that have time left."
-          action="Disable panel"
+          description="Its sessions are refused immediately, and no new ones can be created. If you enable it again, sessions that have not expired work again."
+          action="Disable embed"
           onConfirm={() => become("disabled")}
         >
           <Button size="sm" pending={change.isPending} aria-label={`Disable ${name}`}>
@@ -214,8 +214,8 @@ function StatusButtons({ definition }: { definition: PanelDefinition }) {
       {status !== "archived" && (
         <Confirm
           title={`Archive “${name}”?`}
-          description="Its sessions are refused from the next request on, and it leaves the lists. It can be enabled again."
-          action="Archive panel"
+          description="Its sessions are refused immediately, and it is hidden from lists. You can enable it again."
+          action="Archive embed"
           onConfirm={() => become("archived")}
         >
           <Button size="sm" pending={change.isPending} aria-label={`Archive ${name}`}>

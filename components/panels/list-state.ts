@@ -4,7 +4,7 @@ import { PanelSessionStatus } from "@/server/contract/panels";
 
 const DEFINITION_ID = /^pdef_[0-9a-hjkmnp-tv-z]{26}$/;
 
-/** Filters and place of the list of sessions as its address carries them. A word we do not know counts as absent. */
+/** The session list's filters and position as its URL has them. An unknown value counts as absent. */
 const SessionState = z.object({
   panel: z.string().regex(DEFINITION_ID).optional().catch(undefined),
   status: PanelSessionStatus.optional().catch(undefined),
@@ -19,7 +19,7 @@ export function readSessionState(params: SearchParams): SessionState {
   return SessionState.parse(singleValues(params));
 }
 
-/** The query of a state, as the panels router takes it. */
+/** The panels router's query for a state. */
 export function toSessionsQuery(projectId: string, { panel, status, subject, cursor }: SessionState) {
   return {
     project_id: projectId,
@@ -31,7 +31,7 @@ export function toSessionsQuery(projectId: string, { panel, status, subject, cur
   };
 }
 
-/** The address of a state; without a filter or a place it is the bare path. */
+/** The URL of a state; without filters or a position it is the bare path. */
 export function sessionsHref(projectId: string, state: SessionState): string {
   return hrefOf(`/projects/${projectId}/panels`, state);
 }

@@ -30,7 +30,7 @@ const ANY = "any"; // a select cannot hold an empty value
 type Props = { projectId: string; state: SessionState };
 type Panels = ReadonlyMap<string, PanelDefinition>;
 
-/** The sessions of a project's panels, newest first: whose, where, and what each has used of its caps. */
+/** The sessions of a project's embeds, newest first, with subject, origin and usage. */
 export function SessionList({ projectId, state }: Props) {
   const trpc = useTRPC();
   const { data } = useSuspenseQuery({
@@ -57,7 +57,7 @@ export function SessionList({ projectId, state }: Props) {
         {data.items.length === 0 ? (
           <EmptyState
             icon={isFiltered ? SearchX : Ticket}
-            title={isFiltered ? "No session matches" : "No session yet"}
+            title={isFiltered ? "No matching sessions" : "No sessions yet"}
             action={
               isFiltered && (
                 <Button asChild>
@@ -67,8 +67,8 @@ export function SessionList({ projectId, state }: Props) {
             }
           >
             {isFiltered
-              ? "Take a filter away, or look at all of them."
-              : "Your server makes one for each visitor; it appears here with what it has used."}
+              ? "Remove a filter or show all sessions."
+              : "Your server creates one for each visitor. Sessions appear here with their usage."}
           </EmptyState>
         ) : (
           <SessionTable items={data.items} panels={panels} mayWrite={mayWrite} />
@@ -137,9 +137,9 @@ function SessionFilters({
           value={wanted.panel ?? ANY}
           onValueChange={(value) => filter({ panel: value === ANY ? undefined : value })}
         >
-          <SelectTrigger aria-label="Panel" className="h-8 w-44 text-sm" />
+          <SelectTrigger aria-label="Embed" className="h-8 w-44 text-sm" />
           <SelectContent>
-            <SelectItem value={ANY}>Any panel</SelectItem>
+            <SelectItem value={ANY}>Any embed</SelectItem>
             {definitions.map(({ id, displayName }) => (
               <SelectItem key={id} value={id} className="max-w-80 truncate">
                 {displayName}
@@ -159,12 +159,12 @@ function SessionTable({ items, panels, mayWrite }: Lines) {
     <>
       <div className="hidden md:block">
         <Table>
-          <caption className="sr-only">Panel sessions, newest first</caption>
+          <caption className="sr-only">Embed sessions, newest first</caption>
           <thead>
             <tr>
               <TableHead className="w-28">Status</TableHead>
               <TableHead>Subject</TableHead>
-              <TableHead>Panel and origin</TableHead>
+              <TableHead>Embed and origin</TableHead>
               <TableHead className="text-right">Spent</TableHead>
               <TableHead className="text-right">Jobs</TableHead>
               <TableHead>Ends</TableHead>
@@ -203,7 +203,7 @@ function SessionTable({ items, panels, mayWrite }: Lines) {
           </tbody>
         </Table>
       </div>
-      <ul aria-label="Panel sessions, newest first" className="divide-y divide-line md:hidden">
+      <ul aria-label="Embed sessions, newest first" className="divide-y divide-line md:hidden">
         {items.map((session) => (
           <li key={session.sessionId} className="space-y-1.5 px-4 py-3" data-session={session.sessionId}>
             <div className="flex items-start justify-between gap-3">
@@ -235,7 +235,7 @@ function SessionTable({ items, panels, mayWrite }: Lines) {
 const panelOf = ({ panelDefinitionId, panelDefinitionVersion }: PanelSession, panels: Panels) =>
   panelDefinitionId
     ? `${panels.get(panelDefinitionId)?.displayName ?? panelDefinitionId}, version ${panelDefinitionVersion}`
-    : "Of no panel";
+    : "No embed";
 
 const originsOf = ({ allowedOrigins }: PanelSession) =>
   allowedOrigins.length > 1
@@ -251,7 +251,7 @@ function Subject({ session: { externalSubject, sessionId } }: { session: PanelSe
         className={cn("block truncate", externalSubject ? "font-medium" : "text-muted")}
         title={externalSubject ?? undefined}
       >
-        {externalSubject ?? "Nobody named"}
+        {externalSubject ?? "No subject"}
       </span>
       <CopyableId id={sessionId} what="session id" short />
     </>
@@ -282,8 +282,7 @@ function SessionStatus({ session, panels }: { session: PanelSession; panels: Pan
   if (status === "active" && panel && panel.status !== "active")
     return (
       <Badge tone="warn">
-        <Ban aria-hidden />
-        Panel {panel.status}
+        <Ban aria-hidden /> Embed {panel.status}
       </Badge>
     );
   return (
@@ -313,8 +312,8 @@ function Revoke({ session }: { session: PanelSession }) {
   const name = session.externalSubject ?? session.sessionId;
   return (
     <Confirm
-      title={`Revoke the session of “${name}”?`}
-      description="Its page is refused from the next request on. Jobs it has started go on. This cannot be undone."
+      title={`Revoke the session “${name}”?`}
+      description="The session is refused from its next request. Jobs it started continue. This cannot be undone."
       action="Revoke session"
       onConfirm={() => revoke.mutate({ session_id: session.sessionId })}
     >

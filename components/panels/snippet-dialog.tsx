@@ -3,7 +3,7 @@ import { CodeBlock } from "@/components/ui/code-block";
 import { Dialog, DialogContent } from "@/components/ui/dialog";
 import type { PanelDefinition } from "@/server/contract/panels";
 
-/** What a host copies to show a panel: how its server makes a session, and what its page says. */
+/** The code a host copies to show an embed: the server creates a session, the page shows it. */
 export function SnippetDialog({
   definition,
   projectId,
@@ -21,23 +21,21 @@ export function SnippetDialog({
         <DialogContent
           className="max-w-2xl"
           title={`Embed “${definition.displayName}”`}
-          description="Your server makes a session for each visitor with an API key, which never leaves it. The page gets the session alone."
+          description="Your server creates a session for each visitor with an API key, which stays on the server. The page receives only the session."
         >
           <div className="space-y-4">
             <div>
               <h3 className="mb-1.5 text-sm font-medium">In the page</h3>
-              <CodeBlock what="Code of the page" code={pageOf(window.location.origin)} />
+              <CodeBlock what="Page code" code={pageOf(window.location.origin)} />
             </div>
             <div>
-              <h3 className="mb-1.5 text-sm font-medium">On your server, in Node</h3>
-              <CodeBlock
-                what="Code of the server"
-                code={serverOf(window.location.origin, projectId, definition)}
-              />
+              <h3 className="mb-1.5 text-sm font-medium">On your server (Node.js)</h3>
+              <CodeBlock what="Server code" code={serverOf(window.location.origin, projectId, definition)} />
             </div>
             <p className="text-xs text-muted">
               The key needs the scopes <code>capabilities:run</code>, <code>jobs:read</code> and{" "}
-              <code>jobs:write</code>. The origin is that of the page, exactly as a browser says it.
+              <code>jobs:write</code>. The origin must match the page's origin exactly, as the browser sends
+              it.
             </p>
           </div>
         </DialogContent>
@@ -61,7 +59,7 @@ function serverOf(origin: string, projectId: string, { id, currentVersion }: Pan
   const written = JSON.stringify(body, null, 2)
     .replaceAll("\n", "\n  ")
     .replaceAll(/"(\w+)":/g, "$1:");
-  return `// Answers POST /panel-session of your own pages, once you know who asks.
+  return `// Handles POST /panel-session from your pages, after authenticating the visitor.
 const answer = await fetch("${origin}/v1/panel-sessions", {
   method: "POST",
   headers: {
@@ -71,5 +69,5 @@ const answer = await fetch("${origin}/v1/panel-sessions", {
   body: JSON.stringify(${written}),
 });
 const { sessionId, accessToken } = await answer.json();
-// Answer the page with {sessionId, accessToken}, and Cache-Control: no-store.`;
+// Return {sessionId, accessToken} to the page, with Cache-Control: no-store.`;
 }

@@ -1,7 +1,7 @@
 import { sentAmount } from "@/components/ui/amount";
 import { PanelPolicy, PanelPresentation } from "@/server/contract/panels";
 
-/** What a panel may show beside its form's own fields. */
+/** What an embed may show besides the form's own fields. */
 export const SHOWN_WORDS = {
   showPrompt: "Prompt",
   showReferences: "References",
@@ -13,7 +13,7 @@ export const SHOWN_WORDS = {
 } as const satisfies Partial<Record<keyof PanelPresentation, string>>;
 export const SHOWN = Object.keys(SHOWN_WORDS) as (keyof typeof SHOWN_WORDS)[]; // its own keys
 
-/** What a request may name, where its panel allows it. */
+/** What a request may choose, where its embed allows it. */
 export const ROUTING_WORDS = {
   named_model: "A model",
   named_provider: "A provider",
@@ -21,7 +21,7 @@ export const ROUTING_WORDS = {
 } as const;
 export const ROUTING = Object.keys(ROUTING_WORDS) as (keyof typeof ROUTING_WORDS)[]; // its own keys
 
-/** Of a panel that says nothing of its own. */
+/** The defaults of an embed. */
 export const emptyTerms = {
   presentation: PanelPresentation.parse({}),
   policy: PanelPolicy.parse({}),
@@ -30,7 +30,7 @@ export const emptyTerms = {
 
 export const originsIn = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
 
-/** What a form says; what it has no field for stays as it was. */
+/** The form's values. Settings without a field keep their values. */
 export function readTerms(
   fields: FormData,
   {

@@ -4,7 +4,7 @@ import { Button } from "@/components/ui/button";
 import { CodeBlock } from "@/components/ui/code-block";
 import { EmptyState } from "@/components/ui/empty-state";
 
-/** What a project without pinned records shows: how to make the first one. */
+/** Shown in a project without pinned records: how to create the first one. */
 export function FirstPin({
   baseUrl,
   projectId,
@@ -17,25 +17,25 @@ export function FirstPin({
   return (
     <EmptyState
       icon={Pin}
-      title="Run the first pinned request"
+      title="Run your first pinned request"
       action={
         mayRun && (
           <Button asChild variant="primary">
-            <Link href={`/projects/${projectId}/pinned/new`}>Run one here</Link>
+            <Link href={`/projects/${projectId}/pinned/new`}>Run pinned request</Link>
           </Button>
         )
       }
     >
       <p>
         A pinned request goes to one provider, model and interface, exactly as it was written, and leaves a
-        signed record. Put an API key into <code className="text-sm">CAPSTAN_API_KEY</code> and send one:
+        signed record. Set an API key as <code className="text-sm">CAPSTAN_API_KEY</code> and send one:
       </p>
       <Snippet what="command" code={firstPinCommand(baseUrl, projectId)} />
     </EmptyState>
   );
 }
 
-/** Code in the middle of an empty place. */
+/** A code block centred in an empty state. */
 export function Snippet({ what, code }: { what: string; code: string }) {
   return (
     <div className="mx-auto mt-4 w-fit max-w-[calc(100vw-6rem)] text-left text-text">
@@ -46,7 +46,7 @@ export function Snippet({ what, code }: { what: string; code: string }) {
 
 const SANDBOX = '{ "provider": "sandbox", "model": "sandbox-1", "api": "responses" }';
 
-/** A request that `path` takes, as a shell sends it. */
+/** A curl command that posts to `path`. */
 export function postCommand(baseUrl: string, path: string, body: string): string {
   return `curl -sS ${baseUrl}${path} \\
   -H "Authorization: Bearer $CAPSTAN_API_KEY" \\

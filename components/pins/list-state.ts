@@ -1,18 +1,18 @@
 import { z } from "zod";
 import { hrefOf, idCursor, placeFields, type SearchParams, singleValues } from "@/components/ui/paging";
 
-/** Place in a list of the panel as its address carries it. A cursor of no id's form counts as absent. */
+/** A position in a list as its URL has it. A cursor that is not an id counts as absent. */
 const ListPlace = z.object(placeFields(idCursor()));
 export type ListPlace = z.output<typeof ListPlace>;
 
 const PAGE_SIZE = 25;
 
-/** Reads the place from search parameters. */
+/** Parses the position from search parameters. */
 export function readPlace(params: SearchParams): ListPlace {
   return ListPlace.parse(singleValues(params));
 }
 
-/** The query of a place, as the routers of pinned records, bulks and manifests take it. */
+/** The query for a position, as the routers of pinned records, bulks and manifests accept it. */
 export function toPageQuery(projectId: string, { cursor }: ListPlace) {
   return { project_id: projectId, cursor, limit: PAGE_SIZE };
 }

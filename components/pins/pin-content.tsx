@@ -14,12 +14,12 @@ import { Words } from "@/components/ui/words";
 import type { PinnedOutput, PinnedRecord } from "@/server/contract/pinned";
 
 const PRIVATE = new Set(["PrivateUserContent", "Manuscript"]);
-const NOT_KEPT = "It is not kept. Its hash stands in the record.";
+const NOT_KEPT = "The content is not stored. The record has its hash.";
 
-/** What a request holds that reads better as text than as JSON. */
+/** The request members that read better as text than as JSON. */
 const Request = z.looseObject({ instructions: z.string().optional(), input: z.string().optional() });
 
-/** What went out and what came back: shown while it is kept, of private content only to who asks. */
+/** The request and response, shown while they are stored. Private content is shown only on request. */
 export function PinContent({ record }: { record: PinnedRecord }) {
   const trpc = useTRPC();
   const isPrivate = PRIVATE.has(record.dataClassification);
@@ -32,7 +32,7 @@ export function PinContent({ record }: { record: PinnedRecord }) {
   const hidden = !isShown && <HiddenContent of="record" pending={isFetching} onShow={() => setShown(true)} />;
   const failed = error && (
     <CardBody>
-      <Notice tone="bad" title="The content could not be read">
+      <Notice tone="bad" title="Could not load the content">
         {toFailure(error).message}
       </Notice>
     </CardBody>
@@ -47,11 +47,11 @@ export function PinContent({ record }: { record: PinnedRecord }) {
       </RequestCard>
       {record.nativeResponseHash !== null && (
         <Card aria-labelledby="native-title">
-          <CardHeader title="Native response" id="native-title" hint="As the provider sent it." />
+          <CardHeader title="Native response" id="native-title" hint="Exactly as the provider sent it." />
           {hidden || failed || (
             <CardBody>
               {native === undefined ? (
-                <p className="text-sm text-muted">{isFetching ? "Being read …" : NOT_KEPT}</p>
+                <p className="text-sm text-muted">{isFetching ? "Loading …" : NOT_KEPT}</p>
               ) : (
                 <JsonView value={native} what="native body" />
               )}
@@ -72,11 +72,11 @@ function OutputCard({ output, children }: { output: PinnedOutput | null } & Inst
         <CardHeader
           title="Output"
           id="output-title"
-          hint={output && `finished: ${output.finishReason}`}
+          hint={output && `Finish reason: ${output.finishReason}`}
           actions={
             !children &&
             output && (
-              <TabsList aria-label="Form of the output">
+              <TabsList aria-label="Output format">
                 <TabsTrigger value="read">Text</TabsTrigger>
                 <TabsTrigger value="json">JSON</TabsTrigger>
               </TabsList>
@@ -114,7 +114,7 @@ function OutputCard({ output, children }: { output: PinnedOutput | null } & Inst
   );
 }
 
-/** Models write arguments as text; what is no JSON is shown as they wrote it. */
+/** Models write arguments as text. Text that is not JSON is shown unchanged. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -123,7 +123,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What was asked: the words of it while they are kept, and always the settings and limits as they were sent. */
+/** The request: its content while it is stored, and always its settings and limits as sent. */
 function RequestCard({
   record,
   request,
@@ -148,7 +148,7 @@ function RequestCard({
         <TabsContent value="content">
           {children || (
             <CardBody className="space-y-4">
-              {!read && <p className="text-sm text-muted">{isBusy ? "Being read …" : NOT_KEPT}</p>}
+              {!read && <p className="text-sm text-muted">{isBusy ? "Loading …" : NOT_KEPT}</p>}
               {read?.instructions !== undefined && (
                 <Part title="Instructions">
                   <Words text={read.instructions} what="instructions" />
@@ -168,11 +168,11 @@ function RequestCard({
               <Fact name="Execution timeout">{formatDuration(record.limits.timeoutSeconds * 1000)}</Fact>
               <Fact name="Admission deadline">
                 {record.limits.admissionDeadlineSeconds === 0
-                  ? "none: one submission"
+                  ? "none (one submission)"
                   : formatDuration(record.limits.admissionDeadlineSeconds * 1000)}
               </Fact>
             </Facts>
-            <Part title="As sent to the provider, in its own words">
+            <Part title="As sent to the provider">
               <JsonView value={record.settings} what="settings" />
             </Part>
           </CardBody>

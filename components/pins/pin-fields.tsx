@@ -10,9 +10,9 @@ import { Textarea } from "@/components/ui/textarea";
 import type { PinChoice } from "@/server/contract/pinned";
 import { SAMPLING, type SamplingName, type SamplingText, toSampling } from "./sampling";
 
-/** The form as it stands. */
+/** The form's state. */
 export type PinDraft = {
-  /** Provider and interface, as one choice. */
+  /** Provider and API, as one choice. */
   place: string;
   model: string;
   instructions: string;
@@ -24,7 +24,7 @@ export type PinDraft = {
 
 const placeOf = ({ pin }: PinChoice) => `${pin.provider}/${pin.api}`;
 
-/** An empty form at the first pin that would run now. */
+/** An empty form with the first pin that can run now. */
 export function blankPin(choices: readonly PinChoice[]): PinDraft {
   const first = choices.find(({ isConnected }) => isConnected) ?? choices[0];
   return {
@@ -41,7 +41,7 @@ export function blankPin(choices: readonly PinChoice[]): PinDraft {
 const chosenOf = ({ place, model }: PinDraft, choices: readonly PinChoice[]) =>
   choices.find((choice) => placeOf(choice) === place && choice.pin.model === model);
 
-/** The request that the form means. What was left out is left out. */
+/** The form as a request. Empty fields are omitted. */
 export function toBody(draft: PinDraft, choices: readonly PinChoice[], projectId: string) {
   const choice = chosenOf(draft, choices);
   const sampling = choice && toSampling(draft.sampling, choice.sampling);
@@ -56,7 +56,7 @@ export function toBody(draft: PinDraft, choices: readonly PinChoice[], projectId
   };
 }
 
-/** The fields of a pinned request; what is refused stands below its field. */
+/** The fields of a pinned request, each with its error below. */
 export function PinFields({
   projectId,
   choices,
@@ -86,7 +86,7 @@ export function PinFields({
       <div className="grid gap-4 sm:grid-cols-2">
         <Framed
           id="pin-place"
-          label="Provider and interface"
+          label="Provider and API"
           problem={problemOf("pin", "provider") ?? problemOf("pin", "api")}
         >
           {(aria) => (
@@ -129,12 +129,13 @@ export function PinFields({
       </div>
       {chosen && !chosen.isConnected && (
         <p className="text-sm text-muted">
-          It needs an account of {chosen.providerTitle}.{" "}
+          This needs a {chosen.providerTitle} connection.{" "}
           <Link
             href={`/projects/${projectId}/connections?provider=${chosen.pin.provider}`}
             className="text-link underline"
           >
-            Connect one
+            {" "}
+            Connect account
           </Link>
         </p>
       )}
@@ -144,7 +145,7 @@ export function PinFields({
             {...aria}
             value={draft.instructions}
             disabled={disabled}
-            placeholder="Not sent while empty"
+            placeholder="Not sent if empty"
             className="min-h-16"
             onChange={({ target }) => onChange({ instructions: target.value })}
           />
@@ -188,14 +189,14 @@ export function PinFields({
           disabled={disabled}
           onChange={(includeNativeResponse) => onChange({ includeNativeResponse })}
         >
-          Keep the provider’s own response too
+          Store the provider’s native response too
         </Tick>
       </div>
     </>
   );
 }
 
-/** Fields whose refusals stand at their own place. */
+/** Fields that show their own errors. */
 const KNOWN = new Set(["pin", "instructions", "input", "sampling"]);
 
 function SamplingFields({
@@ -217,9 +218,7 @@ function SamplingFields({
     <details open={isRefused || undefined} className="rounded-md border border-line">
       <summary className="px-3 py-2 text-sm font-medium text-muted hover:text-text">
         Sampling
-        <span className="ml-1.5 font-normal">
-          {count === 0 ? "nothing is sent: the provider decides" : `${count} set`}
-        </span>
+        <span className="ml-1.5 font-normal">{count === 0 ? "provider defaults" : `${count} set`}</span>
       </summary>
       <div className="grid gap-4 border-t border-line p-3 sm:grid-cols-2">
         {names.map((name) => (

@@ -23,7 +23,7 @@ import { costWords, pinWords } from "./words";
 
 const REFRESH_MS = 10_000;
 
-/** The pinned records of a project, newest first; those that are ticked become a manifest. */
+/** A project's pinned records, newest first. Selected records can become a manifest. */
 export function PinHistory({
   projectId,
   place,
@@ -31,7 +31,7 @@ export function PinHistory({
 }: {
   projectId: string;
   place: ListPlace;
-  /** Where the API answers, for the walk-through of an empty project. */
+  /** The API's base URL, for the example in an empty project. */
   baseUrl: string;
 }) {
   const trpc = useTRPC();
@@ -40,7 +40,7 @@ export function PinHistory({
     refetchInterval: REFRESH_MS,
   });
   const mayWrite = useRole(projectId).mayWrite;
-  /** Kept while one pages through the list. */
+  /** Kept across pages of the list. */
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const isEmpty = data.items.length === 0 && !place.cursor;
 
@@ -61,13 +61,13 @@ export function PinHistory({
             <Button asChild variant="primary">
               <Link href={`/projects/${projectId}/pinned/new`}>
                 <Play aria-hidden />
-                Run a pin
+                Run pinned request
               </Link>
             </Button>
           )
         }
       >
-        What was sent to one exact model, what came back, and the seal on both.
+        Signed records of requests to one exact model and their responses.
       </PageHeader>
       {isEmpty ? (
         <Card>
@@ -84,7 +84,7 @@ export function PinHistory({
             {chosen.size > 0 ? (
               <Chosen projectId={projectId} chosen={chosen} onClear={() => setChosen(new Set())} />
             ) : (
-              <p className="text-xs text-muted">{mayWrite && "Tick records to bind them into a manifest."}</p>
+              <p className="text-xs text-muted">{mayWrite && "Select records to create a manifest."}</p>
             )}
             <Pagination
               label="Pages of pinned records"
@@ -109,12 +109,12 @@ function Chosen({
   onClear(): void;
 }) {
   return (
-    <section aria-label="Chosen records" className="flex flex-wrap items-center gap-2 text-sm">
-      <span role="status">{chosen.size === 1 ? "1 record chosen" : `${chosen.size} records chosen`}</span>
+    <section aria-label="Selected records" className="flex flex-wrap items-center gap-2 text-sm">
+      <span role="status">{chosen.size === 1 ? "1 record selected" : `${chosen.size} records selected`}</span>
       <CreateManifest projectId={projectId} receiptIds={[...chosen]}>
         <Button variant="primary">
           <FileCheck aria-hidden />
-          Make a manifest
+          Create manifest
         </Button>
       </CreateManifest>
       <Button variant="ghost" onClick={onClear}>
@@ -127,7 +127,7 @@ function Chosen({
 type ListProps = {
   projectId: string;
   items: PinnedListItem[];
-  /** Null: the reader may make no manifest. */
+  /** Null: the reader may not create manifests. */
   chosen: ReadonlySet<string> | null;
   choose(receiptIds: string[], isChosen: boolean): void;
 };
@@ -144,7 +144,7 @@ function RecordTable({ projectId, items, chosen, choose }: ListProps) {
             {chosen && (
               <TableHead className="w-8">
                 <Checkbox
-                  aria-label="Choose every record of this page"
+                  aria-label="Select all records on this page"
                   checked={isAll}
                   onCheckedChange={(checked) => choose(ids, checked === true)}
                 />
@@ -155,8 +155,8 @@ function RecordTable({ projectId, items, chosen, choose }: ListProps) {
             <TableHead>Record</TableHead>
             <TableHead>Submission</TableHead>
             <TableHead className="text-right">Cost</TableHead>
-            <TableHead className="text-right">Took</TableHead>
-            <TableHead className="text-right">When</TableHead>
+            <TableHead className="text-right">Duration</TableHead>
+            <TableHead className="text-right">Time</TableHead>
           </tr>
         </thead>
         <tbody>
@@ -232,7 +232,7 @@ function Choose({
   }) {
   return (
     <Checkbox
-      aria-label={`Choose ${shortId(item.receiptId)}`}
+      aria-label={`Select ${shortId(item.receiptId)}`}
       className="relative z-10" // above the link that covers the row
       checked={chosen.has(item.receiptId)}
       onCheckedChange={(checked) => choose([item.receiptId], checked === true)}

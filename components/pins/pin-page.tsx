@@ -26,7 +26,7 @@ import { PinStatusBadge, SUBMISSION_WORDS } from "./pin-status";
 import { AttemptsCard, TimingCard } from "./timing-card";
 import { costWords, verdictOf } from "./words";
 
-/** One pinned record, whole: what was sent, when, what came back, what it cost, and the seal on all of it. */
+/** One pinned record: the request, timing, response, cost and signature. */
 export function PinPage({ receiptId, projectId }: { receiptId: string; projectId: string }) {
   const trpc = useTRPC();
   const { data: record } = useSuspenseQuery(
@@ -94,13 +94,13 @@ function RecordHeader({ record, projectId }: { record: PinnedRecord; projectId: 
         <Figure name="Accepted">
           <Moment at={record.createdAt} />
         </Figure>
-        <Figure name="Waited for its turn">
+        <Figure name="Queue wait">
           <Clock ms={record.schedulerWaitMs} />
         </Figure>
-        <Figure name="Provider at work">
+        <Figure name="Provider processing">
           <Clock ms={record.providerExecutionMs} />
         </Figure>
-        <Figure name="In total">
+        <Figure name="Total">
           <Clock ms={record.wallClockMs} />
         </Figure>
         <Figure name="Cost">{costWords(record)}</Figure>
@@ -113,7 +113,7 @@ function Clock({ ms }: { ms: number | null }) {
   return ms === null ? <None /> : formatDuration(ms);
 }
 
-/** May it be sent again? The one question a reader of a record must not get wrong. */
+/** Whether the request is safe to retry: the one question a reader of a record must not get wrong. */
 function Verdict({ record }: { record: PinnedRecord }) {
   const { isSafe, title, why } = verdictOf(record);
   const Icon = isSafe ? CircleCheck : OctagonX;
@@ -149,10 +149,10 @@ function CostCard({ record }: { record: PinnedRecord }) {
           <Fact name="Cost at list price">{costWords(record)}</Fact>
           <Fact name="Tier">{record.processingTier ? `${record.processingTier}${discount}` : null}</Fact>
           <Fact name="Paid by">
-            {record.costBearer === "customer" ? "Your own provider account" : "Nobody: it costs nothing"}
+            {record.costBearer === "customer" ? "Your own provider account" : "No charge"}
           </Fact>
           <Fact name="Reservation">{record.holdState}</Fact>
-          <Fact name="Prices">{record.pricingVersion}</Fact>
+          <Fact name="Pricing version">{record.pricingVersion}</Fact>
         </Facts>
       </CardBody>
     </Card>
@@ -168,9 +168,9 @@ function Details({ record, projectId }: { record: PinnedRecord; projectId: strin
           <Fact name="Submission">{SUBMISSION_WORDS[record.providerSubmission]}</Fact>
           <Fact name="Processing">{record.processing}</Fact>
           <Fact name="Isolation">{record.isolation}</Fact>
-          <Fact name="Answered by">{record.providerModel}</Fact>
+          <Fact name="Responding model">{record.providerModel}</Fact>
           <Fact name="Fingerprint">{record.providerFingerprint}</Fact>
-          <Fact name="Provider’s id">
+          <Fact name="Provider request id">
             {record.providerRequestId && (
               <CopyableId id={record.providerRequestId} what="provider request id" />
             )}
@@ -204,11 +204,11 @@ function Details({ record, projectId }: { record: PinnedRecord; projectId: strin
 }
 
 const CORRECTION: Record<PinnedRecord["corrections"][number]["kind"], string> = {
-  late_answer: "The provider’s answer came after the end",
-  charge_resolved: "What it cost was decided by a person",
+  late_answer: "The provider’s response arrived after the record was sealed",
+  charge_resolved: "A person set the charge",
 };
 
-/** What became known after the record was sealed. It stands beside the seal and changes nothing in it. */
+/** Facts that became known after the record was sealed. They do not change the sealed record. */
 function Corrections({ record }: { record: PinnedRecord }) {
   if (record.corrections.length === 0) return null;
   return (
@@ -216,7 +216,7 @@ function Corrections({ record }: { record: PinnedRecord }) {
       <CardHeader
         title="Corrections"
         id="corrections-title"
-        hint="Added later; the sealed record stays as it is."
+        hint="Added later. The sealed record is unchanged."
       />
       <ul className="divide-y divide-line">
         {record.corrections.map(({ correctionId, kind, details, createdAt }) => (
@@ -227,7 +227,7 @@ function Corrections({ record }: { record: PinnedRecord }) {
                 <Moment at={createdAt} />
               </span>
             </div>
-            <JsonView value={details} what="details of the correction" className="max-h-56" />
+            <JsonView value={details} what="correction details" className="max-h-56" />
           </li>
         ))}
       </ul>

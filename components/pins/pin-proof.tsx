@@ -6,7 +6,7 @@ import { VerifyHere } from "@/components/verify/verify-here";
 import type { PinnedRecord } from "@/server/contract/pinned";
 import { verifyDocument } from "@/server/verify";
 
-/** The hashes of a record, its signature, and the check of both in this browser. */
+/** A record's hashes and signature, with verification of both in the browser. */
 export function PinProof({ record }: { record: PinnedRecord }) {
   return (
     <Card aria-labelledby="proof-title">
@@ -21,12 +21,12 @@ export function PinProof({ record }: { record: PinnedRecord }) {
         hint={<CopyableId id={record.receiptId} what="receipt id of the proof" short />}
       />
       <CardBody className="space-y-5">
-        <FactGroup title="The seal" wide>
+        <FactGroup title="Signature" wide>
           <HashFact name="Record hash" hash={record.recordHash} />
           <HashFact name="Signed by" hash={record.signature.keyId} />
           <HashFact name="Signature" hash={record.signature.value} />
         </FactGroup>
-        <FactGroup title="What it seals" wide>
+        <FactGroup title="Sealed hashes" wide>
           <HashFact name="Request" hash={record.requestHash} />
           <HashFact name="Bytes sent" hash={record.sentHash} />
           <HashFact name="Instructions" hash={record.instructionsHash} />

@@ -22,7 +22,7 @@ import { blankPin, type PinDraft, PinFields, toBody } from "./pin-fields";
 import { PinStatusBadge } from "./pin-status";
 import { costWords } from "./words";
 
-/** A place to run one pin by hand: the form, what came of it, and the same request as code. */
+/** A page to run one pinned request: the form, the response, and the same request as code. */
 export function PinRoom({ projectId }: { projectId: string }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -38,15 +38,15 @@ export function PinRoom({ projectId }: { projectId: string }) {
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.pinned.list.pathKey() }),
     }),
   );
-  // What ran is in its record.
+  // A run that happened is stored in its record.
   useUnsaved(draft !== blank && !(run.isSuccess && draft === sent));
   const failure = run.error ? toFailure(run.error) : null;
   return (
     <>
       <BackLink href={pinnedHref(projectId)}>Pinned records</BackLink>
       <div className="mt-2">
-        <PageHeader title="Run a pin">
-          One request to one model, sent exactly as it stands here, once.
+        <PageHeader title="Run pinned request">
+          Sends one request to one model, exactly as written and only once.
         </PageHeader>
       </div>
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)] lg:grid-rows-[auto_1fr]">
@@ -59,7 +59,7 @@ export function PinRoom({ projectId }: { projectId: string }) {
             setSent(draft);
             run.mutate({
               project_id: projectId,
-              // A click that is repeated by the network must not run twice.
+              // A click that the network repeats must not run twice.
               body: JsonObject.parse({ ...body, idempotencyKey: crypto.randomUUID() }),
             });
           }}
@@ -117,8 +117,8 @@ function Outcome({
   if (state === "idle")
     return (
       <Card>
-        <EmptyState icon={Play} title="Nothing has run yet">
-          What a run answers is shown here, with its signed record.
+        <EmptyState icon={Play} title="No response yet">
+          The response appears here, with its signed record.
         </EmptyState>
       </Card>
     );
@@ -126,7 +126,7 @@ function Outcome({
   return (
     <Card aria-labelledby="outcome-title">
       <CardHeader
-        title="Answer"
+        title="Response"
         id="outcome-title"
         hint={answer && <PinStatusBadge status={answer.status} />}
       />
@@ -135,11 +135,11 @@ function Outcome({
           <div className="space-y-2.5">
             <Skeleton className="h-4 w-4/5" />
             <Skeleton className="h-4 w-3/5" />
-            <p className="text-xs text-muted">At work. It may take as long as its limits allow.</p>
+            <p className="text-xs text-muted">Running. This can take as long as its limits allow.</p>
           </div>
         )}
         {failure && <Failed failure={failure} />}
-        {answer?.output && answer.output.text !== "" && <Words text={answer.output.text} what="answer" />}
+        {answer?.output && answer.output.text !== "" && <Words text={answer.output.text} what="response" />}
         {answer?.output?.toolCalls.map(({ id, name, arguments: given }) => (
           <p key={id} className="text-sm [overflow-wrap:anywhere]">
             Calls <code className="font-medium">{name}</code> with <code>{given}</code>
@@ -168,13 +168,13 @@ function Failed({ failure }: { failure: Failure }) {
   return (
     <Refused
       failure={failure}
-      fieldsRefused="Some fields were refused; what is wrong stands below them. Nothing was sent."
+      fieldsRefused="Some fields are invalid. See the messages below them. Nothing was sent."
     >
       {typeof safelyRetryable === "boolean" && (
         <p className="mt-1.5 text-xs text-muted">
           {safelyRetryable
-            ? "Nothing ran: it may be sent again."
-            : "It may have run, and may be charged: do not send it again."}
+            ? "Nothing ran. You can send it again."
+            : "The provider may have run and charged this. Do not send it again."}
         </p>
       )}
     </Refused>

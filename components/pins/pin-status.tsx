@@ -17,12 +17,12 @@ type Look = {
   label: string;
   icon: LucideIcon;
   tone: Tone;
-  /** Of its part of a bulk's bar. */
+  /** The colour of its part of a bulk's bar. */
   fill: string;
   isSpinning?: true;
 };
 
-/** How each status of a pinned execution looks and what it is called; an icon and words, never colour alone. */
+/** Each pinned execution status's label, icon and tone. Colour is never the only signal. */
 export const ITEM_LOOK: Record<ItemStatus, Look> = {
   succeeded: { label: "Succeeded", icon: CircleCheck, tone: "good", fill: "bg-series-4" },
   failed: { label: "Failed", icon: CircleX, tone: "bad", fill: "bg-series-5" },
@@ -44,9 +44,9 @@ export function PinStatusBadge({ status }: { status: ItemStatus }) {
 
 type Submission = PinnedRecord["providerSubmission"];
 
-/** Did the request leave, and was it answered? */
+/** Whether the request was sent, and answered. */
 export const SUBMISSION_WORDS: Record<Submission, string> = {
-  not_attempted: "Never left",
+  not_attempted: "Not sent",
   attempted: "Sent and answered",
   ambiguous: "Sent, may have run",
 };

@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
 import { toSampling } from "./sampling";
 
-test("what is left empty is not sent, and without anything there is no sampling at all", () => {
+test("empty fields are not sent, and without any field there is no sampling", () => {
   expect(toSampling({}, ["temperature", "seed"])).toBeUndefined();
   expect(toSampling({ temperature: "  ", seed: "" }, ["temperature", "seed"])).toBeUndefined();
   expect(toSampling({ temperature: "0" }, ["temperature", "seed"])).toEqual({ temperature: 0 });
 });
 
-test("what another pin could say, and this one cannot, stays out", () => {
+test("fields that this pin does not support are left out", () => {
   expect(toSampling({ temperature: "1", topK: "40" }, ["temperature"])).toEqual({ temperature: 1 });
 });
 
-test("numbers are numbers, lines are a list, words stay words", () => {
+test("numbers become numbers, lines become a list, text stays text", () => {
   expect(
     toSampling(
       { maxOutputTokens: "64", stop: "END\n\nSTOP", reasoningEffort: " low ", thinking: "disabled" },

@@ -7,7 +7,7 @@ import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import type { PinnedRecord } from "@/server/contract/pinned";
 import { outcomeOf, placeOf, type Span, spansOf } from "./waterfall";
 
-/** Where the time of a record went: drawn as bars under each other, and as the table they are drawn from. */
+/** A record's timing, as bars and as a table. */
 export function TimingCard({ record }: { record: PinnedRecord }) {
   const spans = spansOf(record);
   return (
@@ -17,7 +17,7 @@ export function TimingCard({ record }: { record: PinnedRecord }) {
           title="Timing"
           id="timing-title"
           actions={
-            <TabsList aria-label="Form of the timing">
+            <TabsList aria-label="Timing view">
               <TabsTrigger value="bars">Bars</TabsTrigger>
               <TabsTrigger value="table">Table</TabsTrigger>
             </TabsList>
@@ -44,7 +44,7 @@ const FILL: Record<Span["kind"], string> = {
 };
 const fillOf = ({ kind, wentWell }: Span) => (wentWell === false ? "bg-series-5" : FILL[kind]);
 
-/** Every line says in words what its bar shows. */
+/** Every line states in words what its bar shows. */
 function Bars({ spans }: { spans: Span[] }) {
   return (
     <ol aria-label="Timing" className="grid gap-y-2.5">
@@ -85,13 +85,13 @@ function Bars({ spans }: { spans: Span[] }) {
 function SpanTable({ spans }: { spans: Span[] }) {
   return (
     <Table>
-      <caption className="sr-only">Timing, in the order it went</caption>
+      <caption className="sr-only">Timing, in order</caption>
       <thead>
         <tr>
-          <TableHead>What</TableHead>
-          <TableHead className="text-right">Began after</TableHead>
-          <TableHead className="text-right">Took</TableHead>
-          <TableHead>Came out</TableHead>
+          <TableHead>Step</TableHead>
+          <TableHead className="text-right">Start</TableHead>
+          <TableHead className="text-right">Duration</TableHead>
+          <TableHead>Outcome</TableHead>
         </tr>
       </thead>
       <tbody>
@@ -110,14 +110,14 @@ function SpanTable({ spans }: { spans: Span[] }) {
   );
 }
 
-/** Every submission by HTTP, with the moment it was written down and the moment its end was known. */
+/** Every HTTP submission, with its recorded start and end. */
 export function AttemptsCard({ record }: { record: PinnedRecord }) {
   return (
     <Card aria-labelledby="attempts-title" className="overflow-hidden">
       <CardHeader
         title="Attempts"
         id="attempts-title"
-        hint={`${count(record.providerSubmissions, "submission")}, ${count(record.capacityRejections, "refusal")} for want of capacity`}
+        hint={`${count(record.providerSubmissions, "submission")}, ${count(record.capacityRejections, "capacity rejection")}`}
       />
       {record.attempts.length === 0 ? (
         <p className="p-4 text-sm text-muted">Nothing was sent.</p>

@@ -24,38 +24,38 @@ const record = {
   ],
 };
 
-test("a record's clocks follow each other: its turn, each submission and the wait before it, the provider, the whole", () => {
+test("the timing lists the queue wait, each submission with the wait before it, the provider and the total, in order", () => {
   const spans = spansOf(record);
   expect(spans.map(({ name, fromMs, toMs }) => [name, fromMs, toMs])).toEqual([
-    ["Wait for its turn", 0, 1000],
+    ["Queue wait", 0, 1000],
     ["Submission 1", 1000, 1200],
     ["Wait before submission 2", 1200, 2200],
     ["Submission 2", 2200, 2500],
     ["Wait before submission 3", 2500, 4000],
     ["Submission 3", 4000, 9000],
-    ["Provider at work", 4000, 9000],
-    ["In total", 0, 9000],
+    ["Provider processing", 4000, 9000],
+    ["Total", 0, 9000],
   ]);
   expect(spans.flatMap(({ outcome }) => outcome ?? [])).toEqual([
-    "never left, ECONN",
+    "not sent, ECONN",
     "answered, HTTP 429, ProviderUnavailable",
     "answered, HTTP 200",
   ]);
 });
 
-test("a single that never reached the provider has no wait for a turn and no provider at work", () => {
+test("a single request that never reached the provider has no queue wait and no provider processing", () => {
   const lost = { ...record, schedulerWaitMs: null, providerExecutionMs: null };
   const spans = spansOf({ ...lost, attempts: record.attempts.slice(0, 1) });
   expect(spans.map(({ key }) => key)).toEqual(["submission-1", "total"]);
 });
 
-test("a submission whose end nobody saw lasts until the record's end", () => {
+test("a submission without a recorded end lasts until the record's end", () => {
   const cut = { ...attempt(1, 1000, null), submission: "ambiguous" as const, httpStatus: null };
   const [, submission] = spansOf({ ...record, attempts: [cut] });
-  expect(submission).toMatchObject({ toMs: 9000, outcome: "left, no whole answer", wentWell: false });
+  expect(submission).toMatchObject({ toMs: 9000, outcome: "sent, no complete response", wentWell: false });
 });
 
-test("every span lies within the drawing, also when all of it took no time", () => {
+test("every span lies within the chart, even when everything took no time", () => {
   for (const each of [record, { ...record, completedAt: at(0), wallClockMs: 0, attempts: [] }]) {
     const spans = spansOf({ ...each, schedulerWaitMs: null });
     for (const span of spans) {

@@ -1,15 +1,15 @@
 import type { PinnedRecord } from "@/server/contract/pinned";
 
-/** One line of the timing of a record, in milliseconds since it was accepted. */
+/** One line of a record's timing, in milliseconds since it was accepted. */
 export type Span = {
   key: string;
   name: string;
   kind: "wait" | "submission" | "provider" | "total";
   fromMs: number;
   toMs: number;
-  /** How it came out, in words. */
+  /** The outcome in words. */
   outcome: string | null;
-  /** Null: it says nothing of good or bad. */
+  /** Null: neither good nor bad. */
   wentWell: boolean | null;
 };
 
@@ -26,17 +26,17 @@ type Timed = Pick<
 type Attempt = PinnedRecord["attempts"][number];
 
 const SUBMISSION: Record<Attempt["submission"], string> = {
-  not_attempted: "never left",
+  not_attempted: "not sent",
   attempted: "answered",
-  ambiguous: "left, no whole answer",
+  ambiguous: "sent, no complete response",
 };
 
-/** What a submission came to: `answered, HTTP 429, ProviderUnavailable`. */
+/** A submission's outcome: `answered, HTTP 429, ProviderUnavailable`. */
 export function outcomeOf({ submission, httpStatus, errorCode }: Attempt): string {
   return [SUBMISSION[submission], httpStatus && `HTTP ${httpStatus}`, errorCode].filter(Boolean).join(", ");
 }
 
-/** The record's clocks in the order they ran: its turn, every submission and the wait before it, the provider, the whole. */
+/** The record's timing in order: the queue wait, every submission with the wait before it, the provider, the total. */
 export function spansOf(record: Timed): Span[] {
   const at = (moment: string) => Math.max(0, Date.parse(moment) - Date.parse(record.createdAt));
   const endMs = at(record.completedAt);
@@ -44,7 +44,7 @@ export function spansOf(record: Timed): Span[] {
   const wait = (key: string, name: string, fromMs: number, toMs: number) =>
     spans.push({ key, name, kind: "wait", fromMs, toMs, outcome: null, wentWell: null });
 
-  if (record.schedulerWaitMs !== null) wait("turn", "Wait for its turn", 0, record.schedulerWaitMs);
+  if (record.schedulerWaitMs !== null) wait("turn", "Queue wait", 0, record.schedulerWaitMs);
   let before: number | null = null;
   for (const attempt of record.attempts) {
     const [fromMs, toMs] = [at(attempt.startedAt), attempt.endedAt ? at(attempt.endedAt) : endMs];
@@ -66,7 +66,7 @@ export function spansOf(record: Timed): Span[] {
     const toMs = admitted.endedAt ? at(admitted.endedAt) : endMs;
     spans.push({
       key: "provider",
-      name: "Provider at work",
+      name: "Provider processing",
       kind: "provider",
       fromMs: Math.max(0, toMs - record.providerExecutionMs),
       toMs,
@@ -76,7 +76,7 @@ export function spansOf(record: Timed): Span[] {
   }
   spans.push({
     key: "total",
-    name: "In total",
+    name: "Total",
     kind: "total",
     fromMs: Math.max(0, endMs - record.wallClockMs),
     toMs: endMs,
@@ -86,7 +86,7 @@ export function spansOf(record: Timed): Span[] {
   return spans;
 }
 
-/** Where a span begins and how long it is, in percent of the whole drawing. */
+/** A span's start and length, in percent of the chart's width. */
 export function placeOf(span: Span, spans: readonly Span[]): { left: number; width: number } {
   const whole = Math.max(1, ...spans.map(({ toMs }) => toMs));
   return { left: (span.fromMs / whole) * 100, width: ((span.toMs - span.fromMs) / whole) * 100 };

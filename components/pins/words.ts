@@ -6,42 +6,42 @@ type Pin = PinnedRecord["pin"];
 /** `openai / gpt-5.6 / responses`. */
 export const pinWords = ({ provider, model, api }: Pin) => `${provider} / ${model} / ${api}`;
 
-/** What an execution cost; unknown is no zero. */
+/** An execution's cost. Unknown is not zero. */
 export function costWords({ cost }: Pick<PinnedListItem, "cost">): string {
   return cost === null ? "Unknown" : formatUsd(cost.amountMicros / 1_000_000);
 }
 
 type Verdict = { isSafe: boolean; title: string; why: string };
 
-/** May what ended like this be sent again, and why, in plain words. */
+/** Whether a record with this ending is safe to retry, and why. */
 export function verdictOf(
   record: Pick<PinnedRecord, "status" | "safelyRetryable" | "providerSubmission">,
 ): Verdict {
   if (record.safelyRetryable)
     return {
       isSafe: true,
-      title: "Safely retryable",
+      title: "Safe to retry",
       why:
         record.providerSubmission === "not_attempted"
-          ? "Nothing left this house, so nothing ran and nothing is charged. The same request may be sent again."
-          : "The provider refused it before doing anything. The same request may be sent again without running twice.",
+          ? "The request was never sent, so nothing ran and nothing was charged. You can send the same request again."
+          : "The provider rejected the request before running it. You can send the same request again without running it twice.",
     };
-  const title = "Must not be sent again";
+  const title = "Not safe to retry";
   if (record.status === "succeeded")
     return {
       isSafe: false,
       title,
-      why: "It ran once and its answer is here. Another would be a second paid run.",
+      why: "The request ran once and its response is here. Sending it again would be a second paid run.",
     };
   if (record.status === "ambiguous")
     return {
       isSafe: false,
       title,
-      why: "It left, and no whole answer came back: it may have run, and may be charged. Sending it again could run it twice.",
+      why: "The request was sent, but no complete response came back. The provider may have run and charged it, so sending it again could charge you twice.",
     };
   return {
     isSafe: false,
     title,
-    why: "The provider took it and its answer is no usable one: it ran, and may be charged. Sending it again would run it twice.",
+    why: "The provider ran the request but returned no usable response, and may have charged it. Sending it again would run it twice.",
   };
 }

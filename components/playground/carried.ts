@@ -2,12 +2,12 @@ import type { Input } from "./input-form";
 
 let held: { capabilityKey: string; input: Input } | null = null;
 
-/** Takes an input from one page of the panel to the next; files in it are too long for an address. */
+/** Carries an input from one page to the next. Files in it are too long for a URL. */
 export function carry(capabilityKey: string, input: Input): void {
   held = { capabilityKey, input };
 }
 
-/** What was taken along for this capability; nothing after the page was loaded anew. */
+/** The input carried for this capability; none after a reload. */
 export function carriedInput(capabilityKey: string): Input | null {
   return held?.capabilityKey === capabilityKey ? held.input : null;
 }

@@ -11,7 +11,7 @@ import type { RunRequest } from "./use-run";
 import { useSettled } from "./use-settled";
 import { UNREAD, whyNoPrice } from "./why-no-price";
 
-/** What the request would cost, before it is sent. */
+/** The request's price before it is sent. */
 export function Cost({
   projectId,
   capabilityKey,
@@ -23,7 +23,7 @@ export function Cost({
   capabilityKey: string;
   request: RunRequest;
   enabled: boolean;
-  /** A text of the input cannot be read: the price would be that of what stood there before. */
+  /** A text of the input is not valid, so a price would be that of its previous value. */
   hasUnread: boolean;
 }) {
   const client = useTRPCClient();
@@ -47,7 +47,7 @@ export function Cost({
   return (
     <div aria-live="polite" aria-busy={isFetching} className="min-h-10 basis-full text-sm" data-cost>
       {!enabled ? (
-        <span className="text-muted">Prices are shown to who may run.</span>
+        <span className="text-muted">Prices are shown to members who can run this.</span>
       ) : hasUnread ? (
         <span className="text-muted">No price. {UNREAD}</span>
       ) : error ? (
@@ -78,7 +78,7 @@ function Figures({ quote }: { quote: RetailQuote }) {
       <>
         <span className="block font-semibold">Free</span>
         <span className="block text-xs text-muted">
-          {route?.model ? `on ${route.provider}/${route.model}` : "done here, without a provider"}
+          {route?.model ? `on ${route.provider}/${route.model}` : "runs locally, without a provider"}
         </span>
       </>
     );

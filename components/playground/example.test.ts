@@ -8,15 +8,15 @@ const capability = {
     { input: { prompt: "A kite", source: { artifactId: "art_model" } } },
     { input: { prompt: "A boat", source: { artifactId: KNOWN } } },
   ],
-} as unknown as CapabilityDescriptor; // no more of it is asked
+} as unknown as CapabilityDescriptor; // the functions read nothing else
 
-test("an artifact that an example names and nobody has is left for one of the reader's own", () => {
+test("an example's artifact id is left empty for one of the reader's own artifacts", () => {
   expect(exampleInput(capability, 0)).toEqual({ prompt: "A kite", source: { artifactId: "" } });
   expect(exampleInput(capability, 1)).toEqual({ prompt: "A boat", source: { artifactId: KNOWN } });
   expect(exampleInput(capability, 2)).toBe(null);
 });
 
-test("an example as it was picked is nobody's work, and one that was changed is", () => {
+test("an unchanged example is not the reader's work, and a changed one is", () => {
   for (const place of [0, 1]) expect(isExample(capability, exampleInput(capability, place)!)).toBe(true);
   expect(isExample(capability, { ...exampleInput(capability, 1), prompt: "A boats" })).toBe(false);
   expect(isExample(capability, {})).toBe(false);

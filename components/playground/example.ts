@@ -3,13 +3,13 @@ import type { Input } from "./input-form";
 
 const ARTIFACT_ID = /^art_[0-9a-hjkmnp-tv-z]{26}$/;
 
-/** The input of an example. An artifact it names is nobody's: its place is left for one of the reader's own. */
+/** An example's input. Its artifact ids do not exist, so they are left empty for the reader's own. */
 export function exampleInput(capability: CapabilityDescriptor, place: number): Input | null {
   const input = withoutNobodys(capability.examples[place]?.input);
   return isObject(input) ? input : null;
 }
 
-/** Is it one of the examples as it was picked? Then nothing of the reader's is in it. */
+/** Whether the input is an unchanged example, and so has nothing of the reader's own. */
 export function isExample(capability: CapabilityDescriptor, input: Input): boolean {
   const text = JSON.stringify(input);
   return capability.examples.some((_, place) => JSON.stringify(exampleInput(capability, place)) === text);

@@ -20,11 +20,11 @@ import {
 } from "./schema";
 import { ChoiceField, JsonField, NumberField, SwitchField, TextField } from "./value-fields";
 
-/** The fields of an object: what it needs first, then the rest, folded away while nothing of it is set. */
+/** An object's fields: required ones first, then the rest, folded while none of them is set. */
 export function ObjectFields({ form, path, schema, value }: Omit<Props, "required"> & { schema: Schema }) {
   const properties = Object.entries(schema.properties ?? {});
   const isNeeded = (name: string) => schema.required?.includes(name) ?? false;
-  const values = (value ?? {}) as Record<string, unknown>; // an object, or what is about to be one
+  const values = (value ?? {}) as Record<string, unknown>; // an object, or undefined before its first field is set
   const needed = properties.filter(([name]) => isNeeded(name));
   const others = properties.filter(([name]) => !isNeeded(name));
   const isTouched = others.some(
@@ -60,7 +60,7 @@ export function ObjectFields({ form, path, schema, value }: Omit<Props, "require
   );
 }
 
-/** One field of the form, drawn by its schema. */
+/** One form field, rendered from its schema. */
 export function SchemaField({ name, schema, ...props }: Props & { name: string; schema: Schema }) {
   const field = fieldOf(name, schema, props.form.root);
   return <Drawn field={field} name={name} {...props} />;
@@ -90,7 +90,7 @@ function Drawn({ field, ...props }: Props & { name: string; field: Field }) {
               {...aria}
               projectId={props.form.projectId}
               disabled={props.form.disabled}
-              hint={props.required ? "The id of an artifact of this project, or upload a file." : ""}
+              hint={props.required ? "Enter an artifact id of this project, or upload a file." : ""}
               value={typeof props.value === "string" ? props.value : ""}
               label={labelFor(props)}
               onChange={(value) => props.form.set(props.path, value || undefined)}
@@ -117,7 +117,7 @@ function Drawn({ field, ...props }: Props & { name: string; field: Field }) {
   }
 }
 
-/** A group of fields. One that may be absent is added and taken away as a whole. */
+/** A group of fields. An optional group is added and removed as a whole. */
 function ObjectField({ field, form, path, name, value, required }: DrawnProps<"object">) {
   const { schema } = field;
   const label = labelFor({ name, path });
@@ -154,7 +154,7 @@ function ObjectField({ field, form, path, name, value, required }: DrawnProps<"o
   );
 }
 
-/** Entries of one kind, added and removed one by one. */
+/** A list of entries, added and removed one by one. */
 function ListField({ field, form, path, name, value, required }: DrawnProps<"list">) {
   const list = Array.isArray(value) ? value : [];
   const { schema, items } = field;
@@ -172,7 +172,7 @@ function ListField({ field, form, path, name, value, required }: DrawnProps<"lis
       {hint && <p className="text-xs text-muted">{hint}</p>}
       <Issues id={`${pathId(path)}-issue`} issues={issuesAt(form, path)} />
       {list.map((entry, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: an entry is its place; it has no other name
+        // biome-ignore lint/suspicious/noArrayIndexKey: an entry has no identity but its index
         <div key={place} className="flex items-start gap-2 rounded-md border border-line bg-canvas p-3">
           <div className="min-w-0 flex-1">
             <SchemaField
@@ -207,7 +207,7 @@ function ListField({ field, form, path, name, value, required }: DrawnProps<"lis
   );
 }
 
-/** A value that may have one of several shapes: the shape is chosen, then its fields are drawn. */
+/** A value with several possible shapes: the reader chooses the shape, then its fields appear. */
 function VariantField(props: DrawnProps<"variants">) {
   const { field, form, path, name, value, required } = props;
   const chosen = value === undefined && !required ? -1 : variantOf(value, field.variants);
@@ -217,7 +217,7 @@ function VariantField(props: DrawnProps<"variants">) {
     <div className="space-y-2">
       <div className="flex flex-wrap items-center gap-2">
         <Label htmlFor={id} className="text-muted">
-          {labelFor(props)} as
+          {labelFor(props)} type
         </Label>
         <Select
           value={String(chosen)}

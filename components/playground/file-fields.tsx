@@ -34,7 +34,7 @@ async function upload(projectId: string, file: File): Promise<string> {
   );
 }
 
-/** What browsers do not know by themselves. */
+/** Types that browsers do not know. */
 function typeByName(name: string): string {
   const ending = name.split(".").at(-1)?.toLowerCase() ?? "";
   const known: Record<string, string> = {
@@ -45,7 +45,7 @@ function typeByName(name: string): string {
   return known[ending] ?? "application/octet-stream";
 }
 
-/** The id of an artifact: of one there is, or of a file that is uploaded here. */
+/** An artifact id: of an existing artifact, or of a file uploaded here. */
 export function ArtifactField({
   projectId,
   value,
@@ -56,7 +56,7 @@ export function ArtifactField({
   ...aria
 }: FieldProps & {
   projectId: string | null;
-  /** Said while there is none. */
+  /** The hint while it is empty. */
   hint?: string;
 }) {
   const picker = useRef<HTMLInputElement>(null);
@@ -124,12 +124,12 @@ export function ArtifactField({
 
 const MOST_INLINE_BYTES = 16 * 1024 * 1024;
 
-/** A file that travels inside the request, as base64. */
+/** A file sent inside the request, as base64. */
 export function Base64Field({ value, label, disabled, onChange, ...aria }: FieldProps) {
   const [problem, setProblem] = useState<string | null>(null);
   async function take(file: File) {
     if (file.size > MOST_INLINE_BYTES)
-      return setProblem(`At most ${formatBytes(MOST_INLINE_BYTES)} fit into a request.`);
+      return setProblem(`The file is too large. A request can hold up to ${formatBytes(MOST_INLINE_BYTES)}.`);
     setProblem(null);
     onChange(await toBase64(file));
   }

@@ -4,10 +4,10 @@ import type { FieldIssue } from "@/components/trpc";
 import { Label } from "@/components/ui/label";
 import { boundsOf, type Field, labelOf, type Path, pathId, type Schema } from "./schema";
 
-/** What every field of a form shares. */
+/** The props that every form field shares. */
 export type Form = {
   root: Schema;
-  /** Null: no files are uploaded here. */
+  /** Null: uploads are not available here. */
   projectId: string | null;
   disabled: boolean;
   issues: FieldIssue[];
@@ -16,29 +16,29 @@ export type Form = {
 
 export type Props = { form: Form; path: Path; value: unknown; required?: boolean };
 
-/** Some say the place in a list as a number, some as its digits. */
+/** Some issues have list indexes as numbers, some as strings. */
 const samePath = (a: Path, b: Path) =>
   a.length === b.length && a.every((step, place) => String(step) === String(b[place]));
 
-/** What was said against the value at this very path. */
+/** The issues at exactly this path. */
 export const issuesAt = (form: Form, path: Path) => form.issues.filter(({ loc }) => samePath(loc, path));
 
-/** What a field of one kind is drawn from. */
+/** The props of a field of one kind. */
 export type DrawnProps<K extends Field["kind"]> = Props & {
   name: string;
   field: Extract<Field, { kind: K }>;
 };
 
-/** An entry of a list is named by its list and its place. */
+/** A list entry is named by its list and index. */
 export const labelFor = ({ name, path }: { name: string; path: Path }) => {
   const last = path.at(-1);
   return typeof last === "number" ? `${labelOf(name)} ${last + 1}` : labelOf(name);
 };
 
-/** What ties a control to its label, its hint and its issues. */
+/** The attributes that tie a control to its label, hint and issues. */
 export type Aria = { id: string; "aria-invalid": true | undefined; "aria-describedby": string | undefined };
 
-/** Seen, and not read out. */
+/** Visible, but not read by screen readers. */
 export function RequiredMark() {
   return (
     <span className="font-normal text-muted" aria-hidden>
@@ -48,7 +48,7 @@ export function RequiredMark() {
   );
 }
 
-/** Label, field, what it allows and what was said against it, tied together for readers. */
+/** A label, a field, its hint and its issues, tied together for screen readers. */
 export function Framed({
   form,
   path,

@@ -14,7 +14,7 @@ import { blankOf, type Path, type Schema, withValue } from "./schema";
 
 export type Input = Record<string, unknown>;
 
-/** The input of a capability as a form and as JSON, two views of one value, with examples to begin from. */
+/** A capability's input as a form and as JSON, two views of one value, with examples to start from. */
 export function InputForm({
   projectId,
   capability,
@@ -28,9 +28,9 @@ export function InputForm({
   capability: CapabilityDescriptor;
   input: Input;
   disabled: boolean;
-  /** A text in it cannot be read: its view stays, since the other one would not have that text. */
+  /** A text in it is not valid JSON. Switching views is disabled, because the other view would lose the text. */
   hasUnread: boolean;
-  /** What was said against it, by the place in it. */
+  /** Issues by path. */
   issues: FieldIssue[];
   onChange(change: Input | ((before: Input) => Input)): void;
 }) {
@@ -43,7 +43,7 @@ export function InputForm({
     issues,
     set: (path: Path, value: unknown) => onChange((before) => withValue(before, path, value) as Input),
   };
-  // Beside JSON there are no fields at which anything could stand.
+  // The JSON view has no fields to show issues at.
   const loose = issues.filter(
     ({ loc }) => view === "json" || loc.length === 0 || !(String(loc[0]) in (schema.properties ?? {})),
   );
@@ -62,7 +62,7 @@ export function InputForm({
                   onPick={(place) => onChange(exampleInput(capability, place) ?? {})}
                 />
               )}
-              <TabsList aria-label="View of the input">
+              <TabsList aria-label="Input view">
                 <TabsTrigger value="form" disabled={hasUnread && view !== "form"}>
                   Form
                 </TabsTrigger>
@@ -104,13 +104,13 @@ export function InputForm({
   );
 }
 
-/** What a form begins with: the first example, or the least that can be. */
+/** The form's initial value: the first example, or the smallest valid input. */
 export function firstInput(capability: CapabilityDescriptor): Input {
   const schema = schemaOf(capability);
   return exampleInput(capability, 0) ?? (blankOf(schema, schema) as Input);
 }
 
-/** The input's schema; it is published by us as JSON Schema. */
+/** The input's schema, which we publish as JSON Schema. */
 export const schemaOf = (capability: CapabilityDescriptor) => capability.inputSchema as Schema;
 
 function Examples({

@@ -2,7 +2,7 @@ import type { Failure, FieldIssue } from "@/components/trpc";
 
 type Whole = Record<string, unknown>;
 
-/** What was refused, by its place in the input; `sent` is the input as it was sent. */
+/** Issues by path in the input; `sent` is the input as sent. */
 export function issuesOf(failure: Failure | null, sent: Whole | null): FieldIssue[] {
   if (!failure || !sent) return [];
   const within = failure.issues.map((issue) => ({ ...issue, loc: inInput(issue.loc) }));
@@ -17,7 +17,7 @@ export function issuesOf(failure: Failure | null, sent: Whole | null): FieldIssu
   return [{ loc, msg: failure.message, type: failure.code ?? "" }];
 }
 
-/** Those of them that still stand: a field that changed since is no longer wrong. */
+/** The issues that still apply: those of fields that have not changed since. */
 export const standing = (issues: FieldIssue[], input: Whole, sent: Whole | null) =>
   issues.filter(({ loc }) => valueAt(input, loc) === valueAt(sent, loc));
 

@@ -6,7 +6,7 @@ import { Textarea } from "@/components/ui/textarea";
 import type { Aria } from "./frame";
 import { UnreadTexts } from "./unread";
 
-/** An editor of JSON text over a value somebody else may change too. What cannot be read stays as it was written. */
+/** A JSON text editor for a value that may also change elsewhere. Invalid text stays as typed. */
 export function JsonText({
   aria,
   value,
@@ -21,12 +21,12 @@ export function JsonText({
   disabled: boolean;
   onChange(value: unknown): void;
   label: string;
-  /** Any value and none at all, or an object. */
+  /** Any value including none, or an object. */
   holds?: "any" | "object";
   className?: string;
 }) {
   const written = value === undefined ? "" : JSON.stringify(value, null, 2);
-  // While the text stands for the value, the value leads; text that cannot be read leads until it can.
+  // Valid text follows the value. Invalid text is kept until it is valid.
   const [draft, setDraft] = useState<{ text: string; of: string } | null>(null);
   const text = draft && draft.of === written ? draft.text : written;
   const problem = problemOf(text, holds);
@@ -69,7 +69,7 @@ export function JsonText({
             {problem}
           </p>
           <Button size="sm" disabled={disabled} onClick={() => setDraft(null)}>
-            Take the change back
+            Discard change
           </Button>
         </div>
       )}
@@ -77,14 +77,16 @@ export function JsonText({
   );
 }
 
-/** What keeps a text from being read. */
+/** Why a text is not valid; null if it is. */
 export function problemOf(text: string, holds: "any" | "object"): string | null {
   if (text.trim() === "" && holds === "any") return null;
   try {
     const value: unknown = JSON.parse(text);
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return holds === "any" || isObject ? null : "This is no JSON object. Nothing is sent until it is one.";
+    return holds === "any" || isObject
+      ? null
+      : "This must be a JSON object. Nothing is sent until it is one.";
   } catch {
-    return "This is not JSON yet. Nothing is sent until it is.";
+    return "This is not valid JSON. Nothing is sent until it is.";
   }
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /*
- * The run of a playground that has not ended, kept for this tab: a reload finds it again by its job, or by the key under
- * which it was sent while the job's id was not known yet.
+ * A playground's unfinished run, stored for this tab. A reload finds it again by its job, or by its idempotency key
+ * while the job's id is unknown.
  */
 
 const KeptRun = z.object({
@@ -19,7 +19,7 @@ export function keptRun(projectId: string, capabilityKey: string): KeptRun | nul
   return text === null ? null : (KeptRun.safeParse(JSON.parse(text)).data ?? null);
 }
 
-/** Keeps a run, or forgets it when it has ended. */
+/** Stores a run, or removes it when it has ended. */
 export function keepRun(projectId: string, capabilityKey: string, run: KeptRun | null): void {
   const name = nameOf(projectId, capabilityKey);
   if (run) sessionStorage.setItem(name, JSON.stringify(run));

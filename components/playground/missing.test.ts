@@ -37,11 +37,11 @@ const whole = {
 const lacks = (change: object) =>
   missingIn({ ...whole, ...change }, schema).map(({ loc, msg }) => [loc.join("."), msg]);
 
-test("what is whole lacks nothing, be it that a text may be empty, or that a field is optional", () => {
+test("a complete input lacks nothing, with empty allowed texts and absent optional fields", () => {
   expect(lacks({})).toEqual([]);
 });
 
-test("what is needed and empty is named at its place, in objects, lists and shapes", () => {
+test("an empty required value is reported at its path, in objects, lists and variants", () => {
   expect(lacks({ prompt: "" })).toEqual([["prompt", "This cannot be empty."]]);
   expect(lacks({ prompt: undefined, style: "" })).toEqual([
     ["prompt", "This cannot be empty."],
@@ -52,7 +52,7 @@ test("what is needed and empty is named at its place, in objects, lists and shap
   expect(missingIn({}, schema)).toHaveLength(5);
 });
 
-test("a file that only the reader has is told from a text", () => {
+test("a missing file is distinguished from a missing text", () => {
   const source = { artifactId: "" };
   expect(lacks({ source })).toEqual([["source.artifactId", "Choose an artifact of this project."]]);
   expect(isFileMissing(missingIn({ ...whole, source }, schema))).toBe(true);

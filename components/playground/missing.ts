@@ -1,14 +1,14 @@
 import type { FieldIssue } from "@/components/trpc";
 import { type Field, fieldOf, type Path, type Schema, singularOf, variantOf } from "./schema";
 
-/** The type of an issue that only a file can mend. */
+/** The type of an issue that only a file can resolve. */
 const FILE = "file_missing";
 
-/** What an input lacks without which it would be refused, at its very places: told before anything is sent. */
+/** The required values an input lacks, by path, so that they are reported before anything is sent. */
 export const missingIn = (input: unknown, schema: Schema): FieldIssue[] =>
   lackOf({ kind: "object", schema }, input, [], true, schema);
 
-/** Is it a file of the reader's that is missing? */
+/** Whether a file of the reader's is missing. */
 export const isFileMissing = (missing: readonly FieldIssue[]) => missing.some(({ type }) => type === FILE);
 
 function lackOf(field: Field, value: unknown, path: Path, isRequired: boolean, root: Schema): FieldIssue[] {
@@ -21,7 +21,7 @@ function lackOf(field: Field, value: unknown, path: Path, isRequired: boolean, r
       return value === "" ? [issueOf(field, path)] : [];
     case "object": {
       if (typeof value !== "object" || value === null) return [];
-      const values = value as Record<string, unknown>; // an object, as was just seen
+      const values = value as Record<string, unknown>; // checked to be an object
       return Object.entries(field.schema.properties ?? {}).flatMap(([name, each]) =>
         lackOf(
           fieldOf(name, each, root),
@@ -58,5 +58,5 @@ const nameAt = (path: Path) => String(path.findLast((step) => typeof step === "s
 function issueOf({ kind }: Field, loc: Path): FieldIssue {
   if (kind === "artifact") return { loc, msg: "Choose an artifact of this project.", type: FILE };
   if (kind === "file") return { loc, msg: "Choose a file.", type: FILE };
-  return { loc, msg: kind === "text" ? "This cannot be empty." : "This is needed.", type: "missing" };
+  return { loc, msg: kind === "text" ? "This cannot be empty." : "This is required.", type: "missing" };
 }

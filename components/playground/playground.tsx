@@ -22,12 +22,12 @@ import { useMissing } from "./use-missing";
 import { type Mode, useRun } from "./use-run";
 
 const MODES: Record<Mode, { label: string; run: string }> = {
-  invoke_sync: { label: "Wait for the answer", run: "Run" },
-  invoke_stream: { label: "Follow as it writes", run: "Stream" },
+  invoke_sync: { label: "Wait for result", run: "Run" },
+  invoke_stream: { label: "Stream", run: "Stream" },
   job_async: { label: "Durable job", run: "Submit job" },
 };
 
-/** A capability tried out: its input as a form or as JSON, its price, its run, and the same request as code. */
+/** A capability's playground: its input as a form or as JSON, its price, its run, and the request as code. */
 export function Playground({
   projectId,
   capability,
@@ -44,11 +44,11 @@ export function Playground({
   const [input, setInput] = useState<Input>(begun);
   const [mode, setMode] = useState<Mode>(capability.executionModes[0] ?? "job_async");
   const [model, setModel] = useState("");
-  /** What was refused, as it was sent: a field that changed since is no longer wrong. */
+  /** The refused input. A field that changed since is no longer invalid. */
   const [sent, setSent] = useState<Input | null>(null);
   const run = useRun(projectId, capability.key);
   const { hasUnread, mark } = useUnreadTexts();
-  // What ran is in the record of its job.
+  // A finished run is in its job's record.
   const isKept = input === begun || isExample(capability, input) || (run.jobId !== null && input === sent);
   useUnsaved(hasUnread || !isKept);
   const resultRef = useRef<HTMLDivElement>(null);
@@ -104,11 +104,11 @@ export function Playground({
           />
         </UnreadTexts>
         <Card aria-labelledby="run-form-title">
-          <CardHeader title="Run it" id="run-form-title" />
+          <CardHeader title="Run settings" id="run-form-title" />
           <CardBody className="space-y-4">
             <div className="grid gap-4 sm:grid-cols-2">
               <Choice
-                label="How"
+                label="Run mode"
                 value={mode}
                 onChange={(value) => setMode(value as Mode)}
                 options={capability.executionModes.map((each) => [each, MODES[each].label])}
@@ -119,7 +119,7 @@ export function Playground({
                   value={model || AUTOMATIC}
                   onChange={(value) => setModel(value === AUTOMATIC ? "" : value)}
                   options={[
-                    [AUTOMATIC, "Chosen for you"],
+                    [AUTOMATIC, "Automatic"],
                     ...choices.map(({ target, title }): [string, string] => [target, title]),
                   ]}
                 />
@@ -166,8 +166,7 @@ export function Playground({
             </div>
             {mayRun && missing.isFile && (
               <p id="run-waits" className="text-sm text-muted">
-                This works on a file of yours: choose an artifact of this project, or upload one, where the
-                form asks for it.
+                This capability needs a file. Choose an artifact of this project or upload one in the form.
               </p>
             )}
             {!mayRun && (

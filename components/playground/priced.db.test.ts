@@ -16,7 +16,7 @@ const pictures = await Promise.all(
 );
 const [source, ...references] = pictures;
 
-test("what is priced has the head of each picture and not the picture", () => {
+test("the price request contains each image's header, not the whole image", () => {
   const input = { prompt: "A storm", sourceImage: source, referenceImages: references };
   expect(JSON.stringify(input).length).toBeGreaterThan(2_000_000);
   expect(JSON.stringify(toPriced(input)).length).toBeLessThan(20_000);
@@ -24,7 +24,7 @@ test("what is priced has the head of each picture and not the picture", () => {
   expect(readPictureHead(priced.dataBase64)).toEqual(readPictureHead(source?.dataBase64 ?? ""));
 });
 
-test("a picture in a conversation is priced by its head as by the whole of it", async () => {
+test("an image in a conversation is priced the same by its header", async () => {
   const { ctx } = await makeProject();
   const content = pictures.slice(0, 2).map(({ dataBase64: data, mimeType: mediaType }) => ({
     type: "image" as const,
@@ -45,14 +45,14 @@ test("a picture in a conversation is priced by its head as by the whole of it", 
     expect(head[field]).toEqual(whole[field]);
 });
 
-test("what is no picture is priced as it is", () => {
+test("an input without images is priced unchanged", () => {
   const input = { messages: [{ role: "user", content: "How deep?" }], a: [1, null, { b: "c" }] };
   expect(toPriced(input)).toEqual(input);
   const broken = { dataBase64: "x".repeat(10_000), mimeType: "image/png" };
   expect(toPriced(broken)).toEqual(broken);
 });
 
-test("a picture's head is priced like the whole picture", async () => {
+test("an image's header gives the same price as the whole image", async () => {
   const { ctx } = await makeProject();
   const input = { prompt: "A storm", sourceImage: source!, referenceImages: references };
   const whole = await quotes.quote(ctx, "image.edit.v1", { input });

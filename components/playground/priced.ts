@@ -2,19 +2,19 @@ import { z } from "zod";
 import { readPictureHead } from "@/server/contract/pictures";
 
 const Picture = z.looseObject({ dataBase64: z.string(), mimeType: z.string() });
-/** A picture in a conversation. Of WebP nothing can be told there but of the whole file. */
+/** An image in a conversation. WebP is excluded, because its size needs the whole file. */
 const PicturePart = z.looseObject({
   type: z.literal("image"),
   mediaType: z.enum(["image/png", "image/jpeg"]),
   data: z.string(),
 });
 
-/** Pictures up to so many characters of base64 are no matter. */
+/** Images up to this many base64 characters are sent unchanged. */
 const SHORT = 4_096;
 
 /**
- * An input as it is priced: every picture is cut to the beginning of its file, which says its format and its size. A price
- * depends on nothing else of a picture, so its pixels need not be sent again with each change of the prompt.
+ * The input for a price request: every image is cut to the start of its file, which has its format and size. The price
+ * depends on nothing else, so the pixels are not sent again with each change of the prompt.
  */
 export function toPriced(input: unknown): unknown {
   if (Array.isArray(input)) return input.map(toPriced);
@@ -26,7 +26,7 @@ export function toPriced(input: unknown): unknown {
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, toPriced(value)]));
 }
 
-/** The shortest beginning of a picture that reads as the whole does; the whole where it does not read. */
+/** The shortest prefix of an image that parses like the whole file; the whole file if it does not parse. */
 function headOf(base64: string): string {
   const head = readPictureHead(base64);
   if (!head) return base64;

@@ -2,14 +2,14 @@ import type { ReactNode } from "react";
 import type { Failure } from "@/components/trpc";
 import { Notice } from "@/components/ui/notice";
 
-/** Why something that was to run did not, and what to do about it; `children`: what else there is to say of it. */
+/** Why a run was refused, and what to do; `children` adds details. */
 export function Refused({
   failure,
   fieldsRefused,
   children,
 }: {
   failure: Failure;
-  /** Said where what is wrong stands at the fields. */
+  /** The message when the errors are at the fields. */
   fieldsRefused: string;
   children?: ReactNode;
 }) {
@@ -21,7 +21,7 @@ export function Refused({
       {typeof connectUrl === "string" && (
         <p className="mt-1.5">
           <a href={connectUrl} className="text-link underline">
-            Connect a provider account
+            Connect account
           </a>
         </p>
       )}

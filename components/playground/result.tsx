@@ -16,13 +16,13 @@ import { type Job, TERMINAL } from "@/server/contract/jobs";
 import { Refused } from "./refused";
 import type { Run } from "./use-run";
 
-/** What became of a run: how far it is, what it wrote, what it made, and where its record is. */
+/** A run's progress, text, artifacts and record. */
 export function Result({ run, projectId }: { run: Run; projectId: string }) {
   if (run.state === "idle")
     return (
       <Card>
-        <EmptyState icon={Play} title="Nothing has run yet">
-          What a run answers is drawn here: text, data, pictures, sound, video or a mesh.
+        <EmptyState icon={Play} title="No results yet">
+          Results appear here: text, data, images, audio, video or meshes.
         </EmptyState>
       </Card>
     );
@@ -48,7 +48,7 @@ export function Result({ run, projectId }: { run: Run; projectId: string }) {
           {run.failure && (
             <Refused
               failure={run.failure}
-              fieldsRefused="Some fields were refused; what is wrong stands below them."
+              fieldsRefused="Some fields are invalid. See the messages below them."
             />
           )}
           {job?.error && !run.failure && (
@@ -92,14 +92,14 @@ export function Result({ run, projectId }: { run: Run; projectId: string }) {
   );
 }
 
-/** What the run took, its fee within: the figure its price was named in. */
+/** The run's charge including the fee, comparable to its quoted price. */
 function Charged({ job }: { job: Job }) {
   const trpc = useTRPC();
   const { data: cost } = useQuery(trpc.usage.cost.queryOptions({ job_id: job.jobId, status: job.status }));
   if (!cost || cost.chargedMicros === null) return null;
   return (
     <span className="text-muted tabular-nums">
-      {cost.chargedMicros === 0 ? "Nothing charged" : `Charged ${formatUsd(cost.chargedMicros / 1_000_000)}`}
+      {cost.chargedMicros === 0 ? "No charge" : `Charged ${formatUsd(cost.chargedMicros / 1_000_000)}`}
     </span>
   );
 }
@@ -120,7 +120,7 @@ function Progress({ run }: { run: Run }) {
       <Skeleton className="h-4 w-3/5" />
       <p className="text-xs text-muted">
         {progress ? [progress.phase, progress.step].filter(Boolean).join(", ") : null}
-        {!progress && (run.job?.status === "queued" ? "Waiting for a worker." : "At work.")}
+        {!progress && (run.job?.status === "queued" ? "Waiting for a worker." : "Running.")}
       </p>
     </div>
   );

@@ -5,7 +5,7 @@ import { blankOf, boundsOf, fieldOf, labelOf, type Schema, settle, variantOf, wi
 
 const root: Schema = { $defs: { Size: { type: "integer", minimum: 1, maximum: 4 } } };
 
-test("a reference and a null that means left out are looked through", () => {
+test("a reference and a null that means absent are resolved", () => {
   expect(settle({ $ref: "#/$defs/Size", default: 2 }, root)).toEqual({
     type: "integer",
     minimum: 1,
@@ -28,12 +28,12 @@ test.each<[string, Schema, string]>([
   ["messages", { type: "array", items: { type: "object" } }, "list"],
   ["variables", { type: "object", additionalProperties: { type: "string" } }, "json"],
   ["anything", {}, "json"],
-])("%s of %j is drawn as %s", (name, schema, kind) => {
+])("%s of %j becomes the field kind %s", (name, schema, kind) => {
   expect(fieldOf(name, schema, root).kind).toBe(kind);
 });
 
-test("what a field allows is said in words", () => {
-  expect(boundsOf({ type: "integer", minimum: 1, maximum: 4, default: 1 })).toBe("1 to 4; 1 when left out");
+test("a field's bounds are described in words", () => {
+  expect(boundsOf({ type: "integer", minimum: 1, maximum: 4, default: 1 })).toBe("1 to 4; default 1");
   expect(boundsOf({ type: "string", maxLength: 4100 })).toBe("at most 4,100 characters");
   expect(boundsOf({ type: "integer", maximum: Number.MAX_SAFE_INTEGER })).toBeNull();
 });
@@ -56,7 +56,7 @@ test("a blank value has what is required and nothing else", () => {
   ).toEqual({ role: "user" });
 });
 
-test("a value is known by its shape", () => {
+test("a value's variant is found by its shape", () => {
   const parts: Schema[] = [
     { type: "object", required: ["type"], properties: { type: { const: "text" } } },
     { type: "object", required: ["type"], properties: { type: { const: "image" } } },
@@ -67,9 +67,9 @@ test("a value is known by its shape", () => {
 test("adapters of a picture are a list of an alias or an id, and a weight", () => {
   const schema = z.toJSONSchema(ImageInput, { io: "input" }) as Schema; // as it is published
   const field = fieldOf("adapters", schema.properties?.adapters ?? {}, schema);
-  if (field.kind !== "list") throw new Error(`drawn as ${field.kind}`);
+  if (field.kind !== "list") throw new Error(`became ${field.kind}`);
   const entry = fieldOf("adapter", field.items, schema);
-  if (entry.kind !== "object") throw new Error(`drawn as ${entry.kind}`);
+  if (entry.kind !== "object") throw new Error(`became ${entry.kind}`);
   expect(blankOf(entry.schema, schema)).toEqual({});
   const drawn = Object.entries(entry.schema.properties ?? {}).map(([name, each]) => {
     const { kind, schema: own } = fieldOf(name, each, schema);
@@ -82,7 +82,7 @@ test("adapters of a picture are a list of an alias or an id, and a weight", () =
   ]);
 });
 
-test("a change copies what it passes and takes away what is undefined", () => {
+test("a change copies the objects on its path and removes undefined values", () => {
   const before = { a: [{ b: 1 }], c: 2 };
   expect(withValue(before, ["a", 0, "b"], 3)).toEqual({ a: [{ b: 3 }], c: 2 });
   expect(withValue(before, ["c"], undefined)).toEqual({ a: [{ b: 1 }] });

@@ -1,4 +1,4 @@
-/** As much of JSON Schema as published inputs use. */
+/** The subset of JSON Schema that published inputs use. */
 export type Schema = {
   $ref?: string;
   $defs?: Record<string, Schema>;
@@ -29,7 +29,7 @@ export type Schema = {
 
 export type Path = (string | number)[];
 
-/** What a field is drawn as. */
+/** A field's kind. */
 export type Field =
   | { kind: "text"; long: boolean; schema: Schema }
   | { kind: "number"; integer: boolean; schema: Schema }
@@ -42,7 +42,7 @@ export type Field =
   | { kind: "variants"; variants: Schema[]; schema: Schema }
   | { kind: "json"; schema: Schema };
 
-/** A schema without its references and without the null that only means "left out". */
+/** A schema with references resolved, and without the null that only means "absent". */
 export function settle(schema: Schema, root: Schema): Schema {
   if (schema.$ref) {
     const name = schema.$ref.split("/").at(-1) ?? "";
@@ -61,7 +61,7 @@ export function settle(schema: Schema, root: Schema): Schema {
 
 const LONG = 200;
 
-/** What to draw for a field of this name. */
+/** The field kind for a schema and name. */
 export function fieldOf(name: string, given: Schema, root: Schema): Field {
   const schema = settle(given, root);
   const variants = (schema.anyOf ?? schema.oneOf)
@@ -123,10 +123,10 @@ export function labelOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** What one entry of a list of this name is called. */
+/** The singular of a list's name, for its entries. */
 export const singularOf = (name: string) => name.replace(/ies$/, "y").replace(/s$/, "");
 
-/** What a field allows, in words, to stand below it. */
+/** A field's bounds in words, for its hint. */
 export function boundsOf(schema: Schema): string | null {
   const { minimum, maximum, minLength, maxLength, minItems, maxItems, default: preset } = schema;
   const safe = (value: number | undefined) =>
@@ -145,12 +145,12 @@ export function boundsOf(schema: Schema): string | null {
       ? range(undefined, maxLength, " characters")
       : range(minLength, undefined, " characters"),
     range(minItems, maxItems, " entries"),
-    preset === undefined || typeof preset === "object" ? null : `${JSON.stringify(preset)} when left out`,
+    preset === undefined || typeof preset === "object" ? null : `default ${JSON.stringify(preset)}`,
   ].filter(Boolean);
   return parts.length ? parts.join("; ") : null;
 }
 
-/** The least a value of this schema can be, to begin with when somebody adds one. */
+/** The smallest value of a schema, for a newly added field. */
 export function blankOf(schema: Schema, root: Schema): unknown {
   const settled = settle(schema, root);
   if (settled.default !== undefined) return structuredClone(settled.default);
@@ -177,7 +177,7 @@ export function blankOf(schema: Schema, root: Schema): unknown {
   }
 }
 
-/** Which of several shapes a value has. */
+/** The index of the variant that a value has. */
 export function variantOf(value: unknown, variants: Schema[]): number {
   const found = variants.findIndex((schema) => fits(value, schema));
   return Math.max(found, 0);
@@ -209,7 +209,7 @@ function fits(value: unknown, schema: Schema): boolean {
   }
 }
 
-/** A variant in a word: by what tells it apart from the others. */
+/** A variant's name, from what distinguishes it. */
 export function variantName(schema: Schema): string {
   const constant = Object.values(schema.properties ?? {}).find((each) => each.const !== undefined)?.const;
   if (typeof constant === "string") return labelOf(constant);
@@ -223,7 +223,7 @@ export function variantName(schema: Schema): string {
   );
 }
 
-/** A copy in which the value at this path is another; undefined takes it away. */
+/** A copy with another value at this path; undefined removes it. */
 export function withValue(whole: unknown, path: Path, value: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return value;

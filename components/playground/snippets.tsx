@@ -8,19 +8,19 @@ import { type Language, snippetsOf } from "@/server/contract/snippets";
 const LANGUAGES: Record<Language, string> = { curl: "curl", typescript: "TypeScript", python: "Python" };
 const nothingChanges = () => () => {};
 
-/** The request of the form as code, word for word, for a key in the environment. */
+/** The form's exact request as code, with the key in an environment variable. */
 export function Snippets({
   path,
   body,
   stream = false,
-  title = "As code",
+  title = "Code",
 }: {
   path: string;
   body: unknown;
   stream?: boolean;
   title?: string;
 }) {
-  // The server does not know by which name it is reached; the browser does.
+  // The server does not know its public hostname; the browser does.
   const origin = useSyncExternalStore(
     nothingChanges,
     () => window.location.origin,

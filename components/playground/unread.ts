@@ -3,10 +3,10 @@ import { createContext, useCallback, useState } from "react";
 
 type Mark = (editor: string, isUnread: boolean) => void;
 
-/** Told by every editor of JSON whether its text cannot be read just now. */
+/** Every JSON editor reports here whether its text is invalid. */
 export const UnreadTexts = createContext<Mark>(() => undefined);
 
-/** For `UnreadTexts`: whether a form has such a text, in which case what it would send is not what is written in it. */
+/** For `UnreadTexts`: whether a form has invalid text, in which case it would not send what is typed. */
 export function useUnreadTexts() {
   const [editors, setEditors] = useState<ReadonlySet<string>>(new Set());
   const mark = useCallback<Mark>((editor, isUnread) => {

@@ -8,8 +8,8 @@ const LOOK_MS = 1000;
 const MOST_LOOKS = 15;
 
 /**
- * Looks for the job of a run whose answer did not come, by the run's key, and hands over the job's id. It hands over null
- * when there still is no job after a while: then the request never arrived, or was refused.
+ * Finds the job of a run whose response was lost, by the run's idempotency key, and passes on the job's id. Passes on
+ * null when no job appears after a while: the request never arrived, or was refused.
  */
 export function useLookFor(projectId: string, onFound: (jobId: string | null, run: KeptRun) => void) {
   const trpc = useTRPC();

@@ -5,11 +5,14 @@ import type { CapabilityDescriptor } from "@/server/contract/capabilities";
 import { type Input, schemaOf } from "./input-form";
 import { isFileMissing, missingIn } from "./missing";
 
-/** What the input of a form lacks: said at its fields once somebody has tried to send it, and before that does not leave. */
+/**
+ * The values a form's input lacks, shown at the fields once the reader has tried to submit. An incomplete form is not
+ * sent.
+ */
 export function useMissing(
   input: Input,
   capability: CapabilityDescriptor,
-  /** Fields that everybody has otherwise: these need nothing. */
+  /** Fields that are filled in elsewhere and not required here. */
   elsewhere: readonly string[] = [],
 ) {
   const [wasTried, setTried] = useState(false);
@@ -18,11 +21,11 @@ export function useMissing(
   return {
     shown: wasTried ? missing : [],
     isFile: isFileMissing(missing),
-    /** May it be sent? Else the first field that is empty has the focus. */
+    /** Whether the form may be sent. If not, focuses the first empty field. */
     isWhole(form: HTMLFormElement): boolean {
       if (missing.length === 0) return true;
       setTried(true);
-      requestAnimationFrame(() => focusWrong(form)); // once they are drawn as wrong
+      requestAnimationFrame(() => focusWrong(form)); // once they are marked as invalid
       return false;
     },
   };

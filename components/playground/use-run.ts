@@ -15,10 +15,10 @@ export type RunRequest = { mode: Mode; body: Record<string, unknown> };
 export type Run = {
   state: "idle" | "sending" | "running" | "ended";
   mode: Mode | null;
-  /** The execution, as soon as it is known. */
+  /** The execution, once known. */
   job: Job | null;
   jobId: string | null;
-  /** What a stream has written so far. */
+  /** The text streamed so far. */
   text: string;
   failure: Failure | null;
   start(request: RunRequest): void;
@@ -27,8 +27,8 @@ export type Run = {
 };
 
 /**
- * One run of a capability: waited for, followed as it writes, or watched as a job. Its record is the job, whatever the mode.
- * After a reload or a broken connection the run is found again and followed.
+ * One run of a capability: synchronous, streamed, or a durable job. Its record is the job in every mode. After a reload
+ * or a lost connection the run is found again and followed.
  */
 export function useRun(projectId: string, capabilityKey: string): Run {
   const trpc = useTRPC();
@@ -59,7 +59,7 @@ export function useRun(projectId: string, capabilityKey: string): Run {
     );
   }
 
-  /** From now on the run is this job. */
+  /** Follow this job from now on. */
   function take(id: string, run: Pick<KeptRun, "mode" | "idempotencyKey">) {
     keep({ mode: run.mode, idempotencyKey: run.idempotencyKey, jobId: id });
     setJobId(id);
@@ -80,7 +80,7 @@ export function useRun(projectId: string, capabilityKey: string): Run {
     onSuccess: take,
     onError(error, { mode, idempotencyKey }) {
       if (isUnanswered(error)) return lookFor({ mode, idempotencyKey, jobId: null });
-      // A refusal after admission names the record it left.
+      // A refusal after admission names its record.
       const { executionId } = toFailure(error).details;
       if (typeof executionId === "string") setJobId(executionId);
     },

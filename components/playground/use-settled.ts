@@ -3,7 +3,7 @@ import { useDeferredValue, useEffect, useState } from "react";
 
 const PAUSE_MS = 700;
 
-/** What stood still for a moment: a request is not priced at every letter. */
+/** A debounced value, so that a request is not priced on every keystroke. */
 export function useSettled<T>(value: T): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -8,7 +8,7 @@ import { type DrawnProps, Framed, Issues, issuesAt, labelFor } from "./frame";
 import { JsonText } from "./json-text";
 import { labelOf, pathId } from "./schema";
 
-/* The fields of values that are no groups of others. */
+/* Fields of single values. */
 
 export function TextField(props: DrawnProps<"text">) {
   const { field, form, path, value, required } = props;
@@ -16,7 +16,7 @@ export function TextField(props: DrawnProps<"text">) {
     value: typeof value === "string" ? value : value === undefined ? "" : String(value),
     disabled: form.disabled,
     required,
-    // Left empty, a field that may be absent is absent.
+    // An empty optional field is absent.
     onChange: (event: { target: { value: string } }) =>
       form.set(path, event.target.value === "" && !required ? undefined : event.target.value),
     placeholder: typeof field.schema.default === "string" ? field.schema.default : undefined,
@@ -73,7 +73,7 @@ export function ChoiceField(props: DrawnProps<"choice">) {
           <SelectContent>
             {(!required || value === undefined) && (
               <SelectItem value={UNSET}>
-                {preset === undefined ? "Not set" : `${String(preset)} (when left out)`}
+                {preset === undefined ? "Not set" : `${String(preset)} (default)`}
               </SelectItem>
             )}
             {field.options
@@ -117,7 +117,7 @@ export function SwitchField({ field, form, path, name, value }: DrawnProps<"swit
   );
 }
 
-/** What has no fixed shape is written as JSON; what cannot be read is kept as it was written until it can. */
+/** A value without a fixed shape is edited as JSON. Invalid text is kept as typed. */
 export function JsonField(props: DrawnProps<"json">) {
   const { field, form, path, value } = props;
   return (

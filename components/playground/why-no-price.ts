@@ -1,9 +1,9 @@
 import { toFailure } from "@/components/trpc";
 import { labelOf } from "./schema";
 
-export const UNREAD = "The JSON cannot be read yet.";
+export const UNREAD = "The JSON is not valid yet.";
 
-/** Why there is no price; what is wrong with a field is said at the field, once it was sent. */
+/** Why there is no price. Field errors appear at the fields after submitting. */
 export function whyNoPrice(error: unknown): string {
   const { issues, message } = toFailure(error);
   const names = new Set(

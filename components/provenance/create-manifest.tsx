@@ -12,17 +12,17 @@ import { Notice } from "@/components/ui/notice";
 import { Textarea } from "@/components/ui/textarea";
 import { useMutation } from "@/components/use-mutation";
 
-/** Ids as people paste them: between spaces, commas, quotes, lines; each once. */
+/** Parses pasted ids, separated by spaces, commas, quotes or lines, without duplicates. */
 export const idsOf = (text: string): string[] => [...new Set(text.split(/[\s,;"'[\]]+/).filter(Boolean))];
 
-/** Binds receipts into a signed manifest, in a dialog; the only child opens it. */
+/** A dialog that binds receipts into a signed manifest. The only child opens it. */
 export function CreateManifest({
   projectId,
   receiptIds = [],
   children,
 }: {
   projectId: string;
-  /** Already chosen; more may be pasted. */
+  /** Already selected; more can be pasted. */
   receiptIds?: string[];
   children: ReactNode;
 }) {
@@ -44,7 +44,7 @@ function ManifestForm({ projectId, receiptIds }: { projectId: string; receiptIds
     trpc.provenance.createManifest.mutationOptions({
       meta: { isShownInPlace: true },
       onSuccess: ({ manifestId }) => {
-        toast.success("The manifest is sealed");
+        toast.success("Manifest created");
         router.push(manifestHref(projectId, manifestId));
       },
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.provenance.pathKey() }),
@@ -65,8 +65,8 @@ function ManifestForm({ projectId, receiptIds }: { projectId: string; receiptIds
 
   return (
     <DialogContent
-      title="Make a manifest"
-      description="A named set of receipts under one hash and one signature. It cannot be changed afterwards."
+      title="Create manifest"
+      description="A named set of receipts under one hash and one signature. A manifest cannot be changed."
     >
       <form onSubmit={submit} className="space-y-4">
         {create.error && (
@@ -92,7 +92,7 @@ function ManifestForm({ projectId, receiptIds }: { projectId: string; receiptIds
           />
           <p id="manifest-receipts-help" className="text-xs text-muted">
             {ids.length === 0
-              ? "Ids of receipts of this project, one on each line."
+              ? "Receipt ids of this project, one per line."
               : ids.length === 1
                 ? "1 receipt."
                 : `${ids.length.toLocaleString("en-US")} receipts.`}
@@ -110,10 +110,10 @@ function ManifestForm({ projectId, receiptIds }: { projectId: string; receiptIds
             aria-describedby="manifest-experiment-help"
           />
           <p id="manifest-experiment-help" className="text-xs text-muted">
-            Optional: what your own code, data or plan hashes to. It is sealed with the rest.
+            Optional: a hash of your own code, data or plan, sealed with the receipts.
           </p>
         </div>
-        <SubmitActions pending={create.isPending}>Seal the manifest</SubmitActions>
+        <SubmitActions pending={create.isPending}>Create manifest</SubmitActions>
       </form>
     </DialogContent>
   );

@@ -20,16 +20,16 @@ import { verifyDocument } from "@/server/verify";
 
 type CheckName = LockfileVerification["checks"][number]["name"];
 
-/** What each check asks, to a person. */
+/** Each check as a person reads it. */
 const QUESTIONS: Record<CheckName, string> = {
-  pin_resolves: "The pinned model is still there",
-  native_api_supported: "Its interface is still spoken here",
-  request_semantics_unchanged: "The same request still means the same",
-  credentials_available: "This project has an account for it",
-  conformance_passed: "It ran well here in the last 30 days",
+  pin_resolves: "The pinned model is still available",
+  native_api_supported: "Its API is still supported",
+  request_semantics_unchanged: "The same request still has the same meaning",
+  credentials_available: "This project has a connection for it",
+  conformance_passed: "It ran successfully here in the last 30 days",
 };
 
-/** A lockfile given back: what it pins, does it still hold? */
+/** Checks whether a lockfile's pin is still valid. */
 export function LockfileRoom({ projectId }: { projectId: string }) {
   const trpc = useTRPC();
   const [text, setText] = useState("");
@@ -45,7 +45,8 @@ export function LockfileRoom({ projectId }: { projectId: string }) {
     verify.reset();
   }
   function check() {
-    if (!lockfile) return setProblem("This is no JSON object. A lockfile is saved on the page of a record.");
+    if (!lockfile)
+      return setProblem("This is not a JSON object. You can download a lockfile from a record's page.");
     verify.mutate({ project_id: projectId, lockfile });
   }
 
@@ -53,9 +54,8 @@ export function LockfileRoom({ projectId }: { projectId: string }) {
     <>
       <BackLink href={manifestsHref(projectId)}>Provenance</BackLink>
       <div className="mt-2">
-        <PageHeader title="Check a lockfile">
-          A lockfile holds one pin with its settings and hashes. Here it is asked whether it still runs the
-          same.
+        <PageHeader title="Check lockfile">
+          A lockfile has one pin with its settings and hashes. Check whether it still runs the same.
         </PageHeader>
       </div>
       <div className="grid items-start gap-5 lg:grid-cols-2">
@@ -65,7 +65,7 @@ export function LockfileRoom({ projectId }: { projectId: string }) {
             id="lockfile-text"
             value={text}
             spellCheck={false}
-            placeholder="Drop the file here, or paste what is in it"
+            placeholder="Drop the file here, or paste its content"
             aria-invalid={problem !== null || undefined}
             aria-describedby={problem ? "lockfile-problem" : undefined}
             className="min-h-56 font-mono text-xs"
@@ -77,34 +77,34 @@ export function LockfileRoom({ projectId }: { projectId: string }) {
             </p>
           )}
           <Button variant="primary" pending={verify.isPending} disabled={text.trim() === ""} onClick={check}>
-            Check the lockfile
+            Check lockfile
           </Button>
         </DropZone>
         <div className="grid min-w-0 gap-5">
           <Card aria-labelledby="checks-title" aria-busy={verify.isPending}>
-            <CardHeader title="Does it still hold?" id="checks-title" />
+            <CardHeader title="Server checks" id="checks-title" />
             <div role="status">{verify.data && <Verdict result={verify.data} />}</div>
             {verify.error && (
               <CardBody>
-                <Notice tone="bad" role="alert" title="It could not be checked">
+                <Notice tone="bad" role="alert" title="Could not check the lockfile">
                   {sentencesOf(verify.error)}
                 </Notice>
               </CardBody>
             )}
             {!verify.data && !verify.error && (
-              <EmptyState icon={FileLock2} title="Nothing was checked yet">
-                Five things are asked of the server, each with its reason.
+              <EmptyState icon={FileLock2} title="No checks yet">
+                The server runs five checks and explains each result.
               </EmptyState>
             )}
           </Card>
           {lockfile && (
             <Card aria-labelledby="offline-title">
-              <CardHeader title="Is it what was sealed?" id="offline-title" />
+              <CardHeader title="Signature" id="offline-title" />
               <CardBody>
                 <p className="mb-2 text-xs text-muted">
-                  Checks its integrity and signature in this browser, with the published keys.
+                  Verify the integrity and signature in this browser, with the published keys.
                 </p>
-                {/* Another text is another document: an old answer does not stand for it. */}
+                {/* A changed text is a different document, so an old result is dropped. */}
                 <VerifyHere key={text} what="lockfile" verify={(keys) => verifyDocument(lockfile, keys)} />
               </CardBody>
             </Card>
@@ -126,7 +126,7 @@ function parsed(text: string): JsonObject | null {
 
 const MOST_BYTES = 1024 * 1024;
 
-/** Takes a file by a drop or by its button, and gives its text on. */
+/** Accepts a file by drop or button, and passes on its text. */
 function DropZone({
   onText,
   onProblem,
@@ -162,7 +162,7 @@ function DropZone({
       onDrop={drop}
     >
       <CardHeader
-        title="The lockfile"
+        title="Lockfile"
         id="lockfile-title"
         actions={
           <>
@@ -180,7 +180,7 @@ function DropZone({
             />
             <Button size="sm" onClick={() => picker.current?.click()}>
               <Upload aria-hidden />
-              Open a file
+              Open file
             </Button>
           </>
         }
@@ -196,9 +196,9 @@ function Verdict({ result }: { result: LockfileVerification }) {
       <CardBody>
         <Notice
           tone={result.verified ? "good" : "bad"}
-          title={result.verified ? "It still runs the same" : "It does not hold any more"}
+          title={result.verified ? "Lockfile still valid" : "Lockfile no longer valid"}
         >
-          {result.verified ? "All five checks hold." : "What fails is named below, with its reason."}
+          {result.verified ? "All five checks passed." : "See the failed checks below."}
         </Notice>
       </CardBody>
       <ul aria-label="Checks" className="divide-y divide-line border-t border-line">

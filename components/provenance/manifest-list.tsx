@@ -14,7 +14,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { EndOfList, Pagination } from "@/components/ui/pagination";
 import { CreateManifest } from "./create-manifest";
 
-/** The manifests of a project, newest first, and the ways to make and to check evidence. */
+/** A project's manifests, newest first, with actions to create a manifest and check a lockfile. */
 export function ManifestList({
   projectId,
   place,
@@ -32,7 +32,7 @@ export function ManifestList({
     <CreateManifest projectId={projectId}>
       <Button variant="primary">
         <Plus aria-hidden />
-        Make a manifest
+        Create manifest
       </Button>
     </CreateManifest>
   );
@@ -45,21 +45,21 @@ export function ManifestList({
             <Button asChild>
               <Link href={`/projects/${projectId}/provenance/lockfile`}>
                 <FileLock2 aria-hidden />
-                Check a lockfile
+                Check lockfile
               </Link>
             </Button>
             {!isEmpty && make}
           </>
         }
       >
-        Manifests: sets of receipts under one seal, which anybody can verify without us.
+        Manifests are signed sets of receipts that anyone can verify independently.
       </PageHeader>
       <div className="space-y-4">
         <Card className="overflow-hidden">
           {isEmpty ? (
-            <EmptyState icon={FileCheck} title="Make the first manifest" action={make}>
+            <EmptyState icon={FileCheck} title="Create your first manifest" action={make}>
               <p>
-                A manifest binds the receipts of an experiment or a report. Tick them among the{" "}
+                A manifest binds the receipts of an experiment or a report. Select them in the{" "}
                 <Link href={`/projects/${projectId}/pinned`} className="text-link underline">
                   pinned records
                 </Link>

@@ -21,7 +21,7 @@ import { VerifyHere } from "@/components/verify/verify-here";
 import type { Manifest, ManifestVerification } from "@/server/contract/provenance";
 import { verifyDocument } from "@/server/verify";
 
-/** One manifest: what it binds, its seal, and both ways to check it. */
+/** One manifest: its receipts, its seal, and both ways to verify it. */
 export function ManifestPage({ projectId, manifestId }: { projectId: string; manifestId: string }) {
   const trpc = useTRPC();
   const client = useTRPCClient();
@@ -80,8 +80,8 @@ function SealCard({ manifest }: { manifest: Manifest }) {
         </Facts>
         <div>
           <p className="mb-2 text-xs text-muted">
-            Checks the hash and the signature in this browser, with the published keys. Nothing of the
-            manifest is sent.
+            Verify the hash and the signature in this browser, with the published keys. The manifest is not
+            sent anywhere.
           </p>
           <VerifyHere what="manifest" verify={(keys) => verifyDocument(manifest, keys)} />
         </div>
@@ -90,7 +90,7 @@ function SealCard({ manifest }: { manifest: Manifest }) {
   );
 }
 
-/** The check of the server, which has the receipts: are they all there, whole, and what did they come to? */
+/** The server's check, which has the receipts: whether all are present and valid, and their totals. */
 function VerifyThere({ manifestId }: { manifestId: string }) {
   const trpc = useTRPC();
   const verify = useMutation(
@@ -99,7 +99,7 @@ function VerifyThere({ manifestId }: { manifestId: string }) {
   return (
     <Card aria-labelledby="there-title">
       <CardHeader
-        title="Against the receipts kept here"
+        title="Stored receipts"
         id="there-title"
         actions={
           <Button
@@ -108,7 +108,7 @@ function VerifyThere({ manifestId }: { manifestId: string }) {
             onClick={() => verify.mutate({ manifest_id: manifestId })}
           >
             <Server aria-hidden />
-            Verify with the server
+            Verify on server
           </Button>
         }
       />
@@ -118,12 +118,12 @@ function VerifyThere({ manifestId }: { manifestId: string }) {
             <ServerVerdict result={verify.data} />
           ) : (
             <p className="text-sm text-muted">
-              Reads every receipt of the manifest again: its hash, its signature, its pin, what it cost.
+              Checks every receipt of the manifest on the server: hash, signature, pin and cost.
             </p>
           )}
         </div>
         {verify.error && (
-          <Notice tone="warn" title="It could not be checked">
+          <Notice tone="warn" title="Could not verify the manifest">
             {sentencesOf(verify.error)}
           </Notice>
         )}
@@ -137,30 +137,30 @@ function ServerVerdict({ result }: { result: ManifestVerification }) {
     <div className="space-y-4">
       <Notice
         tone={result.verified ? "good" : "bad"}
-        title={result.verified ? "Everything holds" : "Not everything holds"}
+        title={result.verified ? "Manifest verified" : "Manifest not verified"}
       >
         {result.verified
-          ? "Every receipt is there as it was sealed, and the manifest with it."
-          : "What does not hold is named below."}
+          ? "The manifest and all its receipts are present and unchanged."
+          : "See the details below."}
       </Notice>
-      <FactGroup title="What was found">
+      <FactGroup title="Results">
         <Fact name="Receipts found">
           {result.receiptsFound} of {result.receiptsExpected}
         </Fact>
-        <Fact name="Pins matching">{result.pinsMatching}</Fact>
+        <Fact name="Matching pins">{result.pinsMatching}</Fact>
         <Fact name="Manifest hash">{result.manifestHashMatches ? "matches" : "does not match"}</Fact>
         <Fact name="Signature">{result.signatureValid ? "valid" : "not valid"}</Fact>
         <Fact name="Request hash drift">
           <Ids ids={result.requestHashDrift} />
         </Fact>
-        <Fact name="Receipts not whole">
+        <Fact name="Invalid receipts">
           <Ids ids={result.receiptsInvalid} />
         </Fact>
         <Fact name="Fallbacks">{result.fallbacks}</Fact>
         <Fact name="Provider retries">{result.providerRetries}</Fact>
         <Fact name="Provider spend">{formatUsd(result.providerSpend.amountMicros / 1_000_000)}</Fact>
         <Fact name="Cost unknown">
-          {result.costUnknown === 0 ? "of none" : `of ${result.costUnknown}, no part of the spend`}
+          {result.costUnknown === 0 ? "none" : `${result.costUnknown}, not included in the spend`}
         </Fact>
       </FactGroup>
     </div>
@@ -185,7 +185,7 @@ function Ids({ ids }: { ids: string[] }) {
 
 const ROWS = 50;
 
-/** What it binds, fifty at a time: a manifest may hold ten thousand. */
+/** The receipts, fifty at a time: a manifest may have ten thousand. */
 function Receipts({ manifest, projectId }: { manifest: Manifest; projectId: string }) {
   const [from, setFrom] = useState(0);
   const { receipts } = manifest;
@@ -204,7 +204,7 @@ function Receipts({ manifest, projectId }: { manifest: Manifest; projectId: stri
             </span>
           }
         />
-        <ul aria-label="Receipts of the manifest" className="divide-y divide-line">
+        <ul aria-label="Manifest receipts" className="divide-y divide-line">
           {shown.map((receipt) => (
             <li key={receipt.receiptId} className="relative px-4 py-2.5 hover:bg-hover/60">
               <div className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-0.5">
@@ -236,7 +236,7 @@ function Receipts({ manifest, projectId }: { manifest: Manifest; projectId: stri
   );
 }
 
-/** A receipt may be of a pinned record or of a job; its address leads to either. */
+/** A receipt belongs to a pinned record or a job; its URL leads to either. */
 function ReceiptName({ receipt, projectId }: { receipt: Manifest["receipts"][number]; projectId: string }) {
   const { receiptId, pin } = receipt;
   return (
@@ -248,7 +248,7 @@ function ReceiptName({ receipt, projectId }: { receipt: Manifest["receipts"][num
       >
         {shortId(receiptId)}
       </Link>{" "}
-      {pin ? pinWords(pin) : "ran here, without a provider"}
+      {pin ? pinWords(pin) : "ran locally, without a provider"}
     </span>
   );
 }

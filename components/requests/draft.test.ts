@@ -3,7 +3,7 @@ import { EMPTY_DRAFT, readDraft, refusedAt, toDraft } from "./draft";
 
 const GOOD = { ...EMPTY_DRAFT, summary: "Read drawings", need: "All of them." };
 
-test("a good draft becomes the body the API takes; empty fields are left out", () => {
+test("a valid draft becomes the API's request body, without empty fields", () => {
   expect(readDraft(GOOD)).toEqual({ body: { summary: "Read drawings", need: "All of them." }, problems: {} });
   const { body } = readDraft({
     ...GOOD,
@@ -20,7 +20,7 @@ test("a good draft becomes the body the API takes; empty fields are left out", (
   });
 });
 
-test("what is wrong is said at its field, all at once, while the rest stays untouched", () => {
+test("all problems are reported at once, each at its field", () => {
   const { body, problems } = readDraft({
     ...EMPTY_DRAFT,
     summary: "x".repeat(301),
@@ -38,21 +38,21 @@ test("what is wrong is said at its field, all at once, while the rest stays unto
     "others",
     "summary",
   ]);
-  expect(problems.need).toBe("Describe what it has to do.");
-  expect(problems.acceptanceCases).toMatch(/^This is not JSON yet: /);
+  expect(problems.need).toBe("Describe what the capability must do.");
+  expect(problems.acceptanceCases).toMatch(/^This is not valid JSON: /);
 });
 
-test("a case that is no object is named by its place", () => {
+test("a case that is not an object is named by its index", () => {
   const { problems } = readDraft({ ...GOOD, acceptanceCases: '[{"input": 1}, "two"]' });
   expect(problems.acceptanceCases).toMatch(/^At 1: /);
 });
 
-test("members with a field of their own cannot be smuggled in beside it", () => {
+test("other members cannot repeat a member that has its own field", () => {
   for (const name of ["summary", "acceptanceCases", "projectId", "schemaVersion", "idempotencyKey"])
     expect(readDraft({ ...GOOD, others: JSON.stringify({ [name]: "x" }) }).problems.others).toContain(name);
 });
 
-test("a wording that is revised without a change is the same wording, its own members included", () => {
+test("a revision without changes has the same content, including custom members", () => {
   const content = {
     schemaVersion: "service.capability-request.v1",
     summary: "Read drawings",
@@ -65,7 +65,7 @@ test("a wording that is revised without a change is the same wording, its own me
   expect(readDraft(toDraft(content)).body).toEqual(wording);
 });
 
-test("what the server refused is put at the field it names", () => {
+test("a server issue is shown at the field it names", () => {
   const issues = [
     { loc: ["body", "need"], msg: "is blank" },
     { loc: ["body", "acceptanceCases", 3], msg: "is too deep" },

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { CapabilityRequestBody, type RequestRevision } from "@/server/contract/requests";
 
-/** The fields of a wording that are typed as JSON. */
+/** The fields that are typed as JSON. */
 export const JSON_FIELDS = [
   "acceptanceCases",
   "constraints",
@@ -10,7 +10,7 @@ export const JSON_FIELDS = [
 ] as const;
 export type JsonField = (typeof JSON_FIELDS)[number];
 
-/** A wording as it stands in the form: every field is text. */
+/** A request's content as the form has it: every field is text. */
 export type Draft = { summary: string; need: string } & Record<JsonField | "others", string>;
 export type DraftField = keyof Draft;
 export type Problems = Partial<Record<DraftField, string>>;
@@ -27,7 +27,7 @@ export const EMPTY_DRAFT: Draft = {
   others: "",
 };
 
-/** A wording for revising it. Members of the caller's own stay, so that nothing is lost by a correction. */
+/** A revision as a draft to edit. Custom members are kept, so that a correction loses nothing. */
 export function toDraft(content: RequestRevision["content"]): Draft {
   const others = Object.fromEntries(Object.entries(content).filter(([name]) => !KNOWN.has(name)));
   const text = (name: string) => (typeof content[name] === "string" ? content[name] : "");
@@ -41,11 +41,11 @@ const jsonText = (value: unknown) => (value == null ? "" : JSON.stringify(value,
 type Body = z.input<typeof CapabilityRequestBody>;
 
 const MISSING: Problems = {
-  summary: "Say in one line what is needed.",
-  need: "Describe what it has to do.",
+  summary: "Enter a one-line summary.",
+  need: "Describe what the capability must do.",
 };
 
-/** What is wrong in a draft, at its fields; and the body, where nothing is. */
+/** A draft's problems by field, or its request body if there are none. */
 export function readDraft(draft: Draft): { body: Body | null; problems: Problems } {
   const problems: Problems = {};
   const { value: own, problem } = readOthers(draft.others);
@@ -68,32 +68,32 @@ function readOthers(text: string): { value?: Record<string, unknown>; problem?: 
   if (problem) return { problem };
   if (value === undefined) return {};
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    return { problem: "This has to be an object: { … }." };
+    return { problem: "Enter a JSON object: { … }." };
   const taken = Object.keys(value).find((name) => KNOWN.has(name) || name === "idempotencyKey");
-  if (taken) return { problem: `“${taken}” has a field of its own.` };
+  if (taken) return { problem: `“${taken}” has its own field.` };
   return { value: Object.fromEntries(Object.entries(value)) };
 }
 
-/** JSON as somebody types it; nothing at all is undefined. */
+/** Parses typed JSON; empty text is undefined. */
 function readJson(text: string): { value?: unknown; problem?: string } {
   if (text.trim() === "") return {};
   try {
     return { value: JSON.parse(text) };
   } catch (cause) {
     return {
-      problem: `This is not JSON yet: ${cause instanceof Error ? cause.message : "it cannot be read"}.`,
+      problem: `This is not valid JSON: ${cause instanceof Error ? cause.message : "it cannot be parsed"}.`,
     };
   }
 }
 
 type Issue = { path: PropertyKey[]; message: string };
 
-/** Problems by their field, the first of each; those that are told already stay. */
-function problemsOf(issues: readonly Issue[], told: Problems): Problems {
+/** The first problem of each field; problems already shown are kept. */
+function problemsOf(issues: readonly Issue[], shown: Problems): Problems {
   const found: Problems = {};
   for (const { path, message } of issues) {
     const field = fieldOf(path[0]);
-    if (told[field] || found[field]) continue;
+    if (shown[field] || found[field]) continue;
     const inside = path.slice(1).map(String).join(".");
     found[field] = sentence(inside ? `At ${inside}: ${message}` : message);
   }
@@ -110,7 +110,7 @@ const sentence = (text: string) => {
   return words.endsWith(".") ? words : `${words}.`;
 };
 
-/** What the server refused, at its fields; what belongs to none is left to the message above the form. */
+/** The server's issues by field. Issues without a field are shown above the form. */
 export function refusedAt(issues: readonly { loc: (string | number)[]; msg: string }[]): Problems {
   const found: Problems = {};
   for (const { loc, msg } of issues) {

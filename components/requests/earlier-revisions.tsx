@@ -7,7 +7,7 @@ import { CopyableId } from "@/components/ui/copyable-id";
 import type { CapabilityRequest } from "@/server/contract/requests";
 import { Folded, summaryOf, Wording } from "./wording";
 
-/** The wordings before the current one, newest first; nothing where there are none. */
+/** The revisions before the current one, newest first; nothing when there are none. */
 export function EarlierRevisions({ request }: { request: CapabilityRequest }) {
   const { data: revisions } = useSuspenseQuery(
     useTRPC().requests.revisions.queryOptions({ request_id: request.id }),
@@ -16,7 +16,7 @@ export function EarlierRevisions({ request }: { request: CapabilityRequest }) {
   if (earlier.length === 0) return null;
   return (
     <Card aria-labelledby="earlier-title">
-      <CardHeader title="Earlier wordings" id="earlier-title" hint="Frozen as they were" />
+      <CardHeader title="Earlier revisions" id="earlier-title" hint="Read-only" />
       <CardBody className="space-y-2">
         {earlier.map((revision) => (
           <Folded key={revision.id} title={`Revision ${revision.number}: ${summaryOf(revision.content)}`}>

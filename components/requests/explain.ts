@@ -1,9 +1,9 @@
 import type { CapabilityRequest } from "@/server/contract/requests";
 
-/** What a state means and what comes next, and who has to do it: the reader's side, the operator, or nobody. */
+/** What a state means, what comes next, and whose turn it is: the members', the operator's, or no one's. */
 export type Explanation = { text: string; turn: "members" | "operator" | "nobody" };
 
-/** Explains where a request stands, in a sentence. `quoteExpiresAt`: of the quote it has, where it has one. */
+/** Explains a request's state in a sentence. `quoteExpiresAt`: of its quote, if it has one. */
 export function explain(
   { status }: Pick<CapabilityRequest, "status">,
   quoteExpiresAt: string | null,
@@ -12,65 +12,65 @@ export function explain(
   switch (status) {
     case "draft":
       return {
-        text: "Nobody reads it yet: a member or an agent submits the wording when it is complete.",
+        text: "This draft is not under review yet. A member or an agent submits it when it is complete.",
         turn: "members",
       };
     case "submitted":
-      return { text: "It waits in the queue until an operator opens it.", turn: "operator" };
+      return { text: "The request is in the queue until an operator opens it.", turn: "operator" };
     case "in_review":
       return {
-        text: "An operator is reading it, and answers with a price, a question, or why it cannot be built.",
+        text: "An operator is reviewing the request, and will reply with a quote, a question, or a reason to decline.",
         turn: "operator",
       };
     case "needs_information":
       return {
-        text: "The operator asked for more: a member or an agent revises the wording and submits it again.",
+        text: "The operator needs more information. A member or an agent revises the request and submits it again.",
         turn: "members",
       };
     case "quoted":
       return quoteExpiresAt !== null && Date.parse(quoteExpiresAt) <= nowMs
         ? {
-            text: "Its quote has expired unpaid: an operator can issue a new one for the same wording.",
+            text: "The quote expired unpaid. An operator can issue a new one for the same revision.",
             turn: "operator",
           }
         : {
-            text: "It has a price: a member of the organization decides on the approval page and pays. No key can.",
+            text: "A quote is ready. A member of the organization approves and pays it on the quote's page; an API key cannot.",
             turn: "members",
           };
     case "declined":
       return {
-        text: "An operator declined it for good; a different need is filed as a new request.",
+        text: "An operator declined this request permanently. File a new request for a different need.",
         turn: "nobody",
       };
     case "paid":
       return {
-        text: "It is paid and being built: the operator records its key when it ships.",
+        text: "The commission is paid and being built. The operator records the capability when it ships.",
         turn: "operator",
       };
     case "fulfilled":
       return {
-        text: "It has shipped and can be run; until the guarantee ends, ask the operator for your money back if it does not do what was asked.",
+        text: "The capability has shipped and can be run. If it does not do what you requested, ask the operator for a refund before the guarantee ends.",
         turn: "nobody",
       };
     case "refunded":
-      return { text: "The commission was given back in full, and the request is closed.", turn: "nobody" };
+      return { text: "The commission was refunded in full, and the request is closed.", turn: "nobody" };
   }
 }
 
-/** Where a commission stands that is still paid or shipped while its whole amount goes back. */
+/** Explains a full refund in progress, while the request is still paid or shipped. */
 export const explainRefund = (hasFailed: boolean): Explanation =>
   hasFailed
     ? {
-        text: "The whole amount goes back: the payment provider could not do so until now, and the operator looks into it.",
+        text: "A full refund is due, but it failed at the payment provider. The operator is looking into it.",
         turn: "operator",
       }
     : {
-        text: "The whole amount goes back: the payment provider was asked, and it can take some days to arrive.",
+        text: "A full refund is in progress. It can take some days to arrive.",
         turn: "nobody",
       };
 
 export const TURNS: Record<Explanation["turn"], string> = {
   members: "Your turn",
-  operator: "The operator’s turn",
+  operator: "Operator’s turn",
   nobody: "Nothing to do",
 };

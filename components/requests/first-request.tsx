@@ -2,7 +2,7 @@ import { Lightbulb } from "lucide-react";
 import { postCommand, Snippet } from "@/components/pins/first-pin";
 import { EmptyState } from "@/components/ui/empty-state";
 
-/** What a project without requests shows: how an agent files one, and how a person does. */
+/** Shown in a project without requests: how an agent or a person files one. */
 export function FirstRequest({
   baseUrl,
   projectId,
@@ -13,11 +13,11 @@ export function FirstRequest({
   action: React.ReactNode;
 }) {
   return (
-    <EmptyState icon={Lightbulb} title="Ask for a capability that is missing" action={action}>
+    <EmptyState icon={Lightbulb} title="Request a missing capability" action={action}>
       <p>
-        An agent that finds nothing with <code className="text-sm">/v1/capabilities/resolve</code> files the
-        need and submits it. An operator prices it, and only a person of yours can pay. Put an API key into{" "}
-        <code className="text-sm">CAPSTAN_API_KEY</code> and file one:
+        When an agent finds nothing with <code className="text-sm">/v1/capabilities/resolve</code>, it can
+        file a request and submit it. An operator quotes a price, and only a person in your organization can
+        pay. Set an API key as <code className="text-sm">CAPSTAN_API_KEY</code> and file a request:
       </p>
       <Snippet what="command" code={firstRequestCommand(baseUrl, projectId)} />
     </EmptyState>

@@ -3,7 +3,7 @@ import { readListState, requestsHref, toRequestsQuery } from "./list-state";
 
 const CURSOR = `cr_${"0".repeat(26)}`;
 
-test("what stands in the address is read back, and words nobody knows count as absent", () => {
+test("a state survives the round trip through the URL, and unknown values count as absent", () => {
   const state = { status: "quoted", cursor: CURSOR, trail: "x" } as const;
   const { searchParams } = new URL(requestsHref("cpr_1", state), "http://panel");
   expect(readListState(Object.fromEntries(searchParams))).toEqual(state);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { hrefOf, idCursor, placeFields, type SearchParams, singleValues } from "@/components/ui/paging";
 import { RequestStatus } from "@/server/contract/requests";
 
-/** Filter and place of the list of requests as its address carries them. A word we do not know counts as absent. */
+/** The request list's filter and position as its URL has them. An unknown value counts as absent. */
 const ListState = z.object({
   status: RequestStatus.optional().catch(undefined),
   ...placeFields(idCursor("cr")),
@@ -15,7 +15,7 @@ export function readListState(params: SearchParams): ListState {
   return ListState.parse(singleValues(params));
 }
 
-/** The query of a state, as the router takes it. */
+/** The router's query for a state. */
 export const toRequestsQuery = (projectId: string, { status, cursor }: ListState) => ({
   project_id: projectId,
   status,

@@ -14,21 +14,21 @@ import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts } from "@/components/ui/facts";
 
 const WORDS: Record<Stage["kind"], string> = {
-  payable: "Can be paid",
-  confirming: "Being paid",
-  processing: "Money on its way",
+  payable: "Awaiting payment",
+  confirming: "Confirming payment",
+  processing: "Payment processing",
   expired: "Expired",
   superseded: "Replaced",
   paid: "Paid",
   fulfilled: "Paid",
-  refunding: "Being refunded",
+  refunding: "Refund in progress",
   refunded: "Refunded",
 };
 
 const wordsOf = (stage: Stage) =>
   stage.kind === "refunding" && stage.hasFailed ? "Refund failed" : WORDS[stage.kind];
 
-/** The price of a request, and the way to the page where a person decides about it. */
+/** A request's quote, with a link to the page where a person approves it. */
 export function QuoteCard({ quoteId }: { quoteId: string }) {
   const trpc = useTRPC();
   const { data: commission } = useSuspenseQuery({
@@ -50,9 +50,9 @@ export function QuoteCard({ quoteId }: { quoteId: string }) {
         </p>
         <Facts>
           <Fact name="Delivery">{daysOf(quote.delivery.targetBusinessDays, "business day")}</Fact>
-          <Fact name="Running it">{quote.runtimePricing.display}</Fact>
+          <Fact name="Price per run">{quote.runtimePricing.display}</Fact>
           {isPayable && (
-            <Fact name="Ends">
+            <Fact name="Expires">
               <Countdown until={quote.expiresAt} nowMs={nowMs} over="now" />
             </Fact>
           )}
@@ -62,7 +62,7 @@ export function QuoteCard({ quoteId }: { quoteId: string }) {
         </Facts>
         <Button asChild variant={isPayable ? "primary" : "secondary"} className="w-full">
           <Link href={approvalHref(quote.quoteId)}>
-            {isPayable && commission.mayPay ? "Review and pay" : "Open the quote"}
+            {isPayable && commission.mayPay ? "Review and pay" : "Open quote"}
           </Link>
         </Button>
       </CardBody>

@@ -25,27 +25,27 @@ type Body = NonNullable<ReturnType<typeof readDraft>["body"]>;
 const JSON_HELP: Record<JsonField, { label: string; help: string; example: string }> = {
   acceptanceCases: {
     label: "Acceptance cases",
-    help: "A list of objects, each with input and expected: what shows that it works.",
+    help: "A list of objects with input and expected, which show that the capability works.",
     example: '[{ "input": { "page": 1 }, "expected": { "dimensions": 12 } }]',
   },
   constraints: {
     label: "Constraints",
-    help: "An object, for example how long it may take.",
+    help: "An object, for example with the maximum latency.",
     example: '{ "maxLatencySeconds": 30 }',
   },
   proposedCapability: {
     label: "Proposed capability",
-    help: "An object: what it might be called.",
+    help: "An object with a suggested key.",
     example: '{ "capabilityKey": "drawing.measure.v1" }',
   },
   implementationPreferences: {
     label: "Implementation preferences",
-    help: "An object: how you would like it to be built, if you care.",
+    help: "An object with preferences for how it is built.",
     example: '{ "selfHosted": true }',
   },
 };
 
-/** A wording by hand. JSON is checked as it is typed; what is missing, once somebody tries to send it. */
+/** The form for a request's content. JSON is checked while typing; missing fields on submit. */
 export function RequestForm({
   initial,
   action,
@@ -56,19 +56,19 @@ export function RequestForm({
   onSend,
 }: {
   initial: Draft;
-  /** The label of the button that sends it. */
+  /** The label of the submit button. */
   action: string;
   isPending: boolean;
-  /** It is kept by now, and its page about to open. */
+  /** It is saved, and its page is about to open. */
   isSaved: boolean;
-  /** What the server said to the last try. */
+  /** The server's error from the last attempt. */
   error: unknown;
   cancel: ReactNode;
   onSend(body: Body): void;
 }) {
   const [draft, setDraft] = useState(initial);
   const [wasTried, setTried] = useState(false);
-  // What the server refused holds until the field is touched.
+  // A server issue is shown until its field changes.
   const [touched, setTouched] = useState<ReadonlySet<DraftField>>(new Set());
   const { body, problems } = readDraft(draft);
   const { form, failure } = useFailure(error);
@@ -89,7 +89,7 @@ export function RequestForm({
     setTried(true);
     setTouched(new Set());
     if (body) return onSend(body);
-    // After the next paint the wrong fields are marked; the first of them is where to go on.
+    // After the next paint invalid fields are marked, and the first gets the focus.
     requestAnimationFrame(() => focusWrong(form.current));
   }
   const of = (field: DraftField) => ({
@@ -113,7 +113,7 @@ export function RequestForm({
           <Field
             {...of("need")}
             label="Need"
-            help="What goes in, what has to come out, and what matters. In as many words as it takes."
+            help="Describe the input, the output and what matters, in as much detail as needed."
             required
             className="min-h-40"
           />
@@ -127,7 +127,7 @@ export function RequestForm({
           <Field
             {...of("others")}
             label="Other members"
-            help="An object: anything else that should be part of the wording and its hash."
+            help="An object with anything else that should be part of the request and its hash."
             example='{ "team": "blue" }'
             isJson
           />

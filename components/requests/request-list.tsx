@@ -22,7 +22,7 @@ import { REQUEST_LOOK, RequestStatusBadge } from "./request-status";
 const ANY = "any"; // a select cannot hold an empty value
 const LOOK_AGAIN_MS = 15_000;
 
-/** The capability requests of a project, newest first. */
+/** A project's capability requests, newest first. */
 export function RequestList({
   projectId,
   state,
@@ -30,7 +30,7 @@ export function RequestList({
 }: {
   projectId: string;
   state: ListState;
-  /** Where the API answers, for the walk-through of an empty project. */
+  /** The API's base URL, for the example in an empty project. */
   baseUrl: string;
 }) {
   const trpc = useTRPC();
@@ -44,14 +44,14 @@ export function RequestList({
     <Button asChild variant="primary">
       <Link href={newRequestHref(projectId)}>
         <Plus aria-hidden />
-        Write a request
+        Write request
       </Link>
     </Button>
   );
   return (
     <>
       <PageHeader title="Requests" actions={!(isEmpty && !state.status) && write}>
-        Capabilities that are missing: what was asked for, what it costs and how far it is.
+        Capabilities you've requested, with price and status.
       </PageHeader>
       {!(isEmpty && !state.status) && <StatusFilter projectId={projectId} state={state} />}
       <div className="space-y-4">
@@ -59,7 +59,7 @@ export function RequestList({
           {isEmpty && state.status && (
             <EmptyState
               icon={SearchX}
-              title={`No request is “${REQUEST_LOOK[state.status].label}”`}
+              title={`No requests with status “${REQUEST_LOOK[state.status].label}”`}
               action={
                 <Button asChild>
                   <Link href={requestsHref(projectId)}>Show all requests</Link>
@@ -117,7 +117,7 @@ export function RequestList({
   );
 }
 
-/** The filter lives in the address, so a filtered view can be kept and shared. */
+/** The filter lives in the URL, so a filtered view can be bookmarked and shared. */
 function StatusFilter({ projectId, state }: { projectId: string; state: ListState }) {
   const router = useRouter();
   const [isPending, startTransition] = useTransition();

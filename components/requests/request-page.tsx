@@ -34,7 +34,7 @@ const CAN_BE_REVISED: readonly CapabilityRequest["status"][] = [
   "quoted",
 ];
 
-/** One request, whole: where it stands and whose turn it is, its wording, its price, and all that happened to it. */
+/** One request: its state and whose turn it is, its content, its quote and its history. */
 export function RequestPage({ projectId, requestId }: { projectId: string; requestId: string }) {
   const trpc = useTRPC();
   const { data: request } = useSuspenseQuery({
@@ -94,13 +94,13 @@ function Header({ projectId, request }: { projectId: string; request: Capability
 
 type WithQuote = { request: CapabilityRequest; quoteId: string };
 
-/** Whether what was paid goes back comes with the quote, too. */
+/** Whether the payment is being refunded comes with the quote, too. */
 function BadgeWithQuote({ request: { status }, quoteId }: WithQuote) {
   const { data } = useSuspenseQuery(useTRPC().requests.commission.queryOptions({ quoteId }));
   return <RequestStatusBadge status={status} refund={payingPayment(data.payments)?.refund?.state ?? null} />;
 }
 
-/** Whether a quote can be paid still, or goes back, is the server's to say: it comes with the quote. */
+/** Whether a quote can still be paid, or is being refunded, is the server's decision and comes with the quote. */
 function ExplainedWithQuote({ request, quoteId }: WithQuote) {
   const { data } = useSuspenseQuery(useTRPC().requests.commission.queryOptions({ quoteId }));
   const { expiresAt, status } = data.quote;
@@ -119,7 +119,7 @@ function Explained({ text, turn }: Explanation) {
   );
 }
 
-/** What a person of the project can do with it as it stands. */
+/** The actions a person of the project can take now. */
 function Acts({ projectId, request }: { projectId: string; request: CapabilityRequest }) {
   const submit = useSubmit();
   return (
@@ -135,10 +135,9 @@ function Acts({ projectId, request }: { projectId: string; request: CapabilityRe
       {request.status === "draft" && (
         <Confirm
           title="Submit this request?"
-          description="An operator reviews this wording. It can still be revised, and is then submitted again. Nothing costs anything before a person pays a quote."
+          description="An operator reviews this revision. You can still revise it and submit it again. Nothing is charged until a person pays a quote."
           action="Submit request"
           actionVariant="primary"
-          keep="Not yet"
           onConfirm={() => submit.mutate({ request_id: request.id })}
         >
           <Button variant="primary" pending={submit.isPending}>
@@ -151,19 +150,19 @@ function Acts({ projectId, request }: { projectId: string; request: CapabilityRe
   );
 }
 
-const LATER = "What the operator last told";
-/** `later`: once the request has gone on from there. */
-const TOLD = {
-  needs_information: { title: "The operator needs to know more", tone: "warn", later: LATER },
-  declined: { title: "Why it was declined", tone: "bad", later: LATER },
-  // Its refund came to nothing: it is paid again, or shipped.
-  refunded: { title: "Why it was refunded", tone: "busy", later: "Why it was to be refunded" },
+const EARLIER = "Last message from the operator";
+/** `later`: the title once the request has moved on. */
+const FEEDBACK = {
+  needs_information: { title: "Question from the operator", tone: "warn", later: EARLIER },
+  declined: { title: "Reason for declining", tone: "bad", later: EARLIER },
+  // Its refund failed in the end: it is paid again, or shipped.
+  refunded: { title: "Reason for the refund", tone: "busy", later: "Reason for the failed refund" },
 } as const;
 
-/** What the operator last told: as long as it is the last word, it stands on top. */
+/** The operator's last message, shown on top while it is current. */
 function Feedback({ request: { feedback, status } }: { request: CapabilityRequest }) {
   if (!feedback) return null;
-  const { title, tone, later } = TOLD[feedback.kind];
+  const { title, tone, later } = FEEDBACK[feedback.kind];
   const isCurrent = feedback.kind === status;
   return (
     <Notice tone={isCurrent ? tone : "busy"} title={isCurrent ? title : later}>

@@ -17,7 +17,7 @@ import type { RequestStatus } from "@/server/contract/requests";
 
 type Look = { label: string; icon: LucideIcon; tone: Tone };
 
-/** How each state of a request looks and what it is called; an icon and words, never colour alone. */
+/** Each request state's label, icon and tone. Colour is never the only signal. */
 export const REQUEST_LOOK: Record<RequestStatus, Look> = {
   draft: { label: "Draft", icon: CircleDashed, tone: "neutral" },
   submitted: { label: "Submitted", icon: Inbox, tone: "busy" },
@@ -25,24 +25,24 @@ export const REQUEST_LOOK: Record<RequestStatus, Look> = {
   needs_information: { label: "Needs information", icon: CircleHelp, tone: "warn" },
   quoted: { label: "Quoted", icon: Tag, tone: "warn" },
   declined: { label: "Declined", icon: CircleX, tone: "bad" },
-  paid: { label: "Paid, being built", icon: Hammer, tone: "busy" },
+  paid: { label: "In development", icon: Hammer, tone: "busy" },
   fulfilled: { label: "Fulfilled", icon: CircleCheck, tone: "good" },
   refunded: { label: "Refunded", icon: Undo2, tone: "neutral" },
 };
 
-/** What was paid goes back, and the state changes only once it has. */
+/** A refund in progress. The state changes only once it is done. */
 const RETURNING: Record<"underWay" | "failed", Look> = {
-  underWay: { label: "Refund under way", icon: Undo2, tone: "busy" },
+  underWay: { label: "Refund in progress", icon: Undo2, tone: "busy" },
   failed: { label: "Refund failed", icon: CircleX, tone: "bad" },
 };
 
-/** How a request looks whose payment goes back, or does not (`refund`: null). */
+/** A request's look, with its refund if there is one (`refund` not null). */
 export function lookOf(status: RequestStatus, refund: RefundState | null): Look {
   if (!isRefundTold(status, refund)) return REQUEST_LOOK[status];
   return refund === "failed" ? RETURNING.failed : RETURNING.underWay;
 }
 
-/** Does its look say how the refund stands, rather than its state? */
+/** Whether the look shows the refund rather than the state. */
 export const isRefundTold = (status: RequestStatus, refund: RefundState | null): boolean =>
   refund !== null && (status === "paid" || status === "fulfilled");
 
@@ -56,7 +56,7 @@ export function RequestStatusBadge({
   return <LookBadge look={lookOf(status, refund)} data-status={status} data-refund={refund} />;
 }
 
-/** Beside a state that does not say it. */
+/** Shown beside a state that does not show the failure. */
 export const RefundFailedBadge = () => <LookBadge look={RETURNING.failed} data-refund="failed" />;
 
 function LookBadge({

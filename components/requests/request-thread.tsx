@@ -11,23 +11,23 @@ export const EVENT_WORDS: Record<RequestEvent["type"], string> = {
   "capability_request.created": "Filed as a draft",
   "capability_request.revised": "Revised",
   "capability_request.submitted": "Submitted",
-  "capability_request.in_review": "Taken into review",
-  "capability_request.needs_information": "Asked for information",
+  "capability_request.in_review": "Opened for review",
+  "capability_request.needs_information": "Information requested",
   "capability_request.declined": "Declined",
   "capability_request.quoted": "Quoted",
-  "capability_request.quote_expiring": "Members reminded: the quote is about to expire",
+  "capability_request.quote_expiring": "Reminder sent: the quote is about to expire",
   "capability_request.paid": "Paid",
   "capability_request.fulfilled": "Shipped",
   "capability_request.refunded": "Refunded",
   "capability_request.refund_failed": "Refund failed",
 };
 
-/** Everything that happened to a request, oldest first. */
+/** A request's history, oldest first. */
 export function RequestThread({ request }: { request: CapabilityRequest }) {
   const trpc = useTRPC();
   const asked = trpc.requests.events.queryOptions({ request_id: request.id });
   const { data: events, refetch } = useSuspenseQuery(asked);
-  // Each change of the request is an event: one it has not got yet is read at once.
+  // Each change of the request is an event, so a newer request means fetching the events again.
   const last = events.at(-1);
   const isBehind = last !== undefined && last.createdAt < request.updatedAt;
   useEffect(() => {
@@ -35,7 +35,7 @@ export function RequestThread({ request }: { request: CapabilityRequest }) {
   }, [isBehind, refetch]);
   return (
     <Card aria-labelledby="thread-title">
-      <CardHeader title="What happened" id="thread-title" />
+      <CardHeader title="History" id="thread-title" />
       <CardBody>
         <ol className="space-y-3.5 border-l border-line pl-4">
           {events.map((event) => (
@@ -48,7 +48,7 @@ export function RequestThread({ request }: { request: CapabilityRequest }) {
               <p className="text-xs text-muted [overflow-wrap:anywhere]">
                 {actorOf(event)} · <Moment at={event.createdAt} />
               </p>
-              <Told event={event} />
+              <Detail event={event} />
             </li>
           ))}
         </ol>
@@ -57,12 +57,12 @@ export function RequestThread({ request }: { request: CapabilityRequest }) {
   );
 }
 
-/** Of people, a customer is not told the names of operators alone. */
+/** Customers see every person's name except operators'. */
 const actorOf = ({ actorId: id, actorKind: kind, actorName: name }: RequestEvent): string =>
   kind === "human_session" && !name ? "The operator" : callerName({ id, kind, name });
 
-/** What an event says beside its name: words of the operator, or the key that shipped. */
-function Told({ event: { payload } }: { event: RequestEvent }) {
+/** An event's detail: the operator's message, or the key that shipped. */
+function Detail({ event: { payload } }: { event: RequestEvent }) {
   const text = [payload.message, payload.capabilityKey].find((value) => typeof value === "string");
   if (typeof text !== "string") return null;
   return (

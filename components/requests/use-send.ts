@@ -6,7 +6,7 @@ import { useTRPC } from "@/components/trpc";
 import { useMutation } from "@/components/use-mutation";
 import { requestHref } from "./list-state";
 
-/** After something was done to a request: all that shows it is read again. */
+/** After an action on a request, fetches everything that shows it again. */
 export function useRefreshRequests() {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -17,7 +17,7 @@ export function useRefreshRequests() {
     ]);
 }
 
-/** Files a wording as a new request, and goes to its page. */
+/** Files a new request, and opens its page. */
 export function useCreate(projectId: string) {
   const trpc = useTRPC();
   const router = useRouter();
@@ -26,7 +26,7 @@ export function useCreate(projectId: string) {
     trpc.requests.create.mutationOptions({
       meta: { isShownInPlace: true },
       onSuccess: ({ id }) => {
-        toast.success("The draft is saved");
+        toast.success("Draft saved");
         router.push(requestHref(projectId, id));
       },
       onSettled: refresh,
@@ -34,7 +34,7 @@ export function useCreate(projectId: string) {
   );
 }
 
-/** Rewords a request, and goes back to its page. */
+/** Revises a request, and returns to its page. */
 export function useRevise(projectId: string) {
   const trpc = useTRPC();
   const router = useRouter();
@@ -43,7 +43,7 @@ export function useRevise(projectId: string) {
     trpc.requests.revise.mutationOptions({
       meta: { isShownInPlace: true },
       onSuccess: ({ id, revision }) => {
-        toast.success(`Revision ${revision.number} is saved as a draft`);
+        toast.success(`Revision ${revision.number} saved as a draft`);
         router.push(requestHref(projectId, id));
       },
       onSettled: refresh,
@@ -51,13 +51,13 @@ export function useRevise(projectId: string) {
   );
 }
 
-/** Hands the current wording to the operators. */
+/** Submits the current revision to the operators. */
 export function useSubmit() {
   const trpc = useTRPC();
   const refresh = useRefreshRequests();
   return useMutation(
     trpc.requests.submit.mutationOptions({
-      onSuccess: () => toast.success("The request is submitted"),
+      onSuccess: () => toast.success("Request submitted"),
       onSettled: refresh,
     }),
   );

@@ -5,7 +5,7 @@ import { JsonView } from "@/components/ui/json-view";
 import { spaced } from "@/components/ui/wording";
 import type { RequestRevision } from "@/server/contract/requests";
 
-/** Members of a wording that have a place of their own, and the two that say nothing to a reader. */
+/** Members that are shown separately, and the two that mean nothing to a reader. */
 const PLACED = ["summary", "need", "acceptanceCases", "schemaVersion", "projectId"];
 const SHORT_NEED = 1_200;
 
@@ -14,11 +14,11 @@ type Content = RequestRevision["content"];
 export const summaryOf = (content: Content) => textOf(content.summary);
 const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 
-/** What a request asks for as it stands now. */
+/** A request's current revision. */
 export function CurrentWording({ revision }: { revision: RequestRevision }) {
   return (
     <Card aria-labelledby="wording-title">
-      <CardHeader title="Current wording" id="wording-title" hint={`Revision ${revision.number}`} />
+      <CardHeader title="Current revision" id="wording-title" hint={`Revision ${revision.number}`} />
       <CardBody>
         <Wording content={revision.content} />
       </CardBody>
@@ -26,7 +26,7 @@ export function CurrentWording({ revision }: { revision: RequestRevision }) {
   );
 }
 
-/** One wording of a request: the need in words, its cases and its other members folded. */
+/** One revision of a request: the need as text, its cases and other members folded. */
 export function Wording({ content }: { content: Content }) {
   const cases = Array.isArray(content.acceptanceCases) ? content.acceptanceCases : [];
   const others = Object.entries(content).filter(([name]) => !PLACED.includes(name));
@@ -37,7 +37,7 @@ export function Wording({ content }: { content: Content }) {
         <Folded title={cases.length === 1 ? "1 acceptance case" : `${cases.length} acceptance cases`}>
           <ol className="space-y-3">
             {cases.map((each, place) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a frozen list; the place is what a case is called by
+              // biome-ignore lint/suspicious/noArrayIndexKey: a frozen list; a case is named by its index
               <li key={place}>
                 <JsonView value={each} what={`Acceptance case ${place + 1}`} />
               </li>
@@ -69,7 +69,7 @@ function Need({ text }: { text: string }) {
       <p dir="auto" className={words}>
         {begin}…
       </p>
-      <Folded title={`The rest of the need (${text.length.toLocaleString("en-US")} characters in all)`}>
+      <Folded title={`Show full need (${text.length.toLocaleString("en-US")} characters)`}>
         <p dir="auto" className={words}>
           {text.slice(begin.length)}
         </p>
@@ -78,7 +78,7 @@ function Need({ text }: { text: string }) {
   );
 }
 
-/** What not everybody has to read, behind a line that says what it is. */
+/** Optional content, folded behind its title. */
 export function Folded({ title, children }: { title: string; children: ReactNode }) {
   return (
     <details className="group rounded-md border border-line">

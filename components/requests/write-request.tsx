@@ -12,18 +12,18 @@ import { requestHref, requestsHref } from "./list-state";
 import { RequestForm } from "./request-form";
 import { useCreate, useRevise } from "./use-send";
 
-/** A new request by hand. */
+/** The page for a new request. */
 export function WriteRequest({ projectId }: { projectId: string }) {
   const create = useCreate(projectId);
   const { mayWrite } = useRole(projectId);
-  // One key for one visit: sending it twice files it once.
+  // One idempotency key per visit: sending twice files one request.
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   return (
     <div className="max-w-3xl">
       <BackLink href={requestsHref(projectId)}>Requests</BackLink>
       <div className="mt-2">
-        <PageHeader title="Write a request">
-          It is kept as a draft. Nobody reviews it before it is submitted, and nothing costs anything before a
+        <PageHeader title="Write request">
+          The request is saved as a draft. It is reviewed after you submit it, and nothing is charged until a
           person pays a quote.
         </PageHeader>
       </div>
@@ -44,7 +44,7 @@ export function WriteRequest({ projectId }: { projectId: string }) {
   );
 }
 
-/** Another wording of a request. */
+/** The page that revises a request. */
 export function ReviseRequest({ projectId, requestId }: { projectId: string; requestId: string }) {
   const trpc = useTRPC();
   const { data: request } = useSuspenseQuery({
@@ -56,15 +56,15 @@ export function ReviseRequest({ projectId, requestId }: { projectId: string; req
   const [draft] = useState(() => toDraft(request.revision.content));
   return (
     <div className="max-w-3xl">
-      <BackLink href={requestHref(projectId, requestId)}>The request</BackLink>
+      <BackLink href={requestHref(projectId, requestId)}>Request</BackLink>
       <div className="mt-2">
-        <PageHeader title="Revise the request">
-          It becomes a draft again and has to be submitted once more. Earlier wordings stay as they were.
+        <PageHeader title="Revise request">
+          The request becomes a draft again, and must be submitted again. Earlier revisions do not change.
         </PageHeader>
       </div>
       {request.status === "quoted" && (
-        <Notice tone="warn" title="Its quote ends" className="mb-5">
-          The quote is for the wording as it is. Once this is saved it can no longer be paid.
+        <Notice tone="warn" title="The current quote will end" className="mb-5">
+          The quote is for the current revision. Once you save a new one, the quote can no longer be paid.
         </Notice>
       )}
       {mayWrite ? (
@@ -94,8 +94,8 @@ function Cancel({ href }: { href: string }) {
 
 function ViewersRead() {
   return (
-    <Notice tone="busy" title="Viewers read">
-      Your role here is viewer. Members, admins and owners write requests.
+    <Notice tone="busy" title="Read-only access">
+      Your role here is viewer. Members, admins and owners can write requests.
     </Notice>
   );
 }

@@ -18,7 +18,7 @@ import type { ApprovalRules } from "@/server/contract/organizations";
 
 const THRESHOLD: Bounds = { leastMicros: 0, mostMicros: 1e12, decimals: 6 };
 
-/** The settings of a project. */
+/** A project's settings. */
 export function SettingsRoom({ projectId }: { projectId: string }) {
   const trpc = useTRPC();
   const { data: rules } = useSuspenseQuery(
@@ -28,20 +28,20 @@ export function SettingsRoom({ projectId }: { projectId: string }) {
   const role = projects.find((each) => each.projectId === projectId)?.role;
   return (
     <>
-      <PageHeader title="Settings">What holds for every job of this project.</PageHeader>
+      <PageHeader title="Settings">Rules for every job in this project.</PageHeader>
       <Card aria-labelledby="approvals-title" className="max-w-2xl">
         <CardHeader id="approvals-title" title="Approvals" />
         <CardBody>
           <p className="mb-4 text-sm text-muted">
-            A job whose estimate is above the threshold waits until a person approves it. After seven days
-            without a decision it is canceled.
+            Jobs with an estimate above the threshold wait for a person's approval. After seven days without a
+            decision they are canceled.
           </p>
           {role === "owner" || role === "admin" ? (
             <ApprovalForm rules={rules} />
           ) : (
             <Facts>
               <Fact name="Threshold">
-                {rules.thresholdUsd === null ? "No job waits" : formatUsd(rules.thresholdUsd)}
+                {rules.thresholdUsd === null ? "None" : formatUsd(rules.thresholdUsd)}
               </Fact>
               <Fact name="Second person">{rules.requireDifferentApprover ? "Required" : "Not required"}</Fact>
             </Facts>
@@ -64,7 +64,7 @@ function ApprovalForm({ rules }: { rules: ApprovalRules }) {
           trpc.projects.approvalRules.queryKey({ project_id: rules.projectId }),
           fresh,
         );
-        toast.success("Approvals saved");
+        toast.success("Settings saved");
       },
       meta: { isShownInPlace: true },
     }),
@@ -94,7 +94,7 @@ function ApprovalForm({ rules }: { rules: ApprovalRules }) {
           onCheckedChange={(checked) => setGuarded(checked === true)}
         />
         <Label htmlFor="guarded" className="font-normal">
-          Expensive jobs wait for approval
+          Require approval for expensive jobs
         </Label>
       </div>
       {isGuarded && (
@@ -102,7 +102,7 @@ function ApprovalForm({ rules }: { rules: ApprovalRules }) {
           <AmountField
             id="threshold"
             name="threshold"
-            label="Threshold in US dollars"
+            label="Threshold (USD)"
             bounds={THRESHOLD}
             required
             micros={Math.round((rules.thresholdUsd ?? 1) * 1_000_000)}
@@ -116,7 +116,7 @@ function ApprovalForm({ rules }: { rules: ApprovalRules }) {
           onCheckedChange={(checked) => setSecondPerson(checked === true)}
         />
         <Label htmlFor="second-person" className="font-normal">
-          Another person than the one who submitted has to decide
+          Require a different person than the submitter
         </Label>
       </div>
       <Button type="submit" variant="primary" pending={save.isPending}>

@@ -25,7 +25,7 @@ import {
 } from "@/components/ui/dropdown-menu";
 import { leaveUnsaved } from "@/components/unsaved/unsaved-work";
 
-/** Who is signed in, the door to their account, how the panel looks to them, an operator's doors to what waits for one, and the way out. */
+/** Who is signed in, with links to their account, the theme, the operator pages and sign-out. */
 export function AccountMenu({ email, isOperator }: { email: string; isOperator: boolean }) {
   const { theme = "system", setTheme } = useTheme();
   return (

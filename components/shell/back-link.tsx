@@ -1,7 +1,7 @@
 import { ArrowLeft } from "lucide-react";
 import Link from "next/link";
 
-/** From one thing back to the list it stands in. */
+/** A link from an item back to its list. */
 export function BackLink({ href, children }: { href: string; children: string }) {
   return (
     <Link

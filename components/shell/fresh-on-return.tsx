@@ -4,8 +4,8 @@ import { useEffect } from "react";
 import { isAnythingUnsaved } from "@/components/unsaved/unsaved-work";
 
 /**
- * Loads a page again that the browser kept in memory and shows on "Back": its session may have ended since. Where something
- * is typed, the page stays and its data is read again, which finds an ended session too.
+ * Reloads a page that the browser restores from memory on "Back", because its session may have ended since. A page with
+ * unsaved input stays and its data is fetched again, which finds an ended session too.
  */
 export function FreshOnReturn() {
   const queryClient = useQueryClient();
@@ -13,7 +13,7 @@ export function FreshOnReturn() {
     function shown(event: PageTransitionEvent) {
       if (!event.persisted) return;
       if (isAnythingUnsaved()) return void queryClient.invalidateQueries();
-      document.body.hidden = true; // nothing is seen until the new page replaces this one
+      document.body.hidden = true; // hidden until the new page replaces this one
       window.location.reload();
     }
     window.addEventListener("pageshow", shown);

@@ -6,7 +6,7 @@ import { Button } from "@/components/ui/button";
 import { Dialog, DialogTrigger, Sheet } from "@/components/ui/dialog";
 import { PanelNav } from "./panel-nav";
 
-/** The sidebar on a narrow screen: behind one button, closed again by choosing a room. */
+/** The sidebar on a narrow screen: behind one button, and closed by choosing a page. */
 export function MobileNav({
   projectId,
   switcher,

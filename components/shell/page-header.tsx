@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** The name of a room, one sentence on what it is for, and what can be started here. */
+/** A page's name, one sentence on its purpose, and its main actions. */
 export function PageHeader({
   title,
   children,

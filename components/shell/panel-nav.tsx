@@ -41,7 +41,7 @@ const ROOMS: { room: string; label: string; icon: LucideIcon }[] = [
   { room: "connections", label: "Connections", icon: Plug },
   { room: "keys", label: "API keys", icon: KeyRound },
   { room: "webhooks", label: "Webhooks", icon: Webhook },
-  { room: "panels", label: "Panels", icon: PanelsTopLeft },
+  { room: "panels", label: "Embeds", icon: PanelsTopLeft },
   { room: "settings", label: "Settings", icon: Settings2 },
   { room: "organization", label: "Organization", icon: Building2 },
 ];
@@ -49,7 +49,7 @@ const ROOMS: { room: string; label: string; icon: LucideIcon }[] = [
 const style =
   "flex h-8 items-center gap-2.5 rounded-md px-2 text-sm font-medium text-muted hover:bg-hover hover:text-text aria-[current]:bg-hover aria-[current]:text-text [&_svg]:size-4 [&_svg]:shrink-0";
 
-/** The rooms of a project, its organization's billing, and the door to the API reference. */
+/** Links to a project's pages, its organization's billing and the API reference. */
 export function PanelNav({ projectId, onNavigate }: { projectId: string; onNavigate?: () => void }) {
   const pathname = usePathname();
   return (

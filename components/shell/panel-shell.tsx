@@ -9,7 +9,7 @@ import { MobileNav } from "./mobile-nav";
 import { PanelNav } from "./panel-nav";
 import { ProjectSwitcher } from "./project-switcher";
 
-/** The frame of every signed-in page: where you are on the left, the room itself on the right. */
+/** The frame of every signed-in page: navigation on the left, the page on the right. */
 export function PanelShell({
   person,
   projects,
@@ -52,10 +52,9 @@ export function PanelShell({
         <div className="mx-auto w-full max-w-6xl px-4 py-6 sm:px-6 lg:px-8 lg:py-8">
           {isArchived && (
             <Notice tone="warn" className="mb-4">
-              This project is archived: it is read, and takes no work and no changes. An admin makes it active
-              again under{" "}
+              This project is archived and read-only. An admin can restore it under{" "}
               <Link className="underline" href={`/projects/${projectId}/organization?view=projects`}>
-                Organization, Projects
+                Organization → Projects
               </Link>
               .
             </Notice>

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { Mark } from "@/components/brand/logo";
 import { cn } from "@/components/ui/class-names";
 
-/** A page without the panel's frame: sign-in, and what is shown when there is nothing to frame. */
+/** A page without the panel's frame, such as sign-in. */
 export function PlainPage({ wide = false, children }: { wide?: boolean; children: ReactNode }) {
   return (
     <main id="main" className="grid min-h-dvh place-items-center px-4 py-10">

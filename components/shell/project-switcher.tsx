@@ -12,7 +12,7 @@ import {
 import { leaveUnsaved } from "@/components/unsaved/unsaved-work";
 import { LAST_PROJECT_COOKIE } from "./last-project";
 
-/** The projects of the reader's organizations; choosing one stays in the same room of the panel. */
+/** The projects of the reader's organizations. Choosing one stays on the same page of the panel. */
 export function ProjectSwitcher({ projects, current }: { projects: ProjectChoice[]; current: string }) {
   const router = useRouter();
   const room = usePathname().split("/")[3] ?? "jobs";

@@ -5,10 +5,10 @@ import { createContext, type ReactNode, useContext, useState } from "react";
 type Theme = "light" | "dark";
 const Force = createContext<(theme: Theme) => void>(() => {});
 
-/** Says the theme of this page as long as it is open, over the system and what the reader chose elsewhere; kept nowhere. */
+/** Sets this page's theme while it is open, overriding the system and the reader's choice. Not stored. */
 export const useForceTheme = () => useContext(Force);
 
-/** Light or dark, by the system unless the reader chose; set before the first paint. */
+/** Light or dark: the reader's choice, else the system's. Set before the first paint. */
 export function ThemeProvider({ children }: { children: ReactNode }) {
   const [forced, setForced] = useState<Theme>();
   return (

@@ -31,7 +31,7 @@ export function CodeForm({
       error: "Unreachable",
     }));
     if (answer?.ok && !answer.error) {
-      window.location.assign(next); // a whole new page: nothing of an earlier reader stays in memory
+      window.location.assign(next); // a full page load, so that nothing of an earlier reader stays in memory
       return;
     }
     setFailure(answer?.error ?? "Unreachable");
@@ -46,7 +46,7 @@ export function CodeForm({
           {codeMessage(failure, publicUrl)}
         </Notice>
       )}
-      <Field id="code" label="Code" hint="Of your authenticator app, or one of your recovery codes.">
+      <Field id="code" label="Code" hint="From your authenticator app, or a recovery code.">
         {(aria) => (
           <CodeInput {...aria} aria-invalid={failure === "CredentialsSignin" || undefined} className="h-10" />
         )}
@@ -56,7 +56,7 @@ export function CodeForm({
       </Button>
       <Button asChild variant="ghost" className="w-full">
         <a href={`/sign-in?${new URLSearchParams({ reason: SWITCH, callbackUrl: next })}`}>
-          Sign in as somebody else
+          Switch account
         </a>
       </Button>
     </form>

@@ -10,19 +10,19 @@ import { signInMessage } from "./messages";
 
 export type IdentityProvider = { id: string; name: string };
 
-/** E-mail and password, and the identity providers that are configured. */
+/** Email and password, and the configured identity providers. */
 export function SignInForm({
   next,
   error,
   providers,
   publicUrl,
 }: {
-  /** The page to show afterwards; a path of our own. */
+  /** The page to show afterwards: one of our own paths. */
   next: string;
-  /** Why an earlier try brought the reader back here. */
+  /** Why an earlier attempt returned here. */
   error: string | null;
   providers: IdentityProvider[];
-  /** The address this installation is set up for. */
+  /** This installation's configured address. */
   publicUrl: string;
 }) {
   const [failure, setFailure] = useState(error);
@@ -41,7 +41,8 @@ export function SignInForm({
       redirect: false,
     }).catch(() => ({ ok: false, error: "Unreachable" }));
     if (answer?.ok && !answer.error) {
-      // Through this page once more, which may ask for a code. A whole new one: nothing of an earlier reader stays in memory.
+      // Load this page again, which may ask for a code. A full load, so that nothing of an earlier reader stays in
+      // memory.
       window.location.assign(`/sign-in?${new URLSearchParams({ callbackUrl: next })}`);
       return;
     }
@@ -57,10 +58,10 @@ export function SignInForm({
           {signInMessage(failure, publicUrl)}
         </Notice>
       )}
-      {/* With `method` and `action` an early click, before the script runs, never puts the password into an address. */}
+      {/* With `method` and `action`, a click before the script runs never puts the password into a URL. */}
       <form method="post" action="/api/auth/callback/credentials" onSubmit={submit} className="space-y-4">
         <div className="space-y-1.5">
-          <Label htmlFor="email">E-mail</Label>
+          <Label htmlFor="email">Email</Label>
           <Input
             id="email"
             name="email"

@@ -1,7 +1,7 @@
 import { formatRemaining } from "./countdown";
 import { Moment } from "./moment";
 
-/** What is left until a moment, and the moment. A timer is read when it is asked for, never announced as it moves. */
+/** The time left until a moment, and the moment. Screen readers read it on demand and never announce its ticks. */
 export function Countdown({ until, nowMs, over }: { until: string; nowMs: number; over: string }) {
   const left = formatRemaining(Date.parse(until) - nowMs);
   return (

@@ -24,12 +24,12 @@ test.each([
   expect(formatRemaining(ms)).toBe(words);
 });
 
-test.each([0, -1, -DAY])("%d ms before the end nothing is left, and nothing changes any more", (ms) => {
+test.each([0, -1, -DAY])("%d ms before the end nothing is left, and nothing changes again", (ms) => {
   expect(formatRemaining(ms)).toBeNull();
   expect(nextTickMs(ms)).toBeNull();
 });
 
-test("it changes at each whole minute while there is more than an hour, and at each whole second after that", () => {
+test("it changes every minute while more than an hour is left, and every second after that", () => {
   expect(nextTickMs(2 * HOUR + 12_345)).toBe(12_345);
   expect(nextTickMs(2 * HOUR)).toBe(60_000);
   expect(nextTickMs(HOUR + 1)).toBe(1);
@@ -38,7 +38,7 @@ test("it changes at each whole minute while there is more than an hour, and at e
   expect(nextTickMs(400)).toBe(400);
 });
 
-test("whoever waits for each change sees every text once, and the last one before the end", () => {
+test("waiting for each change shows every text once, up to the last one before the end", () => {
   const seen: (string | null)[] = [];
   let left = HOUR + 90_500;
   for (let wait = nextTickMs(left); wait !== null; wait = nextTickMs(left)) {

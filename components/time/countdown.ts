@@ -4,8 +4,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * What is left until a moment, in the units that still matter: minutes in the last two days, seconds in the last hour. Rounded up, so that nothing
- * reads as over while it is not. Null: nothing is left.
+ * The time left until a moment, in units that still matter: minutes in the last two days, seconds in the last hour.
+ * Rounded up, so that nothing reads as expired too early. Null: no time is left.
  */
 export function formatRemaining(ms: number): string | null {
   if (ms <= 0) return null;
@@ -26,7 +26,7 @@ export function formatRemaining(ms: number): string | null {
 
 const two = (n: number) => String(n).padStart(2, "0");
 
-/** When what `formatRemaining` says changes next: each second in the last hour, else each minute. Null: never again. */
+/** When the text of `formatRemaining` changes next: every second in the last hour, else every minute. Null: never. */
 export function nextTickMs(remainingMs: number): number | null {
   if (remainingMs <= 0) return null;
   const unit = remainingMs > HOUR ? MINUTE : SECOND;

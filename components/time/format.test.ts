@@ -28,7 +28,7 @@ test.each([
   expect(formatAgo(at, Date.parse(at) + seconds * 1000)).toBe(words);
 });
 
-test("a moment in UTC has its year only when it is another one", () => {
+test("a moment in UTC shows its year only when it is not the current year", () => {
   const year = new Date().getUTCFullYear();
   expect(formatMoment(`${year}-01-02T03:04:05.678Z`, "utc")).toBe("Jan 2, 03:04:05");
   expect(formatMoment("2019-12-31T23:59:59Z", "utc")).toBe("Dec 31 2019, 23:59:59");

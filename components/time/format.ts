@@ -1,6 +1,6 @@
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** `Nov 21, 04:16:22` in the reader's zone, or in UTC where the zone is not known (on the server). */
+/** `Nov 21, 04:16:22` in the reader's time zone, or in UTC where the zone is unknown (on the server). */
 export function formatMoment(iso: string, zone: "local" | "utc"): string {
   const date = new Date(iso);
   const shifted = zone === "utc" ? date : new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
@@ -37,7 +37,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 3600)} h ${String(Math.floor((seconds % 3600) / 60)).padStart(2, "0")} min`;
 }
 
-/** Milliseconds between two moments; null while one is unknown. */
+/** Milliseconds between two moments; null if either is unknown. */
 export function msBetween(from: string | null, to: string | null): number | null {
   return from === null || to === null ? null : new Date(to).getTime() - new Date(from).getTime();
 }

@@ -12,12 +12,12 @@ function everySecond(onTick: () => void) {
 const never = () => () => {};
 const wholeSecond = () => Math.floor(Date.now() / TICK_MS) * TICK_MS;
 
-/** The time now, in steps of a second; shared by everything on the page that counts. */
+/** The current time in steps of a second, shared by every counter on the page. */
 function useNow(): number {
   return useSyncExternalStore(everySecond, wholeSecond, wholeSecond);
 }
 
-/** A moment in the reader's own zone; the server, which does not know it, writes UTC of the same width. */
+/** A moment in the reader's time zone. The server does not know the zone and renders UTC of the same width. */
 export function Moment({ at }: { at: string }) {
   const zone = useSyncExternalStore(
     never,
@@ -31,7 +31,7 @@ export function Moment({ at }: { at: string }) {
   );
 }
 
-/** How long ago; the moment itself is in the title. */
+/** Time since a moment; the title has the exact moment. */
 export function Ago({ at }: { at: string }) {
   return (
     <time dateTime={at} title={at} className="whitespace-nowrap tabular-nums" suppressHydrationWarning>
@@ -40,7 +40,7 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** The time since a moment, counting; it stops while nobody knows whether the work still goes on. */
+/** A running count of the time since a moment. It pauses while the connection is lost. */
 export function Elapsed({ since }: { since: string }) {
   const now = useNow();
   const isLost = useConnectionLost();

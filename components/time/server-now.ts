@@ -3,8 +3,8 @@ import { useEffect, useState } from "react";
 import { nextTickMs } from "./countdown";
 
 /**
- * The server's time, moving on from what it last said by this device's own running clock, whose setting does not matter.
- * Steps as often as a countdown to `until` changes.
+ * The server's time, advanced by this device's monotonic clock, so a wrong device clock does not matter. Updates
+ * whenever a countdown to `until` changes.
  */
 export function useServerNow(said: string, until: string): number {
   const saidMs = Date.parse(said);

@@ -3,13 +3,13 @@ import { AlertDialog as Primitive } from "radix-ui";
 import type { ReactNode } from "react";
 import { Button } from "./button";
 
-/** Asks before something that cannot be taken back. The trigger is the only child. */
+/** Asks before an action that cannot be undone. The trigger is the only child. */
 export function Confirm({
   title,
   description,
   action,
   actionVariant = "danger",
-  keep = "Keep it",
+  keep = "Cancel",
   open,
   onOpenChange,
   onConfirm,
@@ -17,9 +17,9 @@ export function Confirm({
 }: {
   title: string;
   description: ReactNode;
-  /** The label of the button that does it. */
+  /** The label of the confirming button. */
   action: string;
-  /** Primary where it takes nothing away. */
+  /** Primary where the action is not destructive. */
   actionVariant?: "danger" | "primary";
   keep?: string;
   open?: boolean;

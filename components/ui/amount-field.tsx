@@ -5,8 +5,8 @@ import { Field } from "./field";
 import { Input } from "./input";
 
 /**
- * A field for an amount of money: text, since a number field drops what it cannot read. What is wrong is said below it,
- * and its form is not sent meanwhile.
+ * A text field for an amount of money, because a number field drops what it cannot parse. An invalid amount shows its
+ * error below and blocks the form.
  */
 export function AmountField({
   id,
@@ -25,12 +25,12 @@ export function AmountField({
   name: string;
   label: string;
   hint?: ReactNode;
-  /** What the server found wrong. */
+  /** The server's error. */
   problem?: string | undefined;
   bounds?: Bounds;
-  /** What is in it at first. */
+  /** The initial value. */
   micros?: number | null;
-  /** What is in it, where others change it as well. */
+  /** The value of a controlled field. */
   text?: string;
   onText?: (text: string) => void;
   required?: boolean;
@@ -45,7 +45,7 @@ export function AmountField({
       {(aria) => (
         <AmountInput
           {...aria}
-          // Keeps the form from being sent.
+          // Blocks the form's submission.
           ref={(input) => input?.setCustomValidity(found ?? "")}
           name={name}
           required={required}
@@ -58,7 +58,7 @@ export function AmountField({
           }}
           onBlur={() => setChecked(true)}
           onInvalid={(event) => {
-            event.preventDefault(); // the browser would say it in a bubble of its own
+            event.preventDefault(); // the browser would show its own bubble
             setChecked(true);
             const input = event.currentTarget;
             if (input.form?.querySelector("input:invalid") === input) input.focus();
@@ -69,7 +69,7 @@ export function AmountField({
   );
 }
 
-/** The input of such a field, for forms that say themselves what is wrong. Typing replaces what is in it on focus. */
+/** The input alone, for forms that show errors themselves. Focus selects the text, so typing replaces it. */
 export function AmountInput(props: ComponentProps<typeof Input>) {
   return (
     <Input

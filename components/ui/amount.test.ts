@@ -39,14 +39,14 @@ test.each([
   expect(readAmount(text, CENTS)).toEqual({ micros: null, problem });
 });
 
-test("less than a cent is taken where the bounds take it, down to a micro", () => {
+test("amounts below a cent are accepted where the bounds allow, down to a micro", () => {
   expect(readAmount("0.000125", ANY_AMOUNT).micros).toBe(125);
   expect(readAmount(".5", ANY_AMOUNT).micros).toBe(500_000);
   expect(readAmount("0", ANY_AMOUNT).micros).toBe(0);
   expect(readAmount("0.0000001", ANY_AMOUNT).problem).toBe("At most 6 decimals.");
 });
 
-test("what a field shows for an amount reads back as the same amount", () => {
+test("an amount as a field shows it parses back to the same amount", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: ANY_AMOUNT.mostMicros }),
@@ -55,7 +55,7 @@ test("what a field shows for an amount reads back as the same amount", () => {
   );
 });
 
-test("a form without an amount has none, and one that needs it is never read as nothing", () => {
+test("an empty amount is null, and a required one throws", () => {
   const fields = new FormData();
   fields.set("limit", "");
   expect(sentAmount(fields, "limit")).toBeNull();

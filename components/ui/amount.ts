@@ -2,12 +2,12 @@ const WRITTEN = /^(?=.*\d)(\d*)(?:\.(\d*))?$/;
 const MICRO_DIGITS = 6;
 
 export type Amount = { micros: number; problem: null } | { micros: null; problem: string };
-/** What an amount has to be: `decimals` is 2 where only whole cents are taken. */
+/** An amount's bounds. `decimals` is 2 where only whole cents are accepted. */
 export type Bounds = { leastMicros: number; mostMicros: number; decimals: 2 | 6 };
 
 /**
- * An amount as a person types it, in micros; counted in digits, never in floats. A comma is refused: to one reader it
- * groups thousands, to another it comes before the cents.
+ * Parses an amount as typed, in micros, from digits and never through floats. A comma is refused because it separates
+ * thousands in some countries and decimals in others.
  */
 export function readAmount(text: string, { leastMicros, mostMicros, decimals }: Bounds): Amount {
   const trimmed = text.trim();
@@ -24,10 +24,10 @@ export function readAmount(text: string, { leastMicros, mostMicros, decimals }: 
 
 const refuse = (problem: string): Amount => ({ micros: null, problem });
 
-/** An amount as it is typed: what a field shows for it reads back as the same. */
+/** An amount as text that parses back to the same amount. */
 export const toText = (micros: number) => String(micros / 1_000_000);
 
-/** An amount that a form was sent with; null where the field was left empty. */
+/** A submitted form's amount; null where the field is empty. */
 export function sentAmount(fields: FormData, name: string): number | null {
   const text = String(fields.get(name) ?? "");
   if (text === "") return null;
@@ -36,14 +36,14 @@ export function sentAmount(fields: FormData, name: string): number | null {
   return micros;
 }
 
-/** The same where the field has to be filled in. */
+/** The same for a required field. */
 export function requiredAmount(fields: FormData, name: string): number {
   const micros = sentAmount(fields, name);
   if (micros === null) throw new Error(`The form was sent without an amount in "${name}".`);
   return micros;
 }
 
-/** Up to a billion, as the service counts; nothing included. */
+/** From zero to a billion, the service's limit. */
 export const ANY_AMOUNT: Bounds = { leastMicros: 0, mostMicros: 1e15, decimals: 6 };
-/** The same without nothing. */
+/** The same without zero. */
 export const SOME_AMOUNT: Bounds = { ...ANY_AMOUNT, leastMicros: 1 };

@@ -9,7 +9,7 @@ export const buttonStyle = cva(
   {
     variants: {
       variant: {
-        // A transparent border is drawn where colours are forced and backgrounds are not.
+        // Forced-colours mode drops backgrounds but draws this transparent border.
         primary: "border border-transparent bg-primary text-on-primary shadow-card hover:bg-primary-hover",
         secondary: "border border-line bg-surface text-text shadow-card hover:bg-hover",
         ghost: "text-muted hover:bg-hover hover:text-text",
@@ -32,7 +32,7 @@ export type ButtonProps = ComponentProps<"button"> &
   VariantProps<typeof buttonStyle> & {
     /** Style the only child (a link) as a button. */
     asChild?: boolean;
-    /** Shows a spinner and refuses clicks; the label stays, so nothing moves and readers hear it. */
+    /** Shows a spinner and ignores clicks. The label stays, so the layout and screen readers keep it. */
     pending?: boolean;
   };
 

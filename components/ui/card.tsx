@@ -10,7 +10,7 @@ export function Card({ className, ...rest }: ComponentProps<"section">) {
   );
 }
 
-/** The line on top of a card: what it shows, and what can be done with it. */
+/** A card's header: title, hint and actions. */
 export function CardHeader({
   title,
   id,

@@ -4,8 +4,8 @@ import { cn } from "./class-names";
 import { Label } from "./label";
 
 /**
- * Names to tick, in two columns where there is room; `words` says them otherwise than they are written. `prefix` keeps the
- * ids of one list apart from those of others.
+ * Checkboxes in two columns where there is room. `words` gives display names. `prefix` keeps the ids of one list apart
+ * from those of others.
  */
 export function CheckList<Name extends string>({
   prefix,
@@ -47,7 +47,7 @@ export function CheckList<Name extends string>({
   );
 }
 
-/** A name that goes on in the next line after a dot or an underscore, where it has to. */
+/** A name that may wrap after a dot or an underscore. */
 function Breakable({ name }: { name: string }) {
   return name.split(/(?<=[._])/).map((part, place) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a name stay where they are

@@ -3,7 +3,7 @@ import { useId } from "react";
 import { Label } from "./label";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "./select";
 
-/** One of a few, under its label. */
+/** A choice of a few options, below its label. */
 export function Choice({
   label,
   value,

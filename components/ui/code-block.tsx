@@ -1,7 +1,7 @@
 import { cn } from "./class-names";
 import { CopyButton } from "./copy-button";
 
-/** Text to be read or copied as it is. Scrolls inside its own frame, by keyboard too. */
+/** Text to read or copy unchanged. Scrolls inside its own frame, by keyboard too. */
 export function CodeBlock({
   code,
   what,
@@ -9,7 +9,7 @@ export function CodeBlock({
   className,
 }: {
   code: string;
-  /** What the text is: labels the region and completes "Copy …". */
+  /** Names the text: labels the region and completes "Copy …". */
   what: string;
   wrap?: boolean;
   className?: string;

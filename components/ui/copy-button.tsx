@@ -3,7 +3,7 @@ import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 import { Button, type ButtonProps } from "./button";
 
-/** Copies text to the clipboard and says so, to eyes and ears. */
+/** Copies text to the clipboard and confirms it visually and to screen readers. */
 export function CopyButton({
   text,
   what,
@@ -38,10 +38,10 @@ export function CopyButton({
         className={className}
         onClick={copy}
         aria-label={`Copy ${what}`}
-        title={state === "failed" ? "Select the text and copy it by hand" : `Copy ${what}`}
+        title={state === "failed" ? "Select the text and copy it manually" : `Copy ${what}`}
       >
         {state === "copied" ? <Check aria-hidden className="text-good" /> : <Copy aria-hidden />}
-        {showLabel && (state === "copied" ? "Copied" : state === "failed" ? "Copy by hand" : "Copy")}
+        {showLabel && (state === "copied" ? "Copied" : state === "failed" ? "Copy manually" : "Copy")}
       </Button>
       <span aria-live="polite" className="sr-only">
         {state === "copied" ? `Copied ${what}` : state === "failed" ? `Could not copy ${what}` : ""}

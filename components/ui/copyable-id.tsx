@@ -1,7 +1,7 @@
 import { cn } from "./class-names";
 import { CopyButton } from "./copy-button";
 
-/** An id in monospace with a button that copies it whole; shown in full or cut in the middle. */
+/** An id in monospace with a button that copies it in full; shown in full or shortened in the middle. */
 export function CopyableId({
   id,
   what,
@@ -24,7 +24,7 @@ export function CopyableId({
   );
 }
 
-/** `wfr_01k9…7f3q2x`: the prefix says what it is, the tail tells two apart. */
+/** `wfr_01k9…7f3q2x`: the prefix shows the kind, the tail distinguishes two ids. */
 export function shortId(id: string): string {
   return id.length <= 20 ? id : `${id.slice(0, id.indexOf("_") + 1 + 4)}…${id.slice(-6)}`;
 }

@@ -11,7 +11,7 @@ export const DialogClose = Primitive.Close;
 
 const stay = (event: Event) => event.preventDefault();
 
-/** A modal with its name and, below it, one sentence on what it is for. */
+/** A modal with a title and one sentence on its purpose. */
 export function DialogContent({
   className,
   children,
@@ -22,7 +22,7 @@ export function DialogContent({
 }: Omit<ComponentProps<typeof Primitive.Content>, "title"> & {
   title: ReactNode;
   description?: ReactNode;
-  /** How it is closed; by a button of its children alone where it shows what is never shown again. */
+  /** How it closes. A dialog that shows a secret once closes only by its own button. */
   ways?: "any" | "button";
 }) {
   return (
@@ -62,7 +62,7 @@ export function DialogActions({ className, ...rest }: ComponentProps<"div">) {
   return <div className={cn("mt-5 flex flex-wrap justify-end gap-2", className)} {...rest} />;
 }
 
-/** The foot of a form in a dialog: away without doing it, or do it. */
+/** The footer of a form in a dialog: cancel or submit. */
 export function SubmitActions({ pending, children }: { pending: boolean; children: ReactNode }) {
   return (
     <DialogActions>
@@ -76,7 +76,7 @@ export function SubmitActions({ pending, children }: { pending: boolean; childre
   );
 }
 
-/** A panel that slides in from the left edge: navigation on a phone. */
+/** A sheet that slides in from the left edge: navigation on a phone. */
 export function Sheet({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Primitive.Portal>

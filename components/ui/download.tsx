@@ -3,7 +3,7 @@ import { Download } from "lucide-react";
 import { useMutation } from "@/components/use-mutation";
 import { Button, type ButtonProps } from "./button";
 
-/** Hands a text over as a file, without asking the server for one. */
+/** Downloads a text as a file, without a request to the server. */
 function saveFile(name: string, text: string, type: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");
@@ -13,14 +13,14 @@ function saveFile(name: string, text: string, type: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** Saves a document as JSON; it is read at the click, so that it is whole and new. */
+/** Downloads a document as JSON. It is read on click, so that it is complete and current. */
 export function DownloadJson({
   name,
   read,
   size,
   children,
 }: {
-  /** Of the file. */
+  /** The file's name. */
   name: string;
   read(): Promise<unknown>;
   size?: ButtonProps["size"];
@@ -37,7 +37,7 @@ export function DownloadJson({
   );
 }
 
-/** Saves a text that is on the page. */
+/** Downloads a text that is on the page. */
 export function DownloadText({ name, text, what }: { name: string; text: string; what: string }) {
   return (
     <Button

@@ -1,7 +1,7 @@
 import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 
-/** What a place looks like before there is anything in it, and how to begin. */
+/** Shown where a list or page has no content yet, with the first step. */
 export function EmptyState({
   icon: Icon,
   title,

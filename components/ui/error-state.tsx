@@ -1,7 +1,7 @@
 import { CloudAlert } from "lucide-react";
 import type { ReactNode } from "react";
 
-/** A place that could not be shown: what happened, what to do, and the id to tell whoever helps. */
+/** Shown where content could not load: what happened, what to do, and the request id to report. */
 export function ErrorState({
   title,
   children,

@@ -2,7 +2,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { Fact, Facts } from "./facts";
 
-test("a fact that is not there leaves no name behind; nought is one", () => {
+test("a fact without a value is not shown; zero is a value", () => {
   const html = renderToStaticMarkup(
     <Facts>
       <Fact name="Tax">{false}</Fact>

@@ -2,12 +2,12 @@ import type { ReactNode } from "react";
 import { cn } from "./class-names";
 import { CopyableId } from "./copyable-id";
 
-/** Names and values, aligned: the plain way to show what is known about one thing. */
+/** Aligned names and values: the standard way to show the facts of one item. */
 export function Facts({ className, children }: { className?: string; children: ReactNode }) {
   return <dl className={cn("grid gap-x-6 gap-y-2 text-sm", className)}>{children}</dl>;
 }
 
-/** One of them. A value that is not there (`false`, null or undefined) is not shown, nor is its name. */
+/** One fact. Without a value (`false`, null or undefined) it is not shown, nor is its name. */
 export function Fact({ name, children }: { name: string; children: ReactNode }) {
   if (children === null || children === undefined || children === false) return null;
   return (
@@ -20,7 +20,7 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
   );
 }
 
-/** Some of them under a name of their own, in two columns where there is room. */
+/** A titled group of facts, in two columns where there is room. */
 export function FactGroup({
   title,
   wide = false,
@@ -38,7 +38,7 @@ export function FactGroup({
   );
 }
 
-/** A hash or a key to be compared and copied; nothing where there is none. */
+/** A hash or key to compare and copy; nothing when absent. */
 export function HashFact({ name, hash }: { name: string; hash: string | null }) {
   return <Fact name={name}>{hash && <CopyableId id={hash} what={name.toLowerCase()} />}</Fact>;
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Label } from "./label";
 
-/** A field with its name above, a hint below, and what is wrong with it. */
+/** A field with its label above, and a hint and an error below. */
 export function Field({
   id,
   label,

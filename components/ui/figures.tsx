@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** The few figures a page begins with, side by side. */
+/** The figures at the top of a page, side by side. */
 export function Figures({ children }: { children: ReactNode }) {
   return (
     <dl className="mt-4 grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line shadow-card sm:grid-cols-3 lg:grid-cols-5">
@@ -9,7 +9,7 @@ export function Figures({ children }: { children: ReactNode }) {
   );
 }
 
-/** One of five. */
+/** One of five columns. */
 export function Figure({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className="bg-surface px-4 py-2.5 max-sm:last:col-span-2 sm:max-lg:last:col-span-2">
@@ -19,7 +19,7 @@ export function Figure({ name, children }: { name: string; children: ReactNode }
   );
 }
 
-/** There is no such figure. */
+/** The figure does not exist. */
 export function None() {
   return <span className="text-muted">–</span>;
 }

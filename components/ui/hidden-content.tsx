@@ -2,13 +2,13 @@
 import { EyeOff } from "lucide-react";
 import { Button } from "./button";
 
-/** Stands where private content would, until the reader asks for it. */
+/** Shown in place of private content until the reader asks for it. */
 export function HiddenContent({
   of,
   pending,
   onShow,
 }: {
-  /** What was marked as private: "job". */
+  /** What is marked as private: "job". */
   of: string;
   pending?: boolean;
   onShow(): void;

@@ -5,7 +5,7 @@ import { CopyButton } from "./copy-button";
 const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const COLORED_LIMIT = 200_000;
 
-/** A JSON value, indented and coloured by kind. Above 200,000 characters it is plain text, so the page stays quick. */
+/** A JSON value, indented and coloured by kind. Above 200,000 characters it is plain text, to keep the page fast. */
 export function JsonView({ value, what, className }: { value: unknown; what: string; className?: string }) {
   const text = JSON.stringify(value, null, 2) ?? "null";
   return (

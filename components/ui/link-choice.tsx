@@ -1,6 +1,6 @@
 import Link from "next/link";
 
-/** A few views of one thing side by side, each with an address of its own. */
+/** A few views of one thing side by side, each with its own URL. */
 export function LinkChoice({
   label,
   options,
@@ -10,7 +10,7 @@ export function LinkChoice({
     name: string;
     href: string;
     current: boolean;
-    /** Goes there in a way of its own. */
+    /** Overrides the navigation. */
     onChoose?: () => void;
   }[];
 }) {

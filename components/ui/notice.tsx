@@ -19,7 +19,7 @@ const style = cva(
 );
 const ICONS = { busy: Info, good: CircleCheck, warn: TriangleAlert, bad: CircleAlert };
 
-/** A message that stays where it concerns something. */
+/** A persistent message beside what it concerns. */
 export function Notice({
   tone,
   title,

@@ -4,7 +4,7 @@ import { Button } from "./button";
 import { cn } from "./class-names";
 import { newerPage, olderPage, type Place } from "./paging";
 
-/** The ways to the pages beside this one of a list that is read by cursor; nothing where it is the only page. */
+/** Links to the previous and next page of a cursor-paginated list; nothing when there is only one page. */
 export function Pagination<State extends Place>({
   label,
   state,
@@ -16,10 +16,10 @@ export function Pagination<State extends Place>({
 }: {
   label: string;
   state: State;
-  /** Of the page that follows; none: this is the last. */
+  /** The cursor of the next page; absent on the last page. */
   nextCursor: string | null | undefined;
   hrefOf(state: State): string;
-  /** What the two directions are called. */
+  /** The names of the two directions. */
   back?: string;
   on?: string;
   className?: string;
@@ -59,7 +59,7 @@ function Step({
   );
 }
 
-/** Stands in a list whose page is empty, though it is not the first: what it had is gone meanwhile. */
-export function EndOfList({ children = "Nothing older than this." }: { children?: string }) {
+/** Shown when a later page of a list is empty because its items are gone. */
+export function EndOfList({ children = "No older items." }: { children?: string }) {
   return <p className="px-4 py-10 text-center text-sm text-muted">{children}</p>;
 }

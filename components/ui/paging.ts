@@ -1,21 +1,21 @@
 import { z } from "zod";
 
-/** A place in a list that is read by cursor, as its address carries it. */
+/** A position in a cursor-paginated list, as its URL has it. */
 export type Place = {
   cursor?: string | undefined;
-  /** The cursors of the pages before this one, newest page first, joined by dots; how "Newer" finds its way back. */
+  /** The cursors of the previous pages, newest page first, joined by dots, so that "Newer" can go back. */
   trail?: string | undefined;
 };
 export type SearchParams = Record<string, string | string[] | undefined>;
 
-/** Search parameters as single values; of a repeated one the first counts. */
+/** Search parameters as single values; the first of a repeated one wins. */
 export function singleValues(params: SearchParams): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
   );
 }
 
-/** The address of a state of a list; without a filter or a place it is the bare path. */
+/** The URL of a list state; without filters or a position it is the bare path. */
 export function hrefOf(path: string, state: Record<string, string | undefined>): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(state)) if (value) params.set(name, value);
@@ -23,16 +23,16 @@ export function hrefOf(path: string, state: Record<string, string | undefined>):
   return `${path}${query && `?${query}`}`;
 }
 
-/** Reads a place from an address. What is no cursor of the list counts as absent, as does a trail that grew too long. */
+/** Reads a position from a URL. An invalid cursor or an overlong trail counts as absent. */
 export const placeFields = (cursor: RegExp) => ({
   cursor: z.string().regex(cursor).optional().catch(undefined),
   trail: z.string().max(2_000).optional().catch(undefined),
 });
 
-/** A cursor that is the id of the last thing shown. */
+/** A cursor that is the id of the last item shown. */
 export const idCursor = (prefix = "[a-z]{1,8}"): RegExp => new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`);
 
-/** Where a list begins: for whoever changes what it shows. */
+/** The first page, for a list whose filters change. */
 export const FIRST_PAGE = { cursor: undefined, trail: undefined } as const satisfies Place;
 
 /** The page after this one. */

@@ -2,7 +2,7 @@ import { Button } from "./button";
 import { CopyButton } from "./copy-button";
 import { DialogActions, DialogClose, DialogContent } from "./dialog";
 
-/** A secret, this once: only its button closes it, so it is not lost by accident. */
+/** Shows a secret once. Only its button closes the dialog, so the secret is not lost by accident. */
 export function SecretDialog({
   title,
   description,
@@ -26,7 +26,7 @@ export function SecretDialog({
       </div>
       <DialogActions>
         <DialogClose asChild>
-          <Button variant="primary">I have stored it</Button>
+          <Button variant="primary">Done</Button>
         </DialogClose>
       </DialogActions>
     </DialogContent>

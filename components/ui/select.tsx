@@ -15,7 +15,7 @@ import { fieldStyle } from "./input";
 
 const ChosenLabel = createContext<ReactNode>(undefined);
 
-/** One of a list. Its label is in the server's HTML too, where the primitive would wait for its items to mount. */
+/** A select. Its label is in the server's HTML too, where the primitive would wait for its items to mount. */
 export function Select({ children, ...rest }: ComponentProps<typeof Primitive.Root>) {
   return (
     <ChosenLabel value={labelOf(rest.value, children)}>

@@ -3,7 +3,7 @@ import { cn } from "./class-names";
 import { fieldStyle } from "./input";
 import { useTypedEarly } from "./typed-early";
 
-/** Text of several lines; grows with what is written, up to its own limit. */
+/** Multi-line text that grows with its content, up to a limit. */
 export function Textarea({ className, ref, ...rest }: ComponentProps<"textarea">) {
   return (
     <textarea

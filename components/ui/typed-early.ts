@@ -2,8 +2,8 @@
 import { type Ref, useCallback } from "react";
 
 /*
- * Text typed into the page before React starts. React replaces the content of such a field by the value the server wrote,
- * and its component never hears of the change. So the field reports its text once more when React has taken it over.
+ * Text typed into the page before React starts. React replaces such a field's content with the server's value, and its
+ * component never sees the change. So the field reports its text again once React has hydrated it.
  */
 
 type Field = HTMLInputElement | HTMLTextAreaElement;
@@ -32,15 +32,15 @@ if (typeof document !== "undefined") {
 }
 
 function report(field: Field, { value, caret }: Typed): void {
-  // React reports a value that differs from the last one it knows: it learns the server's by its own setter on the field,
-  // and does not see the text that the prototype's setter writes.
+  // React reports a value that differs from the last one it knows: its own setter on the field records the server's
+  // value, and the prototype's setter below bypasses it.
   field.value = field.defaultValue;
   Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), "value")?.set?.call(field, value);
   field.dispatchEvent(new Event("input", { bubbles: true }));
   if (field === document.activeElement && caret[0] !== null) field.setSelectionRange(...caret);
 }
 
-/** The ref of a text field that keeps the text typed into it before React started; `ref` is the caller's own. */
+/** The ref of a text field that keeps text typed before React started. `ref` is the caller's own. */
 export function useTypedEarly<Element extends Field>(ref: Ref<Element> | undefined) {
   return useCallback(
     (field: Element | null) => {

@@ -3,8 +3,8 @@ import { useRouter } from "next/navigation";
 import { useOptimistic, useTransition } from "react";
 
 /**
- * A page's state that lives in its address. What is chosen counts at once, as `wanted`, so that a second choice made
- * before the page has followed keeps the first.
+ * Page state that lives in the URL. A choice applies immediately, as `wanted`, so that a second choice made before the
+ * page has navigated keeps the first.
  */
 export function useAddress<State extends object>(state: State, toHref: (state: State) => string) {
   const router = useRouter();

@@ -4,8 +4,8 @@ import { useEffect, useEffectEvent, useState } from "react";
 const GIVEN_UP_MS = 15_000;
 
 /**
- * Leaves for a page of somebody else. `isLeaving` until that page is there, and no longer: where the back button brings this
- * page back as it was left, or the way there was stopped, it can be used again and `onReturn` is told.
+ * Navigates to an external page. `isLeaving` is true until that page loads. If the back button restores this page, or
+ * the navigation is stopped, it becomes false and `onReturn` is called.
  */
 export function useLeave(onReturn?: () => void) {
   const [isLeaving, setLeaving] = useState(false);

@@ -1,4 +1,4 @@
-/** `service_principal` as `service principal`; nothing stays nothing. */
+/** `service_principal` as `service principal`; null for empty. */
 export function words(text: string | null | undefined): string | null {
   return text ? text.replaceAll("_", " ") : null;
 }

@@ -1,6 +1,6 @@
 import { CopyButton } from "./copy-button";
 
-/** Text of a person or a model, as it is: line breaks kept, nothing interpreted. */
+/** Text of a person or a model, unchanged: line breaks kept, nothing interpreted. */
 export function Words({ text, what }: { text: string; what: string }) {
   return (
     <div className="relative min-w-0 pr-9">

@@ -14,7 +14,7 @@ import {
   useStanding,
 } from "./unsaved-work";
 
-/** Asks before a page is left on which something is typed that is nowhere else, and says when the session has ended meanwhile. */
+/** Asks before leaving a page with unsaved input, and reports when the session has ended meanwhile. */
 export function UnsavedGuard() {
   useAskedBefore();
   const { question, isSignedOut } = useStanding();
@@ -23,9 +23,8 @@ export function UnsavedGuard() {
     <>
       <Confirm
         title="Leave without saving?"
-        description="What you typed on this page is kept nowhere else."
-        action="Leave"
-        keep="Stay here"
+        description="Your changes on this page will be lost."
+        action="Leave page"
         open={question?.kind === "leave"}
         onOpenChange={(isOpen) => isOpen || dropQuestion()}
         onConfirm={() => {
@@ -36,10 +35,9 @@ export function UnsavedGuard() {
       />
       <Confirm
         title="You are signed out"
-        description="Your session has ended. What you typed is still here: sign in again in another tab, come back, and send it once more."
-        action="Sign in in another tab"
+        description="Your session has ended, but your changes are still here. Sign in again in another tab, then come back and submit them."
+        action="Sign in"
         actionVariant="primary"
-        keep="Not now"
         open={question?.kind === "signIn"}
         onOpenChange={(isOpen) => isOpen || dropQuestion()}
         onConfirm={() => window.open("/sign-in?callbackUrl=/signed-in&reason=ended", "_blank", "noopener")}
@@ -48,18 +46,18 @@ export function UnsavedGuard() {
   );
 }
 
-/** Before a link of ours is followed, and before the browser closes or loads the page anew. */
+/** Before one of our links is followed, and before the browser closes or reloads the page. */
 function useAskedBefore() {
   const router = useRouter();
   const follow = useEffectEvent((link: HTMLAnchorElement) => {
     if (link.isConnected) link.click();
-    else router.push(link.href); // of a menu that is closed by now
+    else router.push(link.href); // a menu link whose menu has closed
   });
   useEffect(() => {
     function click(event: MouseEvent) {
       const link = linkOf(event);
       if (!link || !isAnythingUnsaved()) return;
-      event.preventDefault(); // Next's links heed it as the browser does
+      event.preventDefault(); // Next's links respect it as the browser does
       leaveUnsaved(() => follow(link));
     }
     function unload(event: BeforeUnloadEvent) {
@@ -74,7 +72,7 @@ function useAskedBefore() {
   }, []);
 }
 
-/** The link of ours by which this click leaves the page; one marked `data-takes-along` takes what was typed along. */
+/** Our link by which this click leaves the page, if any. A link marked `data-takes-along` carries the input along. */
 function linkOf(event: MouseEvent): HTMLAnchorElement | null {
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return null;
   const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
@@ -86,7 +84,7 @@ function linkOf(event: MouseEvent): HTMLAnchorElement | null {
   return isHere ? null : link;
 }
 
-/** Once the reader is back and signed in again, everything is read anew, and what was typed can be sent. */
+/** Once the reader is back and signed in, all data is fetched again and the input can be submitted. */
 function useReturn(isSignedOut: boolean) {
   const client = useTRPCClient();
   const queryClient = useQueryClient();
@@ -100,7 +98,7 @@ function useReturn(isSignedOut: boolean) {
       );
       if (!isBack) return;
       signedInAgain();
-      toast.success("You are signed in again. What you typed is still here.");
+      toast.success("You're signed in again. Your changes are still here.");
       void queryClient.invalidateQueries();
     }
     window.addEventListener("focus", look);

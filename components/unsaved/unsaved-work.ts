@@ -2,12 +2,12 @@
 import { useEffect, useSyncExternalStore } from "react";
 
 /*
- * What was typed and is nowhere else yet. While there is any, nobody leaves the page without being asked, and a session that
- * has ended takes nobody away from it.
+ * Input that is not saved yet. While there is any, leaving the page asks first, and an ended session does not navigate
+ * away.
  */
 
 type Question = { kind: "leave"; go: () => void } | { kind: "signIn" };
-/** Signed out: the session has ended, and what was typed waits for another one. */
+/** Signed out: the session has ended, and the input is kept until the reader signs in again. */
 type Standing = { question: Question | null; isSignedOut: boolean };
 
 const marks = new Set<symbol>();
@@ -20,7 +20,7 @@ function stand(change: Partial<Standing>): void {
   for (const listener of listeners) listener();
 }
 
-/** Keeps the page from being left unasked for as long as this is true. */
+/** Asks before leaving the page while this is true. */
 export function useUnsaved(isUnsaved: boolean): void {
   useEffect(() => {
     if (!isUnsaved) return;
@@ -34,15 +34,15 @@ export function useUnsaved(isUnsaved: boolean): void {
 
 export const isAnythingUnsaved = (): boolean => marks.size > 0;
 
-/** Goes where nothing that was typed is kept: at once, or after the reader said so. */
+/** Navigates to a page that discards the input: immediately, or after the reader confirms. */
 export function leaveUnsaved(go: () => void): void {
   if (isAnythingUnsaved()) stand({ question: { kind: "leave", go } });
   else go();
 }
 
 /**
- * Has the reader sign in again beside the page, where something on it would be lost; false: nothing would. They are told
- * once, and anew whenever they try to send something (`isAct`).
+ * Asks the reader to sign in again in another tab where this page has unsaved input; returns false where it has none.
+ * Asks once, and again whenever they try to submit something (`isAct`).
  */
 export function signInBeside({ isAct }: { isAct: boolean }): boolean {
   if (!isAnythingUnsaved()) return false;
@@ -53,7 +53,7 @@ export function signInBeside({ isAct }: { isAct: boolean }): boolean {
 export const dropQuestion = (): void => stand({ question: null });
 export const signedInAgain = (): void => stand(CALM);
 
-/** The reader gives up what was typed. */
+/** The reader discards the input. */
 export function giveUp(): void {
   marks.clear();
   stand(CALM);

@@ -16,13 +16,13 @@ function axisOf(value: number, measure: "charged" | "executions"): string[] {
   return [...axis.matchAll(/<span[^>]*>([^<]*)/g)].map(([, text = ""]) => text);
 }
 
-test("the axis of small amounts names three different amounts", () => {
+test("the axis of small amounts shows three different amounts", () => {
   expect(axisOf(1, "charged")).toEqual(["$0.000002", "$0.000001", "$0.00"]);
   for (const micros of [0, 1, 2, 3, 5, 9, 12, 49, 50, 101, 999, 5_000, 12_345, 5_000_000])
     expect(new Set(axisOf(micros, "charged")).size).toBe(3);
 });
 
-test("the axis of counts names whole numbers", () => {
+test("the axis of counts shows whole numbers", () => {
   expect(axisOf(1, "executions")).toEqual(["2", "1", "0"]);
   expect(axisOf(5, "executions")).toEqual(["10", "5", "0"]);
   for (let value = 0; value < 2_000; value++) {

@@ -1,4 +1,4 @@
-/** A colour for each series: fixed places, so that a group keeps its own while the page is open. */
+/** A fixed colour per series, so that a group keeps its colour while the page is open. */
 const FILLS = [
   "fill-series-1",
   "fill-series-2",
@@ -14,10 +14,10 @@ const fillOf = (place: number) => FILLS[place] ?? REST;
 export type Series = { key: string; name: string; values: number[] };
 
 const HEIGHT = 200;
-/** Room of one day; the drawing is stretched to the width there is. */
+/** The width of one day; the chart is stretched to the available width. */
 const STEP = 10;
 
-/** Stacked bars, one for each day. The figures are in the table beside it; here they are a picture with a sentence. */
+/** Stacked bars, one per day. Screen readers get a label here and the figures in the table. */
 export function StackedBars({
   days,
   series,
@@ -26,7 +26,7 @@ export function StackedBars({
 }: {
   days: string[];
   series: Series[];
-  /** Says what is drawn, to who does not see it. */
+  /** Describes the chart for screen readers. */
   label: string;
   format: (value: number) => string;
 }) {
@@ -118,7 +118,7 @@ function Bar({ at, top, series, children }: { at: number; top: number; series: S
   );
 }
 
-/** The least of 2, 4, 10, 20, 40, 100 … that holds the value. Its half is a whole number, so that the axis can name it. */
+/** The smallest of 2, 4, 10, 20, 40, 100 … that is at least the value. Its half is a whole number for the axis. */
 export function niceTop(value: number): number {
   const least = Math.max(value, 2);
   const power = 10 ** Math.floor(Math.log10(least));

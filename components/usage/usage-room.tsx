@@ -30,11 +30,11 @@ const REFRESH_MS = 30_000;
 const MEASURE: Record<Measure, string> = { charged: "Charged", executions: "Executions", tokens: "Tokens" };
 const GROUP = { capability: "Capability", provider: "Provider", key: "Key or person" };
 
-/** A figure of the chart and of its table, as they show it. */
+/** Formats a figure of the chart and its table. */
 export const formatMeasure = (value: number, measure: Measure) =>
   measure === "charged" ? formatUsd(value / 1_000_000) : value.toLocaleString("en-US");
 
-/** What a project's executions came to, day by day: a chart, the same figures as a table, and the whole as a file. */
+/** A project's usage by day: a chart, the same figures as a table, and a CSV export. */
 export function UsageRoom({ projectId, state }: { projectId: string; state: UsageState }) {
   const trpc = useTRPC();
   const { data: usage } = useSuspenseQuery({
@@ -66,7 +66,7 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
           </Button>
         }
       >
-        What this project&apos;s executions came to. A day is one of UTC, and counts what was submitted in it.
+        Spend and activity for this project. Days are in UTC, by submission time.
       </PageHeader>
       <div className="mb-4 flex flex-wrap gap-x-4 gap-y-2">
         <LinkChoice
@@ -106,20 +106,20 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
         <Card>
           <EmptyState
             icon={ChartColumn}
-            title={isTest ? "Nothing ran with test money in these days" : "Nothing ran in these days"}
+            title={isTest ? "No test activity in this period" : "No activity in this period"}
             action={
               hasSome(!isTest) && (
                 <Button asChild>
                   <Link href={usageHref(projectId, { ...wanted, money: isTest ? "live" : "test" })}>
-                    {isTest ? "Show usage of live money" : "Show usage of test money"}
+                    {isTest ? "Show live usage" : "Show test usage"}
                   </Link>
                 </Button>
               )
             }
           >
             {isTest
-              ? "Work of the sandbox, paid with test money, appears here by itself."
-              : "Executions on real providers appear here by themselves."}
+              ? "Sandbox executions, paid with test money, appear here."
+              : "Executions on real providers appear here."}
           </EmptyState>
         </Card>
       ) : (
@@ -153,7 +153,7 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
   );
 }
 
-/** As many groups as there are colours; what is left is one more. */
+/** As many groups as there are colours; the rest are combined into one. */
 function toSeries(groups: UsageGroupRow[], days: string[], show: Measure): Series[] {
   const valuesOf = (some: UsageGroupRow[]) =>
     days.map((day) =>
@@ -178,14 +178,14 @@ function Totals({ totals, isTest }: { totals: UsageFigures; isTest: boolean }) {
   return (
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line shadow-card md:grid-cols-4">
       <Figure
-        name={isTest ? "Charged, test money" : "Charged"}
-        more={`of it ${usd(totals.feeMicros)} service fee`}
+        name={isTest ? "Charged (test money)" : "Charged"}
+        more={`Includes ${usd(totals.feeMicros)} service fee`}
       >
         {usd(totals.chargedMicros)}
       </Figure>
       <Figure
         name="Provider cost"
-        more={totals.unknownCosts > 0 && `and ${count(totals.unknownCosts)} of unknown cost`}
+        more={totals.unknownCosts > 0 && `${count(totals.unknownCosts)} with unknown cost`}
       >
         {totals.unknownCosts > 0 && totals.providerCostMicros === 0
           ? "Unknown"
@@ -196,8 +196,8 @@ function Totals({ totals, isTest }: { totals: UsageFigures; isTest: boolean }) {
         more={[
           totals.failed > 0 && `${count(totals.failed)} failed`,
           totals.canceled > 0 && `${count(totals.canceled)} canceled`,
-          totals.unfinished > 0 && `${count(totals.unfinished)} under way`,
-          totals.unjudged > 0 && `${count(totals.unjudged)} in comparisons to be judged`,
+          totals.unfinished > 0 && `${count(totals.unfinished)} in progress`,
+          totals.unjudged > 0 && `${count(totals.unjudged)} in unjudged comparisons`,
         ]
           .filter(Boolean)
           .join(", ")}

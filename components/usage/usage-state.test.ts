@@ -49,20 +49,20 @@ const usage: UsageDays = {
   principals: [{ principalId: "key_1", kind: "key", name: "Mine" }],
 };
 
-test("an address without words, or with words we do not know, shows thirty days by capability", () => {
+test("a URL without parameters, or with unknown ones, shows thirty days by capability", () => {
   const usual = { days: "30", by: "capability", show: "charged", money: undefined };
   expect(readUsageState({})).toEqual(usual);
   expect(readUsageState({ days: "31", by: "moon", show: ["x", "y"], money: "play" })).toEqual(usual);
 });
 
-test("an address names only what is not usual, and is read back as it was", () => {
+test("a URL has only non-default values, and parses back to the same state", () => {
   expect(usageHref(PROJECT, readUsageState({}))).toBe("/projects/cpr_1/usage");
   const state = readUsageState({ days: "90", by: "key", show: "tokens", money: "live" });
   const href = usageHref(PROJECT, state);
   expect(readUsageState(Object.fromEntries(new URL(href, "http://x").searchParams))).toEqual(state);
 });
 
-test("live and test are never added up, the largest group comes first, and days add up to their group", () => {
+test("live and test money are never added up, the largest group is first, and days add up to their group", () => {
   const live = groupUsage(usage, { by: "capability", show: "charged" }, false);
   expect(live.map(({ name, figures }) => [name, figures.chargedMicros])).toEqual([
     ["a", 12],
@@ -78,7 +78,7 @@ test("live and test are never added up, the largest group comes first, and days 
   ]);
   expect(groupUsage(usage, { by: "provider", show: "charged" }, false).map(({ name }) => name)).toEqual([
     "openai",
-    "Runs here",
+    "Local",
   ]);
   expect(groupUsage(usage, { by: "key", show: "charged" }, false).map(({ name }) => name)).toEqual([
     "API key key_2",
@@ -86,20 +86,20 @@ test("live and test are never added up, the largest group comes first, and days 
   ]);
 });
 
-test("the file holds the days that are shown, the last one whole", () => {
+test("the export covers the days shown, including the whole last day", () => {
   expect(exportHref(PROJECT, usage)).toBe(
     "/v1/billing/usage-export?from=2026-11-20&to=2026-11-22&projectId=cpr_1",
   );
 });
 
-test("what no provider does is not said of executions whose provider is not told before they are judged", () => {
+test("executions whose provider is hidden until judged are not counted as local", () => {
   const nameOf = (more: Partial<ReturnType<typeof figures>>) =>
     groupUsage(
       { ...usage, rows: [{ ...usage.rows[2]!, ...figures(3, 0), ...more }] },
       { by: "provider", show: "executions" },
       false,
     ).map(({ name }) => name);
-  expect(nameOf({ succeeded: 3 })).toEqual(["Runs here"]);
-  expect(nameOf({ unjudged: 3 })).toEqual(["Not told yet"]);
-  expect(nameOf({ unfinished: 1, unjudged: 1, succeeded: 1 })).toEqual(["Runs here, or not told yet"]);
+  expect(nameOf({ succeeded: 3 })).toEqual(["Local"]);
+  expect(nameOf({ unjudged: 3 })).toEqual(["Hidden until judged"]);
+  expect(nameOf({ unfinished: 1, unjudged: 1, succeeded: 1 })).toEqual(["Local or hidden until judged"]);
 });

@@ -7,17 +7,17 @@ const SPANS = ["7", "30", "90"] as const;
 export const MEASURES = ["charged", "executions", "tokens"] as const;
 export type Measure = (typeof MEASURES)[number];
 
-/** What the usage page shows, as its address carries it. A word we do not know counts as absent. */
+/** The usage page's state as its URL has it. An unknown value counts as absent. */
 const UsageState = z.object({
   days: z.enum(SPANS).default("30").catch("30"),
   by: UsageGroup.default("capability").catch("capability"),
   show: z.enum(MEASURES).default("charged").catch("charged"),
-  /** Absent: usage of live money where there is any, else of test money. */
+  /** Absent: live money if there is any, else test money. */
   money: z.enum(["live", "test"]).optional().catch(undefined),
 });
 export type UsageState = z.output<typeof UsageState>;
 
-/** Reads the state from search parameters; of a repeated one the first counts. */
+/** Parses the state from search parameters; the first of a repeated one wins. */
 export function readUsageState(params: Record<string, string | string[] | undefined>): UsageState {
   const single = Object.entries(params).map(([name, value]) => [
     name,
@@ -26,12 +26,12 @@ export function readUsageState(params: Record<string, string | string[] | undefi
   return UsageState.parse(Object.fromEntries(single));
 }
 
-/** The query of a state, as the usage router takes it. */
+/** The usage router's query for a state. */
 export function toDaysQuery(projectId: string, { days }: Pick<UsageState, "days">) {
   return { project_id: projectId, days: Number(days) as 7 | 30 | 90 }; // one of SPANS
 }
 
-/** The address of a state; what is usual is left out. */
+/** The URL of a state, without default values. */
 export function usageHref(projectId: string, state: Partial<UsageState>): string {
   const usual: Record<string, unknown> = readUsageState({});
   const params = new URLSearchParams();
@@ -42,7 +42,7 @@ export function usageHref(projectId: string, state: Partial<UsageState>): string
   return `/projects/${projectId}/usage${query && `?${query}`}`;
 }
 
-/** Where the table of these days is had as a file. */
+/** The URL of the CSV export for these days. */
 export function exportHref(projectId: string, { from, to }: Pick<UsageDays, "from" | "to">): string {
   const until = new Date(Date.parse(to) + 86_400_000).toISOString().slice(0, 10);
   return `/v1/billing/usage-export?${new URLSearchParams({ from, to: until, projectId })}`;
@@ -86,16 +86,18 @@ export function measureOf(figures: UsageFigures, measure: Measure): number {
   return measure === "executions" ? figures.executions : figures.inputTokens + figures.outputTokens;
 }
 
-const RUNS_HERE = "Runs here";
+const LOCAL = "Local";
 
-/** Who does what is part of a comparison is not told before it is judged, so it stands beside what no provider does. */
+/**
+ * The provider of a comparison's entries is hidden until it is judged, so those executions are grouped with local ones.
+ */
 function nameWithoutProvider({ executions, unfinished, unjudged }: UsageFigures): string {
-  const untold = unfinished + unjudged;
-  if (untold === 0) return RUNS_HERE;
-  return untold < executions ? `${RUNS_HERE}, or not told yet` : "Not told yet";
+  const hidden = unfinished + unjudged;
+  if (hidden === 0) return LOCAL;
+  return hidden < executions ? `${LOCAL} or hidden until judged` : "Hidden until judged";
 }
 
-/** The rows of one kind of money in groups, the largest first, each with its figures day by day. */
+/** The rows of one kind of money in groups, largest first, each with its figures by day. */
 export function groupUsage(
   usage: UsageDays,
   { by, show }: Pick<UsageState, "by" | "show">,
@@ -104,7 +106,7 @@ export function groupUsage(
   const callers = new Map(usage.principals.map(({ principalId, name }) => [principalId, name]));
   const groupOf = (row: Row): [key: string, name: string] => {
     if (by === "capability") return [row.capabilityKey, row.capabilityKey];
-    if (by === "provider") return [row.provider ?? "", row.provider ?? RUNS_HERE];
+    if (by === "provider") return [row.provider ?? "", row.provider ?? LOCAL];
     return [row.principalId, callerName({ id: row.principalId, name: callers.get(row.principalId) ?? null })];
   };
   const groups = new Map<string, { name: string; rows: Row[] }>();
@@ -118,7 +120,7 @@ export function groupUsage(
   return [...groups]
     .map(([key, { name, rows }]) => ({
       key,
-      name: name === RUNS_HERE ? nameWithoutProvider(addFigures(rows)) : name,
+      name: name === LOCAL ? nameWithoutProvider(addFigures(rows)) : name,
       figures: addFigures(rows),
       byDay: new Map(
         [...new Set(rows.map(({ day }) => day))].map((day) => [

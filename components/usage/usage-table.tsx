@@ -9,7 +9,7 @@ import type { UsageGroupRow } from "./usage-state";
 const usd = (micros: number) => formatUsd(micros / 1_000_000);
 const count = (value: number) => value.toLocaleString("en-US");
 
-/** The known cost; that some is unknown is said, and is never a zero. */
+/** The known cost, with a note if some is unknown. Unknown is never shown as zero. */
 function providerCost({ providerCostMicros, unknownCosts }: UsageFigures): string {
   if (unknownCosts === 0) return usd(providerCostMicros);
   return providerCostMicros === 0 ? "Unknown" : `${usd(providerCostMicros)} + ${count(unknownCosts)} unknown`;
@@ -26,7 +26,7 @@ const COLUMNS: [name: string, of: (figures: UsageFigures) => string][] = [
   ["Images", ({ images }) => count(images)],
 ];
 
-/** Every group with all its figures; on a phone one card after the other. */
+/** Every group with all its figures; on a phone as a list of cards. */
 export function GroupTable({
   groups,
   totals,
@@ -41,7 +41,7 @@ export function GroupTable({
       <CardHeader id="groups-title" title={`By ${heading.toLowerCase()}`} />
       <div className="hidden lg:block">
         <Table>
-          <caption className="sr-only">Usage by {heading.toLowerCase()}, the largest first</caption>
+          <caption className="sr-only">Usage by {heading.toLowerCase()}, largest first</caption>
           <thead>
             <tr>
               <TableHead>{heading}</TableHead>
@@ -72,7 +72,8 @@ export function GroupTable({
           <tfoot>
             <tr className="border-t border-line font-medium">
               <th scope="row" className="h-11 px-3 py-1.5 text-left first:pl-4">
-                In total
+                {" "}
+                Total
               </th>
               {COLUMNS.map(([column, of]) => (
                 <TableCell key={column} className="text-right">
@@ -84,7 +85,7 @@ export function GroupTable({
         </Table>
       </div>
       <ul
-        aria-label={`Usage by ${heading.toLowerCase()}, the largest first`}
+        aria-label={`Usage by ${heading.toLowerCase()}, largest first`}
         className="divide-y divide-line lg:hidden"
       >
         {groups.map(({ key, name, figures }) => (
@@ -104,7 +105,7 @@ export function GroupTable({
   );
 }
 
-/** The figures of the chart, day by day, newest first; days without any are left out. */
+/** The chart's figures by day, newest first, without empty days. */
 export function DayTable({
   days,
   series,
@@ -123,8 +124,8 @@ export function DayTable({
   if (lines.length === 0) return null;
   return (
     <Card className="overflow-hidden" aria-labelledby="days-title">
-      <CardHeader id="days-title" title="Day by day" />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: wider than a phone, it scrolls in its frame, also by keyboard */}
+      <CardHeader id="days-title" title="By day" />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: wider than a phone, it scrolls in its frame, by keyboard too */}
       <section aria-label={caption} tabIndex={0} className="overflow-x-auto">
         <table className="w-full border-collapse text-left text-sm tabular-nums">
           <caption className="sr-only">{caption}</caption>
@@ -136,7 +137,7 @@ export function DayTable({
                   {name}
                 </TableHead>
               ))}
-              <TableHead className="text-right">In total</TableHead>
+              <TableHead className="text-right">Total</TableHead>
             </tr>
           </thead>
           <tbody>

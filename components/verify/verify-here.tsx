@@ -7,12 +7,12 @@ import type { KeySet } from "@/server/verify";
 
 type Checked = { verified: boolean; checks: { name: string; ok: boolean; detail: string }[] };
 
-/** Checks a sealed document's hash and signature here in the browser, against the published keys. */
+/** Verifies a sealed document's hash and signature in the browser, against the published keys. */
 export function VerifyHere({
   what,
   verify,
 }: {
-  /** What was sealed: "receipt". */
+  /** The kind of document: "receipt". */
   what: string;
   verify(keys: KeySet): Promise<Checked>;
 }) {
@@ -27,17 +27,13 @@ export function VerifyHere({
         {checking.data && (
           <Notice
             tone={checking.data.verified ? "good" : "bad"}
-            title={
-              checking.data.verified
-                ? `This ${what} is what was sealed`
-                : `This ${what} is not what was sealed`
-            }
+            title={checking.data.verified ? `This ${what} is authentic` : `This ${what} is not authentic`}
           >
             <Checks checks={checking.data.checks} />
           </Notice>
         )}
         {checking.error && (
-          <Notice tone="warn" title="It could not be checked here">
+          <Notice tone="warn" title="Could not verify in this browser">
             <p>{checking.error.message}</p>
           </Notice>
         )}
@@ -46,13 +42,13 @@ export function VerifyHere({
   );
 }
 
-/** What was checked, and how each came out, in words. */
+/** Each check with its result in words. */
 export function Checks({ checks }: { checks: Checked["checks"] }) {
   return (
     <ul className="mt-1 space-y-0.5 text-xs">
       {checks.map(({ name, ok, detail }) => (
         <li key={name}>
-          <span className="font-medium">{ok ? "Holds" : "False"}:</span> {detail}
+          <span className="font-medium">{ok ? "Valid" : "Invalid"}:</span> {detail}
         </li>
       ))}
     </ul>
@@ -61,14 +57,14 @@ export function Checks({ checks }: { checks: Checked["checks"] }) {
 
 async function verifyHere(what: string, verify: (keys: KeySet) => Promise<Checked>): Promise<Checked> {
   const answer = await fetch("/.well-known/jwks.json", { cache: "no-store" });
-  if (!answer.ok) throw new Error(`The published keys could not be read: ${answer.status}.`);
+  if (!answer.ok) throw new Error(`Could not read the published keys (HTTP ${answer.status}).`);
   const keys: KeySet = await answer.json(); // our own document; the verifier trusts none of it
   try {
     return await verify(keys);
   } catch {
-    // No Web Crypto (a page that is not https), or one that does not know Ed25519.
+    // No Web Crypto (a page without https), or no Ed25519 support.
     throw new Error(
-      `This browser cannot check Ed25519 signatures. Save the JSON and run: npm run verify -- ${what.replaceAll(" ", "-")}.json`,
+      `This browser cannot verify Ed25519 signatures. Save the JSON and run: npm run verify -- ${what.replaceAll(" ", "-")}.json`,
     );
   }
 }

@@ -35,7 +35,7 @@ const isUnderWay = ({ state }: Delivery) => state === "pending" || state === "de
 
 type Props = { projectId: string; state: LogState };
 
-/** What was sent of a project's events, newest first, to look into and to send again. */
+/** A project's webhook deliveries, newest first, with details and replay. */
 export function DeliveryLog({ projectId, state }: Props) {
   const trpc = useTRPC();
   const { data } = useSuspenseQuery({
@@ -63,7 +63,7 @@ export function DeliveryLog({ projectId, state }: Props) {
         {data.items.length === 0 ? (
           <EmptyState
             icon={isFiltered ? SearchX : Send}
-            title={isFiltered ? "No delivery matches" : "Nothing was sent yet"}
+            title={isFiltered ? "No matching deliveries" : "No deliveries yet"}
             action={
               isFiltered && (
                 <Button asChild>
@@ -72,9 +72,7 @@ export function DeliveryLog({ projectId, state }: Props) {
               )
             }
           >
-            {isFiltered
-              ? "Take a filter away, or look at the whole log."
-              : "The next event of a job appears here."}
+            {isFiltered ? "Remove a filter or show all deliveries." : "Deliveries of new events appear here."}
           </EmptyState>
         ) : (
           <DeliveryTable
@@ -164,8 +162,8 @@ function DeliveryTable({ items, urlOf, canReplay }: Lines) {
               <TableHead>Event</TableHead>
               <TableHead>Job</TableHead>
               <TableHead>Endpoint</TableHead>
-              <TableHead>Last answer</TableHead>
-              <TableHead className="text-right">Tries</TableHead>
+              <TableHead>Last response</TableHead>
+              <TableHead className="text-right">Attempts</TableHead>
               <TableHead className="text-right">Created</TableHead>
             </tr>
           </thead>
@@ -205,7 +203,7 @@ function DeliveryTable({ items, urlOf, canReplay }: Lines) {
             </div>
             {link(delivery)}
             <div className="flex flex-wrap gap-x-3 text-xs text-muted">
-              <span>{delivery.attempts === 1 ? "1 try" : `${delivery.attempts} tries`}</span>
+              <span>{delivery.attempts === 1 ? "1 attempt" : `${delivery.attempts} attempts`}</span>
               <LastAnswer delivery={delivery} />
             </div>
           </li>
@@ -265,11 +263,11 @@ function DeliveryView({ listed, canReplay }: { listed: Delivery; canReplay: bool
   });
   const replay = useMutation(
     trpc.webhooks.replay.mutationOptions({
-      onSuccess: () => toast.success("Sent again"),
+      onSuccess: () => toast.success("Delivery replayed"),
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.webhooks.pathKey() }),
     }),
   );
-  if (error) return <p className="text-sm text-bad">This delivery could not be read.</p>;
+  if (error) return <p className="text-sm text-bad">Could not load this delivery.</p>;
   if (!data) return <Skeleton className="h-64 w-full" />;
   return (
     <div className="space-y-4">
@@ -287,7 +285,7 @@ function DeliveryView({ listed, canReplay }: { listed: Delivery; canReplay: bool
             </Link>
           </Fact>
         )}
-        <Fact name="Next try">
+        <Fact name="Next attempt">
           {data.nextAttemptAt && isUnderWay(data) ? <Moment at={data.nextAttemptAt} /> : null}
         </Fact>
       </Facts>
@@ -314,11 +312,11 @@ function DeliveryView({ listed, canReplay }: { listed: Delivery; canReplay: bool
 }
 
 function Tries({ delivery }: { delivery: DeliveryDetail }) {
-  if (delivery.tries.length === 0) return <p className="text-sm text-muted">It was not tried yet.</p>;
+  if (delivery.tries.length === 0) return <p className="text-sm text-muted">No attempts yet.</p>;
   return (
     <div>
-      <h3 className="mb-1.5 text-sm font-medium">Tries</h3>
-      <ol className="max-h-48 space-y-1 overflow-y-auto text-xs" aria-label="Tries, newest first">
+      <h3 className="mb-1.5 text-sm font-medium">Attempts</h3>
+      <ol className="max-h-48 space-y-1 overflow-y-auto text-xs" aria-label="Attempts, newest first">
         {delivery.tries.map((made) => (
           <li key={made.number} className="flex flex-wrap gap-x-3 gap-y-0.5">
             <span className="w-6 text-muted tabular-nums">{made.number}.</span>
@@ -335,10 +333,10 @@ function Tries({ delivery }: { delivery: DeliveryDetail }) {
 }
 
 function Body({ body }: { body: string | null }) {
-  if (body === null) return <p className="text-sm text-muted">It is no longer kept.</p>;
+  if (body === null) return <p className="text-sm text-muted">The body is no longer stored.</p>;
   try {
     return <JsonView value={JSON.parse(body)} what="Body" className="max-h-72" />;
   } catch {
-    return <CodeBlock code={body} what="Body" />; // ours are JSON; a body is shown whatever it is
+    return <CodeBlock code={body} what="Body" />; // our bodies are JSON; any other body is shown as text
   }
 }

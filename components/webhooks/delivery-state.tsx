@@ -5,7 +5,7 @@ import type { DeliveryState } from "@/server/contract/webhooks";
 
 type Look = { label: string; icon: LucideIcon; tone: Tone; isSpinning?: true };
 
-/** How each state looks and what it is called; an icon and words, never colour alone. */
+/** Each state's label, icon and tone. Colour is never the only signal. */
 export const DELIVERY_LOOK: Record<DeliveryState, Look> = {
   pending: { label: "Pending", icon: Clock, tone: "neutral" },
   delivering: { label: "Delivering", icon: LoaderCircle, tone: "busy", isSpinning: true },

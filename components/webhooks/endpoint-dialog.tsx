@@ -13,7 +13,7 @@ import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/u
 import { useMutation } from "@/components/use-mutation";
 import { type DeliveryEndpoint, EventType } from "@/server/contract/webhooks";
 
-/** The types as they belong together; what comes later and is of neither kind stands with the organization's. */
+/** The event types by group. New types of neither group are listed under the organization. */
 const GROUPS = [
   { title: "Jobs", names: EventType.options.filter((type) => type.startsWith("job.")) },
   {
@@ -27,8 +27,8 @@ const GROUPS = [
 ];
 
 /**
- * Makes an endpoint, or changes the one given, in a dialog; a secret that was made up is shown, once. It stands beside the
- * list and not inside: what is shown must outlive the list's first entry.
+ * A dialog that creates an endpoint, or edits the given one, and shows a generated secret once. It is rendered beside
+ * the list, not inside it, so that it survives the list's first refresh.
  */
 export function EndpointDialog({
   project,
@@ -48,7 +48,10 @@ export function EndpointDialog({
   );
 }
 
-/** As Standard Webhooks has it: `whsec_` and the base64 of random bytes. Made here, so that it is in no answer of the server. */
+/**
+ * In the Standard Webhooks format: `whsec_` and random bytes in base64. Generated here, so that no server response
+ * contains it.
+ */
 function makeSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   return `whsec_${btoa(String.fromCharCode(...bytes))}`;
@@ -66,7 +69,7 @@ function EndpointForm({
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const [types, setTypes] = useState<ReadonlySet<string>>(() => new Set(endpoint?.eventTypes));
-  /** Where the secret comes from; an endpoint that is changed mostly keeps its own. */
+  /** The secret's source. An edited endpoint usually keeps its own. */
   const [source, setSource] = useState(endpoint ? "keep" : "generate");
   const [shown, setShown] = useState<string | null>(null);
   const options = {
@@ -104,7 +107,7 @@ function EndpointForm({
     return (
       <SecretDialog
         title="Copy the signing secret now"
-        description="This is the only time it is shown. With it a receiver tells that a delivery is ours."
+        description="This is the only time it is shown. Receivers use it to verify that deliveries come from this installation."
         secret={shown}
         what="signing secret"
         testId="new-secret"
@@ -113,8 +116,8 @@ function EndpointForm({
 
   return (
     <DialogContent
-      title={endpoint ? "Edit endpoint" : "Add an endpoint"}
-      description="Each event is posted as JSON and signed as Standard Webhooks says."
+      title={endpoint ? "Edit endpoint" : "Add endpoint"}
+      description="Events are posted as JSON and signed with Standard Webhooks."
     >
       <form onSubmit={submit} className="space-y-4">
         {error && (
@@ -138,7 +141,7 @@ function EndpointForm({
         <div className="grid gap-4 sm:grid-cols-2">
           {!endpoint && (
             <div className="grid gap-1.5">
-              <Label htmlFor="endpoint-reach">Events of</Label>
+              <Label htmlFor="endpoint-reach">Events from</Label>
               <Select name="reach" defaultValue="project">
                 <SelectTrigger id="endpoint-reach" />
                 <SelectContent>
@@ -153,9 +156,9 @@ function EndpointForm({
             <Select value={source} onValueChange={setSource}>
               <SelectTrigger id="endpoint-source" />
               <SelectContent>
-                {endpoint && <SelectItem value="keep">Keep the present one</SelectItem>}
-                <SelectItem value="generate">Generate {endpoint ? "a new one" : "one"}</SelectItem>
-                <SelectItem value="own">Enter my own</SelectItem>
+                {endpoint && <SelectItem value="keep">Keep current secret</SelectItem>}
+                <SelectItem value="generate">Generate {endpoint ? "new secret" : "secret"}</SelectItem>
+                <SelectItem value="own">Enter secret</SelectItem>
               </SelectContent>
             </Select>
           </div>
@@ -172,15 +175,15 @@ function EndpointForm({
               autoComplete="new-password"
             />
             <p className="text-xs text-muted">
-              <code>whsec_</code> and base64, or any text. Its bytes sign each delivery: use at least 24
-              random ones, since who sees a delivery can try short ones out.
+              <code>whsec_</code> and base64, or any text. Use at least 24 random bytes, because anyone who
+              sees a delivery can guess a short secret.
             </p>
           </div>
         )}
         <fieldset>
           <legend className="text-sm font-medium">Events</legend>
           <p className="mt-0.5 text-xs text-muted">
-            {types.size === 0 ? "All of them, also kinds that come later." : `${types.size} chosen.`}
+            {types.size === 0 ? "All events, including future types." : `${types.size} selected.`}
           </p>
           {GROUPS.map(({ title, names }) => (
             <fieldset key={title} className="mt-3">

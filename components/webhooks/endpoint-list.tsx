@@ -16,7 +16,7 @@ import { useMutation } from "@/components/use-mutation";
 import type { DeliveryEndpoint } from "@/server/contract/webhooks";
 import { EndpointDialog } from "./endpoint-dialog";
 
-/** The endpoints that get a project's events. */
+/** The endpoints that receive a project's events. */
 export function EndpointList({ projectId }: { projectId: string }) {
   const trpc = useTRPC();
   const { data: endpoints } = useSuspenseQuery(
@@ -35,14 +35,14 @@ export function EndpointList({ projectId }: { projectId: string }) {
   return (
     <>
       <PageHeader title="Webhooks" actions={endpoints.length > 0 && add}>
-        Events of jobs, posted to your own servers as they happen.
+        Send events to your own servers as they happen.
       </PageHeader>
       {canWrite && <EndpointDialog project={project} isOpen={isAdding} onOpenChange={setAdding} />}
       <Card className="overflow-hidden">
         {endpoints.length === 0 ? (
-          <EmptyState icon={Webhook} title="No endpoint yet" action={add}>
+          <EmptyState icon={Webhook} title="No endpoints yet" action={add}>
             {canWrite
-              ? "Add one, and every event of a job is posted to it, signed, until it has arrived."
+              ? "Add one to receive signed events. Failed deliveries are retried."
               : "Members of your organization can add one. Your role here is viewer."}
           </EmptyState>
         ) : (
@@ -66,7 +66,7 @@ function EndpointRow({
   project,
 }: {
   endpoint: DeliveryEndpoint;
-  /** Given to whoever may change it. */
+  /** Passed to readers who may change it. */
   project: ProjectChoice | undefined;
 }) {
   const [isEditing, setEditing] = useState(false);
@@ -107,7 +107,7 @@ function EndpointRow({
 
 function eventsOf({ eventTypes }: DeliveryEndpoint): string {
   if (eventTypes.length === 0) return "All events";
-  return eventTypes.length === 1 ? (eventTypes[0] ?? "") : `${eventTypes.length} kinds of event`;
+  return eventTypes.length === 1 ? (eventTypes[0] ?? "") : `${eventTypes.length} event types`;
 }
 
 function EndpointStatus({ endpoint }: { endpoint: DeliveryEndpoint }) {
@@ -122,7 +122,7 @@ function EndpointStatus({ endpoint }: { endpoint: DeliveryEndpoint }) {
   return endpoint.disabledReason ? (
     <Badge tone="warn">
       <TriangleAlert aria-hidden />
-      Switched off
+      Auto-disabled
     </Badge>
   ) : (
     <Badge>
@@ -157,7 +157,7 @@ function SwitchEndpoint({ endpoint }: { endpoint: DeliveryEndpoint }) {
   return (
     <Confirm
       title="Disable this endpoint?"
-      description="Nothing is sent to it any more. What waits for another try is given up, and can be replayed once the endpoint is enabled again."
+      description="New events are no longer sent. Pending deliveries are given up, and can be replayed after the endpoint is enabled again."
       action="Disable endpoint"
       onConfirm={() => change(false)}
     >

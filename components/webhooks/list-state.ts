@@ -4,7 +4,7 @@ import { DeliveryState } from "@/server/contract/webhooks";
 
 const ENDPOINT_ID = /^whe_[0-9a-hjkmnp-tv-z]{26}$/;
 
-/** Filters and place of the delivery log as its address carries them. A word we do not know counts as absent. */
+/** The delivery log's filters and position as its URL has them. An unknown value counts as absent. */
 const LogState = z.object({
   state: DeliveryState.optional().catch(undefined),
   endpoint: z.string().regex(ENDPOINT_ID).optional().catch(undefined),
@@ -14,17 +14,17 @@ export type LogState = z.output<typeof LogState>;
 
 const PAGE_SIZE = 25;
 
-/** Reads the state from search parameters. */
+/** Parses the state from search parameters. */
 export function readLogState(params: SearchParams): LogState {
   return LogState.parse(singleValues(params));
 }
 
-/** The query of a state, as the webhooks router takes it. */
+/** The webhooks router's query for a state. */
 export function toDeliveriesQuery(projectId: string, { state, endpoint, cursor }: LogState) {
   return { project_id: projectId, state, endpointId: endpoint, cursor, limit: PAGE_SIZE };
 }
 
-/** The address of a state; without a filter or a place it is the bare path. */
+/** The URL of a state; without filters or a position it is the bare path. */
 export function logHref(projectId: string, state: LogState): string {
   return hrefOf(`/projects/${projectId}/webhooks`, state);
 }

@@ -65,7 +65,7 @@ test("every field for an amount of money follows the same rule", async ({ page }
   for (const [path, label, show] of fields) {
     await open(page, path);
     if (show) await page.getByRole("button", { name: show }).first().click();
-    const checkbox = page.getByLabel("Expensive jobs wait for approval");
+    const checkbox = page.getByLabel("Require approval for expensive jobs");
     if (path.endsWith("/settings")) await checkbox.check();
     const field = page.getByLabel(label);
     await expect(field).toHaveAttribute("inputmode", "decimal");

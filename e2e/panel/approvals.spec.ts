@@ -21,11 +21,11 @@ const jobPath = (jobId: string) => `/projects/${projectId}/jobs/${jobId}`;
 
 async function setThreshold(page: Page, dollars: string): Promise<void> {
   await open(page, `/projects/${projectId}/settings`);
-  const guarded = page.getByRole("checkbox", { name: "Expensive jobs wait for approval" });
+  const guarded = page.getByRole("checkbox", { name: "Require approval for expensive jobs" });
   if (!(await guarded.isChecked())) await guarded.click();
-  await page.getByLabel("Threshold in US dollars").fill(dollars);
+  await page.getByLabel("Threshold (USD)").fill(dollars);
   await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByText("Approvals saved").last()).toBeVisible();
+  await expect(page.getByText("Settings saved").last()).toBeVisible();
 }
 
 async function submit(): Promise<string> {
@@ -52,7 +52,9 @@ test("a waiting job shows its reason and cost and can be approved or rejected", 
   const status = page.locator("h1 + [role=status]");
   await expect(status).toHaveText("Awaiting approval");
   const main = page.getByRole("main");
-  await expect(main).toContainText("The estimate is above the project's approval threshold.");
+  await expect(main).toContainText(
+    "The estimate is above the project's approval threshold. A person must approve it.",
+  );
   await expect(main.getByText("Decide by")).toBeVisible();
   await expect(page.getByRole("button", { name: "Approve" })).toBeVisible();
   await expectAccessible(page);
@@ -94,10 +96,10 @@ test("the approvals page lists jobs and commissions with price, requester and de
   await expectAccessible(page);
 
   await open(page, `/projects/${inbox.projectId}/settings`);
-  await page.getByRole("checkbox", { name: "Expensive jobs wait for approval" }).click();
-  await page.getByLabel("Threshold in US dollars").fill("0");
+  await page.getByRole("checkbox", { name: "Require approval for expensive jobs" }).click();
+  await page.getByLabel("Threshold (USD)").fill("0");
   await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByText("Approvals saved").last()).toBeVisible();
+  await expect(page.getByText("Settings saved").last()).toBeVisible();
   const answer = await call("/v1/capabilities/text.general.fast.v1/jobs", {
     key: world.unboundApiKey,
     body: { context: { projectId: inbox.projectId }, input: textInput("Is this worth it?") },
@@ -124,7 +126,9 @@ test("the approvals page lists jobs and commissions with price, requester and de
   await expect(items).toHaveCount(2);
   // A job waits seven days, a quote fourteen: what is due first stands first.
   const job = items.nth(0);
-  await expect(job).toContainText("The estimate is above the project's approval threshold.");
+  await expect(job).toContainText(
+    "The estimate is above the project's approval threshold. A person must approve it.",
+  );
   for (const words of ["Estimate", "At most", "API key", "in 7 days"]) await expect(job).toContainText(words);
   const commission = items.filter({ hasText: summary });
   for (const words of [summary, "$1,250.00", "API key", "in 14 days"])

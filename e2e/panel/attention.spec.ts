@@ -1,7 +1,7 @@
 import { getJob, makePerson, submit, world } from "../world";
 import { enter, expect, expectAccessible, expectNoSidewaysScroll, jobPath, open, test } from "./panel";
 
-// What waits for an operator is an operator's; the account of the other tests is a member's.
+// Only operators see this page; the other tests' account is a member's.
 test.use({ storageState: { cookies: [], origins: [] } });
 test.describe.configure({ timeout: 120_000 });
 
@@ -10,9 +10,7 @@ test.beforeAll(() => {
   operator = makePerson("owner", { isOperator: true });
 });
 
-test("a paid result that cannot be worked on waits for an operator, who accepts it as it came", async ({
-  page,
-}) => {
+test("a paid result that cannot be processed waits for an operator, who accepts it", async ({ page }) => {
   const { jobId } = await submit({
     capability: "image.generate.v1",
     model: "sandbox-garbled",
@@ -26,7 +24,7 @@ test("a paid result that cannot be worked on waits for an operator, who accepts 
   await page.getByRole("menuitem", { name: "Needs attention" }).click();
   await page.waitForURL("**/attention");
   const card = page.getByRole("listitem").filter({ hasText: jobId });
-  await expect(card).toContainText("Kept");
+  await expect(card).toContainText("Stored");
   await expectAccessible(page);
   await page.setViewportSize({ width: 390, height: 844 });
   await expectNoSidewaysScroll(page);
@@ -38,7 +36,7 @@ test("a paid result that cannot be worked on waits for an operator, who accepts 
   await expect(page.locator("h1 + [role=status]")).toHaveText("Succeeded");
 });
 
-test("for anybody else there is no such page", async ({ page }) => {
+test("no one else can open the page", async ({ page }) => {
   await enter(page.context(), world.member);
   await open(page, "/");
   const answer = await page.goto("/attention");

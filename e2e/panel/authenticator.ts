@@ -5,11 +5,14 @@ import { expect, expectAccessible, expectNoSidewaysScroll } from "./panel";
 export const PHONE = { width: 390, height: 844 };
 const WIDE = { width: 1280, height: 800 };
 
-/** The code of the step so many after the present one: none counts twice, and one of the next step counts already. */
+/** The code this many steps after the current one. No code works twice, and the next step's code already works. */
 export const codeOf = (secret: string, steps = 0) =>
   new TOTP({ secret }).generate({ timestamp: Date.now() + steps * 30_000 });
 
-/** Is the page usable on a phone, in the dark? With SHOTS, pictures of it in each size and colour go there. */
+/**
+ * Checks that the page is usable on a phone and in dark mode. With SHOTS, screenshots of each size and theme are saved
+ * there.
+ */
 export async function look(page: Page, name: string): Promise<void> {
   const folder = process.env.SHOTS;
   for (const [size, colorScheme] of [
@@ -33,7 +36,7 @@ export async function look(page: Page, name: string): Promise<void> {
   await page.setViewportSize(WIDE);
 }
 
-/** Types the password and reads the secret an authenticator would scan. */
+/** Enters the password and reads the secret that an authenticator would scan. */
 export async function secretOf(page: Page, password: string): Promise<string> {
   const card = page.getByRole("region", { name: "Second factor" });
   await card.getByLabel("Your password").fill(password);
@@ -43,7 +46,7 @@ export async function secretOf(page: Page, password: string): Promise<string> {
   return ((await card.getByTestId("second-factor-secret").textContent()) ?? "").replaceAll(" ", "");
 }
 
-/** Turns the second factor of who is signed in on. */
+/** Turns on the second factor of the signed-in person. */
 export async function setUp(page: Page, password: string): Promise<void> {
   const card = page.getByRole("region", { name: "Second factor" });
   const secret = await secretOf(page, password);

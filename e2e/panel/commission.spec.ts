@@ -19,7 +19,7 @@ const DESK = { width: 1280, height: 800 };
 const SHIPPED = "compute.evaluate.v1";
 const DAY_MS = 86_400_000;
 
-// Several people, each in a browser context of their own, come to one request.
+// Several people, each in their own browser context, work on one request.
 test.use({ storageState: { cookies: [], origins: [] } });
 test.describe.configure({ timeout: 300_000 });
 
@@ -38,7 +38,7 @@ test.beforeAll(() => {
 test("an agent files a request, an operator quotes it, a member pays, the operator ships it; the agent can read every state", async ({
   browser,
 }) => {
-  // The agent finds nothing, and is told where to file what it needs.
+  // The agent finds nothing, and the response says where to file a request.
   const intent = "transcribe a phone call";
   const resolved = await call("/v1/capabilities/resolve", { key: world.unboundApiKey, body: { intent } });
   const resolution = await resolved.json();
@@ -56,20 +56,20 @@ test("an agent files a request, an operator quotes it, a member pays, the operat
   expect(await submitRequest(id)).toMatchObject({ status: "submitted", requestHash: revised.requestHash });
   expect((await call(`/v1/capability-requests/${id}/quote`, { key: world.unboundApiKey })).status).toBe(404);
 
-  // The operator reads it and names a price.
+  // The operator reviews it and issues a quote.
   const operator = await signedIn(browser, world.operator);
   await open(operator.page, "/operator/requests");
   await operator.page.getByRole("link", { name: summary }).first().click();
   await operator.page.waitForURL(`**/operator/requests/${id}`);
   await operator.page.getByRole("button", { name: "Open for review" }).click();
   await expect.poll(() => statusOf(id)).toBe("in_review");
-  await operator.page.getByRole("button", { name: "Issue a quote" }).click();
+  await operator.page.getByRole("button", { name: "Issue quote" }).click();
   const dialog = operator.page.getByRole("dialog");
   await dialog.getByLabel("Price, before tax").fill("1250.00");
-  await dialog.getByLabel("Delivery in business days").fill("10");
-  await dialog.getByLabel("In words").fill("about $0.02 a reading");
-  await dialog.getByLabel(/A note to the customer/).fill("We start on Monday.");
-  await dialog.getByRole("button", { name: "Look at it" }).click();
+  await dialog.getByLabel("Delivery (business days)").fill("10");
+  await dialog.getByLabel("Description").fill("about $0.02 a reading");
+  await dialog.getByLabel(/Note to the customer/).fill("We start on Monday.");
+  await dialog.getByRole("button", { name: "Preview" }).click();
   await dialog.getByRole("button", { name: "Issue quote" }).click();
   await expect.poll(() => statusOf(id)).toBe("quoted");
   const quote = CommissionQuote.parse(await askApi(`/${id}/quote`));
@@ -86,7 +86,7 @@ test("an agent files a request, an operator quotes it, a member pays, the operat
   });
   expect(Date.parse(quote.expiresAt) - Date.parse(quote.issuedAt)).toBe(14 * DAY_MS);
 
-  // The agent cannot pay: its key is nobody on the approval page, which asks for a person.
+  // The agent cannot pay: the approval page ignores its key and asks for sign-in.
   const path = new URL(quote.approval.approvalUrl).pathname;
   const asAgent = await fetch(new URL(path, world.baseUrl), {
     headers: { authorization: `Bearer ${world.unboundApiKey}` },
@@ -120,7 +120,7 @@ test("an agent files a request, an operator quotes it, a member pays, the operat
     }
   }
 
-  // First they leave the checkout, then come back by the back button, then pay; by keyboard.
+  // By keyboard: leave the checkout, return with the back button, then pay.
   await page.getByRole("button", { name: "Approve and pay $1,250.00" }).press("Enter");
   await page.waitForURL("**/checkout/test/pmt_*");
   const checkout = new URL(page.url()).pathname;
@@ -129,7 +129,7 @@ test("an agent files a request, an operator quotes it, a member pays, the operat
   const pay = page.getByRole("button", { name: "Approve and pay $1,250.00" });
   await expect(pay).toBeEnabled();
   await pay.dblclick();
-  await page.waitForURL(`**${checkout}`); // the same one: nobody pays twice
+  await page.waitForURL(`**${checkout}`); // the same checkout: no double payment
   await open(page, checkout);
   await expectAccessible(page);
   await page.getByRole("button", { name: "Cancel" }).click();
@@ -147,7 +147,7 @@ test("an agent files a request, an operator quotes it, a member pays, the operat
   await expectAccessible(page);
   expect(await statusOf(id)).toBe("paid");
   expect(CommissionQuote.parse(await askApi(`/${id}/quote`)).status).toBe("paid");
-  // Who comes later, and who goes back, reads that it is paid.
+  // Late visitors, and the payer going back, see that it is paid.
   await open(page, path);
   await expect(page.getByRole("status")).toContainText("Already paid: the work has begun");
   await expect(page.getByRole("button", { name: /pay/i })).toHaveCount(0);
@@ -157,10 +157,10 @@ test("an agent files a request, an operator quotes it, a member pays, the operat
   // The operator records what shipped.
   await operator.page.reload();
   await open(operator.page, `/operator/requests/${id}`);
-  await operator.page.getByRole("button", { name: "Record what shipped" }).click();
+  await operator.page.getByRole("button", { name: "Record capability" }).click();
   const shipping = operator.page.getByRole("dialog");
-  await shipping.getByLabel("Key of the capability").fill(SHIPPED);
-  await shipping.getByRole("button", { name: "Record it" }).click();
+  await shipping.getByLabel("Capability key").fill(SHIPPED);
+  await shipping.getByRole("button", { name: "Record capability" }).click();
   await expect.poll(() => statusOf(id)).toBe("fulfilled");
   expect(await readRequest(id)).toMatchObject({ capabilityKey: SHIPPED, fulfilledAt: expect.any(String) });
   await open(page, path);
@@ -168,23 +168,23 @@ test("an agent files a request, an operator quotes it, a member pays, the operat
   await page.getByRole("link", { name: SHIPPED }).click();
   await page.waitForURL(`**/catalog/${SHIPPED}`);
   await open(page, `/projects/${projectId}/requests/${id}`);
-  const thread = page.getByRole("region", { name: "What happened" });
+  const thread = page.getByRole("region", { name: "History" });
   await expect(thread.getByRole("listitem")).toHaveText([
     /Filed as a draft/,
     /Revised/,
     /Submitted/,
-    /Taken into review/,
+    /Opened for review/,
     /Quoted/,
     /^Paid/,
     /Shipped/,
   ]);
 
-  // Everybody it concerns got their letters.
+  // Everyone concerned got their email.
   for (const [subject, { email }] of [
     ["For review", world.operator],
     ["A quote is ready", world.member],
     ["Paid", world.member],
-    ["To be made", world.operator],
+    ["Ready to build", world.operator],
     ["Shipped", world.member],
   ] as const)
     await findLetter(operator.page, `${subject}: “${summary}”`, email);
@@ -192,7 +192,7 @@ test("an agent files a request, an operator quotes it, a member pays, the operat
   await operator.context.close();
 });
 
-/** Finds a letter in the outbox, however many pages down: the organization has many members, and each gets their own. */
+/** Finds an email in the outbox, on any page: each of the organization's many members gets their own. */
 async function findLetter(page: Page, subject: string, to: string): Promise<void> {
   await open(page, "/operator/outbox");
   const letter = page
@@ -217,7 +217,7 @@ test("a replaced quote links to the newer quote once there is one", async ({ bro
   const first = await quoted(operator.page, projectId);
   await open(member.page, first.path);
   await askApi(`/${first.requestId}/revisions`, { body: needOf(projectId) });
-  // The page stands open: paying is refused, and it says what it has become.
+  // The page is still open: paying is refused, and the page shows why.
   await member.page.getByRole("button", { name: /^Approve and pay/ }).click();
   await expect(member.page.getByRole("heading", { name: "This quote was replaced" })).toBeVisible();
   await expect(member.page.getByRole("status")).toContainText("The request was revised");
@@ -292,7 +292,7 @@ test("the time left counts down, in seconds at the end, and the page shows when 
   await open(page, path);
   const timer = page.getByRole("timer");
   await expect(timer).toHaveText("in 14 days");
-  // From here on the server is not asked, which knows that it is today.
+  // No server calls from here on, because the server knows the real date.
   await page.route("**/api/trpc/**", (route) => route.abort());
   const left = Date.parse(quote.expiresAt) - Date.now();
   await page.clock.fastForward(left - 10 * 60_000);

@@ -147,7 +147,7 @@ test("images of three competitors are compared blind, zoomed together, judged by
   const { entries: blind } = await over({ comparisonId });
   const heardOfJob = listen(page);
   await open(page, jobPath(blind[0]?.jobId ?? ""));
-  await expect(page.getByRole("link", { name: "Look at the comparison" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "Open comparison" })).toBeVisible();
   await expect(page.getByRole("region", { name: "Receipt" })).toContainText(
     "hidden until the comparison is judged",
   );
@@ -156,7 +156,7 @@ test("images of three competitors are compared blind, zoomed together, judged by
   );
   await expect(page.getByRole("main")).not.toContainText(/Invalid|null|NaN|undefined/);
   await expectBlind(page, await heardOfJob());
-  await page.getByRole("link", { name: "Look at the comparison" }).click();
+  await page.getByRole("link", { name: "Open comparison" }).click();
 
   // By keyboard alone.
   await page.getByRole("radio", { name: "Entry A" }).focus();

@@ -26,7 +26,7 @@ async function startHost() {
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
-  const { port } = server.address() as { port: number }; // of a TCP server
+  const { port } = server.address() as { port: number }; // a TCP server's address
   server.close();
   await once(server, "close");
   return port;
@@ -42,7 +42,7 @@ type Heard = {
 const heardBy = (page: Page) => page.evaluate(() => (window as unknown as { heard: Heard[] }).heard);
 const waitFor = async (page: Page, name: string): Promise<Heard> => {
   await expect.poll(async () => (await heardBy(page)).map((each) => each.name)).toContain(name);
-  return (await heardBy(page)).findLast((each) => each.name === name) as Heard; // it is there
+  return (await heardBy(page)).findLast((each) => each.name === name) as Heard; // the poll found it
 };
 
 async function framersOf(request: APIRequestContext, path: string) {
@@ -50,7 +50,7 @@ async function framersOf(request: APIRequestContext, path: string) {
   return { csp: headers["content-security-policy"], options: headers["x-frame-options"] };
 }
 
-test("a page of another origin shows a panel, runs a job in it, hears of it, and is told when its session ended", async ({
+test("a page of another origin shows an embed, runs a job in it, and receives the events of the job and the session's end", async ({
   page,
   request,
 }) => {
@@ -68,7 +68,7 @@ test("a page of another origin shows a panel, runs a job in it, hears of it, and
     const { violations } = await new AxeBuilder({ page }).include("capstan-panel").analyze();
     expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
 
-    // The host fills in and chooses the theme; what is locked stays, and nonsense is ignored.
+    // The host fills in values and sets the theme; locked fields stay, and unknown messages are ignored.
     await page.evaluate(() => {
       const panel = document.querySelector("capstan-panel") as HTMLElement & { inputs: object };
       panel.inputs = { prompt: "A red kite", variantCount: 4, nonsense: true };
@@ -79,7 +79,7 @@ test("a page of another origin shows a panel, runs a job in it, hears of it, and
     });
     await expect(frame.getByLabel("Prompt")).toHaveValue("A red kite");
     await expect(frame.locator("html")).toHaveClass("dark");
-    // Also over a system that changes its mind.
+    // The host's theme also overrides a change of the system theme.
     for (const colorScheme of ["dark", "light"] as const) await page.emulateMedia({ colorScheme });
     await expect(frame.locator("html")).toHaveCSS("color-scheme", "dark");
     await expect(frame.locator("html")).toHaveClass("dark");
@@ -98,7 +98,7 @@ test("a page of another origin shows a panel, runs a job in it, hears of it, and
     const file = await call(`/v1/jobs/${jobId}/artifacts/${done.artifacts?.[0]?.artifactId}`);
     expect(file.headers.get("content-type")).toBe("image/png");
 
-    // Nothing of the token is left where the next page could find it.
+    // No trace of the token is left where the next page could find it.
     const inner = page.frames().find((each) => each.url().includes("/embed"));
     expect(inner?.url()).toBe(`${world.baseUrl}/embed?session=${sessionId}`);
     const kept = await inner?.evaluate(() =>
@@ -109,8 +109,8 @@ test("a page of another origin shows a panel, runs a job in it, hears of it, and
     await call(`/v1/panel-sessions/${sessionId}/revoke`, { body: {} });
     await frame.getByRole("button", { name: "Run" }).click();
     expect(await waitFor(page, "capstan-error")).toMatchObject({ category: "session_expired" });
-    await expect(frame.getByText("This panel is closed")).toBeVisible();
-    await expect(frame.getByRole("heading", { level: 1, name: "Panel" })).toBeAttached();
+    await expect(frame.getByText("This embed is closed")).toBeVisible();
+    await expect(frame.getByRole("heading", { level: 1, name: "Embed" })).toBeAttached();
 
     const named = await framersOf(request, `/embed?session=${sessionId}`);
     expect(named).toEqual({
@@ -122,7 +122,7 @@ test("a page of another origin shows a panel, runs a job in it, hears of it, and
   }
 });
 
-test("a page that is none of the session's cannot show its panel, nor any other page of ours", async ({
+test("a page outside the session's origins can frame neither its embed nor any other page of ours", async ({
   page,
   request,
 }) => {
@@ -146,7 +146,7 @@ test("a page that is none of the session's cannot show its panel, nor any other 
       expect([path, csp]).toEqual([path, expect.not.stringContaining(host.origin)]);
       if (!path.includes(session.sessionId)) expect(csp).toContain("frame-ancestors 'none'");
     }
-    // Its token in the wrong hands: neither a frame of its own session nor a request of this page's own is served.
+    // With a stolen token, neither a frame of another session nor a direct request is served.
     const answer = await page.evaluate(
       async ([url, token]) =>
         fetch(`${url}/v1/panel/bootstrap`, { headers: { authorization: `Bearer ${token}` } }).then(
@@ -160,7 +160,7 @@ test("a page that is none of the session's cannot show its panel, nor any other 
   }
 });
 
-test("a launch code in the address opens the panel once, and leaves the address", async ({ page }) => {
+test("a launch code in the URL opens the embed once, and is removed from the URL", async ({ page }) => {
   const { definitions } = await (await call(`/v1/panel-definitions?projectId=${world.projectId}`)).json();
   const panelDefinitionId = definitions.find(({ key }: { key: string }) => key === "example-panel").id;
   const body = {
@@ -179,5 +179,5 @@ test("a launch code in the address opens the panel once, and leaves the address"
   expect(page.url()).not.toContain("plc_");
   await page.goto("/sign-in");
   await page.goto(`/embed${search}${hash}`);
-  await expect(page.getByText("too old")).toBeVisible();
+  await expect(page.getByText("already used")).toBeVisible();
 });

@@ -6,7 +6,7 @@ test.beforeEach(async ({ page }) => {
   await page.emulateMedia({ forcedColors: "active" });
 });
 
-/** Whether an element looks different without the attribute that says what it is. */
+/** Whether an element looks different without its state attribute. */
 async function isSeen(element: Locator, attribute: string, other: string | null): Promise<boolean> {
   const marked = await element.screenshot();
   await element.evaluate(

@@ -1,7 +1,7 @@
 import { ended, submit, textInput, unique } from "../world";
 import { expect, jobsPath, open, test } from "./panel";
 
-test("filters live in the address and narrow the history", async ({ page }) => {
+test("filters live in the URL and narrow the history", async ({ page }) => {
   const tag = unique("filter");
   const [good, bad] = await Promise.all([
     submit({ input: textInput("Good"), tags: [tag] }),
@@ -31,12 +31,12 @@ test("filters live in the address and narrow the history", async ({ page }) => {
   await expect(rows).toHaveCount(1);
   await page.getByRole("combobox", { name: "Outcome" }).click();
   await page.getByRole("option", { name: "With reusable output" }).click();
-  await expect(page.getByRole("heading", { name: "No job matches these filters" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No matching jobs" })).toBeVisible();
   await page.getByRole("button", { name: "Clear" }).click();
   await expect(page).toHaveURL(new RegExp(`${jobsPath()}$`));
 });
 
-test("older pages are reached and left by cursor, newest first", async ({ page }) => {
+test("older pages are reached by cursor and back, newest first", async ({ page }) => {
   const tag = unique("paging");
   const jobIds: string[] = [];
   for (let number = 0; number < 27; number++) {
@@ -60,7 +60,7 @@ test("older pages are reached and left by cursor, newest first", async ({ page }
   expect(await shown()).toEqual(newestFirst.slice(0, 25));
 });
 
-test("a job that runs changes in the list while it is watched, and its row opens it", async ({ page }) => {
+test("a running job updates in the list, and its row opens it", async ({ page }) => {
   const tag = unique("live");
   const job = await submit({ input: textInput("Slowly"), tags: [tag], model: "sandbox-slow" });
   await open(page, jobsPath({ tag }));

@@ -3,7 +3,7 @@ import { unique, world } from "../world";
 import { catalogPath, expect, jobsPath, open, scriptRuns, test } from "./panel";
 
 /*
- * On a slow line a reader sees the page, and types into it, seconds before its scripts run.
+ * On a slow connection a reader sees the page, and types into it, seconds before its scripts run.
  */
 
 const TEXT = "text.general.fast.v1";
@@ -38,16 +38,16 @@ test("text typed into the playground before its scripts run stays and is what ru
   ]);
   expect(sent.postData()).toContain(words);
   await expect(content).toHaveValue(words);
-  await expect(page.getByRole("region", { name: "As code" })).toContainText(words);
+  await expect(page.getByRole("region", { name: "Code", exact: true })).toContainText(words);
 });
 
-test("a caret in early text stays in its place", async ({ page }) => {
+test("the caret in early text keeps its position", async ({ page }) => {
   const runScripts = await openWithoutScripts(page, catalogPath(TEXT));
   const content = page.getByLabel("Content").first();
   await content.fill("One three");
   await content.evaluate((field: HTMLTextAreaElement) => field.setSelectionRange(4, 4));
   await runScripts();
-  await expect(page.getByRole("region", { name: "As code" })).toContainText("One three");
+  await expect(page.getByRole("region", { name: "Code", exact: true })).toContainText("One three");
   await content.pressSequentially("two ");
   await expect(content).toHaveValue("One two three");
 });
@@ -72,7 +72,7 @@ for (const { path, field, text } of FORMS)
     await expect(page.getByRole("alertdialog", { name: "Leave without saving?" })).toBeVisible();
   });
 
-test("early words in the search of the catalog are searched for", async ({ page }) => {
+test("text typed early into the catalog search is searched for", async ({ page }) => {
   const runScripts = await openWithoutScripts(page, catalogPath());
   await page.getByLabel("Search capabilities").fill("exact decimals");
   await runScripts();
@@ -95,13 +95,13 @@ test("a form sent before its scripts run keeps its text", async ({ page }) => {
 
 test("selects show their value before the scripts run", async ({ page }) => {
   await openWithoutScripts(page, catalogPath(TEXT));
-  await expect(page.getByLabel("How", { exact: true })).toHaveText("Wait for the answer");
-  await expect(page.getByLabel("Model", { exact: true })).toHaveText("Chosen for you");
+  await expect(page.getByLabel("Run mode", { exact: true })).toHaveText("Wait for result");
+  await expect(page.getByLabel("Model", { exact: true })).toHaveText("Automatic");
   await openWithoutScripts(page, jobsPath({ status: "failed" }));
   await expect(page.getByLabel("Status", { exact: true })).toHaveText("Failed");
 });
 
-test("the price moves nothing when it arrives", async ({ page }) => {
+test("the layout does not shift when the price arrives", async ({ page }) => {
   let answer = () => {};
   const allowed = new Promise<void>((resolve) => {
     answer = resolve;
@@ -113,14 +113,14 @@ test("the price moves nothing when it arrives", async ({ page }) => {
   await open(page, catalogPath(TEXT));
   const cost = page.locator("[data-cost]");
   await expect(cost).toHaveAttribute("aria-busy", "true");
-  const code = page.getByRole("region", { name: "As code" });
+  const code = page.getByRole("region", { name: "Code", exact: true });
   const before = await code.boundingBox();
   answer();
   await expect(cost).toContainText(/\$/);
   expect((await code.boundingBox())?.y).toBe(before?.y);
 });
 
-/** Gathers every layout shift of the page that no input of the last half second explains. */
+/** Collects every layout shift that no input of the last half second explains. */
 async function watchShifts(page: Page) {
   await page.addInitScript(() => {
     const shifts: { value: number; what: string[] }[] = [];
@@ -142,12 +142,13 @@ async function watchShifts(page: Page) {
 type LayoutShift = { value: number; hadRecentInput: boolean; sources: { node: Node | null }[] };
 
 for (const width of [1440, 390])
-  test(`the playground keeps still while it loads, takes text and changes its view: ${width} pixels`, async ({
+  test(`the playground has no layout shift while it loads, takes text and changes its view: ${width} pixels`, async ({
     page,
   }) => {
     await page.setViewportSize({ width, height: 900 });
     const shifts = await watchShifts(page);
-    // Its fallback has its metrics where Arial or Liberation Sans is; a bare Debian has neither, and moves when it arrives.
+    // The fallback font has the same metrics where Arial or Liberation Sans is installed; a bare Debian has neither, so
+    // text shifts.
     await page.route("**/*.woff2", (route) => route.abort());
     const runScripts = await openWithoutScripts(page, catalogPath(TEXT));
     const content = page.getByLabel("Content").first();
@@ -164,7 +165,7 @@ for (const width of [1440, 390])
     await page.getByRole("tab", { name: "Form" }).click();
     await expect(content).toBeVisible();
     await page.getByRole("tab", { name: "Python" }).click();
-    await expect(page.getByRole("region", { name: "As code" })).toContainText("import");
+    await expect(page.getByRole("region", { name: "Code", exact: true })).toContainText("import");
     const found = await shifts();
     const sum = found.reduce((total, { value }) => total + value, 0);
     expect(sum, JSON.stringify(found, null, 1)).toBeLessThan(0.1);

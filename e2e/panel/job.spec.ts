@@ -1,9 +1,7 @@
 import { call, ended, getJob, submit, textInput, unique, world } from "../world";
 import { expect, jobPath, open, test } from "./panel";
 
-test("a job ends before the reader's eyes: timeline, output and receipt arrive by themselves", async ({
-  page,
-}) => {
+test("a job page updates live: timeline, output and receipt appear when the job ends", async ({ page }) => {
   const job = await submit({ input: textInput("Tell me slowly"), model: "sandbox-slow" });
   await open(page, jobPath(job.jobId));
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("text.general.fast.v1");
@@ -30,12 +28,12 @@ test("a job ends before the reader's eyes: timeline, output and receipt arrive b
   await expect(card).toContainText(receipt.requestHash);
   await expect(card).toContainText(receipt.signature.keyId);
   await card.getByRole("button", { name: "Verify" }).click();
-  await expect(card.getByRole("status")).toContainText("This receipt is what was sealed");
+  await expect(card.getByRole("status")).toContainText("This receipt is authentic");
   await card.getByRole("tab", { name: "JSON" }).click();
   await expect(card).toContainText('"service.receipt.v1"');
 });
 
-test("a sheet is shown with its cells, each by its label, to be opened and downloaded", async ({ page }) => {
+test("a sheet shows its labelled cells, which can be opened and downloaded", async ({ page }) => {
   const submitted = await submit({
     capability: "image.generate.v1",
     input: {
@@ -54,7 +52,7 @@ test("a sheet is shown with its cells, each by its label, to be opened and downl
   expect(job.status).toBe("succeeded");
   await open(page, jobPath(job.jobId));
   const artifacts = page.getByRole("region", { name: "Artifacts" });
-  await expect(artifacts).toContainText("A sheet of 6 cells");
+  await expect(artifacts).toContainText("Sheet of 6 cells");
   const cells = artifacts.getByRole("region", { name: "Cells" });
   await expect(cells.getByRole("listitem")).toHaveCount(6);
   await expect(cells.getByRole("listitem").first()).toContainText("sword");
@@ -70,7 +68,7 @@ test("a sheet is shown with its cells, each by its label, to be opened and downl
   expect((await download).suggestedFilename()).toBe("shield.png");
 });
 
-test("images are previewed from the panel's own address and one variant can be chosen", async ({ page }) => {
+test("images are previewed from the panel's own URL and one variant can be selected", async ({ page }) => {
   const submitted = await submit({
     capability: "image.generate.v1",
     input: { prompt: "A capstan", variantCount: 2 },
@@ -105,14 +103,14 @@ test("images are previewed from the panel's own address and one variant can be c
   await expect(page.getByRole("log")).toContainText("Variant selected");
 });
 
-test("a failed job says what happened and whether to try again", async ({ page }) => {
+test("a failed job shows what happened and whether it is safe to retry", async ({ page }) => {
   const lost = await ended((await submit({ input: textInput("Lost"), model: "sandbox-lost" })).jobId);
   await open(page, jobPath(lost.jobId));
   const alert = page.getByRole("alert").filter({ hasText: "TRANSPORT_AMBIGUOUS" });
   await expect(alert.getByText(/again with a new idempotency key/)).toHaveCount(1);
 });
 
-test("a running job is canceled after asking", async ({ page }) => {
+test("a running job is canceled after confirmation", async ({ page }) => {
   const job = await submit({ input: textInput("Stop me"), model: "sandbox-slow" });
   await open(page, jobPath(job.jobId));
   await page.getByRole("button", { name: "Cancel" }).click();
@@ -125,7 +123,7 @@ test("a running job is canceled after asking", async ({ page }) => {
   expect((await getJob(job.jobId)).status).toBe("canceled");
 });
 
-test("private content stays out of sight until it is asked for", async ({ page }) => {
+test("private content is hidden until it is requested", async ({ page }) => {
   const words = unique("secret");
   const job = await submit({
     input: textInput(words),
@@ -139,17 +137,15 @@ test("private content stays out of sight until it is asked for", async ({ page }
   await expect(input).toContainText(words);
 });
 
-test("a job that is not there, and one under another project's address, are the same page", async ({
-  page,
-}) => {
+test("a missing job and one under another project's URL show the same page", async ({ page }) => {
   const job = await submit({ input: textInput("Here") });
   for (const path of [jobPath("wfr_00000000000000000000000000"), `/projects/cpr_other/jobs/${job.jobId}`]) {
     const answer = await page.goto(path);
     expect(answer?.status()).toBe(404);
-    await expect(page.getByRole("heading", { name: "Nothing here" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Page not found" })).toBeVisible();
   }
   expect((await page.goto("/projects/cpr_nope/jobs"))?.status()).toBe(404);
-  await expect(page.getByRole("heading", { name: "Nothing here" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Page not found" })).toBeVisible();
   await expect(page.getByRole("link", { name: "Budgets" })).toHaveCount(0);
   await page.goto(`/jobs/${job.jobId}`);
   await expect(page).toHaveURL(new RegExp(`${jobPath(job.jobId)}$`));

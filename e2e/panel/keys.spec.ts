@@ -1,13 +1,11 @@
 import { call, unique } from "../world";
 import { expect, keysPath, open, test } from "./panel";
 
-test("a key is created, shown once, works, and is refused from the moment it is revoked", async ({
-  page,
-}) => {
+test("a key is created, shown once, works, and is refused once revoked", async ({ page }) => {
   const name = unique("Key");
   await open(page, keysPath);
   await page.getByRole("button", { name: "Create key" }).click();
-  const form = page.getByRole("dialog", { name: "Create an API key" });
+  const form = page.getByRole("dialog", { name: "Create API key" });
   await form.getByLabel("Name").fill(name);
   await expect(form.getByRole("checkbox", { name: "jobs:read" })).toBeChecked();
   await expect(form.getByRole("checkbox", { name: "approvals:write" })).not.toBeChecked();
@@ -21,7 +19,7 @@ test("a key is created, shown once, works, and is refused from the moment it is 
   if (!key) throw new Error("The dialog shows no key.");
   expect(key).toMatch(/^cap_development_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/);
   await page.keyboard.press("Escape");
-  await shown.getByRole("button", { name: "I have stored it" }).click();
+  await shown.getByRole("button", { name: "Done" }).click();
   await expect(page.getByText(key)).toHaveCount(0);
   expect((await call("/v1/jobs", { key })).status).toBe(200);
 
@@ -37,7 +35,7 @@ test("a key is created, shown once, works, and is refused from the moment it is 
   await expect(row).toContainText("Revoked");
 });
 
-test("a key without a scope is not made", async ({ page }) => {
+test("a key without a scope cannot be created", async ({ page }) => {
   await open(page, keysPath);
   await page.getByRole("button", { name: "Create key" }).click();
   const form = page.getByRole("dialog");

@@ -4,7 +4,7 @@ import { enter, expect, expectAccessible, expectNoSidewaysScroll, jobPath, open,
 
 const HEBREW = "שלום עולם, 42 (test)";
 
-test("text of people and models runs in the direction of its own language", async ({ page }) => {
+test("text runs in the direction of its language", async ({ page }) => {
   const job = await ended((await submit({ input: textInput(HEBREW) })).jobId);
   await open(page, jobPath(job.jobId));
   const words = page.getByRole("main").getByText(HEBREW).first();
@@ -39,11 +39,11 @@ test.describe("not signed in", () => {
 
     test("the sign-in page says that signing in needs JavaScript", async ({ page }) => {
       await page.goto("/sign-in");
-      // Text in <noscript> is not found by what it says.
+      // Text in <noscript> cannot be found by its content.
       const notice = page.locator("noscript > div");
       await expect(notice).toBeVisible();
       expect(await notice.textContent()).toContain("Signing in needs JavaScript.");
-      await expect(page.getByLabel("E-mail")).toBeHidden();
+      await expect(page.getByLabel("Email")).toBeHidden();
     });
   });
 

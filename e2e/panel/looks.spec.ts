@@ -33,7 +33,9 @@ test("the history is accessible and fits a phone, with and without jobs", async 
   }
 });
 
-test("the page of a job is accessible and fits a phone, ended well, failed and running", async ({ page }) => {
+test("the job page is accessible and fits a phone, for succeeded, failed and running jobs", async ({
+  page,
+}) => {
   const sheet = { rows: 2, columns: 4, slice: true, labels: ["a rather long label of a cell"] };
   const [image, cut, lost] = await Promise.all([
     submit({ capability: "image.generate.v1", input: { prompt: "Looks", variantCount: 2 } }),
@@ -66,7 +68,7 @@ test("the keys and their dialog are accessible and fit a phone", async ({ page }
   await expectNoSidewaysScroll(page);
 });
 
-test("the theme that was chosen is the one that comes back", async ({ page }) => {
+test("the chosen theme persists", async ({ page }) => {
   await open(page, jobsPath());
   await page.getByRole("button", { name: /^Account/ }).click();
   await page.getByRole("menuitemradio", { name: "Dark" }).click();

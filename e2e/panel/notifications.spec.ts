@@ -1,10 +1,10 @@
 import { call, makePerson, world } from "../world";
 import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
 
-// What operators see is theirs; the account of the other tests is a member's.
+// Operators have their own notifications; the other tests' account is a member's.
 test.describe.configure({ timeout: 120_000 });
 
-test("the bell leads to what a person was told, on a desk and on a phone", async ({ page }) => {
+test("the bell opens a person's notifications, on a desktop and on a phone", async ({ page }) => {
   await open(page, `/projects/${world.projectId}/jobs`);
   await page.getByRole("link", { name: /^Notifications/ }).click();
   await page.waitForURL("**/notifications");
@@ -19,7 +19,7 @@ test("the bell leads to what a person was told, on a desk and on a phone", async
 test.describe("for operators", () => {
   test.use({ storageState: { cookies: [], origins: [] } });
 
-  test("what a customer submits is told to an operator: by the bell, in the list, and by a mail that is kept", async ({
+  test("a customer's submission notifies an operator: by the bell, in the list, and by a stored email", async ({
     page,
   }) => {
     const operator = makePerson("owner", { isOperator: true });
@@ -44,10 +44,10 @@ test.describe("for operators", () => {
 
     await open(page, "/operator/outbox");
     const mail = page.getByRole("listitem").filter({ hasText: operator.email }).filter({ hasText: summary });
-    await expect(mail).toContainText("Kept");
-    await mail.getByRole("button", { name: /^Show mail/ }).click();
+    await expect(mail).toContainText("Stored");
+    await mail.getByRole("button", { name: /^Show email/ }).click();
     const shown = page.getByRole("dialog").frameLocator("iframe");
-    await expect(shown.getByRole("link", { name: "Open the request" })).toHaveAttribute(
+    await expect(shown.getByRole("link", { name: "Open request" })).toHaveAttribute(
       "href",
       new RegExp(`/operator/requests/${id}$`),
     );
@@ -56,7 +56,7 @@ test.describe("for operators", () => {
     await expect(page.getByRole("tabpanel")).toContainText("because you are an operator");
   });
 
-  test("the outbox is a way from the account menu, and nobody else's", async ({ page, browser }) => {
+  test("operators open the outbox from the account menu, and no one else can", async ({ page, browser }) => {
     const operator = makePerson("owner", { isOperator: true });
     await enter(page.context(), operator);
     await open(page, "/");

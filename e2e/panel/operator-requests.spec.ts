@@ -1,7 +1,7 @@
 import { call, makePerson, unique, world } from "../world";
 import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
 
-// The console is the operators'; the account of the other tests is a member's.
+// Only operators see these pages; the other tests' account is a member's.
 test.use({ storageState: { cookies: [], origins: [] } });
 
 const DESK = { width: 1280, height: 900 };
@@ -18,7 +18,7 @@ async function post(path: string, body: unknown) {
   return answer.json();
 }
 
-/** A submitted request of two revisions, filed by a key. */
+/** A submitted request with two revisions, filed by a key. */
 async function file(summary: string): Promise<string> {
   const wording = {
     summary,
@@ -70,16 +70,16 @@ test("an operator takes a request from the queue, compares its revisions and iss
   await expectNoSidewaysScroll(page);
   await page.setViewportSize(DESK);
 
-  await expect(page.getByRole("button", { name: "Issue a quote" })).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Issue quote" })).toHaveCount(0);
   await page.getByRole("button", { name: "Open for review" }).dblclick();
-  await page.getByRole("button", { name: "Issue a quote" }).click();
+  await page.getByRole("button", { name: "Issue quote" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByRole("button", { name: "Look at it" }).click();
+  await dialog.getByRole("button", { name: "Preview" }).click();
   await expect(dialog.getByText("Enter an amount.")).toBeVisible();
   await expectAccessible(page);
   await dialog.getByLabel("Price, before tax").fill("1250.00");
-  await dialog.getByLabel("In words").fill("about $0.02 a page");
-  await dialog.getByRole("button", { name: "Look at it" }).click();
+  await dialog.getByLabel("Description").fill("about $0.02 a page");
+  await dialog.getByRole("button", { name: "Preview" }).click();
   await expect(dialog).toContainText("$1,250.00");
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Issue quote" }).dblclick();
@@ -94,7 +94,7 @@ test("an operator takes a request from the queue, compares its revisions and iss
   );
 });
 
-test("an answer to a wording that was replaced meanwhile is refused in words, and the page shows the new one", async ({
+test("an answer to a revision that was replaced meanwhile is refused, and the page shows the new one", async ({
   page,
 }) => {
   const id = await file(unique("Reworded"));
@@ -103,7 +103,7 @@ test("an answer to a wording that was replaced meanwhile is refused in words, an
   await page.getByRole("button", { name: "Open for review" }).click();
   await page.getByRole("button", { name: "Decline" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Why is it declined?").fill("Outside of what we do.");
+  await dialog.getByLabel("Reason").fill("Outside of what we do.");
   await post(`/v1/capability-requests/${id}/revisions`, { summary: "Another", need: "Another need" });
   await dialog.getByRole("button", { name: "Decline request" }).click();
   await expect(page.getByText("The request has changed")).toBeVisible();
@@ -111,7 +111,7 @@ test("an answer to a wording that was replaced meanwhile is refused in words, an
   expect(await statusOf(id)).toBe("draft");
 });
 
-test("for anybody else there is no console", async ({ page }) => {
+test("no one else can open the operator pages", async ({ page }) => {
   await enter(page.context(), world.member);
   await open(page, "/");
   for (const path of ["/operator/requests", "/operator/requests/cr_00000000000000000000000000"])

@@ -7,7 +7,7 @@ test.describe.configure({ timeout: 240_000 });
 
 const PHONE = { width: 390, height: 844 };
 
-/** The address in the last letter to somebody, as the outbox of an installation without a mail server shows it. */
+/** The link in the latest email to a person, as the outbox of an installation without a mail server shows it. */
 async function linkFor(browser: Browser, operator: { email: string; password: string }, email: string) {
   const context = await browser.newContext({ baseURL: world.baseUrl });
   const page = await context.newPage();
@@ -37,7 +37,7 @@ async function look(page: Page, name: string): Promise<void> {
   if (size) await page.setViewportSize(size);
 }
 
-test("an owner invites somebody, who joins; their role is changed, a key is rotated, and the log tells all of it", async ({
+test("an owner invites a person, who joins; their role is changed, a key is rotated, and the log has all of it", async ({
   page,
   browser,
 }) => {
@@ -51,9 +51,9 @@ test("an owner invites somebody, who joins; their role is changed, a key is rota
   await enter(page.context(), owner);
   await open(page, `/projects/${projectId}/organization`);
   await page.getByRole("button", { name: "Invite" }).click();
-  const dialog = page.getByRole("dialog", { name: "Invite somebody" });
+  const dialog = page.getByRole("dialog", { name: "Invite member" });
   await expectAccessible(page);
-  await dialog.getByLabel("E-mail").fill(email);
+  await dialog.getByLabel("Email").fill(email);
   await dialog.getByRole("button", { name: "Send invitation" }).click();
   await expect(dialog).toBeHidden();
   await expect(page.getByRole("region", { name: "Invitations" })).toContainText(email);
@@ -67,7 +67,7 @@ test("an owner invites somebody, who joins; their role is changed, a key is rota
   expect(guest.url()).not.toContain("#");
   await look(guest, "invitation");
   await guest.getByLabel("Choose a password").fill("a password of this guest");
-  await guest.getByRole("button", { name: "Accept the invitation" }).click();
+  await guest.getByRole("button", { name: "Accept invitation" }).click();
   await guest.waitForURL("**/jobs");
   await open(guest, `/projects/${projectId}/organization`);
   await expect(guest.getByRole("button", { name: "Invite" })).toHaveCount(0);
@@ -77,12 +77,12 @@ test("an owner invites somebody, who joins; their role is changed, a key is rota
   await expect(guest.getByRole("alert").filter({ hasText: "accepted" })).toBeVisible();
 
   await page.reload();
-  await expect(page.getByRole("region", { name: "Invitations" })).toContainText("No invitation waits.");
+  await expect(page.getByRole("region", { name: "Invitations" })).toContainText("No pending invitations.");
   await page.getByLabel(`Role of ${email}`).click();
   await page.getByRole("option", { name: "viewer" }).click();
   await expect(page.getByLabel(`Role of ${email}`)).toContainText("viewer");
   await open(guest, `/projects/${projectId}/organization?view=keys`);
-  await expect(guest.getByRole("region", { name: "API keys of every project" })).toContainText("Crane");
+  await expect(guest.getByRole("region", { name: "All API keys" })).toContainText("Crane");
   await expect(guest.getByRole("button", { name: "Rotate Crane" })).toHaveCount(0);
   await context.close();
 
@@ -96,8 +96,8 @@ test("an owner invites somebody, who joins; their role is changed, a key is rota
   const shown = page.getByRole("dialog", { name: "Copy your key now" });
   const key = (await shown.getByTestId("new-key").textContent()) ?? "";
   await expectAccessible(page);
-  await shown.getByRole("button", { name: "I have stored it" }).click();
-  await expect(page.getByRole("region", { name: "API keys of every project" })).toContainText("rotated");
+  await shown.getByRole("button", { name: "Done" }).click();
+  await expect(page.getByRole("region", { name: "All API keys" })).toContainText("rotated");
   for (const each of [key, old.apiKey]) expect((await call("/v1/jobs", { key: each })).status).toBe(200);
   await look(page, "keys");
 
@@ -116,7 +116,7 @@ test("an owner invites somebody, who joins; their role is changed, a key is rota
   expect((await download).suggestedFilename()).toMatch(/^audit-log-\d{4}-\d{2}-\d{2}\.csv$/);
 });
 
-test("who belongs to nobody makes an organization of their own", async ({ page }) => {
+test("a person without an organization creates one", async ({ page }) => {
   const { organizationId } = admin("organization", "create", "--name", unique("Short"));
   makePerson("owner", { organizationId });
   admin("project", "create", "--name", "Stay", "--organization", organizationId);

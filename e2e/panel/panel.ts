@@ -5,25 +5,28 @@ import { world } from "../world";
 type Account = { email: string; password: string };
 
 export async function signIn(page: Page, { email, password }: Account): Promise<void> {
-  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-/** The page once its script runs: what is clicked before would be answered by the plain HTML alone. */
+/** Opens a page and waits until its scripts run, because earlier clicks would reach only the plain HTML. */
 export async function open(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await scriptRuns(page);
 }
 
-/** Waits until React has taken the page over. */
+/** Waits until React has hydrated the page. */
 export async function scriptRuns(page: Page): Promise<void> {
   await page.waitForFunction(() =>
     Object.keys(document.querySelector("main") ?? {}).some((key) => key.startsWith("__react")),
   );
 }
 
-/** Signs in as the page's form does, without showing it: for tests of something else. Whoever was signed in no longer is. */
+/**
+ * Signs in as the page's form does, without showing it, for tests of other things. Ends any earlier session of the
+ * page.
+ */
 export async function enter(context: BrowserContext, { email, password }: Account): Promise<void> {
   const headers = { origin: world.baseUrl };
   const { csrfToken } = await (await context.request.get(`${world.baseUrl}/api/auth/csrf`)).json();
@@ -97,7 +100,8 @@ export async function expectAccessible(page: Page): Promise<void> {
     await page.emulateMedia({ colorScheme });
     // The theme follows its media query in the next frame.
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
-    // In the page itself, and only what is wrong: the other way opens a page each time and takes three times as long.
+    // Runs in the page itself and reports only violations: the alternative opens a new page each time and takes three
+    // times as long.
     const { violations } = await new AxeBuilder({ page })
       .setLegacyMode()
       .options({ resultTypes: ["violations"] })
@@ -111,7 +115,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   }
 }
 
-/** Nothing makes the page itself scroll sideways. */
+/** Expects that the page itself does not scroll sideways. */
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   const excess = await page.evaluate(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,

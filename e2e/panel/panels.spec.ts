@@ -4,39 +4,37 @@ import { expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./
 const PHONE = { width: 390, height: 844 };
 const panelsPath = `/projects/${world.projectId}/panels`;
 
-test("a panel is defined, embedded and revised; its sessions are seen with what they used, found and revoked", async ({
+test("an embed is created, shown in a page and edited; its sessions are listed with usage, found and revoked", async ({
   page,
 }) => {
   const key = `room-${Date.now().toString(36)}`;
   await open(page, panelsPath);
-  await page.getByRole("button", { name: "Define panel" }).first().click();
-  const form = page.getByRole("dialog", { name: "Define a panel" });
+  await page.getByRole("button", { name: "Create embed" }).first().click();
+  const form = page.getByRole("dialog", { name: "Create embed" });
   await form.getByLabel("Name", { exact: true }).fill(`Studio ${key}`);
   await form.getByLabel("Key", { exact: true }).fill(key);
   await form.getByLabel("Allowed origins").fill("https://app.example/path");
-  await form.getByRole("button", { name: "Define panel" }).click();
+  await form.getByRole("button", { name: "Create embed" }).click();
   await expect(form.getByLabel("Allowed origins")).toHaveAccessibleDescription(/an exact https origin/);
   await expect(form.getByLabel("Allowed origins")).toBeFocused();
   await expect(form.getByRole("alert")).not.toContainText("allowedOrigins");
   await form.getByLabel("Allowed origins").fill("https://app.example");
   await expectAccessible(page);
-  await form.getByRole("button", { name: "Define panel" }).click();
+  await form.getByRole("button", { name: "Create embed" }).click();
   const row = page.locator(`[data-panel="${key}"]`);
   await expect(row).toContainText("Version 1");
 
   await row.getByRole("button", { name: /^Embed / }).click();
   const snippet = page.getByRole("dialog", { name: `Embed “Studio ${key}”` });
-  await expect(snippet.getByRole("region", { name: "Code of the page" })).toContainText(
+  await expect(snippet.getByRole("region", { name: "Page code" })).toContainText(
     `${world.baseUrl}/capstan-panel.js`,
   );
-  await expect(snippet.getByRole("region", { name: "Code of the server" })).toContainText(
-    "https://app.example",
-  );
+  await expect(snippet.getByRole("region", { name: "Server code" })).toContainText("https://app.example");
   await page.keyboard.press("Escape");
 
   await row.getByRole("button", { name: /^Edit / }).click();
   const edit = page.getByRole("dialog", { name: /^Edit / });
-  await edit.getByLabel("Most outputs").fill("2");
+  await edit.getByLabel("Maximum outputs").fill("2");
   await edit.getByRole("button", { name: "Save" }).click();
   await expect(row).toContainText("Version 2");
 
@@ -68,6 +66,6 @@ test("a panel is defined, embedded and revised; its sessions are seen with what 
   const revoke = page.getByRole("row").getByRole("button", { name: /^Revoke / });
   await expect(revoke).toBeInViewport({ ratio: 1 });
   await row.getByRole("button", { name: /^Archive / }).click();
-  await page.getByRole("button", { name: "Archive panel" }).click();
+  await page.getByRole("button", { name: "Archive embed" }).click();
   await expect(row).toHaveCount(0);
 });

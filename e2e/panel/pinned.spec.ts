@@ -6,7 +6,7 @@ const PHONE = { width: 390, height: 844 };
 const listPath = `/projects/${world.projectId}/pinned`;
 const recordPath = (receiptId: string) => `${listPath}/${receiptId}`;
 
-test("a pin made over the API shows its record: timing, output, request, hashes, and its seal holds", async ({
+test("a pinned request made over the API shows its record with timing, output, request and hashes, and verifies", async ({
   page,
 }) => {
   const words = unique("How deep is the sea");
@@ -31,7 +31,7 @@ test("a pin made over the API shows its record: timing, output, request, hashes,
   const lines = timing.getByRole("list", { name: "Timing" }).getByRole("listitem");
   await expect(lines.first()).toContainText("Submission 1");
   await expect(lines.first()).toContainText("answered, HTTP 200");
-  await expect(lines.last()).toContainText("In total");
+  await expect(lines.last()).toContainText("Total");
   await timing.getByRole("tab", { name: "Table" }).click();
   await expect(timing.getByRole("table").getByRole("row")).toHaveCount(4);
 
@@ -42,13 +42,13 @@ test("a pin made over the API shows its record: timing, output, request, hashes,
   await request.getByRole("tab", { name: "Settings" }).click();
   await expect(request).toContainText('"temperature": 0');
   await expect(page.getByRole("region", { name: "Native response" })).toContainText("finishReason");
-  await expect(page.getByRole("region", { name: "Must not be sent again" })).toBeVisible();
+  await expect(page.getByRole("region", { name: "Not safe to retry" })).toBeVisible();
 
   const proof = page.getByRole("region", { name: "Proof" });
   for (const hash of [record.recordHash, record.requestHash, record.inputHash, record.signature.keyId])
     await expect(proof).toContainText(hash);
   await proof.getByRole("button", { name: "Verify" }).click();
-  await expect(proof.getByRole("status")).toContainText("This record is what was sealed");
+  await expect(proof.getByRole("status")).toContainText("This record is authentic");
 
   const saved = page.waitForEvent("download");
   await page.getByRole("button", { name: "Record", exact: true }).click();
@@ -57,7 +57,7 @@ test("a pin made over the API shows its record: timing, output, request, hashes,
   expect(JSON.parse(readFileSync(await file.path(), "utf8"))).toEqual(record);
 });
 
-test("a record says in plain words whether it may be sent again", async ({ page }) => {
+test("a record shows whether its request is safe to retry", async ({ page }) => {
   const [refused, lost] = await Promise.all([
     runPin({ input: "[refuse] This?" }),
     runPin({ input: "[lost] That?" }),
@@ -65,14 +65,16 @@ test("a record says in plain words whether it may be sent again", async ({ page 
   expect(refused).toMatchObject({ status: "failed", safelyRetryable: true });
   expect(lost).toMatchObject({ status: "ambiguous", safelyRetryable: false });
   await open(page, recordPath(refused.receiptId));
-  await expect(page.getByRole("region", { name: "Safely retryable" })).toContainText("may be sent again");
+  await expect(page.getByRole("region", { name: "Safe to retry" })).toContainText(
+    "You can send the same request again",
+  );
   await expect(page.getByRole("main").getByRole("alert")).toContainText("ProviderRejected");
   await open(page, recordPath(lost.receiptId));
-  await expect(page.getByRole("region", { name: "Must not be sent again" })).toContainText("may have run");
+  await expect(page.getByRole("region", { name: "Not safe to retry" })).toContainText("may have run");
   await expect(page.getByRole("main").getByRole("alert")).toContainText("TRANSPORT_AMBIGUOUS");
 });
 
-test("waits between submissions stand in the timing", async ({ page }) => {
+test("waits between submissions are part of the timing", async ({ page }) => {
   const record = await runPin({ input: "[busy 2] And now?" });
   expect(record).toMatchObject({ status: "succeeded", capacityRejections: 2 });
   await open(page, recordPath(record.receiptId));
@@ -81,7 +83,7 @@ test("waits between submissions stand in the timing", async ({ page }) => {
   await expect(lines.filter({ hasText: "Wait before submission" })).toHaveCount(2);
 });
 
-test("private content is shown to who asks for it, and not before", async ({ page }) => {
+test("private content is shown only on request", async ({ page }) => {
   const words = unique("secret");
   const { receiptId } = await runPin({
     input: words,
@@ -95,7 +97,7 @@ test("private content is shown to who asks for it, and not before", async ({ pag
   await expect(request).toContainText(words);
 });
 
-test("a pin is run by hand, and the same request stands there as code", async ({ page }) => {
+test("a pinned request runs from the form, and the same request is shown as code", async ({ page }) => {
   await open(page, `${listPath}/new`);
   const words = unique("By hand");
   await page.getByRole("textbox", { name: "Input" }).fill(words);
@@ -105,13 +107,13 @@ test("a pin is run by hand, and the same request stands there as code", async ({
   await expect(code).toContainText("/v1/inference/pinned");
   await expect(code).toContainText('"temperature": 0.5');
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  const answer = page.getByRole("region", { name: "Answer" });
+  const answer = page.getByRole("region", { name: "Response", exact: true });
   await expect(answer.getByText("Succeeded")).toBeVisible();
   await answer.getByRole("link", { name: "Record" }).click();
   await expect(page.getByRole("region", { name: "Request" })).toContainText(words);
 });
 
-test("what a pin cannot say is refused beside its field, in words without paths", async ({ page }) => {
+test("an invalid field is refused beside the field, in words without paths", async ({ page }) => {
   await open(page, `${listPath}/new`);
   await page.getByRole("button", { name: "Run", exact: true }).click();
   const input = page.getByRole("textbox", { name: "Input" });
@@ -124,7 +126,7 @@ test("what a pin cannot say is refused beside its field, in words without paths"
   await expect(page.getByRole("textbox", { name: "Temperature" })).toHaveAttribute("aria-invalid", "true");
 });
 
-test("pinned records, a record and the place to run one are accessible and fit a phone", async ({ page }) => {
+test("pinned records, a record and the run page are accessible and fit a phone", async ({ page }) => {
   const [good, lost] = await Promise.all([
     runPin({ input: "[busy 1] Looks", includeNativeResponse: true }),
     runPin({ input: "[lost] Looks" }),

@@ -21,7 +21,7 @@ async function look(page: Page, name: string): Promise<void> {
   await page.setViewportSize(wide);
 }
 
-test("an operator gives limits, the owner sees what is used and switches external actions off; an archived project is brought back", async ({
+test("an operator sets limits, the owner sees usage and turns external actions off; an archived project is restored", async ({
   page,
   browser,
 }) => {
@@ -33,7 +33,7 @@ test("an operator gives limits, the owner sees what is used and switches externa
 
   await enter(page.context(), operator);
   await open(page, "/operator/plans");
-  await page.getByRole("button", { name: `Change the plan of ${name}` }).click();
+  await page.getByRole("button", { name: `Edit plan of ${name}` }).click();
   await page.getByLabel("Active projects").fill("1");
   await page.getByLabel("Unfinished jobs").fill("40");
   await look(page, "plan-dialog");
@@ -48,21 +48,21 @@ test("an operator gives limits, the owner sees what is used and switches externa
   await enter(own.context(), owner);
   await open(own, `/projects/${projectId}/organization?view=settings`);
   await expect(own.locator('[data-limit="projects"]')).toContainText("full");
-  await own.getByRole("button", { name: "Switch off" }).click();
-  await own.getByRole("alertdialog").getByRole("button", { name: "Switch off" }).click();
-  await expect(own.getByText("External actions are off")).toBeVisible();
-  await expect(own.getByRole("button", { name: "Switch on" })).toBeVisible();
+  await own.getByRole("button", { name: "Turn off" }).click();
+  await own.getByRole("alertdialog").getByRole("button", { name: "Turn off" }).click();
+  await expect(own.getByText("External actions turned off")).toBeVisible();
+  await expect(own.getByRole("button", { name: "Turn on" })).toBeVisible();
   await look(own, "organization-settings");
 
   await own.getByRole("tab", { name: "Projects" }).click();
   await own.getByRole("button", { name: "Archive Pit" }).click();
   await own.getByRole("alertdialog").getByRole("button", { name: "Archive" }).click();
-  await expect(own.getByRole("button", { name: "Make Pit active again" })).toBeVisible();
+  await expect(own.getByRole("button", { name: "Restore Pit" })).toBeVisible();
   await open(own, "/");
   await own.waitForURL(`**/projects/${projectId}/jobs`);
   await expect(own.getByText("This project is archived")).toBeVisible();
-  await own.getByRole("link", { name: "Organization, Projects" }).click();
-  await own.getByRole("button", { name: "Make Pit active again" }).click();
+  await own.getByRole("link", { name: "Organization → Projects" }).click();
+  await own.getByRole("button", { name: "Restore Pit" }).click();
   await expect(own.getByRole("button", { name: "Archive Pit" })).toBeVisible();
   await expect(own.getByText("This project is archived")).toBeHidden();
   await context.close();

@@ -11,9 +11,7 @@ const keys = readdirSync("server/capabilities")
 test.describe.configure({ timeout: 180_000 });
 
 for (const key of keys) {
-  test(`${key}: its first example runs from the playground, and what came of it is drawn`, async ({
-    page,
-  }) => {
+  test(`${key}: its first example runs from the playground, and its result is shown`, async ({ page }) => {
     const descriptor = await (await call(`/v1/capabilities/${key}`)).json();
     await open(page, catalogPath(key));
     await expect(page.getByRole("heading", { level: 1 })).toHaveText(descriptor.title);
@@ -29,12 +27,12 @@ for (const key of keys) {
   });
 }
 
-/** Where the example needs an artifact, nothing runs before one is chosen: a file is uploaded there. */
+/** Uploads a file where the example needs an artifact, because nothing runs before one is chosen. */
 async function fillArtifacts(page: Page, mediaTypes: string[]): Promise<void> {
   const fields = page.getByPlaceholder("art_…");
   const run = page.getByRole("button", { name: /^(Run|Stream|Submit job)$/ });
   for (const field of await fields.all()) {
-    if (!(await page.getByText("This works on a file of yours").isVisible())) return;
+    if (!(await page.getByText("This capability needs a file").isVisible())) return;
     await expect(run).toBeDisabled();
     await expect(field).toHaveValue("");
     await field
@@ -45,7 +43,7 @@ async function fillArtifacts(page: Page, mediaTypes: string[]): Promise<void> {
   await expect(run).toBeEnabled();
 }
 
-/** Every artifact of a kind that browsers show has been read by this one. */
+/** Expects the browser to have decoded every artifact of a kind it can show. */
 async function expectDrawn(gallery: Locator): Promise<void> {
   await expect(gallery.getByRole("link", { name: /Download/ }).first()).toBeVisible();
   for (const image of await gallery.getByRole("img").all()) {

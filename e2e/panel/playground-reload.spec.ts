@@ -10,11 +10,11 @@ async function choose(page: Page, label: string, option: string | RegExp) {
 
 async function openSlow(page: Page, how: string) {
   await open(page, catalogPath(TEXT));
-  await choose(page, "How", how);
+  await choose(page, "Run mode", how);
   await choose(page, "Model", /slow/i);
 }
 
-/** Every execution that the page started. */
+/** Collects every execution that the page starts. */
 function countRuns(page: Page) {
   const sent: string[] = [];
   page.on("request", (request) => {
@@ -31,7 +31,7 @@ async function reload(page: Page) {
   await scriptRuns(page);
 }
 
-test("a durable job is followed on after a reload until it ends", async ({ page }) => {
+test("a durable job is followed to its end after a reload", async ({ page }) => {
   const sent = countRuns(page);
   await openSlow(page, "Durable job");
   await page.getByRole("button", { name: "Submit job" }).click();
@@ -42,12 +42,12 @@ test("a durable job is followed on after a reload until it ends", async ({ page 
   await expect(page.getByRole("region", { name: "Output", exact: true })).toBeVisible();
   expect(sent).toHaveLength(1);
   await reload(page);
-  await expect(page.getByText("Nothing has run yet")).toBeVisible();
+  await expect(page.getByText("No results yet")).toBeVisible();
 });
 
-test("a run that is waited for is found by its key after a reload", async ({ page }) => {
+test("a synchronous run is found by its key after a reload", async ({ page }) => {
   const sent = countRuns(page);
-  await openSlow(page, "Wait for the answer");
+  await openSlow(page, "Wait for result");
   const left = page.waitForRequest(/catalog\.invoke/);
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await left;
@@ -59,9 +59,9 @@ test("a run that is waited for is found by its key after a reload", async ({ pag
   expect(sent).toHaveLength(1);
 });
 
-test("a stream is read on from its beginning after a reload", async ({ page }) => {
+test("a stream is read from its beginning after a reload", async ({ page }) => {
   const sent = countRuns(page);
-  await openSlow(page, "Follow as it writes");
+  await openSlow(page, "Stream");
   await page.getByRole("button", { name: "Stream", exact: true }).click();
   const stream = page.locator("[data-stream]");
   await expect(stream).toContainText(/\w{3}/);
@@ -72,11 +72,11 @@ test("a stream is read on from its beginning after a reload", async ({ page }) =
   expect(sent).toHaveLength(1);
 });
 
-test("a run whose connection breaks is found again without a second one", async ({ page }) => {
+test("a run whose connection breaks is found again, without a second run", async ({ page }) => {
   const sent = countRuns(page);
-  await openSlow(page, "Wait for the answer");
+  await openSlow(page, "Wait for result");
   await page.route(/catalog\.invoke/, async (route) => {
-    await route.fetch().catch(() => undefined); // it arrives, and its answer does not
+    await route.fetch().catch(() => undefined); // the request arrives, but its response does not
     await route.abort("connectionreset");
   });
   await page.getByRole("button", { name: "Run", exact: true }).click();

@@ -3,7 +3,7 @@ import { catalogPath, enter, expect, expectAccessible, expectNoSidewaysScroll, o
 
 const TEXT = "text.general.fast.v1";
 
-test("the catalog is searched while one types, and a capability opens from it", async ({ page }) => {
+test("the catalog is searched while typing, and a capability opens from it", async ({ page }) => {
   await open(page, catalogPath());
   await expect(page.getByRole("heading", { name: "Catalog", level: 1 })).toBeVisible();
   await expect(page.getByRole("link", { name: "Catalog" })).toHaveAttribute("aria-current", "page");
@@ -17,13 +17,13 @@ test("the catalog is searched while one types, and a capability opens from it", 
   await expect(page).toHaveURL(/catalog\/compute\.evaluate\.v1$/);
 });
 
-test("text appears as it is written, and the price stands there before it is asked for", async ({ page }) => {
+test("streamed text appears live, and the price is shown before the run", async ({ page }) => {
   await open(page, catalogPath(TEXT));
   await expect(page.locator("[data-cost]")).toContainText(/\$/);
   await expect(page.locator("[data-cost]")).toContainText(/upper bound|exact count/);
-  await page.getByLabel("How", { exact: true }).click();
-  await page.getByRole("option", { name: "Follow as it writes" }).click();
-  // The quick ones have written everything before it can be seen.
+  await page.getByLabel("Run mode", { exact: true }).click();
+  await page.getByRole("option", { name: "Stream" }).click();
+  // Fast models finish before the text can be observed.
   await page.getByLabel("Model", { exact: true }).click();
   await page.getByRole("option", { name: /slow/i }).click();
   await page
@@ -40,7 +40,7 @@ test("text appears as it is written, and the price stands there before it is ask
 
 test("a durable job is canceled from the playground", async ({ page }) => {
   await open(page, catalogPath(TEXT));
-  await page.getByLabel("How", { exact: true }).click();
+  await page.getByLabel("Run mode", { exact: true }).click();
   await page.getByRole("option", { name: "Durable job" }).click();
   await page.getByLabel("Model", { exact: true }).click();
   await page.getByRole("option", { name: /slow/i }).click();
@@ -51,7 +51,7 @@ test("a durable job is canceled from the playground", async ({ page }) => {
   });
 });
 
-test("a field that is needed and empty is named there before anything is sent, and no more once it is filled", async ({
+test("an empty required field shows its error before anything is sent, until it is filled", async ({
   page,
 }) => {
   const sent: string[] = [];
@@ -75,7 +75,7 @@ test("a field that is needed and empty is named there before anything is sent, a
   expect(sent).toEqual([]);
 });
 
-test("what is refused is said at its field, and is gone when the field is mended", async ({ page }) => {
+test("a server error is shown at its field, and disappears when the field is fixed", async ({ page }) => {
   await open(page, catalogPath("image.generate.v1"));
   const count = page.getByLabel("Variant count");
   if (!(await count.isVisible())) await page.getByText(/^\d+ more fields$/).click();
@@ -88,7 +88,7 @@ test("what is refused is said at its field, and is gone when the field is mended
   await expect(page.locator("[data-issue]")).toHaveCount(0);
 });
 
-test("an artifact that is not there is refused at its very place in a list", async ({ page }) => {
+test("a missing artifact is refused at its index in a list", async ({ page }) => {
   await open(page, catalogPath("model.generate.3d.v1"));
   const field = page.getByPlaceholder("art_…").first();
   await field.fill("art_00000000000000000000000000");
@@ -97,9 +97,7 @@ test("an artifact that is not there is refused at its very place in a list", asy
   await expect(page.locator("[data-issue]")).toHaveText("There is no such artifact in this project.");
 });
 
-test("form and JSON are two views of one input, and the code is the request word for word", async ({
-  page,
-}) => {
+test("form and JSON are two views of one input, and the code is the exact request", async ({ page }) => {
   const words = unique("it's");
   await open(page, catalogPath(TEXT));
   await page.getByLabel("Content").first().fill(words);
@@ -107,16 +105,16 @@ test("form and JSON are two views of one input, and the code is the request word
   const editor = page.getByLabel("Input as JSON");
   await expect(editor).toHaveValue(new RegExp(words));
   await editor.fill('{"messages":[{"role":"user","content":');
-  await expect(page.getByRole("alert").filter({ hasText: "not JSON" })).toBeVisible();
-  await expect(page.locator("[data-cost]")).toHaveText("No price. The JSON cannot be read yet.");
+  await expect(page.getByRole("alert").filter({ hasText: "not valid JSON" })).toBeVisible();
+  await expect(page.locator("[data-cost]")).toHaveText("No price. The JSON is not valid yet.");
   for (const name of ["Run", "Compare"]) await expect(page.getByRole("button", { name })).toBeDisabled();
   await expect(page.getByRole("tab", { name: "Form" })).toBeDisabled();
-  await page.getByRole("button", { name: "Take the change back" }).click();
+  await page.getByRole("button", { name: "Discard change" }).click();
   await expect(editor).toHaveValue(new RegExp(words));
   await editor.fill(JSON.stringify({ messages: [{ role: "user", content: `${words} again` }] }));
   await page.getByRole("tab", { name: "Form" }).click();
   await expect(page.getByLabel("Content").first()).toHaveValue(`${words} again`);
-  const code = page.getByRole("region", { name: "As code" });
+  const code = page.getByRole("region", { name: "Code", exact: true });
   await expect(code).toContainText(`/v1/capabilities/${TEXT}/invoke`);
   await code.getByRole("tab", { name: "Python" }).click();
   await expect(code).toContainText(`"content": "${words} again"`);
@@ -124,7 +122,7 @@ test("form and JSON are two views of one input, and the code is the request word
 });
 
 for (const width of [390, 1280])
-  test(`catalog and playground are for everybody: ${width} pixels`, async ({ page }) => {
+  test(`catalog and playground are accessible: ${width} pixels`, async ({ page }) => {
     await page.setViewportSize({ width, height: 900 });
     for (const path of [catalogPath(), catalogPath(TEXT), catalogPath("image.generate.v1")]) {
       await open(page, path);
@@ -134,7 +132,7 @@ for (const width of [390, 1280])
     }
   });
 
-test("who may only look sees the form and runs nothing", async ({ browser }) => {
+test("a viewer sees the form and cannot run it", async ({ browser }) => {
   const context = await browser.newContext({ storageState: { cookies: [], origins: [] } });
   const page = await context.newPage();
   await enter(page.context(), makePerson("viewer"));

@@ -12,7 +12,7 @@ async function lockfileOf(receiptId: string) {
   return answer.json();
 }
 
-test("records that are ticked become a manifest, which holds here and with the server, and is downloaded", async ({
+test("selected records become a manifest that verifies in the browser and on the server, and can be downloaded", async ({
   page,
 }) => {
   const records = [await runPin({ input: unique("First") }), await runPin({ input: unique("Second") })];
@@ -21,26 +21,26 @@ test("records that are ticked become a manifest, which holds here and with the s
     const row = page.getByRole("row").filter({ has: page.getByTitle(receiptId) });
     await row.getByRole("checkbox").click();
   }
-  await expect(page.getByText("2 records chosen")).toBeVisible();
-  await page.getByRole("button", { name: "Make a manifest" }).click();
-  const form = page.getByRole("dialog", { name: "Make a manifest" });
+  await expect(page.getByText("2 records selected")).toBeVisible();
+  await page.getByRole("button", { name: "Create manifest" }).click();
+  const form = page.getByRole("dialog", { name: "Create manifest" });
   const label = unique("Depths");
   await form.getByLabel("Label").fill(label);
   await form.getByLabel("Experiment hash").fill("sha256:0001");
   await expect(form.getByLabel("Receipts")).toHaveValue(records.map(({ receiptId }) => receiptId).join("\n"));
-  await form.getByRole("button", { name: "Seal the manifest" }).click();
+  await form.getByRole("button", { name: "Create manifest" }).click();
 
   await expect(page).toHaveURL(/\/provenance\/mft_/);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(label);
-  const receipts = page.getByRole("list", { name: "Receipts of the manifest" });
+  const receipts = page.getByRole("list", { name: "Manifest receipts" });
   await expect(receipts.getByRole("listitem")).toHaveCount(2);
   const seal = page.getByRole("region", { name: "Seal" });
   await expect(seal).toContainText("sha256:0001");
   await seal.getByRole("button", { name: "Verify" }).click();
-  await expect(seal.getByRole("status")).toContainText("This manifest is what was sealed");
-  const there = page.getByRole("region", { name: "Against the receipts kept here" });
-  await there.getByRole("button", { name: "Verify with the server" }).click();
-  await expect(there).toContainText("Everything holds");
+  await expect(seal.getByRole("status")).toContainText("This manifest is authentic");
+  const there = page.getByRole("region", { name: "Stored receipts" });
+  await there.getByRole("button", { name: "Verify on server" }).click();
+  await expect(there).toContainText("Manifest verified");
   await expect(there).toContainText("2 of 2");
 
   const saved = page.waitForEvent("download");
@@ -52,29 +52,27 @@ test("records that are ticked become a manifest, which holds here and with the s
   await expect(page).toHaveURL(new RegExp(`/pinned/${first?.receiptId}$`));
 });
 
-test("a manifest binds receipts of jobs too, by ids that are pasted; ids that are none are refused in words", async ({
+test("a manifest binds pasted receipt ids of jobs too, and invalid ids are refused in words", async ({
   page,
 }) => {
   const job = await ended((await submit({ input: textInput("Bind me") })).jobId);
   const receiptId = String(job.receiptId);
   await open(page, `${projectPath}/provenance`);
-  await page.getByRole("button", { name: "Make a manifest" }).first().click();
+  await page.getByRole("button", { name: "Create manifest" }).first().click();
   const form = page.getByRole("dialog");
   await form.getByLabel("Label").fill("Jobs");
   await form.getByLabel("Receipts").fill("rcpt_00000000000000000000000000");
-  await form.getByRole("button", { name: "Seal the manifest" }).click();
+  await form.getByRole("button", { name: "Create manifest" }).click();
   await expect(form.getByRole("alert")).toBeVisible();
   await expect(form.getByRole("alert")).not.toContainText("body");
   await form.getByLabel("Receipts").fill(`"${receiptId}",\n${receiptId}`);
   await expect(form).toContainText("1 receipt.");
-  await form.getByRole("button", { name: "Seal the manifest" }).click();
-  await page.getByRole("list", { name: "Receipts of the manifest" }).getByTitle(receiptId).click();
+  await form.getByRole("button", { name: "Create manifest" }).click();
+  await page.getByRole("list", { name: "Manifest receipts" }).getByTitle(receiptId).click();
   await expect(page).toHaveURL(new RegExp(`/jobs/${job.jobId}$`));
 });
 
-test("a lockfile that was downloaded holds; one byte of it changed, it fails and says why", async ({
-  page,
-}) => {
+test("a downloaded lockfile is valid, and fails with a reason when one byte changes", async ({ page }) => {
   const { receiptId } = await runPin({ input: unique("Lock"), sampling: { temperature: 0 } });
   await open(page, `${projectPath}/pinned/${receiptId}`);
   const saved = page.waitForEvent("download");
@@ -89,33 +87,33 @@ test("a lockfile that was downloaded holds; one byte of it changed, it fails and
     .getByLabel("Lockfile from a file")
     .setInputFiles({ name: "a.lock.json", mimeType: "application/json", buffer: Buffer.from(text) });
   await expect(box).toHaveValue(text);
-  await page.getByRole("button", { name: "Check the lockfile" }).click();
-  await expect(page.getByText("It still runs the same", { exact: true })).toBeVisible();
+  await page.getByRole("button", { name: "Check lockfile" }).click();
+  await expect(page.getByText("Lockfile still valid", { exact: true })).toBeVisible();
   await expect(checks).toHaveCount(5);
-  const offline = page.getByRole("region", { name: "Is it what was sealed?" });
+  const offline = page.getByRole("region", { name: "Signature" });
   await offline.getByRole("button", { name: "Verify" }).click();
-  await expect(offline.getByRole("status")).toContainText("This lockfile is what was sealed");
+  await expect(offline.getByRole("status")).toContainText("This lockfile is authentic");
 
   await box.fill(text.replace('"temperature": 0', '"temperature": 1'));
-  await page.getByRole("button", { name: "Check the lockfile" }).click();
-  await expect(page.getByText("It does not hold any more", { exact: true })).toBeVisible();
+  await page.getByRole("button", { name: "Check lockfile" }).click();
+  await expect(page.getByText("Lockfile no longer valid", { exact: true })).toBeVisible();
   await expect(page.locator("[data-check=request_semantics_unchanged]")).toContainText(": no");
   await offline.getByRole("button", { name: "Verify" }).click();
-  await expect(offline.getByRole("status")).toContainText("This lockfile is not what was sealed");
+  await expect(offline.getByRole("status")).toContainText("This lockfile is not authentic");
 });
 
-test("what is no lockfile is refused in words", async ({ page }) => {
+test("a text that is not a lockfile is refused in words", async ({ page }) => {
   await open(page, lockfilePath);
   await page.getByRole("textbox", { name: "Lockfile" }).fill("not a lockfile");
-  await page.getByRole("button", { name: "Check the lockfile" }).click();
-  await expect(page.getByRole("main").getByRole("alert")).toContainText("no JSON object");
+  await page.getByRole("button", { name: "Check lockfile" }).click();
+  await expect(page.getByRole("main").getByRole("alert")).toContainText("not a JSON object");
   await page.getByRole("textbox", { name: "Lockfile" }).fill("{}");
-  await page.getByRole("button", { name: "Check the lockfile" }).click();
+  await page.getByRole("button", { name: "Check lockfile" }).click();
   await expect(page.getByRole("main").getByRole("alert")).toBeVisible();
   await expect(page.getByRole("main")).not.toContainText("body.");
 });
 
-test("manifests, one that was verified and a checked lockfile are accessible and fit a phone", async ({
+test("manifests, a verified manifest and a checked lockfile are accessible and fit a phone", async ({
   page,
 }) => {
   const { receiptId } = await runPin({ input: unique("Looks") });
@@ -135,11 +133,11 @@ test("manifests, one that was verified and a checked lockfile are accessible and
     await open(page, path);
     if (path === lockfilePath) {
       await page.getByRole("textbox", { name: "Lockfile" }).fill(JSON.stringify(lockfile, null, 2));
-      await page.getByRole("button", { name: "Check the lockfile" }).click();
+      await page.getByRole("button", { name: "Check lockfile" }).click();
       await expect(page.getByRole("list", { name: "Checks" })).toBeVisible();
     } else if (path.endsWith(manifestId)) {
-      await page.getByRole("button", { name: "Verify with the server" }).click();
-      await expect(page.getByText("Everything holds")).toBeVisible();
+      await page.getByRole("button", { name: "Verify on server" }).click();
+      await expect(page.getByText("Manifest verified")).toBeVisible();
     }
     await expectAccessible(page);
     await page.setViewportSize(PHONE);

@@ -76,18 +76,18 @@ test("a failed refund is shown to the member, and an operator retries it until t
   await operator.locator(`[data-request="${requestId}"] a:visible`).click();
   await operator.waitForURL(`**/operator/requests/${requestId}`);
   const failed = operator.locator(`[data-payment="${paymentId}"]`);
-  await expect(failed).toContainText("The provider says: charge_disputed");
-  await operator.getByRole("button", { name: "Ask for the refund again" }).click();
+  await expect(failed).toContainText("Provider response: charge_disputed");
+  await operator.getByRole("button", { name: "Retry refund" }).click();
   const dialog = operator.getByRole("alertdialog");
   await expect(dialog).toContainText("$1,250.00");
   await expectAccessible(operator);
   await operator.screenshot({ path: "test-results/looks/refund-asked.png" });
-  await dialog.getByRole("button", { name: "Ask again" }).dblclick();
+  await dialog.getByRole("button", { name: "Retry refund" }).dblclick();
   await expect.poll(() => statusOf(requestId)).toBe("refunded");
   await expect(operator.locator("h1 + [role=status]")).toHaveText("Refunded");
-  await expect(failed).toContainText("Refund done");
+  await expect(failed).toContainText("Refunded");
   await expect(operator.locator('[data-action="payment.refund_due"]:visible')).toHaveCount(1);
-  // A click that comes late begins nothing.
+  // A late click starts nothing.
   expect(await operate(operator, "retryRefund", { paymentId, refundId: failedId })).toMatchObject({
     state: "done",
   });

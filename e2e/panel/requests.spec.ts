@@ -12,7 +12,7 @@ test.beforeAll(() => {
 });
 const roomPath = () => `/projects/${projectId}/requests`;
 
-test("an empty project shows how an agent files a request, in light and dark, at a desk and on a phone", async ({
+test("an empty project shows how an agent files a request, in light and dark, on a desktop and on a phone", async ({
   page,
 }) => {
   const empty = admin("project", "create", "--name", "Empty", "--organization", world.organizationId);
@@ -29,23 +29,21 @@ test("an empty project shows how an agent files a request, in light and dark, at
   }
 });
 
-test("a member writes a request by hand, is told what is wrong at its field, submits and rewords it", async ({
-  page,
-}) => {
+test("a member writes a request, sees errors at their fields, submits and revises it", async ({ page }) => {
   await open(page, roomPath());
-  await page.getByRole("link", { name: "Write a request" }).click();
+  await page.getByRole("link", { name: "Write request" }).click();
   await page.waitForURL("**/requests/new");
   const summary = unique("Sort stamps");
   const cases = page.getByLabel("Acceptance cases");
   await cases.fill('[{ "input": 1 }');
-  await expect(page.getByText(/This is not JSON yet/)).toBeVisible();
+  await expect(page.getByText(/This is not valid JSON/)).toBeVisible();
   await expect(cases).toHaveAttribute("aria-invalid", "true");
   await page.getByRole("button", { name: "Save draft" }).click();
   await expect(page.getByLabel("Summary")).toBeFocused();
-  await expect(page.getByText("Say in one line what is needed.")).toBeVisible();
+  await expect(page.getByText("Enter a one-line summary.")).toBeVisible();
   await expectAccessible(page);
   await cases.fill('[{ "input": { "stamp": 1 }, "expected": { "country": "NO" } }]');
-  await expect(page.getByText(/This is not JSON yet/)).toHaveCount(0);
+  await expect(page.getByText(/This is not valid JSON/)).toHaveCount(0);
   await page.getByLabel("Summary").fill(summary);
   await page.getByLabel("Need", { exact: true }).fill("A photograph goes in, a country comes out.");
   await page.getByRole("button", { name: "Save draft" }).click();
@@ -61,7 +59,7 @@ test("a member writes a request by hand, is told what is wrong at its field, sub
   await page.getByRole("button", { name: "Submit" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Submit request" }).click();
   await expect(status).toHaveText("Submitted");
-  const thread = page.getByRole("region", { name: "What happened" });
+  const thread = page.getByRole("region", { name: "History" });
   await expect(thread.getByRole("listitem")).toHaveText([
     new RegExp(`Filed as a draft.*${world.member.email}`),
     new RegExp(`Submitted.*${world.member.email}`),
@@ -84,7 +82,9 @@ test("a member writes a request by hand, is told what is wrong at its field, sub
   await expectAccessible(page);
 });
 
-test("the list is filtered by state and read page by page; long words break nothing", async ({ page }) => {
+test("the list is filtered by state and paginated, and long words do not break the layout", async ({
+  page,
+}) => {
   const crowded = admin("project", "create", "--name", "Crowded", "--organization", world.organizationId);
   const long = await file(
     needOf(crowded.projectId, { summary: `${"W".repeat(290)} end`, need: "x".repeat(19_000) }),
@@ -117,10 +117,7 @@ test("the list is filtered by state and read page by page; long words break noth
 test.describe("others", () => {
   test.use({ storageState: { cookies: [], origins: [] } });
 
-  test("a viewer reads and cannot write; a stranger finds nothing, as if it were not there", async ({
-    page,
-    browser,
-  }) => {
+  test("a viewer can read but not write, and a stranger gets not found", async ({ page, browser }) => {
     const { id } = await file(needOf(projectId));
     await enter(page.context(), makePerson("viewer"));
     await open(page, `${roomPath()}/${id}`);
@@ -128,7 +125,7 @@ test.describe("others", () => {
     await expect(page.getByRole("button", { name: "Submit" })).toHaveCount(0);
     await expect(page.getByRole("link", { name: "Revise" })).toHaveCount(0);
     await open(page, `${roomPath()}/new`);
-    await expect(page.getByText("Viewers read")).toBeVisible();
+    await expect(page.getByText("Read-only access")).toBeVisible();
     await expectAccessible(page);
 
     const { organizationId } = admin("organization", "create", "--name", unique("Elsewhere"));
@@ -137,12 +134,12 @@ test.describe("others", () => {
     for (const requestId of [id, "cr_00000000000000000000000000"]) {
       const answer = await other.page.goto(`${roomPath()}/${requestId}`);
       expect(answer?.status()).toBe(404);
-      await expect(other.page.getByText("Nothing here")).toBeVisible();
+      await expect(other.page.getByText("Page not found")).toBeVisible();
     }
     await other.context.close();
   });
 
-  test("what an operator asks or declines is told to the customer with the next step", async ({
+  test("an operator's question or refusal is shown to the customer with the next step", async ({
     browser,
     page,
   }) => {
@@ -163,11 +160,11 @@ test.describe("others", () => {
 
     await enter(page.context(), world.member);
     await open(page, `${roomPath()}/${asked.id}`);
-    await expect(page.getByText("The operator needs to know more")).toBeVisible();
+    await expect(page.getByText("Question from the operator")).toBeVisible();
     await expect(page.getByText("Your turn")).toBeVisible();
     await expectAccessible(page);
     await open(page, `${roomPath()}/${declined.id}`);
-    await expect(page.getByText("Why it was declined")).toBeVisible();
+    await expect(page.getByText("Reason for declining")).toBeVisible();
     await expect(page.getByText("Nothing to do")).toBeVisible();
     await expectAccessible(page);
     await open(page, `${roomPath()}/${price.requestId}`);

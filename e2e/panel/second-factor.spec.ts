@@ -15,7 +15,7 @@ test("a person turns a second factor on, signs in with codes, and turns it off",
 
   await card.getByLabel("Your password").fill("not the password");
   await card.getByRole("button", { name: "Set up" }).click();
-  await expect(card.getByLabel("Your password")).toHaveAccessibleDescription("This is not the password.");
+  await expect(card.getByLabel("Your password")).toHaveAccessibleDescription("The password is not correct.");
   const secret = await secretOf(page, person.password);
   await look(page, "second-factor-setup");
   await code.fill("000000");
@@ -34,7 +34,7 @@ test("a person turns a second factor on, signs in with codes, and turns it off",
   await card.getByRole("button", { name: "Done" }).click();
   await expect(recovery).toHaveCount(0);
 
-  // The password alone opens nothing: neither a page nor the API.
+  // The password alone gives access to neither pages nor the API.
   const other = await (await browser.newContext({ baseURL: world.baseUrl, viewport: PHONE })).newPage();
   await open(other, "/sign-in?callbackUrl=/account");
   await signIn(other, person);
@@ -49,7 +49,7 @@ test("a person turns a second factor on, signs in with codes, and turns it off",
   await other.getByLabel("Code").fill("000000");
   await other.getByRole("button", { name: "Sign in" }).click();
   await expect(other.getByRole("alert").filter({ hasText: "code" })).toHaveText(
-    "This code is not right, or was used.",
+    "This code is wrong or was already used. Enter the current code.",
   );
   const right = codeOf(secret);
   await other.getByLabel("Code").fill(right);
@@ -57,12 +57,12 @@ test("a person turns a second factor on, signs in with codes, and turns it off",
   await expect(other.getByRole("heading", { level: 1, name: "Account" })).toBeVisible();
   expect((await other.request.get("/v1/auth/sessions")).status()).toBe(200);
 
-  // The same code again is worth nothing; a recovery code is, once.
+  // The same code does not work again; a recovery code works once.
   const third = await (await browser.newContext({ baseURL: world.baseUrl })).newPage();
   await open(third, "/sign-in?callbackUrl=/account");
   await signIn(third, person);
   for (const [typed, answer] of [
-    [right, "This code is not right, or was used."],
+    [right, "This code is wrong or was already used. Enter the current code."],
     [recoveryCode, null],
   ] as const) {
     await third.getByLabel("Code").fill(typed);

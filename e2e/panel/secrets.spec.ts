@@ -8,16 +8,17 @@ import { admin, call, makePerson, unique, world } from "../world";
 import { enter, open } from "./panel";
 
 /*
- * No page says a secret: what the installation lives by, what people typed in and what was handed out once is searched for in
- * every page there is, as an owner and operator gets it with what it hands to its scripts, and in every script they load.
+ * No page contains a secret. The installation's own secrets, secrets that people entered and secrets shown once are
+ * searched for in every page, as an owner and operator receives it including its script data, and in every script the
+ * pages load.
  */
 
-/** Every page of the app, by its address; what stands for its parameters is below. */
+/** Every page of the app, by its path; the values of its parameters are below. */
 const PAGES = readdirSync("app", { recursive: true, encoding: "utf8" })
   .filter((file) => /(^|\/)page\.tsx$/.test(file))
   .map((file) => `/${file.replace(/\/?page\.tsx$/, "")}`.replaceAll(/\/\([^)]*\)/g, "") || "/");
 
-/** An account of a provider takes any key here. */
+/** A provider that accepts any key. */
 async function startVendor() {
   const server = createServer((_, response) => {
     response.writeHead(200, { "content-type": "application/json" });
@@ -29,7 +30,7 @@ async function startVendor() {
   return { url: `http://127.0.0.1:${port}`, stop: () => new Promise((closed) => server.close(closed)) };
 }
 
-/** Texts of an installation's own secrets, by their names. */
+/** The installation's own secrets, by name. */
 function installed(): Secret[] {
   const dataDir = process.env.CAPSTAN_E2E_DATA_DIR ?? process.env.CAPSTAN_DATA_DIR ?? "";
   const kept: Record<string, unknown> = JSON.parse(readFileSync(join(dataDir, "secrets.json"), "utf8"));
@@ -42,7 +43,7 @@ async function posted(request: APIRequestContext, path: string, data: object) {
   return answer.json();
 }
 
-/** What stands in the address of a page of this project; something nobody has where none is at hand. */
+/** The path parameters of this project's pages; made-up values where the project has none. */
 async function parameters(projectId: string, key: string): Promise<Record<string, string>> {
   const ask = async (path: string, body?: object) => {
     const answer = await call(path, body ? { key, body } : { key });
@@ -78,15 +79,15 @@ async function parameters(projectId: string, key: string): Promise<Record<string
 const addressOf = (page: string, values: Record<string, string>) =>
   page.replaceAll(/\[(\w+)\]/g, (_, name: string) => {
     const value = values[name];
-    if (!value) throw new Error(`${page}: say in this test what stands for ${name}`);
+    if (!value) throw new Error(`${page}: add a value for ${name} to this test`);
     return value;
   });
 
-test("no page and no script says a secret", async ({ page }) => {
+test("no page and no script contains a secret", async ({ page }) => {
   test.setTimeout(300_000);
   const vendor = await startVendor();
   try {
-    // A house of its own: what is connected here is in nobody's way.
+    // Its own organization, so that its connections do not affect other tests.
     const { organizationId } = admin("organization", "create", "--name", unique("Swept"));
     const { projectId } = admin("project", "create", "--name", "Swept", "--organization", organizationId);
     const { apiKey: key } = admin("key", "create", "--project", projectId, "--name", "Swept");
@@ -134,7 +135,7 @@ test("no page and no script says a secret", async ({ page }) => {
     const secrets: Secret[] = [
       ...installed(),
       ...Object.entries(own).map(([name, value]) => ({ name, value })),
-      { name: "a session of a panel", value: session.accessToken },
+      { name: "a session of an embed", value: session.accessToken },
       { name: "a launch code", value: code.code },
       { name: "the key of a project", value: key },
       { name: "a key of the organization", value: world.unboundApiKey },
@@ -142,7 +143,7 @@ test("no page and no script says a secret", async ({ page }) => {
       ...cookies.filter(({ httpOnly }) => httpOnly).map(({ name, value }) => ({ name, value })),
     ].filter(({ value }) => value.length >= 12);
     expect(secrets.length).toBeGreaterThan(8);
-    // The page of keys tells them apart by how they begin.
+    // The keys page distinguishes keys by their prefix.
     const shown = `${keyPrefix(key)} ${keyPrefix(world.unboundApiKey)}`;
     const needles = needlesOf(secrets, shown);
 
@@ -165,7 +166,7 @@ test("no page and no script says a secret", async ({ page }) => {
       true,
     );
     expect(sweep(texts, needles)).toEqual([]);
-    // What would be there is found.
+    // Check that the search finds a present secret.
     const planted = { where: "planted", text: `…${key.slice(-20)}…` };
     expect(sweep([planted], needles)).toHaveLength(1);
   } finally {

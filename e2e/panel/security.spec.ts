@@ -3,7 +3,7 @@ import { admin, makePerson, unique, world } from "../world";
 import { look, setUp } from "./authenticator";
 import { expect, open, signIn } from "./panel";
 
-test("an owner asks everybody for a second factor; a member is led to set it up and goes on", async ({
+test("an owner requires a second factor, and a member is led to set it up and continues", async ({
   browser,
 }) => {
   const name = unique("Vault");
@@ -23,25 +23,25 @@ test("an owner asks everybody for a second factor; a member is led to set it up 
   await open(owner, settings);
   const security = owner.getByRole("region", { name: "Security" });
   await expect(security).toContainText("2 of 2 members have none.");
-  await expect(security.getByRole("button", { name: "Ask for it" })).toBeDisabled();
-  await security.getByRole("link", { name: "Set up one of your own" }).click();
+  await expect(security.getByRole("button", { name: "Require second factor" })).toBeDisabled();
+  await security.getByRole("link", { name: "Set up your own" }).click();
   await owner.waitForURL("**/account");
   await setUp(owner, people[0].password);
   await open(owner, settings);
-  await security.getByRole("button", { name: "Ask for it" }).click();
-  await owner.getByRole("alertdialog").getByRole("button", { name: "Ask for it" }).click();
+  await security.getByRole("button", { name: "Require second factor" }).click();
+  await owner.getByRole("alertdialog").getByRole("button", { name: "Require second factor" }).click();
   await expect(security).toContainText("1 of 2 members has none.");
-  await security.getByLabel("Hours a session lasts").fill("12");
+  await security.getByLabel("Session length (hours)").fill("12");
   // The message of the first change may still be there.
   const saved = owner.waitForResponse((response) => response.url().includes("organizations.setSecurity"));
   await security.getByRole("button", { name: "Save" }).click();
   expect((await saved).ok()).toBe(true);
-  await expect(owner.getByText("The security settings are changed").first()).toBeVisible();
+  await expect(owner.getByText("Security settings saved").first()).toBeVisible();
   await owner.reload();
-  await expect(security.getByLabel("Hours a session lasts")).toHaveValue("12");
+  await expect(security.getByLabel("Session length (hours)")).toHaveValue("12");
   await look(owner, "security-settings");
 
-  // By a link within the open page, and by its address.
+  // By a link in the open page, and by URL.
   await member.getByRole("link", { name: "API keys" }).click();
   await member.waitForURL("**/account");
   await open(member, `/projects/${projectId}/jobs`);

@@ -10,7 +10,7 @@ const shownFromMemory = () => {
 };
 
 for (const path of [keysPath, "/account", "/billing", "/notifications"])
-  test(`a page the browser kept leads to sign-in when the session has ended: ${path.replace(world.projectId, "{id}")}`, async ({
+  test(`a page restored from the browser's cache leads to sign-in when the session has ended: ${path.replace(world.projectId, "{id}")}`, async ({
     page,
     context,
   }) => {
@@ -19,10 +19,12 @@ for (const path of [keysPath, "/account", "/billing", "/notifications"])
     await context.clearCookies();
     await page.evaluate(shownFromMemory);
     await page.waitForURL("**/sign-in?*");
-    await expect(page.getByLabel("E-mail")).toBeVisible();
+    await expect(page.getByLabel("Email")).toBeVisible();
   });
 
-test("a page the browser kept is loaded again while the session goes on", async ({ page }) => {
+test("a page restored from the browser's cache is loaded again while the session is valid", async ({
+  page,
+}) => {
   await open(page, keysPath);
   await page.evaluate(() => {
     document.title = "Kept";
@@ -32,7 +34,7 @@ test("a page the browser kept is loaded again while the session goes on", async 
   await expect(page.getByRole("heading", { name: "API keys", level: 1 })).toBeVisible();
 });
 
-test("typed text stays on a page the browser kept, and the reader signs in beside it", async ({
+test("typed text stays on a page restored from the browser's cache, and the reader signs in in another tab", async ({
   page,
   context,
 }) => {

@@ -2,7 +2,7 @@ import { expect, test } from "@playwright/test";
 import { unique, world } from "../world";
 import { jobsPath, open, signIn } from "./panel";
 
-test("whoever is not signed in is asked to, and then sees the page they wanted", async ({ page }) => {
+test("a signed-out reader signs in, and then sees the requested page", async ({ page }) => {
   await open(page, jobsPath({ status: "failed" }));
   await expect(page).toHaveURL(/\/sign-in\?callbackUrl=/);
   await signIn(page, world.member);
@@ -12,14 +12,14 @@ test("whoever is not signed in is asked to, and then sees the page they wanted",
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Lax", path: "/" });
 });
 
-test("a wrong password and an unknown e-mail get the same words", async ({ page }) => {
+test("a wrong password and an unknown email get the same message", async ({ page }) => {
   await open(page, "/sign-in");
-  const alert = page.getByRole("alert").filter({ hasText: "E-mail" });
+  const alert = page.getByRole("alert").filter({ hasText: "email" });
   await signIn(page, { email: world.member.email, password: "not the password" });
-  await expect(alert).toHaveText("E-mail or password is wrong.");
+  await expect(alert).toHaveText("Wrong email or password.");
   await open(page, "/sign-in");
   await signIn(page, { email: `${unique("nobody")}@example.com`, password: "not the password" });
-  await expect(alert).toHaveText("E-mail or password is wrong.");
+  await expect(alert).toHaveText("Wrong email or password.");
   await expect(page).toHaveURL(/\/sign-in$/);
 });
 
@@ -29,9 +29,7 @@ test("a link cannot send a reader to another site after signing in", async ({ pa
   await expect(page).toHaveURL(new RegExp(`/projects/${world.projectId}/jobs$`));
 });
 
-test("signing out ends this session, on this device alone, and a copy of its cookie is worth nothing", async ({
-  browser,
-}) => {
+test("signing out ends only this session, and a copy of its cookie no longer works", async ({ browser }) => {
   const [one, other] = await Promise.all([browser.newPage(), browser.newPage()]);
   for (const page of [one, other]) {
     await open(page, `${world.baseUrl}/sign-in`);
@@ -41,7 +39,7 @@ test("signing out ends this session, on this device alone, and a copy of its coo
   const kept = await one.context().cookies();
   await one.getByRole("button", { name: /^Account/ }).click();
   await one.getByRole("menuitem", { name: "Sign out" }).click();
-  await expect(one.getByRole("status")).toHaveText("You are signed out here.");
+  await expect(one.getByRole("status")).toHaveText("You are signed out.");
   await one.context().addCookies(kept);
   await one.goto(`${world.baseUrl}/`);
   await expect(one).toHaveURL(/\/sign-in/);

@@ -3,12 +3,10 @@ import { catalogPath, expect, expectAccessible, expectNoSidewaysScroll, open, si
 
 const NEED = "Say which trees stand in a picture, and how old they are.";
 
-test("a page with something typed on it is left by a link, or loaded anew, only by who says so", async ({
-  page,
-}) => {
+test("leaving or reloading a page with unsaved input asks first", async ({ page }) => {
   const form = `/projects/${world.projectId}/requests/new`;
   await open(page, form);
-  // Nothing typed, nothing asked.
+  // Without input there is no question.
   await page.getByRole("link", { name: "Cancel" }).click();
   await page.waitForURL((url) => url.pathname.endsWith("/requests"));
   await open(page, form);
@@ -27,7 +25,7 @@ test("a page with something typed on it is left by a link, or loaded anew, only 
     }
   }
   await page.setViewportSize({ width: 1280, height: 900 });
-  await asked.getByRole("button", { name: "Stay here" }).click();
+  await asked.getByRole("button", { name: "Cancel" }).click();
   await expect(page).toHaveURL(new RegExp(`${form}$`));
   await expect(page.getByLabel("Need")).toHaveValue(NEED);
 
@@ -42,11 +40,11 @@ test("a page with something typed on it is left by a link, or loaded anew, only 
   await page.getByRole("link", { name: "Jobs", exact: true }).click();
   await asked.getByRole("button", { name: "Leave" }).click();
   await page.waitForURL("**/jobs");
-  await page.reload(); // nothing is asked any more
+  await page.reload(); // no question any more
   await expect(page.getByRole("heading", { name: "Jobs", exact: true })).toBeVisible();
 });
 
-test("a session that ends takes no typed text away: one signs in beside the page, comes back and sends it", async ({
+test("when a session ends, typed text stays: the reader signs in in another tab, comes back and submits it", async ({
   browser,
 }) => {
   const person = makePerson("member");
@@ -67,19 +65,19 @@ test("a session that ends takes no typed text away: one signs in beside the page
   await page.screenshot({ path: "test-results/looks/unsaved-signed-out.png" });
   const [beside] = await Promise.all([
     context.waitForEvent("page"),
-    told.getByRole("button", { name: "Sign in in another tab" }).click(),
+    told.getByRole("button", { name: "Sign in" }).click(),
   ]);
   await beside.waitForLoadState();
   await open(beside, new URL(beside.url()).pathname + new URL(beside.url()).search);
   await signIn(beside, person);
-  await expect(beside.getByRole("heading", { name: "You are signed in" })).toBeVisible();
+  await expect(beside.getByRole("heading", { name: "You're signed in" })).toBeVisible();
   await expectAccessible(beside);
   await beside.screenshot({ path: "test-results/looks/signed-in.png" });
   await beside.close();
 
   await page.bringToFront();
   await page.evaluate(() => window.dispatchEvent(new Event("focus")));
-  await expect(page.getByText("You are signed in again.")).toBeVisible();
+  await expect(page.getByText("You're signed in again.")).toBeVisible();
   await expect(page.getByLabel("Need")).toHaveValue(NEED);
   await page.getByRole("button", { name: "Save draft" }).click();
   await page.waitForURL("**/requests/cr_*");
@@ -87,7 +85,7 @@ test("a session that ends takes no typed text away: one signs in beside the page
   await context.close();
 });
 
-test("what is typed in the playground, of an adapter and for a comparison is asked about, and goes along to a comparison", async ({
+test("leaving unsaved input in the playground, an adapter form or a comparison asks first, and Compare carries it along", async ({
   page,
 }) => {
   const asked = page.getByRole("alertdialog", { name: "Leave without saving?" });
@@ -102,7 +100,7 @@ test("what is typed in the playground, of an adapter and for a comparison is ask
   await open(page, `${catalogPath("text.general.fast.v1")}`);
   await page.getByLabel("Content").first().fill("How many trees?");
   await leaveBy("Jobs");
-  await asked.getByRole("button", { name: "Stay here" }).click();
+  await asked.getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("link", { name: "Compare", exact: true }).click();
   await page.waitForURL("**/comparisons/new?*");
   await expect(page.getByLabel("Content").first()).toHaveValue("How many trees?");

@@ -29,16 +29,16 @@ test("usage is stacked by capability, provider and key, and its tables have the 
   const row = groups.getByRole("row", { name: /^image\.generate\.v1/ });
   await expect(row).toBeVisible();
 
-  // The sentence of the chart, the sum of the groups and the sum of the days say the same amount.
+  // The chart's label, the sum of the groups and the sum of the days show the same amount.
   const whole = /: (\$[\d.,]+) in total/.exec((await chart.getAttribute("aria-label")) ?? "")?.[1];
   expect(whole).toBeDefined();
-  await expect(groups.getByRole("row", { name: /^In total/ })).toContainText(whole ?? "");
+  await expect(groups.getByRole("row", { name: /^Total/ })).toContainText(whole ?? "");
 
   await page.getByRole("link", { name: "Provider", exact: true }).click();
   await expect(page.getByRole("table", { name: /^Usage by provider/ })).toContainText("sandbox");
   await page.getByRole("link", { name: "Key or person" }).click();
   await expect(page.getByRole("table", { name: /^Usage by key or person/ })).toBeVisible();
-  // Faster than the page follows: the second choice keeps the first.
+  // Faster than the navigation: the second choice keeps the first.
   await page.getByRole("link", { name: "Executions", exact: true }).click();
   await page.getByRole("link", { name: "7 days" }).click();
   await expect(page).toHaveURL(/days=7/);
@@ -46,7 +46,7 @@ test("usage is stacked by capability, provider and key, and its tables have the 
   await expect(page.getByRole("table", { name: "Executions by day and key or person" })).toBeVisible();
 });
 
-test("the days that are shown are had as a file of FOCUS columns", async ({ page }) => {
+test("the days shown can be exported as CSV with FOCUS columns", async ({ page }) => {
   const job = await ended((await submit({ input: textInput("Export") })).jobId);
   await open(page, usagePath({ days: "7" }));
   const [download] = await Promise.all([
@@ -59,7 +59,7 @@ test("the days that are shown are had as a file of FOCUS columns", async ({ page
   expect(lines.filter((line) => line.includes(job.jobId)).length).toBe(1);
 });
 
-test("the cost of a job: what was reserved and charged, who paid, and unknown where nobody knows", async ({
+test("a job's cost shows the reserved amount, charge and payer, and unknown where it is not known", async ({
   page,
 }) => {
   const tag = unique("cost");
@@ -80,7 +80,7 @@ test("the cost of a job: what was reserved and charged, who paid, and unknown wh
   await open(page, jobPath(lost.jobId));
   await expect(fact("Charged")).toHaveText("Unknown");
   await expect(fact("Provider cost")).toHaveText("Unknown");
-  await expect(fact("Reserved")).toContainText("until a person decides");
+  await expect(fact("Reserved")).toContainText("until a person resolves it");
 
   await open(page, jobsPath({ tag }));
   await expect(page.getByRole("row").filter({ hasText: "TRANSPORT_AMBIGUOUS" })).toContainText(

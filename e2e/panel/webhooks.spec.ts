@@ -6,7 +6,7 @@ import { expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./
 const PHONE = { width: 390, height: 844 };
 const webhooksPath = `/projects/${world.projectId}/webhooks`;
 
-/** A receiver of one's own, over real HTTP. */
+/** A receiver over real HTTP. */
 async function startReceiver(path: string) {
   const received: { headers: Record<string, string>; body: string }[] = [];
   const state = { status: 204 };
@@ -33,26 +33,26 @@ async function startReceiver(path: string) {
   };
 }
 
-/** The events of a job that have arrived, in the order of their first arrival. */
+/** A job's received events, in the order of their first arrival. */
 function eventsOf(received: { body: string }[], jobId: string): unknown[] {
   const events = received.map(({ body }) => JSON.parse(body)).filter((event) => event.jobId === jobId);
   return events.filter((event, place) => events.findIndex(({ id }) => id === event.id) === place);
 }
 
-test("an endpoint is added, gets a job's events signed, and can be edited, disabled and asked to take one again", async ({
+test("an endpoint receives a job's signed events, and can be edited, replayed and disabled", async ({
   page,
 }) => {
   const receiver = await startReceiver("panel");
   try {
     await open(page, webhooksPath);
     await page.getByRole("button", { name: "Add endpoint" }).first().click();
-    const form = page.getByRole("dialog", { name: "Add an endpoint" });
+    const form = page.getByRole("dialog", { name: "Add endpoint" });
     await form.getByLabel("URL").fill(receiver.url);
     await form.getByRole("button", { name: "Add endpoint" }).click();
     const shown = page.getByRole("dialog", { name: "Copy the signing secret now" });
     const secret = (await shown.getByTestId("new-secret").textContent()) ?? "";
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    await shown.getByRole("button", { name: "I have stored it" }).click();
+    await shown.getByRole("button", { name: "Done" }).click();
     await expect(page.getByText(secret)).toHaveCount(0);
     const row = page.getByRole("listitem").filter({ hasText: receiver.url });
     await expect(row).toContainText("Enabled");
@@ -69,14 +69,14 @@ test("an endpoint is added, gets a job's events signed, and can be edited, disab
     const verifier = new Webhook(secret);
     for (const { body, headers } of receiver.received) verifier.verify(body, headers);
 
-    // The log, a delivery in full, and the same one again.
+    // The log, one delivery in full, and its replay.
     await page.reload();
     const eventId = `evt_${jobId.slice(4)}_1`;
     const line = page.locator(`tr[data-delivery="${eventId}"]`).filter({ hasText: receiver.url });
     await expect(line).toContainText("Succeeded");
     await line.getByRole("button").click();
     const detail = page.getByRole("dialog", { name: "job.queued" });
-    await expect(detail.getByRole("list", { name: "Tries, newest first" })).toContainText("HTTP 204");
+    await expect(detail.getByRole("list", { name: "Attempts, newest first" })).toContainText("HTTP 204");
     await expect(detail.getByRole("region", { name: "Body" })).toContainText(jobId);
     const before = receiver.received.filter(({ headers }) => headers["webhook-id"] === eventId);
     await detail.getByRole("button", { name: "Replay" }).click();
@@ -85,12 +85,12 @@ test("an endpoint is added, gets a job's events signed, and can be edited, disab
       expect(all).toHaveLength(before.length + 1);
       expect(all.at(-1)?.body).toBe(before[0]?.body);
     }).toPass({ timeout: 20_000 });
-    await expect(detail.getByRole("list", { name: "Tries, newest first" }).getByRole("listitem")).toHaveCount(
-      2,
-    );
+    await expect(
+      detail.getByRole("list", { name: "Attempts, newest first" }).getByRole("listitem"),
+    ).toHaveCount(2);
     await page.keyboard.press("Escape");
 
-    // Only one kind of event from now on; then none.
+    // Subscribe to one event type, then disable.
     await row.getByRole("button", { name: "Edit" }).click();
     const edit = page.getByRole("dialog", { name: "Edit endpoint" });
     await edit.getByRole("checkbox", { name: "job.succeeded" }).click();
@@ -108,7 +108,7 @@ test("an endpoint is added, gets a job's events signed, and can be edited, disab
   }
 });
 
-test("what no event can be sent to is refused beside the field", async ({ page }) => {
+test("an invalid URL is refused beside the field", async ({ page }) => {
   await open(page, webhooksPath);
   await page.getByRole("button", { name: "Add endpoint" }).first().click();
   const form = page.getByRole("dialog");
@@ -117,9 +117,7 @@ test("what no event can be sent to is refused beside the field", async ({ page }
   await expect(form.getByRole("alert")).toContainText("https");
 });
 
-test("the webhooks, their dialogs and a delivery that failed are accessible and fit a phone", async ({
-  page,
-}) => {
+test("webhooks, their dialogs and a failed delivery are accessible and fit a phone", async ({ page }) => {
   const receiver = await startReceiver("looks");
   receiver.state.status = 410;
   try {

@@ -7,7 +7,7 @@ import { PanelData } from "@/components/trpc";
 import { findPerson } from "@/server/auth/session";
 import { panelRead } from "@/server/trpc/prefetch";
 
-/** The frame of what belongs to an organization: that of the project last looked at. */
+/** The frame of an organization's pages: that of the project last opened. */
 export default async function BillingLayout({ children }: { children: ReactNode }) {
   const person = await findPerson();
   if (!person) return children;

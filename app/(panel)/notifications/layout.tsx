@@ -1,2 +1,2 @@
-/** What belongs to a person is framed as what belongs to an organization is. */
+/** A person's pages use the same frame as an organization's. */
 export { default } from "../billing/layout";

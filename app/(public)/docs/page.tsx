@@ -7,10 +7,10 @@ import { openapi } from "@/server/api/openapi";
 import { endpoints } from "@/server/api/v1";
 
 export const metadata: Metadata = { title: "API reference" };
-/** Made once, at build time: it changes only with the code. */
+/** Rendered once, at build time: it changes only with the code. */
 export const dynamic = "force-static";
 
-/** The API reference, drawn from the same values that serve the API. Needs no script. */
+/** The API reference, rendered from the values that serve the API. Works without scripts. */
 export default function DocsPage() {
   const document = openapi(endpoints);
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -50,14 +50,14 @@ export default function DocsPage() {
       <main id="main" className="min-w-0">
         <h1 className="text-xl font-semibold">API reference</h1>
         <p className="mt-1 text-base text-muted">
-          Version {document.info.version}. {document.info.description} Also as{" "}
+          Version {document.info.version}. {document.info.description} Also available as{" "}
           <a className="text-link underline" href="/openapi.json">
             OpenAPI 3.1
           </a>
           .
         </p>
         <p className="mt-2 text-base text-muted">
-          Send an API key as <code>Authorization: Bearer cap_…</code>. Refusals are{" "}
+          Send an API key as <code>Authorization: Bearer cap_…</code>. Errors have the form{" "}
           <code>{'{"detail": {"code", "message", "details"}}'}</code>; branch on the code.
         </p>
         {groups.map((group) => (

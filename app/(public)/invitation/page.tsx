@@ -6,7 +6,7 @@ import { findPerson } from "@/server/auth/session";
 
 export const metadata: Metadata = { title: "Invitation", referrer: "no-referrer" };
 
-/** Where the link of an invitation leads. Its token follows #, so this page learns it in the browser alone. */
+/** The target of an invitation link. Its token follows #, so only the browser sees it. */
 export default async function Invitation() {
   const person = await findPerson();
   return (

@@ -33,7 +33,7 @@ export default async function SignInPage({ searchParams }: Props) {
             {reason}
           </Notice>
         )}
-        {/* Without JavaScript the form could be sent, but the answer to it is none that a person can use. */}
+        {/* Without JavaScript the form could be submitted, but its response is not usable. */}
         <noscript>
           <style>{"#sign-in-form { display: none }"}</style>
           <Notice tone="warn" title="Signing in needs JavaScript.">

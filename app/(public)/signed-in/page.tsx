@@ -4,13 +4,14 @@ import { requirePerson } from "@/server/auth/session";
 
 export const metadata: Metadata = { title: "Signed in" };
 
-/** For who signed in beside a page on which something is typed, and goes back to it. */
+/** For a reader who signed in in a second tab to keep unsaved input in the first. */
 export default async function SignedInPage() {
   const { email } = await requirePerson("/signed-in");
   return (
     <PlainPage>
-      <PlainTitle title="You are signed in">
-        As {email}. Close this tab, and go on where you were: what you typed there is still on its page.
+      <PlainTitle title="You're signed in">
+        You're signed in as {email}. Close this tab and return to the previous one. Your changes are still
+        there.
       </PlainTitle>
     </PlainPage>
   );

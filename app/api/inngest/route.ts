@@ -7,14 +7,13 @@ import { env, publicUrl, usesInngestServer } from "@/server/env";
 const called = serve({
   client: inngest,
   functions,
-  // The address the server is told to call: ours as the world sees it, or another one where the two share a network.
+  // The address the server calls: our public one, or another where both share a network.
   serveOrigin: env.INNGEST_SERVE_ORIGIN ?? publicUrl,
 });
 
-export const dynamic = "force-dynamic"; // what is configured counts when it runs, not when it was built
+export const dynamic = "force-dynamic"; // the configuration is read at run time, not at build time
 
-// With the embedded engine nobody has a reason to call, and in development such calls would be believed unsigned.
-const nothing = () =>
-  Response.json({ detail: { code: "NotFound", message: "Nothing is here." } }, { status: 404 });
+// With the embedded engine there is no caller, and in development unsigned calls would be accepted.
+const nothing = () => Response.json({ detail: { code: "NotFound", message: "Not found." } }, { status: 404 });
 
 export const { GET, POST, PUT } = usesInngestServer ? called : { GET: nothing, POST: nothing, PUT: nothing };

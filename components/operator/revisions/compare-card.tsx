@@ -15,7 +15,7 @@ import type { RequestRevision } from "@/server/contract/requests";
 import { compare, type MemberChange } from "./compare";
 import { DiffView } from "./diff-view";
 
-/** Two wordings of a request side by side, member by member. The reader chooses which; at first the last two. */
+/** Two revisions of a request side by side, member by member. The reader chooses which; the latest two by default. */
 export function CompareCard({ requestId, revisions }: { requestId: string; revisions: RevisionHead[] }) {
   const [chosen, choose] = useState<{ older?: string; newer?: string }>({});
   const newer = revisions.find(({ id }) => id === chosen.newer) ?? revisions[0];
@@ -91,7 +91,7 @@ function Compared({
   newer: RevisionHead;
 }) {
   const trpc = useTRPC();
-  // A revision never changes, so it is read once.
+  // A revision never changes, so it is fetched once.
   const reads = useQueries({
     queries: [older, newer].map(({ id }) =>
       trpc.operator.revision.queryOptions(
@@ -104,7 +104,7 @@ function Compared({
   if (failed)
     return (
       <ErrorState
-        title="The revisions could not be read"
+        title="Could not load the revisions"
         requestId={toFailure(failed.error).requestId ?? undefined}
         action={<Button onClick={() => reads.map((read) => read.refetch())}>Try again</Button>}
       >
@@ -120,7 +120,7 @@ function Compared({
       </div>
     );
   if (before.id === after.id) return <Same>Choose two different revisions.</Same>;
-  if (before.requestHash === after.requestHash) return <Same>Both have the same wording.</Same>;
+  if (before.requestHash === after.requestHash) return <Same>Both revisions have the same content.</Same>;
   return <Members key={`${before.id} ${after.id}`} older={before} newer={after} />;
 }
 
@@ -152,7 +152,7 @@ function Members({ older, newer }: { older: RequestRevision; newer: RequestRevis
             <DiffView
               rows={member.rows}
               isProse={member.isProse}
-              caption={`${member.label}, revision ${older.number} beside revision ${newer.number}`}
+              caption={`${member.label}, revision ${older.number} and revision ${newer.number}`}
             />
           )}
         </section>

@@ -7,7 +7,7 @@ const marked = (line: Line | null) =>
 const sides = (rows: Row[]) => rows.map(({ older, newer }) => [marked(older), marked(newer)]);
 const plain = (line: Line) => line.pieces.map(({ text }) => text).join("");
 
-test("a changed line stands beside what it was, and its words are marked on both sides", () => {
+test("a changed line is beside its old version, with changed words marked on both sides", () => {
   const rows = diffLines(
     "Read drawings.\nGive every length in inches.\nBe quick.",
     "Read drawings.\nGive every length in millimetres.\nBe quick.",
@@ -20,7 +20,7 @@ test("a changed line stands beside what it was, and its words are marked on both
   expect(rows.map(({ kind }) => kind)).toEqual(["same", "changed", "same"]);
 });
 
-test("an added line has nothing beside it, a removed one neither, and lines keep their numbers", () => {
+test("added and removed lines have an empty other side, and lines keep their numbers", () => {
   const rows = diffLines("one\ntwo\nfour", "one\nthree\nfour\nfive");
   expect(sides(rows)).toEqual([
     ["one", "one"],
@@ -40,7 +40,7 @@ test("an added line has nothing beside it, a removed one neither, and lines keep
   ]);
 });
 
-test("a text that is new or gone is whole on its side", () => {
+test("a new or removed text is shown in full on its side", () => {
   expect(sides(diffLines(null, "a\nb"))).toEqual([
     [null, "a"],
     [null, "b"],
@@ -52,13 +52,13 @@ test("a text that is new or gone is whole on its side", () => {
   expect(diffLines(null, null)).toEqual([]);
 });
 
-test("lines with little in common are shown whole, without marks", () => {
+test("lines with little in common are shown in full, without marks", () => {
   const [row] = diffLines("The quick brown fox jumps.", "Invoices in Latvian, please, with totals.");
   expect(row?.older?.pieces).toHaveLength(1);
   expect(row?.newer?.pieces).toHaveLength(1);
 });
 
-test("every character of both texts is in the comparison once, whatever they are", () => {
+test("every character of both texts appears in the comparison once, for any texts", () => {
   let seed = 7;
   const random = (below: number) => {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -95,12 +95,12 @@ test("every character of both texts is in the comparison once, whatever they are
   }
 });
 
-test("in one column what was stands before what is, block by block", () => {
+test("in one column, each block shows the old lines before the new ones", () => {
   const rows = diffLines("a\nb\nc", "x\ny\nc");
   expect(unified(rows).map(({ sign, line }) => sign + plain(line))).toEqual(["-a", "-b", "+x", "+y", " c"]);
 });
 
-test("long stretches that are the same are folded, their edges are not", () => {
+test("long unchanged stretches are folded except for their edges", () => {
   const lines = Array.from({ length: 40 }, (_, at) => `line ${at}`);
   const rows = diffLines(lines.join("\n"), lines.with(20, "something else entirely").join("\n"));
   expect(folded(rows).map(({ kind, rows: each }) => [kind, each.length])).toEqual([
@@ -110,7 +110,7 @@ test("long stretches that are the same are folded, their edges are not", () => {
   ]);
 });
 
-test("a very long text that was rewritten is still compared at once", () => {
+test("a very long rewritten text is still compared quickly", () => {
   const long = (word: string) => Array.from({ length: 20_000 }, (_, at) => `${word}${at * 7919}`).join(" ");
   const rows = diffLines(long("a"), long("b"));
   expect(rows).toHaveLength(1);
@@ -118,7 +118,7 @@ test("a very long text that was rewritten is still compared at once", () => {
   expect(diffLines(many("a"), many("b"))).toHaveLength(20_000);
 });
 
-test("members are compared in the order they are read, own ones too; what only frames the request is left out", () => {
+test("members are compared in reading order, custom ones too, without those that only identify the request", () => {
   const base = {
     schemaVersion: "service.capability-request.v1",
     summary: "Read drawings",
@@ -138,7 +138,7 @@ test("members are compared in the order they are read, own ones too; what only f
   expect(compare(base, { ...base, projectId: "cpr_1" }).map(({ member }) => member)).toContain("projectId");
 });
 
-test("JSON is compared by what it says: the order of members is no change", () => {
+test("JSON is compared by content: member order does not count as a change", () => {
   const [change] = compare(
     { constraints: { a: 1, b: { c: 2, d: 3 } } },
     { constraints: { b: { d: 3, c: 2 }, a: 1 } },
@@ -150,7 +150,7 @@ test("JSON is compared by what it says: the order of members is no change", () =
   expect(sides(changed?.rows ?? [])).toContainEqual(['  "a": [1]', '  "a": [2]']);
 });
 
-test("a member that was text and became JSON is shown as both", () => {
+test("a member that changed from text to JSON is shown as both", () => {
   const [change] = compare({ contact: "Ann" }, { contact: { name: "Ann" } });
   expect(change).toMatchObject({ isProse: false, change: "changed" });
 });

@@ -1,11 +1,11 @@
 import type { RequestRevision } from "@/server/contract/requests";
 import { diffLines, type Row } from "./diff-lines";
 
-/** What became of one member of a request from one wording to another. */
+/** The change of one member of a request between two revisions. */
 export type MemberChange = {
   member: string;
   label: string;
-  /** Text of a person, or JSON. */
+  /** A person's text, or JSON. */
   isProse: boolean;
   change: "same" | "changed" | "added" | "removed";
   rows: Row[];
@@ -22,10 +22,10 @@ const KNOWN = [
   ["implementationPreferences", "Implementation preferences"],
 ] as const;
 const LABELS = new Map<string, string>(KNOWN);
-/** They say nothing about what is asked for: shown only where they differ. */
+/** Not part of the need: shown only where they differ. */
 const FORMAL = new Set(["schemaVersion", "projectId"]);
 
-/** The members of a wording in the order they are read: ours first, then the caller's own. */
+/** A revision's members in reading order: ours first, then the caller's own. */
 export function membersOf(...contents: Content[]): string[] {
   const own = new Set(contents.flatMap((content) => Object.keys(content)));
   const known = KNOWN.map(([member]) => member).filter((member) => own.delete(member));
@@ -35,13 +35,13 @@ export function membersOf(...contents: Content[]): string[] {
 export const labelOf = (member: string) => LABELS.get(member) ?? member;
 export const isFormal = (member: string) => FORMAL.has(member);
 
-/** A member as text: words as they are, anything else as JSON whose members stand in one order. Null: there is none. */
+/** A member as text: text unchanged, anything else as JSON with sorted members. Null: the member is absent. */
 export function textOf(value: unknown): string | null {
   if (value === undefined) return null;
   return typeof value === "string" ? value : (JSON.stringify(sorted(value), null, 2) ?? null);
 }
 
-/** The order of members means nothing in JSON, nor to the hash, so it must not look like a change. */
+/** Member order means nothing in JSON or to the hash, so it must not look like a change. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
@@ -49,7 +49,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.map(([name, member]) => [name, sorted(member)]));
 }
 
-/** Two wordings member by member. */
+/** Compares two revisions member by member. */
 export function compare(older: Content, newer: Content): MemberChange[] {
   return membersOf(older, newer).flatMap((member) => {
     const [before, after] = [textOf(older[member]), textOf(newer[member])];

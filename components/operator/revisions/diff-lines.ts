@@ -1,18 +1,18 @@
 import { type ChangeObject, diffArrays, diffWordsWithSpace } from "diff";
 
-/** A part of a line, and whether the other side has it too. */
+/** A part of a line, and whether it differs from the other side. */
 export type Piece = { text: string; isChanged: boolean };
 export type Line = { number: number; pieces: Piece[] };
-/** A line of the older text and one of the newer, side by side; null: that side has none here. */
+/** A line of the older and one of the newer text, side by side; null where a side has none. */
 export type Row = { kind: "same" | "changed"; older: Line | null; newer: Line | null };
 
-// Two long texts with nothing in common are not worth a frozen page: past this they are simply both shown.
+// Comparing two long texts with nothing in common could freeze the page: past this limit both are shown in full.
 const LINES_TIMEOUT_MS = 400;
 const WORDS_TIMEOUT_MS = 400;
-/** Two lines of which less than this is the same are another line each; words marked in them would only confuse. */
+/** Lines that share less than this are treated as different lines, because word marks would only confuse. */
 const LEAST_ALIKE = 0.35;
 
-/** What became of one text, line by line and in a changed line word by word. Null: there is no such text. */
+/** Compares two texts line by line, and changed lines word by word. Null: there is no such text. */
 export function diffLines(older: string | null, newer: string | null): Row[] {
   const [before, after] = [linesOf(older), linesOf(newer)];
   const changes = diffArrays(before, after, { timeout: LINES_TIMEOUT_MS }) ?? replaced(before, after);
@@ -54,7 +54,7 @@ function replaced(before: string[], after: string[]): ChangeObject<string[]>[] {
 
 type Place = { older: number; newer: number; wordsUntil: number };
 
-/** A block of removed lines beside the block that took its place. */
+/** A block of removed lines beside the block that replaced it. */
 function paired(removed: string[], added: string[], place: Place): Row[] {
   return Array.from({ length: Math.max(removed.length, added.length) }, (_, index): Row => {
     const [was, is] = [removed[index], added[index]];
@@ -87,7 +87,7 @@ function words(was: string, is: string, timeoutMs: number): [Piece[], Piece[]] {
 
 export type UnifiedLine = { sign: " " | "-" | "+"; line: Line };
 
-/** The same in one column: of each changed block first what was, then what is. */
+/** The same in one column: in each changed block the old lines, then the new. */
 export function unified(rows: readonly Row[]): UnifiedLine[] {
   const lines: UnifiedLine[] = [];
   let block: Row[] = [];
@@ -109,7 +109,7 @@ export function unified(rows: readonly Row[]): UnifiedLine[] {
 
 export type Stretch = { kind: "shown" | "folded"; rows: Row[] };
 
-/** Cuts rows into what is shown and long stretches that are the same, of which only the edges are. */
+/** Splits rows into visible ones and folded unchanged stretches, whose edges stay visible. */
 export function folded(rows: readonly Row[], context = 3): Stretch[] {
   const isNear = new Uint8Array(rows.length);
   rows.forEach(({ kind }, at) => {
@@ -122,6 +122,6 @@ export function folded(rows: readonly Row[], context = 3): Stretch[] {
     if (last?.kind === kind) last.rows.push(row);
     else stretches.push({ kind, rows: [row] });
   });
-  // Folding one or two lines would save nothing.
+  // Folding one or two lines saves nothing.
   return stretches.map((each) => (each.rows.length < 3 ? { ...each, kind: "shown" } : each));
 }

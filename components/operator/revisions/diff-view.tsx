@@ -4,18 +4,18 @@ import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
 import { folded, type Line, type Row, type Stretch, unified } from "./diff-lines";
 
-/** More at once would make the page slow; the rest is one click away. */
+/** More rows would make the page slow; a click shows the rest. */
 const MOST_ROWS = 400;
 
 type Props = {
   rows: Row[];
   isProse: boolean;
   caption: string;
-  /** The names of both columns where neither came before the other; shown. */
+  /** Visible names of both columns where neither is older. */
   sides?: [string, string];
 };
 
-/** A comparison: side by side where there is room, in one column on a phone. What is the same is folded. */
+/** A comparison: side by side where there is room, in one column on a phone. Unchanged stretches are folded. */
 export function DiffView({ rows, isProse, caption, sides }: Props) {
   const [shown, setShown] = useState(MOST_ROWS);
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
@@ -108,14 +108,14 @@ function Unfold({ rows, unfold }: Stretch & { unfold: () => void }): ReactNode {
       onClick={unfold}
       className="w-full border-y border-line bg-sunken px-2 py-1 text-left font-sans text-xs text-muted hover:bg-hover hover:text-text"
     >
-      Show {rows.length} lines that are the same
+      Show {rows.length} unchanged lines
     </button>
   );
 }
 
 type Sign = " " | "-" | "+";
 const LOOK: Record<Sign, string> = { " ": "", "-": "bg-bad-soft", "+": "bg-good-soft" };
-/** What each sign means where it cannot be seen. */
+/** What each sign means, for screen readers. */
 type Said = Record<Sign, string>;
 const CHANGED: Said = { " ": "", "-": "Removed: ", "+": "Added: " };
 const between = ([left, right]: [string, string]): Said => ({
@@ -133,7 +133,7 @@ function Side({ line, sign, said }: { line: Line | null; sign: Sign; said: Said 
   );
 }
 
-/** One line with its sign; the words that differ are marked, and said to be where colours are not seen. */
+/** One line with its sign. Changed words are marked, and announced to screen readers. */
 function LineText({ line, sign, said }: { line: Line; sign: Sign; said: Said }) {
   const Mark = sign === "-" ? "del" : "ins";
   return (

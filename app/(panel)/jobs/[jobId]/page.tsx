@@ -4,7 +4,7 @@ import { panelRead } from "@/server/trpc/prefetch";
 
 type Props = { params: Promise<{ jobId: string }> };
 
-/** A job by its id alone, as logs and messages name it: leads to its page in its project. */
+/** Redirects a job id, as used in logs and messages, to the job's page in its project. */
 export default async function JobById({ params }: Props) {
   const { jobId } = await params;
   await requirePerson(`/jobs/${jobId}`);

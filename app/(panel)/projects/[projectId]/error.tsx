@@ -2,7 +2,7 @@
 import { Button } from "@/components/ui/button";
 import { ErrorState } from "@/components/ui/error-state";
 
-/** A room that could not be drawn; the frame around it stays usable. */
+/** A page that could not be rendered. The frame around it stays usable. */
 export default function RoomError({
   error,
   reset,
@@ -12,7 +12,7 @@ export default function RoomError({
 }) {
   return (
     <ErrorState
-      title="This page could not be shown"
+      title="This page could not be loaded"
       requestId={error.digest}
       action={
         <Button variant="primary" onClick={reset}>
@@ -20,7 +20,7 @@ export default function RoomError({
         </Button>
       }
     >
-      Nothing that is running is affected. Try again; if it stays, the server’s log knows why.
+      Running jobs are not affected. Try again. If it keeps failing, check the server’s log.
     </ErrorState>
   );
 }

@@ -7,8 +7,8 @@ import { missing, panelRead } from "@/server/trpc/prefetch";
 type Props = { children: ReactNode; params: Promise<{ projectId: string }> };
 
 /**
- * The frame, of a project the reader is a member of. Each page asks for the session itself, since it knows the address to
- * come back to.
+ * The frame of a project the reader is a member of. Each page checks the session itself, because it knows the URL to
+ * return to.
  */
 export default async function ProjectLayout({ children, params }: Props) {
   const person = await findPerson();

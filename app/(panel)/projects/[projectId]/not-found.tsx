@@ -7,14 +7,14 @@ export default function NotFound() {
   return (
     <EmptyState
       icon={FileQuestion}
-      title="Nothing here"
+      title="Page not found"
       action={
         <Button asChild variant="primary">
           <Link href="/">Go to your project</Link>
         </Button>
       }
     >
-      It does not exist, or it belongs to a project you are not a member of.
+      This page does not exist, or it belongs to a project you are not a member of.
     </EmptyState>
   );
 }

@@ -16,8 +16,8 @@ function handle(request: NextRequest, context: Context): Promise<Response> {
 export const GET = handle;
 
 /**
- * Signing in and out. Besides next-auth's own token in the form, the request must come from our pages: so no
- * other site can sign a reader in as somebody else or out.
+ * Sign-in and sign-out. Besides next-auth's form token, the request must come from our pages, so that no other site can
+ * sign a reader out or in as another person.
  */
 export function POST(request: NextRequest, context: Context): Promise<Response> {
   return answered(
@@ -29,7 +29,9 @@ export function POST(request: NextRequest, context: Context): Promise<Response> 
   );
 }
 
-/** Where next-auth's client goes on, or reads the error from, when a request was refused; it understands no other answer. */
+/**
+ * Where next-auth's client continues or reads the error when a request is refused. It understands no other response.
+ */
 function signInPage({ headers }: NextRequest): string {
   const origin = originOf({ header: (name) => headers.get(name) ?? undefined });
   return new URL("/sign-in?error=CrossSiteRequest", origin ?? publicUrl).href;

@@ -3,9 +3,9 @@ import { MOST_MESSAGE_BYTES, receiveStripeMessage } from "@/server/domain/paymen
 import "@/server/domain/requests"; // sells commissions: without it their payments could not be booked here
 import { fail } from "@/server/errors";
 
-export const dynamic = "force-dynamic"; // what is configured counts when it runs, not when it was built
+export const dynamic = "force-dynamic"; // the configuration is read at run time, not at build time
 
-/** Where Stripe tells of payments. Nobody signs in here: the message's own signature is the right. */
+/** Receives Stripe's payment events. The message's signature is the authentication. */
 export function POST(request: Request): Promise<Response> {
   return answered(async () => {
     const raw = await bodyOf(request);
@@ -14,7 +14,7 @@ export function POST(request: Request): Promise<Response> {
   });
 }
 
-/** The body as it came, byte for byte: the signature is over it. */
+/** The raw body, byte for byte, which the signature covers. */
 async function bodyOf(request: Request): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;

@@ -6,7 +6,7 @@ import { SessionList } from "@/components/panels/session-list";
 import { requirePerson } from "@/server/auth/session";
 import { panelRead, panelState } from "@/server/trpc/prefetch";
 
-export const metadata: Metadata = { title: "Panels" };
+export const metadata: Metadata = { title: "Embeds" };
 
 type Props = {
   params: Promise<{ projectId: string }>;

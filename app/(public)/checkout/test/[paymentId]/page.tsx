@@ -10,7 +10,7 @@ export const metadata: Metadata = { title: "Test checkout" };
 
 type Props = { params: Promise<{ paymentId: string }> };
 
-/** The built-in checkout of a payment, for who may pay it; in production there is none. */
+/** The built-in test checkout of a payment, for those who may pay it. Not available in production. */
 export default async function TestCheckoutPage({ params }: Props) {
   const { paymentId } = await params;
   await requirePerson(`/checkout/test/${encodeURIComponent(paymentId)}`);

@@ -4,7 +4,7 @@ import { PinRoom } from "@/components/pins/pin-room";
 import { requirePerson } from "@/server/auth/session";
 import { panelRead, panelState } from "@/server/trpc/prefetch";
 
-export const metadata: Metadata = { title: "Run a pin" };
+export const metadata: Metadata = { title: "Run pinned request" };
 
 type Props = { params: Promise<{ projectId: string }> };
 

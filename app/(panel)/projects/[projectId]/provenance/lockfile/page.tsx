@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { LockfileRoom } from "@/components/provenance/lockfile-room";
 import { requirePerson } from "@/server/auth/session";
 
-export const metadata: Metadata = { title: "Check a lockfile" };
+export const metadata: Metadata = { title: "Check lockfile" };
 
 type Props = { params: Promise<{ projectId: string }> };
 

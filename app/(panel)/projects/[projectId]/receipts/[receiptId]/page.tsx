@@ -6,7 +6,7 @@ import { panelRead } from "@/server/trpc/prefetch";
 
 type Props = { params: Promise<{ projectId: string; receiptId: string }> };
 
-/** A receipt by its id alone, as a manifest names it: leads to its pinned record, or to the job it is of. */
+/** Redirects a receipt id, as used in a manifest, to its pinned record or its job. */
 export default async function ReceiptById({ params }: Props) {
   const { projectId, receiptId } = await params;
   await requirePerson(`/projects/${projectId}/receipts/${receiptId}`);

@@ -5,7 +5,7 @@ import { WriteRequest } from "@/components/requests/write-request";
 import { requirePerson } from "@/server/auth/session";
 import { missing, panelRead, panelState } from "@/server/trpc/prefetch";
 
-export const metadata: Metadata = { title: "Write a request" };
+export const metadata: Metadata = { title: "Write request" };
 
 type Props = { params: Promise<{ projectId: string }> };
 

@@ -6,7 +6,7 @@ import { ReviseRequest } from "@/components/requests/write-request";
 import { requirePerson } from "@/server/auth/session";
 import { panelRead, panelState } from "@/server/trpc/prefetch";
 
-export const metadata: Metadata = { title: "Revise a request" };
+export const metadata: Metadata = { title: "Revise request" };
 
 type Props = { params: Promise<{ projectId: string; requestId: string }> };
 
