@@ -117,7 +117,7 @@ describe("budgets and holds", () => {
   test.each([
     [[], "--project, --organization or --principal is needed."],
     [["--project", "cpr_none"], "There is no such project."],
-    [["--principal", "key_none"], "There is no such key or member here."],
+    [["--principal", "key_none"], "There is no such key or member."],
     [
       ["--project", "cpr_none", "--organization", "org_none"],
       "--project stands alone: its organization is known.",

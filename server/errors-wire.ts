@@ -1,27 +1,26 @@
 import { ZodError, type z } from "zod";
-import { type ErrorCode, Fault, ValidationFault, type ValidationIssue } from "@/server/errors";
+import { type ErrorCode, Fault, INTERNAL_FAILURE, ValidationFault, type ValidationIssue } from "@/server/errors";
 import { isOutage } from "@/server/outage";
 
 export type WireError = { status: number; headers: Record<string, string>; body: object };
 
 /**
- * The HTTP answer to anything that was thrown: a refusal by its row, a validation list, or an opaque 500 that names
- * the request and nothing else. `atTopLevel` repeats code, message and details outside `detail`, as invoke and jobs do.
+ * The HTTP response for anything that was thrown: a Fault by its row, a validation list, or an opaque 500 with only the
+ * request id. `atTopLevel` repeats code, message and details outside `detail`, as invoke and jobs do.
  */
 export function toWire(error: unknown, requestId: string, atTopLevel = false): WireError {
   if (error instanceof Fault) return toWireFault(error, atTopLevel);
   const issues = issuesOf(error);
   if (issues) return { status: 422, headers: {}, body: { detail: issues } };
   if (isOutage(error)) return toWireFault(outageFault(error), atTopLevel);
-  const message = "Something failed on our side. It has been logged under this request's id.";
-  return toWireFault(new Fault("InternalFailure", message, { requestId }), atTopLevel);
+  return toWireFault(new Fault("InternalFailure", INTERNAL_FAILURE, { requestId }), atTopLevel);
 }
 
-/** The refusal of a request our database or our store of files could not serve. */
+/** The error when our database or file store cannot be reached. */
 export function outageFault(cause: unknown): Fault {
   return new Fault(
     "ServiceUnavailable",
-    "The service cannot reach its own storage just now. Send the request again soon, under the same idempotencyKey if it has one.",
+    "The service cannot reach its own storage. Retry in a few seconds, with the same idempotencyKey if the request has one.",
     { retryAfterSeconds: 5 },
     {},
     { cause },
@@ -52,8 +51,8 @@ function toWireFault(fault: Fault, atTopLevel: boolean): WireError {
 }
 
 /**
- * What a client may do now, beside the code. Clients take a 429 or 5xx that does not say so for one that is safe to
- * send again, which a lost answer is not. The record of a failed execution is named where they look for it.
+ * What a client may do next, beside the code. Clients assume that a 429 or 5xx is safe to retry unless it says otherwise,
+ * and a lost answer is not. The ids of a failed execution's record are where clients look for them.
  */
 function guidanceOf({ row, details }: Fault): Record<string, unknown> {
   const { executionId, receiptId, retryAfterSeconds, alternates } = details;
@@ -68,14 +67,14 @@ function guidanceOf({ row, details }: Fault): Record<string, unknown> {
 /** The validation list of an error that has one. */
 export function issuesOf(error: unknown): ValidationIssue[] | null {
   if (error instanceof ValidationFault) return error.issues;
-  // Thrown by a schema inside a verb: where it stood in the request is not known, but it came with the body.
+  // Thrown by a schema inside a verb: its exact place in the request is unknown, but it came with the body.
   if (error instanceof ZodError) return new ValidationFault(toIssues(error.issues, "body")).issues;
   return null;
 }
 
 type Where = "body" | "query" | "path" | "header";
 
-/** The issues of a schema as the wire has them; `where` is the part of the request that was parsed. */
+/** Schema issues in their wire form; `where` is the part of the request that was parsed. */
 export function toIssues(issues: readonly z.core.$ZodIssue[], where: Where): ValidationIssue[] {
   return issues.flatMap((issue) => toIssue(issue, where));
 }
@@ -87,7 +86,7 @@ function toIssue(issue: z.core.$ZodIssue, where: Where): ValidationIssue | Valid
     case "unrecognized_keys":
       return issue.keys.map((key) => ({
         loc: [...loc, key],
-        msg: "This field is not known.",
+        msg: "Unknown field. Remove it or check its spelling.",
         type: "extra_forbidden",
       }));
     case "invalid_type":
@@ -135,7 +134,7 @@ function toIssue(issue: z.core.$ZodIssue, where: Where): ValidationIssue | Valid
 
 const isSized = (origin: string) => ["string", "array", "set", "map", "file", "object"].includes(origin);
 
-/** Of several options the one whose kind of value was given, by what is wrong with it; null where that is not one alone. */
+/** The issues of the one union option that matches the kind of value given; null if none or several match. */
 function optionMeant(issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] | null {
   const isOther = ({ code, path }: z.core.$ZodIssue) =>
     path.length === 0 && (code === "invalid_type" || code === "invalid_value");
@@ -143,7 +142,7 @@ function optionMeant(issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] | 
   return meant && more.length === 0 ? meant : null;
 }
 
-/** Schemas are run with `reportInput`; one run without it says so in its message only. */
+/** Schemas run with `reportInput`; without it, only the message says that a value is missing. */
 function isMissing(issue: z.core.$ZodIssue): boolean {
   if (!("input" in issue))
     return issue.code === "invalid_type" && issue.message.endsWith("received undefined");

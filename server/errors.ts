@@ -2,13 +2,13 @@ import { z } from "zod";
 import { redactText, redactTokens } from "@/server/redact-tokens";
 
 const Open = z.record(z.string(), z.json());
-/** Of every 429; the header Retry-After is made of it. */
+/** Details of every 429; the Retry-After header is made from them. */
 const Later = z.object({ retryAfterSeconds: z.number() }).catchall(z.json());
 const Execution = z
   .object({
     executionId: z.string().optional(),
     receiptId: z.string().nullish(),
-    /** What the provider answered; `message` only of the caller's own connection, and only as long as content is kept. */
+    /** The provider's answer. Its `message` is included on the caller's own connection only, while content is retained. */
     provider: z
       .object({ status: z.int().nullable(), code: z.string().nullable(), message: z.string().nullish() })
       .optional(),
@@ -17,31 +17,33 @@ const Execution = z
 const usd = z.number();
 
 type Spec = {
-  /** HTTP status of the refusal; of a sync execution that failed with it. */
+  /** HTTP status of the error, also when a synchronous execution fails with it. */
   status: number;
   /** May the same request succeed later, unchanged? */
   retryable: boolean;
   /**
-   * May a program send the same request again unasked, with a chance that it succeeds and none that anything runs or is paid
-   * twice? Absent: as `retryable`, which also counts on an idempotency key.
+   * May a program retry automatically, with no risk that anything runs or is charged twice? Absent: as `retryable`, which
+   * also relies on an idempotency key.
    */
   repeatable?: boolean;
-  /** As `job.error`: is this the end of it? */
+  /** As `job.error`: is this final? */
   terminal?: boolean;
   next: "stop" | "inspect_error" | "retry_new" | "retry_after_backoff" | "present_approval";
+  /** What to do next, where it is the same for every error with this code: `fail` adds it to the message. */
+  step?: string;
   details: z.ZodType;
-  /** The details stand beside `code` instead of under `details`. */
+  /** The details are fields beside `code` instead of under `details`. */
   inline?: true;
 };
 
-/** One row per code: status, retryability, next action and shape of details, for HTTP, job.error, tRPC and OpenAPI alike. */
+/** One row per code: status, retryability, next step and details, shared by HTTP, job.error, tRPC, MCP and OpenAPI. */
 export const ERRORS = {
   AuthenticationFailed: { status: 401, retryable: false, next: "stop", details: Open },
   AuthorizationFailed: { status: 403, retryable: false, next: "stop", details: Open },
   CapabilityNotAllowed: { status: 403, retryable: false, next: "stop", details: Open },
-  /** The organization's plan has no room for more: `limit` says of what, `upgrade` which plan has. */
+  /** The organization reached a limit of its plan: `limit` names it, `upgrade` the plan that allows more. */
   PlanLimitReached: { status: 403, retryable: false, next: "stop", details: Open },
-  /** The organization has switched off executions that reach a provider. */
+  /** The organization turned off executions that call a provider. */
   EXTERNAL_ACTIONS_DISABLED: {
     status: 403,
     retryable: false,
@@ -49,14 +51,21 @@ export const ERRORS = {
     details: z.object({ upgradeUrl: z.string() }),
   },
   CrossSiteRequest: { status: 403, retryable: false, next: "stop", details: Open },
-  NotFound: { status: 404, retryable: false, next: "stop", details: Open },
+  NotFound: {
+    status: 404,
+    retryable: false,
+    next: "stop",
+    step: "Check the id, and that you have access to it.",
+    details: Open,
+  },
   UNKNOWN_CAPABILITY: {
     status: 404,
     retryable: false,
     next: "stop",
+    step: "List the available ones with GET /v1/capabilities.",
     details: z.object({
       nearestMatches: z.array(z.string()),
-      /** Where an account or server is connected that may have what was asked for. */
+      /** Where to connect an account or server that may serve this capability. */
       connectUrl: z.string().optional(),
     }),
   },
@@ -66,7 +75,7 @@ export const ERRORS = {
     next: "stop",
     details: z.object({ allow: z.array(z.string()) }),
   },
-  /** The body did not come in time. */
+  /** The body did not arrive in time. */
   RequestTimeout: { status: 408, retryable: true, next: "retry_after_backoff", details: Open },
   Gone: { status: 410, retryable: false, next: "stop", details: Open },
   PayloadTooLarge: {
@@ -82,7 +91,7 @@ export const ERRORS = {
     next: "stop",
     details: z.object({ byteLength: z.number() }),
   },
-  /** A device waits for a person to approve it: ask again after so many seconds. */
+  /** A device is waiting for a person to approve it: ask again after `interval` seconds. */
   AuthorizationPending: {
     status: 428,
     retryable: true,
@@ -105,7 +114,7 @@ export const ERRORS = {
     details: Open,
   },
 
-  /** Our own storage cannot be reached; no provider was asked. */
+  /** Our own storage cannot be reached; no provider was called. */
   ServiceUnavailable: {
     status: 503,
     retryable: true,
@@ -161,7 +170,7 @@ export const ERRORS = {
   },
   USE_JOBS: { status: 400, retryable: false, next: "stop", details: z.object({ submit: z.string() }) },
   USE_INVOKE: { status: 400, retryable: false, next: "stop", details: z.object({ invoke: z.string() }) },
-  /** Content that is needed was removed when its retention ended, or was never kept. */
+  /** Required content was removed at the end of its retention, or was never stored. */
   PayloadUnavailable: { status: 410, retryable: false, next: "stop", details: Open },
   PolicyRejected: { status: 400, retryable: false, next: "stop", details: Open },
   PROJECT_REQUIRED: { status: 422, retryable: false, next: "stop", details: Open },
@@ -171,7 +180,7 @@ export const ERRORS = {
     next: "stop",
     details: z.object({ connectUrl: z.string(), provider: z.string().optional() }),
   },
-  /** A pinned execution runs on the project's own account; the operator's are not for it. */
+  /** A pinned execution runs on the project's own account, never on the operator's. */
   MANAGED_PINNED_UNAVAILABLE: { status: 501, retryable: false, next: "stop", details: Open },
   ROUTE_UNAVAILABLE: {
     status: 409,
@@ -190,17 +199,17 @@ export const ERRORS = {
     status: 409,
     retryable: false,
     next: "stop",
-    /** `fields`: the parts of the request that are not as they were quoted. */
+    /** `fields`: the parts of the request that differ from the quote. */
     details: z.object({ reason: z.string(), fields: z.array(z.string()).optional() }),
   },
-  /** execution.quoteId and execution.estimateId name two quotes. */
+  /** execution.quoteId and execution.estimateId name different quotes. */
   ESTIMATE_MISMATCH: {
     status: 409,
     retryable: false,
     next: "stop",
     details: z.object({ field: z.string(), quoteId: z.string(), estimateId: z.string() }),
   },
-  /** The request is as quoted; prices or routes are not any more. */
+  /** The request matches the quote, but prices or routes have changed since. */
   REESTIMATE_REQUIRED: {
     status: 409,
     retryable: false,
@@ -217,6 +226,7 @@ export const ERRORS = {
     status: 409,
     retryable: false,
     next: "stop",
+    step: "Send the original body to get its result. Use a new key only to run this as a separate execution.",
     details: z.object({ jobId: z.string() }),
   },
   JobNotCancelable: {
@@ -237,16 +247,16 @@ export const ERRORS = {
     next: "stop",
     details: z.object({ endpointId: z.string() }),
   },
-  /** This environment of the project runs on another credential of the same provider. */
+  /** This environment of the project already uses another credential of the same provider. */
   AlreadyConnected: {
     status: 409,
     retryable: false,
     next: "stop",
     details: z.object({ credentialId: z.string(), bindingId: z.string() }),
   },
-  /** An organization without an owner is nobody's. */
+  /** An organization must have an owner. */
   LastOwner: { status: 409, retryable: false, next: "stop", details: Open },
-  /** A key that works no more, or has a successor, is not rotated. */
+  /** A key that no longer works, or was already replaced, cannot be rotated. */
   KeyNotRotatable: {
     status: 409,
     retryable: false,
@@ -259,7 +269,7 @@ export const ERRORS = {
     next: "stop",
     details: z.object({ status: z.string() }),
   },
-  /** Something still uses the adapter: the current version of an alias, a default or a binding. */
+  /** The adapter is in use by the current version of an alias, a default or a binding. */
   AdapterInUse: {
     status: 409,
     retryable: false,
@@ -269,28 +279,28 @@ export const ERRORS = {
       references: z.array(z.object({ kind: z.enum(["alias", "default", "binding"]), name: z.string() })),
     }),
   },
-  /** It would tell who did the work before the comparison is judged. */
+  /** The answer would reveal which model did the work before the comparison is judged. */
   ComparisonUnjudged: {
     status: 409,
     retryable: false,
     next: "stop",
     details: z.object({ comparisonId: z.string() }),
   },
-  /** A comparison is judged once. */
+  /** A comparison can be judged only once. */
   ComparisonJudged: {
     status: 409,
     retryable: false,
     next: "stop",
     details: z.object({ comparisonId: z.string(), decision: z.string() }),
   },
-  /** A capability request is where this cannot be done to it. */
+  /** The capability request's status does not allow this. */
   RequestStateConflict: {
     status: 409,
     retryable: false,
     next: "stop",
     details: z.object({ requestId: z.string(), status: z.string() }),
   },
-  /** Of money that is set aside: nothing about it is left to find out. */
+  /** The hold is not ambiguous, so there is nothing to resolve. */
   HoldNotAmbiguous: {
     status: 409,
     retryable: false,
@@ -310,6 +320,7 @@ export const ERRORS = {
     status: 409,
     retryable: true,
     next: "retry_after_backoff",
+    step: "Try again when it has ended.",
     details: z.object({ status: z.string() }),
   },
   BudgetExceeded: {
@@ -318,19 +329,19 @@ export const ERRORS = {
     next: "stop",
     details: z.object({
       scope: z.string(),
-      /** Of a ceiling of the call: the field that set it. */
+      /** For a ceiling set by the request: the field that set it. */
       field: z.string().optional(),
-      /** Of a stored budget: day, month or total. */
+      /** For a stored budget: day, month or total. */
       period: z.string().optional(),
       enforcement: z.string(),
       estimatedCost: usd,
       available: usd,
       ceiling: usd,
-      /** Of a cap of jobs, which is no money: how many. */
+      /** For a limit on the number of jobs: that limit. */
       maxJobs: z.int().optional(),
     }),
   },
-  /** The allowance is used up or too small for this, and the wallet does not cover it either. */
+  /** Neither the allowance nor the wallet covers this execution. */
   funding_required: {
     status: 402,
     retryable: false,
@@ -346,7 +357,7 @@ export const ERRORS = {
       upgradeUrl: z.string(),
     }),
   },
-  /** No way to pay is set up on this deployment. */
+  /** Payments are not set up on this deployment. */
   billing_not_configured: { status: 402, retryable: false, next: "stop", details: Open },
 
   ProviderRejected: { status: 502, retryable: false, next: "inspect_error", details: Execution },
@@ -354,20 +365,20 @@ export const ERRORS = {
   PROVIDER_EMPTY_OUTPUT: { status: 502, retryable: false, next: "inspect_error", details: Execution },
   PROVIDER_ERROR: { status: 502, retryable: false, next: "inspect_error", details: Execution },
   StructuredOutputInvalid: { status: 502, retryable: false, next: "inspect_error", details: Execution },
-  /** An answer that did not fit was given back once, and came again unfit. */
+  /** The answer did not fit the schema, and neither did the one repair attempt. */
   StructuredOutputRepairFailed: {
     status: 502,
     retryable: false,
     next: "inspect_error",
     details: Execution,
   },
-  /** An answer of the right shape without anything in it. */
+  /** The answer has the right shape but no content. */
   EmptyStructuredOutput: { status: 502, retryable: false, next: "inspect_error", details: Execution },
-  /** The model thought until its output was used up, and wrote nothing. */
+  /** The model spent all of its output tokens on reasoning and wrote nothing. */
   ReasoningBudgetExhausted: { status: 502, retryable: false, next: "inspect_error", details: Execution },
   OutputLimitReached: { status: 502, retryable: false, next: "inspect_error", details: Execution },
   ExecutionTimeout: { status: 502, retryable: false, next: "inspect_error", details: Execution },
-  /** A job that its caller waits for has not ended in time; it goes on. */
+  /** The job did not end while the caller waited; it is still running. */
   JobStillRunning: {
     status: 504,
     retryable: false,
@@ -407,7 +418,11 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 type Details<C extends ErrorCode> = z.output<(typeof ERRORS)[C]["details"]>;
 
-/** One entry of a 422's list, as wire-compatible clients read it. */
+/** The message of an error nobody expected: the cause is in the log only. */
+export const INTERNAL_FAILURE =
+  "Something failed on our side and was logged. Check whether the request took effect before you send it again. If this happens again, report the request id to the operator.";
+
+/** One entry in the list of a 422, as wire-compatible clients read it. */
 export type ValidationIssue = {
   loc: (string | number)[];
   msg: string;
@@ -416,7 +431,7 @@ export type ValidationIssue = {
   ctx?: Record<string, z.core.util.JSONType>;
 };
 
-/** A refusal with a row in ERRORS. The message is public, and has no tokens; the cause is for the log. */
+/** An error with a row in ERRORS. The message is public and has no tokens; the cause is for the log. */
 export class Fault extends Error {
   override readonly name = "Fault";
   readonly details: Record<string, unknown>;
@@ -424,7 +439,7 @@ export class Fault extends Error {
     readonly code: ErrorCode,
     message: string,
     details: Record<string, unknown>,
-    /** Headers the answer carries, e.g. Retry-After. */
+    /** Response headers, e.g. Retry-After. */
     readonly headers: Record<string, string> = {},
     options?: { cause?: unknown },
   ) {
@@ -437,7 +452,7 @@ export class Fault extends Error {
   }
 }
 
-/** A 422 whose detail is the list of what is wrong, one entry a field, without tokens. */
+/** A 422 whose detail lists the problems, one entry per field, without tokens. */
 export class ValidationFault extends Error {
   override readonly name = "ValidationFault";
   readonly issues: ValidationIssue[];
@@ -448,16 +463,18 @@ export class ValidationFault extends Error {
   }
 }
 
-/** Refuses with a row of the table; wrong or missing details do not compile. */
+/** Throws the error of this row: the message says what happened and why, then the row's step. Wrong details do not compile. */
 export function fail<C extends ErrorCode>(
   code: C,
   message: string,
   ...rest: Record<string, never> extends Details<C> ? [details?: Details<C>] : [details: Details<C>]
 ): never {
-  throw new Fault(code, message, (rest[0] ?? {}) as Record<string, unknown>);
+  const { step }: Spec = ERRORS[code];
+  const whole = step ? `${message} ${step}` : message;
+  throw new Fault(code, whole, (rest[0] ?? {}) as Record<string, unknown>);
 }
 
-/** Is it safe, and of use, to send the request again that was answered with this? */
+/** Is it safe and useful to retry a request that failed with this code? */
 export function isRepeatable(code: string): boolean {
   if (!isErrorCode(code)) return false;
   const { retryable, repeatable = retryable }: Spec = ERRORS[code];

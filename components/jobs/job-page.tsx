@@ -137,13 +137,7 @@ function JobNotices({ job, rights }: { job: Job; rights: JobRights | undefined }
         >
           <p>{error.message}</p>
           <ProviderSaid job={job} />
-          {!isBlind(job) && error.code !== "TRANSPORT_AMBIGUOUS" && (
-            <p className="mt-1.5 text-xs text-muted">
-              {job.retry.newKeySafe
-                ? "Nothing ran and nothing was charged: the same request may be submitted again with a new idempotency key."
-                : "Do not submit it again with a new idempotency key: the first attempt may have run."}
-            </p>
-          )}
+          {error.resolution && <p className="mt-1.5 text-xs text-muted">{error.resolution}</p>}
         </Notice>
       )}
       {job.approval && <ApprovalNotice jobId={job.jobId} approval={job.approval} rights={rights} />}

@@ -1,7 +1,7 @@
 import { initTRPC, TRPCError } from "@trpc/server";
 import { ZodError } from "zod";
 import type { Ctx, Principal } from "@/server/domain/ctx";
-import { ERRORS, Fault, ValidationFault, type ValidationIssue } from "@/server/errors";
+import { ERRORS, Fault, INTERNAL_FAILURE, ValidationFault, type ValidationIssue } from "@/server/errors";
 import { outageFault, toIssues } from "@/server/errors-wire";
 import { isOutage } from "@/server/outage";
 import { redactTokens } from "@/server/redact-tokens";
@@ -75,7 +75,7 @@ function publicMessage(error: TRPCError): string {
   if (cause instanceof ZodError && error.code === "BAD_REQUEST") {
     return cause.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
   }
-  if (error.code === "INTERNAL_SERVER_ERROR") return "Something failed on our side. It has been logged.";
+  if (error.code === "INTERNAL_SERVER_ERROR") return INTERNAL_FAILURE;
   return error.message;
 }
 

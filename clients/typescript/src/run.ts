@@ -185,7 +185,7 @@ export function failureOf(job: Schemas["Job"]): RunFailedError {
     retryable: _,
     ...details
   } = job.error ?? {};
-  return new RunFailedError(message, {
+  return new RunFailedError([message, job.error?.resolution].filter(Boolean).join(" "), {
     status: 200,
     code,
     details,

@@ -177,7 +177,7 @@ export async function watchChanges(): Promise<Watch> {
     setListening(false);
     ear.release(true);
     if (isStopped) return;
-    log.warn("the listening database connection was lost; callers are not remembered until it is back");
+    log.warn("the listening database connection was lost; caching of callers is off until it is back");
     again();
   }
 

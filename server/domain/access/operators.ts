@@ -7,5 +7,5 @@ export function isOperator({ principal }: Ctx): boolean {
 }
 
 export function requireOperator(ctx: Ctx): void {
-  if (!isOperator(ctx)) fail("AuthorizationFailed", "Only an operator of this installation may do this.");
+  if (!isOperator(ctx)) fail("AuthorizationFailed", "Only an operator of this installation can do this. Ask your operator.");
 }

@@ -200,14 +200,14 @@ export function environment(ctx: Ctx, project: ProjectAccess, wanted: string | n
   if (!wanted && project.mustNameEnvironment)
     fail(
       "AuthorizationFailed",
-      `The environment ${project.environment} of this project is archived: name another one.`,
+      `The environment ${project.environment} of this project is archived. Name another one.`,
       { environments: [...project.environments] },
     );
   if (!wanted) return project.environment;
   const { kind } = ctx.principal;
   const isBound = kind === "service_principal" || kind === "panel_session";
   const isKnown = isBound ? wanted === project.environment : project.environments.includes(wanted);
-  return isKnown ? wanted : fail("AuthorizationFailed", "This environment is not allowed here.");
+  return isKnown ? wanted : fail("AuthorizationFailed", "This key, panel session or project has no access to that environment. Name another one, or use a key for it.");
 }
 
 /**
@@ -293,22 +293,22 @@ export function outputsOf({ principal }: Ctx): string | null {
 /** Refuses a key that lacks this scope. People and panels are judged by role and project instead. */
 export function requireScope(ctx: Ctx, right: Scope): void {
   if (ctx.principal.kind === "service_principal" && !ctx.principal.scopes.has(right)) {
-    fail("AuthorizationFailed", `This key lacks the scope ${right}.`, { scope: right });
+    fail("AuthorizationFailed", `This key does not have the scope ${right}. Use a key that has it.`, { scope: right });
   }
 }
 
 function requireRole(role: Role, right: Scope): void {
   if (!isAllowed(role, right)) {
-    fail("AuthorizationFailed", `Your role in this organization does not allow this.`, { role });
+    fail("AuthorizationFailed", "Your role in this organization does not allow this. Ask an owner or admin of the organization.", { role });
   }
 }
 
 /** What is archived is still read. `environment` is the one a key or panel is of. */
 function archivedFault(row: ProjectRow, environment: string | null, right: Scope): Fault | null {
   if (!doesWork(right)) return null;
-  if (row.status !== "active") return new Fault("AuthorizationFailed", "This project is archived.", {});
+  if (row.status !== "active") return new Fault("AuthorizationFailed", "This project is archived and accepts no new work. Restore it in the project's settings.", {});
   if (environment === null || !isArchived(row, environment)) return null;
-  return new Fault("AuthorizationFailed", `The environment ${environment} of this project is archived.`, {});
+  return new Fault("AuthorizationFailed", `The environment ${environment} of this project is archived and accepts no new work. Use another environment.`, {});
 }
 
 const doesWork = (right: Scope) => !right.endsWith(":read");
@@ -331,20 +331,20 @@ function toAccess(row: ProjectRow, environment: string): ProjectAccess {
 }
 
 function unauthenticated(): never {
-  fail("AuthenticationFailed", "Send an API key: Authorization: Bearer cap_…");
+  fail("AuthenticationFailed", "The request has no valid API key. Send one as Authorization: Bearer cap_…");
 }
 
 function projectRequired(): never {
   fail(
     "PROJECT_REQUIRED",
-    "Name the project: as context.projectId in the body, or as projectId where the request takes that.",
+    "The request names no project, and this key has access to several. Add context.projectId to the body, or projectId where the endpoint takes it.",
   );
 }
 
 function panelDenied(): never {
-  fail("AuthorizationFailed", "This is not for panel sessions.");
+  fail("AuthorizationFailed", "A panel session cannot do this. Use an API key or sign in.");
 }
 
 function projectDenied(): never {
-  fail("AuthorizationFailed", "This project is not allowed here.");
+  fail("AuthorizationFailed", "This key or account has no access to that project. Check the project id, or use a key that has access.");
 }

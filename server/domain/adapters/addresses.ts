@@ -49,5 +49,5 @@ function addressOf({ source, artifactId }: ResolvedAdapter, provider: Provider, 
     return revision === null ? ref : (provider.adapterReference?.(ref, revision) ?? ref);
   if (kind === "service_artifact" && artifactId) return weightsLink(artifactId, expiresAt);
   if (kind === "huggingface" && revision && filePath) return hubFileUrl(ref, revision, filePath);
-  throw new Error(`an adapter was admitted whose ${kind} names no file`);
+  throw new Error(`an adapter was admitted whose ${kind} has no file`);
 }

@@ -82,7 +82,7 @@ export async function addVersion(
   target: z.output<typeof AliasTarget>,
 ): Promise<void> {
   if (!(await holdAdapter(client, place, target.adapterId)))
-    refuseAt(["body", "target", "adapterId"], "There is no such adapter in this environment.", "not_found");
+    refuseAt(["body", "target", "adapterId"], "This environment has no such adapter.", "not_found");
   await client.query(
     `INSERT INTO adapter_alias_version (id, project_id, alias_id, number, adapter_id, weight, created_by, created_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,

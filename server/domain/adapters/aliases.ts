@@ -55,7 +55,7 @@ export async function createAlias(
     if (rowCount === 0)
       refuseAt(
         ["body", "alias"],
-        "This environment has an alias of this name. Promote it instead.",
+        "This environment already has an alias with this name. Promote an adapter under it instead.",
         "name_taken",
       );
     await addVersion(ctx, client, place, { id, versionId, number: 1 }, target);

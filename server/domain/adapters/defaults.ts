@@ -26,7 +26,7 @@ export async function setDefault(
 ): Promise<AdapterDefault> {
   const place = await placeFor(ctx, capabilityKey, query, "adapters:write");
   const alias = await findAliasNamed(pool, place, name); // aliases are never deleted
-  if (!alias) refuseAt(["body", "alias"], "There is no such alias in this environment.", "not_found");
+  if (!alias) refuseAt(["body", "alias"], "This environment has no such alias.", "not_found");
   return changeAccessBy(async (client) => {
     await client.query(
       `INSERT INTO adapter_default (project_id, environment, capability_key, alias_id, set_by, set_at)
@@ -56,7 +56,7 @@ async function placeFor(ctx: Ctx, capabilityKey: string, query: Where, right: Sc
   const place = await placeOf(ctx, query, right);
   const capability = getCapability(capabilityKey);
   if (!capability.adapters)
-    refuseAt(["path", "capability_key"], `${capability.key} takes no adapters.`, "value_error");
+    refuseAt(["path", "capability_key"], `${capability.key} does not support adapters.`, "value_error");
   return place;
 }
 

@@ -23,7 +23,7 @@ export async function remove(ctx: Ctx, adapterId: string): Promise<z.output<type
     if (rowCount === 0) fail("NotFound", "There is no such adapter.");
     const references = await referencesTo(client, known.project_id, known.id);
     if (references.length > 0) {
-      fail("AdapterInUse", "This adapter is in use. Promote or bind another in its place first.", {
+      fail("AdapterInUse", "This adapter is in use. Promote or bind another adapter in its place first.", {
         adapterId: known.id,
         references,
       });

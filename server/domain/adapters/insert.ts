@@ -100,7 +100,7 @@ const withoutQuery = (ref: string) => ref.replace(/[?#].*$/s, "");
 export function nameTaken(): never {
   return refuseAt(
     ["body", "displayName"],
-    "Another adapter of this environment has this name; names are compared without case.",
+    "Another adapter in this environment already has this name (case is ignored). Choose another name.",
     "name_taken",
   );
 }

@@ -23,7 +23,7 @@ export async function previewSource(
   await access.project(ctx, named.projectId, "adapters:write");
   const source = readPublic(query);
   if (!source)
-    refuseAt(AT, "No repository `owner/name`, and no link to a host weights are read from.", "value_error");
+    refuseAt(AT, "This is neither a repository (`owner/name`) nor a link to an allowed host.", "value_error");
   return toPreview(query, await look(ctx, source));
 }
 
@@ -37,7 +37,7 @@ export function readPublic(query: string): SourceRef | null {
 export function look(ctx: Ctx, source: SourceRef): Promise<Looked> {
   return askSource(AT, async () => {
     const looked = await sourceOf(source).preview?.(source, sourceIo(ctx.signal?.()));
-    if (!looked) throw new Error(`sources of the kind ${source.kind} are not looked up`);
+    if (!looked) throw new Error(`sources of kind ${source.kind} cannot be looked up`);
     return looked;
   });
 }

@@ -78,7 +78,7 @@ export async function resolveAdapters(
   const families = new Set(rows.map(familyOf).filter((family) => family !== null));
   // A model that would take either family takes one at a time.
   if (together.length === 0 || families.size > 1)
-    refuse([{ at: [], msg: "No model takes all of these adapters together.", type: "incompatible" }]);
+    refuse([{ at: [], msg: "No model supports all of these adapters together. Use fewer, or adapters for the same base model.", type: "incompatible" }]);
   const cut = together.flatMap(({ provider }) =>
     rows.flatMap(({ source_kind }) => unreachableFor(provider, source_kind) ?? []),
   );
@@ -99,9 +99,9 @@ function because(rows: Found[], isDefault: boolean, cut: string[]): string {
   const what = rows.length === 1 ? `the adapter ${names}` : `the adapters ${names} together`;
   return [
     isDefault
-      ? `The project's default is ${what}: only models that take it may draw this; an empty list of adapters is drawn without.`
-      : `Only models that take ${what} may draw this.`,
-    ...cut.map((origin) => `No vendor can fetch weights from ${origin}, which is a private address.`),
+      ? `The project's default is ${what}, so only models that support it can run this. Send an empty list of adapters to run without it.`
+      : `Only models that support ${what} can run this.`,
+    ...cut.map((origin) => `Providers cannot download weights from ${origin}, which is a private address. Serve this installation at a public address.`),
   ].join(" ");
 }
 
@@ -178,7 +178,7 @@ async function byId({ projectId, environment }: Place, ids: string[]): Promise<F
 
 /** What is said at the place of an adapter that is not there, or is somebody else's. */
 export const noSuchAdapter = (what: string) => ({
-  msg: `There is no such ${what} in this environment.`,
+  msg: `This environment has no such ${what}.`,
   type: "not_found",
 });
 
@@ -186,23 +186,23 @@ function problemOf({ found, at, what }: Wanted, before: Wanted[], targets: Targe
   if (!found || found.deleted_at) return { at, ...noSuchAdapter(what) };
   const name = JSON.stringify(found.display_name);
   if (before.some((other) => other.found?.id === found.id))
-    return { at, msg: `The adapter ${name} is named twice.`, type: "repeated" };
+    return { at, msg: `The adapter ${name} is listed twice.`, type: "repeated" };
   if (!found.frozen)
     return {
       at,
-      msg: `The adapter ${name} is catalog-only: its source names no file that stays the same.`,
+      msg: `The adapter ${name} is catalog-only: its source does not pin a file, so it cannot run.`,
       type: "not_frozen",
     };
   if (found.health_status === "missing")
-    return { at, msg: `The weights of the adapter ${name} are not there any more.`, type: "missing" };
+    return { at, msg: `The weights of the adapter ${name} were removed. Upload or register them again.`, type: "missing" };
   if (familyOf(found) === null && found.compatible_models.length === 0)
     return {
       at,
-      msg: `Nothing says which base model the adapter ${name} was made for.`,
+      msg: `The base model of the adapter ${name} is unknown. Set its base model first.`,
       type: "incompatible",
     };
   if (!targets.some((target) => fits(found, target)))
-    return { at, msg: `No model of this capability takes the adapter ${name}.`, type: "incompatible" };
+    return { at, msg: `No model of this capability supports the adapter ${name}.`, type: "incompatible" };
   return null;
 }
 

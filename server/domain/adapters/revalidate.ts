@@ -24,14 +24,14 @@ export async function revalidate(ctx: Ctx, adapterId: string): Promise<ModelAdap
 }
 
 async function healthOf(ctx: Ctx, row: AdapterRow): Promise<SourceHealth> {
-  if (row.provider !== null) return { status: "unknown", detail: "Only the provider can tell." };
+  if (row.provider !== null) return { status: "unknown", detail: "Only the provider can check this reference." };
   if (row.source_kind === "service_artifact") return healthOfArtifact(row);
   const read = readSource(row.source_ref);
-  if (!read) return { status: "unknown", detail: "Weights are not read from this place any more." };
+  if (!read) return { status: "unknown", detail: "This installation no longer reads weights from this source." };
   const source = { ...read, revision: row.source_revision, filePath: row.file_path };
   const { frozen: isFrozen, sha256, byte_length: byteLength } = row;
   const look = sourceOf(source).health;
-  if (!look) throw new Error(`sources of the kind ${source.kind} have no health`);
+  if (!look) throw new Error(`sources of kind ${source.kind} have no health check`);
   return look({ source, isFrozen, sha256, byteLength, url: null }, sourceIo(ctx.signal?.()));
 }
 
@@ -40,5 +40,5 @@ async function healthOfArtifact({ sha256, byte_length }: AdapterRow): Promise<So
   if (!stored) return { status: "missing", detail: "The artifact's content was removed." };
   return stored.byteLength === byte_length
     ? { status: "healthy", detail: null }
-    : { status: "degraded", detail: "The artifact is not as long as it was." };
+    : { status: "degraded", detail: "The artifact's size has changed." };
 }

@@ -29,7 +29,7 @@ export async function showAliases(ctx: Ctx, query: Query): Promise<z.output<type
 export async function showAlias(ctx: Ctx, name: string, query: Where): Promise<AliasShown> {
   const alias = await getAlias(ctx, name, query);
   const shown = withAdapter(alias, await adaptersById([alias.current.target.adapterId]));
-  if (!shown) throw new Error(`the alias ${alias.aliasId} stands for no adapter`);
+  if (!shown) throw new Error(`the alias ${alias.aliasId} points to no adapter`);
   return shown;
 }
 

@@ -47,10 +47,10 @@ function ofProvider({ ref, revision, filePath, provider }: Named): KnownSource {
   if (!provider || !adapterProviders().includes(provider))
     refuseAt(
       [...AT, "provider"],
-      `Whose reference it is: one of ${adapterProviders().join(", ")}.`,
+      `Name the provider of this reference: one of ${adapterProviders().join(", ")}.`,
       "value_error",
     );
-  refuseGiven({ filePath }, "A provider's reference names its weights by itself.");
+  refuseGiven({ filePath }, "A provider's reference already identifies the weights. Leave this field out.");
   return {
     kind: "provider_ref",
     ref,
@@ -68,7 +68,7 @@ function ofProvider({ ref, revision, filePath, provider }: Named): KnownSource {
 /** Weights that were uploaded as an artifact of the project: read once, from the first byte to the last, and checked. */
 async function ofArtifact(ctx: Ctx, { projectId }: Place, named: Named): Promise<Found> {
   const { ref, revision, filePath, provider } = named;
-  refuseGiven({ revision, filePath, provider }, "An artifact is named by its id alone.");
+  refuseGiven({ revision, filePath, provider }, "An artifact needs only its id. Leave this field out.");
   const found = await artifactInput({ projectId, outputsOf: access.outputsOf(ctx) }, ref, ["source", "ref"]);
   try {
     const pieces = await artifactStore().open(found.sha256);
@@ -116,15 +116,15 @@ export function described<S extends Described>(said: S, told: Told | undefined):
 
 /** A file of a repository, at the commit its branch or tag is now; or a direct link, which stays no longer than its owner likes. */
 async function ofHub(ctx: Ctx, { ref, revision, filePath, provider }: Named): Promise<KnownSource> {
-  refuseGiven({ provider }, "The Hugging Face Hub and links have no provider.");
+  refuseGiven({ provider }, "Only a provider's reference has a provider. Leave this field out.");
   const read = readSource(ref);
   if (!read || read.kind === "service_artifact" || read.provider !== null)
     refuseAt(
       [...AT, "ref"],
-      "No repository `owner/name`, and no link to a host weights are read from.",
+      "This is neither a repository (`owner/name`) nor a link to an allowed host.",
       "value_error",
     );
-  if (read.kind !== "huggingface") refuseGiven({ revision, filePath }, "A link names its file by itself.");
+  if (read.kind !== "huggingface") refuseGiven({ revision, filePath }, "A link already identifies its file. Leave this field out.");
   const wanted = {
     ...read,
     revision: revision || read.revision,
@@ -137,7 +137,7 @@ async function ofHub(ctx: Ctx, { ref, revision, filePath, provider }: Named): Pr
 export function freeze(ctx: Ctx, wanted: SourceRef, at: string[]): Promise<FrozenSource> {
   return askSource(at, async () => {
     const frozen = await sourceOf(wanted).freeze?.(wanted, sourceIo(ctx.signal?.()));
-    if (!frozen) throw new Error(`sources of the kind ${wanted.kind} are not looked up`);
+    if (!frozen) throw new Error(`sources of kind ${wanted.kind} cannot be looked up`);
     return frozen;
   });
 }

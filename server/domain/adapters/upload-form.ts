@@ -20,14 +20,14 @@ export function uploadForm() {
     take(name: string | null, value: Buffer): void {
       if (name === null) refuseAt(["body"], "A part of the multipart body has no name.", "multipart_invalid");
       if (!isName(name))
-        refuseAt(["body", name.slice(0, 100)], "This field is not known.", "extra_forbidden");
+        refuseAt(["body", name.slice(0, 100)], "Unknown field. Remove it or check its spelling.", "extra_forbidden");
       const text = fieldText(name, value);
       if (LISTS.includes(name)) {
         const words = text.split(",").filter((word) => word.trim() !== "");
         given[name] = [...((given[name] as string[] | undefined) ?? []), ...words]; // written here alone
         return;
       }
-      if (Object.hasOwn(given, name)) refuseAt(["body", name], "Give this field once.", "repeated");
+      if (Object.hasOwn(given, name)) refuseAt(["body", name], "Send this field only once.", "repeated");
       given[name] = fieldValue(name, text.trim());
     },
 

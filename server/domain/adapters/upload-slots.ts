@@ -16,7 +16,7 @@ export function beginUpload(organizationId: string): () => void {
     const whose = own >= env.ADAPTER_UPLOADS_PER_ORGANIZATION ? "this organization" : "this server";
     fail(
       "RateLimited",
-      `There are ${whose === "this server" ? all : own} uploads of ${whose} under way. Try again soon.`,
+      `${whose === "this server" ? "This server" : "This organization"} already has ${whose === "this server" ? all : own} uploads in progress. Try again soon.`,
       {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       },

@@ -48,7 +48,7 @@ export async function upload(
   const project = await access.project(ctx, query.projectId, "adapters:write");
   const boundary =
     boundaryOf(contentType) ??
-    fail("UnsupportedMediaType", "Send the file and what is said of it as multipart/form-data.");
+    fail("UnsupportedMediaType", "Send the file and its fields as multipart/form-data.");
   if (Number(contentLength) > mostUploadBytes() + MOST_AROUND_FILE) tooLarge();
   if (!bytes) return refuseAt(["body"], "The multipart body is empty.", "multipart_invalid");
 
@@ -76,7 +76,7 @@ async function receive(
     field: form.take,
     async file({ field }) {
       if (field !== "file")
-        refuseAt(["body", field ?? "file"], "Only the field `file` is a file.", "extra_forbidden");
+        refuseAt(["body", field ?? "file"], "Only the field `file` can be a file.", "extra_forbidden");
       const { displayName, environment } = form.soFar();
       // Where the environment is still to come, whose names are taken is not known yet.
       const isPlaced = environment !== undefined || ctx.principal.kind === "service_principal";
@@ -99,7 +99,7 @@ async function receive(
     filename: toFilename(part.filename),
   });
   try {
-    if (!facts) throw new Error("The store did not read a file to its end.");
+    if (!facts) throw new Error("The artifact store did not read the file to its end.");
     const { environment, ...said } = form.fields();
     const place = await placeOf(ctx, { projectId, environment }, "adapters:write");
     const source = ofStored(ctx, kept.artifactId, kept.sha256, kept.byteLength);
@@ -125,5 +125,5 @@ async function refuseTaken({ projectId, environment }: Place, displayName: strin
 
 function tooLarge(): never {
   const maxBytes = mostUploadBytes();
-  fail("PayloadTooLarge", `The file is larger than ${maxBytes} bytes.`, { maxBytes });
+  fail("PayloadTooLarge", `The file is larger than the limit of ${maxBytes} bytes.`, { maxBytes });
 }

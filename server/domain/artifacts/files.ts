@@ -78,7 +78,7 @@ export function filesStore(directory: string): ArtifactStore {
 
     async open(sha256, range) {
       const handle = isSha256(sha256) ? await onDisk(() => openIfThere(pathOf(sha256))) : null;
-      if (!handle) fail("NotFound", "The artifact's bytes are not here.");
+      if (!handle) fail("NotFound", "The artifact's content is not in the store.");
       try {
         const { size } = await onDisk(() => handle.stat());
         const part = range ? clampRange(range, size) : { start: 0, end: size - 1 };
@@ -172,7 +172,7 @@ async function onDisk<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-const outageOf = (cause: unknown) => new StoreOutage("The directory of artifacts cannot be used.", { cause });
+const outageOf = (cause: unknown) => new StoreOutage("The artifact directory cannot be used.", { cause });
 
 async function openIfThere(path: string): Promise<FileHandle | null> {
   try {

@@ -43,5 +43,5 @@ export async function* pieces(
 }
 
 function refuse(maxBytes: number): never {
-  fail("PayloadTooLarge", `The content is larger than ${maxBytes} bytes.`, { maxBytes });
+  fail("PayloadTooLarge", `The content is larger than the limit of ${maxBytes} bytes.`, { maxBytes });
 }

@@ -128,7 +128,7 @@ export function s3Store(settings: S3Settings): ArtifactStore {
       } catch (error) {
         await upload
           ?.abort()
-          .catch((cause) => log.warn({ err: cause }, "a multipart upload was left behind"));
+          .catch((cause) => log.warn({ err: cause }, "an unfinished multipart upload could not be removed"));
         throw error;
       }
       try {
@@ -139,17 +139,17 @@ export function s3Store(settings: S3Settings): ArtifactStore {
         return { sha256, byteLength };
       } finally {
         await removeObject(temporary).catch((cause) =>
-          log.warn({ err: cause }, "a temporary object was left behind"),
+          log.warn({ err: cause }, "a temporary object could not be removed"),
         );
       }
     },
 
     async open(sha256, range) {
-      if (!isSha256(sha256)) fail("NotFound", "The artifact's bytes are not here.");
+      if (!isSha256(sha256)) fail("NotFound", "The artifact's content is not in the store.");
       const { sdk, client } = await connected();
       const refuseRange = async (asked: NonNullable<typeof range>) => {
         const found = await find(sha256);
-        if (!found) fail("NotFound", "The artifact's bytes are not here.");
+        if (!found) fail("NotFound", "The artifact's content is not in the store.");
         clampRange(asked, found.byteLength);
       };
       if (range && !isRange(range)) await refuseRange(range);
@@ -158,14 +158,14 @@ export function s3Store(settings: S3Settings): ArtifactStore {
         const { Body, ContentRange, ContentLength } = await client.send(
           new sdk.GetObjectCommand({ Bucket, Key: keyOf(sha256), Range }),
         );
-        if (!(Body instanceof Readable)) throw new Error("The S3 client gave no readable body.");
+        if (!(Body instanceof Readable)) throw new Error("The S3 client returned no readable body.");
         // Some servers know no ranges and send the whole.
         return range && !ContentRange
           ? partOf(Bucket, Body, range, ContentLength ?? MAX_BYTES)
           : read(Bucket, Body);
       } catch (error) {
         if (error instanceof Fault) throw error;
-        if (isStatus(sdk, error, 404)) fail("NotFound", "The artifact's bytes are not here.");
+        if (isStatus(sdk, error, 404)) fail("NotFound", "The artifact's content is not in the store.");
         if (range && isStatus(sdk, error, 416)) await refuseRange(range);
         throw outageOf(Bucket, error);
       }
@@ -298,8 +298,8 @@ function outageOf(bucket: string, cause: unknown): StoreOutage {
   const said = `${status}${/^\w{1,64}$/.test(name ?? "") ? ` ${name}` : ""}`;
   return new StoreOutage(
     status === 401 || status === 403
-      ? `The bucket ${bucket} refuses our credentials (${said}).`
-      : `The bucket ${bucket} refuses (${said}).`,
+      ? `The bucket ${bucket} rejected our credentials (${said}).`
+      : `The bucket ${bucket} rejected the request (${said}).`,
   );
 }
 

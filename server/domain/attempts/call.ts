@@ -102,11 +102,11 @@ async function withAdapters(work: Work): Promise<AnyCall | CallOutcome> {
     if (adapters) return { ...call, adapters } as AnyCall; // of the image port: no other capability takes adapters
   } catch (cause) {
     // Our own storage, before anything could leave.
-    log.error({ err: cause, attemptId: work.attemptId }, "the weights of a call could not be looked up");
+    log.error({ err: cause, attemptId: work.attemptId }, "the weights of an adapter could not be looked up");
     const message = "The weights of an adapter could not be looked up.";
     return { state: "refused_for_now", reason: "unreachable", retryAfterMs: null, message, isOurs: true };
   }
-  const gone = "The weights of an adapter this execution was to draw with are no longer there.";
+  const gone = "The weights of an adapter that this execution uses were removed.";
   return failed("PayloadUnavailable", gone, nothingSent, "released");
 }
 
@@ -121,7 +121,7 @@ export async function streamCall(work: Work, onText: (text: string) => void): Pr
     work,
     async (adapter, io) => {
       if (!adapter.stream)
-        throw new ProviderFault("refused", "not_attempted", `${work.route.provider.title} does not stream.`);
+        throw new ProviderFault("refused", "not_attempted", `${work.route.provider.title} does not support streaming.`);
       const clean = redactStream(io.credentials, (text) => {
         told += text;
         onText(text);
@@ -159,7 +159,7 @@ const ASK_AGAIN_MS = 5_000;
 export async function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
   const observed = await observe(work, (adapter, io) => {
     if (!adapter.poll)
-      throw new ProviderFault("failed", "attempted", `${work.route.provider.title} cannot be asked again.`);
+      throw new ProviderFault("failed", "attempted", `${work.route.provider.title} cannot be polled.`);
     return adapter.poll(handle, io);
   });
   const outcome = settled(observed);
@@ -206,14 +206,14 @@ async function observe(
     io = await ioOf(work);
   } catch (cause) {
     // Our own storage, before anything could leave.
-    log.error({ err: cause, attemptId: work.attemptId }, "the account of a call could not be read");
-    const message = "The account of this route could not be read.";
+    log.error({ err: cause, attemptId: work.attemptId }, "the provider account of an execution could not be read");
+    const message = "The provider account of this route could not be read.";
     return { state: "refused_for_now", reason: "unreachable", retryAfterMs: null, message, isOurs: true };
   }
   if (!adapter || !io) {
     return failed(
       "ProviderUnavailable",
-      "The account of this route is no longer connected.",
+      "The provider account of this route is no longer connected.",
       nothingSent,
       "released",
     );
@@ -246,7 +246,7 @@ async function observe(
   if (!isAsTold(progress.result))
     return failed(
       "PROVIDER_ERROR",
-      "The provider's answer is not the text it streamed.",
+      "The provider's final answer differs from the text it streamed.",
       observed,
       settlement,
     );

@@ -8,6 +8,7 @@ export {
   leaseOwner,
   releaseAllLeases,
 } from "./leases";
+export { nextStepOf } from "./next-step";
 export {
   type AbortReason,
   type CallOutcome,

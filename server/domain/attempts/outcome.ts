@@ -135,7 +135,7 @@ export function toOutcome(cause: unknown, work: Work): CallOutcome {
     return { state: "aborted", submission, why: work.signal.reason };
   }
   if (!(cause instanceof ProviderFault)) {
-    log.error({ err: cause, attemptId: work.attemptId }, "a provider call broke in an unknown way");
+    log.error({ err: cause, attemptId: work.attemptId }, "a provider call failed in an unknown way");
     return failed("TRANSPORT_AMBIGUOUS", LOST, { ...nothingSent, submission: "ambiguous" }, "ambiguous");
   }
   const { status, providerRequestId, retryAfterMs, usage } = cause.details;
@@ -175,4 +175,4 @@ export function saidBy({ details }: ProviderFault, isOwnAccount: boolean): { sai
 }
 
 export const LOST =
-  "The request went to the provider and no answer was observed. It may have run and may have been charged; do not send it again with a new idempotency key.";
+  "The request was sent to the provider, and no answer came back.";

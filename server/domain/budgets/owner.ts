@@ -42,12 +42,12 @@ async function organizationOf(ctx: Ctx, principalId: string, wanted: string | un
   );
   const seen = rows.map((row) => row.organization_id).filter((id) => roleIn(ctx, id));
   const [only, ...others] = wanted ? seen.filter((id) => id === wanted) : seen;
-  if (!only) return fail("NotFound", "There is no such key or member here.");
+  if (!only) return fail("NotFound", "There is no such key or member.");
   if (others.length === 0) return only;
   throw new ValidationFault([
     {
       loc: ["body", "organizationId"],
-      msg: "This person belongs to several organizations: name one.",
+      msg: "This person belongs to several organizations. Name one.",
       type: "missing",
     },
   ]);

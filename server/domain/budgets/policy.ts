@@ -88,11 +88,11 @@ function wantedOf(
 ): Wanted[] {
   const isShort = Object.values(short).some((value) => value !== undefined && value !== null);
   if (budgets && isShort)
-    refuse(["budgets"], "Give a list of budgets, or one ceiling beside it in short form: not both.");
+    refuse(["budgets"], "Send either a list of budgets or one ceiling in short form, not both.");
   if (!budgets && !isShort) {
-    if (!enforcement) return refuse(["enforcement"], "Say an enforcement, a ceiling or a list of budgets.");
+    if (!enforcement) return refuse(["enforcement"], "Send an enforcement, a ceiling or a list of budgets.");
     if (standing.length === 0 && enforcement !== "off")
-      return refuse(["ceilingMicros"], "This project has no ceiling yet: name one, and its period.");
+      return refuse(["ceilingMicros"], "This project has no ceiling yet. Send a ceiling and its period.");
     return standing.map((row) => ({ ...asSet(row), enforcement, temporaryIncrease: undefined }));
   }
   const lines = budgets ?? [{ ...short, period: short.period ?? "month" }];
@@ -100,7 +100,7 @@ function wantedOf(
   const periods = lines.map(({ period }) => period);
   return lines.map((line, place) => {
     if (periods.indexOf(line.period) !== place)
-      refuse([...at(place), "period"], `There is one budget for each period; ${line.period} is given twice.`);
+      refuse([...at(place), "period"], `Each period can have only one budget, and ${line.period} is listed twice.`);
     if (line.temporaryIncrease)
       refusePast(ctx, line.temporaryIncrease, ["body", ...at(place), "temporaryIncrease", "until"]);
     return {
@@ -119,11 +119,11 @@ function ceilingOf({ ceilingMicros, ceilingUsd }: Line, at: (string | number)[])
     typeof ceilingUsd === "number" &&
     usdToMicros(ceilingUsd) !== ceilingMicros
   )
-    refuse([...at, "ceilingUsd"], "This is another amount than ceilingMicros.");
+    refuse([...at, "ceilingUsd"], "This differs from ceilingMicros. Send one of them.");
   if (typeof ceilingMicros === "number") return ceilingMicros;
   return typeof ceilingUsd === "number"
     ? usdToMicros(ceilingUsd)
-    : refuse([...at, "ceilingMicros"], "Name the ceiling: ceilingMicros or ceilingUsd.");
+    : refuse([...at, "ceilingMicros"], "The ceiling is missing. Send ceilingMicros or ceilingUsd.");
 }
 
 function refuse(at: (string | number)[], msg: string): never {

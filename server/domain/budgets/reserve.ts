@@ -48,7 +48,7 @@ export function refuseReservation(cause: unknown): never {
     const whose = scope.startsWith("principal:pses_") ? "this panel session" : scope;
     fail(
       "BudgetExceeded",
-      `This may cost ${estimatedCost} USD; ${available} USD are left of the ceiling of ${ceiling} USD for ${whose}.`,
+      `This may cost ${estimatedCost} USD, but only ${available} USD of the ${ceiling} USD ceiling for ${whose} is left. Lower the cost, or ask an admin to raise the budget.`,
       { scope, period, enforcement, estimatedCost, available, ceiling },
     );
   }
@@ -70,8 +70,8 @@ export function refuseReservation(cause: unknown): never {
     fail(
       "funding_required",
       isAboveTrial
-        ? `One execution may take at most ${microsToUsd(trialCeilingMicros)} USD of the first-use allowance; this may cost ${microsToUsd(amountMicros)} USD. Add funds, or connect your own provider account.`
-        : `This may cost ${microsToUsd(amountMicros)} USD, which is more than is left. Add funds, or connect your own provider account.`,
+        ? `This may cost ${microsToUsd(amountMicros)} USD, and one execution can use at most ${microsToUsd(trialCeilingMicros)} USD of the trial credits. Add funds, or connect your own provider account.`
+        : `This may cost ${microsToUsd(amountMicros)} USD, which is more than the available balance. Add funds, or connect your own provider account.`,
       {
         reason,
         fundingOptions: [...FUNDING_OPTIONS],
@@ -88,7 +88,7 @@ export function refuseReservation(cause: unknown): never {
 }
 
 function refuseMoreJobs(maxJobs: number): never {
-  fail("BudgetExceeded", `This panel session has run all of its ${maxJobs} jobs.`, {
+  fail("BudgetExceeded", `This panel session has used all of its ${maxJobs} jobs. Open a new session.`, {
     scope: "panel_session",
     field: "maxJobs",
     enforcement: "prevent",

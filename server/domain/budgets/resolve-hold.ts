@@ -87,7 +87,7 @@ async function find(ctx: Ctx, holdId: string): Promise<Ambiguous> {
   if (!row || !roleIn(ctx, row.organization_id)) return fail("NotFound", "There is no such hold.");
   requireRoleIn(ctx, row.organization_id, "owner");
   if (row.is_blind)
-    fail("ComparisonUnjudged", "It is one of a comparison's holds: judge the comparison first.", {
+    fail("ComparisonUnjudged", "This hold belongs to a comparison. Judge the comparison first.", {
       comparisonId: row.comparison_id ?? "",
     });
   if (row.state !== "ambiguous") notAmbiguous(row.state);
@@ -98,8 +98,8 @@ function notAmbiguous(state: string): never {
   fail(
     "HoldNotAmbiguous",
     state === "open"
-      ? "The execution has not ended: it will settle or release this by itself."
-      : `This is ${state} already.`,
+      ? "The execution is still running and settles or releases this hold automatically when it ends."
+      : `This hold is already ${state}.`,
     { state },
   );
 }

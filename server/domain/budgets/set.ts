@@ -95,7 +95,7 @@ const recount = (client: Queryable, budgetId: string, now: Date) =>
 
 async function current(ctx: Ctx, client: Queryable, budgetId: string): Promise<BudgetView> {
   const [row] = await readBudgets(ctx.now(), "b.id = $2", [budgetId], client);
-  if (!row) throw new Error(`budget ${budgetId} is not there`);
+  if (!row) throw new Error(`budget ${budgetId} does not exist`);
   return toBudget(row, ctx.now());
 }
 
@@ -145,7 +145,7 @@ export async function writeIncrease(
 
 export function refusePast(ctx: Ctx, { until }: TemporaryIncrease, loc: (string | number)[]): void {
   if (new Date(until) > ctx.now()) return;
-  throw new ValidationFault([{ loc, msg: "This moment has passed.", type: "value_error" }]);
+  throw new ValidationFault([{ loc, msg: "This time is in the past. Choose a later one.", type: "value_error" }]);
 }
 
 async function change(

@@ -86,7 +86,7 @@ export async function noteFailure(called: Called, reason: FailureReason, now: Da
     );
     for (const row of rows) known.set(nameOf(row.account, row.route), row);
   } catch (err) {
-    log.warn({ err }, "a failure of a route could not be written down");
+    log.warn({ err }, "the failure of a route could not be recorded");
   }
 }
 
@@ -100,6 +100,6 @@ export async function noteSuccess(called: Called): Promise<void> {
       known.delete(nameOf(account, route));
     }
   } catch (err) {
-    log.warn({ err }, "that a route works again could not be written down");
+    log.warn({ err }, "the recovery of a route could not be recorded");
   }
 }

@@ -32,14 +32,14 @@ const factor = (key: string, display: string, kind: Factor["kind"], requiredForE
 const MODEL = factor("model", "Model", "selection", true);
 
 /** Of a capability whose main call others come before; a quote is of all of them. */
-const STAGES = factor("stages", "Calls before the main one, such as views that are drawn first", "selection");
+const STAGES = factor("stages", "Earlier calls, such as views drawn first", "selection");
 
 /** What a price of each kind depends on. */
 const FACTORS: Record<Price["per"], Factor[]> = {
   million_tokens: [
     MODEL,
     factor("inputTokens", "Tokens in the request", "measured-usage"),
-    factor("maxOutputTokens", "Cap on tokens in the answer", "usage-ceiling"),
+    factor("maxOutputTokens", "Maximum tokens in the answer", "usage-ceiling"),
   ],
   image: [
     MODEL,
@@ -48,7 +48,7 @@ const FACTORS: Record<Price["per"], Factor[]> = {
     factor("variantCount", "Number of images", "selection"),
   ],
   second: [MODEL, factor("durationMs", "Length in milliseconds", "usage-ceiling")],
-  million_characters: [MODEL, factor("characters", "Characters to be read", "measured-usage")],
+  million_characters: [MODEL, factor("characters", "Characters to read aloud", "measured-usage")],
   mesh: [
     MODEL,
     factor("meshes", "Number of meshes", "selection"),
@@ -208,7 +208,7 @@ export function pricingContract(
   return {
     ...base,
     mode: per === "million_tokens" ? "metered" : "fixed",
-    display: `${displayOf(targets, billingMode)}${hasStages ? ", plus the calls before it" : ""}`,
+    display: `${displayOf(targets, billingMode)}${hasStages ? ", plus earlier calls" : ""}`,
     estimateRequired: false,
     quoteEndpoint: `${path}/quote`,
     estimateEndpoint: `${path}/estimate`,

@@ -195,7 +195,7 @@ function tooMature(asked: MaturityRating, refused: Target[], alternates: Target[
   const highest = Math.max(...refused.map((target) => RATINGS.indexOf(maturityAllowed(target))));
   fail(
     "PolicyRejected",
-    `No provider that may run this allows content rated ${asked}; the highest is ${RATINGS[highest]}.`,
+    `No available provider allows content rated ${asked}. The highest allowed rating is ${RATINGS[highest]}.`,
     {
       field: "maturityRating",
       requested: asked,
@@ -208,12 +208,12 @@ function tooMature(asked: MaturityRating, refused: Target[], alternates: Target[
 /** Leads a person to the form of the provider that is missing. */
 function connectionRequired(connectUrl: string, missing: Target | null, only: RouteWish["only"]): never {
   if (!missing) {
-    const message = withReason("No provider account is connected that can run this capability.", only);
+    const message = withReason("No connected provider account can run this capability. Connect one at details.connectUrl.", only);
     fail("CONNECTION_REQUIRED", message, { connectUrl });
   }
   const { name, title } = missing.provider;
   const more = connectUrl.includes("?") ? "&" : "?";
-  fail("CONNECTION_REQUIRED", withReason(`No account of ${title} is connected to this project.`, only), {
+  fail("CONNECTION_REQUIRED", withReason(`No ${title} account is connected to this project. Connect one at details.connectUrl.`, only), {
     connectUrl: `${connectUrl}${more}provider=${encodeURIComponent(name)}`,
     provider: name,
   });
@@ -231,7 +231,7 @@ export function routeUnavailable(
 ): never {
   const constraint = preferredModel ? "preferredModel" : providerPin ? "providerPin" : null;
   const field = pin ? "pin.target" : constraint && `execution.executionConstraints.${constraint}`;
-  const message = "The model or provider that was asked for cannot run this request.";
+  const message = "The requested model or provider cannot run this request. Use one of details.alternates, or let Capstan choose.";
   fail("ROUTE_UNAVAILABLE", withReason(message, only), { alternates, ...(field ? { field } : {}) });
 }
 

@@ -54,7 +54,7 @@ function routeOf(
 ): Omit<RawEnvelope, "input"> {
   const at = ["competitors", place, "providerPin"];
   const { execute } = capability;
-  if ("local" in execute) return refuse(at, `${capability.key} runs here, without a provider.`);
+  if ("local" in execute) return refuse(at, `${capability.key} runs without a provider, so there is nothing to compare.`);
   const named = (providerPin: string, preferredModel: string | null = null) => ({
     execution: { executionConstraints: { providerPin, preferredModel } },
   });
@@ -66,7 +66,7 @@ function routeOf(
   const found = names.find((name) => does.some((what) => pin === `${name}-${what}`));
   if (found) return named(found);
   const known = names.map((name) => `${name}-${execute.port}`).join(", ");
-  return refuse(at, `${capability.key} has no such provider. It has ${known}, or provider/model.`);
+  return refuse(at, `${capability.key} has no such provider. Use ${known}, or provider/model.`);
 }
 
 function profileOf(
@@ -82,7 +82,7 @@ function profileOf(
     refuse(
       ["competitors", place, "profileKey"],
       known
-        ? `${capability.key} has no such profile. It has ${known}.`
+        ? `${capability.key} has no such profile. Use ${known}.`
         : `${capability.key} has no profiles.`,
     );
   if (!profileVersion) return last;
@@ -90,7 +90,7 @@ function profileOf(
     versions.find(({ version }) => version === profileVersion) ??
     refuse(
       ["competitors", place, "profileVersion"],
-      `${profileKey} has no such version. It has ${versions.map(({ version }) => version).join(", ")}.`,
+      `${profileKey} has no such version. Use ${versions.map(({ version }) => version).join(", ")}.`,
     )
   );
 }

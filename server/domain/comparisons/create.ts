@@ -127,7 +127,7 @@ async function firstOfKey(projectId: string, key: string | null): Promise<First 
 /** The id of the first comparison of a key, where it was asked for with the same request. */
 function settled(first: First, requestHash: string): string {
   if (first.request_hash !== requestHash)
-    fail("IdempotencyConflict", "This idempotency key already stands for another request.", {
+    fail("IdempotencyConflict", "This idempotency key was already used for a different request.", {
       jobId: first.id,
     });
   return first.id;

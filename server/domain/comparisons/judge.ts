@@ -27,7 +27,7 @@ export async function judge(ctx: Ctx, comparisonId: string, request: JudgementRe
   if (row.decision) return judgedBefore(ctx, row, verdict);
   const status = statusOf(row.entries.map((entry) => entry.status));
   if (status === "running")
-    fail("JobNotFinished", "A comparison is judged when all of its jobs have ended.", { status });
+    fail("JobNotFinished", "A comparison can be judged only after all of its jobs have ended.", { status });
   checkWinners(row, request);
   const isFirst = await inTransaction(async (client) => {
     const { rowCount } = await client.query(
@@ -72,11 +72,11 @@ export async function judge(ctx: Ctx, comparisonId: string, request: JudgementRe
 /** A winner is named where there is one, and nowhere else. */
 function verdictOf({ decision, overallWinnerEntryId, valueWinnerEntryId }: JudgementRequest): Verdict {
   if (decision === "winner" && !overallWinnerEntryId)
-    refuse("overallWinnerEntryId", "The decision winner names an entry.", "missing");
+    refuse("overallWinnerEntryId", "The decision winner needs an entry.", "missing");
   if (decision !== "winner" && overallWinnerEntryId)
-    refuse("overallWinnerEntryId", `The decision ${decision} names no winner.`);
+    refuse("overallWinnerEntryId", `The decision ${decision} cannot name a winner.`);
   if (decision !== "winner" && valueWinnerEntryId)
-    refuse("valueWinnerEntryId", `The decision ${decision} names no winner.`);
+    refuse("valueWinnerEntryId", `The decision ${decision} cannot name a winner.`);
   return {
     decision,
     overall_winner_entry_id: overallWinnerEntryId ?? null,
@@ -90,8 +90,8 @@ function checkWinners({ entries }: ComparisonRow, request: JudgementRequest) {
     const entryId = request[field];
     if (!entryId) continue;
     const entry = entries.find((each) => each.entry_id === entryId);
-    if (!entry) refuse(field, "This is no entry of this comparison.");
-    if (entry?.status !== "succeeded") refuse(field, "This entry did not succeed.");
+    if (!entry) refuse(field, "This comparison has no such entry.");
+    if (entry?.status !== "succeeded") refuse(field, "This entry did not succeed, so it cannot win.");
   }
 }
 
@@ -99,7 +99,7 @@ function judgedBefore(ctx: Ctx, row: ComparisonRow, wanted: Verdict): Promise<Co
   const { decision, overall_winner_entry_id, value_winner_entry_id } = row;
   const was: Verdict = { decision, overall_winner_entry_id, value_winner_entry_id };
   if (!isDeepStrictEqual(was, wanted))
-    fail("ComparisonJudged", "This comparison was judged otherwise, and is judged once.", {
+    fail("ComparisonJudged", "This comparison already has a different judgement, which cannot be changed.", {
       comparisonId: row.id,
       decision: decision ?? "",
     });

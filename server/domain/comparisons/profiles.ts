@@ -19,10 +19,10 @@ const KINDS: { takes: (capability: Capability) => boolean; profiles: Profile[] }
     takes: ({ execute, family }) => "port" in execute && execute.port === "text" && family === "text",
     profiles: (
       [
-        ["economy", "Economical reasoning", "Thinks as little as the model can."],
-        ["balanced", "Balanced reasoning", "Thinks for as long as most tasks need."],
-        ["deep", "Deep reasoning", "Thinks longer, for more tokens."],
-        ["maximum", "Maximal reasoning", "Thinks for as long as the model can."],
+        ["economy", "Economical reasoning", "Reasons as little as the model allows."],
+        ["balanced", "Balanced reasoning", "Reasons as long as most tasks need."],
+        ["deep", "Deep reasoning", "Reasons longer and uses more tokens."],
+        ["maximum", "Maximal reasoning", "Reasons as long as the model allows."],
       ] as const
     ).map(([reasoningIntent, title, description]) => ({
       key: `reasoning-${reasoningIntent}`,
@@ -36,9 +36,9 @@ const KINDS: { takes: (capability: Capability) => boolean; profiles: Profile[] }
     takes: takesField("quality"),
     profiles: (
       [
-        ["low", "Low quality", "The fastest and cheapest drawing."],
-        ["medium", "Medium quality", "The usual drawing."],
-        ["high", "High quality", "The most careful drawing."],
+        ["low", "Low quality", "The fastest and cheapest image."],
+        ["medium", "Medium quality", "The standard image."],
+        ["high", "High quality", "The most detailed image."],
       ] as const
     ).map(([quality, title, description]) => ({
       key: `quality-${quality}`,
@@ -54,7 +54,7 @@ const KINDS: { takes: (capability: Capability) => boolean; profiles: Profile[] }
       key: `mesh-${meshProfile.replaceAll("_", "-")}`,
       version: "1",
       title: `Mesh profile ${meshProfile}`,
-      description: `Makes the mesh by the profile ${meshProfile}.`,
+      description: `Makes the mesh with the profile ${meshProfile}.`,
       input: { meshProfile },
     })),
   },

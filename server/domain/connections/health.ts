@@ -36,18 +36,18 @@ export async function repair(ctx: Ctx, connectionId: string): Promise<Connection
   if (outcome === "refused") {
     steps.push({
       code: "replace_secret",
-      found: message ?? `${title} does not take this secret.`,
-      todo: `Make a new key in your account at ${title}, or restore this one there, and rotate the connection to it.`,
+      found: message ?? `${title} does not accept this secret.`,
+      todo: `Create a new key in your ${title} account, or restore this one there, then rotate the connection to it.`,
       url,
     });
   }
   if (outcome === "unreachable") {
     steps.push({
       code: "wait_for_provider",
-      found: message ?? `${title} could not be asked.`,
+      found: message ?? `${title} could not be reached.`,
       todo: connection.endpointUrl
-        ? `See that ${connection.endpointUrl} is up and can be reached from here, then test again. Nothing of the connection was changed.`
-        : `Nothing of yours is known to be wrong: test again in a few minutes.`,
+        ? `Check that ${connection.endpointUrl} is running and reachable from this server, then test again. The connection was not changed.`
+        : `Your connection shows no problem. Test again in a few minutes.`,
       url,
     });
   }
@@ -55,16 +55,16 @@ export async function repair(ctx: Ctx, connectionId: string): Promise<Connection
   if (outcome === "ready" && met.state === "degraded" && problem) {
     steps.push({
       code: "look_at_failures",
-      found: `${title} takes the secret, and most of the last executions on it failed: ${problem.problem}`,
-      todo: `Look in your account at ${title} for its limits, its balance and the models it may use.`,
+      found: `${title} accepts the secret, but most recent executions on it failed: ${problem.problem}`,
+      todo: `Check the limits, balance and allowed models in your ${title} account.`,
       url,
     });
   }
   if (connection.bindings.length === 0) {
     steps.push({
       code: "bind",
-      found: "No environment of any project runs on it.",
-      todo: "Choose the environments that are to use it.",
+      found: "No project environment uses this connection.",
+      todo: "Choose the environments that should use it.",
       url,
     });
   }

@@ -219,12 +219,12 @@ function toAccount(
 }
 
 function explain(news: number, accounts: PlannedAccount[], capabilities: number): string {
-  if (capabilities === 0) return "No account that can be connected here serves any of them.";
-  if (accounts.length === 0) return "All of them run without an account.";
-  const what = capabilities === 1 ? "the capability" : `all ${capabilities} capabilities that can be served`;
+  if (capabilities === 0) return "No account that you can connect supports any of them.";
+  if (accounts.length === 0) return "All of them run without a provider account.";
+  const what = capabilities === 1 ? "the capability" : `all ${capabilities} supported capabilities`;
   const toBind = accounts.filter(({ state }) => state === "bind").length;
-  if (news === 0 && toBind === 0) return `What is connected already serves ${what}.`;
-  if (news === 0) return `What the organization has connected serves ${what}, once it is bound here.`;
+  if (news === 0 && toBind === 0) return `Your connected accounts already support ${what}.`;
+  if (news === 0) return `Your organization's connected accounts support ${what} once they are bound here.`;
   const many = news === 1 ? "1 new account is" : `${news} new accounts are`;
-  return `${many} the fewest that serve ${what}. Accounts that are there already were taken first; among equals those that serve most of what was asked for, then those that work is routed to first.`;
+  return `${many} the minimum to support ${what}. Existing accounts are used first, then accounts that support the most of your capabilities, then those that are preferred for routing.`;
 }

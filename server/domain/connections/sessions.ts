@@ -146,7 +146,7 @@ async function bindNewest(
   const newest = all.find((each) => each.provider === provider && each.status === "ready");
   if (!newest) {
     const { title } = credentials.getProvider(provider);
-    const msg = `The organization has no connection of ${title} yet: give its secret.`;
+    const msg = `The organization has no ${title} connection yet. Send its secret.`;
     throw new ValidationFault([{ loc: ["body", "secret"], msg, type: "missing" }]);
   }
   for (const place of places)
@@ -161,7 +161,7 @@ async function find(ctx: Ctx, sessionId: string): Promise<SessionRow> {
   const row = rows[0];
   if (!row || !roleIn(ctx, row.organization_id))
     return fail("NotFound", "There is no such onboarding session.");
-  if (row.expires_at <= ctx.now()) fail("Gone", "This onboarding session has ended. Begin another one.", {});
+  if (row.expires_at <= ctx.now()) fail("Gone", "This onboarding session has ended. Start a new one.", {});
   return row;
 }
 

@@ -18,11 +18,11 @@ export function secretOf({ credentials, secret }: Spelled): string {
   ];
   const [first, second] = spelled;
   if (first === undefined)
-    return refuse("secret", "Give the key as secret, or its fields as credentials.", "missing");
+    return refuse("secret", "Send the key as secret, or its fields as credentials.", "missing");
   if (second !== undefined && meaningOf(first) !== meaningOf(second))
     return refuse(
       "credentials",
-      "credentials and secret say different things. Send one of them.",
+      "credentials and secret have different values. Send one of them.",
       "value_error",
     );
   return first;

@@ -20,7 +20,7 @@ export async function bindCredential(
   requirePerson(ctx);
   const credential = await getCredential(ctx, organizationId, credentialId);
   if (provider !== credential.provider) {
-    const msg = `This credential is of ${credential.provider}.`;
+    const msg = `This credential is for ${credential.provider}.`;
     throw new ValidationFault([{ loc: ["body", "provider"], msg, type: "value_error" }]);
   }
   return changeAccessBy((client) => writeBinding(ctx, client, { ...credential, organizationId }, place));
@@ -67,7 +67,7 @@ export async function writeBinding(
 function alreadyConnected({ credential_id, id, environment, provider }: BindingRow): never {
   fail(
     "AlreadyConnected",
-    `${environment} runs on another credential of ${provider}. Unbind that one first, or rotate it.`,
+    `${environment} already uses another ${provider} credential. Unbind or rotate that one first.`,
     { credentialId: credential_id, bindingId: id },
   );
 }

@@ -45,11 +45,11 @@ export async function rotateCredential(
   const refuse = (field: string, msg: string): never => {
     throw new ValidationFault([{ loc: ["body", field], msg, type: "value_error" }]);
   };
-  if (input.provider !== before.provider) refuse("provider", `This credential is of ${before.provider}.`);
+  if (input.provider !== before.provider) refuse("provider", `This credential is for ${before.provider}.`);
   if (input.endpointUrl && input.endpointUrl.replace(/\/+$/, "") !== before.endpoint_url)
-    refuse("endpointUrl", "The address of a credential is fixed. Connect another one.");
+    refuse("endpointUrl", "The address of a credential cannot change. Connect a new credential.");
   const provider = findProvider(before.provider) ?? providerGone(before);
-  if (input.models && !provider.modelsFrom) refuse("models", `${provider.title} has models of its own.`);
+  if (input.models && !provider.modelsFrom) refuse("models", `${provider.title} has a fixed list of models. Leave this field out.`);
   const models = input.models ? checkedModels(provider, input.models) : before.models;
   checkPassThrough(provider, input.passThrough);
   const passThrough = input.passThrough ?? before.pass_through;
@@ -149,5 +149,5 @@ export async function checkCredential(
 }
 
 function providerGone({ provider }: CredentialRow): never {
-  fail("NotFound", `This installation has no provider ${provider} any more.`);
+  fail("NotFound", `This installation no longer has the provider ${provider}.`);
 }

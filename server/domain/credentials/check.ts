@@ -44,7 +44,7 @@ export async function requireAccepted(
   if (outcome === "refused")
     throw new ValidationFault([{ loc: ["body", "secret"], msg: message ?? "", type: "refused_by_provider" }]);
   if (outcome === "unreachable")
-    fail("ProviderUnavailable", `${provider.title} could not be asked whether it takes this: ${message}`);
+    fail("ProviderUnavailable", `${provider.title} could not be reached to check this: ${message}`);
 }
 
 /** So many checks of one connection are kept. */

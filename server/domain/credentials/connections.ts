@@ -90,7 +90,7 @@ export async function openAccount(
       credentials: openFields(row.organization_id, credentialId, row.sealed),
     };
   } catch (err) {
-    log.error({ err, credentialId }, "a stored credential does not open");
+    log.error({ err, credentialId }, "a stored credential cannot be decrypted");
     return null;
   }
 }

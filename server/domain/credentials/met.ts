@@ -33,16 +33,16 @@ export function noteMet(credentialId: string, cause: unknown, at: Date): void {
     ...(problem === null ? {} : { problem, at }),
   });
   timer ??= setTimeout(
-    () => writeMet().catch((error) => log.warn({ err: error }, "what connections met was not written")),
+    () => writeMet().catch((error) => log.warn({ err: error }, "the outcomes of connections could not be written")),
     WRITE_AFTER_MS,
   ).unref();
 }
 
 /** The account's own refusals: its key, its payment, its rights. */
 const OF_THE_ACCOUNT: Record<number, string> = {
-  401: "The provider refused the key (401).",
-  402: "The provider asks for payment (402).",
-  403: "The provider refused the account (403).",
+  401: "The provider rejected the key (401).",
+  402: "The provider requires payment (402).",
+  403: "The provider rejected the account (403).",
 };
 
 /** In words of ours alone: nothing of the request or of the answer. Null: it was answered. */
@@ -60,7 +60,7 @@ function problemOf(cause: unknown): string | null {
     case "failed":
       return `The provider failed${said}.`;
     case "lost":
-      return "The connection broke before an answer.";
+      return "The connection was lost before an answer arrived.";
   }
 }
 

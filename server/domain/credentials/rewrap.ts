@@ -20,7 +20,7 @@ export async function rewrapCredentials(): Promise<{ rewrapped: number; unopenab
     try {
       if (await rewrapOne(row)) done.rewrapped++;
     } catch (error) {
-      log.error({ err: error, credentialId: row.id }, "a credential does not open");
+      log.error({ err: error, credentialId: row.id }, "a credential cannot be decrypted");
       done.unopenable++;
     }
   }

@@ -50,7 +50,7 @@ export function findProvider(name: string): Provider | null {
 
 /** The same, or what the caller is told who named it. */
 export function getProvider(name: string): Provider {
-  const msg = `There is no provider ${name} to connect.`;
+  const msg = `There is no provider ${name}.`;
   const found = findProvider(name);
   if (!found) throw new ValidationFault([{ loc: ["body", "provider"], msg, type: "unknown_provider" }]);
   return found;
@@ -107,7 +107,7 @@ export async function requireMayChange(ctx: Ctx, organizationId: string): Promis
 /** Secrets are given by people, and by the system's own command, which a person types. */
 export function requirePerson({ principal }: Ctx): void {
   if (principal.kind === "human_session" || principal.kind === "system") return;
-  fail("AuthorizationFailed", "A person does this, signed in; keys never see or give secrets.");
+  fail("AuthorizationFailed", "API keys cannot read or write secrets. Sign in to the panel to do this.");
 }
 
 function isReachedBy({ principal }: Ctx, row: CredentialRow): boolean {

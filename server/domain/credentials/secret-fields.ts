@@ -20,19 +20,19 @@ export function readSecret(provider: Provider, secret: string): Fields {
   const names = Object.keys(provider.credentials.shape);
   const [only, ...others] = names;
   const given = asObject(text) ?? (only !== undefined && others.length === 0 ? { [only]: text } : null);
-  if (!given) return refuse(`${provider.title} needs ${names.join(" and ")}: send a JSON object of them.`);
+  if (!given) return refuse(`${provider.title} needs ${names.join(" and ")}. Send them as a JSON object.`);
   const unknown = Object.keys(given).filter((name) => !names.includes(name));
-  if (unknown.length > 0) refuse(`${provider.title} takes ${names.join(", ")} and nothing else.`);
+  if (unknown.length > 0) refuse(`${provider.title} accepts only ${names.join(", ")}.`);
   const fields = Object.fromEntries(
     Object.entries(given).flatMap(([name, value]) => {
-      if (typeof value !== "string") return refuse(`${name} is not a text.`);
+      if (typeof value !== "string") return refuse(`${name} must be text.`);
       const trimmed = value.trim();
-      if (!PRINTABLE.test(trimmed)) refuse(`${name} has characters that no key has.`);
+      if (!PRINTABLE.test(trimmed)) refuse(`${name} contains characters that are not allowed in a key. Check it for spaces and line breaks.`);
       return trimmed === "" ? [] : [[name, trimmed]];
     }),
   );
   const missing = provider.credentials.safeParse(fields).error?.issues[0];
-  if (missing) refuse(`${missing.path.join(".") || "The secret"} is missing or not of the right form.`);
+  if (missing) refuse(`${missing.path.join(".") || "The secret"} is missing or malformed.`);
   return fields;
 }
 
@@ -41,7 +41,7 @@ function asObject(text: string): Record<string, unknown> | null {
   try {
     return JSON.parse(text);
   } catch {
-    return refuse("This begins like a JSON object and is none.");
+    return refuse("This looks like a JSON object but cannot be parsed.");
   }
 }
 

@@ -28,14 +28,14 @@ const refuse = (
 /** The server of a new connection: the provider's own, or the one its owner names, with models that have prices. */
 export function serverOf(provider: Provider, { endpointUrl, models, passThrough = null }: Named): Server {
   if (provider.modelsFrom) {
-    if (!endpointUrl) return refuse("endpointUrl", "The server's base URL is needed.", "missing");
-    if (!models) return refuse("models", "Its models are needed, as id:in:out with their prices.", "missing");
+    if (!endpointUrl) return refuse("endpointUrl", "The server's base URL is required.", "missing");
+    if (!models) return refuse("models", "The server's models are required, as id:in:out with their prices.", "missing");
     const address = checkedAddress(endpointUrl);
     return { baseUrl: address, endpointUrl: address, models: checkedModels(provider, models), passThrough };
   }
   checkPassThrough(provider, passThrough);
-  if (endpointUrl) refuse("endpointUrl", `${provider.title} is at its own address.`);
-  if (models) refuse("models", `${provider.title} has models of its own.`);
+  if (endpointUrl) refuse("endpointUrl", `${provider.title} has a fixed address. Leave this field out.`);
+  if (models) refuse("models", `${provider.title} has a fixed list of models. Leave this field out.`);
   const baseUrl = baseUrlOf(provider);
   return baseUrl
     ? { baseUrl, endpointUrl: null, models: null, passThrough: null }
@@ -45,7 +45,7 @@ export function serverOf(provider: Provider, { endpointUrl, models, passThrough 
 /** Only a server of one's own is passed what is not known here. */
 export function checkPassThrough(provider: Provider, passThrough: string[] | null | undefined): void {
   if (passThrough && !provider.modelsFrom)
-    refuse("passThrough", `${provider.title} takes no members that are not known here.`);
+    refuse("passThrough", `${provider.title} does not support extra members. Leave this field out.`);
 }
 
 /** Models as their owner lists them, each with its price. */
@@ -55,11 +55,11 @@ export function checkedModels(provider: Provider, models: string): string {
   } catch (cause) {
     return refuse("models", (cause as Error).message); // by its contract, a sentence
   }
-  return refuse("models", "At least one model is needed.");
+  return refuse("models", "At least one model is required.");
 }
 
 function checkedAddress(text: string): string {
-  if (!URL.canParse(text)) return refuse("endpointUrl", "This is no URL.");
+  if (!URL.canParse(text)) return refuse("endpointUrl", "This is not a valid URL.");
   const url = new URL(text);
   const allowPrivateAddresses = env.ALLOW_PRIVATE_ADDRESSES;
   const refusal = refusalOfAddress(url, { allowHttp: allowPrivateAddresses, allowPrivateAddresses });

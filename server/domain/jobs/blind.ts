@@ -21,10 +21,10 @@ import type { JobRow } from "./rows";
 
 type Blind = Pick<JobRow, "id" | "is_blind" | "comparison_id" | "created_at" | "capability_key">;
 
-/** Refuses what would tell who did the work. */
+/** Refuses an answer that would reveal which model did the work. */
 export function refuseBlind(job: Pick<JobRow, "is_blind" | "comparison_id">, what: string): void {
   if (!job.is_blind) return;
-  fail("ComparisonUnjudged", `${what} would tell who did the work: judge the comparison first.`, {
+  fail("ComparisonUnjudged", `${what} would reveal which model did the work. Judge the comparison first.`, {
     comparisonId: job.comparison_id ?? "",
   });
 }
@@ -59,16 +59,16 @@ export function blindArtifact(ref: JobArtifactRef, place: number | null): JobArt
   };
 }
 
-/** How it failed, in our words: those of a provider have its voice. */
+/** Why it failed, in our own words: those of a provider would reveal it. */
 export function blindError(error: JobError | null): JobError | null {
   if (!error) return null;
   const { code, retryable, terminal } = error;
   return {
     code,
-    message: `The job ended with ${code}. What the provider said is told once the comparison is judged.`,
+    message: `The job failed with ${code}. The provider's message is shown after the comparison is judged.`,
     retryable,
     terminal,
-    resolution: "Judge the comparison; what became of each entry, and what it cost, is told then.",
+    resolution: "Judge the comparison to see how each entry ended and what it cost.",
   };
 }
 

@@ -1,10 +1,10 @@
 import type { Job, JobError } from "@/server/contract/jobs";
-import type { ProviderSaid } from "@/server/domain/attempts";
+import { nextStepOf, type ProviderSaid } from "@/server/domain/attempts";
 import { ERRORS, isErrorCode } from "@/server/errors";
 import { withSaid } from "./provider-said";
 import type { JobRow, LastAttempt } from "./rows";
 
-/** How a job failed, with what may be done about it. */
+/** Why a job failed, and what to do next. */
 export function toError(
   job: JobRow,
   attempt: LastAttempt | null,
@@ -13,11 +13,11 @@ export function toError(
   if (job.status === "needs_attention") {
     return {
       code: "needs_attention",
-      message: `The provider's work was paid for, but a later step keeps failing${job.attention ? ` (${job.attention.step})` : ""}.`,
+      message: `The provider's work is paid for, but a later step keeps failing${job.attention ? ` (${job.attention.step})` : ""}.`,
       retryable: false,
       terminal: true,
       resolution:
-        "An operator decides: retry the step, accept what is there, or fail the job. It can be canceled, too.",
+        "An operator can retry the step, accept the result as it is, or fail the job. You can also cancel it.",
     };
   }
   if (!job.error_code) return null;
@@ -25,7 +25,7 @@ export function toError(
   const message = job.error?.message;
   return {
     code: job.error_code,
-    message: message && message !== job.error_code ? message : `The job ended with ${job.error_code}.`,
+    message: message && message !== job.error_code ? message : `The job failed with ${job.error_code}.`,
     retryable: row?.retryable ?? false,
     terminal: row && "terminal" in row ? row.terminal : true,
     resolution: resolutionOf(job, attempt),
@@ -33,30 +33,28 @@ export function toError(
   };
 }
 
-/** What whoever reads the error may do now. */
-function resolutionOf(job: JobRow, attempt: LastAttempt | null): string {
-  if (isNewKeySafe(job, attempt)) return "Nothing ran and nothing was charged: a new key is safe.";
-  return attempt?.submission === "ambiguous"
-    ? "It may have run and may have been charged: do not submit it again under a new key before that is known."
-    : "The provider has worked on it and may charge for it: a new key starts, and pays for, a second execution.";
-}
+/** What to do after this execution failed or was canceled. */
+export const resolutionOf = (
+  job: Pick<JobRow, "status" | "error_code">,
+  attempt: LastAttempt | null,
+): string => nextStepOf(isNewKeySafe(job, attempt), attempt?.submission);
 
-/** Codes of definite refusals: the provider said no, or nothing was sent. */
+/** Codes of definite rejections: the provider said no, or nothing was sent. */
 const DEFINITE = new Set(["ProviderRejected", "ProviderUnavailable"]);
 
-/** Nothing ran and nothing was charged: never submitted, or definitely refused. */
+/** Nothing ran and nothing was charged: never submitted, or definitely rejected. */
 export function isNewKeySafe(
   job: Pick<JobRow, "status" | "error_code">,
   attempt: LastAttempt | null,
 ): boolean {
-  // A later call is made from what an earlier one made, and that one ran.
+  // A later attempt builds on an earlier one, and that one ran.
   if (attempt && attempt.number > 1) return false;
   const isUntried = attempt === null || attempt.submission === "not_attempted";
   if (job.status === "failed") return isUntried || DEFINITE.has(job.error_code ?? "");
   return job.status === "canceled" && isUntried;
 }
 
-/** What a client is to do next, and when to look again: derived, never stored. */
+/** What the client does next, and when it polls again: derived, never stored. */
 export function hintsOf(
   job: JobRow,
   attempt: LastAttempt | null,

@@ -4,7 +4,7 @@ import { OUTPUT_REMOVED } from "@/server/content";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { InvocationResult } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
-import { gaveUp, type ProviderSaid, streamCall, submitCall } from "@/server/domain/attempts";
+import { gaveUp, nextStepOf, type ProviderSaid, streamCall, submitCall } from "@/server/domain/attempts";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { Fault, fail, isErrorCode } from "@/server/errors";
@@ -13,12 +13,13 @@ import { receiptIdOf } from "@/server/ids";
 import { log } from "@/server/log";
 import { microsToUsd } from "@/server/money";
 import { isOutage } from "@/server/outage";
-import type { TextCall } from "@/server/providers/define";
+import type { SubmissionState, TextCall } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import { admit, toRow } from "./admit";
 import { conclude } from "./conclude";
 import { type Ended, endedAsFailed, endedWithout } from "./ended";
 import { type FrameWriter, frameWriter } from "./frames";
+import { resolutionOf } from "./hints";
 import { jobLeases } from "./leases";
 import { keepFiles, toOutput } from "./output";
 import type { Prepared } from "./prepare";
@@ -80,7 +81,7 @@ export async function invoke(
   if (job.mode === STREAM) {
     execute(ctx, capability, fresh, job, takesAsSaid).catch((cause) => {
       // How it ended is on its record. Without an end there, its lease runs out and the sweeper writes one.
-      if (!(cause instanceof Fault)) log.error({ err: cause, jobId: job.id }, "a stream broke");
+      if (!(cause instanceof Fault)) log.error({ err: cause, jobId: job.id }, "a stream failed");
     });
     return toStreaming(job);
   }
@@ -146,14 +147,14 @@ async function execute(
     if (await conclude({ ...conclusion, from: ["canceling"], canceled: true })) {
       const { code, message, details } = ended.outcome;
       throw toInvocationFault(
-        job,
-        code ?? "Cancelled",
+        { ...job, status: "canceled", error_code: code ?? "Cancelled" },
         message ?? "The execution was canceled.",
         details,
         ended.said,
+        ended.observed.submission,
       );
     } else {
-      fail("TRANSPORT_AMBIGUOUS", "This execution was ended by another process before its answer came.", {
+      fail("TRANSPORT_AMBIGUOUS", `This execution was ended by another process before its answer arrived. ${nextStepOf(false, "ambiguous")}`, {
         executionId: job.id,
         receiptId: receiptIdOf(job.id),
       });
@@ -162,8 +163,8 @@ async function execute(
     if (!(cause instanceof Fault)) await ctx.unkeyed?.answeredEarly?.();
     // The provider has answered and our own storage does not: sending it again would run it twice.
     if (!attempt || !isOutage(cause)) throw cause;
-    ctx.log.error({ err: cause, jobId: job.id }, "the end of an execution could not be recorded");
-    fail("TRANSPORT_AMBIGUOUS", "The request went to the provider, and its end could not be recorded yet.", {
+    ctx.log.error({ err: cause, jobId: job.id }, "the result of an execution could not be recorded");
+    fail("TRANSPORT_AMBIGUOUS", `The request was sent to the provider, and its result could not be recorded yet. ${nextStepOf(false, "ambiguous")}`, {
       executionId: job.id,
       receiptId: receiptIdOf(job.id),
     });
@@ -254,7 +255,7 @@ async function callProvider(
       case "aborted": {
         const sent = outcome.submission !== "not_attempted";
         if (outcome.why === "deadline") {
-          const message = `The provider had not answered after ${job.execution_seconds} seconds; use a durable job for longer work.`;
+          const message = `The provider did not answer within ${job.execution_seconds} seconds. Use a durable job for longer work.`;
           return endedWithout(
             { code: "ExecutionTimeout", message, settlement: sent ? "hold" : "released" },
             sent ? "attempted" : "not_attempted",
@@ -266,7 +267,7 @@ async function callProvider(
             sent ? "ambiguous" : "not_attempted",
           );
         }
-        const message = "The wait for the provider was given up after the request had left.";
+        const message = "The request was sent to the provider, and the wait for its answer was ended.";
         return endedWithout(
           { code: "TRANSPORT_AMBIGUOUS", message, settlement: sent ? "ambiguous" : "released" },
           sent ? "ambiguous" : "not_attempted",
@@ -276,7 +277,7 @@ async function callProvider(
         return endedWithout(
           {
             code: "TRANSPORT_AMBIGUOUS",
-            message: "The provider took the work and answers later; use a durable job for this model.",
+            message: "The provider accepted the work and will answer later. Use a durable job for this model.",
             settlement: "ambiguous",
           },
           "ambiguous",
@@ -290,7 +291,13 @@ function toResult(job: JobRow, ended: Ended, warnings: Record<string, unknown>[]
   const { outcome, observed } = ended;
   const receiptId = receiptIdOf(job.id);
   if (outcome.outcome === "failed")
-    throw toInvocationFault(job, outcome.code, outcome.message, outcome.details, ended.said);
+    throw toInvocationFault(
+      { ...job, status: "failed", error_code: outcome.code },
+      outcome.message,
+      outcome.details,
+      ended.said,
+      observed.submission,
+    );
   const cost = observed.costMicros === null ? 0 : microsToUsd(observed.costMicros);
   return {
     executionId: job.id,
@@ -319,15 +326,17 @@ function toResult(job: JobRow, ended: Ended, warnings: Record<string, unknown>[]
   };
 }
 
+/** The error of a synchronous execution: what happened and why, then what to do next. */
 function toInvocationFault(
   job: JobRow,
-  code: string | null,
   message: string | null,
   details: Record<string, Json> | undefined,
   said: ProviderSaid | null | undefined,
+  submission: SubmissionState,
 ): Fault {
-  const known = code && isErrorCode(code) ? code : "InternalFailure";
-  return new Fault(known, message ?? "The execution failed.", {
+  const code = job.error_code && isErrorCode(job.error_code) ? job.error_code : "InternalFailure";
+  const next = resolutionOf(job, { submission, number: 1 });
+  return new Fault(code, `${message ?? "The execution failed."} ${next}`, {
     ...withSaid(details, saidUnasked(job, said)).details,
     executionId: job.id,
     receiptId: receiptIdOf(job.id),
@@ -346,7 +355,7 @@ async function replay(ctx: Ctx, jobId: string): Promise<InvocationResult> {
     if (TERMINAL.includes(job.status)) return fromRows(job);
     if (Date.now() - begun > (job.execution_seconds + 60) * 1000) {
       await ctx.unkeyed?.answeredEarly?.();
-      fail("TRANSPORT_AMBIGUOUS", "The first execution of this request is still running.", {
+      fail("TRANSPORT_AMBIGUOUS", `The first execution of this request is still running. ${nextStepOf(false, "ambiguous")}`, {
         executionId: jobId,
         receiptId: receiptIdOf(jobId),
       });
@@ -359,11 +368,11 @@ async function fromRows(job: JobRow): Promise<InvocationResult> {
   const [attempt, payloads] = await Promise.all([attemptOf(job), payloadsOf(job)]);
   if (job.status !== "succeeded") {
     throw toInvocationFault(
-      job,
-      job.error_code ?? "Cancelled",
+      { ...job, error_code: job.error_code ?? "Cancelled" },
       job.error?.message ?? null,
       job.error?.details,
       keptSaid(payloads),
+      attempt?.submission ?? "not_attempted",
     );
   }
   const output = payloads.find((payload) => payload.kind === "output");

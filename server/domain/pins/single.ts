@@ -2,7 +2,7 @@ import { sha256Hex } from "@/server/canonical";
 import { isKeptSealed, isPrivate, OUTPUT_REMOVED } from "@/server/content";
 import type { PinnedAnswer, PinnedRecord, PinnedRequest } from "@/server/contract/pinned";
 import { access, EVERYTHING, personBehind, type Workplace } from "@/server/domain/access";
-import { LEASE_MS, leaseOwner } from "@/server/domain/attempts";
+import { LEASE_MS, leaseOwner, nextStepOf } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
 import { enforcementOf, keptUntil, settleKey } from "@/server/domain/envelope";
 import { underOrganization } from "@/server/domain/plans";
@@ -221,7 +221,9 @@ function toFault(
   record: PinnedRecord,
   told: Record<string, unknown> = {},
 ): Fault {
-  return new Fault(isErrorCode(code) ? code : "InternalFailure", message ?? "The execution failed.", {
+  const next = nextStepOf(record.safelyRetryable, record.providerSubmission);
+  const whole = `${message ?? "The execution failed."} ${next}`;
+  return new Fault(isErrorCode(code) ? code : "InternalFailure", whole, {
     ...told,
     executionId: record.pinnedId,
     receiptId: record.receiptId,
@@ -237,19 +239,14 @@ const notKnown = (pinnedId: string) => ({
   safelyRetryable: false,
 });
 
+const ambiguous = (id: string, message: string): never =>
+  fail("TRANSPORT_AMBIGUOUS", `${message} ${nextStepOf(false, "ambiguous")}`, notKnown(id));
+
 const endedByOther = (id: string): never =>
-  fail(
-    "TRANSPORT_AMBIGUOUS",
-    "This execution was ended by another process before its answer came; its record says how.",
-    notKnown(id),
-  );
+  ambiguous(id, "This execution was ended by another process before its answer arrived.");
 
 const unrecorded = (id: string): never =>
-  fail(
-    "TRANSPORT_AMBIGUOUS",
-    "The end of this execution could not be recorded yet; read its record soon.",
-    notKnown(id),
-  );
+  ambiguous(id, "The result of this execution could not be recorded yet.");
 
 const REPLAY_POLL_MS = 100;
 /** Beyond what an execution itself may take: for its lease to end, and for the sweeper to end it. */
@@ -263,7 +260,7 @@ async function replay(id: string, clock: Clock): Promise<PinnedAnswer> {
     if (!row) throw new Error("an execution that was admitted is not there");
     if (row.completed_at) return fromRow(row);
     if (clock.elapsedMs() - beganAt > longest(row))
-      fail("TRANSPORT_AMBIGUOUS", "The first execution of this key is still running.", notKnown(id));
+      ambiguous(id, "The first execution with this key is still running.");
     await new Promise<void>((resolve) => clock.after(REPLAY_POLL_MS, resolve));
   }
 }

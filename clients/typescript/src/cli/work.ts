@@ -110,6 +110,7 @@ export async function getJob(terminal: Terminal, options: Common, jobId: string)
     ["receipt", job.receiptId],
     ["artifacts", job.artifacts.length || null],
     ["error", job.error && `${job.error.code}: ${job.error.message}`],
+    ["what to do", job.error?.resolution],
     ["approve at", job.approval?.approvalUrl],
     ["next", job.nextAction],
   ];

@@ -3,6 +3,7 @@ import type { BulkItemStatus, BulkItemView, BulkPage, PinnedBulk } from "@/serve
 import { BULK_PAGE } from "@/server/contract/pinned";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
+import { nextStepOf } from "@/server/domain/attempts";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
 import { READ } from "../read";
@@ -127,9 +128,12 @@ const toItem = (row: ItemRow): BulkItemView => ({
   id: row.item_id,
   status: row.status,
   receiptId: row.receipt_id,
-  error: row.error && { code: row.error.code, message: row.error.message },
+  error: row.error && { code: row.error.code, message: `${row.error.message} ${nextStepOfItem(row)}` },
   safelyRetryable: row.is_retryable,
 });
+
+const nextStepOfItem = (row: ItemRow) =>
+  nextStepOf(row.is_retryable ?? false, row.status === "ambiguous" ? "ambiguous" : null);
 
 function readCursor(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
