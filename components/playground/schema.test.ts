@@ -77,7 +77,7 @@ test("adapters of a picture are a list of an alias or an id, and a weight", () =
   });
   expect(drawn).toEqual([
     ["alias", "text", expect.stringContaining("promoted"), "at most 64 characters"],
-    ["adapterId", "text", "In place of an alias.", "at most 128 characters"],
+    ["adapterId", "text", "An adapter id, instead of an alias.", "at most 128 characters"],
     ["weight", "number", expect.stringContaining("recommended"), "0 to 2"],
   ]);
 });

@@ -61,7 +61,7 @@ signedOut(
     await next.fill(NEXT);
     await present.fill("not the password");
     await change.click();
-    await expect(present).toHaveAccessibleDescription("This is not the password.");
+    await expect(present).toHaveAccessibleDescription("The password is not correct.");
     await expectAccessible(page);
     await expectNoSidewaysScroll(page);
     for (const [size, name] of [

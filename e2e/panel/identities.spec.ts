@@ -32,7 +32,7 @@ test("a person disconnects a sign-in that is not theirs, by their password, and 
       await dialog.getByLabel("Your password").fill("not the password");
       await dialog.getByRole("button", { name: "Disconnect" }).click();
       await expect(dialog.getByLabel("Your password")).toHaveAccessibleDescription(
-        "This is not the password.",
+        "The password is not correct.",
       );
       await expect(dialog.getByLabel("Your password")).toBeFocused();
       await expectAccessible(page);

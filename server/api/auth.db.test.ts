@@ -67,7 +67,11 @@ describe("API keys", () => {
     const answer = await get({ authorization });
     expect(answer.status).toBe(401);
     expect(jsonOf(answer)).toEqual({
-      detail: { code: "AuthenticationFailed", message: "This key or session is not valid." },
+      detail: {
+        code: "AuthenticationFailed",
+        message:
+          "This key or session is not valid. Use another key, or sign in again. Use another key, or sign in again.",
+      },
     });
   });
 

@@ -46,7 +46,7 @@ export async function identify(
   if (!principal) {
     addressLimit.take(caller, headers);
     Object.assign(headers, ONE_REALM);
-    fail("AuthenticationFailed", "This key or session is not valid.");
+    fail("AuthenticationFailed", "This key or session is not valid. Use another key, or sign in again.");
   }
   countRequest(principal, incoming.address, headers);
   if (credential.kind === "cookie") requireOwnWrite(incoming, bodyType);
@@ -123,7 +123,10 @@ export async function preflight(
 function requirePageOf({ origins }: Extract<Principal, { kind: "panel_session" }>, incoming: Incoming): void {
   const origin = incoming.header("origin");
   if (!isOwnPage(incoming) && !(origin !== undefined && origins.includes(origin)))
-    fail("CrossSiteRequest", "This panel session is for pages of other origins.");
+    fail(
+      "CrossSiteRequest",
+      "This panel session does not allow this page's origin. Create a session with this origin.",
+    );
 }
 
 /** Who asks, looked at again while a long answer goes out: null when the credential no longer holds. Counts against no limit. */
@@ -136,7 +139,7 @@ export async function identifyAgain(incoming: Incoming, now: Date): Promise<Prin
 /** The answer to nobody where somebody is needed. */
 export function refuseAnonymous(headers: Record<string, string>): never {
   Object.assign(headers, ONE_REALM);
-  fail("AuthenticationFailed", "Send an API key: Authorization: Bearer cap_…");
+  fail("AuthenticationFailed", "The request has no valid API key. Send one as Authorization: Bearer cap_…");
 }
 
 function credentialOf(incoming: Incoming): Credential {

@@ -45,7 +45,7 @@ export async function* whole(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<U
 
 export const brokenOff = () =>
   new ValidationFault([
-    { loc: ["body"], msg: "The body broke off before its end.", type: "body_incomplete" },
+    { loc: ["body"], msg: "The request body ended early. Send it again.", type: "body_incomplete" },
   ]);
 
 function tooLarge(limit: number): never {

@@ -51,7 +51,7 @@ async function toAccount(identify: Identify, issuer: string, find: () => Promise
     const told = await find();
     const subject = Subject.safeParse(told.subject);
     if (!subject.success) {
-      log.error({ issuer }, "an identity provider names no subject");
+      log.error({ issuer }, "the identity provider's answer has no subject");
       return refused("OAuthCallback");
     }
     const found = await identify({ ...told, issuer, subject: subject.data });
@@ -137,11 +137,13 @@ function generic(issuer: string, identify: Identify): OAuthConfig<Claims> {
     userinfo: {
       // Some put the e-mail into the signed token, others tell it when asked.
       async request({ client, tokens }) {
-        if (!("claims" in tokens && typeof tokens.claims === "function")) throw new Error("no signed token");
+        if (!("claims" in tokens && typeof tokens.claims === "function"))
+          throw new Error("the identity provider's answer has no signed token");
         const claims: Claims = tokens.claims();
         if (claims.email !== undefined || !client.issuer.metadata.userinfo_endpoint) return claims;
         const told = await client.userinfo<Claims>(tokens.access_token ?? "");
-        if (told.sub !== claims.sub) throw new Error("the answer is about somebody else");
+        if (told.sub !== claims.sub)
+          throw new Error("the identity provider's answer is about another person");
         return { ...claims, email: told.email, email_verified: told.email_verified };
       },
     },
@@ -150,7 +152,7 @@ function generic(issuer: string, identify: Identify): OAuthConfig<Claims> {
       if (profile.iss !== issuer) {
         log.error(
           { configured: issuer, told: profile.iss },
-          "OIDC_ISSUER is not what the provider calls itself",
+          "OIDC_ISSUER differs from the issuer that the provider reports",
         );
         return refused("OAuthCallback");
       }

@@ -97,7 +97,7 @@ test("an unknown host is logged as that", async () => {
 test("a wrong client secret is logged as that, once until a sign-in works, without what the provider says", async () => {
   const wrong = failure(
     "OAUTH_CALLBACK_ERROR",
-    "The identity provider does not accept our client id and secret (invalid_client).",
+    "The identity provider rejected our client id and secret (invalid_client).",
   );
   setSettings({ OIDC_CLIENT_SECRET: "wrong" });
   for (let n = 0; n < 3; n++) await signIn();

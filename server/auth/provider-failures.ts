@@ -44,16 +44,16 @@ function causeOf(error: unknown): string {
   const untrusted = certificateFault("the identity provider", system);
   if (untrusted) return untrusted;
   if (system === "ENOTFOUND" || system === "EAI_AGAIN")
-    return `The host of the identity provider is not known (${system}).`;
+    return `The host name of the identity provider cannot be resolved (${system}).`;
   if (/^E[A-Z]+$/.test(system)) return `The identity provider could not be reached (${system}).`;
   const oauth = OAUTH_CODES.exec(message)?.[1];
   if (oauth === "invalid_client")
-    return "The identity provider does not accept our client id and secret (invalid_client).";
-  if (oauth) return `The identity provider refused (${oauth}).`;
+    return "The identity provider rejected our client id and secret (invalid_client).";
+  if (oauth) return `The identity provider rejected the sign-in (${oauth}).`;
   const status = /, got: (\d{3}) /.exec(message)?.[1];
   if (status) return `The identity provider answered ${status}.`;
   if (/timed out/.test(message)) return "The identity provider did not answer in time.";
   if (/^(state|nonce|checks\.|PKCE|State cookie|Nonce cookie)/i.test(message))
-    return "The answer does not belong to a sign-in that this browser began.";
+    return "The answer does not belong to a sign-in that this browser started. Sign in again.";
   return "The answer of the identity provider could not be used.";
 }

@@ -28,7 +28,11 @@ export function requireOwnPage(asked: Asked): void {
   const isSameSite = site === undefined || site === "same-origin";
   if (isSameSite && isOwnPage(asked)) return;
   const origin = isSameSite ? originOf(asked) : null;
-  if (!origin) fail("CrossSiteRequest", "This request must come from the panel's own pages.");
+  if (!origin)
+    fail(
+      "CrossSiteRequest",
+      "This request must come from the panel's own pages. Reload the panel and try again.",
+    );
   // The browser holds the page for ours, so it is the address that is not the one we know: a wrong setting.
   warn(origin, hostOf(asked));
   fail(
@@ -89,7 +93,7 @@ function warn(origin: string, host: string | undefined): void {
   warned = { about, at: now };
   log.warn(
     { origin, expected: PUBLIC_ORIGIN, host },
-    "a page's request was refused: its Origin is neither that of PUBLIC_URL nor the request's host. If people open this address, set PUBLIC_URL to it",
+    "a page's request was rejected: its Origin is neither that of PUBLIC_URL nor the request's host. If people use this address, set PUBLIC_URL to it",
   );
 }
 

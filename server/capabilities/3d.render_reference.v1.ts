@@ -100,7 +100,7 @@ export default defineCapability<RenderInput, RenderOutput>({
   key: "3d.render_reference.v1",
   title: "Reference pictures of a 3D model",
   description:
-    "Draws a GLB model from its standard sides in studio light, with a contact sheet and a manifest of digests, cameras and findings. On our own renderer, without a graphics card; the same model gives the same bytes.",
+    "Draws a GLB model from its standard sides in studio light, with a contact sheet and a manifest of digests, cameras and findings. Runs on our own renderer without a graphics card: the same model gives the same bytes.",
   modality: "mesh",
   family: "geometry",
   category: "generation",
@@ -159,7 +159,7 @@ export default defineCapability<RenderInput, RenderOutput>({
   ],
   taskTags: ["3d", "render", "reference", "review", "preview"],
   trialEligible: false,
-  readySummary: "PNG views of a GLB model, a contact sheet and a manifest; free, nothing to connect.",
+  readySummary: "PNG views of a GLB model, a contact sheet and a manifest. Free, with no account to connect.",
   durable: {
     defaultQueueSeconds: 7200,
     maxQueueSeconds: 7200,
@@ -180,7 +180,7 @@ export default defineCapability<RenderInput, RenderOutput>({
       },
     },
     {
-      title: "Large views of the plain colours",
+      title: "Large views in plain colours",
       input: {
         source: { artifactId: "art_model" },
         output: "views",
@@ -202,7 +202,7 @@ export default defineCapability<RenderInput, RenderOutput>({
       },
     ],
     async run(input, signal, [source]) {
-      if (!source) throw new Error("there is no run without its source");
+      if (!source) throw new Error("a run needs its source");
       const { width, height, framing, style, background, output } = input;
       const views = viewsOf(input);
       const sheet = output === "reference_bundle";

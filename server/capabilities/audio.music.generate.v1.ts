@@ -20,7 +20,7 @@ export const MusicInput = z.strictObject({
   prompt: z.string().min(1).meta({ maxLength: PROMPT_CHARACTERS }),
   durationMs: z.int().min(3_000).max(300_000).default(30_000),
   variantCount: VariantCount,
-  forceInstrumental: z.boolean().default(true).describe("Nobody sings."),
+  forceInstrumental: z.boolean().default(true).describe("Instrumental only, without vocals."),
   modelId: ModelId,
   providerExtensions: ProviderExtensions,
 });

@@ -24,9 +24,14 @@ export const SoundInput = z.strictObject({
     .min(100)
     .max(22_000)
     .default(2_000)
-    .describe("A model that makes nothing so short makes the shortest it can."),
+    .describe("If a model cannot make a sound this short, it makes the shortest it can."),
   variantCount: VariantCount,
-  promptInfluence: z.number().min(0).max(1).optional().describe("1: as close to the prompt as can be."),
+  promptInfluence: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe("1 follows the prompt as closely as possible."),
   diversityMode: DiversityMode,
   modelId: ModelId,
   providerExtensions: ProviderExtensions,

@@ -19,11 +19,11 @@ import { defineCapability } from "./define";
 const Share = z.number().min(0).max(1).optional();
 
 export const VoiceInput = z.strictObject({
-  text: z
-    .string()
-    .min(1)
-    .meta({ description: "What is read. How much fits is a matter of the model.", maxLength: 40_000 }),
-  voiceId: z.string().min(1).describe("The provider's id or name of a voice."),
+  text: z.string().min(1).meta({
+    description: "The text to read aloud. Its maximum length depends on the model.",
+    maxLength: 40_000,
+  }),
+  voiceId: z.string().min(1).describe("The provider's id or name for a voice."),
   modelId: ModelId,
   variantCount: VariantCount,
   diversityMode: DiversityMode,
@@ -32,7 +32,7 @@ export const VoiceInput = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("ogg (default), mp3, or a format by the provider's name for it that comes as one of them."),
+    .describe("ogg (default), mp3, or one of the provider's own format names that results in one of them."),
   voiceSettings: z
     .strictObject({
       stability: Share,
@@ -125,7 +125,7 @@ export default defineCapability({
       input: { text: "Welcome aboard. We leave at nine.", voiceId: "alloy" },
     },
     {
-      title: "Three calm takes that differ",
+      title: "Three different calm takes",
       input: {
         text: "The lighthouse keeper counted the ships, one by one.",
         voiceId: "21m00Tcm4TlvDq8ikWAM",

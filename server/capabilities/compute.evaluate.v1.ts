@@ -37,13 +37,17 @@ const Input = z.strictObject({
 const Output = z.object({
   result: z
     .string()
-    .describe("A decimal; very large and very small ones, and rounded ones that need it, as in 1.2E+30."),
+    .describe(
+      "A decimal. Very large, very small and some rounded values use scientific notation, as in 1.2E+30.",
+    ),
   normalizedExpression: z
     .string()
-    .describe("The expression as it was understood, with no needless parentheses."),
+    .describe("The expression as it was parsed, without redundant parentheses."),
   precision: z.int().min(1).max(MAX_PRECISION),
   rounding: z.enum(ROUNDINGS),
-  engine: z.literal(ENGINE).describe("Library and grammar: the same engine gives the same output for ever."),
+  engine: z
+    .literal(ENGINE)
+    .describe("Library and grammar version: the same engine always gives the same output."),
   warnings: z.array(z.string()),
 });
 
@@ -91,7 +95,7 @@ export default defineCapability({
   ],
   taskTags: ["math", "calculation", "arithmetic", "finance"],
   trialEligible: false,
-  readySummary: "Exact results at once; free, nothing to connect.",
+  readySummary: "Exact results immediately. Free, with no account to connect.",
   examples: [
     {
       title: "A price with tax, to the cent",

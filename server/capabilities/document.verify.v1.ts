@@ -32,18 +32,20 @@ const Input = z
           }),
           z.strictObject({ text: z.string().min(1) }),
         ],
-        { error: "Give one of artifactId, dataBase64 with mediaType, or text, and nothing beside it." },
+        { error: "Send exactly one of artifactId, dataBase64 with mediaType, or text." },
       )
       .describe("An artifact of the project, a file as base64, or the text itself."),
     fields: z
       .array(
         z.strictObject({
           name: z.string().min(1).max(128),
-          question: z.string().min(1).max(2_000).describe("What to look for; the model is told this alone."),
+          question: z.string().min(1).max(2_000).describe("What to look for. The model sees only this."),
           expected: z
             .union([z.string().min(1).max(2_000), z.number()])
             .optional()
-            .describe("What it should say. Never sent to the model: compared when the evidence is there."),
+            .describe(
+              "The expected value. It is never sent to the model, and is compared with the evidence afterwards.",
+            ),
         }),
       )
       .min(1)
@@ -53,14 +55,14 @@ const Input = z
     const refuse = (field: string, message: string) =>
       context.addIssue({ code: "custom", path: ["document", field], message });
     if ("mediaType" in document && !MEDIA_TYPES.includes(document.mediaType))
-      refuse("mediaType", `A document is one of ${listed}.`);
+      refuse("mediaType", `A document must be one of ${listed}.`);
     if ("text" in document && document.text.trim() === "") refuse("text", "The document is empty.");
     for (const [place, { name }] of fields.entries())
       if (fields.findIndex((field) => field.name === name) < place)
         context.addIssue({
           code: "custom",
           path: ["fields", place, "name"],
-          message: "Another field has this name.",
+          message: "Another field has this name. Give each field its own.",
         });
   });
 type Input = z.output<typeof Input>;
@@ -126,7 +128,7 @@ export default defineCapability<Input, Output, Material>({
   key: KEY,
   title: "Document verification",
   description:
-    "Reads a PDF or a text and answers what stands in it, each answer with the passage that says so. What you expect is compared afterwards: the model never sees it.",
+    "Reads a PDF or a text and answers questions about it, each answer with the passage that supports it. Your expected values are compared afterwards: the model never sees them.",
   modality: "text",
   family: "text",
   category: "generation",
@@ -169,7 +171,7 @@ export default defineCapability<Input, Output, Material>({
   ],
   taskTags: ["verification", "documents", "evidence", "extraction"],
   trialEligible: true,
-  readySummary: "What a document says, with the passage that says it.",
+  readySummary: "What a document says, with the passage that supports it.",
   ...limits,
   examples: [
     {
@@ -266,10 +268,10 @@ async function readDocument(document: Input["document"], files: SourceFile[]): P
     return readFile(file.bytes, file.mediaType, ["input", "document", "artifactId"]);
   }
   const field = ["input", "document", "dataBase64"];
-  const tooLarge = `A document has at most ${MAX_BYTES} bytes.`;
+  const tooLarge = `A document can have at most ${MAX_BYTES} bytes.`;
   if (document.dataBase64.length > MAX_DATA) throw new InputFault(field, tooLarge);
   const bytes = decodeBase64(document.dataBase64);
-  if (!bytes) throw new InputFault(field, "This is not base64.");
+  if (!bytes) throw new InputFault(field, "This is not valid base64.");
   if (bytes.byteLength > MAX_BYTES) throw new InputFault(field, tooLarge);
   return readFile(bytes, document.mediaType, field);
 }
@@ -283,7 +285,7 @@ async function readFile(bytes: Uint8Array, mediaType: string, field: string[]): 
   }
   if (isPdf(bytes)) throw new InputFault(field, `This is a PDF, not ${mediaType}.`);
   const text = decodeText(bytes);
-  if (text === null) throw new InputFault(field, "This is no text in UTF-8.");
+  if (text === null) throw new InputFault(field, "This is not UTF-8 text.");
   if (text.trim() === "") throw new InputFault(field, "The document is empty.");
   return { sha256, pages: [text] };
 }
@@ -308,7 +310,7 @@ function requireRoom(pages: string[], model: ModelFacts): void {
   if (actualTokens <= maxTokens) return;
   throw new CapabilityFault(
     "PromptTooLong",
-    `The document has at least ${actualTokens} tokens; ${maxTokens} fit into ${model.id}. Nothing was trimmed.`,
+    `The document has at least ${actualTokens} tokens, and ${model.id} accepts at most ${maxTokens}. Shorten it: nothing is trimmed automatically.`,
     {
       field: "input.document",
       measurement: "tokens",

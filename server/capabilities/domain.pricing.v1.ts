@@ -9,12 +9,12 @@ const PricingInput = z.strictObject({
       z
         .string()
         .min(1)
-        .refine((tld) => toTld(tld) !== null, "is no top-level domain"),
+        .refine((tld) => toTld(tld) !== null, "is not a top-level domain"),
     )
     .min(1)
     .max(100)
     .optional()
-    .describe("Such as com or .org; without it, all the registrar sells."),
+    .describe("Such as com or .org. If left out, all that the registrar sells."),
 });
 const PricingOutput = z.object({
   credentialSource: z.enum(["platform", "customer"]),
@@ -50,7 +50,7 @@ export default defineCapability({
           `The registrar does not sell names under .${result.tld}.`,
         );
       if (result.kind !== "pricing" || result.tlds.length === 0)
-        throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The registrar answered without any price.");
+        throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The registrar's answer contains no price.");
       return {
         typedOutput: {
           credentialSource: input.credentialSource ?? "platform",

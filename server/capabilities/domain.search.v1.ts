@@ -6,8 +6,8 @@ const SearchInput = z.strictObject({
   domain: z
     .string()
     .min(3)
-    .refine((name) => toDomain(name) !== null, "is no name of a domain")
-    .describe("A whole name, such as example.com; other scripts are fine."),
+    .refine((name) => toDomain(name) !== null, "is not a domain name")
+    .describe("A full name, such as example.com. Other scripts are allowed."),
   credentialSource: CredentialSource,
 });
 const SearchOutput = z.object({
@@ -50,7 +50,7 @@ export default defineCapability({
           `The registrar does not sell names under .${result.tld}.`,
         );
       if (result.kind !== "availability")
-        throw new CapabilityFault("PROVIDER_ERROR", "The registrar answered something else.");
+        throw new CapabilityFault("PROVIDER_ERROR", "The registrar's answer is about something else.");
       const { domain, available, premium, prices, agreement } = result;
       const firstYear = toUsd(prices.firstYearMicros);
       return {

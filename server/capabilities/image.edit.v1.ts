@@ -59,7 +59,7 @@ const WHITE_SQUARE =
 export default defineCapability({
   key: KEY,
   title: "Image editing",
-  description: "Changes a picture as a prompt says: all of it, or only where a mask is clear.",
+  description: "Changes a picture according to a prompt: all of it, or only where a mask is transparent.",
   modality: "image",
   family: "image",
   category: "generation",
@@ -117,7 +117,7 @@ export default defineCapability({
   variants: (input) => input.variantCount,
   examples: [
     {
-      title: "A picture changed as a whole",
+      title: "Change a whole picture",
       input: {
         prompt: "Paint a lighthouse at dawn on the empty canvas",
         sourceImage: { dataBase64: WHITE_SQUARE, filename: "canvas.png", mimeType: "image/png" },

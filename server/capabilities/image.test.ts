@@ -78,8 +78,8 @@ describe("image input", () => {
     expect(capability.adapters?.(parsed({ adapters: [] }))).toEqual([]);
     expect(capability.adapters?.(parsed({}))).toBeUndefined();
     expect(issues({ adapters: [{ alias: "hero", adapterId: "adp_1" }, {}] })).toEqual([
-      "adapters.0: name one of alias and adapterId",
-      "adapters.1: name one of alias and adapterId",
+      "adapters.0: send either alias or adapterId",
+      "adapters.1: send either alias or adapterId",
     ]);
     for (const adapters of [
       [...four, { alias: "x" }],

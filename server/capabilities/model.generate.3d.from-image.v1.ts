@@ -25,7 +25,7 @@ export default defineCapability<MeshFromImageInput, MeshOutput, TurnaroundMateri
   key: "model.generate.3d.from-image.v1",
   title: "3D model from an image",
   description:
-    "Draws an object of one picture from its four sides, lets a person look at the views where asked, and makes a 3D mesh (GLB) of them.",
+    "Draws an object from one picture from its four sides, lets a person review the views if requested, and makes a 3D mesh (GLB) of them.",
   modality: "mesh",
   family: "geometry",
   category: "generation",
@@ -76,7 +76,7 @@ export default defineCapability<MeshFromImageInput, MeshOutput, TurnaroundMateri
   taskTags: ["3d", "mesh", "turnaround", "generation", "glb"],
   trialEligible: true,
   readySummary:
-    "Four drawn views, a person's review where asked, and a checked GLB mesh, as one durable job.",
+    "Four drawn views, an optional review by a person, and a checked GLB mesh, as one durable job.",
   durable: {
     defaultQueueSeconds: 7200,
     maxQueueSeconds: 7200,
@@ -85,12 +85,12 @@ export default defineCapability<MeshFromImageInput, MeshOutput, TurnaroundMateri
   },
   interaction: {
     typicallyRequired: false,
-    reason: "With requireTurnaroundApproval a person looks at the drawn views before the mesh is made.",
+    reason: "With requireTurnaroundApproval, a person reviews the drawn views before the mesh is made.",
   },
   examples: [
-    { title: "A mesh of one picture", input: { baseArtifactId: "art_base" } },
+    { title: "A mesh from one picture", input: { baseArtifactId: "art_base" } },
     {
-      title: "With a person's look at the views, each bad one drawn again",
+      title: "With a person's review of the views, redrawing bad ones",
       input: {
         baseArtifactId: "art_base",
         turnaroundMode: "panelRepair",
@@ -112,7 +112,7 @@ export default defineCapability<MeshFromImageInput, MeshOutput, TurnaroundMateri
     },
     async materialize(_input, files, _options, kept = []) {
       const [base, texture] = await Promise.all(files.map(toPicture));
-      if (!base) throw new Error("the base picture was found and is not there");
+      if (!base) throw new Error("the base picture was found and no longer exists");
       return { base, texture: texture ?? null, views: usableViews(kept), isDrawn: kept.length > 0 };
     },
     stages: turnaroundStages,
@@ -120,7 +120,10 @@ export default defineCapability<MeshFromImageInput, MeshOutput, TurnaroundMateri
       requireTurnaroundApproval ? { reason: "turnaround_review", step: "turnaround" } : null,
     call(input, _options, _model, { views, texture: picture, isDrawn }) {
       if (isDrawn && views.length === 0)
-        throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "No view of the turnaround can be used.");
+        throw new CapabilityFault(
+          "PROVIDER_EMPTY_OUTPUT",
+          "None of the drawn views can be used. Try another picture or prompt.",
+        );
       const { profile, texture } = meshSettingsOf(input);
       return {
         images: views.map((each) => each.picture),

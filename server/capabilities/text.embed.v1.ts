@@ -14,7 +14,7 @@ export default defineCapability<EmbedInput, z.output<typeof EmbedOutput>>({
   key: "text.embed.v1",
   title: "Text embedding",
   description:
-    "Turns each text into a vector of numbers, so that texts of like meaning are near each other: for search, grouping and comparison. Vectors of different models cannot be compared: name the model, and keep to it.",
+    "Turns each text into a vector of numbers, so that texts with similar meaning are near each other: for search, grouping and comparison. Vectors of different models cannot be compared, so choose one model and keep using it.",
   modality: "embedding",
   family: "text",
   category: "analysis",
@@ -54,7 +54,7 @@ export default defineCapability<EmbedInput, z.output<typeof EmbedOutput>>({
   ],
   taskTags: ["embedding", "vectors", "semantic-search", "retrieval"],
   trialEligible: true,
-  readySummary: "Texts in, one vector each out.",
+  readySummary: "One vector for each text.",
   sync: { seconds: 60 },
   durable: durable(120),
   examples: [
@@ -72,7 +72,7 @@ export default defineCapability<EmbedInput, z.output<typeof EmbedOutput>>({
       if (encoding === "float" && numbers > MOST_NUMBERS)
         throw new InputFault(
           ["input", "encoding"],
-          `${numbers} numbers are more than ${MOST_NUMBERS}: ask for base64, for fewer texts, or for fewer dimensions.`,
+          `The answer would have ${numbers} numbers, and at most ${MOST_NUMBERS} are allowed. Request base64, fewer texts or fewer dimensions.`,
         );
       return { texts, ...(dimensions === undefined ? {} : { dimensions }) };
     },
@@ -81,7 +81,7 @@ export default defineCapability<EmbedInput, z.output<typeof EmbedOutput>>({
       if (!first || vectors.length !== texts.length)
         throw new CapabilityFault(
           "PROVIDER_EMPTY_OUTPUT",
-          `The provider answered ${vectors.length} vectors for ${texts.length} texts.`,
+          `The provider returned ${vectors.length} vectors for ${texts.length} texts.`,
         );
       const length = dimensions ?? first.length;
       if (
@@ -90,7 +90,7 @@ export default defineCapability<EmbedInput, z.output<typeof EmbedOutput>>({
       )
         throw new CapabilityFault(
           "PROVIDER_ERROR",
-          `The provider's vectors are not all of ${length} numbers.`,
+          `The provider's vectors do not all have ${length} numbers.`,
         );
       const encoded = vectors.map((vector) => (encoding === "base64" ? toBase64(vector) : [...vector]));
       return { typedOutput: { vectors: encoded, dimensions: length, encoding }, files: [] };

@@ -10,7 +10,7 @@ export default defineCapability({
   key: "text.reasoning.high.v1",
   title: "High reasoning",
   description:
-    "Answers what has to be thought through: analysis, planning, mathematics, code, decisions with several conditions. Uses models that reason before they write; their reasoning counts as output tokens.",
+    "Answers questions that have to be thought through: analysis, planning, mathematics, code, decisions with several conditions. Uses models that reason before they write. Their reasoning counts as output tokens.",
   modality: "text",
   family: "text",
   category: "generation",

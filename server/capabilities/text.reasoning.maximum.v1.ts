@@ -10,7 +10,7 @@ export default defineCapability({
   key: "text.reasoning.maximum.v1",
   title: "Maximum reasoning",
   description:
-    "The strongest models there are, over as much text as they can read: whole code bases, contracts, archives. What does not fit is refused; nothing is cut off without a word.",
+    "The strongest available models, over as much text as they can read: whole code bases, contracts, archives. A request that does not fit is rejected, never silently cut off.",
   modality: "text",
   family: "text",
   category: "generation",

@@ -10,7 +10,7 @@ export default defineCapability({
   key: "text.structured.adjudication.v1",
   title: "Structured adjudication",
   description:
-    "Judges a case by rules it is given and answers with one JSON object: a verdict, its reasons, how sure it is. Give a JSON Schema in `responseSchema` and the answer is held to it.",
+    "Judges a case by the rules you give and answers with one JSON object: a verdict, its reasons, how sure it is. Give a JSON Schema in `responseSchema` and the answer must match it.",
   modality: "text",
   family: "text",
   category: "generation",

@@ -20,8 +20,8 @@ const limits = { sync: { seconds: 60 }, durable: durable(120) };
 
 const Input = z.strictObject({
   document: z.string().describe("The text to read."),
-  schema: JsonObject.describe("A JSON Schema of what is to be found, given inline."),
-  instructions: z.string().optional().describe("What to look for, and how to treat doubt."),
+  schema: JsonObject.describe("A JSON Schema of what to extract, given inline."),
+  instructions: z.string().optional().describe("What to look for, and how to handle doubt."),
 });
 type Input = z.output<typeof Input>;
 
@@ -31,7 +31,7 @@ export default defineCapability({
   key: "text.structured.extraction.v1",
   title: "Structured extraction",
   description:
-    "Reads a document and fills a JSON Schema with what stands in it: invoices, contracts, letters, logs. The answer is held to the schema.",
+    "Reads a document and fills a JSON Schema with what it says: invoices, contracts, letters, logs. The answer must match the schema.",
   modality: "text",
   family: "text",
   category: "generation",
@@ -67,7 +67,7 @@ export default defineCapability({
   ],
   taskTags: ["extraction", "information-extraction", "structured-output", "documents"],
   trialEligible: true,
-  readySummary: "What stands in a document, as JSON of your schema.",
+  readySummary: "What a document says, as JSON that matches your schema.",
   ...limits,
   examples: [
     {

@@ -10,7 +10,7 @@ export default defineCapability({
   key: "text.structured.generation.v1",
   title: "Structured generation",
   description:
-    "Answers a conversation with one JSON object. Give a JSON Schema in `responseSchema` and the answer is held to it.",
+    "Answers a conversation with one JSON object. Give a JSON Schema in `responseSchema` and the answer must match it.",
   modality: "text",
   family: "text",
   category: "generation",
@@ -40,7 +40,7 @@ export default defineCapability({
   ],
   taskTags: ["structured-output", "json", "extraction", "generation"],
   trialEligible: true,
-  readySummary: "One JSON object per run, held to your schema when you give one.",
+  readySummary: "One JSON object per run, which matches your schema if you give one.",
   ...limits,
   examples: [
     {

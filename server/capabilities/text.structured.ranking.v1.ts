@@ -10,7 +10,7 @@ export default defineCapability({
   key: "text.structured.ranking.v1",
   title: "Structured ranking",
   description:
-    "Puts options in order by what the conversation says matters, as one JSON object. Give a JSON Schema in `responseSchema` and the answer is held to it.",
+    "Puts options in order by the criteria in the conversation, as one JSON object. Give a JSON Schema in `responseSchema` and the answer must match it.",
   modality: "text",
   family: "text",
   category: "generation",

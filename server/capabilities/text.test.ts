@@ -143,7 +143,7 @@ describe.each<Name>(["general", "structured"])("text input of %s", (name) => {
     const unfit = await settle(name, { text }, { input }).catch((cause: unknown) => cause);
     expect(unfit).toMatchObject({
       code: "StructuredOutputInvalid",
-      message: "The model's answer does not fit the schema (required, additionalProperties).",
+      message: "The model's answer does not match the schema (required, additionalProperties).",
     });
   });
 

@@ -9,7 +9,7 @@ import { flawsOf, toUnfit } from "./text/translation";
 const CONTEXT_TOKENS = 128_000;
 const limits = { sync: { seconds: 60 }, durable: durable(300) };
 
-const Locale = z.string().min(2).refine(isLocale, "It must be a BCP 47 language tag, such as de or pt-BR.");
+const Locale = z.string().min(2).refine(isLocale, "This must be a BCP 47 language tag, such as de or pt-BR.");
 
 const Input = z
   .strictObject({
@@ -17,7 +17,7 @@ const Input = z
       .string()
       .min(2)
       .default("auto")
-      .refine((tag) => tag === "auto" || isLocale(tag), "It must be auto or a BCP 47 language tag."),
+      .refine((tag) => tag === "auto" || isLocale(tag), "This must be auto or a BCP 47 language tag."),
     targetLocale: Locale,
     items: z
       .array(
@@ -28,8 +28,13 @@ const Input = z
             .string()
             .max(4_000)
             .optional()
-            .describe("Where the text stands, for the translator alone."),
-          maxLength: z.int().min(1).max(20_000).optional().describe("Unicode characters of the translation."),
+            .describe("Where the text appears. Only the translator sees this."),
+          maxLength: z
+            .int()
+            .min(1)
+            .max(20_000)
+            .optional()
+            .describe("Maximum length of the translation, in Unicode characters."),
           placeholders: z.array(z.string().min(1).max(128)).max(100).optional(),
         }),
       )
@@ -48,7 +53,7 @@ const Input = z
         context.addIssue({
           code: "custom",
           path: ["items", place, "id"],
-          message: "Another item has this id.",
+          message: "Another item has this id. Give each item its own.",
         });
       seen.add(id);
     }
@@ -86,7 +91,7 @@ export default defineCapability({
   key: "text.translate.v1",
   title: "Translation",
   description:
-    "Translates up to a hundred texts at once and keeps what must be kept: ids, placeholders, terms, a glossary, a greatest length. What comes back is checked for all of it.",
+    "Translates up to a hundred texts at once and preserves ids, placeholders and terms, with a glossary and a maximum length. The result is checked for all of these.",
   modality: "text",
   family: "text",
   category: "translation",
@@ -113,7 +118,7 @@ export default defineCapability({
   synonyms: ["translate", "translation", "localize", "localise", "localization", "l10n", "i18n", "language"],
   taskTags: ["translation", "localization"],
   trialEligible: true,
-  readySummary: "Up to a hundred texts in another language, with glossary and placeholders kept.",
+  readySummary: "Up to a hundred texts in another language, with glossary and placeholders preserved.",
   ...limits,
   examples: [
     {
@@ -156,7 +161,7 @@ export default defineCapability({
       const value = await readJson(requireAnswer(result, usage), shape, model);
       const { items } = Output.parse(value); // of this shape, by its schema
       if (items.length === 0)
-        throw new CapabilityFault("EmptyStructuredOutput", "The model answered without any translation.");
+        throw new CapabilityFault("EmptyStructuredOutput", "The model's answer contains no translation.");
       const flaws = await flawsOf(input, items);
       if (flaws.length > 0) throw toUnfit(flaws);
       const found = new Map(items.map(({ id, translation }) => [id, translation]));

@@ -30,7 +30,7 @@ const Input = z.strictObject({
       }),
     )
     .min(1)
-    .describe("The conversation so far, oldest message first; pictures stand in messages of the user."),
+    .describe("The conversation so far, oldest message first. Pictures belong in user messages."),
   maxOutputTokens: TextInput.shape.maxOutputTokens,
   responseFormat: TextInput.shape.responseFormat,
 });
@@ -44,7 +44,7 @@ export default defineCapability<Input, StructuredOutput, Material>({
   key: "text.vision.structured.v1",
   title: "Structured vision",
   description:
-    "Looks at pictures and answers with one JSON object: what is on them, what is written there, how they differ. With `responseSchema` beside the input the answer is held to that schema.",
+    "Looks at pictures and answers with one JSON object: what is on them, what is written there, how they differ. With `responseSchema` beside the input, the answer must match that schema.",
   modality: "text",
   family: "text",
   category: "generation",

@@ -21,7 +21,7 @@ function accepts(input: VideoInput, model: ModelFacts): boolean {
 export default defineCapability({
   key: "video.generate.v1",
   title: "Video generation",
-  description: "Films a prompt: one silent MP4 of one to eight seconds, upright or across.",
+  description: "Makes a video from a prompt: one silent MP4 of one to eight seconds, portrait or landscape.",
   modality: "video",
   family: "video",
   category: "generation",
@@ -64,9 +64,9 @@ export default defineCapability({
     maxExecutionSeconds: 3600,
   },
   examples: [
-    { title: "Eight seconds, across", input: { prompt: "A lighthouse above a calm sea at dawn" } },
+    { title: "Eight seconds, landscape", input: { prompt: "A lighthouse above a calm sea at dawn" } },
     {
-      title: "Four seconds, upright",
+      title: "Four seconds, portrait",
       input: { prompt: "Rain on a window in the city", aspectRatio: "9:16", durationSeconds: 4 },
     },
   ],
@@ -83,7 +83,7 @@ export default defineCapability({
     result({ videos }, input) {
       const [video] = videos.filter(({ bytes }) => bytes.byteLength > 0);
       if (!video)
-        throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider answered without a video.");
+        throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider's answer contains no video.");
       const { bytes, mediaType } = video;
       const measured = measureMp4(bytes);
       return {

@@ -14,14 +14,14 @@ export const AliasName = z
   .max(64)
   .regex(
     /^[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}])?$/u,
-    "letters, digits, and . _ - or spaces between them",
+    "use letters, digits, and . _ - or spaces between them",
   );
 /** Shown to people as a link, so it leads nowhere but to a page. Empty: none. */
 const WebLink = z
   .string()
   .trim()
   .max(2_048)
-  .regex(/^(?:https?:\/\/\S+)?$/i, "an http or https link");
+  .regex(/^(?:https?:\/\/\S+)?$/i, "must be an http or https link");
 const DisplayName = z.string().trim().min(1).max(255);
 
 export const AdapterQuery = z.object({
@@ -46,7 +46,7 @@ export const ListModelAdapters = ListAdapters.extend({
     .trim()
     .max(200)
     .optional()
-    .meta({ description: "In a name, an alias, a trigger word or the source, whatever its case." }),
+    .meta({ description: "Text in a name, an alias, a trigger word or the source. Case is ignored." }),
   baseModelFamily: z.string().trim().max(128).optional(),
   health: SourceHealthStatus.optional(),
 });
@@ -56,7 +56,7 @@ export const ModelAdapterSource = z
     kind: AdapterSourceKind,
     ref: z.string().trim().min(1).max(2_048).meta({
       description:
-        "An artifact's id, a repository `owner/name`, a direct https link of an allowed host, or the provider's own reference.",
+        "An artifact id, a repository `owner/name`, a direct https link to an allowed host, or the provider's own reference.",
     }),
     revision: z.string().max(512).nullish(),
     filePath: z.string().max(1_024).nullish(),
@@ -206,7 +206,7 @@ export const AliasVersionPage = z
 
 export const RecipeBindingRequest = z
   .strictObject({
-    versionId: z.string().max(128).nullish().meta({ description: "By default the current version." }),
+    versionId: z.string().max(128).nullish().meta({ description: "Defaults to the current version." }),
   })
   .meta({ id: "RecipeBindingRequest" });
 export const RecipeBinding = z
@@ -281,14 +281,20 @@ export const AdapterChoice = z
       .min(1)
       .max(64)
       .optional()
-      .meta({ description: "Whichever adapter was last promoted under it." }),
-    adapterId: z.string().min(1).max(128).optional().meta({ description: "In place of an alias." }),
+      .meta({ description: "The alias, which uses the adapter last promoted under it." }),
+    adapterId: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .meta({ description: "An adapter id, instead of an alias." }),
     weight: AdapterWeight.optional().meta({
-      description: "By default the alias version's, else the adapter's recommended one, else 1.",
+      description:
+        "Defaults to the weight of the alias version, then to the adapter's recommended weight, then to 1.",
     }),
   })
   .refine(({ alias, adapterId }) => (alias === undefined) !== (adapterId === undefined), {
-    message: "name one of alias and adapterId",
+    message: "send either alias or adapterId",
   });
 export type AdapterChoice = z.output<typeof AdapterChoice>;
 

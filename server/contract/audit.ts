@@ -21,7 +21,7 @@ export type AuditEntry = z.output<typeof AuditEntry>;
 export const ListAuditEntries = z.object({
   /** The ids of what it was done to. */
   subjects: z.array(z.string().min(1).max(64)).min(1).max(100),
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   cursor: z.string().max(64).optional(),
   limit: pageLimit(100, 25),
 });
@@ -40,19 +40,19 @@ export const AuditLogQuery = z.object({
     .max(64)
     .optional()
     .meta({
-      description: "An action, or the part before its point: `key` takes `key.created` and the like.",
+      description: "An action, or the part before its dot: `key` matches `key.created` and so on.",
     }),
   /** The id of a person or a key, or a person's e-mail. */
-  actor: z.string().min(1).max(254).optional().meta({ description: "An id, or the e-mail of a person." }),
+  actor: z.string().min(1).max(254).optional().meta({ description: "An id, or a person's e-mail address." }),
   projectId: Id.optional(),
   subject: Id.optional(),
-  from: z.iso.date().optional().meta({ description: "The first day, UTC." }),
-  to: z.iso.date().optional().meta({ description: "The first day that is left out, UTC." }),
+  from: z.iso.date().optional().meta({ description: "The first day included, in UTC." }),
+  to: z.iso.date().optional().meta({ description: "The first day not included, in UTC." }),
 });
 export type AuditLogQuery = z.output<typeof AuditLogQuery>;
 
 export const ListAuditLog = AuditLogQuery.extend({
-  cursor: z.string().max(64).optional().meta({ description: "The `nextCursor` of the page before." }),
+  cursor: z.string().max(64).optional().meta({ description: "The `nextCursor` of the previous page." }),
   limit: pageLimit(200, 50),
 });
 export type ListAuditLog = z.output<typeof ListAuditLog>;

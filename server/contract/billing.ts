@@ -49,10 +49,10 @@ export const Wallet = WalletMoney.extend({
 export type Wallet = z.output<typeof Wallet>;
 
 export const WalletTransactionsQuery = BillingQuery.extend({
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   cursor: z
     .string()
-    .regex(/^[1-9]\d{0,17}$/, "is no cursor of this list")
+    .regex(/^[1-9]\d{0,17}$/, "is not valid for this list; start again without a cursor")
     .optional(),
   limit: pageLimit(200, 50),
   /** Test money only, or live money only. */
@@ -117,13 +117,13 @@ export type PortalSession = z.output<typeof PortalSession>;
 const Locale = z
   .string()
   .max(35)
-  .refine((text) => /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(text), "is no locale, e.g. en-CA");
+  .refine((text) => /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(text), "must be a locale, e.g. en-CA");
 export const BillingCurrencyUpdate = z
   .strictObject({
     billingCurrency: BillingCurrency,
     billingCountry: z
       .string()
-      .regex(/^[A-Z]{2}$/, "is no country, e.g. CA")
+      .regex(/^[A-Z]{2}$/, "must be a country code, e.g. CA")
       .nullish(),
     billingLocale: Locale.nullish(),
   })
@@ -170,7 +170,7 @@ export type PlanFeature = keyof PlanFeatures;
 
 export const PlanSlug = z
   .string()
-  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "is no slug: small letters, digits and hyphens")
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "must be a slug: lowercase letters, digits and hyphens")
   .max(64);
 
 export const Plan = z.object({

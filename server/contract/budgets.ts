@@ -21,7 +21,7 @@ export const TemporaryIncrease = z
     until: DateTime,
     reason: z.string().trim().min(1).max(500),
   })
-  .meta({ id: "TemporaryIncrease", description: "Added to the ceiling until then." });
+  .meta({ id: "TemporaryIncrease", description: "Added to the ceiling until that time." });
 export type TemporaryIncrease = z.output<typeof TemporaryIncrease>;
 
 /** What counts in the current period: `held` is reserved by executions that have not ended, or whose end is unknown. */
@@ -65,7 +65,7 @@ export const BudgetOwner = z
   .refine(
     ({ organizationId, projectId, principalId }) =>
       projectId ? !organizationId && !principalId : Boolean(organizationId || principalId),
-    { message: "Name a project, an organization, or a principal.", path: ["projectId"] },
+    { message: "Send a project, an organization or a principal.", path: ["projectId"] },
   );
 export type BudgetOwner = z.output<typeof BudgetOwner>;
 
@@ -161,7 +161,7 @@ export const ResolveHold = z
     note: z.string().trim().min(1).max(1000),
   })
   .refine(({ chargedMicros, notCharged }) => (chargedMicros === undefined) === (notCharged === true), {
-    message: "Say chargedMicros or notCharged.",
+    message: "Send either chargedMicros or notCharged.",
     path: ["chargedMicros"],
   })
   .meta({ id: "HoldResolve" });

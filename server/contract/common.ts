@@ -21,7 +21,7 @@ export const Money = z
     amountMinor: z.int(),
     display: z.string(),
   })
-  .meta({ id: "Money", description: "An amount; `amountMicros` is the authority." });
+  .meta({ id: "Money", description: "An amount of money. `amountMicros` is authoritative." });
 export type Money = z.output<typeof Money>;
 
 /** A key in a body, at every door that takes one; a blank one is none. */

@@ -14,14 +14,14 @@ export const Competitor = z
       axis: z.literal("provider"),
       providerPin: z.string().trim().min(1).max(255).meta({
         description:
-          "A provider (`openai`), a provider and what it does (`openai-image`), or one of its models (`openai/gpt-image-2`).",
+          "A provider (`openai`), a provider and a modality (`openai-image`), or one of its models (`openai/gpt-image-2`).",
       }),
     }),
     z.strictObject({
       axis: z.literal("recipe"),
       label: z.string().trim().max(255).nullish(),
       inputOverrides: JsonObject.default({}).meta({
-        description: "Fields that replace those of `input` for this competitor; null takes one away.",
+        description: "Fields that replace those of `input` for this competitor. Null removes a field.",
       }),
     }),
     z.strictObject({

@@ -13,7 +13,7 @@ export const OnboardingPath = z.object({ session_id: PathId });
 
 /** How a connection comes to be. Others are not offered: a person pastes a key of their own. */
 export const BootstrapMode = z.enum(["manual_api_key"], {
-  error: "Offered here is manual_api_key alone: a person gives a key of their own account.",
+  error: "Only manual_api_key is supported: a person sends a key of their own account.",
 });
 
 const { secret: _secret, ...ofCredential } = CreateCredential.shape;
@@ -22,8 +22,7 @@ const Spelled = {
     .union([z.record(z.string().min(1).max(64), z.string().max(8192)), z.string().max(8192)])
     .nullish()
     .meta({
-      description:
-        "The secret, or its fields by name. `secret` is another spelling of it: one of them is enough.",
+      description: "The secret, or its fields by name. Send either this or `secret`.",
     }),
   secret: CreateCredential.shape.secret.nullish(),
 };
@@ -35,11 +34,11 @@ export const CreateConnection = z
     bootstrapMode: BootstrapMode.default("manual_api_key"),
     autoBind: z.boolean().default(true).meta({
       description:
-        "Binds to `environment` of `projectId` in the same step. Without `projectId` nothing is bound.",
+        "Binds the connection to `environment` of `projectId` in the same step. Without `projectId`, nothing is bound.",
     }),
     replaceExisting: z.boolean().default(false).meta({
       description:
-        "Takes the place of the connection of this provider that the environment runs on; without it that is 409 AlreadyConnected. The other one stays, unbound there.",
+        "Replaces the connection of this provider that the environment uses. Without it, the request fails with 409 AlreadyConnected. The replaced connection is kept, unbound.",
     }),
     projectId: Id.nullish(),
     environment: Environment,
@@ -149,7 +148,7 @@ export const OnboardingRequest = z
     projectId: Id.nullish(),
     environment: Environment,
     accountClass: z.string().min(1).max(64).default("individual").meta({
-      description: "Told back as it is: every account belongs to the organization, whatever it is called.",
+      description: "Returned unchanged. Every account belongs to the organization.",
     }),
   })
   .meta({ id: "OnboardingPlanBody" });
@@ -244,14 +243,14 @@ export const CompleteOnboarding = z
   .strictObject({
     provider: CreateCredential.shape.provider,
     secret: CreateCredential.shape.secret.nullish().meta({
-      description: "Left out: the organization's newest connection of this provider is bound.",
+      description: "If left out, the organization's newest connection of this provider is bound.",
     }),
     bootstrapMode: BootstrapMode.default("manual_api_key"),
     endpointUrl: CreateCredential.shape.endpointUrl,
     models: CreateCredential.shape.models,
     passThrough: CreateCredential.shape.passThrough,
     federationMetadata: z
-      .null({ error: "No federated sign-up is offered; give a key of your own account as secret." })
+      .null({ error: "Federated sign-up is not supported. Send a key of your own account as secret." })
       .optional(),
     label: CreateCredential.shape.label,
     autoBind: z.boolean().default(true),

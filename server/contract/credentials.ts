@@ -12,26 +12,28 @@ export const CreateCredential = z
     provider: z.string().min(1).max(64).meta({ description: "A provider's name, e.g. `openai`." }),
     secret: z.string().max(8192).meta({
       description:
-        'The API key. Where a provider needs several fields, a JSON object of them as text, e.g. `{"apikey": "…", "secretapikey": "…"}`. Checked with the provider before anything is stored; never returned.',
+        'The API key. If a provider needs several fields, a JSON object of them as text, e.g. `{"apikey": "…", "secretapikey": "…"}`. Checked with the provider before anything is stored; never returned.',
     }),
     label: z.string().trim().min(1).max(128).default("default"),
     endpointUrl: z.string().trim().min(1).max(2048).nullish().meta({
       description:
-        "Of `openai-compatible` only, and needed there: the server's base URL, e.g. `https://llm.example.com/v1`. Fixed for as long as the credential lives: its secret goes nowhere else.",
+        "Required for `openai-compatible`, and for no other provider: the server's base URL, e.g. `https://llm.example.com/v1`. It cannot change: the secret is never sent anywhere else.",
     }),
     models: z.string().trim().min(1).max(16_384).nullish().meta({
       description:
-        "Of `openai-compatible` only, and needed there: its models as `id:in:out,…`, prices in US dollars per million tokens, e.g. `llama-3:0.2:0.6`; one that makes vectors is `id:in:embeddings`. Executions are estimated, budgeted and recorded at these prices.",
+        "Required for `openai-compatible`, and for no other provider: its models as `id:in:out,…`, with prices in US dollars per million tokens, e.g. `llama-3:0.2:0.6`. An embedding model is `id:in:embeddings`. Executions are estimated, budgeted and recorded at these prices.",
     }),
     passThrough: z
       .array(
-        z.string().regex(/^(\*|[A-Za-z_][A-Za-z0-9_.-]{0,63}\*?)$/, "A member's name, which may end in *."),
+        z
+          .string()
+          .regex(/^(\*|[A-Za-z_][A-Za-z0-9_.-]{0,63}\*?)$/, "must be the name of a member; it can end in *"),
       )
       .max(64)
       .nullish()
       .meta({
         description:
-          "Of `openai-compatible` only: members of an OpenAI request that mean nothing here and are passed to the server as they came; a name may end in `*`. Left out: `top_k`, `min_p`, `repetition_penalty`, `guided_*`, `chat_template_kwargs`, `logit_bias`; a rotation leaves the list as it is. `*` alone passes any member: a request that makes use of it is refused while a ceiling prevents, since a member may change the price.",
+          "For `openai-compatible` only: members of an OpenAI request that Capstan does not interpret and passes to the server unchanged. A name can end in `*`. If left out: `top_k`, `min_p`, `repetition_penalty`, `guided_*`, `chat_template_kwargs`, `logit_bias`. A rotation does not change the list. `*` alone passes any member, but such a request is rejected while a ceiling with enforcement `prevent` applies, since a member may change the price.",
       }),
   })
   .meta({ id: "ProviderCredentialCreate" });
@@ -117,7 +119,7 @@ export type ProjectConnections = z.output<typeof ProjectConnections>;
 export const ProjectCredentialPath = z.object({ project_id: PathId });
 export const CreateProjectCredential = CreateCredential.extend({
   environments: z.array(z.string().min(1).max(64)).max(64).optional().meta({
-    description: "The project's environments that are to run on it; left out: all of them.",
+    description: "The project's environments that use it. Defaults to all of them.",
   }),
 }).meta({ id: "ProjectCredentialCreate" });
 export const ConnectProject = CreateProjectCredential.extend(ProjectCredentialPath.shape);

@@ -11,7 +11,7 @@ export const EmbedInput = z.strictObject({
       z
         .string()
         .min(1)
-        .meta({ description: "How much fits is a matter of the model.", maxLength: MOST_CHARACTERS }),
+        .meta({ description: "The maximum length depends on the model.", maxLength: MOST_CHARACTERS }),
     )
     .min(1)
     .max(MOST_TEXTS)
@@ -22,19 +22,21 @@ export const EmbedInput = z.strictObject({
     .max(16_384)
     .optional()
     .describe(
-      "How long the vectors are to be, of models that make shorter ones; left out: the model's own length.",
+      "The length of the vectors, for models that support shorter ones. Defaults to the model's own length.",
     ),
   encoding: z
     .enum(["float", "base64"])
     .default("float")
     .describe(
-      "base64: 32-bit floats, the least byte first; a fifth of the size, and needed above a million numbers.",
+      "base64: 32-bit little-endian floats, a fifth of the size, and required above a million numbers.",
     ),
 });
 export type EmbedInput = z.output<typeof EmbedInput>;
 
 export const EmbedOutput = z.object({
-  vectors: z.array(z.union([z.array(z.number()), z.string()])).describe("In the order of the texts."),
+  vectors: z
+    .array(z.union([z.array(z.number()), z.string()]))
+    .describe("One vector for each text, in the same order."),
   dimensions: z.int(),
   encoding: z.enum(["float", "base64"]),
 });

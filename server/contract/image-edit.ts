@@ -12,13 +12,13 @@ export const CheckedImage = InlineImage.superRefine((image, context) => {
   const refuse = (path: string, message: string) =>
     context.addIssue({ code: "custom", path: [path], message });
   const head = headOf(image);
-  if (!head) refuse("dataBase64", "not a PNG, JPEG or WebP file");
+  if (!head) refuse("dataBase64", "this is not a PNG, JPEG or WebP file");
   else if (head.mediaType !== image.mimeType) refuse("mimeType", `the file is ${head.mediaType}`);
   else if (head.width === 0 || head.height === 0) refuse("dataBase64", "the picture has no pixels");
   else if (head.width * head.height > MOST_PIXELS)
     refuse(
       "dataBase64",
-      `the picture has ${head.width} x ${head.height} pixels; at most ${MOST_PIXELS} are taken`,
+      `the picture has ${head.width} x ${head.height} pixels; at most ${MOST_PIXELS} are allowed`,
     );
 });
 
@@ -40,7 +40,7 @@ const Edge = z
   .max(EDIT_EDGES.max)
   .optional()
   .describe(
-    "Pixels; rounded up to a multiple of 16. Without a size: the source's, as near as the model can.",
+    "In pixels, rounded up to a multiple of 16. Defaults to the closest size to the source that the model supports.",
   );
 
 export const ImageEditInput = z
@@ -49,7 +49,7 @@ export const ImageEditInput = z
     prompt: z.string().min(1).meta({ description: "What to change.", maxLength: 32_000 }),
     sourceImage: CheckedImage.describe("The picture to change."),
     mask: CheckedImage.optional().describe(
-      "As large as the source, with an alpha channel: where it is wholly clear (alpha 0), the source may change.",
+      "The same size as the source, with an alpha channel: where it is fully transparent (alpha 0), the source can change.",
     ),
     referenceImages: z.array(CheckedImage).max(3).optional(),
     width: Edge,
@@ -58,7 +58,7 @@ export const ImageEditInput = z
       .string()
       .regex(/^\d{3,4}x\d{3,4}$/, "WIDTHxHEIGHT, for example 1024x768")
       .optional()
-      .describe("WIDTHxHEIGHT, in place of width and height."),
+      .describe("WIDTHxHEIGHT, instead of width and height."),
     quality: z.enum(["low", "medium", "high", "auto", "standard"]).default("medium"),
     variantCount: z.int().min(1).max(4).default(1),
     requestTransparentOutput: z.boolean().default(false),
@@ -66,7 +66,7 @@ export const ImageEditInput = z
       .enum(METHODS)
       .optional()
       .describe(
-        "`native` and `provider`: the model draws on nothing. `matte`, `matte-v9` and `chroma`: it draws on flat #ff00ff, which is removed here. By default what the model can do.",
+        "`native` and `provider`: the model draws a transparent background. `matte`, `matte-v9` and `chroma`: it draws on flat #ff00ff, which is then removed. Defaults to what the model supports.",
       ),
   })
   .superRefine((input, context) => {
@@ -84,15 +84,15 @@ function problemsOf(input: ImageEditInput): Problem[] {
   if (size !== undefined && (width !== undefined || height !== undefined)) {
     const [across, down] = edgesOf(size);
     if ((width ?? across) !== across || (height ?? down) !== down)
-      refuse("size", "does not agree with width and height; give one of them");
+      refuse("size", "differs from width and height; send one of them");
   } else if (size === undefined && (width === undefined) !== (height === undefined)) {
-    refuse(width === undefined ? "width" : "height", "width and height belong together");
+    refuse(width === undefined ? "width" : "height", "send width and height together");
   }
   const asked = askedSize(input);
   if (size !== undefined && asked) {
     const { min, max } = EDIT_EDGES;
     if ([asked.width, asked.height].some((edge) => edge < min || edge > max))
-      refuse("size", `an edge has ${min} to ${max} pixels`);
+      refuse("size", `an edge must have ${min} to ${max} pixels`);
   }
   if (asked && problems.length === 0) {
     const field = size === undefined ? "width" : "size";
@@ -115,7 +115,7 @@ function problemsOf(input: ImageEditInput): Problem[] {
       );
   }
   if (input.transparencyMethod !== undefined && !input.requestTransparentOutput)
-    refuse("transparencyMethod", "only together with requestTransparentOutput");
+    refuse("transparencyMethod", "allowed only with requestTransparentOutput");
   return problems;
 }
 

@@ -40,7 +40,9 @@ const Edge = z
   .min(IMAGE_DIMENSIONS.catalogueMinEdge)
   .max(IMAGE_DIMENSIONS.maxEdge)
   .optional()
-  .describe("Pixels; rounded up to a multiple of 16. Without a sheet sized by its cells: 1024.");
+  .describe(
+    "In pixels, rounded up to a multiple of 16. Defaults to 1024, unless a sheet is sized by its cells.",
+  );
 
 const MOST_CELLS_ON_AN_EDGE = 8;
 const CellCount = z.int().min(1).max(MOST_CELLS_ON_AN_EDGE).optional();
@@ -57,12 +59,12 @@ export const Sheet = z.strictObject({
         .string()
         .min(1)
         .max(200)
-        .refine((label) => label.trim() !== "", "a label has at least one visible character"),
+        .refine((label) => label.trim() !== "", "a label needs at least one visible character"),
     )
     .max(MOST_CELLS_ON_AN_EDGE ** 2)
     .optional()
     .describe(
-      "Names of the cells, row by row. They name files; they are never sent to a model and never drawn.",
+      "Names of the cells, row by row. They are used as file names only: they are never sent to a model and never drawn.",
     ),
   animation: z
     .union([
@@ -70,7 +72,7 @@ export const Sheet = z.strictObject({
       z.strictObject({
         facing: z
           .string()
-          .regex(/^[A-Za-z][A-Za-z -]{0,31}$/, "one or two plain words")
+          .regex(/^[A-Za-z][A-Za-z -]{0,31}$/, "use one or two plain words")
           .default("right"),
       }),
     ])
@@ -83,7 +85,7 @@ export const Sheet = z.strictObject({
       center: z.boolean().default(true).describe("Trim each cell's content and centre it."),
     })
     .optional()
-    .describe("The size of every cell's picture; the canvas is this size times columns and rows."),
+    .describe("The size of each cell's picture. The canvas is this size times columns and rows."),
 });
 export type Sheet = z.output<typeof Sheet>;
 
@@ -98,20 +100,20 @@ export const ImageInput = z
     width: Edge,
     height: Edge,
     quality: z.enum(["low", "medium", "high", "auto", "standard"]).default("medium"),
-    variantCount: z.int().min(1).max(4).default(1).describe("One when a sheet is sliced."),
+    variantCount: z.int().min(1).max(4).default(1).describe("Must be 1 when a sheet is sliced."),
     requestTransparentOutput: z.boolean().default(false),
     transparencyMethod: z
       .enum(TRANSPARENCY_METHODS)
       .optional()
       .describe(
-        "`native`: the model draws on nothing. `matte-v9`: it draws on a flat key colour, which is removed. By default what the model can do.",
+        "`native`: the model draws a transparent background. `matte-v9`: it draws on a flat key colour, which is then removed. Defaults to what the model supports.",
       ),
-    keyColor: z.enum(KEY_COLORS).optional().describe("The background of matte-v9; by default #ff00ff."),
+    keyColor: z.enum(KEY_COLORS).optional().describe("The key colour of matte-v9. Defaults to #ff00ff."),
     transparentRegions: z
       .enum(TRANSPARENT_REGIONS)
       .optional()
       .describe(
-        "Where matte-v9 removes the key colour: only what touches the border (the default), or enclosed areas as well.",
+        "Where matte-v9 removes the key colour: only areas that touch the border (the default), or enclosed areas as well.",
       ),
     referenceImages: z.array(InlineImage).max(4).optional(),
     sheet: Sheet.optional(),
@@ -120,7 +122,7 @@ export const ImageInput = z
       .max(MOST_ADAPTERS)
       .optional()
       .describe(
-        "LoRA weights of the project to draw with, each by alias or by id. Left out: the project's default. An empty list: none. Trigger words are not put into the prompt.",
+        "LoRA weights of the project to draw with, each by alias or by id. Defaults to the project's default; an empty list means none. Trigger words are not added to the prompt.",
       ),
     model: z
       .string()
@@ -153,7 +155,7 @@ function problemsOf(input: Omit<ImageInput, "model">): Problem[] {
     }
     if (sheet.slice && input.variantCount !== 1) refuse("variantCount", "must be 1 when a sheet is sliced");
     if (isLaidOut && sheet.labels && sheet.labels.length > cellsOf(sheet))
-      refuse("sheet.labels", `the sheet has ${cellsOf(sheet)} cells; at most one label for each`);
+      refuse("sheet.labels", `the sheet has ${cellsOf(sheet)} cells; send at most one label for each`);
     if (isLaidOut && sheet.normalize) {
       for (const [edge, count] of [
         ["width", sheet.columns],
@@ -164,7 +166,7 @@ function problemsOf(input: Omit<ImageInput, "model">): Problem[] {
         if (given !== undefined && snapEdge(given) !== bySheet)
           refuse(
             edge,
-            `does not agree with the sheet: ${count} cells of ${sheet.normalize[edge]} pixels make ${bySheet}`,
+            `does not match the sheet: ${count} cells of ${sheet.normalize[edge]} pixels make ${bySheet}`,
           );
       }
     }
@@ -173,9 +175,9 @@ function problemsOf(input: Omit<ImageInput, "model">): Problem[] {
   const isMatte = input.transparencyMethod !== "native";
   for (const field of ["transparencyMethod", "keyColor", "transparentRegions"] as const) {
     if (input[field] === undefined) continue;
-    if (!input.requestTransparentOutput) refuse(field, "only together with requestTransparentOutput");
+    if (!input.requestTransparentOutput) refuse(field, "allowed only with requestTransparentOutput");
     else if (!isMatte && field !== "transparencyMethod")
-      refuse(field, "only with transparencyMethod matte-v9");
+      refuse(field, "allowed only with transparencyMethod matte-v9");
   }
   return problems;
 }
@@ -191,8 +193,9 @@ function problemsOfCanvas(input: Sized): Problem[] {
     ["width", width],
     ["height", height],
   ] as const) {
-    if (edge < catalogueMinEdge) return refuse(field, `an edge has at least ${catalogueMinEdge} pixels`);
-    if (edge > maxEdge) return refuse(field, `an edge has at most ${maxEdge} pixels`);
+    if (edge < catalogueMinEdge)
+      return refuse(field, `an edge must have at least ${catalogueMinEdge} pixels`);
+    if (edge > maxEdge) return refuse(field, `an edge can have at most ${maxEdge} pixels`);
   }
   if (width * height < minPixels)
     return refuse("width", `width x height must be at least ${minPixels} pixels, for example 816 x 816`);

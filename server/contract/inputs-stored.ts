@@ -11,8 +11,8 @@ export const PayloadBody = JsonObject;
 export const StoredPayload = z
   .object({
     payloadId: z.string(),
-    sha256: z.string().describe("Of the RFC 8785 form of the payload."),
-    byteLength: z.int().describe("Of the same."),
+    sha256: z.string().describe("SHA-256 of the payload in its RFC 8785 form."),
+    byteLength: z.int().describe("Length of that form."),
     expiresAt: DateTime,
   })
   .meta({ id: "StoredPayload" });

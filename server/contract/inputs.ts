@@ -16,9 +16,11 @@ export const TextInput = z
       .int()
       .min(1)
       .optional()
-      .describe("Most tokens the answer may have. Of a model that writes less: its own most."),
+      .describe(
+        "The maximum number of tokens in the answer. If a model's own limit is lower, that limit applies.",
+      ),
     responseFormat: z.enum(["text", "json_object"]).optional(),
-    responseSchema: JsonObject.optional().describe("A JSON Schema the answer must satisfy, given inline."),
+    responseSchema: JsonObject.optional().describe("A JSON Schema that the answer must match, given inline."),
   })
   .refine((input) => !(input.responseSchema && input.responseFormat === "text"), {
     path: ["responseFormat"],

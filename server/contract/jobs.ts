@@ -34,7 +34,7 @@ export const JobArtifactRef = z
     variantIndex: z.int().nullable(),
     sliceCellId: z.string().nullable(),
     slotStatus: z.string().nullable(),
-    durationMs: z.int().optional().describe("Of sound and video: measured in the file."),
+    durationMs: z.int().optional().describe("For audio and video: the length measured in the file."),
     selected: z.boolean().optional(),
   })
   .meta({ id: "JobArtifactRef" });
@@ -241,7 +241,7 @@ export const JobEvent = z
 export type JobEvent = z.output<typeof JobEvent>;
 
 /** The id of an event to go on after. Past the last there is nothing, however many digits it has. */
-export const EventCursor = z.string().regex(/^\d+$/, "not a cursor of this stream");
+export const EventCursor = z.string().regex(/^\d+$/, "not a valid cursor for this stream");
 export const EventsQuery = z.object({
   cursor: EventCursor.optional(),
   type: z.string().max(100).optional(),

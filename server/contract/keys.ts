@@ -13,7 +13,7 @@ export const ApiKeyCreate = z
     environment: CreateApiKey.shape.environment,
     expiresInSeconds: CreateApiKey.shape.expiresInSeconds.nullish(),
     scopes: CreateApiKey.shape.scopes.meta({
-      description: "The default set when not given. None that your own role does not carry.",
+      description: "Defaults to the standard set. You can grant only scopes that your own role has.",
     }),
   })
   .meta({ id: "ApiKeyCreate" });
@@ -33,7 +33,7 @@ const MOST_OVERLAP_SECONDS = 30 * 86_400;
 export const RotateApiKey = z
   .strictObject({
     overlapSeconds: z.int().min(0).max(MOST_OVERLAP_SECONDS).default(0).meta({
-      description: "How long the old key still works. 0: it is revoked at once.",
+      description: "How long the old key still works. 0 revokes it immediately.",
     }),
   })
   .meta({ id: "ApiKeyRotate" });

@@ -22,7 +22,7 @@ const ShouldTexture = z
   .boolean()
   .optional()
   .meta({ default: false })
-  .describe("Texture the mesh. A texture prompt, mode or reference asks for it as well.");
+  .describe("Whether to texture the mesh. A texture prompt, mode or reference implies it.");
 // Lengths of prompts are published only: a longer one is PromptTooLong, by the capability's input constraints.
 const TexturePrompt = z.string().meta({ maxLength: TEXTURE_PROMPT_CHARACTERS }).optional();
 const Id = z.string().min(1).optional();
@@ -32,14 +32,14 @@ const Overrides = z
   .catchall(AnyJson)
   .optional()
   .describe(
-    "texturePrompt goes before the one beside it. Anything else is kept with the request and not sent.",
+    "Its texturePrompt takes precedence over the top-level one. Other fields are stored with the request and not sent.",
   );
 
 const FORMAT = z.literal("glb").default("glb");
 const PROFILE_REF = z
   .string()
   .optional()
-  .describe("The caller's own name for these settings; kept with the request.");
+  .describe("Your own name for these settings, stored with the request.");
 
 /** What both inputs say about the mesh and its texture. */
 type Spoken = {
@@ -62,17 +62,17 @@ function refuseConflicts(input: Spoken, context: z.RefinementCtx): void {
   const { meshProfile, meshSettings: settings, textureReferenceArtifactId: reference } = input;
   const refuse = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
   if (meshProfile && settings?.profile && settings.profile !== meshProfile)
-    refuse(["meshSettings", "profile"], `It differs from meshProfile ${meshProfile}.`);
+    refuse(["meshSettings", "profile"], `This differs from meshProfile ${meshProfile}. Send one of them.`);
   const inner = settings?.textureReferenceArtifactId;
   if (reference && inner && inner !== reference)
     refuse(
       ["meshSettings", "textureReferenceArtifactId"],
-      "It differs from textureReferenceArtifactId; a mesh has one texture reference.",
+      "This differs from textureReferenceArtifactId, and a mesh can have only one texture reference. Send one of them.",
     );
   if (settings?.shouldTexture === false && asksForTexture(input))
     refuse(
       ["meshSettings", "shouldTexture"],
-      "It is false, and a texture prompt, mode or reference is given all the same.",
+      "This is false, but a texture prompt, mode or reference is set. Remove one or the other.",
     );
 }
 
@@ -102,11 +102,11 @@ export const MeshInput = z
       .array(z.string().min(1))
       .min(1)
       .max(MOST_MESH_PICTURES)
-      .describe("One to four pictures of one object; the first is its front."),
+      .describe("One to four pictures of one object. The first shows its front."),
     meshProfile: Profile,
     meshSettings: MeshSettings,
     conceptArtifactId: Id.describe(
-      "A picture of the idea; what the texture follows where nothing else says.",
+      "A concept picture. The texture follows it unless another texture setting is given.",
     ),
     textureReferenceArtifactId: Id.describe("A picture the texture follows."),
     profileRef: PROFILE_REF,
@@ -127,7 +127,7 @@ export const MeshFromImageInput = z
       .enum(TURNAROUND_MODES)
       .default("sheet2x2")
       .describe(
-        "How its four sides are drawn: on one sheet, each by itself, or on a sheet whose missing and broken panels are drawn again.",
+        "How its four sides are drawn: on one sheet, each separately, or on a sheet whose missing and broken views are redrawn.",
       ),
     meshProfile: Profile,
     meshSettings: MeshSettings,
@@ -135,11 +135,11 @@ export const MeshFromImageInput = z
       .string()
       .meta({ maxLength: 32_000 })
       .optional()
-      .describe("What the object is; goes into the drawing."),
+      .describe("A description of the object, used for drawing it."),
     requireTurnaroundApproval: z
       .boolean()
       .default(false)
-      .describe("A person looks at the drawn views before the mesh is made."),
+      .describe("Whether a person must review the drawn views before the mesh is made."),
     format: FORMAT,
     profileRef: PROFILE_REF,
   })

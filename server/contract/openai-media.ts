@@ -6,7 +6,7 @@ import { harmless, ModelName, only } from "./openai";
 const { user } = harmless;
 
 const NO_TOKENS =
-  "A text or a list of texts; arrays of tokens are not taken, since each model has its own (in LangChain for Python: check_embedding_ctx_length=False).";
+  "A text or a list of texts. Arrays of tokens are not supported, since tokens depend on the model (in LangChain for Python, set check_embedding_ctx_length=False).";
 
 const holdsTokens = (input: unknown[]) =>
   input.some((each) => typeof each === "number" || (Array.isArray(each) && typeof each[0] === "number"));
@@ -45,7 +45,7 @@ export const EmbeddingList = z
     usage: z
       .object({ prompt_tokens: z.int(), total_tokens: z.int() })
       .optional()
-      .describe("As the provider counted; absent where it did not."),
+      .describe("As counted by the provider. Absent if it did not count."),
   })
   .meta({ id: "EmbeddingList" });
 export type EmbeddingList = z.output<typeof EmbeddingList>;
@@ -65,22 +65,22 @@ const drawing = {
   quality: z.enum(["auto", "low", "medium", "high", "standard", "hd"]).nullish(),
   background: z.enum(["auto", "opaque", "transparent"]).nullish(),
   output_format: only("png"),
-  output_compression: z.literal([100, "100"], { error: "Only 100 is done here." }).nullish(),
+  output_compression: z.literal([100, "100"], { error: "Only 100 is supported." }).nullish(),
   response_format: z
     .enum(["b64_json", "url"])
     .nullish()
-    .describe("b64_json where it is left out; with url the picture is in the address, as data:."),
-  stream: z.literal([false, "false"], { error: "Only false is done here." }).nullish(),
-  partial_images: z.literal([0, "0"], { error: "Only 0 is done here." }).nullish(),
+    .describe("Defaults to b64_json. With url, the picture is in the URL itself, as a data: URL."),
+  stream: z.literal([false, "false"], { error: "Only false is supported." }).nullish(),
+  partial_images: z.literal([0, "0"], { error: "Only 0 is supported." }).nullish(),
   user,
 };
 
 export const ImagesRequest = z
   .strictObject({
     ...drawing,
-    model: ModelName.nullish().describe("`image.generate.v1` where it is left out."),
+    model: ModelName.nullish().describe("Defaults to `image.generate.v1`."),
     moderation: only("auto"),
-    style: z.null({ error: "Style is said in the prompt." }).optional(),
+    style: z.null({ error: "Not supported. Describe the style in the prompt." }).optional(),
   })
   .meta({ id: "ImagesRequest" });
 export type ImagesRequest = z.output<typeof ImagesRequest>;
@@ -88,8 +88,8 @@ export type ImagesRequest = z.output<typeof ImagesRequest>;
 /** The fields of the form beside its files: `image` or up to four of `image[]`, the first is changed, and `mask`. */
 export const ImagesEditFields = z.strictObject({
   ...drawing,
-  model: ModelName.nullish().describe("`image.edit.v1` where it is left out."),
-  input_fidelity: z.null({ error: "No route takes it." }).optional(),
+  model: ModelName.nullish().describe("Defaults to `image.edit.v1`."),
+  input_fidelity: z.null({ error: "Not supported by any model." }).optional(),
 });
 export type ImagesEditFields = z.output<typeof ImagesEditFields>;
 
@@ -103,8 +103,10 @@ export const ImagesEditForm = ImagesEditFields.extend({
   "image[]": z
     .array(FormFile)
     .optional()
-    .describe("In place of `image`: the first is changed, the others are looked at."),
-  mask: FormFile.optional().describe("As large as the picture: where it is clear, the picture may change."),
+    .describe("Instead of `image`: the first is changed, and the others are references."),
+  mask: FormFile.optional().describe(
+    "The same size as the picture. Where it is transparent, the picture can change.",
+  ),
 }).meta({ id: "ImagesEditForm" });
 
 export const ImagesResponse = z
@@ -125,10 +127,10 @@ export const SpeechRequest = z
     input: z.string().min(1),
     voice: z
       .union([z.string().min(1), z.strictObject({ id: z.string().min(1) }).transform(({ id }) => id)])
-      .describe("A voice of the provider that reads."),
-    response_format: z.enum(FORMATS, { error: "Only mp3 and opus are done here." }).nullish(),
+      .describe("A voice of the provider."),
+    response_format: z.enum(FORMATS, { error: "Only mp3 and opus are supported." }).nullish(),
     speed: z.number().min(0.25).max(4).nullish(),
-    instructions: z.literal("", { error: "No route takes instructions." }).nullish(),
+    instructions: z.literal("", { error: "Instructions are not supported by any model." }).nullish(),
     stream_format: only("audio"),
   })
   .meta({ id: "SpeechRequest" });

@@ -7,12 +7,12 @@ const InputText = z.strictObject({ type: z.literal("input_text"), text: z.string
 const InputImage = z.strictObject({
   type: z.literal("input_image"),
   image_url: z.string(),
-  detail: z.literal("auto", { error: 'Only "auto" is done here.' }).nullish(),
+  detail: z.literal("auto", { error: 'Only "auto" is supported.' }).nullish(),
 });
 
 /** A message of the conversation; an answer's own output may be given back as it came. */
 const own = { type: z.literal("message").nullish(), id: z.string().nullish(), status: z.string().nullish() };
-const NO_ITEM = "The messages are of system, developer, user and assistant.";
+const NO_ITEM = "The role must be system, developer, user or assistant.";
 
 const InputMessage = z.discriminatedUnion(
   "role",
@@ -54,7 +54,7 @@ const CalledFunction = z.object({
 const FunctionResult = z.object({
   type: z.literal("function_call_output"),
   call_id: z.string().min(1),
-  output: z.union([z.string(), z.array(InputText)], { error: "The result of a tool is text." }),
+  output: z.union([z.string(), z.array(InputText)], { error: "The result of a tool must be text." }),
 });
 /** The thinking of an answer means nothing to another model: it is not read. */
 const Reasoning = z.looseObject({ type: z.literal("reasoning") });
@@ -67,7 +67,7 @@ export const InputItem = z.discriminatedUnion(
   "type",
   [InputMessage, CalledFunction, FunctionResult, Reasoning, Reference],
   {
-    error: (issue) => (issue.code === "invalid_union" ? `The items are ${ITEMS}.` : undefined),
+    error: (issue) => (issue.code === "invalid_union" ? `The supported items are ${ITEMS}.` : undefined),
   },
 );
 export type InputItem = z.output<typeof InputItem>;
@@ -87,7 +87,7 @@ const ToolChoice = z.union([
 ]);
 const Tool = z.strictObject({ type: z.literal("function"), ...FunctionTool });
 
-const stateless = (instead: string) => z.null({ error: `Nothing is stored here: ${instead}` }).optional();
+const stateless = (instead: string) => z.null({ error: `Responses are not stored: ${instead}` }).optional();
 
 export const ResponsesRequest = z
   .looseObject({
@@ -98,7 +98,7 @@ export const ResponsesRequest = z
     reasoning: z
       .strictObject({
         effort: Effort.nullish(),
-        summary: z.null({ error: "Answers have no thinking of their model to sum up." }).optional(),
+        summary: z.null({ error: "Reasoning summaries are not supported." }).optional(),
       })
       .nullish(),
     text: z.strictObject({ format: Format.nullish(), verbosity: only("medium") }).nullish(),
@@ -106,17 +106,19 @@ export const ResponsesRequest = z
     tool_choice: ToolChoice.nullish(),
     stream_options: z.strictObject({ include_obfuscation: z.boolean().nullish() }).nullish(),
     include: z
-      .array(z.literal("reasoning.encrypted_content", { error: "There is nothing of this kind to include." }))
+      .array(z.literal("reasoning.encrypted_content", { error: "This cannot be included." }))
       .nullish()
-      .describe("Of no effect: answers have no thinking of their model."),
-    previous_response_id: stateless("send the conversation whole."),
-    conversation: stateless("send the conversation whole."),
+      .describe("Has no effect: responses never include reasoning."),
+    previous_response_id: stateless("send the whole conversation."),
+    conversation: stateless("send the whole conversation."),
     prompt: stateless("send the prompt itself."),
     background: z
-      .literal(false, { error: "Only false is done here; jobs are submitted at /v1/capabilities." })
+      .literal(false, { error: "Only false is supported. Submit durable jobs at /v1/capabilities." })
       .nullish(),
-    truncation: z.literal("disabled", { error: 'Nothing is cut off here: only "disabled".' }).nullish(),
-    top_logprobs: z.literal(0, { error: "Only 0 is done here." }).nullish(),
+    truncation: z
+      .literal("disabled", { error: 'Only "disabled" is supported: nothing is truncated.' })
+      .nullish(),
+    top_logprobs: z.literal(0, { error: "Only 0 is supported." }).nullish(),
   })
   .meta({ id: "ResponsesRequest" });
 export type ResponsesRequest = z.output<typeof ResponsesRequest>;
@@ -147,7 +149,7 @@ export type OutputItem = z.output<typeof Message> | z.output<typeof FunctionCall
 
 export const ResponseObject = z
   .object({
-    id: z.string().describe("The execution's id."),
+    id: z.string().describe("The id of the execution."),
     object: z.literal("response"),
     created_at: z.int(),
     status: z.enum(["in_progress", "completed", "incomplete", "failed"]),
@@ -156,7 +158,9 @@ export const ResponseObject = z
     incomplete_details: z.object({ reason: z.literal("max_output_tokens") }).nullable(),
     instructions: z.string().nullable(),
     max_output_tokens: z.int().nullable(),
-    metadata: z.record(z.string(), z.string()).describe("The request's own, and `capstan_receipt_id`."),
+    metadata: z
+      .record(z.string(), z.string())
+      .describe("The metadata of the request, plus `capstan_receipt_id`."),
     model: z.string().describe("The provider and model that answered."),
     output: z.array(z.discriminatedUnion("type", [Message, FunctionCall])),
     parallel_tool_calls: z.boolean(),

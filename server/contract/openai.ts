@@ -10,7 +10,7 @@ import { JsonObject, PathId } from "./common";
 
 /** A field of which only the usual value is done. */
 export const only = <const V extends string | number | boolean>(value: V) =>
-  z.literal(value, { error: `Only ${JSON.stringify(value)} is done here.` }).nullish();
+  z.literal(value, { error: `Only ${JSON.stringify(value)} is supported.` }).nullish();
 
 /** Fields that ask nothing of an answer. They are not read. */
 export const harmless = {
@@ -27,7 +27,7 @@ export const ModelName = z
   .min(1)
   .max(190)
   .describe(
-    "A capability's key, `capability@model` or `model`, where a model is `provider/model`, or the name its vendor gave it if one account that is reached has it.",
+    "A capability key, `capability@model` or `model`. A model is `provider/model`, or the vendor's own name if exactly one connected account has it.",
   );
 
 export const shared = {
@@ -37,7 +37,7 @@ export const shared = {
   metadata: z.record(z.string(), z.string()).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   top_p: z.number().min(0).max(1).nullish(),
-  service_tier: z.enum(["auto", "default"], { error: "Only auto and default are done here." }).nullish(),
+  service_tier: z.enum(["auto", "default"], { error: "Only auto and default are supported." }).nullish(),
   ...harmless,
 };
 
@@ -67,7 +67,7 @@ const words = z.union([z.string(), z.array(Part).min(1)]);
 
 /** How a call of tools is left to the model, or not. */
 export const ChoiceMode = z.enum(["auto", "none", "required"], {
-  error: "It is auto, none, required, a function or allowed_tools.",
+  error: "This must be auto, none, required, a function or allowed_tools.",
 });
 export const AllowedMode = z.enum(["auto", "required"]);
 const Named = z.strictObject({ type: z.literal("function"), function: z.strictObject({ name: z.string() }) });
@@ -89,11 +89,11 @@ const Spoken = z.object({ type: z.literal("text"), text: z.string() });
 const Refused = z.object({ type: z.literal("refusal"), refusal: z.string() });
 const ChatToolCall = z.object({
   id: z.string().min(1),
-  type: z.literal("function", { error: "Only functions are called here." }).default("function"),
+  type: z.literal("function", { error: "Only function tools are supported." }).default("function"),
   function: z.object({ name: z.string().min(1), arguments: z.string() }),
 });
 
-const NO_ROLE = "The roles are system, developer, user, assistant and tool.";
+const NO_ROLE = "The role must be system, developer, user, assistant or tool.";
 
 export const ChatMessage = z.discriminatedUnion(
   "role",
@@ -109,16 +109,16 @@ export const ChatMessage = z.discriminatedUnion(
         content: z
           .union([z.string(), z.array(z.discriminatedUnion("type", [Spoken, Refused]))])
           .nullish()
-          .describe("None where it only called tools."),
+          .describe("Null if the model only called tools."),
         refusal: z.string().nullish(),
         tool_calls: z.array(ChatToolCall).nullish(),
-        function_call: z.null({ error: "Calls are given as tool_calls." }).optional(),
+        function_call: z.null({ error: "Send calls as tool_calls." }).optional(),
       })
       .refine(
         ({ content, refusal, tool_calls }) => content != null || refusal != null || tool_calls?.length,
         {
           path: ["content"],
-          message: "A message of the assistant has content or tool_calls.",
+          message: "An assistant message needs content or tool_calls.",
         },
       ),
     z.object({
@@ -166,11 +166,11 @@ export const ChatRequest = z
   })
   .refine(({ stream, stream_options }) => stream || !stream_options, {
     path: ["stream_options"],
-    message: "It is of a stream.",
+    message: "This is allowed only with stream.",
   })
   .refine(({ max_tokens: older, max_completion_tokens: newer }) => !older || !newer || older === newer, {
     path: ["max_tokens"],
-    message: "It differs from max_completion_tokens.",
+    message: "This differs from max_completion_tokens. Send one of them.",
   })
   .meta({ id: "ChatCompletionRequest" });
 export type ChatRequest = z.output<typeof ChatRequest>;
@@ -186,7 +186,7 @@ export const FinishReason = z.enum(["stop", "length", "tool_calls"]);
 
 export const ChatCompletion = z
   .object({
-    id: z.string().describe("The execution's id."),
+    id: z.string().describe("The id of the execution."),
     object: z.literal("chat.completion"),
     created: z.int(),
     model: z.string().describe("The provider and model that answered."),
@@ -212,7 +212,9 @@ export const ChatCompletion = z
       }),
     ),
     usage: ChatUsage.optional(),
-    metadata: z.record(z.string(), z.string()).describe("The request's own, and `capstan_receipt_id`."),
+    metadata: z
+      .record(z.string(), z.string())
+      .describe("The metadata of the request, plus `capstan_receipt_id`."),
   })
   .meta({ id: "ChatCompletion" });
 export type ChatCompletion = z.output<typeof ChatCompletion>;
@@ -220,13 +222,15 @@ export type ChatCompletion = z.output<typeof ChatCompletion>;
 const Usd = z.number().describe("US dollars.");
 export const ModelMetadata = z.object({
   route: z.string().describe("The `provider/model` that a request with this name runs on now."),
-  endpoints: z.array(z.string()).describe("The paths that take it."),
-  contextWindow: z.int().nullable().describe("Tokens a request may have; null: not known."),
+  endpoints: z.array(z.string()).describe("The paths that accept it."),
+  contextWindow: z.int().nullable().describe("Maximum tokens in a request. Null if unknown."),
   defaultMaxOutputTokens: z
     .int()
     .nullable()
-    .describe("Tokens an answer may have where the request names no limit; null: it has no tokens."),
-  maxOutputTokens: z.int().nullable().describe("Tokens a request may ask for; null: no bound is known."),
+    .describe(
+      "Maximum tokens in an answer if the request sets no limit. Null if its answers have no tokens.",
+    ),
+  maxOutputTokens: z.int().nullable().describe("The highest token limit a request can set. Null if unknown."),
   prices: z
     .array(
       z.object({
@@ -240,19 +244,19 @@ export const ModelMetadata = z.object({
         sizes: z
           .array(z.object({ size: z.string(), byQuality: z.record(z.string(), Usd) }))
           .optional()
-          .describe("Of images: each listed size."),
+          .describe("For images: each listed size."),
       }),
     )
     .describe(
-      "The provider's list price, one for each kind of work the model does; a managed one bears our fee.",
+      "The provider's list prices, one for each kind of work of the model. Managed prices include the service fee.",
     ),
-  features: z.record(z.string(), z.boolean()).describe("What a request may ask of it."),
+  features: z.record(z.string(), z.boolean()).describe("What a request can use."),
 });
 export const Model = z
   .object({
     id: z.string(),
     object: z.literal("model"),
-    created: z.int().describe("No date is kept: 0."),
+    created: z.int().describe("Always 0: no date is stored."),
     owned_by: z.string(),
     metadata: ModelMetadata,
   })
@@ -268,7 +272,7 @@ export const OpenAIError = z
       type: z.string(),
       param: z.string().nullable(),
       code: z.string().nullable(),
-      details: JsonObject.optional().describe("As everywhere in this API, by code."),
+      details: JsonObject.optional().describe("The error, by code as everywhere in this API."),
     }),
   })
   .meta({ id: "OpenAIErrorResponse" });

@@ -141,7 +141,7 @@ export const CreateApiKey = z
       .optional(),
   })
   .refine((key) => Boolean(key.projectId) !== Boolean(key.organizationId), {
-    message: "Name a project, or an organization for an unbound key.",
+    message: "Send a project, or an organization for an unbound key.",
     path: ["projectId"],
   });
 

@@ -9,7 +9,7 @@ const Key = z
   .string()
   .min(1)
   .max(128)
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "letters, digits, and . _ - after the first");
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "use letters and digits, and . _ - after the first character");
 
 const isLocal = (host: string) => host === "localhost" || host === "127.0.0.1" || host === "[::1]";
 
@@ -29,7 +29,7 @@ export const EmbeddingOrigin = z
   .max(255)
   .refine(
     isEmbeddingOrigin,
-    "an exact https origin such as https://app.example (http for localhost only), without a path",
+    "must be an exact https origin such as https://app.example (http for localhost only), without a path",
   );
 const MOST_ORIGINS = 20;
 const Origins = z.array(EmbeddingOrigin).max(MOST_ORIGINS);
@@ -42,10 +42,10 @@ export const PanelPolicy = z
     defaultRoutingPolicy: RoutingPolicy.default("lowest_cost"),
     allowedRoutingPolicies: z.array(RoutingPolicy).max(16).default([]).meta({
       description:
-        "Of named_model, named_provider and exact_pin: what a request may do beside leaving the choice to us. Empty: only the default.",
+        "What a request can choose: named_model, named_provider or exact_pin. If empty, Capstan always chooses the route.",
     }),
     allowedGenerationStrategies: z.array(z.string().min(1).max(64)).max(16).default([]),
-    maxOutputs: z.int().min(1).max(64).default(16).meta({ description: "Variants of one job." }),
+    maxOutputs: z.int().min(1).max(64).default(16).meta({ description: "Maximum variants of one job." }),
     maxSpendPerJobMicros: z.int().min(1).max(MOST_MICROS).nullish(),
   })
   .meta({ id: "PanelPolicy" });
@@ -69,7 +69,10 @@ export type PanelPresentation = z.output<typeof PanelPresentation>;
 const Href = z
   .string()
   .max(2_048)
-  .regex(/^(https?:\/\/\S+|\/(?![/\\])\S*)$/i, "an http or https address, or a path that begins with /");
+  .regex(
+    /^(https?:\/\/\S+|\/(?![/\\])\S*)$/i,
+    "must be an http or https address, or a path that begins with /",
+  );
 const Handler = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("capability"), capability: z.string().min(1).max(128) }),
   z.strictObject({ kind: z.literal("projectCommand"), command: z.string().min(1).max(255) }),
@@ -91,10 +94,7 @@ export const SurfaceAction = z
 const Actions = z
   .array(SurfaceAction)
   .max(32)
-  .refine(
-    (all) => new Set(all.map(({ key }) => key)).size === all.length,
-    "each action has a key of its own",
-  );
+  .refine((all) => new Set(all.map(({ key }) => key)).size === all.length, "each action needs its own key");
 
 const Origin = z.enum(["service", "project"]);
 export const PanelStatus = z.enum(["active", "disabled", "archived"]);
@@ -106,12 +106,12 @@ export const PanelDefinitionCreate = z
     capabilityKey: z.string().min(1).max(128).nullish(),
     capabilityVersion: z.string().min(1).max(64).nullish(),
     projectId: Id.nullish().meta({
-      description: "Of this project alone; of the whole organization when not given.",
+      description: "Limits the panel to this project. If left out, the whole organization can use it.",
     }),
     presentation: PanelPresentation.prefault({}),
     policy: PanelPolicy.prefault({}),
     allowedOrigins: Origins.default([]).meta({
-      description: "Of the pages that may embed it. Empty: each session names its own.",
+      description: "Origins of the pages that can embed it. If empty, each session sets its own.",
     }),
     actions: Actions.default([]),
     origin: Origin.default("service"),
@@ -184,9 +184,9 @@ export const PanelSessionCreate = z
       .min(1)
       .max(255)
       .nullish()
-      .meta({ description: "Who it is for, in your own words." }),
+      .meta({ description: "Your own id for the person who uses it." }),
     environment: EnvironmentSlug.optional().meta({
-      description: "`development`, or the key's own, when not given.",
+      description: "Defaults to the key's own environment, or `development`.",
     }),
     maxJobs: z.int().min(1).max(1_000).default(10),
     expiresInMinutes: z.int().min(5).max(120).default(60),
@@ -223,7 +223,7 @@ export const PanelSession = z
   .meta({ id: "PanelSession" });
 export type PanelSession = z.output<typeof PanelSession>;
 export const NewPanelSession = PanelSession.extend({
-  accessToken: z.string().meta({ description: "In this answer and nowhere else." }),
+  accessToken: z.string().meta({ description: "Returned only in this response." }),
 }).meta({ id: "NewPanelSession" });
 export type NewPanelSession = z.output<typeof NewPanelSession>;
 /** The sessions of a project as its room lists them. */
@@ -244,7 +244,7 @@ export const PanelLaunchCode = z
   .object({
     launchCodeId: z.string(),
     sessionId: z.string(),
-    code: z.string().meta({ description: "In this answer and nowhere else; for one exchange." }),
+    code: z.string().meta({ description: "Returned only in this response, and valid for one exchange." }),
     expiresAt: DateTime,
     embedUrl: z.string(),
   })

@@ -22,7 +22,8 @@ export const Repository = z
       .url({ protocol: /^https?$/ })
       .max(512)
       .refine((url) => !URL.canParse(url) || !/[@?#]/.test(url.replace(/^https?:\/\//, "")), {
-        message: "no user name, password or query: whoever reads the project reads it",
+        message:
+          "must not contain a user name, password or query, because everyone who reads the project sees it",
       })
       .nullish()
       .transform((url) => url ?? null),
@@ -34,7 +35,7 @@ export const ProjectCreate = z
   .strictObject({
     displayName: z.string().trim().min(1).max(255),
     environment: EnvironmentSlug.default("development").meta({
-      description: "Made beside `development` and `production`, which every project begins with.",
+      description: "Created in addition to `development` and `production`, which every project has.",
     }),
     repository: Repository.nullish(),
   })
@@ -85,22 +86,26 @@ export const ProjectSettingsPatch = z
       .optional()
       .meta({ description: "Unique in the organization." }),
     status: Status.optional().meta({
-      description: "An archived project refuses work and changes; what it has is still read.",
+      description: "An archived project rejects work and changes. Its data can still be read.",
     }),
     repository: Repository.nullish(),
     clearRepository: z.boolean().default(false),
     environments: z
       .array(
         z.strictObject({
-          id: Id.nullish().meta({ description: "The one to change; without it one is added." }),
-          slug: EnvironmentSlug.optional().meta({ description: "Of a new one. That of a known one stays." }),
+          id: Id.nullish().meta({
+            description: "The environment to change. Without it, a new one is added.",
+          }),
+          slug: EnvironmentSlug.optional().meta({
+            description: "The slug of a new environment. The slug of an existing one cannot change.",
+          }),
           displayName: Word.optional(),
           status: Status.nullish(),
         }),
       )
       .max(50)
       .optional()
-      .meta({ description: "Those to change or to add; the others stay as they are." }),
+      .meta({ description: "The environments to change or add. The others are not changed." }),
   })
   .meta({ id: "ProjectSettingsPatch" });
 export type ProjectSettingsPatch = z.output<typeof ProjectSettingsPatch>;

@@ -8,18 +8,20 @@ const edge = (which: string) =>
   z.int().min(EDGE.min).max(EDGE.max).default(EDGE.default).describe(`${which} of each view, in pixels.`);
 
 export const RenderInput = z.strictObject({
-  source: z.strictObject({ artifactId: z.string().min(1).describe("A GLB file of the project.") }),
+  source: z.strictObject({
+    artifactId: z.string().min(1).describe("An artifact of the project: a GLB file."),
+  }),
   view: z
     .enum(["auto", ...RENDER_VIEWS])
     .default("auto")
     .describe(
-      "The picture of `image`, and the first of the others. `auto` is three-quarter for `image`, and the standard views in their order for the others.",
+      "The view of `image`, and the first view of the other kinds. `auto` is three-quarter for `image`, and the standard order for the others.",
     ),
   output: z
     .enum(RENDER_OUTPUTS)
     .default("reference_bundle")
     .describe(
-      "`image`: one view. `views`: the five standard views, and the asked one where it is not among them. `reference_bundle`: these with a labelled contact sheet and a manifest.",
+      "`image`: one view. `views`: the five standard views, plus the requested one if it is not among them. `reference_bundle`: these with a labelled contact sheet and a manifest.",
     ),
   width: edge("Width"),
   height: edge("Height"),
@@ -31,7 +33,7 @@ export const RenderInput = z.strictObject({
     .enum(["material", "neutral", "clay", "flat"])
     .default("material")
     .describe(
-      "`material`: as the file says, in studio light. `neutral` and `clay`: the shape alone. `flat`: base colours without light.",
+      "`material`: the file's materials in studio light. `neutral` and `clay`: only the shape. `flat`: base colours without light.",
     ),
   background: z.enum(["light", "dark", "transparent"]).default("light"),
 });

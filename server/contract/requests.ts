@@ -8,7 +8,7 @@ const Id = z.string().min(1).max(64);
 const MOST_CASES = 100;
 export const REQUEST_VERSION = "service.capability-request.v1";
 /** Kept as it was sent, white space too, since the hash is of it; only not blank. */
-const words = (most: number) => z.string().min(1).max(most).regex(/\S/, { message: "is blank" });
+const words = (most: number) => z.string().min(1).max(most).regex(/\S/, { message: "must not be blank" });
 
 /** Where a request is on its way from a need to a capability. */
 export const RequestStatus = z.enum([
@@ -28,21 +28,21 @@ export type RequestStatus = z.output<typeof RequestStatus>;
 export const CapabilityRequestBody = z
   .looseObject({
     schemaVersion: z.literal(REQUEST_VERSION).nullable().default(REQUEST_VERSION),
-    projectId: Id.nullish().meta({ description: "A key bound to a project needs none." }),
+    projectId: Id.nullish().meta({ description: "Not needed with a key that is bound to a project." }),
     summary: words(300),
     need: words(20_000),
     proposedCapability: JsonObject.nullish().meta({
-      description: "What it might be called: `capabilityKey`, and what else helps.",
+      description: "A suggested `capabilityKey` and anything else that helps.",
     }),
     constraints: JsonObject.nullish().meta({ description: "For example `maxLatencySeconds`." }),
     acceptanceCases: z
       .array(JsonObject)
       .max(MOST_CASES)
       .nullish()
-      .meta({ description: "Each with `input` and `expected`: what shows that it works." }),
+      .meta({ description: "Each with `input` and `expected`, to show that the capability works." }),
     implementationPreferences: JsonObject.nullish(),
     idempotencyKey: IdempotencyKey.meta({
-      description: "The same request twice is one. Counts when a request is created.",
+      description: "Creating the same request twice with this key creates it once.",
     }),
   })
   .meta({ id: "CapabilityRequestBody" });
@@ -139,7 +139,7 @@ export const RuntimePricingDraft = z
   })
   .refine(({ mode, startingAtMicros }) => mode !== "free" || !startingAtMicros, {
     path: ["startingAtMicros"],
-    message: "is no price of what is free",
+    message: "is not allowed when the capability is free",
   });
 
 /** An operator's act of issuing a commission quote. */
@@ -152,7 +152,7 @@ export const IssueCommissionQuote = z.strictObject({
     .int()
     .min(1_000_000)
     .max(1_000_000_000_000)
-    .refine((micros) => micros % 10_000 === 0, { message: "is no whole number of cents" }),
+    .refine((micros) => micros % 10_000 === 0, { message: "must be a whole number of cents" }),
   currency: BillingCurrency,
   runtimePricing: RuntimePricingDraft,
   targetBusinessDays: z.int().min(1).max(250),

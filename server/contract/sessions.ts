@@ -34,7 +34,7 @@ export const DeviceStart = z
       .min(1)
       .max(80)
       // Shown to who decides: no character may hide or turn around what stands there.
-      .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, "has characters that are not shown")
+      .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, "must not contain invisible characters")
       .optional(),
   })
   .meta({ id: "DeviceLoginStart" });

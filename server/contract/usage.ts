@@ -50,7 +50,7 @@ export const UsageSide = z.object({
   byModel: z.array(UsageFigures.extend({ provider: z.string().nullable(), model: z.string().nullable() })),
   byPrincipal: z.array(UsageByPrincipal),
   byBillingMode: z.array(UsageFigures.extend({ billingMode: z.string() })),
-  funds: WalletMoney.meta({ description: "Of the whole organization: wallet and allowance." }),
+  funds: WalletMoney.meta({ description: "Balance and credits of the whole organization." }),
 });
 export type UsageSide = z.output<typeof UsageSide>;
 

@@ -7,15 +7,15 @@ export const RESOLUTIONS = ["720p", "1080p"] as const;
 
 export const VideoInput = z.strictObject({
   // Published only: a longer prompt is PromptTooLong, by the capability's input constraints.
-  prompt: z.string().min(1).meta({ description: "What is to be seen, and what happens.", maxLength: 4_000 }),
+  prompt: z.string().min(1).meta({ description: "What the video shows and what happens.", maxLength: 4_000 }),
   aspectRatio: z.enum(["16:9", "9:16"]).default("16:9"),
   durationSeconds: z.int().min(VIDEO_SECONDS.min).max(VIDEO_SECONDS.max).default(VIDEO_SECONDS.max),
   referenceImages: z.array(CheckedImage).max(4).optional(),
   features: z
     .strictObject({
-      resolution: z.enum(RESOLUTIONS).optional().describe("By default the model's own."),
-      nativeAudio: z.literal(false).optional().describe("Sound is not made."),
-      startEndFrames: z.literal(false).optional().describe("First and last pictures are not taken."),
+      resolution: z.enum(RESOLUTIONS).optional().describe("Defaults to the model's own."),
+      nativeAudio: z.literal(false).optional().describe("Audio is not supported."),
+      startEndFrames: z.literal(false).optional().describe("First and last frames are not supported."),
     })
     .optional(),
 });

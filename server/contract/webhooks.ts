@@ -48,16 +48,16 @@ export type DeliveryState = z.output<typeof DeliveryState>;
 
 const Id = z.string().min(1).max(64);
 const EndpointUrl = z.string().trim().min(1).max(2048).meta({
-  description: "Where events are posted to: https, without credentials. Private addresses are refused.",
+  description: "Where events are posted: https, without credentials. Private addresses are rejected.",
 });
 const Secret = z.string().min(1).max(512).meta({
   description:
-    "Signs every delivery. `whsec_` and base64, as Standard Webhooks has it, or a text of your own, whose UTF-8 bytes are the key. Use at least 24 random bytes: a short key is guessed from one delivery. Never returned.",
+    "Signs every delivery. Either `whsec_` and base64, as in Standard Webhooks, or your own text, whose UTF-8 bytes are the key. Use at least 24 random bytes: a short key can be guessed from one delivery. Never returned.",
 });
 const EventTypes = z
   .array(EventType)
   .max(EventType.options.length)
-  .meta({ description: "The types to send; empty sends all." });
+  .meta({ description: "The event types to send. An empty list sends all." });
 
 export const CreateDeliveryEndpoint = z
   .strictObject({
@@ -65,10 +65,10 @@ export const CreateDeliveryEndpoint = z
     secret: Secret,
     projectId: Id.nullish().meta({
       description:
-        "Events of this project. A key bound to a project needs none; a person who names none gets those of the whole organization.",
+        "Sends events of this project only. Not needed with a key that is bound to a project. If a person leaves it out, events of the whole organization are sent.",
     }),
     organizationId: Id.nullish().meta({
-      description: "For an endpoint of the whole organization, where you belong to several.",
+      description: "For an endpoint of a whole organization, if you belong to several.",
     }),
     eventTypes: EventTypes.nullish(),
     enabled: z.boolean().default(true),

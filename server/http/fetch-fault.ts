@@ -1,6 +1,6 @@
 /** Why nothing was fetched; each with words for whoever named the address. */
 const REASONS = {
-  not_a_url: "This is no URL.",
+  not_a_url: "This is not a valid URL.",
   scheme: "The address must start with https.",
   user_name: "The address must not carry a user name or password.",
   port: "The address must not name a port.",

@@ -36,8 +36,8 @@ export const httpsLink: ModelSource = {
       licenseName: facts?.licenseName ?? null,
       licenseUrl: null,
       warnings: [
-        "A link does not say which bytes are meant: what lies behind it may change.",
-        ...(facts ? [] : ["The head of the file is too long to be looked at from here."]),
+        "A link does not pin its file: the content behind it can change.",
+        ...(facts ? [] : ["The file's header is too long to be checked remotely."]),
       ],
     };
   },
@@ -53,7 +53,7 @@ export const httpsLink: ModelSource = {
       const isSame = byteLength === null || byteLength === found.byteLength;
       return isSame
         ? { status: "healthy", detail: null }
-        : { status: "degraded", detail: "The file is not as long as it was." };
+        : { status: "degraded", detail: "The file's size has changed." };
     } catch (cause) {
       return healthOf(cause);
     }
@@ -68,15 +68,18 @@ function look(url: string, io: SourceIo) {
   return readWeightsHeader(async (first, last) => {
     const reply = await ask({ url, range: { first, last } }).catch((cause) => {
       if (cause instanceof FetchFault && cause.reason === "range")
-        throw new SourceFault("unusable", "The server does not serve parts of files, so nothing was read.");
+        throw new SourceFault(
+          "unusable",
+          "The server does not support range requests, so the file was not read.",
+        );
       throw cause;
     });
     const { status } = reply;
     if (status >= 200 && status < 300) return reply;
     if (status === 401 || status === 403)
-      throw new SourceFault("no_access", "The server does not give the file away.");
+      throw new SourceFault("no_access", "The server denied access to the file.");
     if (status === 404 || status === 410)
-      throw new SourceFault("not_found", "There is no file at this link.");
-    throw new SourceFault("unavailable", "The server has failed to answer.");
+      throw new SourceFault("not_found", "There is no file at this link. Check the address.");
+    throw new SourceFault("unavailable", "The server did not answer.");
   }, null);
 }

@@ -126,22 +126,22 @@ async function get(ask: Ask, request: Parameters<Ask>[0]): Promise<Fetched> {
 function faultOf({ status, header }: Fetched): SourceFault {
   const code = header("x-error-code");
   if (code === "GatedRepo")
-    return new SourceFault("no_access", "The repository is gated: its owner lets in only some.");
+    return new SourceFault("no_access", "The repository is gated: its owner grants access individually.");
   if (code === "RevisionNotFound")
     return new SourceFault("not_found", "The repository has no such branch, tag or commit.");
   if (code === "EntryNotFound") return new SourceFault("not_found", "The repository has no such file.");
   if (code === "RepoNotFound" || status === 401)
-    return new SourceFault("not_found", "There is no such public repository; it may be private.");
+    return new SourceFault("not_found", "There is no such public repository. It may be private.");
   if (code === "DisabledRepo" || status === 403)
-    return new SourceFault("no_access", "The Hugging Face Hub does not give access to the repository.");
+    return new SourceFault("no_access", "The Hugging Face Hub denied access to the repository.");
   if (status === 404 || status === 400 || status === 410)
-    return new SourceFault("not_found", "The Hugging Face Hub knows nothing of that name.");
+    return new SourceFault("not_found", "The Hugging Face Hub has nothing with that name.");
   const isBusy = status === 429;
   return new SourceFault(
     "unavailable",
     isBusy
-      ? "The Hugging Face Hub takes no more questions right now."
-      : "The Hugging Face Hub has failed to answer.",
+      ? "The Hugging Face Hub's rate limit is reached. Try again later."
+      : "The Hugging Face Hub did not answer. Try again later.",
   );
 }
 
@@ -151,7 +151,7 @@ function read<T>(schema: z.ZodType<T>, { bytes }: Fetched): T {
   } catch {
     throw new SourceFault(
       "unavailable",
-      "The Hugging Face Hub answered with something else than it promises.",
+      "The Hugging Face Hub's answer does not match its documented format.",
     );
   }
 }

@@ -178,7 +178,7 @@ describe("preview", () => {
       null,
       ["a.safetensors", "steps/b.safetensors"],
     ]);
-    expect(several.warnings).toContain("Several files could be meant: name the one to use.");
+    expect(several.warnings).toContain("The repository has several files that match. Name the one to use.");
     expect(weightBytes()).toBe(0);
     const named = await preview({ filePath: "steps/b.safetensors" });
     expect([named.selectedFile, named.baseModelFamily]).toEqual(["steps/b.safetensors", "flux"]);
@@ -195,7 +195,7 @@ describe("preview", () => {
     const cut = await preview();
     expect([cut.selectedFile, cut.warnings[0]]).toEqual([
       null,
-      "The repository has more files than were listed.",
+      "The repository has more files than could be listed.",
     ]);
     expect((await preview({ filePath: "z/b.safetensors" })).selectedFile).toBe("z/b.safetensors");
   });
@@ -206,10 +206,10 @@ describe("preview", () => {
       { "m-00001-of-00002.safetensors": FILE, "m-00002-of-00002.safetensors": FILE },
       /several parts/,
     ],
-    ["pickles", { "lora.bin": FILE, "model.ckpt": FILE, "a.pt": FILE }, /carry code/],
+    ["pickles", { "lora.bin": FILE, "model.ckpt": FILE, "a.pt": FILE }, /contain code/],
     ["no weights", { "README.md": Buffer.from("# Hello") }, /no .safetensors/],
     ["nothing", {}, /no .safetensors/],
-    ["a model, not a LoRA", { "a.safetensors": weights({ module: "x" }).fill(0x20, 8, 9) }, /no LoRA/],
+    ["a model, not a LoRA", { "a.safetensors": weights({ module: "x" }).fill(0x20, 8, 9) }, /not a LoRA/],
   ] as const)("of %s is refused with the reason", async (_name, files, words) => {
     hub.repos["maker/moss"] = repo(files);
     const { reason, message } = await fault(preview());
@@ -240,7 +240,7 @@ describe("preview", () => {
     hub.repos["maker/moss"] = plain();
     const { source, warnings } = await preview({ ref: "maker/old" }, io(TOKEN));
     expect(source.ref).toBe("maker/moss");
-    expect(warnings).toEqual(["The repository is called maker/moss now."]);
+    expect(warnings).toEqual(["The repository was renamed to maker/moss."]);
   });
 
   test("of what is gated, private or not there", async () => {
@@ -254,7 +254,7 @@ describe("preview", () => {
     expect([hidden.reason, missing.reason]).toEqual(["not_found", "not_found"]);
     expect(hidden.message).toBe(missing.message);
     const seen = await preview({ ref: "maker/private" }, io(TOKEN));
-    expect(seen.warnings).toEqual([expect.stringContaining("providers cannot fetch")]);
+    expect(seen.warnings).toEqual([expect.stringContaining("providers cannot download")]);
   });
 
   test("where card and file contradict each other, no family is proposed", async () => {
@@ -263,7 +263,7 @@ describe("preview", () => {
     const { baseModelFamily, warnings } = await preview();
     expect([baseModelFamily, warnings]).toEqual([
       null,
-      ["The model card says sdxl, the file looks like flux."],
+      ["The model card says sdxl, but the file looks like flux."],
     ]);
   });
 
@@ -294,7 +294,7 @@ describe("preview", () => {
     hub.listAtMost(10_000);
     const { selectedFile, files, warnings } = await preview();
     expect([selectedFile, files]).toEqual([null, []]);
-    expect(warnings).toContain("The repository has more files than were listed.");
+    expect(warnings).toContain("The repository has more files than could be listed.");
   });
 });
 
@@ -387,7 +387,7 @@ describe("freeze", () => {
     expect(weightBytes()).toBe(0);
   });
 
-  test("what providers cannot fetch is refused, whatever our token may see", async () => {
+  test("what providers cannot download is refused, whatever our token may see", async () => {
     for (const more of [{ private: true }, { gated: "auto" as const }]) {
       hub.repos["maker/moss"] = plain(more);
       const told = await fault(freeze({ filePath: "moss.safetensors" }, io(TOKEN)));

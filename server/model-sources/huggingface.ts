@@ -22,7 +22,7 @@ export const huggingface: ModelSource = {
     const facts = await hub.facts(source.ref, source.revision ?? "main");
     const warnings: string[] = [];
     const { files, isWhole } = await hub.files(facts.repo, facts.commit);
-    if (!isWhole) warnings.push("The repository has more files than were listed.");
+    if (!isWhole) warnings.push("The repository has more files than could be listed.");
     const weights = weightsAmong(files, isWhole && !source.filePath);
     const [only] = weights;
     const selected = source.filePath
@@ -30,14 +30,14 @@ export const huggingface: ModelSource = {
       : weights.length === 1 && isWhole && only
         ? only
         : null;
-    if (!selected) warnings.push("Several files could be meant: name the one to use.");
+    if (!selected) warnings.push("The repository has several files that match. Name the one to use.");
     if (!facts.isOpen) warnings.push(CLOSED);
     if (facts.repo.toLowerCase() !== source.ref.toLowerCase())
-      warnings.push(`The repository is called ${facts.repo} now.`);
+      warnings.push(`The repository was renamed to ${facts.repo}.`);
     const hasCard = !isWhole || files.some(({ path }) => path === "README.md");
     const card = hasCard ? await cardOf(hub, facts) : null;
     const told = selected ? (await headerOf(hub, facts, selected)).facts : null;
-    if (selected && !told) warnings.push("The head of the file is too long to be looked at from here.");
+    if (selected && !told) warnings.push("The file's header is too long to be checked remotely.");
     return {
       source: { ...source, ref: facts.repo, filePath: selected?.path ?? null },
       revision: facts.commit,
@@ -83,7 +83,7 @@ export const huggingface: ModelSource = {
       const isSame =
         (sha256 === null || file.sha256 === null || file.sha256 === sha256) &&
         (byteLength === null || file.byteLength === null || file.byteLength === byteLength);
-      if (!isSame) return { status: "degraded", detail: "The file is not the one it was." };
+      if (!isSame) return { status: "degraded", detail: "The file has changed." };
       // As the providers will fetch it: without an account.
       await hub.part(ref, revision, filePath, 0, 7, true);
       return HEALTHY;
@@ -94,7 +94,7 @@ export const huggingface: ModelSource = {
 };
 
 const HEALTHY = { status: "healthy", detail: null } as const;
-const CLOSED = "The repository is gated, private or disabled: providers cannot fetch weights from it.";
+const CLOSED = "The repository is gated, private or disabled, so providers cannot download weights from it.";
 
 /** The files that can be weights; where some are needed, a fault that says why there are none. */
 function weightsAmong(files: HubFile[], areNeeded: boolean): HubFile[] {
@@ -104,13 +104,13 @@ function weightsAmong(files: HubFile[], areNeeded: boolean): HubFile[] {
   if (all.length > 0)
     throw new SourceFault(
       "unusable",
-      "The weights are in several parts, as of a whole model: a LoRA is one file.",
+      "The weights are split into several parts, like a whole model. A LoRA must be one file.",
     );
   const isPickled = files.some(({ path }) => /\.(bin|ckpt|pt|pth|pkl)$/i.test(path));
   throw new SourceFault(
     "unusable",
     isPickled
-      ? "The repository has weights only in formats that can carry code; .safetensors is needed."
+      ? "The repository has weights only in formats that can contain code. Use .safetensors."
       : "The repository has no .safetensors file.",
   );
 }
@@ -121,9 +121,10 @@ async function findFile(
   path: string,
   listed?: HubFile[],
 ): Promise<HubFile> {
-  if (!/\.safetensors$/i.test(path)) throw new SourceFault("unusable", "Weights are a .safetensors file.");
+  if (!/\.safetensors$/i.test(path))
+    throw new SourceFault("unusable", "Weights must be a .safetensors file.");
   if (/-\d{5}-of-\d{5}\.safetensors$/i.test(path))
-    throw new SourceFault("unusable", "This file is one part of several: a LoRA is one file.");
+    throw new SourceFault("unusable", "This file is one of several parts. A LoRA must be one file.");
   const isIt = (file: HubFile) => file.isFile && file.path === path;
   const known = listed?.find(isIt);
   if (known) return known;
@@ -146,16 +147,16 @@ function familyFrom(card: ModelCard | null, told: LoraFacts | null, warnings: st
   const byCard = [...new Set((card?.baseModels ?? []).map(familyOfHubId).filter((each) => each !== null))];
   const byFile = told?.baseModelFamily ? familyOfWord(told.baseModelFamily) : null;
   if (byCard.length > 1) {
-    warnings.push("The model card names base models of several families.");
+    warnings.push("The model card lists base models of several families.");
     return null;
   }
   const [named = null] = byCard;
   // The file tells `sd3` of all that have its layers; the card knows which.
   if (named && byFile && named !== byFile && !named.startsWith(byFile)) {
-    warnings.push(`The model card says ${named}, the file looks like ${byFile}.`);
+    warnings.push(`The model card says ${named}, but the file looks like ${byFile}.`);
     return null;
   }
-  if (!named && !byFile) warnings.push("Which family of base models it is for is not known.");
+  if (!named && !byFile) warnings.push("The base model family is unknown.");
   return named ?? byFile;
 }
 
@@ -166,7 +167,7 @@ function wordsFrom(card: ModelCard | null, told: LoraFacts | null, warnings: str
     ...new Set(all.filter((each) => each !== "" && each !== "-" && each.length <= MOST_WORD_LENGTH)),
   ];
   if (all.some((each) => each.length > MOST_WORD_LENGTH))
-    warnings.push("A trigger text was too long and is left out.");
+    warnings.push("A trigger text was too long and was left out.");
   return words.slice(0, MOST_WORDS);
 }
 

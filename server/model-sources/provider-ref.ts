@@ -23,5 +23,5 @@ export const providerRef: ModelSource = {
     return { kind: "provider_ref", ref, revision: null, filePath: null, provider };
   },
   freeze: async (source) => ({ source, isFrozen: false, sha256: null, byteLength: null, url: null }),
-  health: async () => ({ status: "unknown", detail: "Only the provider can tell." }),
+  health: async () => ({ status: "unknown", detail: "Only the provider can check this reference." }),
 };

@@ -29,15 +29,14 @@ export async function readWeightsHeader(
   try {
     const prefix = await part(0, PREFIX_BYTES - 1);
     const byteLength = prefix.totalBytes ?? expectedBytes;
-    if (byteLength === null)
-      throw new SourceFault("unusable", "The server does not tell how long the file is.");
+    if (byteLength === null) throw new SourceFault("unusable", "The server does not report the file's size.");
     if (expectedBytes !== null && expectedBytes !== byteLength)
-      throw new SourceFault("unusable", "The file is not as long as the list of files says.");
+      throw new SourceFault("unusable", "The file's size differs from the file list.");
     const length = headerLength(copyOf(prefix.bytes));
     if (PREFIX_BYTES + length > byteLength)
       throw new SourceFault(
         "unusable",
-        "This is no LoRA in safetensors: its header is longer than the file.",
+        "This is not a LoRA in safetensors format: its header is longer than the file.",
       );
     if (length > MOST_HEADER_BYTES) return { byteLength, facts: null };
     const rest = await part(PREFIX_BYTES, PREFIX_BYTES + length - 1);
@@ -45,9 +44,9 @@ export async function readWeightsHeader(
     return { byteLength, facts: await loraFacts(header) };
   } catch (cause) {
     if (cause instanceof SafetensorsRefusal)
-      throw new SourceFault("unusable", `This is no LoRA in safetensors: ${cause.message}`);
+      throw new SourceFault("unusable", `This is not a LoRA in safetensors format: ${cause.message}`);
     if (cause instanceof FetchFault)
-      throw new SourceFault("unusable", `The head of the file cannot be read. ${cause.message}`);
+      throw new SourceFault("unusable", `The file's header cannot be read. ${cause.message}`);
     throw cause;
   }
 }

@@ -88,7 +88,7 @@ export function stripeProvider({
           { idempotencyKey: order.paymentId },
         ),
       );
-      if (!session.url) throw new PaymentProviderDown("Stripe opened a checkout without an address");
+      if (!session.url) throw new PaymentProviderDown("Stripe returned a checkout without a URL");
       return { sessionId: session.id, url: session.url };
     },
 
@@ -136,7 +136,7 @@ export function stripeProvider({
         return toMessage(event);
       } catch (cause) {
         if (cause instanceof Stripe.errors.StripeSignatureVerificationError || cause instanceof SyntaxError)
-          throw new BadSignature("the message is not signed by Stripe, or too old", { cause });
+          throw new BadSignature("the webhook is not signed by Stripe, or is too old", { cause });
         throw cause;
       }
     },
@@ -166,7 +166,7 @@ async function asked<T>(work: () => Promise<T>): Promise<T> {
 
 function down(cause: unknown): PaymentProviderDown {
   const isBusy = cause instanceof Stripe.errors.StripeError && cause.statusCode === 409;
-  return new PaymentProviderDown("Stripe refused or did not answer", { cause }, isBusy);
+  return new PaymentProviderDown("Stripe rejected the request or did not answer", { cause }, isBusy);
 }
 
 /** Did Stripe understand the request and say no to it? Not so while it is busy, limits us, or knows no such key. */

@@ -35,8 +35,8 @@ describe("anthropic", () => {
     [529, "overloaded_error", "capacity", "Anthropic is overloaded. (HTTP 529)"],
     [503, "overloaded_error", "capacity", "Anthropic is overloaded. (HTTP 503)"],
     [429, "rate_limit_error", "capacity", "Anthropic's rate limit is reached. (HTTP 429)"],
-    [402, "billing_error", "refused", "The Anthropic account has a problem with its billing. (HTTP 402)"],
-    [413, "request_too_large", "refused", "The request is larger than Anthropic takes. (HTTP 413)"],
+    [402, "billing_error", "refused", "The Anthropic account has a billing problem. (HTTP 402)"],
+    [413, "request_too_large", "refused", "The request is larger than Anthropic allows. (HTTP 413)"],
     [404, "not_found_error", "refused", "The Anthropic account has no access to this model. (HTTP 404)"],
     [500, "api_error", "failed", "The provider failed while working on the request. (HTTP 500)"],
   ])("%i %s is %s", async (status, type, kind, message) => {

@@ -67,7 +67,7 @@ export default defineProvider({
   name: "anthropic",
   title: "Anthropic",
   maturity: "PG13",
-  credentials: z.object({ apiKey: z.string().min(1).describe("An API key of an Anthropic workspace.") }),
+  credentials: z.object({ apiKey: z.string().min(1).describe("An API key for an Anthropic workspace.") }),
   environment: { credentials: { apiKey: "ANTHROPIC_API_KEY" }, baseUrl: "ANTHROPIC_BASE_URL" },
   defaultBaseUrl: "https://api.anthropic.com",
   models: [

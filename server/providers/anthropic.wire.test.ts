@@ -157,7 +157,7 @@ const cases: Comparison[] = [
     ours: (url) => submit(url, { ...loop, toolChoice: "none" }),
   },
   {
-    title: "words to stop at",
+    title: "stop sequences",
     answer,
     theirs: (url) => messagesAt(url).create({ ...asked, stop_sequences: ["Cod", "Eel"] }),
     ours: (url) => submit(url, { ...ask, settings: { stop: ["Cod", "Eel"] } }),

@@ -27,7 +27,7 @@ describe("deepseek", () => {
 
   test.each([
     [402, "refused", "The DeepSeek account has no balance left. (HTTP 402)"],
-    [422, "refused", "DeepSeek does not take one of the parameters. (HTTP 422)"],
+    [422, "refused", "DeepSeek does not support one of the parameters. (HTTP 422)"],
     [429, "capacity", "DeepSeek's rate limit is reached. (HTTP 429)"],
     [503, "capacity", "DeepSeek is overloaded. (HTTP 503)"],
   ])("%i is %s", async (status, kind, message) => {

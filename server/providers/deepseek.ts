@@ -22,7 +22,7 @@ const EFFORTS = { economy: "low", balanced: "high", deep: "high", maximum: "max"
 const STATUSES: Record<number, Explanation> = {
   401: { message: "DeepSeek does not accept the API key." },
   402: { message: "The DeepSeek account has no balance left." },
-  422: { message: "DeepSeek does not take one of the parameters." },
+  422: { message: "DeepSeek does not support one of the parameters." },
   429: { message: "DeepSeek's rate limit is reached." },
   503: { kind: "capacity", message: "DeepSeek is overloaded." },
 };
@@ -39,7 +39,8 @@ function adapt(
   const isBare = call.messages.some((each) => each.role === "tool") || isForced(call);
   const thinks = reasoningIntent !== "omit" && !isBare;
   const tuned = TUNED.find((name) => sent[name] !== undefined);
-  if (thinks && tuned) refuseCall(`The model takes no ${tuned} while it reasons.`);
+  if (thinks && tuned)
+    refuseCall(`The model does not support ${tuned} while it reasons. Leave one of them out.`);
   // The vendor wants the word in the request, or its model may write blanks until the limit.
   const isTold =
     responseFormat.type !== "json_object" || call.messages.some((each) => /json/i.test(textOf(each)));
@@ -81,7 +82,7 @@ export default defineProvider({
   name: "deepseek",
   title: "DeepSeek",
   maturity: "PG13",
-  credentials: z.object({ apiKey: z.string().min(1).describe("An API key of the DeepSeek platform.") }),
+  credentials: z.object({ apiKey: z.string().min(1).describe("An API key for the DeepSeek platform.") }),
   environment: { credentials: { apiKey: "DEEPSEEK_API_KEY" }, baseUrl: "DEEPSEEK_BASE_URL" },
   defaultBaseUrl: "https://api.deepseek.com",
   models: [

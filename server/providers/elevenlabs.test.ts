@@ -93,13 +93,13 @@ describe("elevenlabs", () => {
       404,
       { detail: { status: "voice_not_found" } },
       "refused",
-      "The ElevenLabs account has no voice of this id. (HTTP 404)",
+      "The ElevenLabs account has no voice with this id. (HTTP 404)",
     ],
     [
       422,
       { detail: [{ loc: ["body"], msg: "x" }] },
       "refused",
-      "The provider refused the request. (HTTP 422)",
+      "The provider rejected the request. (HTTP 422)",
     ],
   ])("HTTP %d with %j is %s", async (status, json, kind, message) => {
     vendor.answer({ status, json });

@@ -34,7 +34,7 @@ export function toVector(given: z.output<typeof Vector>): Float32Array {
 /** Refuses lengths that the model does not make. */
 export function requireDimensions({ dimensions }: EmbeddingCall, model: ModelFacts): void {
   if (!takesDimensions(dimensions, model))
-    refuseCall(`${model.id} makes no vectors of ${dimensions} numbers.`);
+    refuseCall(`${model.id} does not support ${dimensions} dimensions.`);
 }
 
 /** The embedding port of a server that speaks `/embeddings`. With `encoding` its vectors come shorter, as base64. */

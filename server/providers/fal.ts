@@ -48,13 +48,13 @@ const Handle = z.object({
 
 function explain({ status, body }: { status: number; body: unknown }): Explanation | undefined {
   if (status === 401) return { message: "fal does not accept the API key." };
-  if (status === 403) return { message: "The fal account is locked or may not use this model." };
+  if (status === 403) return { message: "The fal account is locked or cannot use this model." };
   if (status === 402) return { kind: "refused", message: "The fal account has no credit left." };
   if (isAgainstPolicy(body)) return { kind: "refused", message: AGAINST_POLICY };
   return undefined;
 }
 
-const AGAINST_POLICY = "fal refused the request under its content policy.";
+const AGAINST_POLICY = "fal rejected the request under its content policy.";
 function isAgainstPolicy(body: unknown): boolean {
   const problem = Problem.safeParse(body);
   return problem.success && problem.data.detail.some(({ type }) => type === "content_policy_violation");
@@ -123,11 +123,11 @@ const STEPS = { low: 16, medium: 28, standard: 28, high: 44 } as const;
 function submitImage(call: ImageCall, io: ProviderIo): Promise<Progress<ImageResult>> {
   const { source, adapters = [] } = call;
   const { supports } = io.model;
-  if (call.mask) refuseCall("This model does not take masks.");
-  if (call.referenceImages.length > 0) refuseCall("This model does not take reference images.");
-  if (call.transparent) refuseCall("This model does not draw on nothing.");
-  if (source && !supports.edit) refuseCall("This model does not change pictures.");
-  if (adapters.length > 0 && !supports.adapters) refuseCall("This model does not take LoRA weights.");
+  if (call.mask) refuseCall("This model does not support masks.");
+  if (call.referenceImages.length > 0) refuseCall("This model does not support reference images.");
+  if (call.transparent) refuseCall("This model does not support transparent backgrounds.");
+  if (source && !supports.edit) refuseCall("This model does not support image editing.");
+  if (adapters.length > 0 && !supports.adapters) refuseCall("This model does not support LoRA weights.");
   const body = {
     prompt: call.prompt,
     ...(source ? { image_url: toDataUrl(source) } : {}),
@@ -148,7 +148,7 @@ const pollImage = (handle: Json, io: ProviderIo): Promise<Progress<ImageResult>>
     const usage = { images: images.length };
     const fit = images.filter((_, index) => !flags?.[index]); // of the others only a black picture is there
     if (images.length > 0 && fit.length === 0)
-      throw new ProviderFault("refused", "attempted", "fal's safety checker refused every picture.", {
+      throw new ProviderFault("refused", "attempted", "fal's safety checker rejected every picture.", {
         status,
         usage,
       });
@@ -164,9 +164,9 @@ function submitVideo(call: VideoCall, io: ProviderIo): Promise<Progress<VideoRes
   const { referenceImages: references, durationSeconds } = call;
   const { supports } = io.model;
   if (references.length > 0 && !supports.referenceImages)
-    refuseCall("This model does not take reference images.");
+    refuseCall("This model does not support reference images.");
   if (references.length > 0 && durationSeconds !== REFERENCES_SECONDS)
-    refuseCall(`With reference images this model makes ${REFERENCES_SECONDS} seconds.`);
+    refuseCall(`With reference images, this model supports only ${REFERENCES_SECONDS} seconds.`);
   const body = {
     prompt: call.prompt,
     ...(references.length > 0 ? { image_urls: references.map(toDataUrl) } : {}),
@@ -231,7 +231,7 @@ export default defineProvider({
   name: "fal",
   title: "fal",
   maturity: "PG13",
-  credentials: z.object({ apiKey: z.string().min(1).describe("A fal key of the scope API.") }),
+  credentials: z.object({ apiKey: z.string().min(1).describe("A fal key with the scope API.") }),
   environment: { credentials: { apiKey: "FAL_API_KEY" }, baseUrl: "FAL_BASE_URL" },
   defaultBaseUrl: "https://queue.fal.run",
   models: [

@@ -7,7 +7,7 @@ import { vendorWords } from "./vendor-words";
 
 const MAX_RETRY_AFTER_MS = 3_600_000;
 /** How the operator allows what is refused without it. */
-export const ALLOW = "For a server on your own network: ALLOW_PRIVATE_ADDRESSES=1.";
+export const ALLOW = "For a server on your own network, set ALLOW_PRIVATE_ADDRESSES=1.";
 export const PRIVATE_REFUSED = `The provider's address is private, and private addresses are not allowed. ${ALLOW}`;
 
 /** What a provider may say about its vendor's error answers; the words must be its own, never the vendor's. */
@@ -36,7 +36,7 @@ export const unreadable = ({ status, header }: Answer, io: Io, why: Error): Prov
   new ProviderFault(
     "failed",
     "attempted",
-    "The provider's answer does not have the shape its interface promises.",
+    "The provider's answer does not match its documented format.",
     { status, ...requestId(header, io) },
     { cause: why },
   );
@@ -67,7 +67,7 @@ export const unreachable = (error: unknown): ProviderFault =>
 export function lost(error: unknown, aborted: boolean): ProviderFault {
   const message = aborted
     ? "The wait for the provider's answer was ended."
-    : "The connection was lost before the provider's answer was whole.";
+    : "The connection was lost before the provider's answer was complete.";
   return new ProviderFault("lost", "ambiguous", message, aborted ? { aborted } : {}, {
     cause: bareError(error),
   });
@@ -96,12 +96,12 @@ export function faultOfAnswer(
     status === 429 || status === 529 || overloaded
       ? ["capacity", "The provider has no capacity right now."]
       : status >= 300 && status < 400
-        ? ["failed", "The provider answered with a redirect, which is never followed."]
+        ? ["failed", "The provider answered with a redirect, and redirects are not followed."]
         : status === 408 || status >= 500
           ? ["failed", "The provider failed while working on the request."]
           : status === 401 || status === 403
-            ? ["refused", "The provider refused the credentials or the rights behind them."]
-            : ["refused", "The provider refused the request."];
+            ? ["refused", "The provider rejected the credentials or their permissions."]
+            : ["refused", "The provider rejected the request."];
   return new ProviderFault(
     explained?.kind ?? kind,
     "attempted",

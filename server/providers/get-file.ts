@@ -34,17 +34,13 @@ export async function getFile(
     if ((reply.status >= 200 && reply.status < 300) || !location) return toFile(reply);
     next = URL.canParse(location, url) ? new URL(location, url).href : "";
   }
-  throw new ProviderFault(
-    "failed",
-    "attempted",
-    "The provider's file is not at an address it can be had from.",
-  );
+  throw new ProviderFault("failed", "attempted", "The address of the provider's file is not allowed.");
 }
 
 /** A closed door, a full house and a broken connection say nothing of the file. */
 function asFileFault({ kind, message, details }: ProviderFault): ProviderFault {
   const isDefinite = kind === "refused" || (kind === "failed" && (details.status ?? 0) < 500);
   return isDefinite
-    ? new ProviderFault("failed", "attempted", "The file the provider names cannot be had.", details)
+    ? new ProviderFault("failed", "attempted", "The provider's file cannot be downloaded.", details)
     : new ProviderFault("lost", "ambiguous", message, details);
 }

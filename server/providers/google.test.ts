@@ -45,9 +45,15 @@ describe("google", () => {
   const info = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" };
   test.each([
     [400, "INVALID_ARGUMENT", [info], "refused", "Google does not accept the API key. (HTTP 400)"],
-    [400, "INVALID_ARGUMENT", [], "refused", "The provider refused the request. (HTTP 400)"],
-    [403, "PERMISSION_DENIED", [], "refused", "The Google API key has no right to this. (HTTP 403)"],
-    [404, "NOT_FOUND", [], "refused", "Google has no such model for this account. (HTTP 404)"],
+    [400, "INVALID_ARGUMENT", [], "refused", "The provider rejected the request. (HTTP 400)"],
+    [
+      403,
+      "PERMISSION_DENIED",
+      [],
+      "refused",
+      "The Google API key does not have permission for this. (HTTP 403)",
+    ],
+    [404, "NOT_FOUND", [], "refused", "This Google account has no such model. (HTTP 404)"],
     [429, "RESOURCE_EXHAUSTED", [], "capacity", "Google's rate limit or quota is reached. (HTTP 429)"],
     [503, "UNAVAILABLE", [], "capacity", "Google has no capacity for this model right now. (HTTP 503)"],
     [500, "INTERNAL", [], "failed", "The provider failed while working on the request. (HTTP 500)"],

@@ -153,7 +153,7 @@ const cases: Comparison[] = [
     ours: (url) => submit(url, loop),
   },
   {
-    title: "a tool that must be called",
+    title: "a required tool call",
     answer,
     theirs: (url) =>
       modelsAt(url).generateContent({

@@ -77,12 +77,12 @@ describe("meshy's tasks", () => {
 
   test.each([
     ["FAILED", { type: "invalid_input", code: "image_too_complex", message: KEY }, /too complex/],
-    ["FAILED", { type: "invalid_input", message: KEY }, /cannot make a mesh of these pictures/],
+    ["FAILED", { type: "invalid_input", message: KEY }, /cannot make a mesh from these pictures/],
     ["FAILED", null, /failed while working/],
     ["CANCELED", { message: "" }, /canceled at Meshy/],
     ["EXPIRED", null, /expired/],
     ["SUCCEEDED", null, /without a GLB/],
-    ["DREAMING", null, /shape/],
+    ["DREAMING", null, /documented format/],
   ])("%s %j is a failure in our own words", async (status, task_error, message) => {
     vendor.answer({ json: { id: ID, status, task_error } });
     const fault = await faultOf(poll(handle, io()));

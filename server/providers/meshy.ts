@@ -42,16 +42,16 @@ type Task = z.output<typeof Task>;
 
 /** The vendor's own words for why a task failed, in ours. */
 const WHY: Record<string, string> = {
-  moderation_blocked: "Meshy refused the pictures or the prompt under its content policy.",
+  moderation_blocked: "Meshy rejected the pictures or the prompt under its content policy.",
   image_too_complex: "Meshy found the pictures too complex for a mesh.",
-  invalid_input: "Meshy cannot make a mesh of these pictures.",
-  timeout: "Meshy did not finish the mesh in its own time.",
+  invalid_input: "Meshy cannot make a mesh from these pictures.",
+  timeout: "Meshy did not finish the mesh within its own time limit.",
 };
 
 function explain({ status }: { status: number }): Explanation | undefined {
   if (status === 401) return { message: "Meshy does not accept the API key." };
   if (status === 402) return { kind: "refused", message: "The Meshy account has no credits left." };
-  if (status === 429) return { message: "The Meshy account has as many tasks or requests as it may." };
+  if (status === 429) return { message: "The Meshy account has reached its limit of tasks or requests." };
   return undefined;
 }
 
@@ -71,7 +71,7 @@ const BUILDS: Record<MeshCall["profile"], object> = {
 function toPicture(file: ProviderFile): string {
   const { mediaType } = file;
   if (mediaType !== "image/png" && mediaType !== "image/jpeg")
-    refuseCall(`Meshy takes PNG and JPEG pictures, not ${mediaType}.`);
+    refuseCall(`Meshy supports PNG and JPEG pictures, not ${mediaType}.`);
   return toDataUrl(file);
 }
 
@@ -80,12 +80,13 @@ const MODES: Record<string, object> = { standard: {}, base_color: {}, pbr: { ena
 function toTexture(texture: MeshCall["texture"]): object {
   if (!texture) return { should_texture: false };
   const { prompt, image, mode = "standard" } = texture;
-  if (prompt && image) refuseCall("Meshy follows a texture prompt or a texture picture, not both.");
+  if (prompt && image)
+    refuseCall("Meshy uses either a texture prompt or a texture picture. Send one of them.");
   if (prompt && [...prompt].length > TEXTURE_PROMPT_CHARACTERS)
-    refuseCall(`Meshy takes texture prompts of at most ${TEXTURE_PROMPT_CHARACTERS} characters.`);
+    refuseCall(`Meshy allows texture prompts of at most ${TEXTURE_PROMPT_CHARACTERS} characters.`);
   return {
     should_texture: true,
-    ...(MODES[mode] ?? refuseCall(`Meshy knows the texture modes ${Object.keys(MODES).join(", ")}.`)),
+    ...(MODES[mode] ?? refuseCall(`Meshy supports the texture modes ${Object.keys(MODES).join(", ")}.`)),
     ...(prompt ? { texture_prompt: prompt } : {}),
     ...(image ? { texture_image_url: toPicture(image) } : {}),
   };

@@ -83,7 +83,7 @@ export default defineProvider({
   // Whose server it is, and what its owner allows, only the operator knows.
   maturity: RATINGS.find((rating) => rating === process.env.OPENAI_COMPATIBLE_MATURITY) ?? "PG13",
   credentials: z.object({
-    apiKey: z.string().min(1).optional().describe("Leave out where the server needs none."),
+    apiKey: z.string().min(1).optional().describe("Leave out if the server needs none."),
   }),
   environment: {
     credentials: { apiKey: "OPENAI_COMPATIBLE_API_KEY" },

@@ -28,7 +28,7 @@ export default defineProvider({
   name: "openai",
   title: "OpenAI",
   maturity: "PG13",
-  credentials: z.object({ apiKey: z.string().min(1).describe("An API key of an OpenAI project.") }),
+  credentials: z.object({ apiKey: z.string().min(1).describe("An API key for an OpenAI project.") }),
   environment: { credentials: { apiKey: "OPENAI_API_KEY" }, baseUrl: "OPENAI_BASE_URL" },
   defaultBaseUrl: "https://api.openai.com/v1",
   models: [

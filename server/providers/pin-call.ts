@@ -14,7 +14,7 @@ export function placeSampling({ sampling }: PinCall, members: SamplingMembers): 
   for (const [field, value] of Object.entries(sampling) as [keyof SamplingMembers, Json | undefined][]) {
     if (value === undefined) continue;
     const path = members[field]?.split(".");
-    if (!path) throw new PinRefusal(["sampling", field], "This interface has no such setting.");
+    if (!path) throw new PinRefusal(["sampling", field], "This interface has no such setting. Leave it out.");
     place(body, path, value);
   }
   return body;
@@ -45,7 +45,7 @@ const FEATURES: { [F in keyof PinCall["sampling"]]?: Feature } = {
 /** Refuses what the model is known not to do. `unknown`: what its provider knows of none of its models. */
 export function requireOfModel(call: PinCall, { id, supports }: ModelFacts, unknown: Feature[] = []): void {
   const refuse = (...field: string[]) => {
-    throw new PinRefusal(field, `The model ${id} does not take it.`);
+    throw new PinRefusal(field, `The model ${id} does not support this setting. Leave it out.`);
   };
   for (const [field, feature] of Object.entries(FEATURES)) {
     const isAsked = call.sampling[field as keyof PinCall["sampling"]] !== undefined; // keys of the table above
@@ -76,7 +76,7 @@ export function respellTools(
   return tools?.map((tool, place) => {
     const spec = withoutWrapping(tool);
     if (!spec || !isNamed(spec))
-      throw new PinRefusal(["tools", place], "Only function tools with a name can be given to a pin.");
+      throw new PinRefusal(["tools", place], "A pin supports only function tools with a name.");
     return spell(spec);
   });
 }

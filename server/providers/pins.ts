@@ -158,7 +158,7 @@ export async function sendPin(api: PinApi, bytes: Uint8Array, io: ProviderIo): P
     throw unusable(
       "The provider's answer lacks evidence that a record needs: its id, its model, or its usage.",
     );
-  if (reply.toldCredential) throw unusable("The provider's answer contains a credential, and is not kept.");
+  if (reply.toldCredential) throw unusable("The provider's answer contains a credential and was not stored.");
   const { status, body } = reply;
   return { ...answer, usage, providerRequestId, providerModel, status, nativeResponse: body as Json }; // it was parsed
 }

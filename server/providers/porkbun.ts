@@ -42,7 +42,7 @@ const TLD = "Porkbun does not sell names under this top-level domain.";
 function explain({ status, body }: { status: number; body: unknown }): Explanation | undefined {
   const code = Problem.safeParse(body).data?.code;
   if (code === "RATE_LIMIT_EXCEEDED")
-    return { kind: "capacity", message: "Porkbun checks no more names right now." };
+    return { kind: "capacity", message: "Porkbun's limit of name checks is reached." };
   if (code === "INVALID_API_KEYS_001" || status === 401 || status === 403)
     return { message: "Porkbun does not accept the API keys." };
   return status === 400 && saysUnsupported(body) ? { message: TLD } : undefined;
@@ -108,8 +108,8 @@ export default defineProvider({
   title: "Porkbun",
   maturity: "NC17",
   credentials: z.object({
-    apiKey: z.string().min(1).describe("An API key of a Porkbun account."),
-    secretApiKey: z.string().min(1).describe("The secret key that was made with it."),
+    apiKey: z.string().min(1).describe("An API key for a Porkbun account."),
+    secretApiKey: z.string().min(1).describe("The secret key that belongs to it."),
   }),
   environment: {
     credentials: { apiKey: "PORKBUN_API_KEY", secretApiKey: "PORKBUN_SECRET_API_KEY" },

@@ -103,7 +103,7 @@ function endOf(
   const vendor = vendorWords({ error }, io);
   const isUnfit = typeof error === "string" && /nsfw|flagged|sensitive|content polic|\bE005\b/i.test(error);
   if (status === "failed" && isUnfit)
-    return new ProviderFault("refused", "attempted", "The model's safety check refused the request.", {
+    return new ProviderFault("refused", "attempted", "The model's safety check rejected the request.", {
       status: httpStatus,
       usage: nothing, // official models are paid by what they make
       vendor,
@@ -129,15 +129,15 @@ const STEPS = { low: 16, medium: 28, standard: 28, high: 44 } as const;
 
 function submitImage(call: ImageCall, io: ProviderIo): Promise<Progress<ImageResult>> {
   const { adapters = [], width, height } = call;
-  if (call.source || call.mask) refuseCall("This model does not change pictures.");
-  if (call.referenceImages.length > 0) refuseCall("This model does not take reference images.");
-  if (call.transparent) refuseCall("This model does not draw on nothing.");
+  if (call.source || call.mask) refuseCall("This model does not support image editing.");
+  if (call.referenceImages.length > 0) refuseCall("This model does not support reference images.");
+  if (call.transparent) refuseCall("This model does not support transparent backgrounds.");
   if (adapters.length > 0 && !io.model.supports.adapters)
-    refuseCall("This model does not take LoRA weights.");
+    refuseCall("This model does not support LoRA weights.");
   const most = io.model.mostAdapters ?? 0;
-  if (adapters.length > most) refuseCall(`This model takes ${most} LoRA weights at most.`);
+  if (adapters.length > most) refuseCall(`This model supports at most ${most} LoRA weights.`);
   const found = SHAPES.find((each) => each.width === width && each.height === height);
-  if (!found) return refuseCall(`This model does not draw ${width} x ${height}.`);
+  if (!found) return refuseCall(`This model does not support ${width} x ${height}.`);
   const [first, second] = adapters;
   return predict(
     {
@@ -210,7 +210,7 @@ export default defineProvider({
   name: "replicate",
   title: "Replicate",
   maturity: "PG13",
-  credentials: z.object({ apiKey: z.string().min(1).describe("An API token of a Replicate account.") }),
+  credentials: z.object({ apiKey: z.string().min(1).describe("An API token for a Replicate account.") }),
   environment: { credentials: { apiKey: "REPLICATE_API_TOKEN" }, baseUrl: "REPLICATE_BASE_URL" },
   defaultBaseUrl: "https://api.replicate.com/v1",
   // `owner/model/version`, as replicate/cog-flux reads it.

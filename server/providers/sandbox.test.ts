@@ -83,7 +83,7 @@ describe("the sandbox provider and its server", () => {
     expect(await tierOf("sandbox-flexquiet", "flex")).toBe("standard");
     const refused = await faultOf(tierOf("sandbox-flexless", "flex"));
     expect([refused.kind, refused.submission, refused.details.status]).toEqual(["refused", "attempted", 400]);
-    expect(refused.message).toBe("This sandbox model does not offer the tier. (HTTP 400)");
+    expect(refused.message).toBe("This sandbox model does not support this tier. (HTTP 400)");
     expect((await faultOf(tierOf("sandbox-flexbusy", "flex"))).kind).toBe("capacity");
     expect(await tierOf("sandbox-flexbusy", "standard")).toBe("standard");
   });

@@ -23,7 +23,7 @@ export function requireSupported(call: TextCall, model: ModelFacts): void {
     [call.temperature !== undefined, model.supports.temperature, "a temperature"],
     [(call.reasoningIntent ?? "omit") !== "omit", model.supports.reasoning, "a reasoning intent"],
     [call.tools !== undefined, model.supports.tools, "tools"],
-    [isForced(call), model.supports.forcedTools, "a tool that must be called"],
+    [isForced(call), model.supports.forcedTools, "a required tool call"],
     [call.messages.some(({ content }) => typeof content !== "string"), model.supports.vision, "pictures"],
     [call.responseFormat.type === "json_object", model.supports.jsonObject, "the format json_object"],
     [call.responseFormat.type === "json_schema", model.supports.jsonSchema, "the format json_schema"],
@@ -33,7 +33,10 @@ export function requireSupported(call: TextCall, model: ModelFacts): void {
     asked.push([true, model.takes?.includes(name as TextSetting), name]); // of its settings
   for (const name of Object.keys(members)) asked.push([true, isListed(name, model.members ?? []), name]);
   const missing = asked.find(([wanted, able]) => wanted && !able);
-  if (missing) refuseCall(`The model ${model.id} does not take ${missing[2]}.`);
+  if (missing)
+    refuseCall(
+      `The model ${model.id} does not support ${missing[2]}. Leave it out, or choose another model.`,
+    );
 }
 
 /** A function tool in either usual spelling, flat or nested; a vendor's own tools are not passed on. */
@@ -41,7 +44,7 @@ export function toFunction(tool: Record<string, Json>): Record<string, Json> & {
   const { type, ...flat } = isRecord(tool.function) ? { ...tool.function, type: tool.type } : tool;
   const { name } = flat as { name?: Json };
   if ((type ?? "function") !== "function" || typeof name !== "string")
-    return refuseCall("Only function tools with a name can be given to this model.");
+    return refuseCall("This model supports only function tools with a name.");
   return { ...flat, name };
 }
 
@@ -125,4 +128,4 @@ export const inThisSchema = (schema: Record<string, Json>) =>
   `Answer with one JSON value and nothing else, valid against this JSON Schema: ${JSON.stringify(schema)}`;
 
 export const brokenOff = (vendor: string) =>
-  new ProviderFault("lost", "ambiguous", `${vendor}'s answer broke off before its end.`);
+  new ProviderFault("lost", "ambiguous", `${vendor}'s answer ended early.`);

@@ -14,12 +14,13 @@ export async function readScene(bytes: Uint8Array, style: Style): Promise<Scene>
   const warn = (message: string) => void warnings.add(message);
   const gltf = openContainer(bytes, SUPPORTED_EXTENSIONS);
   const placed = placeNodes(gltf);
-  if (placed.scenes > 1) warn(`The file has ${placed.scenes} scenes; its default scene is drawn.`);
+  if (placed.scenes > 1) warn(`The file has ${placed.scenes} scenes. Only its default scene is drawn.`);
   for (const name of gltf.extensionsUsed ?? [])
     if (!SUPPORTED_EXTENSIONS.has(name)) warn(`The extension ${name} is not drawn.`);
   const document = await decode(bytes, gltf);
   const root = document.getRoot();
-  if (root.listAnimations().length > 0) warn("Animations are not played: the model is drawn at rest.");
+  if (root.listAnimations().length > 0)
+    warn("Animations are not played. The model is drawn in its rest pose.");
   const parts = partsOf(document, placed, warn);
   if (parts.length === 0) throw new Refused("The file's scene shows no triangles.");
 
@@ -85,7 +86,7 @@ function assemble(parts: Part[], materials: Map<unknown, ReadMaterial>, about: A
     if (which === undefined) {
       which = surfaces.push({ ...surface, hasColors: hasOwnColors, hasMadeNormals }) - 1;
       surfaceKeys.set(key, which);
-      if (which > 65_535) throw new Refused("The file has more materials than are drawn.");
+      if (which > 65_535) throw new Refused("The file has too many materials to be drawn.");
     }
     const from = triangle;
     for (let corner = 0; corner < corners.length; corner += 3) {
@@ -111,8 +112,8 @@ function assemble(parts: Part[], materials: Map<unknown, ReadMaterial>, about: A
   if (!(radius > 0) || !Number.isFinite(radius))
     throw new Refused(
       radius === 0
-        ? "All vertices of the scene are at one place: there is nothing to see."
-        : "The scene is larger than numbers reach.",
+        ? "All vertices of the scene are at one point, so there is nothing to see."
+        : "The scene's coordinates are too large.",
     );
   const positions = new Float32Array(vertexCount * 3);
   for (let at = 0; at < positions.length; at++)
@@ -123,7 +124,7 @@ function assemble(parts: Part[], materials: Map<unknown, ReadMaterial>, about: A
     isMade = true;
     makeNormals(positions, normals, indices, triangles, span);
   }
-  if (isMade) about.warnings.add("Normals are missing in part; smooth ones were made, with sharp edges.");
+  if (isMade) about.warnings.add("Some normals are missing. Smooth ones were computed, with sharp edges.");
   const flat = countFlat(positions, indices);
   if (flat > 0) about.warnings.add(`${flat} of ${triangleCount} triangles have no area.`);
   return {
@@ -206,7 +207,7 @@ function boundsOf(positions: Float64Array): { min: Vector; max: Vector } {
   for (let at = 0; at < positions.length; at++) {
     const axis = (at % 3) as 0 | 1 | 2;
     const value = positions[at] as number;
-    if (!Number.isFinite(value)) throw new Refused("The scene is larger than numbers reach.");
+    if (!Number.isFinite(value)) throw new Refused("The scene's coordinates are too large.");
     if (value < min[axis]) min[axis] = value;
     if (value > max[axis]) max[axis] = value;
   }

@@ -63,7 +63,7 @@ function listsOf(triangles: Uint32Array, indices: Uint32Array, y: Int32Array, ba
     total++;
   });
   if (total > MOST_ENTRIES)
-    throw new Refused("The model has too many large triangles one behind the other to be drawn.");
+    throw new Refused("The model has too many large overlapping triangles to be drawn.");
   for (let band = 0; band < bandCount; band++)
     starts[band + 1] = (starts[band + 1] as number) + (starts[band] as number);
   const next = starts.slice();

@@ -71,7 +71,7 @@ const MESHOPT = "EXT_meshopt_compression";
 export function openContainer(bytes: Uint8Array, supported: ReadonlySet<string>): Gltf {
   if (bytes.byteLength > MAX_FILE_BYTES)
     throw new Refused(
-      `The file has ${bytes.byteLength} bytes; at most ${MAX_FILE_BYTES} (64 MiB) are drawn.`,
+      `The file has ${bytes.byteLength} bytes, and at most ${MAX_FILE_BYTES} (64 MiB) are allowed.`,
     );
   const { json, binaryBytes } = chunksOf(bytes);
   const document = parse(json);
@@ -89,14 +89,19 @@ function chunksOf(bytes: Uint8Array): { json: Uint8Array; binaryBytes: number } 
   if (bytes.byteLength < 20 || view.getUint32(0, true) !== GLB)
     throw new Refused("The file is not a GLB file: it does not begin with a glTF header.");
   const version = view.getUint32(4, true);
-  if (version !== 2) throw new Refused(`The file is GLB version ${version}; version 2 is drawn.`);
+  if (version !== 2)
+    throw new Refused(`The file is GLB version ${version}, and only version 2 is supported.`);
   const length = view.getUint32(8, true);
   if (length > bytes.byteLength)
-    throw new Refused(`The file is cut off: its header says ${length} bytes, it has ${bytes.byteLength}.`);
+    throw new Refused(
+      `The file is cut off: its header declares ${length} bytes, and it has ${bytes.byteLength}.`,
+    );
   const jsonBytes = view.getUint32(12, true);
   if (view.getUint32(16, true) !== JSON_CHUNK) throw new Refused("The file's first part is not JSON.");
   if (jsonBytes > MAX_JSON_BYTES)
-    throw new Refused(`The file's JSON has ${jsonBytes} bytes; at most ${MAX_JSON_BYTES} (4 MiB) are read.`);
+    throw new Refused(
+      `The file's JSON has ${jsonBytes} bytes, and at most ${MAX_JSON_BYTES} (4 MiB) are allowed.`,
+    );
   if (20 + jsonBytes > length) throw new Refused("The file is cut off inside its JSON.");
   const json = bytes.subarray(20, 20 + jsonBytes);
   const next = 20 + jsonBytes;
@@ -130,7 +135,8 @@ const isCount = (value: unknown): value is number =>
 function checkList(list: unknown, name: string, most: number): void {
   if (list === undefined) return;
   if (!Array.isArray(list) || !list.every(isObject)) throw new Refused(`"${name}" is not a list of objects.`);
-  if (list.length > most) throw new Refused(`The file has ${list.length} ${name}; at most ${most} are read.`);
+  if (list.length > most)
+    throw new Refused(`The file has ${list.length} ${name}, and at most ${most} are allowed.`);
 }
 
 function checkExtensions(
@@ -143,7 +149,7 @@ function checkExtensions(
   const unknown = extensionsRequired.filter((name) => !supported.has(name));
   if (unknown.length > 0)
     throw new Refused(
-      `The file requires ${unknown.join(", ")}, which this renderer does not read. Export it without, for example with PNG, JPEG or WebP textures.`,
+      `The file requires ${unknown.join(", ")}, which this renderer does not support. Export the file without it, for example with PNG, JPEG or WebP textures.`,
     );
 }
 
@@ -156,7 +162,7 @@ function checkBuffers({ buffers = [], bufferViews = [] }: Gltf, binaryBytes: num
     if (index > 0) throw new Refused(`Buffer ${index} is not in the file.`);
     if (buffer.byteLength > binaryBytes)
       throw new Refused(
-        `The file is cut off: its buffer should have ${buffer.byteLength} bytes, it has ${binaryBytes}.`,
+        `The file is cut off: its buffer should have ${buffer.byteLength} bytes, and it has ${binaryBytes}.`,
       );
   });
   let unpacked = 0;
@@ -168,11 +174,11 @@ function checkBuffers({ buffers = [], bufferViews = [] }: Gltf, binaryBytes: num
     const packed = view.extensions?.[MESHOPT];
     if (!packed) return;
     const size = (packed.count ?? Number.NaN) * (packed.byteStride ?? Number.NaN);
-    if (!isCount(size)) throw new Refused(`Buffer view ${index} does not say how it is packed.`);
+    if (!isCount(size)) throw new Refused(`Buffer view ${index} does not declare its compression.`);
     unpacked += size;
   });
   if (unpacked > MAX_DECODED_BYTES)
-    throw new Refused(`The file unpacks to ${unpacked} bytes; at most ${MAX_DECODED_BYTES} are read.`);
+    throw new Refused(`The file unpacks to ${unpacked} bytes, and at most ${MAX_DECODED_BYTES} are allowed.`);
 }
 
 function refuseUri(uri: unknown, what: string, index: number): void {
@@ -180,8 +186,8 @@ function refuseUri(uri: unknown, what: string, index: number): void {
   const isData = typeof uri === "string" && uri.startsWith("data:");
   throw new Refused(
     isData
-      ? `The ${what} ${index} is a data URI; a GLB file keeps its data in its binary part.`
-      : `The ${what} ${index} is in another file; only what is inside the GLB file is read.`,
+      ? `The ${what} ${index} is a data URI. Store the data in the GLB file's binary part.`
+      : `The ${what} ${index} is in another file. Include it in the GLB file.`,
   );
 }
 
@@ -202,7 +208,7 @@ function checkAccessors({ accessors = [], bufferViews = [], meshes = [] }: Gltf)
     const { count, byteOffset = 0 } = accessor;
     const size = (COMPONENTS[accessor.type] ?? 0) * (COMPONENT_BYTES[accessor.componentType] ?? 0);
     if (!isCount(count) || !isCount(byteOffset) || size === 0)
-      throw new Refused(`Accessor ${index} is not one of glTF 2.0.`);
+      throw new Refused(`Accessor ${index} is not valid in glTF 2.0.`);
     decoded += count * size;
     if (accessor.bufferView === undefined) return;
     const view = bufferViews[accessor.bufferView];
@@ -211,7 +217,9 @@ function checkAccessors({ accessors = [], bufferViews = [], meshes = [] }: Gltf)
       throw new Refused(`Accessor ${index} reaches outside its buffer view.`);
   });
   if (decoded > MAX_DECODED_BYTES)
-    throw new Refused(`The file's data would fill ${decoded} bytes; at most ${MAX_DECODED_BYTES} are read.`);
+    throw new Refused(
+      `The file's data needs ${decoded} bytes, and at most ${MAX_DECODED_BYTES} are allowed.`,
+    );
   const positions = new Set<number>();
   meshes.forEach(({ primitives }, index) => {
     checkList(primitives, `meshes[${index}].primitives`, MAX_ENTRIES);
@@ -223,7 +231,7 @@ function checkAccessors({ accessors = [], bufferViews = [], meshes = [] }: Gltf)
   });
   const vertices = [...positions].reduce((sum, each) => sum + (accessors[each]?.count ?? 0), 0);
   if (vertices > MAX_VERTICES)
-    throw new Refused(`The file has ${vertices} vertices; at most ${MAX_VERTICES} are drawn.`);
+    throw new Refused(`The file has ${vertices} vertices, and at most ${MAX_VERTICES} are allowed.`);
 }
 
 function checkImages({ images = [], bufferViews = [] }: Gltf): void {
@@ -233,5 +241,7 @@ function checkImages({ images = [], bufferViews = [] }: Gltf): void {
     total += bufferViews[bufferView ?? -1]?.byteLength ?? 0;
   });
   if (total > MAX_IMAGE_BYTES)
-    throw new Refused(`The file's images have ${total} bytes together; at most ${MAX_IMAGE_BYTES} are read.`);
+    throw new Refused(
+      `The file's images have ${total} bytes in total, and at most ${MAX_IMAGE_BYTES} are allowed.`,
+    );
 }

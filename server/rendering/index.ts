@@ -71,7 +71,12 @@ async function onThread(
     const onAbort = () => stop(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     const deadline = setTimeout(
-      () => stop(new Refused(`The file took longer than ${limitMs / 1000} seconds to draw.`)),
+      () =>
+        stop(
+          new Refused(
+            `The file took longer than ${limitMs / 1000} seconds to draw. Reduce its triangles or textures.`,
+          ),
+        ),
       limitMs,
     );
     worker.once("message", (answer: Answer) => {
@@ -80,12 +85,16 @@ async function onThread(
     });
     worker.once("error", (error: Error & { code?: string }) => {
       const isFull = error.code === "ERR_WORKER_OUT_OF_MEMORY";
-      reject(isFull ? new Refused("The file needs more memory to draw than it may have.") : error);
+      reject(
+        isFull
+          ? new Refused("The file needs more memory to draw than allowed. Reduce its vertices or textures.")
+          : error,
+      );
     });
     worker.once("exit", () => {
       clearTimeout(deadline);
       signal.removeEventListener("abort", onAbort);
-      reject(new Error("The thread for drawing ended without an answer."));
+      reject(new Error("The drawing thread ended without an answer."));
     });
   });
 }

@@ -27,7 +27,7 @@ export function textureShelf(textures: GltfTexture[], warn: (message: string) =>
       const known = read.get(key);
       if (known) return known;
       const bytes = texture.getImage();
-      if (!bytes) warn(`The texture ${index} has no picture that is read; it was left out.`);
+      if (!bytes) warn(`The texture ${index} has no supported picture and was left out.`);
       const reading = bytes ? readTexture(bytes, String(index), { most, isColor }) : Promise.resolve(null);
       read.set(key, reading);
       return reading;
@@ -86,7 +86,7 @@ export async function readMaterial(
     if (!texture || !info) return null;
     const own = coordinatesOf(info);
     if (coordinates && !isSame(coordinates, own)) {
-      warn(`The ${what} texture of the material ${name} has coordinates of its own; it was left out.`);
+      warn(`The ${what} texture of the material ${name} has its own coordinates and was left out.`);
       return null;
     }
     const picture = await shelf.get(texture, isColor);
@@ -115,7 +115,7 @@ export async function readMaterial(
     surface.metalRough = await use(roughness, material.getMetallicRoughnessTextureInfo(), false, "metallic");
     if (roughness && !surface.metalRough) surface.metallic = 0;
     if (material.getNormalTexture())
-      warn("Normal maps are not drawn: fine relief is missing from the pictures.");
+      warn("Normal maps are not drawn, so fine relief is missing from the pictures.");
   }
   return { surface, coordinates };
 }

@@ -20,9 +20,9 @@ export function placeNodes(gltf: Gltf): PlacedNodes {
     worlds[index] = multiply(parent === -1 ? IDENTITY : (worlds[parent] as Matrix), localOf(nodes, index));
     return true;
   });
-  if (placed !== nodes.length) throw new Refused("The file's nodes are in a circle.");
+  if (placed !== nodes.length) throw new Refused("The file's nodes form a cycle.");
   const scene = gltf.scenes?.[gltf.scene ?? 0];
-  if (gltf.scenes?.length && !scene) throw new Refused("The file's default scene is not there.");
+  if (gltf.scenes?.length && !scene) throw new Refused("The file's default scene does not exist.");
   const shown = scene ? (scene.nodes ?? []) : roots;
   const drawn: number[] = [];
   walk(nodes, shown, (index) => {
@@ -60,7 +60,7 @@ function walk(nodes: GltfNode[], roots: number[], visit: (index: number, parent:
   for (let next = stack.pop(); next; next = stack.pop()) {
     const { index, parent } = next;
     // A circle that a scene names itself.
-    if (++visits > nodes.length) throw new Refused("The file's nodes are in a circle.");
+    if (++visits > nodes.length) throw new Refused("The file's nodes form a cycle.");
     if (!visit(index, parent)) continue;
     const { children = [] } = nodeAt(nodes, index);
     for (let at = children.length - 1; at >= 0; at--)
@@ -83,6 +83,6 @@ function localOf(nodes: GltfNode[], index: number): Matrix {
     return matrix;
   }
   if (!isList(translation, 3) || !isList(rotation, 4) || !isList(scale, 3))
-    throw new Refused(`The place of node ${index} is not given in numbers.`);
+    throw new Refused(`The position of node ${index} is not given in numbers.`);
   return compose(translation, rotation, scale);
 }

@@ -28,7 +28,7 @@ export function partsOf(document: Document, placed: PlacedNodes, warn: (message:
   for (const index of placed.drawn) {
     const node = nodes[index];
     const mesh = node?.getMesh();
-    if (!node || !mesh) throw new Refused(`The mesh of node ${index} is not there.`);
+    if (!node || !mesh) throw new Refused(`The mesh of node ${index} does not exist.`);
     const weights = node.getWeights().length > 0 ? node.getWeights() : mesh.getWeights();
     const world = placed.worlds[index] as Matrix;
     const instanced = node.getExtension<InstancedMesh>("EXT_mesh_gpu_instancing");
@@ -42,10 +42,12 @@ export function partsOf(document: Document, placed: PlacedNodes, warn: (message:
       vertices += shape.count * matrices.length;
       triangles += (corners.length / 3) * matrices.length;
       if (vertices > MAX_VERTICES)
-        throw new Refused(`The scene shows ${vertices} vertices or more; at most ${MAX_VERTICES} are drawn.`);
+        throw new Refused(
+          `The scene has ${vertices} vertices or more, and at most ${MAX_VERTICES} are allowed.`,
+        );
       if (triangles > MAX_TRIANGLES)
         throw new Refused(
-          `The scene shows ${triangles} triangles or more; at most ${MAX_TRIANGLES} are drawn.`,
+          `The scene has ${triangles} triangles or more, and at most ${MAX_TRIANGLES} are allowed.`,
         );
       const skin = skinOf(node, primitive, shape.count, nodes, placed);
       for (const matrix of matrices) parts.push({ primitive, shape, corners, matrix, skin });
@@ -89,8 +91,7 @@ function decodePrimitive(primitive: Primitive, weights: number[]) {
     });
   }
   for (let at = 0; at < shape.positions.length; at++)
-    if (!Number.isFinite(shape.positions[at]))
-      throw new Refused("A vertex has no place: it is not a number.");
+    if (!Number.isFinite(shape.positions[at])) throw new Refused("A vertex position is not a number.");
   return { shape, corners: cornersOf(primitive, count) };
 }
 
@@ -127,9 +128,7 @@ function skinOf(
   for (const which of joints)
     for (const joint of which)
       if (joint >= matrices.length)
-        throw new Refused(
-          `A vertex hangs on joint ${joint} of ${matrices.length}: the file's skin is broken.`,
-        );
+        throw new Refused(`A vertex uses joint ${joint} of ${matrices.length}: the file's skin is broken.`);
   return { joints, weights, matrices };
 }
 

@@ -118,7 +118,7 @@ export function cornersOf(primitive: Primitive, vertexCount: number): Uint32Arra
   for (let place = 0; place < corners.length; place++)
     if ((corners[place] as number) >= vertexCount)
       throw new Refused(
-        `A triangle names vertex ${corners[place]} of ${vertexCount}: the file's indices are broken.`,
+        `A triangle uses vertex ${corners[place]} of ${vertexCount}: the file's indices are broken.`,
       );
   return corners;
 }

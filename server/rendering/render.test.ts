@@ -126,7 +126,7 @@ describe("a thread", () => {
     const glb = await fixture("controller")();
     const never = new AbortController().signal;
     await expect(renderModel(glb, SMALL, never, 1)).rejects.toThrow(
-      new Refused("The file took longer than 0.001 seconds to draw."),
+      new Refused("The file took longer than 0.001 seconds to draw. Reduce its triangles or textures."),
     );
     expect((await renderModel(glb, SMALL, never)).views).toHaveLength(2);
   });

@@ -24,7 +24,7 @@ export async function render(bytes: Uint8Array, request: RenderRequest): Promise
     if (request.sheet) pictures.push({ view: eye.view, picture });
   }
   if (views.every(({ coverage }) => coverage === 0))
-    scene.mesh.warnings.push("Nothing is seen: the model is thinner than a sample, or faces away.");
+    scene.mesh.warnings.push("Nothing is visible: the model is thinner than a sample, or faces away.");
   const sheet = request.sheet ? contactSheet(pictures, background) : null;
   return {
     views,

@@ -10,7 +10,7 @@ const INKS: Record<Background, number> = { light: 70, dark: 215, transparent: 12
 /** All views side by side in rows of three, each with its name below. */
 export function contactSheet(views: { view: View; picture: Picture }[], background: Background): Picture {
   const [first] = views;
-  if (!first) throw new Error("a sheet has at least one view");
+  if (!first) throw new Error("a sheet needs at least one view");
   const { width, height } = first.picture;
   const divisor = Math.max(1, Math.ceil(Math.max(width, height) / MOST));
   const [cellWidth, cellHeight] = [Math.floor(width / divisor), Math.floor(height / divisor)];

@@ -36,10 +36,10 @@ export async function readTexture(
     const picture = sharp(bytes, { limitInputPixels: false, failOn: "error", ignoreIcc: true, pages: 1 });
     const { width = 0, height = 0, format } = await picture.metadata();
     if (!["png", "jpeg", "webp"].includes(format ?? ""))
-      throw new Refused(`The texture ${name} is ${format}; PNG, JPEG and WebP are read.`);
+      throw new Refused(`The texture ${name} is ${format}. Use PNG, JPEG or WebP.`);
     if (width * height > MAX_TEXTURE_PIXELS)
       throw new Refused(
-        `The texture ${name} has ${width} x ${height} pixels; at most ${MAX_TEXTURE_PIXELS} are read.`,
+        `The texture ${name} has ${width} x ${height} pixels, and at most ${MAX_TEXTURE_PIXELS} are allowed.`,
       );
     const { data, info } = await picture
       .timeout({ seconds: CODEC_SECONDS })

@@ -90,7 +90,7 @@ export async function* checkPieces(
   if (!header || !tail) refuse("header_truncated", { byte: received });
   if (received < total) refuse("data_truncated", { byte: received });
   const other = findOtherFormat(head.bytes.subarray(0, head.filled), tail.bytes);
-  if (other) refuse("polyglot", {}, `It is a ${other} too.`);
+  if (other) refuse("polyglot", {}, `It is also a ${other}.`);
 }
 
 /**
@@ -132,7 +132,7 @@ function headerRegion(prefix: Buffer, mostBytes: number): Region {
 }
 
 function tooLarge(mostBytes: number): never {
-  refuse("file_too_large", {}, `At most ${mostBytes} bytes are taken.`);
+  refuse("file_too_large", {}, `At most ${mostBytes} bytes are allowed.`);
 }
 
 type Region = ReturnType<typeof region>;

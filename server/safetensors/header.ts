@@ -27,7 +27,8 @@ export function headerLength(prefix: Uint8Array): number {
   if (prefix.byteLength < PREFIX_BYTES) refuse("file_too_short", { byte: prefix.byteLength });
   const length = new DataView(prefix.buffer, prefix.byteOffset).getBigUint64(0, true);
   if (length === 0n) refuse("header_empty", { byte: 0 });
-  if (length > LIMITS.headerBytes) refuse("header_too_large", { byte: 0 }, `It is said to have ${length}.`);
+  if (length > LIMITS.headerBytes)
+    refuse("header_too_large", { byte: 0 }, `Its declared length is ${length}.`);
   return Number(length);
 }
 
@@ -142,7 +143,7 @@ function readTensor(reader: JsonReader, name: string): Tensor {
     refuse(
       "size_mismatch",
       { byte: first, tensor: name },
-      `The shape gives ${bits / 8n} bytes, the offsets ${end - begin}.`,
+      `The shape gives ${bits / 8n} bytes, and the offsets give ${end - begin}.`,
     );
   }
   return { dtype, shape, begin, end };

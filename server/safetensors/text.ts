@@ -50,7 +50,7 @@ export function jsonReader(bytes: Buffer, firstByte: number) {
   }
 
   function malformed(detail?: string): never {
-    refuse("header_json", here(), at >= bytes.length ? "It ends in the middle." : detail);
+    refuse("header_json", here(), at >= bytes.length ? "The JSON is cut off." : detail);
   }
 
   /**
@@ -72,7 +72,7 @@ export function jsonReader(bytes: Buffer, firstByte: number) {
       }
       if (byte < 0x20) {
         at = i;
-        malformed("A control character stands in a string.");
+        malformed("A string contains a control character.");
       }
       if (byte >= 0x80) isAscii = false;
       i++;
@@ -86,7 +86,7 @@ export function jsonReader(bytes: Buffer, firstByte: number) {
     try {
       return JSON.parse(`"${bytes.toString("utf8", at, end)}"`);
     } catch {
-      return malformed("An escape in a string is wrong.");
+      return malformed("A string contains an invalid escape.");
     }
   }
 

@@ -103,7 +103,7 @@ test("a request goes from the queue to a quote, and only what is possible is off
   await panel.openForReview({ request_id: requestId });
   await expect(panel.issueQuote(quoteOf(made))).rejects.toMatchObject({
     code: "CONFLICT",
-    message: "The request was reworded meanwhile.",
+    message: "The request was revised in the meantime. Read it again before you quote.",
   });
   await panel.issueQuote(quoteOf({ requestId, revisionId: revised.currentRevisionId }));
   const quoted = await panel.request({ request_id: requestId });

@@ -27,5 +27,5 @@ export async function startWebChores(): Promise<{ stop(): Promise<void> }> {
 }
 
 function every(ms: number, work: () => Promise<void>): NodeJS.Timeout {
-  return setInterval(() => work().catch((error) => log.warn({ err: error }, "a chore failed")), ms);
+  return setInterval(() => work().catch((error) => log.warn({ err: error }, "a periodic task failed")), ms);
 }

@@ -163,7 +163,7 @@ async function pour(body: AsyncIterable<Uint8Array>, response: ServerResponse): 
     }
     return true;
   } catch (error) {
-    if (!response.destroyed) log.warn({ err: error }, "an answer broke off");
+    if (!response.destroyed) log.warn({ err: error }, "a response ended early");
     response.destroy(); // the caller must not take a part for the whole
     return false;
   }

@@ -21,7 +21,7 @@ async function untilRegistered(url: URL, stopped: AbortSignal): Promise<void> {
     }
     const why = answer instanceof Response ? (await answer.text()).slice(0, 300) : answer.message;
     if (stopped.aborted) return;
-    log.warn({ why, pauseMs }, "the Inngest server did not take our functions; trying again");
+    log.warn({ why, pauseMs }, "the Inngest server did not accept our functions; trying again");
     await pause(pauseMs, stopped);
   }
 }

@@ -34,7 +34,7 @@ export async function startSigns(options: { host: string; port: number }): Promi
         send(request, response, incoming.method === "HEAD" ? { ...outgoing, body: null } : outgoing),
       )
       .catch((error) => {
-        log.error({ err: error, path: incoming.path }, "a request for signs of life failed");
+        log.error({ err: error, path: incoming.path }, "a probe request failed");
         response.destroy();
       });
   });

@@ -26,7 +26,7 @@ export async function artifactAnswer(
   const { "content-length": _empty, ...headers } = answer.headers;
   throw new Fault(
     "RangeNotSatisfiable",
-    "The range holds no byte of this artifact.",
+    "The requested range is outside this artifact. Use a range within details.byteLength.",
     { byteLength: artifact.byte_length },
     headers,
   );

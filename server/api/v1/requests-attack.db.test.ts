@@ -366,7 +366,7 @@ test("refusals have the shape of their row: 404, 409, 410, 422", async () => {
     {
       detail: {
         code: "RequestStateConflict",
-        message: "A request that is quoted cannot be submitted.",
+        message: 'A request with the status "quoted" cannot be submitted. Read the request again.',
         details: { requestId: request.id, status: "quoted" },
       },
     },
@@ -389,6 +389,6 @@ test("refusals have the shape of their row: 404, 409, 410, 422", async () => {
   const none = await send("GET", `${PATH}/${newId("capabilityRequest")}`);
   expect([none.status, none.json]).toEqual([
     404,
-    { detail: { code: "NotFound", message: "There is no such capability request." } },
+    { detail: { code: "NotFound", message: "There is no such capability request. Check the id, and that you have access to it." } },
   ]);
 });

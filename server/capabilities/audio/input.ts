@@ -6,14 +6,23 @@ import type { Json } from "@/server/step";
 
 /* Fields that inputs of sound share, and what of them is a matter of the model. */
 
-export const VariantCount = z.int().min(1).max(4).default(1).describe("Takes; each becomes an artifact.");
+export const VariantCount = z
+  .int()
+  .min(1)
+  .max(4)
+  .default(1)
+  .describe("The number of takes. Each becomes an artifact.");
 export const DiversityMode = z
   .enum(["none", "auto"])
   .optional()
-  .describe("auto: takes differ from each other, also with a seed. Default auto.");
-export const ModelId = z.string().min(1).optional().describe("The provider's id of a model; auto: any.");
+  .describe("auto: takes differ from each other, even with a seed. Default auto.");
+export const ModelId = z
+  .string()
+  .min(1)
+  .optional()
+  .describe("The provider's id of a model, or auto for any.");
 export const ProviderExtensions = JsonObject.optional().describe(
-  "Fields of the provider's own; one it is not known to take is refused.",
+  "Provider-specific fields. Unknown ones are rejected.",
 );
 
 export const isNamed = (modelId: string | undefined, model: ModelFacts): boolean =>
@@ -36,12 +45,12 @@ export function extensionsFor(
     const kind = Object.hasOwn(known, name) ? known[name] : undefined;
     const names = Object.keys(known);
     if (!kind) {
-      const instead = names.length > 0 ? ` It takes ${names.join(", ")}.` : " It takes none.";
-      refuse(["providerExtensions", name], `${model.id} does not take ${name}.${instead}`);
+      const instead = names.length > 0 ? ` Use ${names.join(", ")}.` : " Leave it out.";
+      refuse(["providerExtensions", name], `${model.id} does not support ${name}.${instead}`);
     } else if (Array.isArray(kind) && !kind.some((each) => each === value)) {
-      refuse(["providerExtensions", name], `It is one of ${kind.join(", ")}.`);
+      refuse(["providerExtensions", name], `This must be one of ${kind.join(", ")}.`);
     } else if (!Array.isArray(kind) && typeof value !== kind) {
-      refuse(["providerExtensions", name], `It is a ${kind}.`);
+      refuse(["providerExtensions", name], `This must be a ${kind}.`);
     }
   }
   return entries.length > 0 ? { extensions: Object.fromEntries(entries) } : {};
@@ -58,7 +67,7 @@ export function formatFor(preference: string | undefined, { audio, id }: ModelFa
     const instead = formats.length > 0 ? `one of ogg, mp3, ${formats.join(", ")}` : "ogg or mp3";
     refuse(
       ["outputFormatPreference"],
-      `${id} does not make ${preference.slice(0, MOST_SHOWN_CHARACTERS)}; it is ${instead}.`,
+      `${id} does not make ${preference.slice(0, MOST_SHOWN_CHARACTERS)}. Use ${instead}.`,
     );
   }
   return { format: preference };

@@ -14,7 +14,7 @@ const AudioArtifact = z.object({
   downloadPath: z.string(),
 });
 export const AudioOutput = z.object({
-  artifacts: z.array(AudioArtifact).describe("One per take; their length is measured in the file."),
+  artifacts: z.array(AudioArtifact).describe("One per take. The length is measured in the file."),
 });
 export type AudioOutput = z.output<typeof AudioOutput>;
 
@@ -27,7 +27,7 @@ const ENDINGS = { "audio/ogg": "ogg", "audio/mpeg": "mp3" } as const;
 export function toAudioFiles({ takes }: AudioResult, name: string, count: number): Outcome<AudioOutput> {
   const sent = takes.slice(0, count).filter(({ bytes }) => bytes.byteLength > 0);
   if (sent.length === 0)
-    throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider answered without any sound.");
+    throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider's answer contains no audio.");
   const files = sent.flatMap(({ bytes }): Omit<OutputFile, "filename">[] => {
     const facts = readAudio(bytes);
     if (!facts) return [];
@@ -35,10 +35,7 @@ export function toAudioFiles({ takes }: AudioResult, name: string, count: number
     return [{ bytes, mediaType, kind: "audio", facts: { durationMs } }];
   });
   if (files.length === 0) {
-    throw new CapabilityFault(
-      "PROVIDER_ERROR",
-      "What the provider sent is no Ogg or MP3 file that can be played to its end.",
-    );
+    throw new CapabilityFault("PROVIDER_ERROR", "The provider's file is not a playable Ogg or MP3 file.");
   }
   return {
     typedOutput: { artifacts: [] }, // listed when the files are kept

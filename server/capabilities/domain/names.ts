@@ -24,10 +24,10 @@ export function toTld(name: string): string | null {
 export const CredentialSource = z
   .enum(["platform", "customer"])
   .optional()
-  .describe("Whose registrar account is asked. Default platform.");
+  .describe("Whose registrar account to use. Default platform.");
 
 export const toUsd = (micros: number | null): number | null => (micros === null ? null : micros / 1_000_000);
-export const Usd = z.number().nullable().describe("US dollars; null: the registrar does not say.");
+export const Usd = z.number().nullable().describe("In US dollars. Null if the registrar does not say.");
 
 /** What every capability of domains says of itself. */
 export const DOMAIN = {

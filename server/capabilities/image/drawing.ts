@@ -19,7 +19,7 @@ export function checkLength(
   const added = actualCharacters - charactersOf(given);
   throw new CapabilityFault(
     "PromptTooLong",
-    `input.prompt has ${actualCharacters - added} characters; ${PROMPT_CHARACTERS - added} fit beside what is added to it. Nothing was trimmed.`,
+    `input.prompt has ${actualCharacters - added} characters; ${PROMPT_CHARACTERS - added} fit beside the text that is added to it. Shorten it: nothing is trimmed automatically.`,
     {
       field: "input.prompt",
       measurement: "characters",
@@ -68,7 +68,7 @@ export function toFile(image: InlineImage): NamedFile {
 export function drawnOf({ images }: ImageResult, count: number) {
   const drawn = images.slice(0, count).filter(({ bytes }) => bytes.byteLength > 0);
   if (drawn.length === 0)
-    throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider answered without an image.");
+    throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider's answer contains no image.");
   return drawn;
 }
 

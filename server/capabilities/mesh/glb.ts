@@ -42,7 +42,7 @@ const Gltf = z.looseObject({
 export type GlbFigures = { meshes: number; vertices: number; triangles: number; textures: number };
 
 const refuse = (why: string): never => {
-  throw new CapabilityFault("PROVIDER_ERROR", `The provider's mesh is no usable GLB: ${why}.`);
+  throw new CapabilityFault("PROVIDER_ERROR", `The provider's mesh is not a usable GLB file: ${why}.`);
 };
 
 /**
@@ -51,23 +51,23 @@ const refuse = (why: string): never => {
  */
 export function checkGlb(bytes: Uint8Array): GlbFigures {
   if (bytes.byteLength > MOST_GLB_BYTES)
-    refuse(`it has ${bytes.byteLength} bytes, and at most ${MOST_GLB_BYTES} are kept`);
+    refuse(`it has ${bytes.byteLength} bytes, and at most ${MOST_GLB_BYTES} are allowed`);
   const { json, binary } = chunksOf(bytes);
   const parsed = Gltf.safeParse(parseJson(json));
   const gltf = parsed.data ?? refuse("its JSON is not that of a glTF 2 with a mesh");
 
   for (const each of [...gltf.buffers, ...gltf.images])
-    if (each.uri !== undefined) refuse("it points to data outside of it");
+    if (each.uri !== undefined) refuse("it refers to data outside the file");
   if (gltf.buffers.length > 1) refuse("it has more than one buffer");
   const length = gltf.buffers[0]?.byteLength ?? 0;
   // The chunk may be filled up to a multiple of four.
-  if (length > binary || binary - length > 3) refuse("its buffer is not as long as it says");
+  if (length > binary || binary - length > 3) refuse("its buffer has a different length than it declares");
   for (const view of gltf.bufferViews)
     if (view.buffer >= gltf.buffers.length || view.byteOffset + view.byteLength > length)
-      refuse("a part of its buffer lies outside of it");
+      refuse("a buffer view lies outside its buffer");
 
   const countOf = (accessor: number) =>
-    gltf.accessors[accessor]?.count ?? refuse("a primitive names an accessor that is not there");
+    gltf.accessors[accessor]?.count ?? refuse("a primitive names an accessor that does not exist");
   let [vertices, triangles] = [0, 0];
   for (const { attributes, indices, mode } of gltf.meshes.flatMap(({ primitives }) => primitives)) {
     const points = attributes.POSITION === undefined ? 0 : countOf(attributes.POSITION);
@@ -86,7 +86,8 @@ function chunksOf(bytes: Uint8Array): { json: Uint8Array; binary: number } {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.byteLength < HEADER_BYTES || view.getUint32(0, true) !== MAGIC) refuse("it has no GLB header");
   if (view.getUint32(4, true) !== 2) refuse("it is not of version 2");
-  if (view.getUint32(8, true) !== bytes.byteLength) refuse("it is not as long as its header says");
+  if (view.getUint32(8, true) !== bytes.byteLength)
+    refuse("it has a different length than its header declares");
   let json: Uint8Array | undefined;
   let binary = 0;
   for (let at = HEADER_BYTES, index = 0; at < bytes.byteLength; index++) {

@@ -6,7 +6,7 @@ import { checkGlb } from "./glb";
 /** The mesh a provider made, checked before it is kept. */
 export function toMeshOutcome({ mesh }: MeshResult): Outcome<MeshOutput> {
   if (mesh.bytes.byteLength === 0)
-    throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider answered without a mesh.");
+    throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider's answer contains no mesh.");
   const { meshes, vertices, triangles, textures } = checkGlb(mesh.bytes);
   const mediaType = "model/gltf-binary";
   const filename = "mesh.glb";

@@ -49,7 +49,7 @@ function toPrompt(input: MeshFromImageInput, model: ModelFacts, asked: string): 
   const maxCharacters = PROMPT_CHARACTERS - [...own].length - 2;
   throw new CapabilityFault(
     "PromptTooLong",
-    `input.resolvedPrompt has ${actualCharacters} characters; ${maxCharacters} fit beside what is said of the views. Nothing was trimmed.`,
+    `input.resolvedPrompt has ${actualCharacters} characters; ${maxCharacters} fit beside the description of the views. Shorten it: nothing is trimmed automatically.`,
     {
       field: "input.resolvedPrompt",
       measurement: "characters",
@@ -95,7 +95,7 @@ const accepts =
 
 function firstOf({ images }: { images: ProviderFile[] }): ProviderFile {
   const drawn = images.find(({ bytes }) => bytes.byteLength > 0);
-  if (!drawn) throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider answered without an image.");
+  if (!drawn) throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider's answer contains no image.");
   return drawn;
 }
 
@@ -130,7 +130,7 @@ function onSheet(sheet: Sheet): TurnaroundStage {
       result: (result) => whole(firstOf(result), SHEET_KIND, "turnaround-sheet"),
       refine: () => async (kept) => {
         const drawn = kept[0];
-        if (!drawn) throw new Error("a sheet was kept, and is not there");
+        if (!drawn) throw new Error("a stored sheet does not exist");
         const done = await processImage(drawn.bytes, {
           matte: MATTE,
           report: false,
@@ -147,7 +147,7 @@ function onSheet(sheet: Sheet): TurnaroundStage {
         if (tallest === 0)
           throw new CapabilityFault(
             "PROVIDER_EMPTY_OUTPUT",
-            "The provider drew a turnaround without any view.",
+            "The provider's turnaround contains no usable view.",
           );
         return { typedOutput: null, files };
       },
@@ -202,7 +202,7 @@ function alone(view: View, isRepair: boolean): TurnaroundStage {
       result: (result) => whole(firstOf(result), VIEW_KIND, view),
       refine: () => async (kept) => {
         const drawn = kept[0];
-        if (!drawn) throw new Error("a view was kept, and is not there");
+        if (!drawn) throw new Error("a stored view does not exist");
         const { png, alpha } = await processImage(drawn.bytes, { matte: MATTE, report: true, sheet: null });
         const isEmpty = alpha?.transparentPixelRatio === 1;
         const status = isEmpty ? "empty" : isRepair ? "repaired" : "filled";

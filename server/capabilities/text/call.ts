@@ -57,18 +57,18 @@ export function requireAnswer(result: TextResult, usage?: Usage | null): TextRes
     if (isEmpty && (usage?.reasoningTokens ?? 0) > 0)
       throw new CapabilityFault(
         "ReasoningBudgetExhausted",
-        "The model used up its output tokens with reasoning and wrote nothing; give it more of them.",
+        "The model spent all its output tokens on reasoning and wrote nothing. Raise the output token limit.",
       );
     throw new CapabilityFault(
       "OutputLimitReached",
-      "The model stopped at its output limit before the answer was complete.",
+      "The model reached its output limit before the answer was complete. Raise the limit or ask for a shorter answer.",
     );
   }
   if (result.finishReason === "content_filter") {
     throw new CapabilityFault("ProviderRejected", "The provider's content filter stopped the answer.");
   }
   if (isEmpty)
-    throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider answered without any output.");
+    throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider's answer contains no output.");
   return result;
 }
 

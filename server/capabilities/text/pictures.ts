@@ -38,10 +38,10 @@ export async function readMessages(messages: Message[]): Promise<TextMessage[]> 
         continue;
       }
       const field = [...at, position];
-      if (role !== "user") throw new InputFault(field, "Only messages of the user may have pictures.");
+      if (role !== "user") throw new InputFault(field, "Only user messages can have pictures.");
       pictures += 1;
       if (pictures > MAX_PICTURES)
-        throw new InputFault(field, `A conversation has at most ${MAX_PICTURES} pictures.`);
+        throw new InputFault(field, `A conversation can have at most ${MAX_PICTURES} pictures.`);
       parts.push(await readPicture(part, [...field, "data"]));
     }
     read.push({ role, content: parts });
@@ -56,15 +56,15 @@ async function readPicture(
   const refuse = (message: string): never => {
     throw new InputFault(field, message);
   };
-  if (data.length > MAX_DATA) refuse(`A picture has at most ${MAX_PICTURE_BYTES} bytes.`);
-  const bytes = decodeBase64(data) ?? refuse("This is not base64.");
-  if (bytes.byteLength > MAX_PICTURE_BYTES) refuse(`A picture has at most ${MAX_PICTURE_BYTES} bytes.`);
+  if (data.length > MAX_DATA) refuse(`A picture can have at most ${MAX_PICTURE_BYTES} bytes.`);
+  const bytes = decodeBase64(data) ?? refuse("This is not valid base64.");
+  if (bytes.byteLength > MAX_PICTURE_BYTES) refuse(`A picture can have at most ${MAX_PICTURE_BYTES} bytes.`);
   const found = mediaTypeOf(bytes);
   if (found !== mediaType)
-    refuse(found ? `This is ${found}, not ${mediaType}.` : `This is no file of ${mediaType}.`);
+    refuse(found ? `This is ${found}, not ${mediaType}.` : `This is not a valid ${mediaType} file.`);
   const size = (await measurePicture(bytes)) ?? refuse("The picture cannot be read.");
   if (size.width * size.height > MOST_PICTURE_PIXELS)
-    refuse(`A picture has at most ${MOST_PICTURE_PIXELS} pixels.`);
+    refuse(`A picture can have at most ${MOST_PICTURE_PIXELS} pixels.`);
   return { type: "image", mediaType, bytes };
 }
 

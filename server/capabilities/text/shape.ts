@@ -33,7 +33,7 @@ export async function shapeOf(
   const beside = options.responseSchema;
   const inside = input.responseSchema;
   if (beside && inside && canonicalText(beside) !== canonicalText(inside))
-    throw new InputFault(BESIDE, "It differs from input.responseSchema.");
+    throw new InputFault(BESIDE, "This differs from input.responseSchema. Send it once.");
   if (beside && input.responseFormat === "text")
     throw new InputFault(["input", "responseFormat"], "text cannot be combined with responseSchema.");
   const schema = beside ?? inside;
@@ -49,7 +49,10 @@ export async function requireSchema(schema: JsonSchema, field: string[], isObjec
   if (problem) throw new InputFault([...field, ...problem.path], problem.message);
   const types = schema.type === undefined ? ["object"] : [schema.type].flat();
   if (isObject && !types.includes("object"))
-    throw new InputFault([...field, "type"], "The answer is a JSON object; this schema allows none.");
+    throw new InputFault(
+      [...field, "type"],
+      "The answer must be a JSON object, and this schema allows none.",
+    );
 }
 
 /** Does the model promise this shape itself? */
@@ -99,7 +102,7 @@ export async function readJson(result: TextResult, shape: Shape, model: ModelFac
     throw new UnfitAnswer("The model's answer is not JSON.", ["It is not JSON."]);
   }
   const flaw = formFlaw(value);
-  if (flaw) throw new UnfitAnswer(`The model's answer is JSON that holds ${flaw}.`, [`It holds ${flaw}.`]);
+  if (flaw) throw new UnfitAnswer(`The model's answer is JSON that contains ${flaw}.`, [`It holds ${flaw}.`]);
   if (shape.kind === "text") return value;
   if (shape.isObject && (typeof value !== "object" || value === null || Array.isArray(value)))
     throw new UnfitAnswer("The model's answer is JSON, but not an object.", ["It is not a JSON object."]);
@@ -107,7 +110,7 @@ export async function readJson(result: TextResult, shape: Shape, model: ModelFac
   if (misfits.length > 0) {
     const keywords = [...new Set(misfits.map(({ keyword }) => keyword))].join(", ");
     throw new UnfitAnswer(
-      `The model's answer does not fit the schema (${keywords}).`,
+      `The model's answer does not match the schema (${keywords}).`,
       misfits.map(({ at, message }) => `${at || "/"}: ${message}`),
     );
   }
@@ -149,6 +152,10 @@ export const wordsOf = (messages: TextMessage[]): string => messages.map(textOf)
 
 /** Refuses, at its field, what a capability with a shape of its own cannot take beside its input. */
 export function refuseBeside(key: string, options: CallOptions = {}): void {
-  if (options.responseSchema) throw new InputFault(BESIDE, `${key} answers in a shape of its own.`);
-  if (options.tools) throw new InputFault(["toolSchemas"], `${key} calls no tools.`);
+  if (options.responseSchema)
+    throw new InputFault(
+      BESIDE,
+      `${key} has a fixed answer format. Leave out responseSchema and responseFormat.`,
+    );
+  if (options.tools) throw new InputFault(["toolSchemas"], `${key} does not support tools.`);
 }

@@ -64,7 +64,7 @@ export function toUnfit(flaws: Flaw[]): UnfitAnswer {
   const ids = [...new Set(flaws.map(({ id }) => id))];
   const named = ids.slice(0, 100);
   return new UnfitAnswer(
-    `The translation of ${ids.length === 1 ? "one item" : `${ids.length} items`} is not as it was asked for; details.ids names them.`,
+    `The translation of ${ids.length === 1 ? "one item" : `${ids.length} items`} did not meet the requirements; details.ids lists them.`,
     flaws.map(({ finding }) => finding),
     { ids: named },
     "StructuredOutputInvalid",

@@ -257,7 +257,7 @@ describe("the project of a request", () => {
       for (const wanted of [other.projectId, newId("project"), "x", "' OR 1=1 --"]) {
         answers.add(await codeOf(access.project(ctx, wanted, "jobs:read")));
       }
-      expect([...answers]).toEqual(["AuthorizationFailed: This project is not allowed here."]);
+      expect([...answers]).toEqual(["AuthorizationFailed: This key or account has no access to that project. Check the project id, or use a key that has access."]);
     }
   });
 

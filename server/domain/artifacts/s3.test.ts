@@ -79,7 +79,7 @@ test.each([5 * MiB - 1, 5 * MiB, 5 * MiB + 1, 10 * MiB, 13 * MiB])(
 );
 
 /** Names the bucket, and nothing of the credentials. */
-const REFUSED = /^The bucket artifacts-of-tests refuses our credentials \(403 \w+\)\.$/;
+const REFUSED = /^The bucket artifacts-of-tests rejected our credentials \(403 \w+\)\.$/;
 
 test("wrong credentials are an error, not a missing artifact", async () => {
   const stranger = s3Store({

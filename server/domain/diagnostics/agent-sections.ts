@@ -43,10 +43,10 @@ export const SECTIONS = {
   agentOperating: () => ({
     loop: ["discover", "quote", "run", "wait", "download", "verify"],
     rules: [
-      "Ask for a capability by what it does; do not choose a provider unless a person did.",
-      "Send an idempotency key with everything that runs; repeat a request under the same key, never under a new one.",
-      "After an error read detail.code, retryable and nextAction before anything is sent again.",
-      "A person approves what waits for approval and pays commission quotes; you cannot.",
+      "Choose a capability by what it does. Choose a provider only if a person did.",
+      "Send an idempotency key with everything that runs. Retry with the same key. Use a new key only when retry.newKeySafe is true.",
+      "After an error, read detail.code, detail.message, retryable and nextAction before you send anything again.",
+      "Only a person can approve jobs and pay commission quotes.",
     ],
   }),
   agentPack: () => ({
@@ -74,7 +74,7 @@ export const SECTIONS = {
       unknownStatusKeepsPolling: true,
     },
     terminalJobFields: ["status", "artifacts", "typedOutput", "receiptId", "error", "actualCost"],
-    notes: ["Prefer pollAfterSeconds of the answer over the interval given here."],
+    notes: ["Prefer pollAfterSeconds from the response over the interval given here."],
   }),
   authentication: () => ({
     scheme: "bearer",
@@ -87,7 +87,7 @@ export const SECTIONS = {
       "GET /v1/capabilities/{capability_key}/execution-targets",
       "GET /v1/agent-context",
     ],
-    boundKeys: "A key bound to a project needs no context.projectId; every other names one.",
+    boundKeys: "A key bound to a project needs no context.projectId. Every other key must send one.",
   }),
   bootstrap: () => ({
     whoAmI: "GET /v1/diagnostics/session",
@@ -106,9 +106,9 @@ export const SECTIONS = {
     catalogPricesNotAuthoritative: true,
     estimateDoesNotSpend: true,
     pricingIncluded: true,
-    retailQuoteId: "quote_… is what execution.quoteId takes",
+    retailQuoteId: "quote_… goes into execution.quoteId",
     commissionQuoteId: "cq_… is paid by a person and runs nothing",
-    semantics: "A quote is sealed to its input; another input is QUOTE_MISMATCH.",
+    semantics: "A quote is valid for its exact input. Any other input is QUOTE_MISMATCH.",
   }),
   catalogNotice: () => ({ pricingVersion: PRICING_VERSION, capabilities: allCapabilities.length }),
   cliExitCodes: () => ({ available: true, command: "capstan", codes: { ...EXIT_CODES } }),
@@ -118,16 +118,16 @@ export const SECTIONS = {
   }),
   credentialSafety: () => ({
     agentsNeverTakeProviderSecrets: true,
-    connectByPerson: "CONNECTION_REQUIRED carries details.connectUrl: show it to a person.",
+    connectByPerson: "CONNECTION_REQUIRED includes details.connectUrl. Show it to a person.",
     keysAreSecrets: "Never put an API key into a prompt, an input, a tag or metadata.",
   }),
   externalPaths: () => ({ openapi: "/openapi.json", docs: "/docs", health: "/healthz", ready: "/readyz" }),
   featuredCapabilities: () => summaries(FEATURED),
   integrationPolicy: () => ({
     unknownFields:
-      "Answers gain fields: ignore those you do not know. Requests refuse what they do not know.",
-    ids: "An id has a prefix that names its kind; do not read more out of it.",
-    money: "amountMicros is the authority; everything else is for showing.",
+      "Responses may gain fields: ignore those you do not know. Requests with unknown fields are rejected.",
+    ids: "The prefix of an id names its kind. Treat the rest as opaque.",
+    money: "amountMicros is authoritative. Every other amount is for display.",
   }),
   interactionSurfaces: () => ({ available: false, person: publicUrl }),
   invocation: () => ({
@@ -155,7 +155,7 @@ export const SECTIONS = {
     quoteIsNonBinding: true,
     commissionRequiresHumanApproval: true,
     commissionQuoteIsNotExecutionQuote: true,
-    guidance: "Resolve first. File a request where nothing fits, with acceptance cases a person could check.",
+    guidance: "Resolve first. If nothing fits, file a request with acceptance cases that a person can check.",
   }),
   onboarding: () => ({ signIn: `${publicUrl}/sign-in`, connections: "GET /v1/diagnostics/providers" }),
   openaiCompatibleIngress: () => ({
@@ -165,7 +165,7 @@ export const SECTIONS = {
     authentication: "bearer",
     wireFormat: "OpenAI Responses and chat completions",
     model: "a capability key, capability@provider/model, or provider/model",
-    idempotencyKey: "The header Idempotency-Key is honoured: the same request under it runs once.",
+    idempotencyKey: "The Idempotency-Key header is supported: the same request with the same key runs once.",
   }),
   pinnedExecution: () => ({
     submit: "POST /v1/inference/pinned",
@@ -189,14 +189,15 @@ export const SECTIONS = {
       },
       queueWait: { bulkScheduleToStartSeconds: START_WINDOW_SECONDS, receiptField: "schedulerWaitMs" },
     },
-    semantics: "Exactly this provider, model and interface, once; never another, never silently changed.",
+    semantics:
+      "Runs once on exactly this provider, model and interface, with no fallback and no silent change.",
   }),
   pricing: () => ({
     byokFeePercent: 0,
     managedServiceFeeBps: SERVICE_FEE_BPS,
     managedServiceFeePercent: SERVICE_FEE_BPS / 100,
     plans: allPlans().map(({ limits: _, features: __, ...plan }) => plan),
-    rule: "Managed: the provider's price and the fee on it. Your own account: no fee.",
+    rule: "Managed: the provider's price plus a service fee. Your own account: no fee.",
   }),
   projectBootstrap: () => ({ available: false }),
   provenance: () => ({
@@ -218,8 +219,8 @@ export const SECTIONS = {
     },
   }),
   security: () => ({
-    tenancy: "A key sees one organization, and its project where it is bound to one.",
-    retention: "context.retentionRequirement says how long content is kept; hashes stay.",
+    tenancy: "A key sees one organization, or only its project if it is bound to one.",
+    retention: "context.retentionRequirement sets how long content is kept. Hashes are kept longer.",
   }),
   surfaces: () => ({
     http: `${publicUrl}/v1`,
@@ -232,7 +233,7 @@ export const SECTIONS = {
   }),
   verification: () => ({
     artifact: "Compare the SHA-256 of the downloaded bytes with artifacts[].sha256 of the receipt.",
-    receipt: "Verify the signature with the published keys; no server is needed.",
+    receipt: "Verify the signature with the published keys. No server is needed.",
   }),
   workspace: () => ({ context: "GET /v1/session/context" }),
 } satisfies Record<string, () => Json>;

@@ -37,10 +37,10 @@ export function llmsText(): string {
   return `# Capstan
 
 > An execution control plane: discover a capability, get a quote, run it at once, as a stream or as a durable job over any
-> provider, and receive artifacts and a signed receipt. Budgets hold; a submission is never sent twice.
+> provider, and receive artifacts and a signed receipt. Budgets are enforced, and a submission is never sent twice.
 
-Send \`Authorization: Bearer <API_KEY>\` and JSON. Everything that runs takes an idempotency key: repeat a request under the same
-key. People approve what waits for approval, connect accounts and pay; agents cannot.
+Send \`Authorization: Bearer <API_KEY>\` and JSON. Everything that runs accepts an idempotency key: retry with the same
+key. Only people can approve jobs, connect accounts and pay.
 
 ## Read first
 
@@ -51,18 +51,22 @@ ${[
     "how to find, run and wait, as JSON",
   ),
   link("OpenAPI", DOCUMENTS.openapi, "every endpoint"),
-  link("Reference", DOCUMENTS.docs, "the same for people"),
+  link("Reference", DOCUMENTS.docs, "the API reference for people"),
 ].join("\n")}
 
 ## Doors
 
 ${[
   link("MCP", DOCUMENTS.mcp, "Model Context Protocol over streamable HTTP, bearer key"),
-  link("OpenAI-compatible", "/v1/models", "chat completions and responses; a model is a capability key"),
+  link(
+    "OpenAI-compatible",
+    "/v1/models",
+    "chat completions and responses, with a capability key as the model",
+  ),
 ].join("\n")}
 
 From a program or a shell: the package \`@capstan/client\` (TypeScript, Node and browsers) and its command \`capstan\`. Set
-\`CAPSTAN_BASE_URL=${publicUrl}\` and \`CAPSTAN_API_KEY\`; \`capstan doctor\` says what is missing.
+\`CAPSTAN_BASE_URL=${publicUrl}\` and \`CAPSTAN_API_KEY\`, then run \`capstan doctor\` to check the setup.
 
 ## Capabilities
 
@@ -70,6 +74,6 @@ ${capabilities.join("\n")}
 
 ## Optional
 
-${link("Signing keys", DOCUMENTS.jwks, "with which receipts are verified offline")}
+${link("Signing keys", DOCUMENTS.jwks, "to verify receipts offline")}
 `;
 }

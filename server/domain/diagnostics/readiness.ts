@@ -63,12 +63,12 @@ function checksOf(viewer: Viewer, decisions: (CapabilityAccessDecision | null)[]
     {
       name: "permission",
       ok: mayRun,
-      detail: mayRun ? "May run capabilities." : "The scope or role to run capabilities is missing.",
+      detail: mayRun ? "Can run capabilities." : "The scope or role to run capabilities is missing.",
     },
     {
       name: "provider",
       ok: reached.length > 0,
-      detail: `${reached.length} of ${decisions.length} capabilities that need a provider reach one.${mayLeave ? "" : " The organization has switched off executions that leave for providers."}`,
+      detail: `${reached.length} of the ${decisions.length} capabilities that need a provider have one.${mayLeave ? "" : " The organization has turned off executions that call providers."}`,
     },
     {
       name: "funding",
@@ -76,21 +76,21 @@ function checksOf(viewer: Viewer, decisions: (CapabilityAccessDecision | null)[]
       detail:
         payable.length > 0
           ? `${payable.length} of them can be paid for.`
-          : "Nothing could pay: connect an account or add funds.",
+          : "Nothing can pay for executions. Connect a provider account or add funds.",
     },
   ];
 }
 
 function projectCheck({ project, environment, archived }: Viewer): { ok: boolean; detail: string } {
   if (!project)
-    return { ok: false, detail: "This key is bound to no project: name one in context.projectId." };
+    return { ok: false, detail: "This key is not bound to a project. Send one in context.projectId." };
   const name = project.displayName;
   if (archived === "project")
-    return { ok: false, detail: `${name} is archived: it is read and runs nothing.` };
+    return { ok: false, detail: `${name} is archived: it can be read, but nothing runs in it.` };
   if (archived === "environment")
     return {
       ok: false,
-      detail: `The environment ${environment} of ${name} is archived: it is read and runs nothing.`,
+      detail: `The environment ${environment} of ${name} is archived: it can be read, but nothing runs in it.`,
     };
   return { ok: true, detail: name };
 }

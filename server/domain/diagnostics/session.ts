@@ -10,7 +10,10 @@ import { VERSION } from "@/server/version";
 export async function session(ctx: Ctx): Promise<SessionDiagnostics> {
   const { principal } = ctx;
   if (principal.kind !== "service_principal")
-    fail("AuthorizationFailed", "Only an API key has session diagnostics.");
+    fail(
+      "AuthorizationFailed",
+      "Session diagnostics need an API key. Send one as Authorization: Bearer cap_…",
+    );
   access.requireScope(ctx, "diagnostics:read");
   const { rows } = await pool.query<{ expires_at: Date | null }>(
     "SELECT expires_at FROM api_key WHERE id = $1 AND organization_id = $2",

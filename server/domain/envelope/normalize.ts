@@ -108,7 +108,10 @@ export function settleKey(inBody: string | null | undefined, header: string | un
   if (fromHeader && fromHeader.length > 255)
     invalid(["idempotencyKey"], "The Idempotency-Key header is longer than 255 characters.");
   if (fromBody && fromHeader && fromBody !== fromHeader) {
-    invalid(["idempotencyKey"], "The Idempotency-Key header and the idempotencyKey field differ.");
+    invalid(
+      ["idempotencyKey"],
+      "The Idempotency-Key header and the idempotencyKey field differ. Send one of them.",
+    );
   }
   return fromBody ?? fromHeader;
 }
@@ -138,8 +141,8 @@ function lift(body: Fields, target: Fields, name: string, what: "option" | "cons
     if (there === undefined || there === null || same(there, value)) {
       if (value !== null || there === undefined) target[name] = value;
     } else if (value !== null) {
-      if (what === "option") invalid([spelling], `Differs from execution.${name}.`);
-      fail("CONFLICTING_EXECUTION_CONSTRAINT", `${name} is given at two places with different values.`, {
+      if (what === "option") invalid([spelling], `This differs from execution.${name}. Send it once.`);
+      fail("CONFLICTING_EXECUTION_CONSTRAINT", `${name} has two different values. Send it once.`, {
         field: name,
         values: [value, there],
       });
@@ -152,7 +155,7 @@ function foldQuoteShims(body: Fields) {
   const input = objectAt(body, "input");
   const merge = (name: string, value: Json) => {
     if (input[name] !== undefined && !same(input[name], value))
-      invalid(["options", name], `Differs from input.${name}.`);
+      invalid(["options", name], `This differs from input.${name}. Send it once.`);
     input[name] = value;
   };
   for (const [name, value] of Object.entries(objectAt(body, "options"))) merge(name, value);
@@ -166,11 +169,15 @@ function foldQuoteShims(body: Fields) {
 function foldQuoteIds(execution: Fields) {
   const [quoteId, estimateId] = [execution.quoteId ?? undefined, execution.estimateId ?? undefined];
   if (typeof quoteId === "string" && typeof estimateId === "string" && quoteId !== estimateId)
-    fail("ESTIMATE_MISMATCH", "execution.quoteId and execution.estimateId name two quotes.", {
-      field: "execution.estimateId",
-      quoteId,
-      estimateId,
-    });
+    fail(
+      "ESTIMATE_MISMATCH",
+      "execution.quoteId and execution.estimateId name different quotes. Send one of them.",
+      {
+        field: "execution.estimateId",
+        quoteId,
+        estimateId,
+      },
+    );
   if (quoteId ?? estimateId) {
     execution.quoteId = quoteId ?? estimateId ?? null;
     execution.estimateId = estimateId ?? quoteId ?? null;
@@ -185,10 +192,14 @@ function foldTimeout(constraints: Fields) {
     maxDurationSeconds !== null &&
     !same(timeoutSeconds, maxDurationSeconds)
   ) {
-    fail("CONFLICTING_EXECUTION_CONSTRAINT", "timeoutSeconds and maxDurationSeconds differ.", {
-      field: "maxDurationSeconds",
-      values: [timeoutSeconds, maxDurationSeconds],
-    });
+    fail(
+      "CONFLICTING_EXECUTION_CONSTRAINT",
+      "timeoutSeconds and maxDurationSeconds differ. Send one of them.",
+      {
+        field: "maxDurationSeconds",
+        values: [timeoutSeconds, maxDurationSeconds],
+      },
+    );
   }
   constraints.maxDurationSeconds = timeoutSeconds;
   delete constraints.timeoutSeconds;
@@ -203,12 +214,16 @@ export function refuseUnknown(
 ) {
   for (const name of Object.keys(fields)) {
     if (known.includes(name)) continue;
-    fail("UNKNOWN_EXECUTION_FIELD", `${path}${name} is not a field of this request.`, {
-      path: `${path}${name}`,
-      didYouMean: nearest(name, [...known, ...lifted]),
-      supported,
-      retryable: false,
-    });
+    fail(
+      "UNKNOWN_EXECUTION_FIELD",
+      `${path}${name} is not a field of this request. Use one of those in supported.`,
+      {
+        path: `${path}${name}`,
+        didYouMean: nearest(name, [...known, ...lifted]),
+        supported,
+        retryable: false,
+      },
+    );
   }
 }
 

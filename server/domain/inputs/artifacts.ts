@@ -28,11 +28,11 @@ export async function storeArtifact(ctx: Ctx, upload: Upload, query: UploadQuery
   const boundary = boundaryOf(upload.contentType);
   // What stands around the file in a multipart body does not count; the file is measured while it is read.
   if (!boundary && declared > MOST_UPLOAD_BYTES) {
-    fail("PayloadTooLarge", `The body is larger than ${MOST_UPLOAD_BYTES} bytes.`, {
+    fail("PayloadTooLarge", `The body is larger than the limit of ${MOST_UPLOAD_BYTES} bytes.`, {
       maxBytes: MOST_UPLOAD_BYTES,
     });
   }
-  if (!upload.bytes) return refuse("Send the file as the body, or as the one file of a multipart body.");
+  if (!upload.bytes) return refuse("Send the file as the body, or as the only file of a multipart body.");
   const file = boundary
     ? await readFilePart(upload.bytes, boundary)
     : {
@@ -122,7 +122,7 @@ export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundA
   const found = rows[0];
   if (!found) fail("NotFound", "There is no such artifact.");
   if (found.pruned_at || !(await artifactStore().stat(found.sha256)))
-    fail("Gone", "The content of this artifact was removed.");
+    fail("Gone", "The content of this artifact was removed at the end of its retention.");
   const { is_blind, place, ...artifact } = found;
   return is_blind ? { ...artifact, filename: entryFilename(place, artifact.media_type) } : artifact;
 }
@@ -188,7 +188,8 @@ async function* whole(bytes: AsyncIterable<Uint8Array>, declared: number): Async
     length += piece.byteLength;
     yield piece;
   }
-  if (Number.isFinite(declared) && length !== declared) refuse("The body ended before its Content-Length.");
+  if (Number.isFinite(declared) && length !== declared)
+    refuse("The body ended before its Content-Length. Send the whole file again.");
 }
 
 async function* notEmpty(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

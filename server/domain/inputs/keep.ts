@@ -102,6 +102,6 @@ async function discardArtifact(artifactId: string, sha256: string, putAt: Date |
     });
   } catch (cause) {
     // The refusal that led here is the one to tell; the row expires and takes the bytes along.
-    log.warn({ err: cause, artifactId }, "an upload without an owner is left to the pruning");
+    log.warn({ err: cause, artifactId }, "an upload without an owner is left for pruning");
   }
 }

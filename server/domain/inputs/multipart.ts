@@ -36,7 +36,7 @@ export function boundaryOf(contentType: string | undefined): string | null {
   if (!isForm(contentType)) return null;
   const match = /;\s*boundary=(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/i.exec(contentType ?? "");
   return (
-    match?.[1] ?? match?.[2] ?? refuse("The multipart content type names no boundary of 1 to 70 characters.")
+    match?.[1] ?? match?.[2] ?? refuse("The multipart content type has no boundary of 1 to 70 characters.")
   );
 }
 
@@ -108,7 +108,7 @@ export async function readFilePart(
   async function atEnd() {
     do {
       if (/[^ \t\r\n]/.test(held.toString("latin1")))
-        refuse("There is more behind the end of the multipart body.");
+        refuse("There is data after the end of the multipart body.");
       others += held.length;
       if (others > MOST_OTHER_BYTES) refuse("The fields of the multipart body are too long.");
       held = Buffer.alloc(0);
@@ -149,7 +149,7 @@ export async function readFilePart(
         }
         await more();
       }
-      if (await nextFile()) refuse("The multipart body has more than one file; send one.");
+      if (await nextFile()) refuse("The multipart body has more than one file. Send only one.");
       await atEnd();
       await reader.end?.();
     } finally {

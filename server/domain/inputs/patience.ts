@@ -31,10 +31,7 @@ export function impatient(
           }
           isLate = true;
           coming.catch(() => {}); // nobody waits for it any more
-          return fail(
-            "RequestTimeout",
-            "The body did not come in time. Send it again over a steadier connection.",
-          );
+          return fail("RequestTimeout", "The request body did not arrive in time. Send it again.");
         },
         async return() {
           // A source that is still waited for would answer only after its next piece.
@@ -50,6 +47,6 @@ export function impatient(
 
 function brokeOff(): never {
   throw new ValidationFault([
-    { loc: ["body"], msg: "The body broke off before its end.", type: "multipart_invalid" },
+    { loc: ["body"], msg: "The request body ended early. Send it again.", type: "multipart_invalid" },
   ]);
 }

@@ -58,10 +58,7 @@ export async function resolveInput(
   const content = rows[0] ? openContent(rows[0]) : null;
   if (content === null) return refuse("There is no such payload, or it has expired.", "not_found");
   if (isInline && canonicalText(input) !== content)
-    return refuse(
-      "`input` is given too and differs from the stored payload; send one of them.",
-      "value_error",
-    );
+    return refuse("`input` differs from the stored payload. Send one of them.", "value_error");
   return JSON.parse(content);
 }
 

@@ -98,10 +98,16 @@ async function findOpen(ctx: Ctx, token: string, database: Queryable): Promise<R
     [hash("sha256", token, "buffer")],
   );
   const row = rows[0] ?? fail("NotFound", "There is no such invitation.");
-  if (row.accepted_at) fail("Gone", "This invitation was accepted.", { reason: "accepted" });
-  if (row.withdrawn_at) fail("Gone", "This invitation was withdrawn.", { reason: "withdrawn" });
-  if (row.expires_at <= ctx.now()) fail("Gone", "This invitation has expired.", { reason: "expired" });
-  if (!stillMay(row)) fail("Gone", "Who sent this invitation may not any more.", { reason: "inviter" });
+  if (row.accepted_at)
+    fail("Gone", "This invitation was already accepted. Sign in instead.", { reason: "accepted" });
+  if (row.withdrawn_at)
+    fail("Gone", "This invitation was withdrawn. Ask for a new one.", { reason: "withdrawn" });
+  if (row.expires_at <= ctx.now())
+    fail("Gone", "This invitation has expired. Ask for a new one.", { reason: "expired" });
+  if (!stillMay(row))
+    fail("Gone", "The person who sent this invitation can no longer invite people. Ask for a new one.", {
+      reason: "inviter",
+    });
   return row;
 }
 

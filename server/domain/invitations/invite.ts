@@ -50,7 +50,7 @@ export async function invitationsOf(ctx: Ctx, organizationId: string): Promise<I
 export async function invite(ctx: Ctx, { organizationId, email, role }: Invite): Promise<Invitation> {
   const own = requireRoleIn(ctx, organizationId, "admin");
   if (!isAtLeast(own, role))
-    fail("AuthorizationFailed", `Only an owner invites owners. Your role is ${own}.`, { role: own });
+    fail("AuthorizationFailed", `Only an owner can invite owners. Your role is ${own}.`, { role: own });
   return inTransaction(async (client) => {
     const organizationName = await lockSeat(ctx, client, organizationId, email);
     await refuseTooMany(ctx, client, organizationId);
@@ -64,7 +64,7 @@ export async function invite(ctx: Ctx, { organizationId, email, role }: Invite):
       [organizationId, email],
     );
     if (open[0])
-      fail("InvalidInput", "This address is invited already. Send that invitation again, or withdraw it.", {
+      fail("InvalidInput", "This address already has an invitation. Send it again, or withdraw it.", {
         invitationId: open[0].id,
       });
     const id = newId("invitation");
@@ -95,7 +95,7 @@ export async function resendInvitation(ctx: Ctx, invitationId: string): Promise<
     await refuseTooMany(ctx, client, organizationId);
     const now = ctx.now();
     const waitMs = before.sent_at.getTime() + LETTER_EVERY_MS - now.getTime();
-    if (waitMs > 0) tooSoon("This invitation was sent a moment ago.", waitMs);
+    if (waitMs > 0) tooSoon("This invitation was just sent. Wait a moment before you send it again.", waitMs);
     const { nonce, tokenHash, expiresAt } = makeToken(invitationId, now);
     const { rows } = await client.query<Row>(
       `UPDATE invitation SET nonce = $2, token_hash = $3, invited_by = $4, sent_at = $5, expires_at = $6 WHERE id = $1
@@ -133,7 +133,7 @@ async function lockOpen(ctx: Ctx, client: PoolClient, invitationId: string): Pro
   if (!row || !roleIn(ctx, row.organization_id)) fail("NotFound", "There is no such invitation.");
   const own = requireRoleIn(ctx, row.organization_id, "admin");
   if (!isAtLeast(own, Role.parse(row.role)))
-    fail("AuthorizationFailed", `This invitation is of an owner's making. Your role is ${own}.`, {
+    fail("AuthorizationFailed", `Only an owner can change this invitation. Your role is ${own}.`, {
       role: own,
     });
   return row;
@@ -170,7 +170,7 @@ async function refuseTooMany(ctx: Ctx, client: PoolClient, organizationId: strin
   if (!canWriteLetters())
     fail(
       "InvalidInput",
-      "This installation sends no mail, so nobody can be invited. An operator can make accounts.",
+      "This installation does not send mail, so it cannot send invitations. Ask your operator to create the account.",
       {
         reason: "no_mail",
       },
@@ -182,7 +182,10 @@ async function refuseTooMany(ctx: Ctx, client: PoolClient, organizationId: strin
   );
   const { count = 0, oldest = null } = rows[0] ?? {};
   if (count >= MOST_LETTERS_A_DAY && oldest)
-    tooSoon("Too many invitations were sent today.", oldest.getTime() + DAY_MS - ctx.now().getTime());
+    tooSoon(
+      "Too many invitations were sent today. Try again tomorrow.",
+      oldest.getTime() + DAY_MS - ctx.now().getTime(),
+    );
 }
 
 function tooSoon(message: string, waitMs: number): never {

@@ -296,7 +296,7 @@ test("a vendor outside is no route to weights at a private address, and the refu
   expect(await refused(submit(ctx, [own], "fal"))).toMatchObject({
     code: "ROUTE_UNAVAILABLE",
     details: { alternates: expect.arrayContaining(["sandbox/sandbox-1"]) },
-    message: expect.stringContaining("No vendor can fetch weights from http://localhost:3000"),
+    message: expect.stringContaining("Providers cannot download weights from http://localhost:3000"),
   });
   setSettings({ PUBLIC_URL: "https://capstan.example.com" });
   await submit(ctx, [own], "fal");

@@ -230,7 +230,7 @@ test("only routes that take all of them are quoted, taken and named as alternati
     expect(refusal).toMatchObject({
       code: "ROUTE_UNAVAILABLE",
       details: { alternates: expect.arrayContaining(["sandbox/sandbox-1", "sandbox/sandbox-2"]) },
-      message: expect.stringContaining('Only models that take the adapter "First" may draw this.'),
+      message: expect.stringContaining('Only models that support the adapter "First" can run this.'),
     });
   }
   await jobs.submit(ctx, IMAGE, { input: named, preferredModel: "fal-ai/flux/dev", autoSelect: true });

@@ -86,7 +86,7 @@ async function admitOrFind(
   recent.add(keyOf(submission));
   if (admitted) return { jobId, fresh: told(prepared, admitted) };
   const first = await findFirst(submission);
-  if (!first) throw new Error("an idempotency key was taken, but its job is not there");
+  if (!first) throw new Error("an idempotency key is taken, but its job does not exist");
   if (first.request_hash !== submission.requestHash) refuseKey(first.id);
   return { jobId: first.id, fresh: null };
 }
@@ -104,7 +104,7 @@ const isSnapshot = (content: Json): content is Record<string, Json> =>
   typeof content === "object" && content !== null && !Array.isArray(content);
 
 function refuseKey(jobId: string): never {
-  fail("IdempotencyConflict", "This idempotency key already stands for another request.", { jobId });
+  fail("IdempotencyConflict", "This idempotency key was already used for a different request.", { jobId });
 }
 
 /** With what the statement added to the row: warnings of stored budgets, and their events. */
@@ -233,7 +233,7 @@ export async function refuseOverload(projectId: string, nowMs: number) {
   if (known.count > MOST_UNFINISHED) {
     fail(
       "DURABLE_CONCURRENCY_LIMIT",
-      `This project has ${MOST_UNFINISHED} unfinished jobs; wait for some to end.`,
+      `This project already has ${MOST_UNFINISHED} unfinished jobs. Wait until some have ended.`,
       { current: known.count - 1, limit: MOST_UNFINISHED, retryAfterSeconds: COUNTED_EVERY_MS / 1000 },
     );
   }

@@ -145,7 +145,7 @@ async function storeAndEnd(
     return endAnswered(ctx, work, { ...row, ...written.attempt }, lease, kept);
   }
   const stored = await attemptOf(work.job);
-  if (!stored) throw new Error("the attempt that was just answered is not there");
+  if (!stored) throw new Error("the attempt that was just answered does not exist");
   return endAnswered(ctx, work, stored, lease);
 }
 
@@ -206,7 +206,7 @@ export async function endAnswered(
         const told = { ...outcome, outcome: "failed" as const, code, message };
         return end(ctx, work, row, lease, { ...ended, outcome: told });
       }
-      log.error({ err: cause, jobId: work.job.id, tried }, "the files of an answer could not be worked on");
+      log.error({ err: cause, jobId: work.job.id, tried }, "the files of an answer could not be processed");
       const waitMs = REFINE_WAITS_MS[tried - 1];
       if (waitMs !== undefined) {
         await new Promise((resolve) => setTimeout(resolve, waitMs));

@@ -117,9 +117,12 @@ export async function requireDecider(ctx: Ctx, job: JobRow, feature: PlanFeature
   if (!job.approval?.isDifferentApproverRequired && !wantsSecondPerson(project)) return;
   const person = personBehind(ctx.principal);
   if (!isPerson(person))
-    fail("AuthorizationFailed", "A second person has to decide, and who is behind this key is not known.");
+    fail(
+      "AuthorizationFailed",
+      "A second person must decide, and this key does not belong to a known person. Decide in the panel.",
+    );
   if (person === job.submitted_by)
-    fail("AuthorizationFailed", "Another person than the one who submitted the job has to decide.");
+    fail("AuthorizationFailed", "You submitted this job, so someone else must decide on it.");
 }
 
 /** Ends a job that nobody decided about in time: the same as a no, and told apart. False like `endIdle`. */
@@ -127,7 +130,7 @@ export const expireApproval = async (ctx: Ctx, job: JobRow): Promise<boolean> =>
   endIdle(ctx, job, await attemptOf(job), {
     to: "canceled",
     code: "ApprovalExpired",
-    message: "Nobody approved the job before its approval deadline.",
+    message: "The job was not approved before its deadline.",
   });
 
 /** The job as whoever decides finds it: one whose deadline has passed has ended, whether the sweep has come by or not. */
@@ -150,10 +153,14 @@ export async function approve(ctx: Ctx, jobId: string, body?: JobApproveBody): P
   const { approval } = job;
   const authorized = body?.authorizedMaxAmount;
   if (typeof authorized === "number" && usdToMicros(authorized) < approval.estimatedMicros) {
-    fail("EstimateExceedsMaxCost", "The estimate is above the amount that was authorized.", {
-      authorizedMaxAmount: authorized,
-      estimatedCost: microsToUsd(approval.estimatedMicros),
-    });
+    fail(
+      "EstimateExceedsMaxCost",
+      "The estimate is higher than authorizedMaxAmount. Authorize at least details.estimatedCost.",
+      {
+        authorizedMaxAmount: authorized,
+        estimatedCost: microsToUsd(approval.estimatedMicros),
+      },
+    );
   }
   const now = ctx.now();
   const waitedMs = job.started_at ? now.getTime() - Date.parse(approval.requestedAt) : 0;
@@ -197,7 +204,7 @@ export async function reject(ctx: Ctx, jobId: string): Promise<Job> {
   const isDone = await endIdle(ctx, job, await attemptOf(job), {
     to: "canceled",
     code: "ApprovalRejected",
-    message: "A person who may decide did not approve the job.",
+    message: "The job was rejected.",
     before: [{ type: "job.rejected", payload: toldBy(ctx, {}) }],
   });
   if (!isDone) return reject(ctx, jobId);
@@ -208,7 +215,9 @@ export async function reject(ctx: Ctx, jobId: string): Promise<Job> {
 async function decidedBefore(ctx: Ctx, job: JobRow, wanted: "approved" | "rejected"): Promise<Job> {
   const was = job.error_code === "ApprovalRejected" ? "rejected" : job.approval?.decision?.decision;
   if (was !== wanted || (wanted === "approved" && job.status === "canceled")) {
-    fail("JobNotAwaitingApproval", "The job does not wait for approval.", { status: job.status });
+    fail("JobNotAwaitingApproval", "The job is not waiting for approval. Read it to see its status.", {
+      status: job.status,
+    });
   }
   return get(ctx, job.id, "approvals:write");
 }

@@ -46,7 +46,9 @@ async function findWaiting(ctx: Ctx, jobId: string): Promise<{ job: JobRow; atte
   const job = (await readJob(jobId)) ?? fail("NotFound", "There is no such job.");
   const attempt = await attemptOf(job);
   if (job.status !== "needs_attention" || !attempt) {
-    fail("JobNotInAttention", "The job does not wait for an operator.", { status: job.status });
+    fail("JobNotInAttention", "The job is not waiting for an operator. Read it to see its status.", {
+      status: job.status,
+    });
   }
   return { job, attempt };
 }
@@ -54,7 +56,7 @@ async function findWaiting(ctx: Ctx, jobId: string): Promise<{ job: JobRow; atte
 /** The answer's content, which the first two ways out need. */
 const contentOf = async (job: JobRow) =>
   (await findSetAside(job.id)) ??
-  fail("RetryNotSafe", "The provider's answer could not be kept. The job can only be failed or canceled.");
+  fail("RetryNotSafe", "The provider's answer could not be stored. Fail or cancel the job.");
 
 /** The operator's first way out: the step that kept failing is done again with the answer that was kept. */
 export async function retryStep(ctx: Ctx, jobId: string): Promise<Job> {
@@ -83,7 +85,7 @@ export async function acceptAsIs(ctx: Ctx, jobId: string): Promise<Job> {
   if (attempt.stage !== null)
     fail(
       "RetryNotSafe",
-      "What a stage made is not what was asked for. Retry its step, or fail or cancel the job.",
+      "The output of this stage is not the requested output. Retry the step, or fail or cancel the job.",
     );
   const now = ctx.now();
   const before = endedBefore(attempt);
@@ -120,7 +122,7 @@ export async function failWaiting(ctx: Ctx, jobId: string): Promise<Job> {
   await endIdle(ctx, job, attempt, {
     to: "failed",
     code: "failed",
-    message: "The provider's work was paid for, but a later step kept failing; an operator ended the job.",
+    message: "The provider's work is paid for, but a later step kept failing, and an operator ended the job.",
   });
   await noteDecision(ctx, job, "job.attention_failed");
   return view(ctx, jobId);

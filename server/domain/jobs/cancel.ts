@@ -30,7 +30,9 @@ export async function cancel(ctx: Ctx, jobId: string): Promise<Job> {
   }
   const after = await get(ctx, jobId, "jobs:write");
   if (after.status === "succeeded" || after.status === "failed") {
-    fail("JobNotCancelable", `The job has already ${after.status}.`, { status: after.status });
+    fail("JobNotCancelable", `The job can no longer be canceled: its status is ${after.status}.`, {
+      status: after.status,
+    });
   }
   // Between the read and the move a worker or a person was faster: what has become of the job is canceled, then.
   return after.status === "canceled" || after.status === "canceling" ? after : cancel(ctx, jobId);

@@ -162,7 +162,7 @@ test("a refused tier is left once, for standard rates, and the record says so", 
         tierRefusal: {
           tier: "flex",
           httpStatus: 400,
-          message: "This sandbox model does not offer the tier. (HTTP 400)",
+          message: "This sandbox model does not support this tier. (HTTP 400)",
         },
       },
     ],

@@ -12,7 +12,10 @@ export function wake(jobs: Wake[]): void {
   if (jobs.length === 0) return;
   const sending = usesInngestServer ? Promise.all(jobs.map(sendWithOthers)) : send(jobs);
   sending.catch((cause) =>
-    log.warn({ err: cause, jobIds: jobs.map(({ id }) => id) }, "wakes were not sent; the sweeper will"),
+    log.warn(
+      { err: cause, jobIds: jobs.map(({ id }) => id) },
+      "wakes could not be sent; the sweeper will send them",
+    ),
   );
 }
 

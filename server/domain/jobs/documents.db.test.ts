@@ -193,7 +193,7 @@ describe("refused at its field, and nothing is sent or written", () => {
       "text that is none",
       () => ({ document: encoded(Buffer.from([0x80, 0x81]), "text/plain") }),
       BASE64,
-      /no text in UTF-8/,
+      /not UTF-8 text/,
     ],
     ["text with NUL", () => ({ document: encoded(Buffer.from("a\0b"), "text/markdown") }), BASE64, /no text/],
     ["an empty file", () => ({ document: encoded(Buffer.from(" \n"), "text/plain") }), BASE64, /empty/],

@@ -109,7 +109,7 @@ export function frameWriter(
       else isClosed = true; // ended by somebody else: nothing is added to it
       failures = 0;
     } catch (cause) {
-      log.warn({ err: cause, jobId: job.id }, "text of a stream could not be stored");
+      log.warn({ err: cause, jobId: job.id }, "streamed text could not be stored");
       waiting = [...pieces, ...waiting]; // in order, and with the same ids: written twice is written once
       await new Promise((resolve) => setTimeout(resolve, STORE_WAITS_MS[failures] ?? 0));
       if (++failures > STORE_WAITS_MS.length) isClosed = true;
@@ -196,7 +196,7 @@ function startOf(job: Pick<JobRow, "id" | "capability_key" | "started_at" | "cre
 /** The last frames of an ended execution, as its rows have it. */
 async function endOf(jobId: string, lastId: number): Promise<Frame[]> {
   const job = await readJob(jobId);
-  if (!job) throw new Error(`the execution ${jobId} that was just read is not there`);
+  if (!job) throw new Error(`the execution ${jobId} that was just read does not exist`);
   const [attempt, payloads] = await Promise.all([attemptOf(job), payloadsOf(job)]);
   const usage = usageOf(job, attempt);
   const receiptId = receiptIdOf(job.id);
@@ -254,7 +254,8 @@ export async function followFrames(
   pace?: Pace,
 ): Promise<AsyncIterable<Page<Frame>>> {
   const job = await findJob(ctx, executionId, right);
-  if (job.operation !== "invoke") fail("NotFound", "There is no such execution; a job has events.");
+  if (job.operation !== "invoke")
+    fail("NotFound", "There is no such streamed execution. For a job, read its events.");
   const topics = [job.id, framesTopic(job.id)];
   return followPages(
     ctx,

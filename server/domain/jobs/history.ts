@@ -14,7 +14,11 @@ function readCursor(cursor: string | undefined): string | undefined {
   const parsed = z.safeParse(Cursor, cursor);
   if (!parsed.success)
     throw new ValidationFault([
-      { loc: ["query", "cursor"], msg: "This is not a cursor of this list.", type: "value_error" },
+      {
+        loc: ["query", "cursor"],
+        msg: "This cursor is not valid for this list. Start again without a cursor.",
+        type: "value_error",
+      },
     ]);
   return parsed.data;
 }

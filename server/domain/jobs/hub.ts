@@ -130,7 +130,7 @@ function makeHub(): Hub {
     } catch (cause) {
       // They stay where they are; the next look tries again.
       for (const follower of group) follower.hasNews = true;
-      log.warn({ err: cause, followers: group.length }, "what is followed could not be read");
+      log.warn({ err: cause, followers: group.length }, "followed jobs could not be read");
     }
   }
 
@@ -175,10 +175,7 @@ function makeHub(): Hub {
         look(); // what was written before we could hear of it
       })
       .catch((cause) => {
-        log.warn(
-          { err: cause },
-          "the connection that hears of events was lost; followers look by themselves",
-        );
+        log.warn({ err: cause }, "the event listener lost its connection; followers poll until it is back");
         lost();
       });
   }

@@ -53,7 +53,7 @@ async function sendAll(): Promise<void> {
     }
   } catch (cause) {
     // Not when the process is closing: then nobody is told, and followers elsewhere look by themselves.
-    if (!relaxedPool.ending) log.warn({ err: cause }, "followers were not told; they look by themselves");
+    if (!relaxedPool.ending) log.warn({ err: cause }, "followers could not be notified; they poll instead");
   }
   isOnItsWay = false;
   if (untold.size > 0) schedule();

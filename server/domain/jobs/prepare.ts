@@ -87,7 +87,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
     const submit = `/v1/capabilities/${capability.key}/jobs`;
     fail(
       "USE_JOBS",
-      `The estimate needs a person's approval, which only a durable job can wait for: POST ${submit}.`,
+      `The estimate needs a person's approval, and only a durable job can wait for it. Use POST ${submit}.`,
       {
         submit,
       },
@@ -193,7 +193,7 @@ async function checkOpenEnded(
   throw new ValidationFault([
     {
       loc: ["body", "conversation", "settings", "members", open],
-      msg: `It passes by * alone and may change the price, while the ceiling of ${scope} prevents. List it by its name on the connection, or leave it out.`,
+      msg: `This member may change the price, so the "prevent" ceiling of ${scope} blocks it unless the connection lists it by name. List it there, or leave it out.`,
       type: "unsupported",
     },
   ]);
@@ -252,7 +252,7 @@ function syncSeconds(capability: Capability, asked: number | null | undefined): 
   if (!asked || asked <= most) return asked ?? most;
   if (capability.modes.includes("job_async")) {
     const submit = `/v1/capabilities/${capability.key}/jobs`;
-    fail("USE_JOBS", `A synchronous run takes at most ${most} seconds; use POST ${submit} for more.`, {
+    fail("USE_JOBS", `A synchronous run can take at most ${most} seconds. Use POST ${submit} for more.`, {
       submit,
     });
   }

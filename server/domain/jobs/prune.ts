@@ -185,7 +185,7 @@ async function pruneArtifacts(now: Date, after: string, projectId: string | null
     } catch (cause) {
       log.error(
         { err: cause, sha256 },
-        "the bytes of an artifact could not be removed; the next run tries again",
+        "an artifact's content could not be removed; the next run tries again",
       );
     }
   }

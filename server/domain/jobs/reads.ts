@@ -70,7 +70,9 @@ export async function receipt(ctx: Ctx, jobId: string): Promise<Receipt> {
   const job = await findJob(ctx, jobId);
   refuseBlind(job, "The receipt");
   if (!TERMINAL.includes(job.status)) {
-    fail("JobNotFinished", "The receipt is sealed when the job has ended.", { status: job.status });
+    fail("JobNotFinished", "The job has not ended, so its receipt is not sealed yet.", {
+      status: job.status,
+    });
   }
   const sealed = await sealedReceiptOf(job);
   if (!sealed) throw new Error(`job ${job.id} has ended without a receipt`);
@@ -86,9 +88,9 @@ export async function artifact(
 ): Promise<ArtifactRow> {
   const job = await findJob(ctx, jobId, right);
   const found = (await artifactsOf(job)).find((each) => each.artifact_id === artifactId);
-  if (!found) fail("NotFound", "There is no such artifact of this job.");
+  if (!found) fail("NotFound", "This job has no such artifact.");
   if (found.pruned_at || !(await artifactStore().stat(found.sha256)))
-    fail("Gone", "The content of this artifact was removed.");
+    fail("Gone", "The content of this artifact was removed at the end of its retention.");
   return job.is_blind
     ? { ...found, filename: entryFilename(await entryPlaceOf(job), found.media_type) }
     : found;

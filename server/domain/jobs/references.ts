@@ -70,7 +70,11 @@ function readCursor(cursor: string): string {
   const parsed = z.safeParse(idSchema("artifact"), cursor);
   if (parsed.success) return parsed.data;
   throw new ValidationFault([
-    { loc: ["query", "cursor"], msg: "This is not a cursor of this list.", type: "value_error" },
+    {
+      loc: ["query", "cursor"],
+      msg: "This cursor is not valid for this list. Start again without a cursor.",
+      type: "value_error",
+    },
   ]);
 }
 

@@ -108,7 +108,7 @@ export function watchWaiter(
       })
       .then(
         () => {},
-        (cause) => log.warn({ err: cause, jobId }, "a request that lost its caller could not be noted"),
+        (cause) => log.warn({ err: cause, jobId }, "a disconnected request could not be recorded"),
       );
   ctx.unkeyed.answeredEarly = () => lose("answered_early");
   const signal = ctx.signal?.();

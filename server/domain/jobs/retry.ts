@@ -16,15 +16,17 @@ import { findWholeJob, requestContentOf } from "./rows";
  */
 export async function retry(ctx: Ctx, jobId: string, idempotencyHeader?: string): Promise<Job> {
   const { job, parts } = await findWholeJob(ctx, jobId, "capabilities:run");
-  refuseBlind(job, "Whether it can be run again safely");
+  refuseBlind(job, "Whether it is safe to run again");
   if (job.operation !== "jobs") {
     const invoke = `/v1/capabilities/${job.capability_key}/invoke`;
-    fail("USE_INVOKE", `A synchronous run is started again by POST ${invoke}.`, { invoke });
+    fail("USE_INVOKE", `A synchronous execution cannot be retried as a job. Send POST ${invoke} again.`, {
+      invoke,
+    });
   }
   if (!isNewKeySafe(job, parts.attempt)) {
     fail(
       "RetryNotSafe",
-      "This job cannot be run again safely: it has not ended, or its provider may have worked.",
+      "It is not safe to run this job again: it has not ended, or the provider may have run it. Read the job first.",
       {
         status: job.status,
         ...(job.error_code ? { errorCode: job.error_code } : {}),
@@ -33,7 +35,10 @@ export async function retry(ctx: Ctx, jobId: string, idempotencyHeader?: string)
   }
   const snapshot = requestContentOf(job, parts.payloads);
   if (typeof snapshot !== "object" || snapshot === null || Array.isArray(snapshot))
-    fail("PayloadUnavailable", "The content of the request is not kept (any more); submit it again.");
+    fail(
+      "PayloadUnavailable",
+      "The content of the request was removed or never stored. Submit the request again.",
+    );
   const { capability: _, conversation, ...request } = snapshot;
   const idempotencyKey = settleKey(undefined, idempotencyHeader) ?? `retry-${job.id}`;
   const raw = { ...request, idempotencyKey } as RawEnvelope; // was one

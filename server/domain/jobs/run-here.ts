@@ -34,12 +34,12 @@ export async function runHere(
   } catch (cause) {
     const why: AbortReason | null = signal.aborted ? signal.reason : null;
     if (why === "deadline") {
-      const message = `The work was not done after ${job.execution_seconds} seconds.`;
+      const message = `The execution did not finish within ${job.execution_seconds} seconds.`;
       return endedWithout({ code: "ExecutionTimeout", message, settlement: "released" }, "not_attempted");
     }
     if (why) throw cause;
     const fault = faultOf(cause);
-    if (!fault) ctx.log.error({ err: cause, jobId: job.id }, "a local capability broke");
+    if (!fault) ctx.log.error({ err: cause, jobId: job.id }, "a local capability failed");
     const { code, message, details } = fault ?? BROKEN;
     return endedWithout(
       {
@@ -53,7 +53,11 @@ export async function runHere(
   }
 }
 
-const BROKEN = new Fault("InternalFailure", "The capability broke; the record has the id.", {});
+const BROKEN = new Fault(
+  "InternalFailure",
+  "The capability failed and the failure was logged. Report the execution id to the operator.",
+  {},
+);
 
 /** What refused the work in words of its own; null: it broke. */
 function faultOf(cause: unknown): Fault | null {

@@ -213,7 +213,11 @@ async function readyOrEnd(
   }
 }
 
-const SOURCE_GONE = new Fault("PayloadUnavailable", "A file this job was to work on is no longer there.", {});
+const SOURCE_GONE = new Fault(
+  "PayloadUnavailable",
+  "An input file of this job was removed. Upload it again and submit a new job.",
+  {},
+);
 
 /** Work done here: nothing is sent, and after a crash it is done again. */
 async function runLocally(ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease): Promise<StepResult> {
@@ -242,7 +246,7 @@ async function submit(ctx: Ctx, work: ReadyWork, row: AttemptRow, lease: Lease):
     state: "failed",
     observed,
     code: "PROVIDER_ERROR",
-    message: "The answer is not the text that its reader was shown.",
+    message: "The provider's final answer differs from the text it streamed.",
     settlement: observed.costMicros === null ? "hold" : "cost",
   };
 }

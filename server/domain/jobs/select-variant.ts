@@ -12,11 +12,13 @@ export async function selectVariant(ctx: Ctx, jobId: string, choice: { artifactI
   const job = await findJob(ctx, jobId, "jobs:write");
   await access.project(ctx, job.project_id, "jobs:write");
   if (job.status !== "succeeded")
-    fail("JobNotFinished", "A variant can be selected when the job has succeeded.", { status: job.status });
+    fail("JobNotFinished", "A variant can be selected only after the job has succeeded.", {
+      status: job.status,
+    });
   const variants = (await artifactsOf(job)).filter((artifact) => artifact.variant_index !== null);
   if (!variants.some((variant) => variant.artifact_id === choice.artifactId)) {
     throw new ValidationFault([
-      { loc: ["body", "artifactId"], msg: "This is not a variant of the job.", type: "value_error" },
+      { loc: ["body", "artifactId"], msg: "This job has no such variant.", type: "value_error" },
     ]);
   }
   await pool.query(

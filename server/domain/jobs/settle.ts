@@ -104,7 +104,7 @@ export async function afterAbort(
   if (outcome.why === "canceled")
     return cancelNow(ctx, work, { ...row, submission: sent ? "ambiguous" : "not_attempted" }, lease);
   if (outcome.why === "deadline") {
-    const message = `The provider had not answered after ${work.job.execution_seconds} seconds.`;
+    const message = `The provider did not answer within ${work.job.execution_seconds} seconds.`;
     const ended = endedWithout(
       { code: "ExecutionTimeout", message, settlement: sent ? "hold" : "released" },
       sent ? "attempted" : "not_attempted",

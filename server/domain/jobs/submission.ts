@@ -49,7 +49,10 @@ type Asked = [
 async function readEnvelope(...[ctx, kind, capability, raw, idempotencyHeader]: Asked) {
   const envelope = normalizeEnvelope(kind, raw) as Envelope<"invoke">; // the job envelope is this one less executionMode
   if (envelope.executionMode === "ProductionWorkflow")
-    refuse("executionMode", "ProductionWorkflow is not offered.");
+    refuse(
+      "executionMode",
+      "ProductionWorkflow is not supported. Use RequestResponse, Stream or DurableJob.",
+    );
   checkMode(kind, capability, envelope);
   const key = settleKey(envelope.idempotencyKey, idempotencyHeader);
   const idempotencyKey = ownKeyOf(ctx, key ?? mintKey(kind));
@@ -136,21 +139,21 @@ const refuse = (field: string, msg: string): never => {
 /** Partial output is of a durable job that writes plain text: what a schema or a tool shapes is known at its end only. */
 function checkReader(kind: Kind, capability: Capability, envelope: Envelope<"invoke">) {
   if (!envelope.readerDelivery) return;
-  const only = (what: string) => refuse("readerDelivery", `Partial output is ${what}.`);
+  const only = (what: string) => refuse("readerDelivery", `Partial output ${what}.`);
   if (kind === "invoke")
-    only(`of durable jobs; use POST /v1/capabilities/${capability.key}/jobs, or executionMode Stream`);
+    only(`needs a durable job. Use POST /v1/capabilities/${capability.key}/jobs, or executionMode Stream`);
   if (!capability.key.startsWith("text.") || capability.outputKind !== "text")
-    only(`of capabilities that write plain text; ${capability.key} does not`);
+    only(`needs a capability that writes plain text, and ${capability.key} does not`);
   if (envelope.responseSchema || envelope.input.responseSchema)
-    only("not given together with a responseSchema");
-  if (envelope.toolSchemas?.length) only("not given together with toolSchemas");
+    only("cannot be combined with a responseSchema");
+  if (envelope.toolSchemas?.length) only("cannot be combined with toolSchemas");
 }
 
 /** Refuses a capability that has no durable runs. */
 export function requireDurable({ key, modes }: Capability) {
   const invoke = `/v1/capabilities/${key}/invoke`;
   if (!modes.includes("job_async"))
-    fail("USE_INVOKE", `${key} runs at once; use POST ${invoke}.`, { invoke });
+    fail("USE_INVOKE", `${key} runs synchronously. Use POST ${invoke}.`, { invoke });
 }
 
 function checkMode(kind: "jobs" | "invoke", capability: Capability, envelope: Envelope<"invoke">) {
@@ -158,11 +161,11 @@ function checkMode(kind: "jobs" | "invoke", capability: Capability, envelope: En
   if (kind === "jobs") requireDurable(capability);
   if (kind === "invoke") {
     if (!capability.modes.includes("invoke_sync"))
-      fail("USE_JOBS", `${capability.key} runs as a durable job; use POST ${submit}.`, { submit });
+      fail("USE_JOBS", `${capability.key} runs as a durable job. Use POST ${submit}.`, { submit });
     if (envelope.executionMode === "DurableJob")
-      fail("USE_JOBS", `A durable run goes through POST ${submit}.`, { submit });
+      fail("USE_JOBS", `A durable job is submitted with POST ${submit}.`, { submit });
     if (envelope.executionMode === "Stream" && !capability.modes.includes("invoke_stream")) {
-      refuse("executionMode", `${capability.key} does not stream.`);
+      refuse("executionMode", `${capability.key} does not support streaming.`);
     }
   }
 }

@@ -121,7 +121,7 @@ async function planned<T extends { submission: Submission; plan: ExecutionPlan }
       const work = await workOf(found);
       const same = places.get(work);
       if (same !== undefined) {
-        const msg = `It asks the same of the same model as competitor ${same}.`;
+        const msg = `This is the same request to the same model as competitor ${same}. Change one of them.`;
         throw new ValidationFault([{ loc: ["body"], msg, type: "value_error" }]);
       }
       places.set(work, place);

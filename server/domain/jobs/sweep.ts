@@ -87,13 +87,13 @@ async function reapLeases(ctx: Ctx, now: Date, projectId: string | null): Promis
       await endIdle(ctx, job, attempt, {
         to: "failed",
         code: "InternalFailure",
-        message: "The process that ran this was stopped.",
+        message: "The process that ran this stopped.",
       });
     } else if (now.getTime() > longestLife(job)) {
       await endIdle(ctx, job, attempt, {
         to: "failed",
         code: "ExecutionTimeout",
-        message: "The job was started again and again and never reached its provider.",
+        message: "The job was started several times and never reached its provider.",
       });
     } else {
       await requeue(ctx, job.id, job.fence, job.last_event);

@@ -199,8 +199,9 @@ export function toApproval(job: JobRow): JobApproval | null {
 }
 
 const MESSAGE_OF_WAIT: Record<StoredApproval["reason"], string> = {
-  estimate_above_threshold: "The estimate is above the project's approval threshold.",
-  turnaround_review: "The views of the turnaround are to be reviewed before the mesh is made.",
+  estimate_above_threshold:
+    "The estimate is above the project's approval threshold. A person must approve it.",
+  turnaround_review: "A person must review the drawn views before the mesh is made.",
 };
 
 /** What was executed; where the content was removed, what is known without it. */

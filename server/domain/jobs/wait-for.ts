@@ -42,6 +42,6 @@ export async function waitFor(
   }
   // It may be over because the key is: what is read last is read by who may read it now.
   const principal = ctx.whoNow ? await ctx.whoNow() : ctx.principal;
-  if (!principal) fail("AuthenticationFailed", "This key is not good any more.");
+  if (!principal) fail("AuthenticationFailed", "This API key no longer works. Use another key.");
   return get({ ...ctx, principal }, jobId, right);
 }

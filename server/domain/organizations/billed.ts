@@ -14,7 +14,7 @@ export function billedOrganization(ctx: Ctx, named: string | undefined, least: R
     return principal.organizationId;
   }
   if (!named && principal.kind === "human_session" && principal.memberships.size > 1) {
-    fail("InvalidInput", "You belong to several organizations: name one in organizationId.", {
+    fail("InvalidInput", "You belong to several organizations. Name one in organizationId.", {
       field: "organizationId",
       organizationIds: [...principal.memberships.keys()],
     });
@@ -23,7 +23,9 @@ export function billedOrganization(ctx: Ctx, named: string | undefined, least: R
   const organizationId = named ?? only ?? unknownOrganization();
   const role = roleIn(ctx, organizationId) ?? unknownOrganization();
   if (!isAtLeast(role, least))
-    fail("AuthorizationFailed", `This needs the role ${least} in the organization.`, { role });
+    fail("AuthorizationFailed", `This needs the role ${least} in the organization. Ask an owner for it.`, {
+      role,
+    });
   return organizationId;
 }
 

@@ -37,7 +37,7 @@ export async function countTry(subjects: string[], now: Date): Promise<number[]>
   const retryAfterSeconds = await secondsUntilAllowed(subjects, now);
   if (retryAfterSeconds === 0) return entries;
   await forget(entries); // a refused try is not a guess
-  fail("RateLimited", "Too many tries. Wait a while.", { retryAfterSeconds });
+  fail("RateLimited", "Too many attempts. Wait a few minutes, then try again.", { retryAfterSeconds });
 }
 
 export async function noteFailure(subjects: string[], now: Date): Promise<number[]> {

@@ -90,7 +90,11 @@ export const shownOf = ({ name, prefix, environment, scopes, expiresAt }: KeyRow
 export function refuseMoreThanOwn(role: Role, scopes: readonly ScopeName[]): void {
   const beyond = scopes.filter((scope) => !isAllowed(role, scope));
   if (beyond.length > 0) {
-    fail("AuthorizationFailed", `Your role cannot give a key: ${beyond.join(", ")}.`, { scopes: beyond });
+    fail(
+      "AuthorizationFailed",
+      `Your role cannot grant these scopes: ${beyond.join(", ")}. Remove them, or ask an admin to create the key.`,
+      { scopes: beyond },
+    );
   }
 }
 
@@ -109,11 +113,16 @@ async function placeOf(
     include: { environments: true },
   });
   if (!row || !roleIn(ctx, row.organizationId)) fail("NotFound", "There is no such project.");
-  if (row.status !== "active") fail("InvalidInput", "This project is archived.");
+  if (row.status !== "active")
+    fail("InvalidInput", "This project is archived. Restore it before you create a key for it.");
   const isKnown = row.environments.some(
     ({ slug, status }) => slug === input.environment && status === "active",
   );
-  if (!isKnown) fail("InvalidInput", `The project has no environment ${input.environment}.`);
+  if (!isKnown)
+    fail(
+      "InvalidInput",
+      `The project has no environment ${input.environment}. Create it first, or choose another.`,
+    );
   return { organizationId: row.organizationId, projectId: row.id };
 }
 

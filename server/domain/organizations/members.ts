@@ -50,9 +50,11 @@ export async function changeRole(
   requireRoleIn(ctx, organizationId, "admin");
   await changeAccessBy(async (client) => {
     const { own, target, owners } = await lockMembers(ctx, client, organizationId, userId);
-    if (!isAtLeast(own, "admin")) tooLow(own, "This needs the role admin in the organization.");
-    if (!isAtLeast(own, role)) tooLow(own, `Only an owner makes owners. Your role is ${own}.`);
-    if (!isAtLeast(own, target.role)) tooLow(own, `Only an owner changes an owner. Your role is ${own}.`);
+    if (!isAtLeast(own, "admin"))
+      tooLow(own, "This needs the role admin in the organization. Ask an owner for it.");
+    if (!isAtLeast(own, role)) tooLow(own, `Only an owner can make someone an owner. Your role is ${own}.`);
+    if (!isAtLeast(own, target.role))
+      tooLow(own, `Only an owner can change an owner's role. Your role is ${own}.`);
     if (role === target.role) return;
     if (target.role === "owner" && owners === 1) lastOwner();
     await client.query("UPDATE membership SET role = $3 WHERE organization_id = $1 AND user_id = $2", [
@@ -78,9 +80,10 @@ export async function removeMember(
   requireRoleIn(ctx, organizationId, isOwn ? "viewer" : "admin");
   return changeAccessBy(async (client) => {
     const { own, target, owners } = await lockMembers(ctx, client, organizationId, userId);
-    if (!isOwn && !isAtLeast(own, "admin")) tooLow(own, "This needs the role admin in the organization.");
+    if (!isOwn && !isAtLeast(own, "admin"))
+      tooLow(own, "This needs the role admin in the organization. Ask an owner for it.");
     if (!isOwn && !isAtLeast(own, target.role))
-      tooLow(own, `Only an owner removes an owner. Your role is ${own}.`);
+      tooLow(own, `Only an owner can remove an owner. Your role is ${own}.`);
     if (target.role === "owner" && owners === 1) lastOwner();
     await client.query("DELETE FROM membership WHERE organization_id = $1 AND user_id = $2", [
       organizationId,
@@ -129,5 +132,5 @@ function tooLow(role: RoleName, message: string): never {
 }
 
 function lastOwner(): never {
-  fail("LastOwner", "An organization keeps one owner. Make somebody else an owner first.");
+  fail("LastOwner", "An organization needs at least one owner. Make someone else an owner first.");
 }

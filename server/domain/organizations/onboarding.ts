@@ -17,18 +17,21 @@ export function isOnboardingOpen(): boolean {
 export async function onboard(ctx: Ctx, input: Onboard): Promise<z.output<typeof Onboarded>> {
   const { principal } = ctx;
   if (principal.kind !== "human_session")
-    fail("AuthorizationFailed", "Only a signed-in person makes an organization.");
+    fail("AuthorizationFailed", "Only a signed-in person can create an organization. Sign in first.");
   if (!isOnboardingOpen())
-    fail("AuthorizationFailed", "An operator makes the organizations of this installation.");
+    fail(
+      "AuthorizationFailed",
+      "Only an operator can create organizations in this installation. Ask your operator.",
+    );
   return changeAccess(async (tx) => {
     // Two clicks at once make one organization.
     const [person] = await tx.$queryRaw<{ founded_at: Date | null }[]>`
       SELECT founded_at FROM user_account WHERE id = ${principal.id} FOR UPDATE`;
     if (await tx.membership.findFirst({ where: { userId: principal.id } }))
-      fail("AuthorizationFailed", "You belong to an organization already.");
+      fail("AuthorizationFailed", "You already belong to an organization. Ask an operator for another one.");
     // Each organization begins with an allowance, so leaving one's own does not open another.
     if (person?.founded_at)
-      fail("AuthorizationFailed", "You have made an organization before. Ask an operator for another one.");
+      fail("AuthorizationFailed", "You already created an organization. Ask an operator for another one.");
     await tx.user.update({ where: { id: principal.id }, data: { foundedAt: ctx.now() } });
     const organizationId = newId("organization");
     const displayName = input.organizationName;

@@ -63,7 +63,7 @@ export async function patchProject(
 
 function repositoryOf({ repository, clearRepository }: ProjectSettingsPatch): string | null {
   if (repository && clearRepository)
-    refuse(["clearRepository"], "Give a repository or clear it, not both.", "conflict");
+    refuse(["clearRepository"], "Send a repository or clear it, not both.", "conflict");
   return repository ? JSON.stringify(repository) : null;
 }
 
@@ -73,7 +73,8 @@ async function refuseTakenSlug(client: PoolClient, { id, organization_id }: Proj
     "SELECT FROM project WHERE organization_id = $1 AND slug = $2 AND id <> $3",
     [organization_id, slug, id],
   );
-  if (rowCount) refuse(["slug"], "Another project of the organization has this slug.", "taken");
+  if (rowCount)
+    refuse(["slug"], "Another project in this organization has this slug. Choose another.", "taken");
 }
 
 const activeOf = ({ environments }: ProjectRow) =>
@@ -94,7 +95,7 @@ async function changeEnvironments(
     const at = (field: string) => ["environments", position, field];
     if (!each.id) {
       const slug = each.slug ?? refuse(at("slug"), "A new environment needs a slug.", "missing");
-      if (slugs.has(slug)) refuse(at("slug"), `The project has an environment ${slug} already.`, "taken");
+      if (slugs.has(slug)) refuse(at("slug"), `The project already has an environment ${slug}.`, "taken");
       slugs.add(slug);
       const id = newId("environment");
       const status = each.status ?? "active";
@@ -107,10 +108,10 @@ async function changeEnvironments(
       continue;
     }
     const old = known.get(each.id) ?? refuse(at("id"), "The project has no such environment.", "not_found");
-    if (named.has(each.id)) refuse(at("id"), "This environment is named twice.", "repeated");
+    if (named.has(each.id)) refuse(at("id"), "This environment is listed twice.", "repeated");
     named.add(each.id);
     if (each.slug !== undefined && each.slug !== old.slug)
-      refuse(at("slug"), `The slug of an environment stays: it is ${old.slug}.`, "immutable");
+      refuse(at("slug"), `The slug of an environment cannot change. This one is ${old.slug}.`, "immutable");
     old.status = each.status ?? old.status;
     await client.query(
       "UPDATE environment SET display_name = coalesce($2, display_name), status = $3 WHERE id = $1",
@@ -118,9 +119,9 @@ async function changeEnvironments(
     );
   }
   if (known.size > MOST_ENVIRONMENTS)
-    refuse(["environments"], `A project has at most ${MOST_ENVIRONMENTS} environments.`, "too_many");
+    refuse(["environments"], `A project can have at most ${MOST_ENVIRONMENTS} environments.`, "too_many");
   if (![...known.values()].some(({ status }) => status === "active"))
-    refuse(["environments"], "At least one environment stays active.", "none_active");
+    refuse(["environments"], "At least one environment must stay active.", "none_active");
 }
 
 /** What is not as it was, for the audit log. */

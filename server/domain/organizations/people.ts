@@ -35,7 +35,7 @@ export async function createUser(ctx: Ctx, input: z.output<typeof CreateUser>): 
     if (known && !isOperator(ctx))
       fail(
         "InvalidInput",
-        "This person has an account already. Send them an invitation: joining is theirs to decide.",
+        "This person already has an account. Send them an invitation so that they can choose to join.",
       );
     const id = known?.id ?? newId("user");
     if (!known) {
@@ -78,7 +78,7 @@ export async function grantOperator(ctx: Ctx, { email }: z.output<typeof GrantOp
   requireOperator(ctx);
   return changeAccess(async (tx) => {
     const known = await tx.user.findUnique({ where: { email }, select: { id: true } });
-    if (!known) fail("NotFound", "There is no person with this e-mail address.");
+    if (!known) fail("NotFound", "No account has this e-mail address.");
     const row = await tx.user.update({
       where: { id: known.id },
       data: { isOperator: true },

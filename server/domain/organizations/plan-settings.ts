@@ -61,7 +61,7 @@ export async function changePlan(
   requireOperator(ctx);
   if (plan && !allPlans().some(({ slug }) => slug === plan)) {
     const slugs = allPlans().map(({ slug }) => slug);
-    const msg = `There is no such plan. There are: ${slugs.join(", ")}.`;
+    const msg = `There is no such plan. Use one of: ${slugs.join(", ")}.`;
     throw new ValidationFault([{ loc: ["body", "plan"], msg, type: "unknown" }]);
   }
   return change(ctx, organizationId, "plan.changed", { plan, limits, features });

@@ -52,7 +52,7 @@ export async function insertProject(
   const active = await tx.project.count({ where: { organizationId, status: "active" } });
   requireRoom(settings, "projects", active + 1);
   if ((await tx.project.count({ where: { organizationId } })) >= MOST_PROJECTS)
-    fail("InvalidInput", `An organization has at most ${MOST_PROJECTS} projects.`);
+    fail("InvalidInput", `An organization can have at most ${MOST_PROJECTS} projects. Archive one first.`);
   const isNew = environment && !ENVIRONMENTS.some(({ slug }) => slug === environment);
   const environments = isNew
     ? [...ENVIRONMENTS, { slug: environment, displayName: environment }]

@@ -16,7 +16,9 @@ export function roleIn(ctx: Ctx, organizationId: string): Role | null {
 export function requireRoleIn(ctx: Ctx, organizationId: string, least: Role): Role {
   const role = roleIn(ctx, organizationId) ?? fail("NotFound", "There is no such organization.");
   if (!isAtLeast(role, least)) {
-    fail("AuthorizationFailed", `This needs the role ${least} in the organization.`, { role });
+    fail("AuthorizationFailed", `This needs the role ${least} in the organization. Ask an owner for it.`, {
+      role,
+    });
   }
   return role;
 }

@@ -27,7 +27,7 @@ export async function rotateKey(
     const now = ctx.now();
     const isOver = old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt <= now);
     if (isOver || old.replacedBy)
-      fail("KeyNotRotatable", "This key is revoked, expired or already rotated: make a new one.", {
+      fail("KeyNotRotatable", "This key is revoked, expired or already rotated. Create a new one.", {
         keyId,
         replacedBy: old.replacedBy,
       });

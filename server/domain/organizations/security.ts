@@ -23,7 +23,10 @@ export async function readSecurity(ctx: Ctx, organizationId: string): Promise<Se
   const row = rows[0] ?? noOrganization();
   return {
     ...(securityOf(row.settings) ??
-      fail("InvalidInput", "The security settings of this organization are damaged.")),
+      fail(
+        "InvalidInput",
+        "The security settings of this organization are damaged. Ask your operator to restore them.",
+      )),
     members: row.members,
     membersWithout: isAtLeast(role, "owner") ? row.members_without : null,
     hasSecondFactor: row.has_second_factor,
@@ -76,10 +79,7 @@ async function requireOwnFactor({ principal }: Ctx, client: Queryable): Promise<
     [principal.id],
   );
   if (!rows[0]?.has)
-    fail(
-      "PolicyRejected",
-      "Set up a second factor of your own first: without one you would lock yourself out.",
-    );
+    fail("PolicyRejected", "Set up your own second factor first. Without one you would lock yourself out.");
 }
 
 function noOrganization(): never {

@@ -11,7 +11,7 @@ import { fail } from "@/server/errors";
 export async function sessionContext(ctx: Ctx, projectId?: string): Promise<SessionContext> {
   const { principal } = ctx;
   if (principal.kind !== "service_principal" && principal.kind !== "human_session")
-    fail("AuthorizationFailed", `A ${principal.kind} has no session.`);
+    fail("AuthorizationFailed", `A ${principal.kind} has no session. Sign in or use an API key.`);
   const named = projectId ?? (principal.kind === "service_principal" ? principal.projectId : null);
   const inUse = named ? await access.project(ctx, named, "diagnostics:read") : null;
   const organizationIds =

@@ -18,7 +18,8 @@ export async function createLaunchCode(ctx: Ctx, sessionId: string): Promise<Pan
   requireGiven(ctx);
   const session = await mayChange(ctx, sessionId);
   const now = ctx.now();
-  if (session.revoked_at || session.expires_at <= now) fail("Gone", "This panel session has ended.");
+  if (session.revoked_at || session.expires_at <= now)
+    fail("Gone", "This panel session has ended. Open a new one.");
   await requireOwnTo(ctx, session);
   const [id, code] = [newId("launchCode"), makeTokenText("plc")];
   const expiresAt = new Date(Math.min(now.getTime() + CODE_MS, session.expires_at.getTime()));
@@ -45,7 +46,10 @@ export async function createLaunchCode(ctx: Ctx, sessionId: string): Promise<Pan
 async function requireOwnTo(ctx: Ctx, session: SessionRow): Promise<void> {
   await refuseEscape(ctx, session.organization_id);
   if (ctx.principal.kind === "service_principal" && ctx.principal.environment !== session.environment)
-    fail("AuthorizationFailed", "This panel session is of another environment than the key.");
+    fail(
+      "AuthorizationFailed",
+      "This panel session belongs to another environment than the key. Use a key for its environment.",
+    );
 }
 
 /** Where the page comes from that exchanges a code: of our own the frame decides who shows it. */
@@ -85,7 +89,10 @@ export async function exchangeLaunchCode(ctx: Ctx, code: string, page: Page): Pr
     if (!found || found.used_at || found.expires_at <= now) return gone();
     if (!found.is_live || found.session_expires_at <= now) return gone();
     if (!page.isOwn && !(page.origin !== null && found.allowed_origins.includes(page.origin)))
-      fail("CrossSiteRequest", "This panel session is for pages of other origins.");
+      fail(
+        "CrossSiteRequest",
+        "This panel session does not allow this page's origin. Create a session with this origin.",
+      );
     await client.query("UPDATE panel_launch_code SET used_at = $2 WHERE id = $1", [found.id, now]);
     const accessToken = await insertToken(ctx, client, found.session_id);
     return {
@@ -96,4 +103,5 @@ export async function exchangeLaunchCode(ctx: Ctx, code: string, page: Page): Pr
   });
 }
 
-const gone = (): never => fail("Gone", "This launch code is not valid, or not any more.");
+const gone = (): never =>
+  fail("Gone", "This launch code is not valid, was already used, or has expired. Create a new one.");

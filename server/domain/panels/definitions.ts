@@ -35,7 +35,7 @@ export async function createDefinition(
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) ON CONFLICT DO NOTHING`,
       [id, organizationId, projectId, input.key, input.displayName, input.origin, ctx.principal.id, now],
     );
-    if (!rowCount) invalid("key", "Another panel has this key.", "duplicate");
+    if (!rowCount) invalid("key", "Another panel already has this key. Choose another.", "duplicate");
     await insertVersion(ctx, client, id, 1, {
       ...input,
       capabilityKey: input.capabilityKey ?? null,
@@ -85,14 +85,14 @@ async function insertVersion(
 
 /** The versions of a capability are keys of their own: it ends in the one it is. */
 function checkCapability(key: string | null | undefined, version: string | null | undefined): void {
-  if (version && !key) invalid("capabilityVersion", "Name the capability too.");
+  if (version && !key) invalid("capabilityVersion", "The capability is missing. Send it as well.");
   if (!key) return;
   if (!isCapability(key)) invalid("capabilityKey", `There is no capability ${key}.`, "not_found");
   if (!getCapability(key).modes.includes("job_async"))
-    invalid("capabilityKey", `${key} has no durable jobs, and a panel runs no other.`);
+    invalid("capabilityKey", `${key} does not run as a durable job, and a panel runs only those.`);
   const own = /\.(v\d+)$/.exec(key)?.[1];
   if (version && version !== own && version !== own?.slice(1))
-    invalid("capabilityVersion", `${key} is of version ${own}.`);
+    invalid("capabilityVersion", `${key} has the version ${own}.`);
 }
 
 /** Where a new panel belongs: a project, the organization that is named, or the only one the caller can mean. */
@@ -109,9 +109,13 @@ async function placeOf(
   }
   const allowed = access.scopeOf(ctx, MAKE).organizationIds ?? [];
   const [only, ...others] = organizationId ? allowed.filter((id) => id === organizationId) : allowed;
-  if (!only) return fail("AuthorizationFailed", "Your role in your organizations does not allow this.");
+  if (!only)
+    return fail(
+      "AuthorizationFailed",
+      "Your role does not allow this in any of your organizations. Ask an owner or admin.",
+    );
   if (others.length > 0)
-    invalid("projectId", "You belong to several organizations: name a project.", "missing");
+    invalid("projectId", "You belong to several organizations. Name a project.", "missing");
   return { organizationId: only, projectId: null };
 }
 
@@ -209,7 +213,10 @@ async function mayChange(ctx: Ctx, definitionId: string): Promise<DefinitionRow>
   }
   const allowed = access.scopeOf(ctx, MAKE).organizationIds;
   if (scope.projectId !== null || !(allowed?.includes(row.organization_id) ?? true))
-    fail("AuthorizationFailed", "This panel is of the whole organization, which you may not change.");
+    fail(
+      "AuthorizationFailed",
+      "This panel belongs to the whole organization, and your access is limited to a project. Ask an admin of the organization.",
+    );
   return row;
 }
 

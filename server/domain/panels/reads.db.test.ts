@@ -72,7 +72,9 @@ describe("what it reads is its own", () => {
     const stored = await tenant.post("/v1/payloads", { prompt: "A boat" });
     for (const inputPayloadRef of [stored.json.payloadId, newId("payload")]) {
       const refused = await bare.post(at(IMAGE), { input: { prompt: "A kite" }, inputPayloadRef });
-      expect(refused.json.detail[0].msg).toBe("A panel session has no stored inputs.");
+      expect(refused.json.detail[0].msg).toBe(
+        "A panel session cannot use stored inputs. Send the input itself.",
+      );
     }
     const { quoteId } = (await tenant.post(at(TEXT, "quote"), { input })).json;
     const own = (await bare.post(at(TEXT, "quote"), { input })).json.quoteId;

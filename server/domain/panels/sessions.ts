@@ -112,7 +112,10 @@ export async function refuseEscape(ctx: Ctx, organizationId: string): Promise<vo
     [organizationId, [`principal:${ctx.principal.id}`], ctx.principal.id],
   );
   if (rowCount)
-    fail("AuthorizationFailed", "This key has a ceiling of its own, which its panel sessions would escape.");
+    fail(
+      "AuthorizationFailed",
+      "This key has its own budget, which would not apply to its panel sessions. Use a key without a budget.",
+    );
 }
 
 /** Keeps who makes a session from losing the right meanwhile: the database ends the sessions that are there then. */
@@ -126,7 +129,8 @@ async function holdMaker({ principal }: Ctx, client: Queryable, organizationId: 
           "SELECT FROM membership WHERE user_id = $1 AND organization_id = $2 AND role <> 'viewer' FOR SHARE",
           [principal.id, organizationId],
         );
-  if (held.rowCount === 0) fail("AuthenticationFailed", "This key or session is not valid.");
+  if (held.rowCount === 0)
+    fail("AuthenticationFailed", "This key or session is not valid. Use another key, or sign in again.");
 }
 
 type Named = Pick<PanelSessionCreate, "panelDefinitionId" | "panelDefinitionKey">;
@@ -145,7 +149,7 @@ async function definitionFor(
   );
   const field = id ? "panelDefinitionId" : "panelDefinitionKey";
   if (!row) return invalid([field], "There is no such panel for this project.", "not_found");
-  if (row.status !== "active") invalid([field], `This panel is ${row.status}.`);
+  if (row.status !== "active") invalid([field], `This panel is ${row.status} and cannot be opened.`);
   return row;
 }
 
@@ -153,7 +157,11 @@ function refuseOtherOrigins(wanted: string[], definition: DefinitionRow | null):
   const allowed = definition?.allowed_origins ?? [];
   if (allowed.length === 0) return;
   const place = wanted.findIndex((origin) => !allowed.includes(origin));
-  if (place >= 0) invalid(["allowedOrigins", place], "The panel does not allow this origin.");
+  if (place >= 0)
+    invalid(
+      ["allowedOrigins", place],
+      "The panel does not allow this origin. Add it to the panel's allowed origins.",
+    );
 }
 
 const VISIBLE = `($1::text[] IS NULL OR s.organization_id = ANY($1)) AND ($2::text IS NULL OR s.project_id = $2)`;

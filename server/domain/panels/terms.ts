@@ -38,10 +38,12 @@ export async function inputOf(
   if (principal.kind !== "panel_session") return resolveInput(project.id, asked, isInline, ctx.now());
   const { terms } = principal;
   if (terms.capabilityKey !== null && terms.capabilityKey !== capabilityKey)
-    fail("AuthorizationFailed", `This panel runs ${terms.capabilityKey} and nothing else.`);
+    fail("AuthorizationFailed", `This panel runs only ${terms.capabilityKey}.`);
   const { input } = asked;
   const issues = [
-    ...(asked.inputPayloadRef ? [issue(["inputPayloadRef"], "A panel session has no stored inputs.")] : []),
+    ...(asked.inputPayloadRef
+      ? [issue(["inputPayloadRef"], "A panel session cannot use stored inputs. Send the input itself.")]
+      : []),
     ...lockedFields(terms, input),
     ...outputsAboveMost(terms, input),
     ...adaptersOfOthers(terms, input),
@@ -64,7 +66,9 @@ function lockedFields({ lockedInputs }: PanelTerms, input: JsonObject): Validati
     .filter(
       ([field, value]) => input[field] !== undefined && canonicalText(input[field]) !== canonicalText(value),
     )
-    .map(([field]) => issue(["input", field], "This panel has fixed the value of this field.", "locked"));
+    .map(([field]) =>
+      issue(["input", field], "This panel sets the value of this field. Leave it out.", "locked"),
+    );
 }
 
 function outputsAboveMost({ policy, lockedInputs }: PanelTerms, input: JsonObject): ValidationIssue[] {
@@ -72,7 +76,11 @@ function outputsAboveMost({ policy, lockedInputs }: PanelTerms, input: JsonObjec
   const wanted = lockedInputs.variantCount ?? input.variantCount;
   if (typeof wanted !== "number" || wanted <= maxOutputs) return [];
   return [
-    issue(["input", "variantCount"], `This panel makes at most ${maxOutputs} at once.`, "less_than_equal"),
+    issue(
+      ["input", "variantCount"],
+      `This panel makes at most ${maxOutputs} outputs at once.`,
+      "less_than_equal",
+    ),
   ];
 }
 
@@ -136,11 +144,15 @@ function checkRouting({ policy, lockedInputs }: PanelTerms, asked: Asked): void 
   const { defaultRoutingPolicy, allowedRoutingPolicies } = policy ?? USUAL_POLICY;
   const wanted = routingOf(asked, lockedInputs);
   if (wanted === FREE_CHOICE || [defaultRoutingPolicy, ...allowedRoutingPolicies].includes(wanted)) return;
-  fail("PolicyRejected", `This panel does not allow a request to choose what runs it (${wanted}).`, {
-    policy: "panel",
-    routingPolicy: wanted,
-    allowed: [defaultRoutingPolicy, ...allowedRoutingPolicies],
-  });
+  fail(
+    "PolicyRejected",
+    `This panel does not allow requests to choose a provider or model (${wanted}). Leave it out.`,
+    {
+      policy: "panel",
+      routingPolicy: wanted,
+      allowed: [defaultRoutingPolicy, ...allowedRoutingPolicies],
+    },
+  );
 }
 
 function routingOf({ pin, execution, input }: Asked, locked: JsonObject): string {
@@ -161,7 +173,7 @@ export function checkSpendPerJob(ctx: Ctx, { maximumMicros }: { maximumMicros: M
   const [estimatedCost, ceiling] = [microsToUsd(maximumMicros), microsToUsd(most)];
   fail(
     "BudgetExceeded",
-    `This may cost ${estimatedCost} USD; this panel allows ${ceiling} USD for one job.`,
+    `This may cost ${estimatedCost} USD, and this panel allows at most ${ceiling} USD for one job.`,
     {
       scope: "panel_session",
       field: "maxSpendPerJobMicros",

@@ -40,7 +40,7 @@ export async function applyPaymentMessage(
       const details = { eventId: message.id, type: message.type, reason: wrong };
       ctx.log.error(
         { paymentId: located.id, ...details },
-        "a message contradicts our payment: nothing was credited",
+        "a webhook contradicts the stored payment; nothing was credited",
       );
       await tell(client, ctx, before, "payment.mismatch", details);
       return "mismatch";

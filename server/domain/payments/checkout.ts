@@ -168,7 +168,7 @@ const orderOf = (row: PaymentRow): Parameters<PaymentProvider["openCheckout"]>[0
 });
 
 export function paymentsAreDown(): never {
-  fail("ServiceUnavailable", "The payment provider did not answer. Nothing was charged; try again.", {
+  fail("ServiceUnavailable", "The payment provider did not answer, and nothing was charged. Try again.", {
     retryAfterSeconds: 5,
   });
 }
@@ -178,8 +178,8 @@ function refuseAmount(micros: Micros, leastMicros: Micros): void {
     throw new ValidationFault([{ loc: ["body", "amountMicros"], msg, type, input: micros }]);
   };
   if (micros % MICROS_PER_CENT !== 0)
-    wrong("is no whole number of cents: a multiple of 10000", "multiple_of");
-  if (micros < leastMicros) wrong(`is less than can be paid: at least ${leastMicros}`, "greater_than_equal");
+    wrong("must be a whole number of cents: a multiple of 10000", "multiple_of");
+  if (micros < leastMicros) wrong(`must be at least ${leastMicros}`, "greater_than_equal");
 }
 
 /** The payer, as this provider knows the organization since it last paid. */

@@ -38,7 +38,10 @@ export async function closeDue(ctx: Ctx, organizationId: string | null = null): 
         await providerNamed(row.provider).closeCheckout(row.session_id);
     } catch (cause) {
       if (!(cause instanceof PaymentProviderDown)) throw cause;
-      ctx.log.warn({ err: cause, paymentId: row.id }, "a checkout could not be closed; it is tried again");
+      ctx.log.warn(
+        { err: cause, paymentId: row.id },
+        "a checkout could not be closed and will be tried again",
+      );
       return; // nor will the others be, now
     }
     await pool.query(

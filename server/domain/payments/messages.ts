@@ -17,14 +17,15 @@ export async function receiveStripeMessage(
   signature: string,
   ctx: Ctx = systemCtx("stripe", systemClock),
 ): Promise<Applied> {
-  const stripe = findStripe() ?? fail("NotFound", "Nothing is here.");
+  const stripe = findStripe() ?? fail("NotFound", "There is no webhook endpoint at this path.");
   try {
     const message = stripe.readMessage!(raw, signature, ctx.now()); // Stripe's adapter has it
     return await applyPaymentMessage(ctx, stripe, message);
   } catch (cause) {
-    if (cause instanceof BadSignature) fail("InvalidRequest", "The signature is missing, wrong or too old.");
+    if (cause instanceof BadSignature)
+      fail("InvalidRequest", "The webhook's signature is missing, wrong or too old.");
     if (cause instanceof PaymentProviderDown) {
-      ctx.log.warn({ err: cause }, "Stripe did not say which payment a message is about");
+      ctx.log.warn({ err: cause }, "a Stripe webhook names no payment");
       paymentsAreDown();
     }
     throw cause;

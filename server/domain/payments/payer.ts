@@ -8,6 +8,7 @@ type Person = Extract<Ctx["principal"], { kind: "human_session" }>;
  * ours does. What the person may pay is asked after this.
  */
 export function requirePayer({ principal }: Ctx): Person {
-  if (principal.kind !== "human_session") fail("AuthorizationFailed", "Only a signed-in person can pay.");
+  if (principal.kind !== "human_session")
+    fail("AuthorizationFailed", "Only a signed-in person can pay. Sign in to the panel.");
   return principal;
 }

@@ -13,7 +13,7 @@ export async function openPortal(ctx: Ctx, named: string | undefined): Promise<P
   const organizationId = billedOrganization(ctx, named, "admin");
   const stripe = requireStripe();
   const customerId = await customerOf(organizationId, stripe.name, stripe.isTest);
-  if (!customerId) fail("NotFound", "The portal opens after the first payment.");
+  if (!customerId) fail("NotFound", "The billing portal is available after your first payment.");
   try {
     return { url: await stripe.openPortal!(customerId, `${publicUrl}/billing`) }; // Stripe's adapter has it
   } catch (cause) {
@@ -27,7 +27,7 @@ export async function openPortal(ctx: Ctx, named: string | undefined): Promise<P
 export function startPlanCheckout(ctx: Ctx, named: string | undefined, planKey: string): never {
   billedOrganization(ctx, named, "admin");
   requireStripe();
-  fail("InvalidInput", `The plan ${planKey} is not for sale here.`, {
+  fail("InvalidInput", `The plan ${planKey} cannot be bought in this installation. Ask your operator.`, {
     field: "planKey",
     plans: allPlans().map(({ planKey }) => planKey),
   });

@@ -45,5 +45,8 @@ export function requireStripe(): PaymentProvider {
 }
 
 function notConfigured(): never {
-  fail("billing_not_configured", "Payments are not set up in this installation.");
+  fail(
+    "billing_not_configured",
+    "Payments are not set up in this installation. Ask your operator, or connect your own provider account.",
+  );
 }

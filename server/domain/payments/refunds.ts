@@ -58,7 +58,7 @@ export async function askForRefund(ctx: Ctx, refundId: string): Promise<StepResu
     if (!(cause instanceof PaymentProviderDown)) throw cause;
     ctx.log.warn(
       { err: cause, refundId, paymentId: payment.id },
-      "a refund could not be asked for; it is tried again",
+      "a refund could not be requested and will be tried again",
     );
     return waitMore(ctx, refund);
   }
@@ -67,7 +67,10 @@ export async function askForRefund(ctx: Ctx, refundId: string): Promise<StepResu
 async function ask(ctx: Ctx, refund: RefundRow, payment: PaymentRow): Promise<StepResult> {
   const provider = providerNamed(payment.provider);
   if (payment.provider_payment_id === null) {
-    await end(ctx, refund, payment, { state: "failed", reason: "the provider named no payment" });
+    await end(ctx, refund, payment, {
+      state: "failed",
+      reason: "the payment has no id at the payment provider",
+    });
     return { state: "ended" };
   }
   const answer = await provider.refund({
@@ -104,7 +107,7 @@ async function end(ctx: Ctx, refund: RefundRow, payment: PaymentRow, how: End): 
     const details = { refundId, reason: refund.reason, ...(reason && { error: reason }) };
     await record(ctx, { organizationId, action, subject: payment.id, details }, client);
     if (how.state === "done") return;
-    ctx.log.error({ refundId, paymentId: payment.id, reason }, "the provider refuses a refund");
+    ctx.log.error({ refundId, paymentId: payment.id, reason }, "the payment provider rejected a refund");
     if (payment.subject_id !== null)
       await kindOf(payment.kind).onRefundFailed?.(client, ctx, {
         id: refundId,
@@ -136,7 +139,7 @@ async function later(refundId: string, now: Date): Promise<StepResult> {
 /** Hands a refund that was just written down to the engine, best effort, and says where it stands then. */
 export async function handOnRefund(ctx: Ctx, refund: RefundRow): Promise<RefundState> {
   await dispatchRefunds(ctx.now(), refund.organization_id).catch((cause) =>
-    ctx.log.warn({ err: cause, refundId: refund.id }, "a refund was not handed on; the sweeper will"),
+    ctx.log.warn({ err: cause, refundId: refund.id }, "a refund was not queued; the sweeper will queue it"),
   );
   const { rows } = await pool.query<{ state: RefundState }>(
     "SELECT state FROM payment_refund WHERE id = $1",

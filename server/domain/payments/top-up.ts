@@ -24,7 +24,7 @@ export async function startTopUp(
   const offered = new Map<string, number>(Object.entries(TOP_UP_PRESETS)).get(presetKey ?? "");
   if (offered !== undefined && offered !== amountMicros) {
     throw new ValidationFault([
-      { loc: ["body", "presetKey"], msg: `stands for amountMicros ${offered}`, type: "preset_mismatch" },
+      { loc: ["body", "presetKey"], msg: `means amountMicros ${offered}`, type: "preset_mismatch" },
     ]);
   }
   const { billingCurrency: currency } = await billingSettings(organizationId);

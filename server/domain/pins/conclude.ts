@@ -201,7 +201,7 @@ async function finishSurely(item: Finish, clock: Clock): Promise<boolean> {
       if (waitMs === undefined || !isDatabaseOutage(cause)) throw cause;
       log.warn(
         { err: cause, pinnedId: item.pinnedId, tried },
-        "the end of an execution could not be written yet",
+        "the result of an execution could not be written yet",
       );
       await new Promise<void>((resolve) => clock.after(waitMs, resolve));
     }

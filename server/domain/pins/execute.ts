@@ -63,7 +63,7 @@ export async function execute(work: Work): Promise<Result> {
     const concluded = await conclude(held, { ...how, clocks });
     return concluded ? { state: "ended", end: concluded, told } : { state: "lost" };
   };
-  if (!target || !bytes) return end(unsent("This installation does not have what was pinned any more."));
+  if (!target || !bytes) return end(unsent("This installation no longer has the pinned provider or model."));
   const sentHash = sha256Hex(bytes);
 
   const deadline = startOf(row).getTime() + admissionMs(row, plan);
@@ -71,10 +71,12 @@ export async function execute(work: Work): Promise<Result> {
     if (isLost(lease)) return { state: "lost" };
     if (lease.signal.aborted || work.mayGoOn?.() === false) {
       const isNothing = row.bulk_id !== null && submissionOf(attempts) === "not_attempted";
-      return isNothing ? { state: "stopped" } : end(unsent("It was stopped before the provider took it on."));
+      return isNothing
+        ? { state: "stopped" }
+        : end(unsent("The execution was stopped before the provider accepted it."));
     }
     const account = await accountOf(target, plan, { id: row.project_id, environment: row.environment });
-    if (!account) return end(unsent("The account this runs on is not connected any more."));
+    if (!account) return end(unsent("The provider account of this execution is no longer connected."));
 
     const attempt = opened(row.id, attempts.length + 1, sentHash, clock.now());
     if (
@@ -275,5 +277,5 @@ async function tellHealth(
 ): Promise<void> {
   const account = credentialId === null ? ("sandbox" as const) : { credentialId };
   await noteFailure({ provider, model, account }, reason, clock.now());
-  log.debug({ provider: provider.name, model: model.id, reason }, "a pinned execution was given up");
+  log.debug({ provider: provider.name, model: model.id, reason }, "a pinned execution was abandoned");
 }

@@ -103,7 +103,7 @@ function tierOf({ processing }: SharedRequest, { api, model }: Target): Tier {
   throw new ValidationFault([
     {
       loc: ["body", "processing"],
-      msg: `${model.id} has no deferred processing at this interface.`,
+      msg: `${model.id} does not support deferred processing at this interface.`,
       type: "unsupported",
     },
   ]);
@@ -126,7 +126,7 @@ function mostOutput({ sampling }: SharedRequest, { id, maxOutputTokens }: ModelF
   throw new ValidationFault([
     {
       loc: ["body", "sampling", "maxOutputTokens"],
-      msg: `How long an answer of ${id} may be is not known here: say it, so that its cost has a bound.`,
+      msg: `The output limit of ${id} is unknown. Set it in the request, so that the cost has an upper bound.`,
       type: "missing",
     },
   ]);
@@ -155,7 +155,11 @@ function boundOf(
   const maximumMicros = priceAtMost(model.price, tokens, { tier: "standard" });
   if (estimatedMicros === null || maximumMicros === null)
     throw new ValidationFault([
-      { loc: ["body", "pin", "model"], msg: `No price is known for ${model.id}.`, type: "unknown_price" },
+      {
+        loc: ["body", "pin", "model"],
+        msg: `The price of ${model.id} is unknown, so its cost cannot be estimated.`,
+        type: "unknown_price",
+      },
     ]);
   return { estimatedMicros, maximumMicros };
 }
@@ -170,7 +174,7 @@ function checkLength({ provider, model }: Target, instructions: string, input: s
   if (maxTokens === undefined || actualTokens <= maxTokens) return;
   fail(
     "PromptTooLong",
-    `${instructions ? "Instructions and input have" : "The input has"} at least ${actualTokens} tokens; ${maxTokens} fit into ${model.id}. Nothing was trimmed.`,
+    `${instructions ? "Instructions and input have" : "The input has"} at least ${actualTokens} tokens, and ${model.id} accepts at most ${maxTokens}. Shorten it: nothing is trimmed automatically.`,
     {
       field: "input",
       measurement: "tokens",
@@ -190,7 +194,7 @@ function refuseUnapproved({ approvalThresholdMicros }: ProjectAccess, estimatedM
   if (approvalThresholdMicros === null || estimatedMicros <= approvalThresholdMicros) return;
   fail(
     "PolicyRejected",
-    `This may cost ${microsToUsd(estimatedMicros)} USD; above ${microsToUsd(approvalThresholdMicros)} USD this project asks a person first, which a pinned execution cannot wait for.`,
+    `This may cost ${microsToUsd(estimatedMicros)} USD. Above ${microsToUsd(approvalThresholdMicros)} USD this project needs a person's approval, and a pinned execution cannot wait for one. Lower the cost, or submit a durable job.`,
     { field: "sampling.maxOutputTokens", threshold: microsToUsd(approvalThresholdMicros) },
   );
 }

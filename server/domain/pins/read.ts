@@ -123,7 +123,7 @@ export async function get(ctx: Ctx, receiptId: string): Promise<PinnedRecord> {
   });
   const [row] = rows;
   if (!row || ENDED.includes(row.status)) fail("NotFound", "There is no such receipt.");
-  fail("JobNotFinished", "This execution has not ended; its record is sealed when it has.", {
+  fail("JobNotFinished", "This execution has not ended, so its record is not sealed yet.", {
     status: row.status,
   });
 }
@@ -138,7 +138,11 @@ export async function list(
   const project = await access.project(ctx, projectId, READ);
   if (cursor !== undefined && !z.safeParse(Cursor, cursor).success)
     throw new ValidationFault([
-      { loc: ["query", "cursor"], msg: "This is not a cursor of this list.", type: "value_error" },
+      {
+        loc: ["query", "cursor"],
+        msg: "This cursor is not valid for this list. Start again without a cursor.",
+        type: "value_error",
+      },
     ]);
   const { environment } = access.scopeOf(ctx, READ);
   const { rows } = await pool.query<{ id: string; body: string }>(

@@ -64,7 +64,7 @@ function refuseManaged({ billingMode, execution }: SharedRequest) {
   if (billingMode !== "managed" && execution?.billingMode !== "managed") return;
   fail(
     "MANAGED_PINNED_UNAVAILABLE",
-    "A pinned execution runs on the project's own provider account; managed billing is not offered for it.",
+    "A pinned execution runs on the project's own provider account. Leave out managed billing and connect an account.",
   );
 }
 
@@ -73,7 +73,7 @@ function checkAliases({ timeoutSeconds, limits, execution }: SharedRequest) {
   const conflict = (field: string, values: (number | null | undefined)[]) => {
     const named = values.filter((value) => value !== undefined && value !== null);
     if (new Set(named).size < 2) return;
-    fail("CONFLICTING_EXECUTION_CONSTRAINT", `${field} is given at two places with different values.`, {
+    fail("CONFLICTING_EXECUTION_CONSTRAINT", `${field} has two different values. Send it once.`, {
       field,
       values: named,
     });

@@ -59,7 +59,7 @@ export async function run(
   const admitted = await insertPinned(admission);
   if (!admitted) {
     const taken = await findFirst(wanted);
-    if (!taken) throw new Error("an idempotency key was taken, but its execution is not there");
+    if (!taken) throw new Error("an idempotency key is taken, but its execution does not exist");
     return replay(taken, clock);
   }
   failpoint("after-admission");
@@ -88,7 +88,7 @@ async function findFirst({ key, project, identityHash }: Wanted): Promise<string
   const first = await pinnedOfKey({ projectId: project.id, key });
   if (!first) return null;
   if (first.identity_hash !== identityHash) {
-    fail("IdempotencyConflict", "This idempotency key already stands for another request.", {
+    fail("IdempotencyConflict", "This idempotency key was already used for a different request.", {
       jobId: first.id,
     });
   }
@@ -257,7 +257,7 @@ async function replay(id: string, clock: Clock): Promise<PinnedAnswer> {
   const beganAt = clock.elapsedMs();
   for (;;) {
     const row = await endOf(id);
-    if (!row) throw new Error("an execution that was admitted is not there");
+    if (!row) throw new Error("an admitted execution does not exist");
     if (row.completed_at) return fromRow(row);
     if (clock.elapsedMs() - beganAt > longest(row))
       ambiguous(id, "The first execution with this key is still running.");

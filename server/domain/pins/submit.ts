@@ -148,7 +148,7 @@ const tierThatRan = (hasFlex: boolean | undefined, ran: Tier): Tier => (hasFlex 
 
 function toOutcome(cause: unknown, { target, plan, pinnedId }: Submission, signal: AbortSignal): Outcome {
   if (!(cause instanceof ProviderFault)) {
-    log.error({ err: cause, pinnedId }, "a pinned call broke in an unknown way");
+    log.error({ err: cause, pinnedId }, "a pinned call failed in an unknown way");
     return lost(LOST);
   }
   const { status, providerRequestId, retryAfterMs, usage, aborted } = cause.details;
@@ -184,7 +184,7 @@ function toOutcome(cause: unknown, { target, plan, pinnedId }: Submission, signa
     case "lost":
       return lost(
         aborted && signal.reason === ("deadline" satisfies AbortReason)
-          ? `The provider had not answered after ${plan.limits.timeoutSeconds} seconds. ${LOST}`
+          ? `The request was sent to the provider, which did not answer within ${plan.limits.timeoutSeconds} seconds.`
           : LOST,
       );
   }

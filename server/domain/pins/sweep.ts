@@ -96,8 +96,8 @@ function endOf({ started_at, created_at }: PinnedRow, attempts: PinnedAttemptRow
     code: "ProviderUnavailable",
     message:
       submissionOf(attempts) === "attempted"
-        ? "The process that ran this was stopped while the provider had no capacity."
-        : "The process that ran this was stopped before anything was sent.",
+        ? "The process that ran this stopped while the provider had no capacity."
+        : "The process that ran this stopped before anything was sent.",
     settlement: "released",
     safelyRetryable: true,
     attempt: null,

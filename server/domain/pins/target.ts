@@ -30,13 +30,17 @@ export async function findTarget(pin: Pin, project: Project): Promise<Chosen> {
   const provider = pinnable().find(({ name }) => name === pin.provider);
   if (!provider) {
     const known = pinnable().map(({ name }) => name);
-    return refuse("provider", `No such provider can be pinned; there are ${known.join(", ")}.`);
+    return refuse("provider", `This provider cannot be pinned. Use one of ${known.join(", ")}.`);
   }
   const api = apiOf(provider, pin.api);
-  if (!api) return refuse("api", `${provider.title} can be pinned at ${namesOf(provider).join(", ")}.`);
+  if (!api)
+    return refuse(
+      "api",
+      `${provider.title} cannot be pinned at this interface. Use ${namesOf(provider).join(", ")}.`,
+    );
   if (provider.name === SANDBOX) {
     if (!isSandboxOn || !baseUrlOf(provider))
-      return refuse("provider", "The sandbox is off in this installation.");
+      return refuse("provider", "The sandbox is turned off in this installation.");
     return { provider, api, model: ownModel(provider, pin.model), credentialId: null, isListed: false };
   }
   // What there is not is refused before an account is asked for; of a server of their own only its owners know.
@@ -44,10 +48,14 @@ export async function findTarget(pin: Pin, project: Project): Promise<Chosen> {
   const connections = (await connectionsOf(project)).filter((each) => each.provider === provider.name);
   const [first] = connections;
   if (!first) {
-    fail("CONNECTION_REQUIRED", `No account of ${provider.title} is connected to this project.`, {
-      connectUrl: connectUrlOf(project, provider.name),
-      provider: provider.name,
-    });
+    fail(
+      "CONNECTION_REQUIRED",
+      `No ${provider.title} account is connected to this project. Connect one at details.connectUrl.`,
+      {
+        connectUrl: connectUrlOf(project, provider.name),
+        provider: provider.name,
+      },
+    );
   }
   if (model) return { provider, api, model, credentialId: first.credentialId, isListed: false };
   for (const { credentialId, models } of connections) {
@@ -59,8 +67,7 @@ export async function findTarget(pin: Pin, project: Project): Promise<Chosen> {
 
 function ownModel(provider: Provider, id: string): ModelFacts {
   return (
-    textModel(provider.models, id) ??
-    refuse("model", `${provider.title} has no text model of this name here.`)
+    textModel(provider.models, id) ?? refuse("model", `${provider.title} has no text model with this name.`)
   );
 }
 

@@ -79,10 +79,10 @@ test("that an interface refuses what stands for the content is no refusal of the
   }
   for (const field of ["tools", "sampling.seed", "sampling.maxOutputTokens"]) {
     const target = strict(() => {
-      throw new PinRefusal(field.split("."), "The model does not take it.");
+      throw new PinRefusal(field.split("."), "The model does not support this setting. Leave it out.");
     });
     expect(settingsWithoutContent(target, planOf(asked("auto")))).toEqual({
-      refused: `${field}: The model does not take it.`,
+      refused: `${field}: The model does not support this setting. Leave it out.`,
     });
   }
 });

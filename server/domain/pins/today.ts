@@ -21,8 +21,8 @@ export type PinToday = { resolves: Answer; isSupported: Answer; hasAccount: Answ
 
 export async function pinToday(pin: Pin, place: { id: string; environment: string }): Promise<PinToday> {
   const name = `${pin.provider}/${pin.model} at ${pin.api}`;
-  const resolves = { ok: true, detail: `${name} is known here` };
-  const isSupported = { ok: true, detail: `${pin.provider} is called at its ${pin.api} interface` };
+  const resolves = { ok: true, detail: `${name} is available` };
+  const isSupported = { ok: true, detail: `${pin.provider} supports its ${pin.api} interface` };
   try {
     const { credentialId } = await findTarget(pin, place);
     const detail =
@@ -36,7 +36,7 @@ export async function pinToday(pin: Pin, place: { id: string; environment: strin
       return {
         resolves: isKnown
           ? resolves
-          : { ok: false, detail: "which models there are is known of a connected server only" },
+          : { ok: false, detail: "the models are known only for a connected server" },
         isSupported,
         hasAccount: { ok: false, detail: cause.message },
       };
@@ -47,7 +47,7 @@ export async function pinToday(pin: Pin, place: { id: string; environment: strin
     return {
       resolves: missing,
       isSupported: issue.loc.at(-1) === "model" ? isSupported : missing,
-      hasAccount: { ok: false, detail: "not looked for: the pin names nothing here" },
+      hasAccount: { ok: false, detail: "not checked, because the pin is not available" },
     };
   }
 }
@@ -80,7 +80,7 @@ export async function requestToday(pinnedId: string): Promise<RequestToday | { r
   if (!row) throw new Error("a record has no execution");
   const { plan } = row;
   const target = targetOf(plan);
-  if (!target) return { refused: "This installation does not have what was pinned any more." };
+  if (!target) return { refused: "This installation no longer has the pinned provider or model." };
   const kept = contentOf(row);
   if (!kept) return settingsWithoutContent(target, plan);
   try {

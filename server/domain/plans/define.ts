@@ -49,7 +49,7 @@ function read(text: string | undefined, chosen: string | undefined): Known {
   try {
     json = JSON.parse(text ?? "[]");
   } catch {
-    throw new Error("Wrong settings:\nPLANS: is no JSON.");
+    throw new Error("Wrong settings:\nPLANS: is not valid JSON.");
   }
   const parsed = z.array(Defined).max(32).safeParse(json);
   if (!parsed.success) {
@@ -65,9 +65,9 @@ function read(text: string | undefined, chosen: string | undefined): Known {
   const isOurs = defined.some(({ slug }) => slug === SELF_HOSTED.slug);
   const plans = isOurs ? defined : [...defined, SELF_HOSTED];
   if (new Set(plans.map(({ slug }) => slug)).size < plans.length)
-    throw new Error("Wrong settings:\nPLANS: two plans have one slug.");
+    throw new Error("Wrong settings:\nPLANS: two plans have the same slug.");
   const fallback = plans.find(({ slug }) => slug === (chosen ?? SELF_HOSTED.slug));
-  if (!fallback) throw new Error("Wrong settings:\nDEFAULT_PLAN: is no slug of a plan.");
+  if (!fallback) throw new Error("Wrong settings:\nDEFAULT_PLAN: is not the slug of a plan.");
   return { text, chosen, plans, fallback };
 }
 

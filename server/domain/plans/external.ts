@@ -16,7 +16,11 @@ export function requireExternal({
   organizationSettings,
 }: Pick<ProjectAccess, "id" | "organizationSettings">): void {
   if (allowsExternal(organizationSettings)) return;
-  fail("EXTERNAL_ACTIONS_DISABLED", "This organization has switched off executions that reach a provider.", {
-    upgradeUrl: externalSwitchOf(id),
-  });
+  fail(
+    "EXTERNAL_ACTIONS_DISABLED",
+    "This organization has turned off executions that call a provider. An admin can turn them on in its settings.",
+    {
+      upgradeUrl: externalSwitchOf(id),
+    },
+  );
 }

@@ -15,8 +15,12 @@ export function requireFeature(
   feature: PlanFeature,
 ): void {
   if (!featuresOf(organizationSettings)[feature])
-    fail("CapabilityNotAllowed", `The plan of this organization does not include: ${feature}.`, {
-      feature,
-      plan: planOf(organizationSettings).slug,
-    });
+    fail(
+      "CapabilityNotAllowed",
+      `The plan of this organization does not include ${feature}. Change the plan to use it.`,
+      {
+        feature,
+        plan: planOf(organizationSettings).slug,
+      },
+    );
 }

@@ -56,21 +56,25 @@ export function upgradeOf(settings: Settings, limit: PlanLimit, most: number) {
 }
 
 const WORDS: Record<"users" | "projects" | "environments" | "apiKeys", string> = {
-  users: "members and open invitations of this organization",
-  projects: "active projects of this organization",
-  environments: "active environments of one project",
-  apiKeys: "working keys of this organization",
+  users: "members and open invitations",
+  projects: "active projects",
+  environments: "active environments per project",
+  apiKeys: "active API keys",
 };
 
 /** Refuses what would make it `count`, where the plan has room for fewer. The caller counts under a lock. */
 export function requireRoom(settings: Settings, limit: keyof typeof WORDS, count: number): void {
   const most = limitsOf(settings)[limit];
   if (most === null || count <= most) return;
-  fail("PlanLimitReached", `The plan has room for ${most}: ${WORDS[limit]}.`, {
-    limit,
-    most,
-    current: count - 1,
-    plan: planOf(settings).slug,
-    upgrade: upgradeOf(settings, limit, most),
-  });
+  fail(
+    "PlanLimitReached",
+    `The plan allows at most ${most} ${WORDS[limit]}. Remove one, or change the plan.`,
+    {
+      limit,
+      most,
+      current: count - 1,
+      plan: planOf(settings).slug,
+      upgrade: upgradeOf(settings, limit, most),
+    },
+  );
 }

@@ -368,7 +368,7 @@ describe("who changes what", () => {
     );
     expect(planOf({ plan: "gold" }).slug).toBe("self-hosted");
     setSettings({ PLANS: "[{" });
-    expect(() => allPlans()).toThrow("PLANS: is no JSON.");
+    expect(() => allPlans()).toThrow("PLANS: is not valid JSON.");
     setSettings({ PLANS: '[{"slug":"a","displayName":"A","limits":{"users":0}}]' });
     expect(() => allPlans()).toThrow("PLANS 0.limits.users");
   });

@@ -60,12 +60,12 @@ export function refuseWork(cause: unknown): never {
   if (kind === "active")
     fail(
       "DURABLE_CONCURRENCY_LIMIT",
-      `The plan has room for ${most} unfinished jobs; wait for some to end.`,
+      `The plan allows at most ${most} unfinished jobs. Wait until some have ended.`,
       details,
     );
   fail(
     "RateLimited",
-    `The plan has ${most} synchronous and pinned executions an hour; these are used.`,
+    `The plan allows ${most} synchronous and pinned executions an hour, and all are used. Try again later, or submit durable jobs.`,
     details,
   );
 }

@@ -26,7 +26,7 @@ export async function getLockfile(ctx: Ctx, receiptId: string): Promise<Lockfile
     throw new ValidationFault([
       {
         loc: ["query", "receipt_id"],
-        msg: "This is the receipt of a job, whose route may change; a lockfile is of a pinned execution.",
+        msg: "This is the receipt of a job, whose route can change. A lockfile needs the receipt of a pinned execution.",
         type: "not_pinned",
       },
     ]);
@@ -90,12 +90,12 @@ async function isUnchanged(lockfile: Body, record: PinnedRecord): Promise<pins.A
   const sealed = formOf(lockfile)?.sealed(lockfile);
   const said: string[] = [];
   for (const { path, here, there } of differencesOf(sealed, await lockfileBodyOf(record as unknown as Body)))
-    said.push(`${path} is ${shown(here)}; the record says ${shown(there)}`);
+    said.push(`${path} is ${shown(here)}, but the record has ${shown(there)}`);
   const { checks } = await verifyDocument(lockfile, await publicKeys());
   for (const { name, ok, detail } of checks) if (!ok) said.push(`${name}: ${detail}`);
 
   const today = await pins.requestToday(record.pinnedId);
-  if ("refused" in today) said.push(`it would be refused today: ${today.refused}`);
+  if ("refused" in today) said.push(`it would be rejected today: ${today.refused}`);
   else {
     for (const { path, here, there } of differencesOf(
       today.settings ?? record.settings,
@@ -103,13 +103,13 @@ async function isUnchanged(lockfile: Body, record: PinnedRecord): Promise<pins.A
     ))
       said.push(`settings.${path} would be ${shown(here)} today and was ${shown(there)}`);
     if (today.kept && record.sentHash !== null && today.kept.sentHash !== record.sentHash)
-      said.push("other bytes would be sent today than were sent then");
+      said.push("the bytes sent today would differ from the original bytes");
     if (today.kept && today.kept.requestHash !== record.requestHash)
-      said.push("the request that is kept is not the one of the record's requestHash");
+      said.push("the stored request does not match the record's requestHash");
     if (said.length === 0)
       return {
         ok: today.settings !== null,
-        detail: `the lockfile says what its record says${asFarAs(today)}`,
+        detail: `the lockfile matches its record${asFarAs(today)}`,
       };
   }
   return { ok: false, detail: said.join("; ") };
@@ -119,8 +119,8 @@ async function isUnchanged(lockfile: Body, record: PinnedRecord): Promise<pins.A
 function asFarAs({ settings, kept }: pins.RequestToday): string {
   if (kept) return ", and the same bytes would be sent today";
   return settings
-    ? ", and the settings would be the same today; the content is not kept any more"
-    : "; the content is not kept any more, and without it this interface does not tell what would be sent today";
+    ? ", and the settings would be the same today; the content was removed"
+    : "; the content was removed, and without it this interface cannot show what would be sent today";
 }
 
 /** Who could not pay learned nothing of what they asked for. */
@@ -147,7 +147,7 @@ async function lastRun({ projectId, environment, pin }: PinnedRecord, now: Date)
     ],
   );
   const [last] = rows;
-  if (!last) return { ok: false, detail: "no run of this pin in this environment within the last 30 days" };
+  if (!last) return { ok: false, detail: "no run of this pin in this environment in the last 30 days" };
   return {
     ok: last.status === "succeeded",
     detail: `${last.receipt_id} ${last.status === "ambiguous" ? "is ambiguous" : last.status}, ${last.completed_at.toISOString()}`,

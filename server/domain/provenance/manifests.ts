@@ -56,7 +56,7 @@ export async function createManifest(ctx: Ctx, request: ManifestRequest): Promis
 function projectIdOf({ projectId, context }: ManifestRequest): string | null | undefined {
   const other = context?.projectId;
   if (projectId && other && projectId !== other)
-    fail("CONFLICTING_EXECUTION_CONSTRAINT", "projectId is given at two places with different values.", {
+    fail("CONFLICTING_EXECUTION_CONSTRAINT", "projectId has two different values. Send it once.", {
       field: "projectId",
       values: [projectId, other],
     });
@@ -69,7 +69,7 @@ async function linesOf(projectId: string, environment: string | null, ids: strin
     issues.push({ loc: ["body", "receiptIds", place], msg, type });
   const seen = new Set<string>();
   for (const [place, id] of ids.entries()) {
-    if (seen.has(id)) refuse(place, "This receipt stands in the list already.", "duplicate");
+    if (seen.has(id)) refuse(place, "This receipt is already in the list.", "duplicate");
     seen.add(id);
   }
   const lines: { [member: string]: Json }[] = [];
@@ -116,7 +116,11 @@ export async function listManifests(
   const project = await access.project(ctx, projectId, READ);
   if (cursor !== undefined && !z.safeParse(Cursor, cursor).success)
     throw new ValidationFault([
-      { loc: ["query", "cursor"], msg: "This is not a cursor of this list.", type: "value_error" },
+      {
+        loc: ["query", "cursor"],
+        msg: "This cursor is not valid for this list. Start again without a cursor.",
+        type: "value_error",
+      },
     ]);
   const { rows } = await pool.query<{
     id: string;

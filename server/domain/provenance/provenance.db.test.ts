@@ -207,7 +207,7 @@ describe("a lockfile", () => {
     await pool.query("UPDATE payload SET content = NULL WHERE pinned_id = $1", [executionId]);
     const { verified, checks } = await provenance.verifyLockfile(ctx, { ...lockfile });
     expect(verified).toBe(true);
-    expect(checks[2]?.detail).toContain("the content is not kept any more");
+    expect(checks[2]?.detail).toContain("the content was removed");
   });
 
   test("of an item of a bulk is made, stands, and stands by its settings when the content of either is gone", async () => {
@@ -232,7 +232,7 @@ describe("a lockfile", () => {
     });
     const other = await provenance.getLockfile(ctx, refused!.receiptId!);
     expect((await provenance.verifyLockfile(ctx, { ...other })).checks[2]).toMatchObject({ ok: true });
-    const settingsAlone = { ok: true, detail: expect.stringContaining("the content is not kept any more") };
+    const settingsAlone = { ok: true, detail: expect.stringContaining("the content was removed") };
     await pool.query("UPDATE payload SET content = NULL WHERE bulk_id = $1 AND kind = 'request'", [bulkId]);
     expect(await semantics()).toMatchObject(settingsAlone);
     await pool.query("UPDATE payload SET content = NULL WHERE pinned_id = $1", [record.pinnedId]);

@@ -62,7 +62,7 @@ export function checkCallCeiling(
   }
   fail(
     "BudgetExceeded",
-    `The estimate of ${microsToUsd(maximumMicros)} USD is above this call's ceiling of ${ceiling} USD.`,
+    `This may cost ${microsToUsd(maximumMicros)} USD, which is above this request's ceiling of ${ceiling} USD. Raise the ceiling or lower the cost.`,
     {
       scope: "call",
       field: first.field,

@@ -20,7 +20,7 @@ const OTHER_KINDS: Record<string, string> = {
 function mismatch(reason: string, more: { fields?: string[] } = {}): never {
   fail(
     "QUOTE_MISMATCH",
-    "The quote does not hold for this request; submit without execution.quoteId under a new idempotencyKey.",
+    "The quote does not match this request, so nothing ran. Request a new quote, or submit without execution.quoteId and with a new idempotencyKey.",
     { reason, ...more },
   );
 }
@@ -63,15 +63,11 @@ export async function checkQuote(
 }
 
 function requireReestimate(reason: string, quoted: Estimate, now: Estimate): never {
-  fail(
-    "REESTIMATE_REQUIRED",
-    "What was quoted is not what this request would run on or cost now; quote it again.",
-    {
-      reason,
-      pricingVersion: PRICING_VERSION,
-      quotedPricingVersion: quoted.pricingVersion,
-      quotedMaximum: microsToUsd(quoted.maximumMicros),
-      maximum: microsToUsd(now.maximumMicros),
-    },
-  );
+  fail("REESTIMATE_REQUIRED", "The route or price changed since the quote. Request a new quote.", {
+    reason,
+    pricingVersion: PRICING_VERSION,
+    quotedPricingVersion: quoted.pricingVersion,
+    quotedMaximum: microsToUsd(quoted.maximumMicros),
+    maximum: microsToUsd(now.maximumMicros),
+  });
 }

@@ -156,7 +156,10 @@ export async function estimate(
   }
   const maximum = priceAtMost(price, bounds, bounds);
   if (maximum === null || expected === null)
-    fail("EstimateUnavailable", `No price is known for ${routeKey(route)} with this request.`);
+    fail(
+      "EstimateUnavailable",
+      `The price of ${routeKey(route)} for this request is unknown. Choose another model.`,
+    );
   const bps = feeBpsOf(route.billingMode);
   return {
     pricingVersion: PRICING_VERSION,

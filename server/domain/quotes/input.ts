@@ -18,12 +18,10 @@ export function parseInput(capability: Capability, raw: Record<string, Json>): u
     const allowed = "shape" in capability.input ? Object.keys(capability.input.shape as object) : [];
     const names = unknown.keys.map((key) => `input.${key}`).join(", ");
     const namesModel = unknown.keys.includes("model") && "port" in capability.execute;
-    const instead = namesModel
-      ? " A model is named beside the input: execution.executionConstraints.preferredModel."
-      : "";
+    const instead = namesModel ? " Name a model in execution.executionConstraints.preferredModel." : "";
     fail(
       "UNKNOWN_INPUT_FIELD",
-      `${capability.key} does not take ${names}. It takes ${allowed.join(", ")}.${instead}`,
+      `${capability.key} does not support ${names}. Its inputs are ${allowed.join(", ")}.${instead}`,
       {
         fields: unknown.keys.map((key) => `input.${key}`),
         allowed,
@@ -40,9 +38,13 @@ export function capSync(capability: Capability, input: unknown): unknown {
   const asked = (input as { maxOutputTokens?: number }).maxOutputTokens;
   if (asked !== undefined && asked > most) {
     const submit = `/v1/capabilities/${capability.key}/jobs`;
-    fail("USE_JOBS", `A synchronous answer has at most ${most} output tokens; use POST ${submit} for more.`, {
-      submit,
-    });
+    fail(
+      "USE_JOBS",
+      `A synchronous answer can have at most ${most} output tokens. Use POST ${submit} for more.`,
+      {
+        submit,
+      },
+    );
   }
   return { ...(input as object), maxOutputTokens: asked ?? most };
 }
@@ -99,7 +101,7 @@ export function checkConstraints(
         if (listed !== undefined && actualCharacters > listed) {
           fail(
             "PromptTooLong",
-            `${field} has ${actualCharacters} characters; at most ${listed} fit. Nothing was trimmed.`,
+            `${field} has ${actualCharacters} characters, and at most ${listed} are allowed. Shorten it: nothing is trimmed automatically.`,
             {
               ...base,
               field,
@@ -121,7 +123,7 @@ export function checkConstraints(
       const longest = texts.reduce((a, b) => (b.text.length > a.text.length ? b : a));
       fail(
         "PromptTooLong",
-        `The request has at least ${total} tokens; ${maxTokens} fit into ${modelId}. Nothing was trimmed.`,
+        `The request has at least ${total} tokens, and ${modelId} accepts at most ${maxTokens}. Shorten it: nothing is trimmed automatically.`,
         {
           ...base,
           field: longest.field,

@@ -31,7 +31,7 @@ test("a field the input does not have is refused with those it has, and a model 
       (fault: Error) => fault.message,
     );
   expect(await refused(TEXT, { messages, temprature: 1 })).toBe(
-    `${TEXT} does not take input.temprature. It takes messages, maxOutputTokens, responseFormat, responseSchema.`,
+    `${TEXT} does not support input.temprature. Its inputs are messages, maxOutputTokens, responseFormat, responseSchema.`,
   );
   expect(await refused(TEXT, { messages, model: "sandbox-2" })).toContain(
     "execution.executionConstraints.preferredModel",

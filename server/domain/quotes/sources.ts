@@ -26,9 +26,9 @@ export async function findSources(
         throw new ValidationFault([{ loc: ["body", ...source.field], msg, type: "value_error" }]);
       };
       if (!source.mediaTypes.includes(row.media_type))
-        refuse(`The artifact is ${row.media_type}; this takes ${source.mediaTypes.join(", ")}.`);
+        refuse(`The artifact is ${row.media_type}. Use ${source.mediaTypes.join(", ")}.`);
       if (row.byte_length > source.maxBytes)
-        refuse(`The artifact has ${row.byte_length} bytes; at most ${source.maxBytes} are read.`);
+        refuse(`The artifact has ${row.byte_length} bytes, and at most ${source.maxBytes} are allowed.`);
       return { source, row };
     }),
   );

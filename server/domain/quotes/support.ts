@@ -6,11 +6,11 @@ import { refuseField, type Wanted } from "./wanted";
 
 const WORDS: Record<TextSetting, string> = {
   topP: "top_p",
-  stop: "words to stop at",
+  stop: "stop sequences",
   seed: "a seed",
   frequencyPenalty: "a frequency penalty",
   presencePenalty: "a presence penalty",
-  choices: "several answers to one request",
+  choices: "several answers per request",
 };
 
 /** What is asked beside the input goes to the provider as its own feature, or not at all: the first a model lacks. */
@@ -25,7 +25,7 @@ export function unsupportedBy(
     return { field: "sampling.temperature", what: "a temperature" };
   const { toolChoice } = conversation ?? {};
   if (toolChoice && toolChoice !== "none" && !supports.forcedTools)
-    return { field: "conversation.toolChoice", what: "a tool that must be called" };
+    return { field: "conversation.toolChoice", what: "a required tool call" };
   const { members = {}, ...settings } = conversation?.settings ?? {};
   for (const name of Object.keys(settings))
     if (!takes?.includes(name as TextSetting))
@@ -56,20 +56,23 @@ export function checkSupport(
   const [reached] = able.filter((target) => offersOf(target, connections).length > 0);
   const [known] = able;
   const instead = reached
-    ? ` ${routeKey(reached)} does.`
+    ? ` Use ${routeKey(reached)}.`
     : known
-      ? ` ${routeKey(known)} does, once an account of ${known.provider.title} is connected.`
+      ? ` Connect a ${known.provider.title} account to use ${routeKey(known)}.`
       : lacking.field.includes(".members.")
-        ? " A server you connect by its address takes it, where its connection lists it under passThrough."
+        ? " A server that you connect by its address accepts it if its connection lists it in passThrough."
         : "";
-  refuseField(lacking.field, `${routeKey({ provider, model })} does not take ${lacking.what}.${instead}`);
+  refuseField(lacking.field, `${routeKey({ provider, model })} does not support ${lacking.what}.${instead}`);
 }
 
 /** What runs here has no model: nothing of it may be asked for or chosen. */
 export function refuseModelWords(capability: Capability, wanted: Wanted) {
   const lacking = unsupportedBy({ supports: {} }, wanted);
   if (lacking)
-    refuseField(lacking.field, `${capability.key} runs without a model and does not take ${lacking.what}.`);
+    refuseField(
+      lacking.field,
+      `${capability.key} runs without a model and does not support ${lacking.what}. Leave it out.`,
+    );
   const { providerPin, preferredModel, autoSelect } = wanted.execution.executionConstraints;
   if (wanted.pin || providerPin || (preferredModel && !autoSelect))
     routeUnavailable([], { pin: wanted.pin?.target, providerPin, preferredModel });

@@ -78,12 +78,15 @@ export function billingModeOf(
   const { billingMode } = execution;
   const credentialSource = execution.credentialSource ?? inInput;
   if (inInput && credentialSource !== inInput)
-    refuseField("input.credentialSource", `It differs from execution.credentialSource ${credentialSource}.`);
+    refuseField(
+      "input.credentialSource",
+      `This differs from execution.credentialSource ${credentialSource}. Send one of them.`,
+    );
   const implied = credentialSource && (credentialSource === "customer" ? "byok" : "managed");
   if (implied && billingMode && implied !== billingMode) {
     refuseField(
       "execution.credentialSource",
-      `credentialSource ${credentialSource} means billingMode ${implied}; ${billingMode} is given.`,
+      `credentialSource ${credentialSource} implies billingMode ${implied}, but billingMode is ${billingMode}. Send one of them.`,
     );
   }
   return billingMode ?? implied ?? null;

@@ -25,7 +25,7 @@ export async function revise(
   const content = contentOf(body);
   return changed(requestId, async (client, row) => {
     if (body.projectId && body.projectId !== row.project_id) {
-      const msg = "A revision stays in the project of its request.";
+      const msg = "A revision must be in the same project as its request.";
       throw new ValidationFault([{ loc: ["body", "projectId"], msg, type: "value_error" }]);
     }
     requireMove(row, "revised");
@@ -50,7 +50,7 @@ async function nextNumber(client: PoolClient, row: RequestRow): Promise<number> 
   );
   const number = (rows[0]?.number ?? 0) + 1;
   if (number > MOST_REVISIONS) {
-    fail("PolicyRejected", `A request has at most ${MOST_REVISIONS} revisions. File a new one.`, {
+    fail("PolicyRejected", `A request can have at most ${MOST_REVISIONS} revisions. File a new request.`, {
       mostRevisions: MOST_REVISIONS,
     });
   }

@@ -21,9 +21,13 @@ export function contentOf({ idempotencyKey: _, ...wording }: CapabilityRequestBo
   const body: RevisionRow["body"] = { ...Object.fromEntries(sent), schemaVersion: REQUEST_VERSION };
   const text = canonicalText(body);
   if (Buffer.byteLength(text) > MOST_CONTENT_BYTES)
-    fail("PayloadTooLarge", `A request is larger than ${MOST_CONTENT_BYTES} bytes.`, {
-      maxBytes: MOST_CONTENT_BYTES,
-    });
+    fail(
+      "PayloadTooLarge",
+      `The request is larger than the limit of ${MOST_CONTENT_BYTES} bytes. Shorten it.`,
+      {
+        maxBytes: MOST_CONTENT_BYTES,
+      },
+    );
   return { body, hash: sha256Hex(text) };
 }
 

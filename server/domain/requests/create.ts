@@ -92,7 +92,7 @@ async function firstOfKey(projectId: string, key: string | null, hash: string): 
   ]);
   if (!first) return null;
   if (first.identity_hash !== hash) {
-    fail("IdempotencyConflict", "This idempotency key already stands for another request.", {
+    fail("IdempotencyConflict", "This idempotency key was already used for a different request.", {
       jobId: first.id,
     });
   }
@@ -105,7 +105,7 @@ async function tooMany(projectId: string, now: Date): Promise<never> {
     [projectId, MOST_A_DAY - 1],
   );
   const freeAt = (rows[0]?.at ?? now).getTime() + DAY_SECONDS * 1_000;
-  fail("RateLimited", `A project may file ${MOST_A_DAY} requests a day.`, {
+  fail("RateLimited", `A project can file ${MOST_A_DAY} requests a day. Try again tomorrow.`, {
     retryAfterSeconds: Math.max(1, Math.ceil((freeAt - now.getTime()) / 1_000)),
   });
 }

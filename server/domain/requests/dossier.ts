@@ -92,7 +92,7 @@ export async function revision(ctx: Ctx, { requestId, revisionId }: RevisionRef)
     [revisionId, requestId],
   );
   const [row] = rows;
-  return row ? toRevision(row) : fail("NotFound", "There is no such revision of this request.");
+  return row ? toRevision(row) : fail("NotFound", "This request has no such revision.");
 }
 
 /** Who did what to a request and to what was paid for it, when and from where, latest first. For operators. */

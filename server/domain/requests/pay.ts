@@ -21,19 +21,20 @@ export async function startCommissionCheckout(
   const known = await findQuote(pool, quoteId);
   if (!known || !roleIn(ctx, known.organization_id)) noSuchQuote();
   if (!mayPay(ctx, known.organization_id))
-    fail("AuthorizationFailed", "This needs the role member in the organization.");
+    fail("AuthorizationFailed", "This needs the role member in the organization. Ask an owner for it.");
   const payment = await inTransaction(async (client) => {
     const request = await lockRequest(client, known.request_id);
     const quote = await quoteById(client, quoteId);
     const refuse = (message: string): never =>
       fail("RequestStateConflict", message, { requestId: request.id, status: request.status });
     refuseEnded(quote, ctx.now());
-    if (quote.state === "paid") refuse("This commission quote is paid already.");
+    if (quote.state === "paid") refuse("This commission quote is already paid. Nothing was charged again.");
     const { rows } = await client.query<{ state: "open" | "expired"; processing_at: Date }>(
       `SELECT state, processing_at FROM payment WHERE kind = '${COMMISSION}' AND subject_id = $1 AND processing_at IS NOT NULL`,
       [quoteId],
     );
-    if (rows.some(isProcessing)) refuse("This commission quote is being paid: the money is on its way.");
+    if (rows.some(isProcessing))
+      refuse("A payment for this commission quote is already being processed. Wait for it to complete.");
     return joinPayment(client, ctx, {
       organizationId: quote.organization_id,
       kind: COMMISSION,

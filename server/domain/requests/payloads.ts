@@ -59,7 +59,7 @@ const made = (row: RequestRow): Told =>
   row.capability_key === null ? {} : { capabilityKey: row.capability_key };
 
 function offered(type: RequestEventType, quote: CommissionQuoteRow | null): Told {
-  if (!quote) throw new Error(`${type} tells of a quote: write the quote down before it is told.`);
+  if (!quote) throw new Error(`${type} is about a quote: store the quote before this event.`);
   return {
     quoteId: quote.id,
     price: toMoney(quote.price_micros, quote.currency),

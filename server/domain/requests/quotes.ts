@@ -42,7 +42,7 @@ export async function quote(ctx: Ctx, requestId: string): Promise<CommissionQuot
   const [row] = await readQuotes(pool, "WHERE quote.request_id = $1 ORDER BY quote.id DESC LIMIT 1", [
     request.id,
   ]);
-  if (!row) return fail("NotFound", "There is no quote of this request.");
+  if (!row) return fail("NotFound", "This request has no quote yet.");
   refuseEnded(row, ctx.now());
   return toCommissionQuote(row, row.request_hash, ctx.now());
 }
@@ -53,7 +53,11 @@ export function refuseEnded(row: CommissionQuoteRow, now: Date): void {
   if (reason !== "expired" && reason !== "superseded") return;
   const why = reason === "expired" ? "has expired" : "has been replaced";
   const details = { quoteId: row.id, reason, expiresAt: row.expires_at.toISOString() };
-  fail("Gone", `The quote ${why}; it can no longer be paid.`, details);
+  fail(
+    "Gone",
+    `The quote ${why} and can no longer be paid. Open the request to see its current quote.`,
+    details,
+  );
 }
 
 /** Ends the quote of a locked request that could be paid so far; null: there is none. */
@@ -76,18 +80,19 @@ export async function issueQuote(ctx: Ctx, input: IssueCommissionQuote): Promise
   return inTransaction(async (client) => {
     const row = await lockRequest(client, input.requestId);
     requireMove(row, "quoted");
-    if (row.current_revision_id !== input.revisionId) conflict(row, "The request was reworded meanwhile.");
+    if (row.current_revision_id !== input.revisionId)
+      conflict(row, "The request was revised in the meantime. Read it again before you quote.");
     const [payable] = await readQuotes(
       client,
       "WHERE quote.request_id = $1 AND quote.state = 'active' AND quote.expires_at > $2",
       [row.id, ctx.now()],
     );
-    if (payable) conflict(row, "The request has a quote that can still be paid.");
+    if (payable) conflict(row, "The request already has an open quote. Withdraw it or let it expire first.");
     await endActiveQuote(client, ctx, row.id);
     await insertQuote(client, ctx, id, row, input);
     await move(client, ctx, row, "quoted");
     const [made] = await readQuotes(client, "WHERE quote.id = $1", [id]);
-    if (!made) throw new Error("a quote that was just written is not there");
+    if (!made) throw new Error("a quote that was just written does not exist");
     return toCommissionQuote(made, made.request_hash, ctx.now());
   });
 }

@@ -38,7 +38,11 @@ function readCursor(cursor: string | undefined): string | null {
   if (cursor === undefined) return null;
   if (z.safeParse(Cursor, cursor).success) return cursor;
   throw new ValidationFault([
-    { loc: ["query", "cursor"], msg: "This is not a cursor of this list.", type: "value_error" },
+    {
+      loc: ["query", "cursor"],
+      msg: "This cursor is not valid for this list. Start again without a cursor.",
+      type: "value_error",
+    },
   ]);
 }
 

@@ -39,7 +39,7 @@ function requireAcceptance(request: RequestRow, now: Date): void {
   if (isWithinAcceptance(request, now)) return;
   fail(
     "RequestStateConflict",
-    `It was fulfilled more than ${ACCEPTANCE_WINDOW_DAYS} days ago: its acceptance window has ended.`,
+    `The request was fulfilled more than ${ACCEPTANCE_WINDOW_DAYS} days ago, so its acceptance window has ended.`,
     { requestId: request.id, status: request.status },
   );
 }

@@ -320,7 +320,7 @@ describe("a commission quote", () => {
 });
 
 test.each<[string, unknown, string]>([
-  ["priceMicros", 1_000_001, "no whole number of cents"],
+  ["priceMicros", 1_000_001, "a whole number of cents"],
   ["priceMicros", 990_000, "less than one"],
   ["priceMicros", 1_250.5, "no integer"],
   ["priceMicros", "1250000000", "a text"],

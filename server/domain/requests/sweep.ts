@@ -51,10 +51,7 @@ async function remindDue(ctx: Ctx, organizationId: string | null): Promise<void>
   );
   for (const { id, request_id } of rows)
     await remind(ctx, id, request_id).catch((cause) =>
-      log.error(
-        { err: cause, quoteId: id },
-        "nobody could be reminded of a quote; the next pass tries again",
-      ),
+      log.error({ err: cause, quoteId: id }, "a quote reminder could not be sent; the next run tries again"),
     );
 }
 

@@ -45,10 +45,14 @@ export function canMove(status: RequestStatus, move: Move): boolean {
 /** RequestStateConflict where this cannot be done to the request. */
 export function requireMove(row: Pick<RequestRow, "id" | "status">, move: Move): void {
   if (canMove(row.status, move)) return;
-  fail("RequestStateConflict", `A request that is ${words(row.status)} cannot be ${words(move)}.`, {
-    requestId: row.id,
-    status: row.status,
-  });
+  fail(
+    "RequestStateConflict",
+    `A request with the status "${words(row.status)}" cannot be ${words(move)}. Read the request again.`,
+    {
+      requestId: row.id,
+      status: row.status,
+    },
+  );
 }
 
 const words = (status: string) => status.replaceAll("_", " ");

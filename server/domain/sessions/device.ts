@@ -40,9 +40,13 @@ export async function startDevice(ctx: Ctx, clientName = "A device"): Promise<De
     ],
   );
   if (rowCount === 0)
-    fail("RateLimited", "Too many devices ask to be signed in from here. Wait a while.", {
-      retryAfterSeconds: CODE_SECONDS,
-    });
+    fail(
+      "RateLimited",
+      "Too many devices are signing in from this address. Wait a few minutes, then try again.",
+      {
+        retryAfterSeconds: CODE_SECONDS,
+      },
+    );
   const shown = showUserCode(userCode);
   const verificationUri = new URL("/device", publicUrl).href;
   const verificationUriComplete = `${verificationUri}?${new URLSearchParams({ code: shown })}`;
@@ -111,7 +115,7 @@ export function decideDevice(
 }
 
 function noDevice(): never {
-  fail("NotFound", "No device waits with this code. Look at the code again, or let the device ask anew.");
+  fail("NotFound", "No device is waiting with this code. Check the code, or start again on the device.");
 }
 
 /**
@@ -161,9 +165,15 @@ async function refuseDevice(codeHash: Buffer, now: Date): Promise<never> {
     [codeHash],
   );
   const row = rows[0];
-  if (row?.used_at) fail("Gone", "This device code was used.", { reason: "used" });
-  if (row?.decision === "denied") fail("Gone", "Signing this device in was denied.", { reason: "denied" });
+  if (row?.used_at)
+    fail("Gone", "This device code was already used. Start again on the device.", { reason: "used" });
+  if (row?.decision === "denied")
+    fail("Gone", "The sign-in of this device was denied.", { reason: "denied" });
   if (row && row.decision === null && row.expires_at > now)
-    fail("AuthorizationPending", "Nobody has approved this device yet.", { interval: INTERVAL_SECONDS });
-  return fail("Gone", "This device code works no more. Begin again.", { reason: "expired" });
+    fail(
+      "AuthorizationPending",
+      "This device is not approved yet. Ask again after details.interval seconds.",
+      { interval: INTERVAL_SECONDS },
+    );
+  return fail("Gone", "This device code has expired. Start again.", { reason: "expired" });
 }

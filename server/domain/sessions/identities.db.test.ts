@@ -99,9 +99,9 @@ describe("disconnecting one", () => {
     const { ctx, password, userId, identities } = await linked(GITHUB);
     const identity = only(identities);
     const { issuer } = identity;
-    expect(await outcome(unlinkIdentity(ctx, { issuer }))).toBe("This is not the password.");
+    expect(await outcome(unlinkIdentity(ctx, { issuer }))).toBe("The password is not correct.");
     expect(await outcome(unlinkIdentity(ctx, { issuer, password: "wrong" }))).toBe(
-      "This is not the password.",
+      "The password is not correct.",
     );
     expect(await namesOf(ctx)).toEqual(["GitHub"]);
     await unlinkIdentity(ctx, { issuer, password });

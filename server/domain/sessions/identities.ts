@@ -80,7 +80,7 @@ async function link(ctx: Ctx, { issuer, subject, name }: IdentityLink, userId: s
       occasion: `identity:${issuer}:${userId}:${ctx.now().toISOString()}`,
       kind: "account.identity_linked",
       title: `${name} now signs you in`,
-      body: `Somebody signed in by ${name} with your verified e-mail address. If this was not you, tell your operator at once.`,
+      body: `Someone signed in with ${name} and your verified e-mail address. If this was not you, contact your operator immediately.`,
     });
   });
 }

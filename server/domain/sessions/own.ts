@@ -9,7 +9,7 @@ import type { Json } from "@/server/step";
 export function ownId(ctx: Ctx): string {
   return ctx.principal.kind === "human_session"
     ? ctx.principal.id
-    : fail("AuthorizationFailed", "Only a signed-in person has this.");
+    : fail("AuthorizationFailed", "Only a signed-in person can do this. Sign in to the panel.");
 }
 
 /** The session this is asked by, or null. */
@@ -89,7 +89,7 @@ export async function tellPerson(
     ["When", ctx.now().toUTCString()],
     ...(ctx.address ? [["From", ctx.address] as const] : []),
   ] as const;
-  const letter = { facts, action: "Look at your account" };
+  const letter = { facts, action: "Review your account" };
   await tell(client, ctx, { userId }, { ...news, href: "/account", letter });
 }
 

@@ -9,14 +9,18 @@ import { ended, endOtherSessions, ownId, recordOwn, refuse, tellOwn } from "./ow
 export async function changePassword(ctx: Ctx, input: { present: string; next: string }): Promise<void> {
   const userId = ownId(ctx);
   const next = Password.safeParse(input.next);
-  if (!next.success) refuse("next", next.error.issues[0]?.message ?? "Choose another password.");
+  if (!next.success)
+    refuse(
+      "next",
+      next.error.issues[0]?.message ?? "The new password is the same as the current one. Choose another.",
+    );
   const { rows } = await pool.query<{ password_hash: string | null }>(
     "SELECT password_hash FROM user_account WHERE id = $1",
     [userId],
   );
   const present = rows[0]?.password_hash ?? null;
   const entries = await countTry([`own:${userId}`], ctx.now());
-  if (!(await isPassword(input.present, present))) refuse("present", "This is not the password.");
+  if (!(await isPassword(input.present, present))) refuse("present", "The password is not correct.");
   await forget(entries);
   const passwordHash = await hashPassword(next.data);
   await changeAccessBy(async (client) => {
@@ -30,7 +34,7 @@ export async function changePassword(ctx: Ctx, input: { present: string; next: s
     await tellOwn(ctx, client, {
       kind: "account.password_changed",
       title: "Your password was changed",
-      body: "All other sessions have ended. If this was not you, tell your operator at once.",
+      body: "All your other sessions have ended. If this was not you, contact your operator immediately.",
     });
   });
 }

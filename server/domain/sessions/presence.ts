@@ -21,7 +21,7 @@ export async function requirePresence(
 ): Promise<void> {
   if (passwordHash !== null) {
     const entries = await countTry([`own:${userId}`], ctx.now());
-    if (!(await isPassword(password, passwordHash))) refuse("password", "This is not the password.");
+    if (!(await isPassword(password, passwordHash))) refuse("password", "The password is not correct.");
     return forget(entries);
   }
   const { rowCount } = await pool.query(
@@ -29,7 +29,7 @@ export async function requirePresence(
     [currentId(ctx), ctx.now(), RECENT_MINUTES],
   );
   if (rowCount === 0)
-    fail("AuthorizationFailed", "Sign out and in again first: this is for who has just signed in.", {
+    fail("AuthorizationFailed", "This needs a recent sign-in. Sign out, sign in again and retry.", {
       reason: "stale_sign_in",
     });
 }

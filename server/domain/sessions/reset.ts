@@ -30,8 +30,8 @@ export async function resetSignIn(ctx: Ctx, address: string) {
       userId,
       occasion: `sign-in-reset:${userId}:${ctx.now().toISOString()}`,
       kind: "account.sign_in_reset",
-      title: "An operator reset how you sign in",
-      body: "Your second factor is off, linked identities are gone, and all sessions have ended. Sign in and set up a new second factor.",
+      title: "An operator reset your sign-in",
+      body: "Your second factor is off, your linked identities were removed, and all your sessions have ended. Sign in and set up a new second factor.",
     });
     return { userId, ...details };
   });

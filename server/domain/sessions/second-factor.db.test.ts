@@ -44,8 +44,8 @@ const wrong = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(
 describe("turning it on", () => {
   test("asks for the password, then for a code; until then signing in asks for none", async () => {
     const { ctx, password, email } = await person();
-    expect(await outcome(sessions.startSecondFactor(ctx))).toBe("This is not the password.");
-    expect(await outcome(sessions.startSecondFactor(ctx, "wrong"))).toBe("This is not the password.");
+    expect(await outcome(sessions.startSecondFactor(ctx))).toBe("The password is not correct.");
+    expect(await outcome(sessions.startSecondFactor(ctx, "wrong"))).toBe("The password is not correct.");
     const made = await sessions.startSecondFactor(ctx, password);
     const address = new URL(made.uri);
     expect([address.protocol, address.host, address.searchParams.get("secret")]).toEqual([

@@ -65,7 +65,7 @@ export async function confirmSecondFactor(ctx: Ctx, code: string): Promise<Recov
     await tellOwn(ctx, client, {
       kind: "account.second_factor_on",
       title: "Your second factor is on",
-      body: "Signing in asks for a code from now on. All other sessions have ended.",
+      body: "You now need a code to sign in. All your other sessions have ended.",
     });
     return true;
   });
@@ -88,7 +88,7 @@ export async function turnOffSecondFactor(ctx: Ctx, code: string): Promise<void>
     await tellOwn(ctx, client, {
       kind: "account.second_factor_off",
       title: "Your second factor is off",
-      body: "Signing in asks for no code any more. If this was not you, sign out everywhere and change your password.",
+      body: "You no longer need a code to sign in. If this was not you, sign out everywhere and change your password.",
     });
   });
 }
@@ -117,11 +117,11 @@ async function requireCode(ctx: Ctx, userId: string, code: string): Promise<void
 }
 
 function noCode(): never {
-  refuse("code", "This code is not right, or was used.");
+  refuse("code", "This code is wrong or was already used. Enter the current code.");
 }
 
 function isOnAlready(): never {
-  fail("InvalidInput", "Your second factor is on. Turn it off before you set up another.");
+  fail("InvalidInput", "Your second factor is already on. Turn it off before you set up another.");
 }
 
 function isOff(): never {

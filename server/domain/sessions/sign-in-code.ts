@@ -38,8 +38,8 @@ export async function verifyCode(
 async function warn(ctx: Ctx, userId: string): Promise<void> {
   const news = {
     kind: "account.codes_guessed",
-    title: "Somebody tries codes of your second factor",
-    body: "They have passed your password or your identity provider. If this was not you, change your password.",
+    title: "Someone is guessing your second-factor codes",
+    body: "They already entered your password or signed in with your identity provider. If this was not you, change your password.",
   };
   const occasion = `codes-guessed:${userId}:${ctx.now().toISOString().slice(0, 10)}`;
   await inTransaction((client) => tellPerson(ctx, client, { userId, occasion, ...news }));
@@ -53,7 +53,7 @@ async function tellUsed(ctx: Ctx, userId: string): Promise<void> {
   const news = {
     kind: "account.recovery_code_used",
     title: "A recovery code was used to sign in",
-    body: `${rows[0]?.left} are left. If this was not you, sign out everywhere and change your password.`,
+    body: `You have ${rows[0]?.left} left. If this was not you, sign out everywhere and change your password.`,
   };
   const occasion = `recovery-code:${userId}:${ctx.now().toISOString()}`;
   await inTransaction((client) => tellPerson(ctx, client, { userId, occasion, ...news }));

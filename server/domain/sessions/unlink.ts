@@ -28,9 +28,9 @@ export async function unlinkIdentity(ctx: Ctx, { issuer, password }: UnlinkIdent
       [userId],
     );
     const issuers = rows.map((row) => row.issuer);
-    if (!issuers.includes(issuer)) fail("NotFound", "There is no such connected sign-in.");
+    if (!issuers.includes(issuer)) fail("NotFound", "There is no such linked identity.");
     if (!isSpare(issuer, { hasPassword: passwordHash !== null, issuers }))
-      fail("InvalidInput", "This is your only way to sign in. It stays until there is another.");
+      fail("InvalidInput", "This is your only way to sign in. Add another one first.");
     await client.query("DELETE FROM identity WHERE user_id = $1 AND issuer = $2", [userId, issuer]);
     await endOtherSessions(client, ctx);
     await recordOwn(
@@ -41,7 +41,7 @@ export async function unlinkIdentity(ctx: Ctx, { issuer, password }: UnlinkIdent
     await tellOwn(ctx, client, {
       kind: "account.identity_unlinked",
       title: `${issuerName(issuer)} no longer signs you in`,
-      body: "It was disconnected from your account, and all other sessions have ended. If this was not you, tell your operator at once.",
+      body: "It was disconnected from your account, and all your other sessions have ended. If this was not you, contact your operator immediately.",
     });
   });
 }

@@ -124,7 +124,7 @@ export async function rotateSigningKey(ctx: Ctx): Promise<SigningKey> {
   const { id } = await makeKey(ctx.now(), true);
   forgetKeys();
   const key = (await listSigningKeys(ctx)).find(({ keyId }) => keyId === id);
-  if (!key) throw new Error("the new signing key is not there");
+  if (!key) throw new Error("the new signing key does not exist");
   return key;
 }
 

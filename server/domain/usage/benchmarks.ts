@@ -12,26 +12,38 @@ export const BENCHMARK_POLICY = "benchmark_2026_11_1";
 const DAYS = 90;
 
 const OF_ALL = [
-  { name: "success_rate", unit: "share", description: "Executions that succeeded, of those that ended." },
+  {
+    name: "success_rate",
+    unit: "share",
+    description: "Succeeded executions as a share of those that ended.",
+  },
   {
     name: "latency",
     unit: "ms",
-    description: "From the submission to the end, at the median and the 95th percentile.",
+    description: "Time from submission to the end: median and 95th percentile.",
   },
   {
     name: "cost",
     unit: "usd_micros",
-    description: "What the provider is known to have charged, an execution.",
+    description: "Known provider cost per execution.",
   },
 ];
 const OF_OUTPUT: Record<Capability["outputKind"], { name: string; unit: string; description: string }> = {
   text: {
     name: "output_rate",
     unit: "tokens_per_second",
-    description: "Tokens answered in a second of execution.",
+    description: "Output tokens per second of execution.",
   },
-  structured: { name: "schema_validity", unit: "share", description: "Answers that satisfied their schema." },
-  artifact: { name: "completeness", unit: "share", description: "Artifacts delivered, of those asked for." },
+  structured: {
+    name: "schema_validity",
+    unit: "share",
+    description: "Share of answers that match their schema.",
+  },
+  artifact: {
+    name: "completeness",
+    unit: "share",
+    description: "Delivered artifacts as a share of those requested.",
+  },
 };
 
 /**

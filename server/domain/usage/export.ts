@@ -24,8 +24,8 @@ export async function usageFile(ctx: Ctx, query: UsageExportQuery): Promise<Usag
   const refuse = (msg: string): never => {
     throw new ValidationFault([{ loc: ["query", "to"], msg, type: "value_error" }]);
   };
-  if (to <= from) refuse("`to` is the first day that is left out, so it comes after `from`.");
-  if (to - from > MOST_DAYS * DAY_MS) refuse(`At most ${MOST_DAYS} days at once.`);
+  if (to <= from) refuse("`to` must be after `from`: it is the first day not included.");
+  if (to - from > MOST_DAYS * DAY_MS) refuse(`An export covers at most ${MOST_DAYS} days.`);
   const scope = await usageScope(ctx, query);
   return {
     filename: `usage-${query.from}-${query.to}.csv`,

@@ -114,7 +114,7 @@ export const COLUMNS: readonly Column[] = [
   [
     "ChargeDescription",
     (row, { isCorrection }) =>
-      text(`${isCorrection ? "Decided later: " : ""}${row.capability_key} by ${skuOf(row)}`),
+      text(`${isCorrection ? "Correction: " : ""}${row.capability_key} by ${skuOf(row)}`),
   ],
   ["ChargeFrequency", () => text("Usage-Based")],
   ["ConsumedQuantity", quantity],

@@ -54,12 +54,15 @@ function organizationOf(ctx: Ctx, named: string | undefined): string {
   throw new ValidationFault([
     {
       loc: ["query", "organizationId"],
-      msg: "Name the organization or a project: you belong to several.",
+      msg: "You belong to several organizations. Name one, or a project.",
       type: "missing",
     },
   ]);
 }
 
 function denied(): never {
-  fail("AuthorizationFailed", "This organization or project is not allowed here.");
+  fail(
+    "AuthorizationFailed",
+    "This key or account has no access to that organization or project. Check the id, or use a key that has access.",
+  );
 }

@@ -87,7 +87,7 @@ export async function dropOldKeys(ctx: Ctx): Promise<{ keyId: string; dropped: s
     const ids = needed.map((key) => key.keyId);
     fail(
       "PolicyRejected",
-      `Still needed: ${ids.join(", ")}. Run vault rewrap, and restart what seals with it.`,
+      `These vault keys are still in use: ${ids.join(", ")}. Run vault rewrap, and restart the processes that encrypt with them.`,
       {
         keys: ids,
       },
@@ -108,6 +108,6 @@ export async function dropOldKeys(ctx: Ctx): Promise<{ keyId: string; dropped: s
 function inEnvironment(): never {
   fail(
     "PolicyRejected",
-    "The vault keys of this installation are settings of its environment: change CAPSTAN_VAULT_KEY and CAPSTAN_VAULT_OTHER_KEYS there.",
+    "The vault keys of this installation are set in its environment. Change CAPSTAN_VAULT_KEY and CAPSTAN_VAULT_OTHER_KEYS there.",
   );
 }

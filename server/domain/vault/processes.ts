@@ -24,7 +24,7 @@ export async function announceVaultKeys(name: "web" | "worker"): Promise<{ stop(
   await tell();
   await pool.query("DELETE FROM vault_process WHERE seen_at < now() - interval '1 day'");
   const timer = setInterval(() => {
-    tell().catch((error) => log.warn({ err: error }, "the vault keys of this process could not be told"));
+    tell().catch((error) => log.warn({ err: error }, "the vault keys of this process could not be reported"));
   }, EVERY_MS).unref();
   return {
     async stop() {

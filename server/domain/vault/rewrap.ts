@@ -43,7 +43,10 @@ async function rewrapColumn(place: SealedColumn): Promise<Omit<Rewrapped, "keyId
       try {
         return [{ key: keyOf(place, row), old: row.sealed, fresh: rewrapped(String(row.sealed)) }];
       } catch (error) {
-        log.error({ err: error, table: place.table, row: keyOf(place, row) }, "a sealed value does not open");
+        log.error(
+          { err: error, table: place.table, row: keyOf(place, row) },
+          "an encrypted value cannot be decrypted",
+        );
         done.unopenable++;
         return [];
       }

@@ -13,7 +13,7 @@ export function checkedUrl(text: string, rules = addressRules()): string {
   const refuse = (message: string): never => {
     throw new ValidationFault([{ loc: ["body", "url"], msg: message, type: "url_refused" }]);
   };
-  if (!URL.canParse(text)) return refuse("This is no URL.");
+  if (!URL.canParse(text)) return refuse("This is not a valid URL.");
   const url = new URL(text);
   url.hash = "";
   const refusal = refusalOfAddress(url, rules);

@@ -75,9 +75,7 @@ export async function attempt(ctx: Ctx, deliveryId: string): Promise<TryResult> 
   const started = performance.now();
   const body = openContent({ ...claimed, content: claimed.body });
   const outcome =
-    body === null
-      ? { status: null, error: "The body is no longer kept." }
-      : await send(claimed, body, startedAt);
+    body === null ? { status: null, error: "The body was removed." } : await send(claimed, body, startedAt);
   const durationMs = Math.round(performance.now() - started);
   return record(ctx, claimed, { ...outcome, startedAt, durationMs });
 }
@@ -161,20 +159,19 @@ async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<TryResult>
 /** The job's next event for this endpoint. A wake that is lost is made good by the sweeper. */
 async function wakeNext(endpointId: string, nextId: string, now: Date): Promise<void> {
   await wake([{ id: nextId, endpoint_id: endpointId }], now).catch((cause) =>
-    log.warn({ err: cause, deliveryId: nextId }, "a delivery was not handed on; the sweeper will"),
+    log.warn({ err: cause, deliveryId: nextId }, "a delivery was not queued; the sweeper will queue it"),
   );
 }
 
 function refusalOf(status: number | null): string {
   return status !== null && status >= 300 && status < 400
-    ? `The receiver answered with a redirect, which is never followed. (HTTP ${status})`
+    ? `The receiver answered with a redirect (HTTP ${status}), and redirects are not followed.`
     : `The receiver answered HTTP ${status}.`;
 }
 
 /** An endpoint that says it is gone, or that took nothing in all the time one delivery was tried, is switched off. */
 async function disableIfDead(claimed: Claimed, status: number | null, now: Date): Promise<void> {
-  if (status === GONE)
-    return switchOff(claimed.endpoint_id, "The receiver answered HTTP 410: it is gone.", now);
+  if (status === GONE) return switchOff(claimed.endpoint_id, "The receiver answered HTTP 410 (gone).", now);
   if (claimed.failures < WAITS_MS.length) return;
   const { rowCount } = await pool.query(
     "SELECT FROM delivery WHERE endpoint_id = $1 AND state = 'succeeded' AND completed_at >= $2 LIMIT 1",
@@ -182,6 +179,6 @@ async function disableIfDead(claimed: Claimed, status: number | null, now: Date)
   );
   if (rowCount) return;
   const tries = WAITS_MS.length + 1;
-  const reason = `A delivery failed ${tries} times over more than a day, and nothing else arrived in that time.`;
+  const reason = `A delivery failed ${tries} times over more than a day, and no other delivery succeeded in that time.`;
   await switchOff(claimed.endpoint_id, reason, now);
 }

@@ -45,7 +45,11 @@ function readCursor(cursor: string | undefined): string | null {
   if (cursor === undefined) return null;
   if (z.safeParse(Cursor, cursor).success) return cursor;
   throw new ValidationFault([
-    { loc: ["query", "cursor"], msg: "This is not a cursor of this list.", type: "value_error" },
+    {
+      loc: ["query", "cursor"],
+      msg: "This cursor is not valid for this list. Start again without a cursor.",
+      type: "value_error",
+    },
   ]);
 }
 
@@ -78,9 +82,11 @@ export async function delivery(ctx: Ctx, deliveryId: string): Promise<DeliveryDe
  */
 export async function replay(ctx: Ctx, deliveryId: string): Promise<Delivery> {
   const row = await findDelivery(ctx, deliveryId, "webhooks:write");
-  if (row.body === null) fail("Gone", "The body of this delivery is no longer kept.");
+  if (row.body === null) fail("Gone", "The body of this delivery was removed, so it cannot be sent again.");
   if (!row.endpoint_enabled) {
-    fail("EndpointDisabled", "This endpoint is disabled. Enable it first.", { endpointId: row.endpoint_id });
+    fail("EndpointDisabled", "This endpoint is disabled. Enable it, then try again.", {
+      endpointId: row.endpoint_id,
+    });
   }
   const now = ctx.now();
   await pool.query(

@@ -162,7 +162,7 @@ async function takePlace(client: Queryable, organizationId: string, endpointId: 
   throw new ValidationFault([
     {
       loc: ["body", "enabled"],
-      msg: `An organization has at most ${MOST_ENABLED} enabled endpoints. Disable one first.`,
+      msg: `An organization can have at most ${MOST_ENABLED} enabled endpoints. Disable one first.`,
       type: "too_many",
     },
   ]);
@@ -171,7 +171,7 @@ async function takePlace(client: Queryable, organizationId: string, endpointId: 
 function checkedSecret(secret: string): string {
   if (keyOf(secret)) return secret;
   throw new ValidationFault([
-    { loc: ["body", "secret"], msg: "After whsec_ only base64 may follow.", type: "value_error" },
+    { loc: ["body", "secret"], msg: "whsec_ must be followed by base64.", type: "value_error" },
   ]);
 }
 
@@ -185,7 +185,7 @@ async function ownerOf(ctx: Ctx, input: CreateDeliveryEndpoint): Promise<Owner> 
       throw new ValidationFault([
         {
           loc: ["body", "organizationId"],
-          msg: "An endpoint of a whole organization is made by a person, and names no project.",
+          msg: "Only a signed-in person can create an endpoint for a whole organization. With a key, name a project.",
           type: "value_error",
         },
       ]);
@@ -195,9 +195,17 @@ async function ownerOf(ctx: Ctx, input: CreateDeliveryEndpoint): Promise<Owner> 
   }
   const allowed = access.scopeOf(ctx, "webhooks:write").organizationIds ?? [];
   if (input.organizationId && !allowed.includes(input.organizationId))
-    fail("AuthorizationFailed", "This organization is not allowed here.");
+    fail("AuthorizationFailed", "You have no access to that organization. Check the organization id.");
   const [only, ...others] = input.organizationId ? [input.organizationId] : allowed;
-  if (!only) return fail("AuthorizationFailed", "Your role does not allow this in any organization.");
-  if (others.length > 0) fail("PROJECT_REQUIRED", "Name the project, or the organization in organizationId.");
+  if (!only)
+    return fail(
+      "AuthorizationFailed",
+      "Your role does not allow this in any of your organizations. Ask an owner or admin.",
+    );
+  if (others.length > 0)
+    fail(
+      "PROJECT_REQUIRED",
+      "You belong to several organizations. Name a project, or an organization in organizationId.",
+    );
   return { organizationId: only, projectId: null };
 }

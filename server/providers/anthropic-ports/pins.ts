@@ -20,7 +20,10 @@ export const pinsWith = (headers: (io: ProviderIo) => Record<string, string>): P
       requireOfModel(call, model);
       const { instructions, input, sampling } = call;
       if (sampling.maxOutputTokens === undefined)
-        throw new PinRefusal(["sampling", "maxOutputTokens"], "The vendor wants a limit with every request.");
+        throw new PinRefusal(
+          ["sampling", "maxOutputTokens"],
+          "The provider requires an output limit in every request.",
+        );
       const { thinking: _, thinkingBudgetTokens: __, ...rest } = sampling;
       const { output_config, ...settings } = placeSampling(
         { ...call, sampling: rest },
@@ -55,16 +58,19 @@ function thinkingOf({ sampling }: PinCall, { id }: ModelFacts): Json | undefined
   const { thinking, thinkingBudgetTokens: budget, reasoningEffort } = sampling;
   const byBudget = THINKS_BY_BUDGET.has(id);
   if (byBudget && reasoningEffort !== undefined)
-    throw new PinRefusal(["sampling", "reasoningEffort"], `The model ${id} thinks by a budget of tokens.`);
+    throw new PinRefusal(
+      ["sampling", "reasoningEffort"],
+      `The model ${id} reasons by a token budget. Set one instead.`,
+    );
   if (budget !== undefined && (!byBudget || thinking === "disabled"))
     throw new PinRefusal(
       ["sampling", "thinkingBudgetTokens"],
-      `The model ${id} takes no budget of tokens so.`,
+      `The model ${id} does not support a token budget in this form.`,
     );
   if (byBudget && thinking === "enabled" && budget === undefined)
     throw new PinRefusal(
       ["sampling", "thinkingBudgetTokens"],
-      `The model ${id} thinks by a budget of tokens.`,
+      `The model ${id} reasons by a token budget. Set one instead.`,
     );
   if (budget !== undefined) return { type: "enabled", budget_tokens: budget };
   return thinking && { type: thinking === "enabled" ? "adaptive" : thinking };
@@ -80,12 +86,12 @@ function toTool(tool: Record<string, Json>): Record<string, Json> {
 /** The vendor knows schemas alone, without a name, and always holds its models to them. */
 function formatOf({ responseFormat }: PinCall): Json | undefined {
   if (responseFormat?.type === "json_object")
-    throw new PinRefusal(["responseFormat"], "This interface has no format json_object.");
+    throw new PinRefusal(["responseFormat"], "This interface does not support the format json_object.");
   if (responseFormat?.type !== "json_schema") return undefined;
   if (responseFormat.strict === false)
     throw new PinRefusal(
       ["responseFormat", "strict"],
-      "This interface always holds its models to the schema.",
+      "This interface always enforces the schema. Leave this out.",
     );
   return { type: "json_schema", schema: responseFormat.schema };
 }

@@ -33,10 +33,10 @@ type Message = z.output<typeof Message>;
 
 const REASONS: Record<string, Explanation> = {
   authentication_error: { message: "Anthropic does not accept the API key." },
-  permission_error: { message: "The Anthropic API key has no right to this." },
-  billing_error: { message: "The Anthropic account has a problem with its billing." },
+  permission_error: { message: "The Anthropic API key does not have permission for this." },
+  billing_error: { message: "The Anthropic account has a billing problem." },
   not_found_error: { message: "The Anthropic account has no access to this model." },
-  request_too_large: { message: "The request is larger than Anthropic takes." },
+  request_too_large: { message: "The request is larger than Anthropic allows." },
   rate_limit_error: { message: "Anthropic's rate limit is reached." },
   overloaded_error: { kind: "capacity", message: "Anthropic is overloaded." },
 };

@@ -37,7 +37,7 @@ export function toMessagesRequest(call: TextCall, { model }: ProviderIo): Record
   const isHeldTo = asked.type === "json_schema" && fitsOutputFormat(asked.schema);
   if (asked.type === "json_object") system.push(IN_JSON);
   if (asked.type === "json_schema" && !isHeldTo) system.push(inThisSchema(asked.schema));
-  // The vendor wants a limit with every request.
+  // The provider requires an output limit in every request.
   const maxTokens = call.maxOutputTokens ?? model.maxOutputTokens ?? LEAST_BUDGET;
   const byBudget = THINKS_BY_BUDGET.has(model.id);
   const choice = toChoice(call);
@@ -102,7 +102,7 @@ function byTokens(intent: Exclude<ReasoningIntent, "omit">, maxTokens: number): 
   const budget = Math.max(LEAST_BUDGET, Math.floor(maxTokens * SHARES[intent]));
   if (budget < maxTokens) return { type: "enabled", budget_tokens: budget };
   return refuseCall(
-    `The model needs more than ${LEAST_BUDGET} output tokens to reason; ${maxTokens} are allowed.`,
+    `The model needs more than ${LEAST_BUDGET} output tokens to reason, and the request allows ${maxTokens}. Raise the limit.`,
   );
 }
 

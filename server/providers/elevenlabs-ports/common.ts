@@ -11,21 +11,21 @@ const ErrorReply = z.object({ detail: z.object({ status: Word, code: Word, type:
 /** The vendor's words for what is wrong in ours; its own text may quote the request. */
 const REASONS: Record<string, Explanation> = {
   invalid_api_key: { message: "ElevenLabs does not accept the API key." },
-  missing_permissions: { message: "The ElevenLabs API key lacks a right that this needs." },
+  missing_permissions: { message: "The ElevenLabs API key lacks a permission that this needs." },
   quota_exceeded: { kind: "refused", message: "The ElevenLabs account has no credits left." },
   payment_required: { kind: "refused", message: "The ElevenLabs account's plan does not include this." },
-  voice_not_found: { message: "The ElevenLabs account has no voice of this id." },
+  voice_not_found: { message: "The ElevenLabs account has no voice with this id." },
   model_not_found: { message: "The ElevenLabs account has no access to this model." },
-  max_character_limit_exceeded: { message: "The text is longer than the model reads." },
-  content_policy_violation: { message: "ElevenLabs refused the prompt under its content policy." },
-  bad_prompt: { message: "ElevenLabs refused the prompt under its content policy." },
+  max_character_limit_exceeded: { message: "The text is longer than the model allows." },
+  content_policy_violation: { message: "ElevenLabs rejected the prompt under its content policy." },
+  bad_prompt: { message: "ElevenLabs rejected the prompt under its content policy." },
   too_many_concurrent_requests: {
     kind: "capacity",
-    message: "ElevenLabs has as many requests of the account as it may.",
+    message: "The ElevenLabs account has reached its limit of concurrent requests.",
   },
   concurrent_limit_exceeded: {
     kind: "capacity",
-    message: "ElevenLabs has as many requests of the account as it may.",
+    message: "The ElevenLabs account has reached its limit of concurrent requests.",
   },
   rate_limit_exceeded: { kind: "capacity", message: "ElevenLabs' rate limit is reached." },
   system_busy: { kind: "capacity", message: "ElevenLabs is overloaded." },
@@ -59,7 +59,7 @@ export function recordTakes(
       maxResponseBytes: MOST_FILE_BYTES,
     });
     if (/^(application\/json|text\/)/.test(reply.mediaType))
-      throw new ProviderFault("failed", "attempted", "ElevenLabs answered with no file.", {
+      throw new ProviderFault("failed", "attempted", "ElevenLabs returned no file.", {
         status: reply.status,
       });
     const { bytes, mediaType } = reply;

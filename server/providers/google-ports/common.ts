@@ -91,10 +91,10 @@ const ErrorReply = z.object({
 
 const REASONS: Record<string, Explanation> = {
   API_KEY_INVALID: { kind: "refused", message: "Google does not accept the API key." },
-  PERMISSION_DENIED: { message: "The Google API key has no right to this." },
+  PERMISSION_DENIED: { message: "The Google API key does not have permission for this." },
   RESOURCE_EXHAUSTED: { message: "Google's rate limit or quota is reached." },
   UNAVAILABLE: { kind: "capacity", message: "Google has no capacity for this model right now." },
-  NOT_FOUND: { message: "Google has no such model for this account." },
+  NOT_FOUND: { message: "This Google account has no such model." },
   FAILED_PRECONDITION: { message: "The Google account is not set up for this (region or billing)." },
 };
 

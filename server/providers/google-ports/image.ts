@@ -53,7 +53,7 @@ const sizesOf = (scales: Scale[]) =>
 function toImageConfig({ width, height }: ImageCall): { aspectRatio: string; imageSize: string } {
   const size = sizesOf(["1K", "2K"]).find((each) => each.width === width && each.height === height);
   if (size) return { aspectRatio: size.aspectRatio, imageSize: size.imageSize };
-  return refuseCall(`Google draws no pictures of ${width} × ${height}.`);
+  return refuseCall(`Google does not support pictures of ${width} × ${height}.`);
 }
 
 const toPart = ({ bytes, mediaType }: NamedFile) => ({
@@ -89,7 +89,7 @@ async function submitOne(request: Record<string, unknown>, io: ProviderIo) {
     throw new ProviderFault(
       isPolicy ? "refused" : "failed",
       "attempted",
-      isPolicy ? "Google refused the prompt under its content policy." : "Google answered without a picture.",
+      isPolicy ? "Google rejected the prompt under its content policy." : "Google returned no picture.",
       { status: reply.status, usage, ...(providerRequestId ? { providerRequestId } : {}) },
     );
   }

@@ -76,7 +76,7 @@ function formatOf({ responseFormat }: PinCall): Record<string, Json> {
   if (responseFormat.strict === false)
     throw new PinRefusal(
       ["responseFormat", "strict"],
-      "This interface always holds its models to the schema.",
+      "This interface always enforces the schema. Leave this out.",
     );
   return { responseMimeType, responseJsonSchema: responseFormat.schema };
 }

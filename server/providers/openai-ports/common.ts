@@ -25,13 +25,13 @@ function reasonsOf(server: string, account: string): Record<string, Explanation>
     billing_hard_limit_reached: { kind: "refused", message: `${account} has reached its billing limit.` },
     rate_limit_exceeded: { message: `${server}'s rate limit is reached.` },
     model_not_found: { message: `${account} has no access to this model.` },
-    context_length_exceeded: { message: "The request is longer than the model's context." },
+    context_length_exceeded: { message: "The request is longer than the model's context window." },
     invalid_json_schema: { message: `${server} does not accept the response schema.` },
-    invalid_prompt: { message: `${server} refused the prompt.` },
-    content_policy_violation: { message: `${server} refused the prompt under its content policy.` },
-    moderation_blocked: { message: `${server} refused the prompt under its content policy.` },
-    unsupported_parameter: { message: "The model does not take one of the parameters." },
-    unsupported_value: { message: "The model does not take the value of one of the parameters." },
+    invalid_prompt: { message: `${server} rejected the prompt.` },
+    content_policy_violation: { message: `${server} rejected the prompt under its content policy.` },
+    moderation_blocked: { message: `${server} rejected the prompt under its content policy.` },
+    unsupported_parameter: { message: "The model does not support one of the parameters." },
+    unsupported_value: { message: "The model does not support the value of one of the parameters." },
   };
 }
 

@@ -39,7 +39,7 @@ export const speech: PortAdapter<"speech"> = {
         explain: explainOpenAiError,
       });
       if (/^(application\/json|text\/)/.test(reply.mediaType))
-        throw new ProviderFault("failed", "attempted", "OpenAI answered with no file.", {
+        throw new ProviderFault("failed", "attempted", "OpenAI returned no file.", {
           status: reply.status,
         });
       const { bytes, mediaType } = reply;

@@ -102,7 +102,7 @@ function toFunctionTool(tool: Record<string, Json>): Record<string, Json> {
   const inner = tool.function;
   const flat = isRecord(inner) ? { ...inner, type: "function" } : tool;
   if ((flat.type ?? "function") !== "function" || typeof flat.name !== "string") {
-    refuseCall("Only function tools with a name can be given to this model.");
+    refuseCall("This model supports only function tools with a name.");
   }
   return { ...flat, type: "function" };
 }
@@ -170,7 +170,7 @@ async function streamText(call: TextCall, io: ProviderIo, onText: (text: string)
     { explain: explainOpenAiError },
   );
   if (whole === undefined && reply.body === undefined)
-    throw new ProviderFault("lost", "ambiguous", "OpenAI's answer broke off before its end.");
+    throw new ProviderFault("lost", "ambiguous", "OpenAI's answer ended early.");
   const answered = whole === undefined ? reply : { ...reply, body: whole };
   const progress = readResponse(answered, io, call.responseFormat);
   // A refusal in words becomes the text only when nothing else was written, which is known at the end.

@@ -11,9 +11,9 @@ const REASONS: Record<string, string> = {
   unreadable_picture: "The sandbox cannot read one of the pictures.",
   too_large: "The request is too large for the sandbox.",
   weights_unavailable: "The sandbox found no LoRA weights at one of their addresses.",
-  refused: "This sandbox model refuses every request.",
+  refused: "This sandbox model rejects every request.",
   busy: "The sandbox has no capacity right now.",
-  tier_unavailable: "This sandbox model does not offer the tier.",
+  tier_unavailable: "This sandbox model does not support this tier.",
   failed: "This sandbox model fails every request.",
 };
 

@@ -155,7 +155,7 @@ export const text: PortAdapter<"text"> = {
       },
       { explain },
     );
-    if (!whole) throw new ProviderFault("lost", "ambiguous", "The sandbox's answer has no end.");
+    if (!whole) throw new ProviderFault("lost", "ambiguous", "The sandbox's answer is incomplete.");
     return toTextProgress(whole, reply.status, io);
   },
 };

@@ -313,7 +313,7 @@ export async function insertTogether(
     .query<{ id: string }>(admission(items))
     .catch(refuseWork)
     .catch(refuseReservation);
-  if (rows.length !== items.length) throw new Error("the idempotency key of a competitor was taken");
+  if (rows.length !== items.length) throw new Error("the idempotency key of a competitor is taken");
   await client.query({
     name: "make-blind",
     text: "UPDATE job SET comparison_id = $1, is_blind = true WHERE id = ANY($2)",

@@ -19,6 +19,8 @@ export async function cancelBulk(ctx: Ctx, bulkId: string): Promise<PinnedBulk> 
   if (!isOver(bulk) && (await cancelItems(bulk.id, now))) await endBulk(bulk.id, now);
   const after = await viewBulk(ctx, bulkId, RUN);
   if (after.cancelRequestedAt === null)
-    fail("JobNotCancelable", `The bulk has already ended: ${after.status}.`, { status: after.status });
+    fail("JobNotCancelable", `The bulk can no longer be canceled: its status is ${after.status}.`, {
+      status: after.status,
+    });
   return after;
 }

@@ -7,7 +7,7 @@ export type Wake = { id: string; projectId: string; dispatchNumber: number };
 /** Tells the durable engine of a bulk, best effort: the row stays the truth and the sweeper sends what was lost. */
 export function wakeBulk(bulk: Wake): void {
   sendEvents([toEvent(bulk)]).catch((cause) =>
-    log.warn({ err: cause, bulkId: bulk.id }, "a wake was not sent; the sweeper will"),
+    log.warn({ err: cause, bulkId: bulk.id }, "a wake could not be sent; the sweeper will send it"),
   );
 }
 

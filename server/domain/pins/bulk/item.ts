@@ -30,7 +30,7 @@ export type LoadedBulk = {
 
 export async function loadBulk(bulkId: string): Promise<LoadedBulk> {
   const [row, shared] = await Promise.all([readBulk(bulkId), sharedOf(bulkId)]);
-  if (!row) throw new Error(`the bulk ${bulkId} is not there`);
+  if (!row) throw new Error(`the bulk ${bulkId} does not exist`);
   const request = shared as unknown as SharedRequest | null; // it was parsed when it was accepted
   return {
     row,
@@ -67,11 +67,11 @@ export async function runItem(ctx: Ctx, bulk: LoadedBulk, item: ClaimedItem, lan
       });
     const input = item.input && inputOf(item.input);
     if (input === null || content === null)
-      return void (await refuse("PayloadUnavailable", "The content of this item is not kept any more."));
+      return void (await refuse("PayloadUnavailable", "The content of this item was removed."));
     if (clock.now().getTime() - item.started_at.getTime() > START_WINDOW_SECONDS * 1000)
       return void (await refuse(
         "QueueTimeout",
-        `It could not be sent within ${START_WINDOW_SECONDS} seconds of its turn.`,
+        `The item could not be sent within ${START_WINDOW_SECONDS} seconds of its turn.`,
       ));
     try {
       if (

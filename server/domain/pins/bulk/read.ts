@@ -139,6 +139,10 @@ function readCursor(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
   if (/^[1-9]\d{0,8}$/.test(cursor)) return Number(cursor);
   throw new ValidationFault([
-    { loc: ["query", "cursor"], msg: "This is not a cursor of this list.", type: "value_error" },
+    {
+      loc: ["query", "cursor"],
+      msg: "This cursor is not valid for this list. Start again without a cursor.",
+      type: "value_error",
+    },
   ]);
 }

@@ -15,10 +15,15 @@ import { acceptBulk } from "./submit";
  */
 export async function retrySafely(ctx: Ctx, bulkId: string, idempotencyHeader?: string): Promise<PinnedBulk> {
   const bulk = await findBulk(ctx, bulkId, RUN);
-  if (!isOver(bulk)) fail("RetryNotSafe", "This bulk has not ended.", { status: bulk.status });
+  if (!isOver(bulk))
+    fail("RetryNotSafe", "This bulk has not ended. Retry its items when it has.", { status: bulk.status });
   const items = await retryableItems(bulk);
   if (items.length === 0)
-    fail("RetryNotSafe", "No item of this bulk can be sent again safely.", { status: bulk.status });
+    fail(
+      "RetryNotSafe",
+      "No item of this bulk is safe to retry: each one succeeded, or the provider may have run it.",
+      { status: bulk.status },
+    );
   const request = parsePinnedBulk({ ...((await sharedOf(bulk.id)) ?? gone()), items });
   return acceptBulk(ctx, request, settleKey(undefined, idempotencyHeader) ?? `retry-${bulk.id}`, bulk.id);
 }
@@ -35,5 +40,5 @@ async function retryableItems(bulk: BulkRow): Promise<{ id: string; input: strin
 }
 
 function gone(): never {
-  fail("PayloadUnavailable", "The content of this bulk is not kept (any more); submit it again.");
+  fail("PayloadUnavailable", "The content of this bulk was removed or never stored. Submit the bulk again.");
 }

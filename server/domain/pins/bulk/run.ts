@@ -72,7 +72,7 @@ export async function work(ctx: Ctx, held: Held, { claimMs = CLAIM_MS } = {}): P
   const bulk = here.get(held.id) ?? (await loadBulk(held.id));
   const lanes = adaptiveLanes(bulk.row.concurrency, standing.lanes, (by) => {
     changeLanes(held, by).catch((cause) =>
-      log.warn({ err: cause, bulkId: held.id }, "the lanes of a bulk stay as they were"),
+      log.warn({ err: cause, bulkId: held.id }, "the width of a bulk could not be changed"),
     );
   });
   const bell = hang();
@@ -90,7 +90,7 @@ export async function work(ctx: Ctx, held: Held, { claimMs = CLAIM_MS } = {}): P
         bulk.underWay++;
         runItem(ctx, bulk, item, lanes)
           // Its lease runs out, and the sweeper writes down what is known of it.
-          .catch((cause) => log.error({ err: cause, pinnedId: item.id }, "an item of a bulk broke"))
+          .catch((cause) => log.error({ err: cause, pinnedId: item.id }, "an item of a bulk failed"))
           .finally(() => {
             bulk.underWay--;
             if (bulk.underWay === 0) here.delete(held.id);

@@ -113,7 +113,7 @@ export async function acceptBulk(
     return viewBulk(ctx, admission.id, RUN);
   }
   const winner = key === null ? null : await bulkOfKey(project.id, key);
-  if (!winner) throw new Error("an idempotency key was taken, but its bulk is not there");
+  if (!winner) throw new Error("an idempotency key is taken, but its bulk does not exist");
   return replay(ctx, winner, identityHash);
 }
 
@@ -123,7 +123,9 @@ function replay(
   identityHash: string,
 ): Promise<PinnedBulk> {
   if (first.identity_hash === identityHash) return viewBulk(ctx, first.id, RUN);
-  fail("IdempotencyConflict", "This idempotency key already stands for another bulk.", { jobId: first.id });
+  fail("IdempotencyConflict", "This idempotency key was already used for a different bulk.", {
+    jobId: first.id,
+  });
 }
 
 function refuseRepetition(items: number, sharedBytes: number): void {
@@ -132,7 +134,7 @@ function refuseRepetition(items: number, sharedBytes: number): void {
   throw new ValidationFault([
     {
       loc: ["body", "items"],
-      msg: `What these items share has ${sharedBytes} bytes; at most ${fitting} items can share so much.`,
+      msg: `The part that these items share has ${sharedBytes} bytes, so at most ${fitting} items fit. Split the bulk.`,
       type: "too_much_repeated",
       ctx: { sharedBytes, maxItems: fitting },
     },
@@ -147,7 +149,7 @@ function refuseTwins({ items }: PinnedBulkRequest): void {
       throw new ValidationFault([
         {
           loc: ["body", "items", place, "id"],
-          msg: `This id is that of item ${first} too.`,
+          msg: `Item ${first} has the same id. Give each item its own.`,
           type: "duplicate",
         },
       ]);
