@@ -109,7 +109,7 @@ describe("a direct link", () => {
       displayName: "Moss",
       baseModelFamily: "flux",
       revision: null,
-      warnings: [expect.stringContaining("may change")],
+      warnings: [expect.stringContaining("can change")],
     });
     expect(sent.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(headBytes(FILE));
     expect(sent.every(({ authorization }) => authorization === undefined)).toBe(true);

@@ -128,7 +128,7 @@ describe("embeddings", () => {
     ]) {
       const error = await refusal(client.embeddings.create({ model: EMBED, input: input as number[] }));
       expect({ status: error.status, param: error.param }).toEqual({ status: 422, param: "input" });
-      expect(error.message).toContain("arrays of tokens are not taken");
+      expect(error.message).toContain("Arrays of tokens are not supported");
     }
   });
 

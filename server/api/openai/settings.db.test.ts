@@ -190,7 +190,7 @@ describe("settings", () => {
     const named = await refusal(
       ask({ model: `${FAST}@sandbox/sandbox-1`, logit_bias: { 1: 1 } }, clientOf(mine)),
     );
-    expect(named.message).toContain("openai-compatible/acme-small does.");
+    expect(named.message).toContain("Use openai-compatible/acme-small.");
   });
 });
 
@@ -208,7 +208,7 @@ test("a tool that must be called is refused where the model cannot be made to, w
   const model = "anthropic/claude-opus-5-5";
   const error = await refusal(ask({ model, tools, tool_choice: "required" }, clientOf(made)));
   expect(error).toMatchObject({ status: 422, param: "tool_choice" });
-  expect(error.message).toContain("sandbox/sandbox-1 does.");
+  expect(error.message).toContain("Use sandbox/sandbox-1.");
   setSettings({ ANTHROPIC_BASE_URL: before.ANTHROPIC_BASE_URL });
 });
 

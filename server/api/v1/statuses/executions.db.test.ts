@@ -357,10 +357,10 @@ describe("invoke", () => {
         receiptId,
         error: {
           code,
-          message: refused.json.message,
           ...(PLACED.has(code) || provider ? { details: more } : {}),
         },
       });
+      expect(refused.json.message).toBe(`${job.error.message} ${job.error.resolution}`);
       const { json: receipt } = await get(200, `/v1/jobs/${executionId}/receipt`);
       expect(receipt).toMatchObject({ receiptId, status: "failed", error: { code } });
       const again = await post([ERRORS[code].status, code], at(capability, "invoke"), {

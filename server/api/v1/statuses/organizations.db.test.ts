@@ -358,7 +358,7 @@ describe("what an organization's settings allow", () => {
       ],
     });
     const { detail } = ready.checks.find(({ name }: { name: string }) => name === "provider");
-    expect(detail).toContain("switched off");
+    expect(detail).toContain("turned off");
     const { targets } = (await ask(200, "GET", at(TEXT, "execution-targets"), { key })).json;
     const reasonOf = (provider: string) =>
       targets.find((each: { provider: string }) => each.provider === provider).availability.reason;
