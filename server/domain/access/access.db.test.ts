@@ -257,7 +257,9 @@ describe("the project of a request", () => {
       for (const wanted of [other.projectId, newId("project"), "x", "' OR 1=1 --"]) {
         answers.add(await codeOf(access.project(ctx, wanted, "jobs:read")));
       }
-      expect([...answers]).toEqual(["AuthorizationFailed: This key or account has no access to that project. Check the project id, or use a key that has access."]);
+      expect([...answers]).toEqual([
+        "AuthorizationFailed: This key or account has no access to that project. Check the project id, or use a key that has access.",
+      ]);
     }
   });
 
@@ -303,7 +305,7 @@ describe("the project of a request", () => {
     expect((await access.project(own, null, "jobs:read")).environments).toEqual(["production"]);
     const project = await access.project(person, projectId, "capabilities:run");
     // A person who names none is told; what is archived is still read.
-    expect(() => access.environment(person, project, null)).toThrow(/development.*archived: name another/);
+    expect(() => access.environment(person, project, null)).toThrow(/development.*archived\. Name another/);
     expect(access.environment(person, project, "production")).toBe("production");
     const reading = await access.project(person, projectId, "jobs:read");
     expect(access.environment(person, reading, null)).toBe("development");

@@ -97,7 +97,7 @@ test("what is not offered is refused by name", async () => {
     [{ bootstrapMode: "oauth" }, ["bootstrapMode"], "manual_api_key"],
     [{ userGuardrails: { monthlyMicros: 1 } }, ["userGuardrails", "monthlyMicros"], ""],
     [{ userGuardrails: { dailyMicros: -1 } }, ["userGuardrails", "dailyMicros"], ">=0"],
-    [{ endpointUrl: "https://x.example" }, ["endpointUrl"], "own address"],
+    [{ endpointUrl: "https://x.example" }, ["endpointUrl"], "fixed address"],
     [{ environment: "moon" }, ["environment"], "moon"],
   ] as const) {
     const { status, json } = await connect(more);

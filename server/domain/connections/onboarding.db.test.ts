@@ -74,7 +74,7 @@ test("a plan says who could serve each, the fewest accounts, and what is there a
   expect(before.accounts).toHaveLength(2);
   const names = before.accounts.map(({ provider }: { provider: string }) => provider);
   expect(names).not.toContain("openai-compatible");
-  expect(before.explanation).toContain("2 new accounts are the fewest");
+  expect(before.explanation).toContain("2 new accounts are the minimum");
   for (const { state, url, provider } of before.accounts) {
     expect(state).toBe("connect");
     expect(url).toContain(`/projects/${projectId}/connections?environment=development&provider=${provider}`);
@@ -148,7 +148,7 @@ test("a session leads a person to the page, is completed account by account, and
   expect((await ask("POST", `${one}/complete`, body, member)).status).toBe(403);
   expect((await ask("POST", `${one}/complete`, { ...body, federationMetadata: {} })).status).toBe(422);
   expect((await ask("POST", `${one}/complete`, { provider: "sandbox" })).json.detail).toEqual([
-    { loc: ["body", "provider"], msg: "There is no provider sandbox to connect.", type: "unknown_provider" },
+    { loc: ["body", "provider"], msg: "There is no provider sandbox.", type: "unknown_provider" },
   ]);
   expect((await ask("POST", `${one}/complete`, { provider: "openai" })).json.detail[0].loc).toEqual([
     "body",

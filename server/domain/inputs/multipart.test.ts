@@ -144,7 +144,7 @@ test("everything that is not the file has an end: parts, heads, fields and what 
   }
   for (const after of [`\r\n${many}--${boundary}--`, `${tail}\r\nmore`, `${tail}${" ".repeat(200_000)}`])
     await expect(read(body(Buffer.from("x"), { after }), 4096)).rejects.toThrow(
-      /too long|too many|more behind/,
+      /too long|too many|data after/,
     );
 });
 
@@ -160,7 +160,7 @@ test("boundaries and names as browsers and tools write them", () => {
   for (const other of [undefined, "image/png", "multipart/form-data-x", "multipart/mixed; boundary=x"])
     expect(boundaryOf(other)).toBeNull();
   for (const without of ["", "; boundary=", `; boundary=${"x".repeat(71)}`, '; boundary="', "; aboundary=x"])
-    expect(() => boundaryOf(`multipart/form-data${without}`)).toThrow("names no boundary");
+    expect(() => boundaryOf(`multipart/form-data${without}`)).toThrow("has no boundary");
   expect(filenameOf('form-data; name="f"; filename="a\\"b.png"')).toBe('a"b.png');
   expect(filenameOf("attachment; filename=plain.txt")).toBe("plain.txt");
   expect(filenameOf("attachment; filename=\"x\"; filename*=UTF-8''%C3%A4.txt")).toBe("ä.txt");

@@ -157,7 +157,7 @@ test("where a second person has to decide, neither the submitter nor their keys 
     for (const decide of [jobs.approve, jobs.reject])
       await expect(decide(ctx, jobId)).rejects.toMatchObject({ code: "AuthorizationFailed" });
   }
-  expect((await jobs.rights(submitter.ctx, jobId)).whyNotDecide).toContain("Another person");
+  expect((await jobs.rights(submitter.ctx, jobId)).whyNotDecide).toContain("someone else must decide");
   expect((await jobs.rights(second.ctx, jobId)).whyNotDecide).toBeNull();
   // Lifting the rule later does not open what was submitted under it.
   await pool.query("UPDATE project SET settings = '{}' WHERE id = $1", [project.projectId]);

@@ -195,7 +195,12 @@ describe("refused at its field, and nothing is sent or written", () => {
       BASE64,
       /not UTF-8 text/,
     ],
-    ["text with NUL", () => ({ document: encoded(Buffer.from("a\0b"), "text/markdown") }), BASE64, /no text/],
+    [
+      "text with NUL",
+      () => ({ document: encoded(Buffer.from("a\0b"), "text/markdown") }),
+      BASE64,
+      /not UTF-8 text/,
+    ],
     ["an empty file", () => ({ document: encoded(Buffer.from(" \n"), "text/plain") }), BASE64, /empty/],
     [
       "another media type",
@@ -207,7 +212,7 @@ describe("refused at its field, and nothing is sent or written", () => {
       "what is not base64",
       () => ({ document: { dataBase64: "not base64!", mediaType: "application/pdf" } }),
       BASE64,
-      /not base64/,
+      /not valid base64/,
     ],
     [
       "too many bytes",

@@ -64,15 +64,15 @@ test.each([
 });
 
 test.each<[string, () => object, (string | number)[], RegExp]>([
-  ["what is not base64", () => asking("not base64!"), [0, "content", 1, "data"], /not base64/],
+  ["what is not base64", () => asking("not base64!"), [0, "content", 1, "data"], /not valid base64/],
   ["another kind of file", () => asking(png, "image/jpeg"), [0, "content", 1, "data"], /image\/png, not/],
-  ["no picture at all", () => asking("AAAA"), [0, "content", 1, "data"], /no file of/],
+  ["no picture at all", () => asking("AAAA"), [0, "content", 1, "data"], /not a valid image/],
   ["a picture cut short", () => asking(png.slice(0, 12)), [0, "content", 1, "data"], /cannot be read/],
   [
     "a picture of the assistant",
     () => asking(png, "image/png", "assistant"),
     [0, "content", 1],
-    /of the user/,
+    /user messages/,
   ],
 ])("%s is refused at its place", async (_case, input, field, message) => {
   const { status, json } = await tenant.post(at("jobs"), { input: input() });

@@ -68,7 +68,7 @@ test("a viewer sees what waits and that they may not decide; who asked may not w
   expect(await seen(viewer.ctx)).toMatchObject({ approve: false, reject: false });
   expect(await seen(asker.ctx)).toMatchObject({
     approve: false,
-    whyNotDecide: expect.stringContaining("Another person"),
+    whyNotDecide: expect.stringContaining("someone else must decide"),
   });
 });
 

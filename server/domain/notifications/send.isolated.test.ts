@@ -117,7 +117,7 @@ test("operator notifications reach operators without a membership", async () => 
   expect(rows.map((row) => row.user_id)).toEqual([operator.userId]);
   await sendMail(project.ctx, rows[0]!.id, inlineStep(project.clock));
   expect(arrived()).toEqual([operator.email]);
-  expect(server.received[0]!.text).toContain("because you are an operator of this");
+  expect(server.received[0]!.text).toContain("because you are an operator of this Capstan installation");
   await pool.query("UPDATE user_account SET is_operator = false WHERE id = $1", [operator.userId]);
 });
 

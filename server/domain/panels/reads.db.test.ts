@@ -63,7 +63,7 @@ describe("what it reads is its own", () => {
       const [field] = Object.keys(adapter);
       expect([refused.status, fields(refused)]).toEqual([422, [`body.input.adapters.0.${field}`]]);
       const what = field === "alias" ? "alias" : "adapter";
-      expect(refused.json.detail[0].msg).toBe(`There is no such ${what} in this environment.`);
+      expect(refused.json.detail[0].msg).toBe(`This environment has no such ${what}.`);
     }
     const given = await openPanel(tenant, { initialInputs: { adapters: [{ alias: "HOUSE" }] } });
     expect((await given.post(at(IMAGE), drawing({ alias: "house", weight: 0.5 }))).status).toBe(200);

@@ -191,10 +191,10 @@ describe("a lockfile", () => {
       settings: { ...lockfile.settings, temperature: 0.9 },
       processing: "deferred",
     });
-    expect(detail).toContain("settings.temperature is 0.9; the record says 0.2");
-    expect(detail).toContain('processing is "deferred"; the record says "standard"');
+    expect(detail).toContain("settings.temperature is 0.9, but the record has 0.2");
+    expect(detail).toContain('processing is "deferred", but the record has "standard"');
     expect(detail).toContain("hash_matches");
-    expect(await semantics({ more: 1 })).toContain("more is 1; the record says nothing");
+    expect(await semantics({ more: 1 })).toContain("more is 1, but the record has nothing");
     expect(await semantics({ signature: { ...lockfile.signature, value: "A".repeat(86) } })).toContain(
       "signature_valid",
     );

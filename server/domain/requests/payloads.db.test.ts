@@ -128,7 +128,7 @@ test("nobody is told of a quote that was not written down", async () => {
   const { requestId } = await makeRequest(project);
   await moveRequest(project.ctx, requestId, "submitted");
   await moveRequest(project.ctx, requestId, "in_review");
-  await expect(moveRequest(project.ctx, requestId, "quoted")).rejects.toThrow("write the quote down");
+  await expect(moveRequest(project.ctx, requestId, "quoted")).rejects.toThrow("store the quote");
   const { rows } = await pool.query("SELECT status FROM capability_request WHERE id = $1", [requestId]);
   expect(rows).toEqual([{ status: "in_review" }]);
 });

@@ -56,7 +56,7 @@ describe("turning it on", () => {
     expect(decodeURIComponent(address.pathname)).toBe(`/Capstan:${email}`);
     expect(made.qrCode).toMatch(/^<svg/);
     const code = codeAt(made.secret, start);
-    expect(await outcome(sessions.confirmSecondFactor(ctx, wrong(code)))).toMatch(/not right/);
+    expect(await outcome(sessions.confirmSecondFactor(ctx, wrong(code)))).toMatch(/code is wrong/);
     expect(await findSignIn(email)).toMatchObject({ needsCode: false });
     expect((await sessions.readAccount(ctx)).secondFactor.since).toBeNull();
     const { recoveryCodes } = await sessions.confirmSecondFactor(ctx, `${code.slice(0, 3)} ${code.slice(3)}`);
@@ -205,7 +205,7 @@ describe("what is on", () => {
     expect(await outcome(sessions.turnOffSecondFactor(ctx, "123456"))).toBe("InvalidInput");
     const { secret } = await turnOn(ctx, password);
     const after = later(ctx, 60);
-    expect(await outcome(sessions.turnOffSecondFactor(after, password))).toMatch(/not right/);
+    expect(await outcome(sessions.turnOffSecondFactor(after, password))).toMatch(/code is wrong/);
     await sessions.turnOffSecondFactor(after, codeAt(secret, after.now()));
     expect(await findSignIn(email)).toMatchObject({ needsCode: false });
     expect(await newsOf(userId)).toEqual(["account.second_factor_on", "account.second_factor_off"]);
@@ -220,7 +220,7 @@ describe("what is on", () => {
     const { ctx, userId, password } = await person();
     const { secret, recoveryCodes } = await turnOn(ctx, password);
     const after = later(ctx, 60);
-    expect(await outcome(sessions.renewRecoveryCodes(after, "000000"))).toMatch(/not right/);
+    expect(await outcome(sessions.renewRecoveryCodes(after, "000000"))).toMatch(/code is wrong/);
     const renewed = await sessions.renewRecoveryCodes(after, codeAt(secret, after.now()));
     expect(renewed.recoveryCodes).toHaveLength(10);
     expect(await enter(visitor(start, addressOfOwn()), userId, recoveryCodes[0] ?? "")).toBe(false);
@@ -242,7 +242,7 @@ describe("what is on", () => {
     const { secret } = await turnOn(ctx, password);
     const after = later(ctx, 60);
     for (let n = 0; n < 10; n++)
-      expect(await outcome(sessions.turnOffSecondFactor(after, "x"))).toMatch(/not right/);
+      expect(await outcome(sessions.turnOffSecondFactor(after, "x"))).toMatch(/code is wrong/);
     const right = codeAt(secret, after.now());
     expect(await outcome(sessions.turnOffSecondFactor(after, right))).toBe("RateLimited");
     expect(await outcome(sessions.renewRecoveryCodes(after, right))).toBe("RateLimited");

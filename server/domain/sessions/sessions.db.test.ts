@@ -84,7 +84,7 @@ describe("sessions", () => {
     const other = await signIn(userId);
     const [own] = (await sessions.listSessions(ctx)).filter(({ isCurrent }) => isCurrent);
     const change = (present: string, next: string) => sessions.changePassword(ctx, { present, next });
-    await expect(change("wrong", "another long password")).rejects.toThrow("not the password");
+    await expect(change("wrong", "another long password")).rejects.toThrow("password is not correct");
     await expect(change(password, "short")).rejects.toMatchObject({
       issues: [{ loc: ["body", "next"], msg: "Choose a password of at least 12 characters." }],
     });
@@ -131,7 +131,7 @@ describe("sessions", () => {
     await pool.query("UPDATE user_account SET password_hash = NULL WHERE id = $1", [userId]);
     expect(await sessions.readAccount(ctx)).toMatchObject({ email, hasPassword: false });
     const change = sessions.changePassword(ctx, { present: "", next: "another long password" });
-    await expect(change).rejects.toThrow("not the password");
+    await expect(change).rejects.toThrow("password is not correct");
     expect(await codeOf(sessions.readAccount(system))).toBe("AuthorizationFailed");
   });
 
@@ -139,7 +139,8 @@ describe("sessions", () => {
     const { ctx, password } = await person();
     const change = (present: string) =>
       sessions.changePassword(ctx, { present, next: "another long password" });
-    for (let n = 0; n < 10; n++) await expect(change(`guess ${n}`)).rejects.toThrow("not the password");
+    for (let n = 0; n < 10; n++)
+      await expect(change(`guess ${n}`)).rejects.toThrow("password is not correct");
     expect(await codeOf(change(password))).toBe("RateLimited");
   });
 
