@@ -35,7 +35,7 @@ test("a provider's settings are read without being known here; an address that i
   });
   expect(Object.keys(parseEnv({ OTHER: "x", NEW_VENDOR_BASE_URL: "" }))).not.toContain("OTHER");
   expect(() => parseEnv({ NEW_VENDOR_BASE_URL: "vendor.example" })).toThrow(
-    "NEW_VENDOR_BASE_URL: is no address that starts with http:// or https://",
+    "NEW_VENDOR_BASE_URL: must be a URL that starts with http:// or https://",
   );
 });
 
@@ -51,7 +51,7 @@ test("the values shown are the defaults", () => {
 
 test("a wrong setting is named, its value is not", () => {
   expect(() => parseEnv({ PORT: "sesame", NEXTAUTH_SECRET: "opensesame" })).toThrow(
-    /^Wrong settings:\nPORT: /,
+    /^Invalid settings:\nPORT: /,
   );
   expect(() => parseEnv({ PORT: "sesame" })).not.toThrow(/sesame/);
 });
@@ -65,11 +65,11 @@ test("a number or address that is none is refused with a sentence, before anythi
   };
   expect(() => parseEnv(wrong)).toThrow(
     [
-      "Wrong settings:",
-      "PORT: is no port: a whole number from 0 to 65535",
-      "INNGEST_BASE_URL: is no address that starts with http:// or https://",
-      "S3_ENDPOINT: is no address that starts with http:// or https://",
-      "RATE_LIMIT_KEY_PER_MINUTE: is no whole number from 1 up",
+      "Invalid settings:",
+      "PORT: must be a port: a whole number from 0 to 65535",
+      "INNGEST_BASE_URL: must be a URL that starts with http:// or https://",
+      "S3_ENDPOINT: must be a URL that starts with http:// or https://",
+      "RATE_LIMIT_KEY_PER_MINUTE: must be a whole number of at least 1",
     ].join("\n"),
   );
 });
@@ -82,7 +82,7 @@ test("a mail server needs a sender, and neither is accepted when nobody could me
   expect(parseEnv(good)).toMatchObject(good);
   expect(parseEnv({ ...good, MAIL_FROM: "no-reply@example.com" }).MAIL_FROM).toBe("no-reply@example.com");
   expect(() => parseEnv({ SMTP_URL: good.SMTP_URL })).toThrow(
-    /^Wrong settings:\nMAIL_FROM: is needed with SMTP_URL/,
+    /^Invalid settings:\nMAIL_FROM: is required with SMTP_URL/,
   );
   expect(() => parseEnv({ SMTP_URL: good.SMTP_URL })).not.toThrow(/opensesame/);
   for (const SMTP_URL of [
@@ -92,11 +92,11 @@ test("a mail server needs a sender, and neither is accepted when nobody could me
     "smtp://mail?starttls=maybe",
   ])
     expect(() => parseEnv({ ...good, SMTP_URL }), SMTP_URL).toThrow(
-      /^Wrong settings:\nSMTP_URL: is no address/,
+      /^Invalid settings:\nSMTP_URL: must be a URL/,
     );
   for (const MAIL_FROM of ["Capstan", "a@b.test, c@d.test", "A\r\nBcc: <c@d.test>"])
     expect(() => parseEnv({ ...good, MAIL_FROM }), MAIL_FROM).toThrow(
-      /^Wrong settings:\nMAIL_FROM: is no address/,
+      /^Invalid settings:\nMAIL_FROM: must be a mail address/,
     );
 });
 
@@ -105,7 +105,7 @@ test("an identity provider needs its client, and in production an encrypted addr
   const near = "http://127.0.0.1:9000";
   expect(parseEnv({ ...client, OIDC_ISSUER: near }).OIDC_ISSUER).toBe(near);
   expect(() => parseEnv({ OIDC_ISSUER: near, OIDC_CLIENT_ID: "id" })).toThrow(
-    /^Wrong settings:\nOIDC_ISSUER: needs/,
+    /^Invalid settings:\nOIDC_ISSUER: requires/,
   );
   const production = { CAPSTAN_ENV: "production", ...client };
   expect(() => parseEnv({ ...production, OIDC_ISSUER: near })).toThrow(/OIDC_ISSUER: must start with https/);

@@ -4,29 +4,29 @@ const flag = z
   .string()
   .optional()
   .transform((value) => value === "1" || value?.toLowerCase() === "true");
-/** Undefined: not said. */
+/** Undefined if not set. */
 const choice = z
-  .stringbool({ truthy: ["1", "true"], falsy: ["0", "false"], error: "is neither true nor false" })
+  .stringbool({ truthy: ["1", "true"], falsy: ["0", "false"], error: "must be true, false, 1 or 0" })
   .optional();
 const text = z.string().trim().min(1).optional();
 const whole = (message: string) => z.coerce.number(message).int(message);
-const NO_PORT = "is no port: a whole number from 0 to 65535";
+const NO_PORT = "must be a port: a whole number from 0 to 65535";
 const port = whole(NO_PORT).min(0, NO_PORT).max(65_535, NO_PORT);
 const count = (fallback: number, least = 1) => {
-  const message = `is no whole number from ${least} up`;
+  const message = `must be a whole number of at least ${least}`;
   return whole(message).min(least, message).default(fallback);
 };
-/** A number that is clamped where it is used. */
-const clamped = (fallback: number) => whole("is no whole number").default(fallback);
+/** A number that is clamped to its bounds where it is used. */
+const clamped = (fallback: number) => whole("must be a whole number").default(fallback);
 const address = z
   .string()
   .trim()
   .refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), {
-    message: "is no address that starts with http:// or https://",
+    message: "must be a URL that starts with http:// or https://",
   });
 
-const MAIL_SERVER = "is no address such as smtps://user:password@mail.example.com:465";
-/** Where mail is handed over; `starttls` says whether a connection that begins in the open is encrypted. */
+const MAIL_SERVER = "must be a URL such as smtps://user:password@mail.example.com:465";
+/** The mail server; `starttls` says whether a connection that starts unencrypted must be upgraded. */
 const mailServer = z
   .string()
   .trim()
@@ -43,7 +43,7 @@ const mailSender = z
   .string()
   .trim()
   .regex(/^(?:[^<>\p{Cc}]*<[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/u, {
-    message: "is no address such as Capstan <no-reply@example.com>",
+    message: "must be a mail address such as Capstan <no-reply@example.com>",
   });
 
 const list = z
@@ -58,13 +58,13 @@ const hostList = (fallback: string) =>
     .default(fallback)
     .transform((list) => list.split(",").map((each) => each.trim().toLowerCase()))
     .refine((list) => list.every((each) => HOST_PATTERN.test(each)), {
-      message: "is no list of host names, each like example.org or *.example.org",
+      message: "must be a comma-separated list of host names such as example.org or *.example.org",
     });
 
 const dollars = (usd: number) =>
-  z.coerce.number("A number of US dollars.").min(0).max(1_000_000).default(usd);
+  z.coerce.number("must be a number of US dollars").min(0).max(1_000_000).default(usd);
 
-/** The product's own settings. `.env.example` lists each with one line, and those of the providers. */
+/** The product's own settings. `.env.example` lists each of them, and those of the providers. */
 const Environment = z.object({
   CAPSTAN_ENV: z.enum(["development", "production"]).default("development"),
   HOST: z.string().default("127.0.0.1"),
@@ -120,9 +120,9 @@ const Environment = z.object({
   STRIPE_TAX: flag,
   STRIPE_API_BASE: address.default("https://api.stripe.com"),
   FX_USD_CAD: z.coerce
-    .number("is no rate: Canadian for one US dollar, e.g. 1.37")
-    .min(0.01, "is no rate")
-    .max(100, "is no rate")
+    .number("must be a rate: Canadian dollars for one US dollar, such as 1.37")
+    .min(0.01, "must be a rate from 0.01 to 100")
+    .max(100, "must be a rate from 0.01 to 100")
     .optional(),
   METRICS_TOKEN: text,
   ALLOW_ONBOARDING: choice,
@@ -143,17 +143,17 @@ const Environment = z.object({
   CAPSTAN_FAILPOINTS: text,
 });
 
-/** What no setting can say alone. */
+/** Rules that involve more than one setting. */
 const Together = Environment.refine(({ SMTP_URL, MAIL_FROM }) => !SMTP_URL || MAIL_FROM, {
   path: ["MAIL_FROM"],
-  message: "is needed with SMTP_URL: who mail comes from, e.g. Capstan <no-reply@example.com>",
+  message: "is required with SMTP_URL: the sender of mails, such as Capstan <no-reply@example.com>",
 })
   .refine(
     ({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET }) =>
       !OIDC_ISSUER || (OIDC_CLIENT_ID && OIDC_CLIENT_SECRET),
     {
       path: ["OIDC_ISSUER"],
-      message: "needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET",
+      message: "requires OIDC_CLIENT_ID and OIDC_CLIENT_SECRET",
     },
   )
   .refine(
@@ -161,7 +161,8 @@ const Together = Environment.refine(({ SMTP_URL, MAIL_FROM }) => !SMTP_URL || MA
       !OIDC_ISSUER || CAPSTAN_ENV !== "production" || OIDC_ISSUER.startsWith("https://"),
     {
       path: ["OIDC_ISSUER"],
-      message: "must start with https:// in production: who stands between could sign anybody in",
+      message:
+        "must start with https:// in production: anyone on the network path could otherwise sign in as any person",
     },
   );
 
@@ -169,8 +170,8 @@ const Together = Environment.refine(({ SMTP_URL, MAIL_FROM }) => !SMTP_URL || MA
 export const SETTINGS = Object.keys(Environment.shape);
 
 /**
- * What a setting of a provider is called. Which there are, each provider says itself (`environment`): here nobody knows
- * them, so that a new provider is one file.
+ * The name of a provider's setting. Each provider declares its own (`environment`), so that a new provider is one file and
+ * needs no change here.
  */
 export const PROVIDER_SETTING = /^[A-Z][A-Z0-9_]*_(API_KEY|API_TOKEN|BASE_URL)$/;
 type ProviderSettings = {
@@ -178,7 +179,7 @@ type ProviderSettings = {
 };
 export type Env = z.output<typeof Environment> & ProviderSettings;
 
-/** Parses settings; empty strings count as unset. Throws one line per wrong setting, never their values. */
+/** Parses settings; empty strings count as unset. Throws one line per invalid setting, never its value. */
 export function parseEnv(source: Record<string, string | undefined>): Env {
   const present = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ""));
   const ofProviders = Object.keys(present).filter(
@@ -190,12 +191,12 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
   if (own.success && theirs.success) return { ...theirs.data, ...own.data };
   const issues = [own, theirs].flatMap(({ error }) => error?.issues ?? []);
   const lines = issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-  throw new Error(`Wrong settings:\n${lines.join("\n")}`);
+  throw new Error(`Invalid settings:\n${lines.join("\n")}`);
 }
 
 export const env = parseEnv(process.env);
 export const isProduction = env.CAPSTAN_ENV === "production";
-/** The sandbox provider serves routes: always in development, in production only when asked for. */
+/** Whether the sandbox provider serves routes: always in development, in production only if enabled. */
 export const isSandboxOn = env.SANDBOX || !isProduction;
 export const usesInngestServer = Boolean(env.INNGEST_BASE_URL || env.INNGEST_EVENT_KEY || env.INNGEST_DEV);
 export const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;

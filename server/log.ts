@@ -2,12 +2,12 @@ import pino from "pino";
 import { env } from "@/server/env";
 import { redactText } from "@/server/redact-tokens";
 
-/** How lines are written, apart from where to. */
+/** The format of log lines, independent of their destination. */
 export const logOptions: pino.LoggerOptions = {
   level: env.LOG_LEVEL,
   base: undefined,
   redact: {
-    // The last three: what the database says of a row it refused is the row itself.
+    // The last three: what the database reports about a rejected row contains the row itself.
     paths: [
       "*.authorization",
       "*.apiKey",
@@ -20,12 +20,12 @@ export const logOptions: pino.LoggerOptions = {
     ],
     censor: "[redacted]",
   },
-  // What a driver, a library or a vendor wrote into an error of its own.
+  // Text that a driver, a library or a vendor put into its own error.
   hooks: { streamWrite: redactText },
 };
 
-/** What the domain writes by. */
+/** The logger that the domain uses. */
 export type Log = Pick<pino.Logger, "error" | "warn" | "info">;
 
-/** Structured log on standard error. Content, credentials and bodies never go through here; ids do. */
+/** Structured log on standard error. It may contain ids, but never content, credentials or bodies. */
 export const log = pino(logOptions, pino.destination(2));

@@ -1,6 +1,6 @@
 /**
- * Which causes of a failure were logged since it last worked, so that retries and other callers add no line. Causes are words
- * of ours: few, and without anything a stranger wrote.
+ * The causes of a failure that were logged since the last success, so that retries and other callers add no lines. Causes
+ * come from a small fixed set and contain no text from outside.
  */
 export function loggedCauses() {
   const logged = new Map<string, Set<string>>();
@@ -11,7 +11,7 @@ export function loggedCauses() {
       logged.set(subject, known.add(cause));
       return true;
     },
-    /** It works: forgets its causes. Were there any? */
+    /** Records a success and forgets the causes. Returns whether there were any. */
     clear: (subject: string): boolean => logged.delete(subject),
   };
 }

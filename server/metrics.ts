@@ -1,10 +1,10 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
 import { ProviderFault } from "@/server/providers/define";
 
-/* What a process counts of its own work, for Prometheus. Labels are words of ours: no id and nothing a caller wrote. */
+/* What a process counts of its own work, for Prometheus. Labels are fixed words: no id and nothing a caller wrote. */
 
-// The web process runs our modules twice, once in Next's bundle: both count into one.
-const shared = globalThis as { capstanMetrics?: ReturnType<typeof open> }; // our own slot, written only below
+// The web process loads our modules twice, once in Next's bundle; both count into the same registry.
+const shared = globalThis as { capstanMetrics?: ReturnType<typeof open> }; // our own property, written only below
 
 function open() {
   const registry = new Registry();
@@ -15,27 +15,27 @@ function open() {
     requests: new Histogram({
       registers,
       name: "capstan_http_request_duration_seconds",
-      help: "Requests to the API by endpoint and status, until the head of the answer; what streams comes after it.",
+      help: "API requests by endpoint and status, timed until the response headers are sent; a streamed body is not included.",
       labelNames: ["method", "path", "status"],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
     }),
     calls: new Histogram({
       registers,
       name: "capstan_provider_call_duration_seconds",
-      help: "Calls to providers by what they came to; asking again for work under way is a call of its own.",
+      help: "Provider calls by outcome; each poll of running work is a separate call.",
       labelNames: ["provider", "outcome"],
       buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600],
     }),
     ended: new Counter({
       registers,
       name: "capstan_executions_ended_total",
-      help: "Executions this process ended, by mode, status and error code.",
+      help: "Executions that this process finished, by mode, status and error code.",
       labelNames: ["mode", "status", "code"],
     }),
   };
 }
 
-/** The metrics of this process; made when first asked for. */
+/** The metrics of this process, created on first use. */
 export function metrics() {
   shared.capstanMetrics ??= open();
   return shared.capstanMetrics;
@@ -45,7 +45,7 @@ type Served = { method: string; path: string };
 type Observer = { observe(seconds: number): void };
 const observers = new WeakMap<Served, Map<number, Observer>>();
 
-/** Counts an answer of an endpoint by its path as it is declared: no id of anybody's becomes a label. */
+/** Counts a response by the declared path of its endpoint, so that no id becomes a label. */
 export function countAnswer(endpoint: Served, status: number, ms: number): void {
   const own = observers.get(endpoint) ?? new Map<number, Observer>();
   if (own.size === 0) observers.set(endpoint, own);
@@ -55,7 +55,7 @@ export function countAnswer(endpoint: Served, status: number, ms: number): void 
   observer.observe(ms / 1000);
 }
 
-/** Counts how long a call to this provider took, and what it came to. */
+/** Records the duration and outcome of a provider call. */
 export async function timeCall<Answer>(provider: string, call: () => Promise<Answer>): Promise<Answer> {
   const begun = performance.now();
   let outcome = "answered";
@@ -71,13 +71,13 @@ export async function timeCall<Answer>(provider: string, call: () => Promise<Ans
   }
 }
 
-/** A fault's kind; what we ended ourselves is stopped, and what is no fault of a call broke on our side. */
+/** A fault's kind; `stopped` if we aborted the call, `broken` if the error is on our side. */
 function outcomeOf(cause: unknown): string {
   if (!(cause instanceof ProviderFault)) return "broken";
   return cause.details.aborted ? "stopped" : cause.kind;
 }
 
-/** Counts an execution that this process has ended, by its mode; without an error its code is empty. */
+/** Counts an execution that this process has finished; without an error its code is empty. */
 export function countEnd(mode: string, status: string, code: string | null): void {
   metrics()
     .ended.labels(mode, status, code ?? "")

@@ -1,8 +1,8 @@
 import { env } from "@/server/env";
 
 /**
- * The address of the caller. Of `X-Forwarded-For` only the entries written by our own proxies are believed:
- * TRUSTED_PROXIES says how many stand before us, none when it is not set.
+ * The caller's address. Only the entries of `X-Forwarded-For` that our own proxies wrote are trusted: TRUSTED_PROXIES is
+ * how many there are, zero by default.
  */
 export function clientAddress(forwardedFor: string | undefined, socketAddress: string): string {
   if (forwardedFor === undefined) return socketAddress;

@@ -70,7 +70,7 @@ describe("API keys", () => {
       detail: {
         code: "AuthenticationFailed",
         message:
-          "This key or session is not valid. Use another key, or sign in again. Use another key, or sign in again.",
+          "This API key or session is invalid, expired or revoked. Check the Authorization header, or create a new key.",
       },
     });
   });

@@ -23,9 +23,9 @@ type Credential =
   | { kind: "cookie"; token: string };
 
 /**
- * Decides who asks, and counts the request against their limit. Nobody in particular is `anonymous`; a credential
- * that is wrong is AuthenticationFailed (401) even where none is needed. Guessing credentials is counted against
- * the address, before the database is asked.
+ * Identifies the caller and counts the request against their rate limit. A caller without a credential is `anonymous`; a
+ * wrong credential is AuthenticationFailed (401) even if none is needed. Failed credentials count against the address,
+ * which is checked before the database is queried.
  */
 export async function identify(
   incoming: Incoming,
@@ -46,7 +46,10 @@ export async function identify(
   if (!principal) {
     addressLimit.take(caller, headers);
     Object.assign(headers, ONE_REALM);
-    fail("AuthenticationFailed", "This key or session is not valid. Use another key, or sign in again.");
+    fail(
+      "AuthenticationFailed",
+      "This API key or session is invalid, expired or revoked. Check the Authorization header, or create a new key.",
+    );
   }
   countRequest(principal, incoming.address, headers);
   if (credential.kind === "cookie") requireOwnWrite(incoming, bodyType);
@@ -68,9 +71,9 @@ function holderOf(credential: Exclude<Credential, { kind: "none" }>, now: Date):
 }
 
 /**
- * Lets the page that asks read the answer, where it is one that panel sessions are bound to and asks with the token of one
- * or with nothing. No cookie of ours counts there: credentials are never allowed. An address that has used up its limit,
- * and is refused next, costs no question to the database.
+ * Allows a page of another origin to read the response (CORS), if an embed session is bound to that origin and the request
+ * has the token of one or no credential. Cookies never count there. An address that has used up its limit is refused
+ * without a database query.
  */
 export async function admitPage(
   incoming: Incoming,
@@ -88,16 +91,16 @@ export async function admitPage(
   headers["access-control-expose-headers"] = READABLE;
 }
 
-/** Headers of answers that pages may read, beside those a browser shows anyway. */
+/** Response headers that pages may read, in addition to those a browser always exposes. */
 const READABLE =
   "x-request-id, x-execution-id, x-idempotent-replay, retry-after, ratelimit-limit, ratelimit-policy, ratelimit-remaining, ratelimit-reset, etag, content-disposition, accept-ranges, content-range";
-/** Headers that pages may send. */
+/** Request headers that pages may send. */
 const SENDABLE =
   "authorization, content-type, idempotency-key, if-none-match, last-event-id, range, x-request-id";
 
 /**
- * What a browser asks before it lets a page send its request: allowed where a session is bound to the page's origin. It
- * carries no credential, so it says nothing of what the request itself will be answered.
+ * Answers a CORS preflight: allowed if an embed session is bound to the page's origin. A preflight has no credential, so it
+ * does not predict whether the request itself will succeed.
  */
 export async function preflight(
   incoming: Incoming,
@@ -117,26 +120,26 @@ export async function preflight(
 }
 
 /**
- * A panel session is for pages of its origins, and for our own page in their frames. A page's requests to its own origin
- * may carry no Origin; then the browser says that they are such.
+ * An embed session is for pages of its origins, and for our own page in their frames. Same-origin requests may have no
+ * Origin header; the browser then marks them as same-origin.
  */
 function requirePageOf({ origins }: Extract<Principal, { kind: "panel_session" }>, incoming: Incoming): void {
   const origin = incoming.header("origin");
   if (!isOwnPage(incoming) && !(origin !== undefined && origins.includes(origin)))
     fail(
       "CrossSiteRequest",
-      "This panel session does not allow this page's origin. Create a session with this origin.",
+      "This embed session is not allowed on this page's origin. Create a session whose origins include it.",
     );
 }
 
-/** Who asks, looked at again while a long answer goes out: null when the credential no longer holds. Counts against no limit. */
+/** Identifies the caller again during a long response: null when the credential is no longer valid. Counts against no limit. */
 export async function identifyAgain(incoming: Incoming, now: Date): Promise<Principal | null> {
   const credential = credentialOf(incoming);
   if (credential.kind === "none") return { kind: "anonymous", id: "anonymous", address: incoming.address };
   return holderOf(credential, now);
 }
 
-/** The answer to nobody where somebody is needed. */
+/** Rejects a caller without a credential. */
 export function refuseAnonymous(headers: Record<string, string>): never {
   Object.assign(headers, ONE_REALM);
   fail("AuthenticationFailed", "The request has no valid API key. Send one as Authorization: Bearer cap_…");
@@ -149,7 +152,7 @@ function credentialOf(incoming: Incoming): Credential {
       return { kind: "key", text: authorization.slice(7).trimEnd() };
     const text = BEARER.exec(authorization)?.[1] ?? "";
     if (text.startsWith("capp_")) return { kind: "panel", text };
-    // Every other scheme and token kind is a key that does not exist.
+    // Every other scheme and token kind is treated as an unknown key.
     return { kind: text.startsWith("caps_") ? "device" : "key", text };
   }
   const cookie = incoming.header("cookie");
@@ -159,20 +162,23 @@ function credentialOf(incoming: Incoming): Credential {
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** What the body of a request is; only an endpoint that takes a form takes one from a signed-in browser. */
+/** The body's media type; only an endpoint that takes a form accepts one from a signed-in browser. */
 type BodyType = "application/json" | "multipart/form-data";
 
 /**
- * A browser sends our cookie with requests that other sites make. Those that change something must come from our own
- * pages, match the CSRF token when one is sent, and be of the endpoint's type: also if a
- * browser were wrong about the page, no form of another site could send that. Without a body there is nothing to be of one.
+ * A browser sends our cookie with requests from other sites as well. A write must come from our own pages, match the CSRF
+ * token if one is sent, and have the endpoint's content type, which a form of another site cannot send. A request without
+ * a body needs no content type.
  */
 function requireOwnWrite(incoming: Incoming, bodyType: BodyType): void {
   if (SAFE_METHODS.has(incoming.method)) return;
   requireOwnPage(incoming);
   const sent = incoming.header("x-csrf-token");
   if (sent !== undefined && !isOurCsrfToken(sent, incoming.header("cookie") ?? "")) {
-    fail("CrossSiteRequest", "The X-CSRF-Token does not belong to this session.");
+    fail(
+      "CrossSiteRequest",
+      "The X-CSRF-Token does not belong to this session. Reload the page and try again.",
+    );
   }
   const type = incoming.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   const hasBody = announcesBody(incoming.header("transfer-encoding"), incoming.header("content-length"));
@@ -187,13 +193,13 @@ function isOurCsrfToken(sent: string, cookie: string): boolean {
   return isSame(token, sent) && isSame(signature, expected);
 }
 
-/** Are these the same text, which is not empty? Takes as long whatever differs. */
+/** Whether two texts are equal and not empty, compared in constant time. */
 export function isSame(a: string, b: string): boolean {
   const [one, other] = [Buffer.from(a), Buffer.from(b)];
   return one.length > 0 && one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** The value of a cookie; one that next-auth cut into `name.0`, `name.1` … is put together. Empty when there is none. */
+/** The value of a cookie, joined if next-auth split it into `name.0`, `name.1` …; empty if it is missing. */
 function cookieOf(header: string, name: string): string {
   const found = new Map<string, string>();
   for (const pair of header.split(";")) {

@@ -6,13 +6,13 @@ import { inTurns, LARGE } from "@/server/turn";
 import { refuseHostileJson } from "./json-scan";
 import type { Incoming } from "./transport";
 
-/** What a JSON body may weigh unless its endpoint says otherwise. */
+/** The size limit of a JSON body, in bytes, unless its endpoint sets another. */
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
 
 const EMPTY = new Uint8Array(0);
 
 /**
- * The body as bytes, never more than `limit`: refused by its Content-Length, else while counting. Throws
+ * The body as bytes, at most `limit`. A larger one is refused by its Content-Length, or while it is read. Throws
  * PayloadTooLarge (413).
  */
 export async function readLimited(incoming: Incoming, limit: number): Promise<Uint8Array> {
@@ -34,7 +34,7 @@ export async function readLimited(incoming: Incoming, limit: number): Promise<Ui
   return first ?? EMPTY;
 }
 
-/** The same bytes; where they break off because their caller went away, that is a refusal like any other. */
+/** The same bytes; if the caller disconnects, throws a validation error. */
 export async function* whole(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   try {
     yield* bytes;
@@ -49,12 +49,14 @@ export const brokenOff = () =>
   ]);
 
 function tooLarge(limit: number): never {
-  fail("PayloadTooLarge", `The body is larger than ${limit} bytes.`, { maxBytes: limit });
+  fail("PayloadTooLarge", `The request body is larger than the limit of ${limit} bytes.`, {
+    maxBytes: limit,
+  });
 }
 
 /**
- * The JSON value of a request's body; undefined when there is none. Strict: JSON content type, UTF-8, and none of
- * the texts that two parsers would read differently (see refuseHostileJson). `seen` gets the bytes before they are read.
+ * The JSON value of a request's body; undefined if there is none. Strict: JSON content type, UTF-8, and nothing that two
+ * parsers would read differently (see refuseHostileJson). `seen` receives the bytes before they are parsed.
  */
 export async function readJson(
   incoming: Incoming,
@@ -69,11 +71,11 @@ export async function readJson(
   if (!isInUtf8(contentType, bytes)) fail("UnsupportedMediaType", "Send the body in UTF-8.");
   const encoding = incoming.header("content-encoding")?.trim().toLowerCase() || "identity";
   if (encoding !== "identity")
-    fail("UnsupportedMediaType", "Send the body as it is, without a Content-Encoding.");
+    fail("UnsupportedMediaType", "Send the body uncompressed, without a Content-Encoding.");
   return inTurns(strictJson(bytes));
 }
 
-/** SHA-256 in lower-case hex; of many bytes in pieces, with turns for others between them. */
+/** SHA-256 in lower-case hex. A large body is hashed in pieces that yield to other requests. */
 export async function hashInTurns(bytes: Uint8Array): Promise<string> {
   return bytes.byteLength <= LARGE ? sha256Hex(bytes) : inTurns(inPieces(bytes));
 }
@@ -88,8 +90,8 @@ function* inPieces(bytes: Uint8Array): Generator<undefined, string> {
 }
 
 /**
- * Parses bytes that must be JSON and mean one thing only. Throws a ValidationFault that says what is wrong. Yields between its
- * passes, of which each takes its time over a large body.
+ * Parses bytes that must be unambiguous JSON. Throws a ValidationFault that names the problem. Yields between its passes,
+ * because each takes time on a large body.
  */
 export function* strictJson(bytes: Uint8Array): Generator<undefined, unknown> {
   if (!isUtf8(bytes)) invalid("The body is not valid UTF-8.", "unicode_invalid");
@@ -102,14 +104,14 @@ export function* strictJson(bytes: Uint8Array): Generator<undefined, unknown> {
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's own words quote the body, which may hold secrets.
-    invalid("The body is not JSON.", "json_invalid");
+    // The parser's own message quotes the body, which may contain secrets.
+    invalid("The body is not valid JSON.", "json_invalid");
   }
   yield;
   return value;
 }
 
-/** UTF-8 as text. Where most bytes are of other scripts, two passes are four times as fast as V8's one. */
+/** UTF-8 as text. If most bytes are not ASCII, two passes are four times as fast as V8's single one. */
 function* decoded(bytes: Buffer): Generator<undefined, string> {
   if (bytes.length <= LARGE || isAscii(bytes)) return bytes.toString("utf8");
   const units = transcode(bytes, "utf8", "utf16le");
@@ -121,7 +123,7 @@ function invalid(msg: string, type: string): never {
   throw new ValidationFault([{ loc: ["body"], msg, type }]);
 }
 
-/** Is the charset that a media type names UTF-8, or ASCII, which is a part of it, and so are the bytes? It need not name one. */
+/** Whether the bytes are in the charset that the media type names, which must be UTF-8 or ASCII. It may name none. */
 function isInUtf8(contentType: string, bytes: Uint8Array): boolean {
   const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(contentType)?.[1] ?? "utf-8";
   return /^utf-?8$/i.test(charset) || (/^(us-)?ascii$/i.test(charset) && isAscii(bytes));

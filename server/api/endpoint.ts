@@ -25,7 +25,7 @@ export { serve } from "./next";
 export { bytes, type Incoming, type Outgoing, type Raw, type Reply, raw, reply } from "./transport";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-/** Who can ask over HTTP. */
+/** The kinds of caller over HTTP. */
 export type CallerKind = Exclude<PrincipalKind, "system">;
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
@@ -38,42 +38,42 @@ type Facts = {
   summary: string;
   description?: string;
   tags?: readonly string[];
-  /** Who may ask. With `anonymous` everybody may. */
+  /** Who may call it. `anonymous` means that no credential is needed. */
   auth: readonly CallerKind[];
-  /** Pages that panel sessions are bound to may ask it with no credential. */
+  /** Pages that embed sessions are bound to may call it without a credential. */
   fromPages?: true;
-  /** What a key must be allowed to do. */
+  /** The scope that a key needs. */
   scope?: Scope;
-  /** Most bytes of the body; 1 MiB when not said. */
+  /** The largest body, in bytes; 1 MiB by default. */
   bodyLimit?: number;
-  /** The same request sent twice under one Idempotency-Key header is answered with what became of the first. */
+  /** Repeating a request under the same Idempotency-Key header returns the outcome of the first. */
   idempotent?: true;
-  /** Of those that begin an execution: the answer says that it has begun, and is not its end. */
+  /** Of endpoints that start an execution: the response only confirms the start. */
   answersAtOnce?: true;
   /** The body is not read: `run` gets the stream of `incoming`. */
   rawBody?: true;
-  /** The same of a multipart form with these fields, one of them a file. A signed-in person's browser may send it. */
+  /** Like `rawBody`, for a multipart form with these fields, one of them a file. A signed-in browser may send it. */
   form?: z.ZodObject;
-  /** Other media types it may answer, by Accept. */
+  /** Other media types that it may return, by Accept. */
   also?: readonly Raw[];
-  /** Of success; 200 when not said. */
+  /** The success status; 200 by default. */
   status?: number;
-  /** What else is success: 206 a range of it, 304 to who has it. */
+  /** Other success statuses: 206 for a range, 304 for a caller that already has it. */
   partly?: readonly (206 | 304)[];
-  /** The refusals it can answer, besides those every endpoint has (COMMON_ERRORS). */
+  /** The errors it can return, in addition to those of every endpoint (COMMON_ERRORS). */
   errors: readonly ErrorCode[];
-  /** Refusals carry code, message and details at the top level as well. */
+  /** Errors have code, message and details at the top level as well. */
   envelopeErrors?: true;
-  /** Refusals in the shape of somebody else's interface. */
+  /** Errors in the shape of another interface. */
   refusals?: { toWire(error: unknown, requestId: string): WireError; schema: z.ZodType };
 };
 
-/** What `run` receives beside what was parsed. */
+/** What `run` receives in addition to the parsed request. */
 export type Given = {
   incoming: Incoming;
-  /** The header of that name, of endpoints that say `idempotent`. */
+  /** The Idempotency-Key header, for endpoints with `idempotent`. */
   idempotencyKey: string | undefined;
-  /** Of endpoints that read their body themselves: notes by which bytes a repeat of it without a key is known. */
+  /** For endpoints that read their own body: records the bytes that identify a repeat without a key. */
   noteBody: ((bytes: Uint8Array) => Promise<void>) | undefined;
 };
 
@@ -88,7 +88,7 @@ type Definition<P, Q, B, O> = Facts & {
   ): Promise<Result<O>>;
 };
 
-/** One operation of the API as a value: it serves HTTP, becomes OpenAPI and is checked by the laws. */
+/** One operation of the API as a value: it serves HTTP, is described in OpenAPI and is checked by the laws. */
 export type Endpoint = Facts & {
   params?: z.ZodObject;
   query?: z.ZodObject;
@@ -98,7 +98,7 @@ export type Endpoint = Facts & {
   run(ctx: Ctx, request: { params: unknown; query: unknown; body: unknown } & Given): Promise<unknown>;
 };
 
-/** What any endpoint may answer for what the kernel itself checks. */
+/** Errors that any endpoint may return, from checks of the kernel itself. */
 export const COMMON_ERRORS = [
   "AuthenticationFailed",
   "AuthorizationFailed",
@@ -127,8 +127,8 @@ export function endpoint<
 }
 
 /**
- * Serves one request: request id, limits, principal, parameters, query, body, `run`, output; one catch turns whatever
- * was thrown into the wire's error. Never rejects.
+ * Serves one request: request id, limits, principal, parameters, query, body, `run`, output. One catch turns anything
+ * thrown into an error response. Never rejects.
  */
 export async function respond(endpoint: Endpoint, incoming: Incoming): Promise<Outgoing> {
   const since = performance.now();
@@ -139,7 +139,7 @@ export async function respond(endpoint: Endpoint, incoming: Incoming): Promise<O
   return outgoing;
 }
 
-/** Answers what no endpoint serves with a refusal of the same shape and headers, or in the shape of another interface. */
+/** An error for a request that no endpoint serves, with the usual shape and headers or in the shape of another interface. */
 export function refuse(
   incoming: Incoming,
   fault: Fault,
@@ -156,7 +156,7 @@ export function refuse(
   );
 }
 
-/** Names the request in each line. Most write none. */
+/** A logger that names the request in each line. Created lazily, because most requests log nothing. */
 class RequestLog implements Log {
   constructor(private readonly requestId: string) {}
 
@@ -215,7 +215,7 @@ async function answer(
   return outgoing;
 }
 
-/** Logs whole what nobody expected, and the expected that the contract does not list. */
+/** Logs unexpected errors in full, and expected ones that the contract does not list. */
 function report(
   error: unknown,
   incoming: Incoming,
@@ -227,7 +227,7 @@ function report(
   if (status === 500 || (status === 503 && !(error instanceof Fault))) {
     ctx.log.error({ err: error, ...facts }, "request failed");
   } else if (error instanceof Fault && endpoint && !isListed(error.code, endpoint)) {
-    ctx.log.error({ code: error.code, ...facts }, "a refusal is missing from its endpoint's errors");
+    ctx.log.error({ code: error.code, ...facts }, "an error is missing from its endpoint's errors");
   }
 }
 
@@ -262,14 +262,14 @@ async function perform(
   return toOutgoing(endpoint, result, headers, ctx);
 }
 
-/** May its sender repeat this request without a key that says so? */
+/** Whether the caller may repeat this request without an idempotency key. */
 const isUnkeyed = (endpoint: Endpoint, { principal }: Ctx, key: string | undefined) =>
   endpoint.idempotent === true &&
   !key?.trim() &&
   principal.kind === "service_principal" &&
   env.REPEAT_GUARD_SECONDS > 0;
 
-/** Keeps by what a repeat of this request is known; nothing of its body but the hash. */
+/** Records what identifies a repeat of this request; of its body only the hash. */
 const noteUnkeyed = (endpoint: Endpoint, incoming: Incoming, ctx: Ctx) => async (bytes: Uint8Array) => {
   ctx.unkeyed = {
     path: incoming.path,
@@ -279,13 +279,13 @@ const noteUnkeyed = (endpoint: Endpoint, incoming: Incoming, ctx: Ctx) => async 
   };
 };
 
-/** Clients that Stainless makes, OpenAI's among them, say how often they have sent a request before. */
+/** Clients generated by Stainless, such as OpenAI's, report how often they have already sent a request. */
 function retriesOf(incoming: Incoming): number {
   const said = incoming.header("x-stainless-retry-count") ?? "";
   return /^\d{1,4}$/.test(said) ? Number(said) : 0;
 }
 
-/** May a page of another origin ask this, with a panel session or to get one? */
+/** Whether a page of another origin may call this, with an embed session or to get one. */
 export const isForPages = ({ auth, fromPages }: Pick<Endpoint, "auth" | "fromPages">): boolean =>
   fromPages === true || auth.includes("panel_session");
 
@@ -296,12 +296,12 @@ function requireCaller(endpoint: Endpoint, ctx: Ctx, headers: Headers): void {
     if (kind === "anonymous") refuseAnonymous(headers);
     if (!auth.some((allowed) => allowed === kind)) {
       const allowed = auth.join(", ");
-      fail("AuthorizationFailed", `This operation is not for a ${kind}; it is for: ${allowed}.`, { kind });
+      fail("AuthorizationFailed", `A ${kind} cannot call this operation. Allowed: ${allowed}.`, { kind });
     }
   }
-  // What is open to everybody is not for every credential: a panel's is good for what lists it.
+  // An embed session may call only what lists it, even where no credential is needed.
   if (kind === "panel_session" && !auth.includes(kind))
-    fail("AuthorizationFailed", "This operation is not for a panel_session.", { kind });
+    fail("AuthorizationFailed", "A panel_session cannot call this operation.", { kind });
   if (endpoint.scope) access.requireScope(ctx, endpoint.scope);
 }
 
@@ -324,11 +324,11 @@ function toOutgoing(endpoint: Endpoint, result: unknown, headers: Headers, ctx: 
   return { status, headers, body: JSON.stringify(own.output) };
 }
 
-// In production one answer in so many is checked: enough to notice, too few to cost.
+// In production only a sample of responses is checked, so that the check costs nothing noticeable.
 const CHECK_EVERY = env.CAPSTAN_ENV === "production" ? 64 : 1;
 let answers = 0;
 
-/** An answer that breaks its contract is our failure: a 500 where we work on it, an entry in the log where it is used. */
+/** A response that breaks its contract is our bug: a 500 in development, a log entry in production. */
 function checkOutput(schema: z.ZodType, output: unknown, endpoint: Endpoint, ctx: Ctx): void {
   if (++answers % CHECK_EVERY !== 0) return;
   const parsed = schema.safeParse(output);
@@ -336,5 +336,5 @@ function checkOutput(schema: z.ZodType, output: unknown, endpoint: Endpoint, ctx
   const cause = parsed.error;
   if (CHECK_EVERY === 1)
     throw new Error(`${endpoint.method} ${endpoint.path} broke its contract: ${cause.message}`);
-  ctx.log.error({ issues: cause.issues, path: endpoint.path }, "an answer broke its contract");
+  ctx.log.error({ issues: cause.issues, path: endpoint.path }, "a response broke its contract");
 }

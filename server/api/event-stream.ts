@@ -7,7 +7,7 @@ export const EVENT_STREAM = "text/event-stream";
 /** One event on the wire. `data` is sent as JSON. */
 export type StreamEvent = { id: string; event: string; data: unknown };
 
-/** Does the caller ask for a stream, rather than for JSON? Who takes anything gets JSON. */
+/** Whether the caller accepts a stream rather than JSON. A caller that accepts anything gets JSON. */
 export function wantsEventStream(incoming: Incoming): boolean {
   const accept = incoming.header("accept")?.toLowerCase();
   if (!accept?.includes(EVENT_STREAM)) return false;
@@ -22,13 +22,17 @@ export function wantsEventStream(incoming: Incoming): boolean {
   return wish > 0 && wish >= (qualities.get("application/json") ?? 0);
 }
 
-/** The place to go on after, as the caller's `Last-Event-ID` has it; one that is no id of ours is refused. */
+/** The position to resume after, from the caller's `Last-Event-ID`; an id that is not ours is refused. */
 export function lastEventIdOf(incoming: Incoming): string | undefined {
   const id = incoming.header("last-event-id")?.trim();
   if (!id) return undefined;
   if (!EventCursor.safeParse(id).success) {
     throw new ValidationFault([
-      { loc: ["header", "Last-Event-ID"], msg: "not an id of this stream", type: "value_error" },
+      {
+        loc: ["header", "Last-Event-ID"],
+        msg: "This is not an event id of this stream.",
+        type: "value_error",
+      },
     ]);
   }
   return id;
@@ -36,7 +40,7 @@ export function lastEventIdOf(incoming: Incoming): string | undefined {
 
 type Pages<Item> = AsyncIterable<{ items: Item[]; isOver: boolean }>;
 
-/** An answer that goes on: each page's items as frames, a comment for an empty page; after the last one browsers stay away. */
+/** A streamed response: each page's items as frames, a comment for an empty page, and at the end a long `retry` for browsers. */
 export function eventStream<Item>(
   pages: Pages<Item>,
   toEvent: (item: Item) => StreamEvent,
@@ -45,12 +49,12 @@ export function eventStream<Item>(
   return streamed(frames(pages, toEvent), headers);
 }
 
-/** An answer that is written as it is made, in the frames of an event stream. */
+/** A response that is sent as it is produced, as an event stream. */
 export function streamed(body: AsyncIterable<Uint8Array>, headers: Record<string, string> = {}): Bytes {
   return bytes({
     headers: {
       "content-type": EVENT_STREAM,
-      // Neither kept nor packed: a proxy that gathers bytes to compress them would hold the events back.
+      // Not cached and not compressed: a proxy that buffers bytes to compress them would delay the events.
       "cache-control": "no-store, no-transform",
       "x-accel-buffering": "no",
       ...headers,
@@ -71,15 +75,15 @@ async function* frames<Item>(
   }
 }
 
-/** Without it an EventSource connects to a stream that has ended again every few seconds. No client reads it as an event. */
+/** Without it, an EventSource reconnects to an ended stream every few seconds. Clients do not read it as an event. */
 const STAY_AWAY = Buffer.from(`retry: ${24 * 60 * 60 * 1000}\n\n`);
 
-/** A frame that says nothing: sent so that headers go out, and that a quiet connection is not taken for a dead one. */
+/** An empty frame, sent so that headers go out and an idle connection is not taken for a dead one. */
 export const COMMENT = Buffer.from(":\n\n");
 
 const toFrame = ({ id, event, data }: StreamEvent) => `id: ${id}\nevent: ${event}\ndata: ${toLine(data)}\n\n`;
 
-/** JSON on one line, also for readers that break lines where Unicode may. */
+/** JSON on one line, even for readers that break lines at Unicode line separators. */
 export const toLine = (data: unknown) =>
   JSON.stringify(data).replace(
     /[\u0085\u2028\u2029]/g,

@@ -2,10 +2,10 @@ import { z } from "zod";
 import { ValidationFault } from "@/server/errors";
 import { toIssues } from "@/server/errors-wire";
 
-/** With the offending values at hand a missing field can be told from a wrong one. They are never sent back. */
+/** With the rejected values, a missing field can be distinguished from a wrong one. The values are never sent back. */
 const REPORT = { reportInput: true } as const;
 
-/** Parses one part of a request, or throws the list of what is wrong with it. */
+/** Parses one part of a request, or throws the list of its validation errors. */
 export function parsePart<S extends z.ZodType>(
   schema: S,
   value: unknown,
@@ -18,7 +18,7 @@ export function parsePart<S extends z.ZodType>(
 
 export type QueryField = { name: string; isList: boolean };
 
-/** The fields a query schema knows, and which of them may be repeated. */
+/** The fields of a query schema, and which of them may be repeated. */
 export function queryFieldsOf(schema: z.ZodObject): QueryField[] {
   return Object.entries(schema.shape).map(([name, field]) => ({ name, isList: isList(field) }));
 }
@@ -31,7 +31,7 @@ function isList(schema: z.core.$ZodType): boolean {
   return false;
 }
 
-/** The known fields of a query as plain values. A single-valued field given twice is refused; unknown ones are not read. */
+/** The known fields of a query as plain values. A single-valued field given twice is refused; unknown fields are ignored. */
 export function readQuery(query: URLSearchParams, fields: readonly QueryField[]): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   if (query.size === 0) return values;
@@ -47,13 +47,13 @@ export function readQuery(query: URLSearchParams, fields: readonly QueryField[])
     else if (given.length === 1) values[name] = given[0];
     else
       throw new ValidationFault([
-        { loc: ["query", name], msg: "Give this parameter once.", type: "repeated" },
+        { loc: ["query", name], msg: "Send this parameter only once.", type: "repeated" },
       ]);
   }
   return values;
 }
 
-/** Refuses path parameters that no id, key or name can hold and a database would choke on. */
+/** Refuses path parameters that no id, key or name can contain and that a database would reject. */
 export function refuseHostileParams(params: Record<string, string>): void {
   for (const name in params) {
     if (hasNul(params[name]!)) {

@@ -99,7 +99,7 @@ test.each([
 });
 
 test("what is no JSON is not quoted back: it may hold secrets", () => {
-  expect(() => parse('{"secret": hunter2}')).toThrow("body: The body is not JSON.");
+  expect(() => parse('{"secret": hunter2}')).toThrow("body: The body is not valid JSON.");
 });
 
 test("any JSON that says one thing is read as JSON.parse reads it", () => {

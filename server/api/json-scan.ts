@@ -14,20 +14,20 @@ const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** Of a key that is named in a refusal. */
+/** The longest key that is quoted in an error. */
 const MOST_KEY_SHOWN = 200;
 
 /** A literal this short cannot reach 2^53 without an exponent. */
 const ALWAYS_SAFE_LENGTH = 15;
 
 /**
- * One pass over a JSON text before it is parsed. Refuses what parsers, databases or hashes would read in two ways:
+ * One pass over a JSON text before it is parsed. Refuses anything that parsers, databases or hashes could read in two ways:
  * duplicate keys, `__proto__`, NUL, lone surrogates, numbers that are not finite, integers beyond ±(2^53 − 1), and
- * what is deeper than 64 or holds more than 100,000 values. Says nothing about syntax: JSON.parse does, afterwards.
+ * values nested deeper than 64 or more than 100,000 values. Does not check syntax; JSON.parse does, afterwards.
  */
 export function refuseHostileJson(text: string): void {
   const end = text.length;
-  // Of each open container: the keys seen so far of an object, null for an array.
+  // Per open container: the keys seen so far of an object, null for an array.
   const open: (Set<string> | null)[] = [];
   let keys: Set<string> | null = null;
   let isKeyNext = false;
@@ -38,7 +38,7 @@ export function refuseHostileJson(text: string): void {
     switch (char) {
       case QUOTE: {
         const start = at + 1;
-        // By hand: V8 moves indexOf out of its branch, and then searches the rest of the text at every character.
+        // A manual loop: V8 hoists indexOf out of its branch and then searches the rest of the text at every character.
         let close = start;
         while (close < end && text.charCodeAt(close) !== QUOTE && text.charCodeAt(close) !== BACKSLASH)
           close++;
@@ -49,7 +49,7 @@ export function refuseHostileJson(text: string): void {
           const key = escaped ? decoded(text.slice(at, close + 1)) : text.slice(start, close);
           if (key === "__proto__") refuse("The key __proto__ is not allowed.", "forbidden_key");
           if (keys.has(key))
-            refuse("A key stands twice in one object.", "duplicate_key", {
+            refuse("An object has the same key twice.", "duplicate_key", {
               key: key.slice(0, MOST_KEY_SHOWN),
             });
           keys.add(key);
@@ -65,7 +65,7 @@ export function refuseHostileJson(text: string): void {
         isKeyNext = keys !== null;
         open.push(keys);
         if (open.length > MAX_DEPTH) {
-          refuse(`Nested deeper than ${MAX_DEPTH}.`, "too_deep", { maxDepth: MAX_DEPTH });
+          refuse(`The JSON is nested deeper than ${MAX_DEPTH} levels.`, "too_deep", { maxDepth: MAX_DEPTH });
         }
         break;
       case CLOSE_OBJECT:
@@ -82,13 +82,13 @@ export function refuseHostileJson(text: string): void {
           nodes++;
           at = checkedNumber(text, at) - 1;
         } else if (char >= 0x61 && char <= 0x7a) {
-          // true, false, null, or nonsense that JSON.parse will name
+          // true, false, null, or invalid text that JSON.parse reports
           nodes++;
           while (at + 1 < end && text.charCodeAt(at + 1) >= 0x61 && text.charCodeAt(at + 1) <= 0x7a) at++;
         }
     }
     if (nodes > MAX_NODES) {
-      refuse(`More than ${MAX_NODES} values.`, "too_many_values", { maxValues: MAX_NODES });
+      refuse(`The JSON has more than ${MAX_NODES} values.`, "too_many_values", { maxValues: MAX_NODES });
     }
   }
 }
@@ -124,10 +124,10 @@ function endOfEscapedString(text: string, firstEscape: number): number {
 }
 
 function loneSurrogate(): never {
-  refuse("Half of a surrogate pair is no character.", "lone_surrogate");
+  refuse("A text contains half of a surrogate pair, which is not a character.", "lone_surrogate");
 }
 
-/** The position after the number that starts here. Refuses one that a double cannot hold as what it says. */
+/** The position after the number that starts here. Refuses one that a double cannot represent. */
 function checkedNumber(text: string, start: number): number {
   let at = start + 1;
   let isShort = true;
@@ -146,19 +146,19 @@ function checkedNumber(text: string, start: number): number {
   if (isShort && at - start <= ALWAYS_SAFE_LENGTH) return at;
   const literal = text.slice(start, at);
   const value = Number(literal);
-  if (Number.isNaN(value)) return at; // no number at all: JSON.parse names it
+  if (Number.isNaN(value)) return at; // not a number at all: JSON.parse reports it
   if (!Number.isFinite(value))
     refuse("A number is too large.", "number_not_finite", undefined, placeOf(text, start));
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    const msg = "An integer is beyond ±(2^53 − 1); send it as text.";
+    const msg = "An integer is beyond ±(2^53 − 1). Send it as a string.";
     refuse(msg, "number_unsafe", undefined, placeOf(text, start));
   }
   return at;
 }
 
 /**
- * The keys and places that lead to the value which begins at `end`, in a text that was scanned so far: a pass of its own,
- * made for a refusal alone.
+ * The path of keys and indexes to the value that begins at `end`, in a text that was scanned up to there. A separate pass,
+ * made only for an error.
  */
 function placeOf(text: string, end: number): (string | number)[] {
   const open: { name: string | number; isKeyNext: boolean }[] = [];

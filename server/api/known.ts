@@ -1,6 +1,6 @@
 import type { Incoming } from "./transport";
 
-/** Has the caller the answer of this ETag already, by `If-None-Match`? Tags are compared weakly, as RFC 9110 says for it. */
+/** Whether `If-None-Match` shows that the caller already has this ETag. Tags are compared weakly, as RFC 9110 requires. */
 export function isKnown(incoming: Incoming, etag: string): boolean {
   const known = incoming.header("if-none-match")?.trim();
   if (known === undefined) return false;

@@ -6,42 +6,51 @@ import { isSame } from "./auth";
 import { commonHeaders, jsonAnswer, requestIdOf } from "./plain";
 import type { Incoming, Outgoing } from "./transport";
 
-/* What a process tells Prometheus: of itself, and of the backlog, which is the same from all of them. */
+/* What a process reports to Prometheus: its own metrics, and the backlog, which every process reports identically. */
 
 const BACKLOG: Record<keyof Backlog, [name: string, help: string]> = {
-  queuedJobs: ["capstan_jobs_queued", "Durable jobs that wait to be started."],
-  oldestQueuedSeconds: ["capstan_jobs_queued_oldest_seconds", "How long the oldest of them has waited."],
-  runningJobs: ["capstan_jobs_running", "Executions under way, those that are being canceled included."],
-  waitingApprovals: ["capstan_jobs_awaiting_approval", "Jobs that wait for a person's approval."],
-  waitingOperator: ["capstan_jobs_needs_attention", "Jobs that wait for an operator."],
-  runningPins: ["capstan_pinned_running", "Pinned executions under way."],
-  openBulks: ["capstan_pinned_bulks_open", "Bulks that have not ended."],
+  queuedJobs: ["capstan_jobs_queued", "Durable jobs that are waiting to start."],
+  oldestQueuedSeconds: [
+    "capstan_jobs_queued_oldest_seconds",
+    "How long the oldest waiting durable job has waited.",
+  ],
+  runningJobs: ["capstan_jobs_running", "Running executions, including those being canceled."],
+  waitingApprovals: ["capstan_jobs_awaiting_approval", "Jobs that are waiting for a person's approval."],
+  waitingOperator: ["capstan_jobs_needs_attention", "Jobs that need an operator's attention."],
+  runningPins: ["capstan_pinned_running", "Running pinned executions."],
+  openBulks: ["capstan_pinned_bulks_open", "Pinned bulks that have not ended."],
   openDeliveries: [
     "capstan_webhook_deliveries_open",
-    "Webhook deliveries that are sent or wait for their next try.",
+    "Webhook deliveries in flight or waiting for their next attempt.",
   ],
-  openMail: ["capstan_mail_open", "Mails that are sent or wait for their next attempt."],
-  failedMail: ["capstan_mail_failed", "Mails that were given up, in the 90 days they are kept."],
+  openMail: ["capstan_mail_open", "Mails in flight or waiting for their next attempt."],
+  failedMail: ["capstan_mail_failed", "Mails that failed permanently, in the 90 days they are kept."],
 };
 
-/** The gauges are made once for a registry, however many copies of this module there are. */
+/** Each gauge is created once per registry, even if this module is loaded more than once. */
 function gauge(registry: Registry, name: string, help: string): Gauge {
   const known = registry.getSingleMetric(name) as Gauge | undefined; // registered here and nowhere else
   return known ?? new Gauge({ registers: [registry], name, help });
 }
 
 /**
- * `/metrics`: in Prometheus' text format, for who has METRICS_TOKEN. Without one it is open in development and not there in
- * production. What the database would tell is absent while it does not answer.
+ * `/metrics` in Prometheus' text format, for callers with METRICS_TOKEN. If it is not set, the endpoint is open in
+ * development and 404 in production. Metrics read from the database are absent while it does not respond.
  */
 export async function metricsAnswer(incoming: Incoming): Promise<Outgoing> {
   const { METRICS_TOKEN: token } = env;
-  if (!token && isProduction) return refuse(incoming, 404, "NotFound", "Set METRICS_TOKEN to have metrics.");
+  if (!token && isProduction)
+    return refuse(incoming, 404, "NotFound", "Metrics are disabled. Set METRICS_TOKEN to enable them.");
   if (token && !isSame(incoming.header("authorization") ?? "", `Bearer ${token}`))
-    return refuse(incoming, 401, "AuthenticationFailed", "Send Authorization: Bearer and METRICS_TOKEN.");
+    return refuse(
+      incoming,
+      401,
+      "AuthenticationFailed",
+      "The metrics token is missing or wrong. Send Authorization: Bearer <METRICS_TOKEN>.",
+    );
   const { registry } = metrics();
   const counted = await backlog();
-  gauge(registry, "capstan_database_up", "1: the database answers.").set(counted ? 1 : 0);
+  gauge(registry, "capstan_database_up", "1 if the database responds, otherwise 0.").set(counted ? 1 : 0);
   for (const [key, [name, help]] of Object.entries(BACKLOG)) {
     const one = gauge(registry, name, help);
     if (counted) one.set(counted[key as keyof Backlog]);

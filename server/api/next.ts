@@ -8,8 +8,8 @@ type Handler = (request: Request) => Promise<Response>;
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 
 /**
- * The exports of a Next route file: handlers of all methods, so that a wrong method is answered by us and not by the
- * host. The path's parameters are read from the request, as our own server does.
+ * The exports of a Next route file: handlers of all methods, so that we and not the host respond to a wrong method. Path
+ * parameters are read from the request, as our own server does.
  */
 export function serve(...endpoints: Endpoint[]): Record<(typeof METHODS)[number], Handler> {
   return handlers(router(endpoints));
@@ -39,7 +39,7 @@ export function toIncoming(request: Request): Incoming {
     header: (name) => request.headers.get(name) ?? undefined,
     body: request.body && whole(request.body),
     params: {},
-    // A host gives handlers no socket; it notes the caller in this header.
+    // A host gives handlers no socket; it puts the caller's address in this header.
     address: clientAddress(request.headers.get("x-forwarded-for") ?? undefined, ""),
     signal: request.signal,
   };

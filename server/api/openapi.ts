@@ -33,13 +33,13 @@ export type OpenApi = {
 };
 
 const UNITS_OF_AUTH: Record<string, string> = {
-  anonymous: "anybody",
-  service_principal: "an API key",
-  human_session: "a signed-in person",
-  panel_session: "a panel session",
+  anonymous: "none",
+  service_principal: "API key",
+  human_session: "signed-in person",
+  panel_session: "embed session",
 };
 
-/** The OpenAPI 3.1 document of some endpoints, made from the very values that serve them. */
+/** The OpenAPI 3.1 document of some endpoints, generated from the values that serve them. */
 export function openapi(endpoints: readonly Endpoint[]): OpenApi {
   const components: Record<string, Schema> = {};
   const paths: OpenApi["paths"] = {};
@@ -59,7 +59,7 @@ export function openapi(endpoints: readonly Endpoint[]): OpenApi {
       title: "Capstan",
       version: VERSION,
       description:
-        "Discover a capability, get a quote, run it synchronously or durably over any provider, receive artifacts and a receipt they can trust.",
+        "Discover a capability, get a quote, run it synchronously or as a durable job on any provider, and receive artifacts and a signed receipt.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
@@ -97,17 +97,19 @@ const IDEMPOTENCY_KEY = {
   in: "header",
   required: false,
   description:
-    "The same request sent again under the same key is answered with what became of the first; another one is refused. Where the body has an `idempotencyKey`, both must agree.",
+    "Makes a repeat safe: the same request with the same key returns the outcome of the first one, and a different request with the same key is rejected. If the body has an `idempotencyKey`, both must be equal.",
   schema: { type: "string", maxLength: 255 },
 };
 
+const ANY_OF = new Intl.ListFormat("en", { type: "disjunction" });
+
 function descriptionOf({ auth, scope, description }: Endpoint): string {
-  const callers = auth.map((kind) => UNITS_OF_AUTH[kind]).join(", ");
-  const needs = scope ? ` A key needs the scope \`${scope}\`.` : "";
-  return `${description ? `${description}\n\n` : ""}For ${callers}.${needs}`;
+  const callers = ANY_OF.format(auth.map((kind) => UNITS_OF_AUTH[kind] ?? kind));
+  const needs = scope ? ` An API key needs the scope \`${scope}\`.` : "";
+  return `${description ? `${description}\n\n` : ""}Authentication: ${callers}.${needs}`;
 }
 
-/** `GET /v1/jobs/{job_id}/events` is get_v1_jobs_job_id_events: stable as long as the path is. */
+/** `GET /v1/jobs/{job_id}/events` is get_v1_jobs_job_id_events: as stable as its path. */
 function operationIdOf({ method, path }: Endpoint): string {
   return `${method.toLowerCase()}${path.replaceAll(/[{}]/g, "").replaceAll(/[^A-Za-z0-9]+/g, "_")}`;
 }
@@ -160,7 +162,7 @@ function responsesOf(endpoint: Endpoint, components: Record<string, Schema>): Op
   for (const { rawMediaType } of endpoint.also ?? [])
     content[rawMediaType] = { schema: rawSchemaOf(rawMediaType) };
   const responses: Operation["responses"] = {
-    [endpoint.status ?? 200]: { description: "Done.", headers: HEADERS, content },
+    [endpoint.status ?? 200]: { description: "Success.", headers: HEADERS, content },
   };
   for (const status of endpoint.partly ?? [])
     responses[status] = {
@@ -170,7 +172,7 @@ function responsesOf(endpoint: Endpoint, components: Record<string, Schema>): Op
     };
   for (const [status, codes] of Object.entries(codesByStatus(endpoint))) {
     responses[status] = {
-      description: codes.join(", "),
+      description: `${WHEN[status] ?? "Refused."} Codes: ${codes.join(", ")}.`,
       headers: HEADERS,
       content: {
         "application/json": {
@@ -184,16 +186,42 @@ function responsesOf(endpoint: Endpoint, components: Record<string, Schema>): Op
   return responses;
 }
 
-/** Text is a string: a schema of anything beside JSON's would make the type of the answer `unknown`. Bytes have no schema. */
+/** Text is a string: any other schema would make the response type `unknown` in generated clients. Bytes have no schema. */
 const rawSchemaOf = (mediaType: string): Schema => (mediaType.startsWith("text/") ? { type: "string" } : {});
 
 const PARTLY = {
-  206: "The bytes that `Range` asked for.",
-  304: "What `If-None-Match` names is what it is.",
+  206: "The bytes requested with `Range`.",
+  304: "Not modified: `If-None-Match` names the current version.",
+};
+
+/** When an error of this status occurs. */
+const WHEN: Record<string, string> = {
+  400: "The request cannot be processed as sent.",
+  401: "The credential is missing or invalid.",
+  402: "There is not enough money or budget.",
+  403: "The caller is not allowed to do this.",
+  404: "Not found.",
+  408: "The request body did not arrive in time.",
+  409: "The request conflicts with the current state.",
+  410: "No longer available.",
+  413: "The request body is too large.",
+  415: "The media type of the request body is not supported.",
+  416: "The requested range is outside the file.",
+  422: "The request is invalid, or cannot run as specified.",
+  428: "The user has not decided yet.",
+  429: "Too many requests. Retry after `Retry-After` seconds.",
+  500: "Internal error.",
+  501: "Not available in this installation.",
+  502: "The provider failed or could not be reached.",
+  503: "Temporarily unavailable.",
+  504: "The work has not ended in time and continues.",
 };
 
 const HEADERS = {
-  "x-request-id": { description: "Of this request, for questions about it.", schema: { type: "string" } },
+  "x-request-id": {
+    description: "The id of this request, for logs and support.",
+    schema: { type: "string" },
+  },
 };
 
 function codesByStatus(endpoint: Endpoint): Record<number, string[]> {
@@ -202,10 +230,10 @@ function codesByStatus(endpoint: Endpoint): Record<number, string[]> {
   const isWriteOfBrowsers = endpoint.method !== "GET" && endpoint.auth.includes("human_session");
   const common = COMMON_ERRORS.filter((code) => {
     if (code === "PayloadTooLarge" || code === "RequestTimeout") return hasBody;
-    // What a browser's session changes comes as JSON, with a body or without (auth.ts).
+    // A browser's session writes as JSON, with a body or without one (auth.ts).
     if (code === "UnsupportedMediaType") return hasBody || isWriteOfBrowsers;
     if (code === "CrossSiteRequest") return isForPages(endpoint) || isWriteOfBrowsers;
-    // What is open to everybody is not for every credential (requireCaller).
+    // Even an endpoint without authentication rejects some credentials (requireCaller).
     if (code === "AuthorizationFailed") return !isOpen || !endpoint.auth.includes("panel_session");
     return true;
   });
@@ -231,7 +259,7 @@ const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 const ERROR_RESPONSE = {
   type: "object",
-  description: "A refusal. Branch on `detail.code`; some codes have their fields beside it.",
+  description: "An error. Branch on `detail.code`. Some codes have additional fields next to it.",
   properties: {
     detail: {
       type: "object",
@@ -239,10 +267,13 @@ const ERROR_RESPONSE = {
         code: { type: "string" },
         message: { type: "string" },
         details: { type: "object" },
-        retryable: { type: "boolean", description: "Of 429 and 5xx: may the same request be sent again?" },
+        retryable: {
+          type: "boolean",
+          description: "On 429 and 5xx: whether the same request may be sent again.",
+        },
         nextAction: { type: "string" },
         retryAfterSeconds: { type: "number" },
-        executionId: { type: "string", description: "The record of an execution that failed." },
+        executionId: { type: "string", description: "The execution that failed." },
         receiptId: { type: "string" },
       },
       required: ["code", "message"],
@@ -265,14 +296,14 @@ const ISSUE = {
 
 const VALIDATION_ERROR = {
   type: "object",
-  description: "What is wrong with the request, one entry a field.",
+  description: "The validation errors of the request, one entry per field.",
   properties: { detail: { type: "array", items: ref("ValidationError") } },
   required: ["detail"],
 };
 
 /**
- * A schema for the document; what has an id becomes a component. Answers are published open: a field that is added
- * later must break no reader.
+ * A schema for the document; a schema with an id becomes a component. Responses are published as open objects, so that
+ * fields added later break no client.
  */
 function schemaOf(schema: z.ZodType, io: "input" | "output", components: Record<string, Schema>): Schema {
   const made: Schema = z.toJSONSchema(schema, {
@@ -297,7 +328,7 @@ function schemaOf(schema: z.ZodType, io: "input" | "output", components: Record<
   return ref(componentName(id, io));
 }
 
-/** A schema that reads differently than it answers has one component for each. */
+/** A schema that differs between input and output has one component for each. */
 function componentName(id: string, io: "input" | "output"): string {
   return io === "input" ? `${id}Input` : id;
 }
@@ -311,7 +342,7 @@ function register(
   components[componentName(id, io)] = body;
 }
 
-/** Is it a text of which what stands around it is cut off, and something must be left? Its schema alone does not say so. */
+/** Is this a trimmed string that must not be blank? The generated schema alone does not say so. */
 function mayNotBeBlank(
   schema: z.core.$ZodType,
   { type, minLength, pattern }: z.core.JSONSchema.BaseSchema,
@@ -320,7 +351,7 @@ function mayNotBeBlank(
   return !z.safeParse(schema, " ".repeat(minLength)).success;
 }
 
-/** The same schema with references into the document's components. */
+/** The same schema, with its references pointing to the document's components. */
 function relocated(schema: Schema, io: "input" | "output"): Schema {
   return JSON.parse(JSON.stringify(schema), (key, value) => {
     if (key === "$ref" && typeof value === "string" && value.startsWith("#/$defs/")) {

@@ -1,4 +1,4 @@
-/** Finds which of several things a path belongs to, with the values of its parameters. */
+/** Finds the entry that a path matches, with the values of its parameters. */
 export type PathFinder<T> = (path: string) => { found: T; params: Record<string, string> } | null;
 
 type Node<T> = {
@@ -10,8 +10,8 @@ type Node<T> = {
 const node = <T>(): Node<T> => ({ literals: new Map(), parameter: null, end: null });
 
 /**
- * A finder over path templates such as `/v1/jobs/{job_id}`. A literal wins over a parameter. Parameters are decoded;
- * one that cannot be is found nowhere, like an empty one.
+ * A finder over path templates such as `/v1/jobs/{job_id}`. A literal wins over a parameter. Parameters are decoded; one
+ * that cannot be decoded matches nothing, like an empty one.
  */
 export function pathFinder<T>(entries: Iterable<readonly [template: string, value: T]>): PathFinder<T> {
   const root = node<T>();

@@ -4,13 +4,13 @@ import type { Incoming, Outgoing } from "./transport";
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The id of a request: the caller's own when it is a sane one, so that logs on both sides can be joined. */
+/** The id of a request: the caller's own if it is well-formed, so that logs of both sides can be joined. */
 export function requestIdOf(incoming: Incoming): string {
   const given = incoming.header("x-request-id");
   return given !== undefined && SANE_REQUEST_ID.test(given) ? given : newId("request");
 }
 
-/** The headers of every answer. What is not said to be cacheable is not cached. */
+/** The headers of every response. Nothing is cached unless its endpoint allows it. */
 export function commonHeaders(requestId: string): Record<string, string> {
   return {
     "x-request-id": requestId,
@@ -20,7 +20,7 @@ export function commonHeaders(requestId: string): Record<string, string> {
   };
 }
 
-/** An answer outside the API's endpoints, in JSON. */
+/** A JSON response outside the API's endpoints. */
 export function jsonAnswer(
   incoming: Incoming,
   status: number,

@@ -43,14 +43,14 @@ test("the refusal and RateLimit-Policy state the burst and the rate that this pr
   for (let n = 0; n < 2_000; n++) limit.take("k", headers);
   expect(headers["ratelimit-policy"]).toBe("6000;w=60;burst=2000");
   expect(faultOf(() => limit.take("k", {})).message).toBe(
-    "Too many requests. A burst of 2000 is allowed, then 6000 a minute. Wait 1 s.",
+    "Too many requests: the limit is 6000 per minute, with a burst of 2000. Retry after 1 s.",
   );
   processes = 7;
   clockOf.pass(60_000);
   for (let n = 0; n < 285; n++) limit.take("k", headers);
   expect(headers["ratelimit-policy"]).toBe("857;w=60;burst=285");
   expect(faultOf(() => limit.take("k", headers)).message).toContain(
-    "A burst of 285 is allowed, then 857 a minute.",
+    "the limit is 857 per minute, with a burst of 285.",
   );
   expect(headers["ratelimit-limit"]).toBe("6000");
 });

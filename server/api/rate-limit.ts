@@ -3,22 +3,22 @@ import { env, isProduction } from "@/server/env";
 import { fail } from "@/server/errors";
 import { networkOf } from "./address";
 
-/** The most callers remembered at once; beyond it the longest unseen starts again with a full bucket. */
+/** The most callers tracked at once; beyond it, the least recently seen starts again with a full bucket. */
 const MOST_CALLERS = 100_000;
 
 type Bucket = { tokens: number; at: number };
 
 export type Limiter = {
-  /** Takes one request of this caller, and writes the RateLimit headers. Throws RateLimited (429). */
+  /** Takes one token of this caller and writes the RateLimit headers. Throws RateLimited (429). */
   take(caller: string, headers: Record<string, string>): void;
-  /** Would this caller be refused now? */
+  /** Whether this caller would be refused now. */
   isSpent(caller: string): boolean;
 };
 
 /**
- * A token bucket per caller: so many requests a minute, a third of that in a burst. `share` is the part of the limit
- * this process may give: one over the number of live web processes. `RateLimit-Limit` is the whole limit; the policy and
- * the refusal state the part, because that is what the caller meets.
+ * A token bucket per caller: a number of requests per minute, with a burst of a third of it. `share` is the part of the
+ * limit that this process grants: one divided by the number of live web processes. `RateLimit-Limit` is the whole limit;
+ * the policy and the error state the part, because that is what the caller experiences.
  */
 export function limiter(
   perMinute: number,
@@ -40,7 +40,7 @@ export function limiter(
     take(caller, headers) {
       const { tokens, at, rate, burst, perMs } = filled(caller);
       const left = tokens >= 1 ? tokens - 1 : tokens;
-      // Taken out and put back, so that the map is in the order of last use.
+      // Removed and added again, so that the map is ordered by last use.
       if (!buckets.delete(caller) && buckets.size >= MOST_CALLERS) {
         buckets.delete(buckets.keys().next().value!); // full, so it has a first key
       }
@@ -54,7 +54,7 @@ export function limiter(
       const retryAfterSeconds = Math.max(1, Math.ceil((1 - tokens) / perMs / 1000));
       fail(
         "RateLimited",
-        `Too many requests. A burst of ${whole.burst} is allowed, then ${whole.rate} a minute. Wait ${retryAfterSeconds} s.`,
+        `Too many requests: the limit is ${whole.rate} per minute, with a burst of ${whole.burst}. Retry after ${retryAfterSeconds} s.`,
         { retryAfterSeconds },
       );
     },
@@ -64,24 +64,24 @@ export function limiter(
 
 let liveProcesses = 1;
 
-/** Tells how many web processes share the limits; each gives its part. */
+/** Sets how many web processes share the limits; each grants its part. */
 export function setLiveProcesses(count: number): void {
   liveProcesses = Math.max(1, count);
 }
 
-// Ten times as much in development, where one person's tests are many callers.
+// Ten times as much in development, where the tests of one person act as many callers.
 const factor = isProduction ? 1 : 10;
 const share = () => 1 / liveProcesses;
 
 export const keyLimit = limiter(env.RATE_LIMIT_KEY_PER_MINUTE * factor, { share });
-/** All panel sessions of a project together: a key may make any number of them. */
+/** All embed sessions of a project together, because a key may create any number of them. */
 const PANELS_PER_KEY = 10;
 export const panelsLimit = limiter(env.RATE_LIMIT_KEY_PER_MINUTE * PANELS_PER_KEY * factor, { share });
 export const addressLimit = limiter(env.RATE_LIMIT_ANONYMOUS_PER_MINUTE * factor, { share });
 
 /**
- * Counts a request against who asks it, or where that is nobody in particular, against the address; one of a panel session
- * against its project's sessions too. Throws RateLimited.
+ * Counts a request against its caller, or against the address if the caller is anonymous; a request of an embed session
+ * also against all sessions of its project. Throws RateLimited.
  */
 export function countRequest(
   principal: Pick<Principal, "kind" | "id"> & { projectId?: string | null },
@@ -93,7 +93,7 @@ export function countRequest(
     addressLimit.take(networkOf(address), headers);
     return;
   }
-  // First its own, so that one that asks too much takes nothing from the others.
+  // Its own limit first, so that a session that sends too much takes nothing from the others.
   keyLimit.take(id, headers);
   if (kind !== "panel_session" || !projectId) return;
   const ofAll = {};
@@ -106,11 +106,11 @@ export function countRequest(
 }
 
 export type Places = {
-  /** Takes a place of this caller; it is free again when what is returned is called. Throws RateLimited (429). */
+  /** Takes a place for this caller and returns the function that frees it. Throws RateLimited (429). */
   take(caller: string): () => void;
 };
 
-/** So many places at once for each caller, in all live processes together: for what stays open. */
+/** A limit of concurrent places per caller, over all live processes together: for connections that stay open. */
 export function places(
   most: number,
   of: string,
@@ -123,7 +123,7 @@ export function places(
       if (open >= Math.max(1, Math.floor(most * part()))) {
         fail(
           "RateLimited",
-          `At most ${most} ${of} may be open at once for one key. Let one of them end first.`,
+          `At most ${most} ${of} may be open at once for one key. Close one or wait until one ends, then retry.`,
           {
             retryAfterSeconds: 5,
           },

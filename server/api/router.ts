@@ -9,10 +9,10 @@ import { commonHeaders, requestIdOf } from "./plain";
 import type { Incoming, Outgoing } from "./transport";
 import { retired } from "./v1/retired";
 
-/** Answers any request to the paths of some endpoints; every other path is NotFound. */
+/** Serves requests to the paths of some endpoints; every other path is NotFound. */
 export type Router = (incoming: Incoming) => Promise<Outgoing>;
 
-/** A router over these endpoints. Fills in `incoming.params`. HEAD is GET without its body, OPTIONS tells the methods. */
+/** A router over these endpoints. Fills in `incoming.params`. HEAD is GET without its body; OPTIONS lists the methods. */
 export function router(endpoints: readonly Endpoint[]): Router {
   const byPath = new Map<string, Map<string, Endpoint>>();
   for (const each of endpoints) {
@@ -29,8 +29,16 @@ export function router(endpoints: readonly Endpoint[]): Router {
       const gone = retirementOf(incoming);
       if (gone) return refuse(incoming, gone);
       const instead = insteadOf(incoming.path);
-      if (!instead) return refuse(incoming, new Fault("NotFound", "There is nothing at this path.", {}));
-      return refuse(incoming, new Fault("NotFound", `This is not served here. ${instead}`, {}), toOpenAIWire);
+      if (!instead)
+        return refuse(
+          incoming,
+          new Fault("NotFound", "This path does not exist. See /openapi.json for the API's paths.", {}),
+        );
+      return refuse(
+        incoming,
+        new Fault("NotFound", `This endpoint of OpenAI's API is not available here. ${instead}`, {}),
+        toOpenAIWire,
+      );
     }
     incoming.params = match.params;
     const endpoint = match.found.get(incoming.method);
@@ -41,12 +49,12 @@ export function router(endpoints: readonly Endpoint[]): Router {
 
 const findRetired = pathFinder(retired.map((each) => [each.path, each] as const));
 
-/** The refusal of a way that was retired; null for anything else. */
+/** The error of a retired path; null for anything else. */
 function retirementOf({ path, method }: Incoming): Fault | null {
   const found = findRetired(path)?.found;
   if (!found || (found.methods && !found.methods.includes(method))) return null;
   const { replacement } = found;
-  return new Fault("Gone", `This was retired. Use ${replacement}.`, { replacement });
+  return new Fault("Gone", `This endpoint was retired. Use ${replacement} instead.`, { replacement });
 }
 
 async function answerOtherMethod(methods: Map<string, Endpoint>, incoming: Incoming): Promise<Outgoing> {
@@ -69,7 +77,9 @@ async function answerOtherMethod(methods: Map<string, Endpoint>, incoming: Incom
   const gone = retirementOf(incoming);
   if (gone) return refuse(incoming, gone);
   const instead = insteadOf(incoming.path);
-  const message = [`This path answers ${allow.join(", ")}.`, instead].filter(Boolean).join(" ");
+  const message = [`This method is not allowed here. Use one of ${allow.join(", ")}.`, instead]
+    .filter(Boolean)
+    .join(" ");
   return refuse(
     incoming,
     new Fault("MethodNotAllowed", message, { allow }, { allow: allow.join(", ") }),

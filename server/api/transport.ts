@@ -1,15 +1,15 @@
 export type BodyStream = AsyncIterable<Uint8Array> & {
-  /** The whole body at once where the host can do that cheaply; null when it is longer than `limit` bytes. */
+  /** The whole body at once, if the host can do that cheaply; null when it is longer than `limit` bytes. */
   collect?(limit: number): Promise<Uint8Array | null>;
-  /** Lets the body take this long, where the host ends those that take longer than usual. */
+  /** Extends the time that the host allows for receiving the body. */
   allow?(ms: number): void;
 };
 
-/** Does a request have a body, by what it says of itself? Some hosts give those without one a stream all the same. */
+/** Whether the headers announce a body. Some hosts provide a stream even if there is none. */
 export const announcesBody = (transferEncoding: string | undefined, contentLength: string | undefined) =>
   transferEncoding !== undefined || (contentLength !== undefined && contentLength !== "0");
 
-/** A request, whoever received it: our own server, a Next route or a test. */
+/** A request, received by our own server, a Next route or a test. */
 export type Incoming = {
   method: string;
   path: string;
@@ -19,13 +19,13 @@ export type Incoming = {
   body: BodyStream | null;
   /** From the path, decoded. */
   params: Record<string, string>;
-  /** Of the caller, as far as our proxies are trusted. */
+  /** The caller's address, as far as our proxies are trusted. */
   address: string;
-  /** Aborted when the caller went away. */
+  /** Aborted when the caller disconnects. */
   signal: AbortSignal;
 };
 
-/** An answer, whoever sends it. Header names are in lower case. */
+/** A response, sent by any host. Header names are in lower case. */
 export type Outgoing = {
   status: number;
   headers: Record<string, string>;
@@ -43,10 +43,10 @@ export type Reply<Output> = {
   headers?: Record<string, string>;
 };
 
-/** An answer that is not JSON, from an endpoint that usually answers JSON. */
+/** A response that is not JSON, from an endpoint that usually returns JSON. */
 export type Bytes = Outgoing & { [BYTES]: true };
 
-/** Answers `output` with a status or headers of its own. */
+/** Returns `output` with its own status or headers. */
 export function reply<Output>(
   output: Output,
   { status, headers }: { status?: number; headers?: Record<string, string> } = {},
@@ -54,7 +54,7 @@ export function reply<Output>(
   return { [REPLY]: true, output, status, headers };
 }
 
-/** Answers bytes as they are: ready JSON, a file, a stream. */
+/** Returns bytes as they are: serialized JSON, a file, a stream. */
 export function bytes(outgoing: Partial<Outgoing>): Bytes {
   return { [BYTES]: true, status: 200, headers: {}, body: null, ...outgoing };
 }
@@ -67,7 +67,7 @@ export function isBytes(result: unknown): result is Bytes {
   return typeof result === "object" && result !== null && BYTES in result;
 }
 
-/** Marks an endpoint whose answer is no JSON; its `run` returns an Outgoing. */
+/** Marks an endpoint that does not return JSON; its `run` returns an Outgoing. */
 export type Raw = { rawMediaType: string };
 
 export function raw(mediaType: string): Raw {

@@ -9,7 +9,7 @@ import { discovery } from "./tools/discovery";
 import { evidence } from "./tools/evidence";
 import { work } from "./tools/work";
 
-/** Every tool. None pays, and none decides for a person. */
+/** Every tool. No tool pays or makes a person's decision. */
 export const tools: readonly Tool[] = [...discovery, ...work, ...evidence];
 const byName = new Map(tools.map((each) => [each.name, each]));
 
@@ -19,7 +19,7 @@ type Result = {
   isError?: true;
 };
 
-/** Runs a tool. A refusal is its answer too: our code, message and details, as a model can read and act on them. */
+/** Runs a tool. An error is returned as a result with our code, message and details, so that a model can act on it. */
 export async function callTool(
   ctx: Ctx,
   name: string,
@@ -29,7 +29,8 @@ export async function callTool(
   const shown: Shown[] = [];
   try {
     const found = byName.get(name);
-    if (!found) fail("NotFound", `There is no tool ${name.slice(0, 64)}.`);
+    if (!found)
+      fail("NotFound", `The tool ${name.slice(0, 64)} does not exist. List the tools with tools/list.`);
     if (found.scope) access.requireScope(ctx, found.scope);
     const input = parsePart(found.input, withoutNulls(given ?? {}), "body");
     const output = await found.run(ctx, input, { ...io, show: (each) => shown.push(each) });
@@ -42,11 +43,11 @@ export async function callTool(
     const { status, body } = toWire(error, ctx.requestId);
     if (status === 500 || (status === 503 && !(error instanceof Fault)))
       ctx.log.error({ err: error, tool: name }, "a tool failed");
-    const { detail } = body as { detail: unknown }; // of every refusal
+    const { detail } = body as { detail: unknown }; // every error has it
     const told = Array.isArray(detail)
       ? {
           code: "InvalidInput",
-          message: "The arguments of the tool are not right.",
+          message: "The arguments of the tool are invalid. See details.issues.",
           details: { issues: detail },
         }
       : detail;

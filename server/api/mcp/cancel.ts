@@ -1,9 +1,9 @@
-/* The calls that run in this process, by session and by the id their client gave them. */
+/* The running calls of this process, by session and by the id that their client assigned. */
 
 const running = new Map<string, AbortController>();
 const nameOf = (session: string, requestId: string) => `${session} ${requestId}`;
 
-/** Notes a call that may be cancelled until it is closed. */
+/** Registers a call that can be cancelled until it is closed. */
 export function openCall(session: string, requestId: string): { signal: AbortSignal; close(): void } {
   const name = nameOf(session, requestId);
   const controller = new AbortController();
@@ -16,9 +16,9 @@ export function openCall(session: string, requestId: string): { signal: AbortSig
   };
 }
 
-/** Cancels the call a notification names, if it runs here. */
+/** Cancels the call that a notification names, if it runs in this process. */
 export function cancelCall(session: string, params: unknown): void {
-  const { requestId } = (params ?? {}) as { requestId?: unknown }; // of a notification, which is not to be refused
+  const { requestId } = (params ?? {}) as { requestId?: unknown }; // a notification is never refused
   if (typeof requestId === "string" || typeof requestId === "number")
     running.get(nameOf(session, String(requestId)))?.abort();
 }

@@ -18,15 +18,15 @@ import { callTool, tools } from "./call";
 import { cancelCall, openCall } from "./cancel";
 
 /*
- * MCP over streamable HTTP, without state: each POST is a whole exchange with a server of its own, so any web process
- * answers any request of a client, and a key that is revoked is refused at its next. Progress goes out on the answer of the
- * call it belongs to. The session's id is made up and given back by the client; nothing is kept under it but the calls
- * that run in this process, so that a cancellation finds the one it means.
+ * Stateless MCP over streamable HTTP: each POST is a complete exchange with its own server, so any web process can answer
+ * any request, and a revoked key is rejected on its next request. Progress is sent on the response of its call. The session
+ * id is generated and sent back by the client; only the running calls of this process are stored under it, so that a
+ * cancellation can find its call.
  */
 
 const MEGABYTE = 1024 * 1024;
 const INSTRUCTIONS =
-  "Find a capability with resolve_capability, read its input with describe_capability, price it with quote_capability. Short work: invoke. Longer work: submit_job, then wait_job until its status is terminal. Give idempotency_key so that a repeated call runs nothing twice. No tool pays: links to pay are for people.";
+  "Find a capability with resolve_capability, read its input schema with describe_capability, and price a request with quote_capability. For short work use invoke. For longer work use submit_job, then call wait_job until the status is terminal. Send an idempotency_key so that a repeated call runs nothing twice. No tool can pay; show payment links to a person.";
 
 function serverFor(ctx: Ctx, session: string): Server {
   const server = new Server(
@@ -57,11 +57,11 @@ function serverFor(ctx: Ctx, session: string): Server {
   return server;
 }
 
-/** A page of somebody else's that found its way here through a name of its own is not served (DNS rebinding). */
+/** Refuses pages of other origins, which could reach this server through DNS rebinding. */
 function refuseOtherOrigins(incoming: Incoming): void {
   const origin = incoming.header("origin");
   if (origin !== undefined && origin !== new URL(publicUrl).origin)
-    fail("CrossSiteRequest", "A browser may ask this from our own pages only.");
+    fail("CrossSiteRequest", "A browser may call this only from this installation's own pages.");
 }
 
 const HEADERS = ["accept", "content-type", "mcp-protocol-version", "last-event-id"];
@@ -70,7 +70,7 @@ const SESSION = /^mcp_[0-9a-z]{26}$/;
 export const mcp = endpoint({
   method: "POST",
   path: "/mcp",
-  summary: "The Model Context Protocol over streamable HTTP",
+  summary: "Call the MCP server (streamable HTTP)",
   auth: ["service_principal"],
   body: z.looseObject({ method: z.string().optional() }),
   bodyLimit: 32 * MEGABYTE,
@@ -80,7 +80,7 @@ export const mcp = endpoint({
     refuseOtherOrigins(incoming);
     const { method } = body;
     const given = incoming.header("mcp-session-id") ?? "";
-    // Whose calls a session can reach is the key's own affair: its id stands before.
+    // Prefixed with the key's id, so that a session reaches only the calls of its own key.
     const id = SESSION.test(given) && method !== "initialize" ? given : `mcp_${newId("request").slice(4)}`;
     const session = `${ctx.principal.id} ${id}`;
     if (method === "notifications/cancelled") cancelCall(session, body.params);
@@ -107,7 +107,7 @@ export const mcp = endpoint({
   },
 });
 
-/** The answer, and then the end of the server it came from, also where nobody reads it to its end. */
+/** Yields the response and then closes its server, even if the response is not read to its end. */
 async function* closing(body: ReadableStream<Uint8Array>, server: Server): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) yield chunk;
@@ -116,5 +116,5 @@ async function* closing(body: ReadableStream<Uint8Array>, server: Server): Async
   }
 }
 
-/** Answers POST; there is no stream to open with GET, and no session to end with DELETE. */
+/** Serves POST only: there is no stream to open with GET, and no session to end with DELETE. */
 export const mcpRoute = router([mcp]);

@@ -1,16 +1,16 @@
 import { z } from "zod";
 
 /*
- * The schema of a tool's arguments as clients list it. Two kinds of client are strict. OpenAI's strict mode wants every object
- * closed and every property required, so what may be left out may be null. Gemini's schemas know few words: no references,
- * no `const`, and no `additionalProperties`. Both at once cannot be had for that last word: a tool that can be strict has it,
- * and a tool that cannot, because it takes an object of any fields, does without. What is not said here is held all the same:
- * lengths and defaults are checked and filled in where the call is parsed.
+ * The schema of a tool's arguments as clients list it. Two kinds of client are strict. OpenAI's strict mode requires every
+ * object closed and every property required, so optional properties are nullable. Gemini supports few keywords: no
+ * references, no `const`, and no `additionalProperties`. The last one conflicts with OpenAI, so only tools that can be strict
+ * have it; a tool that accepts an object of any fields omits it. Constraints that are not published here, such as lengths
+ * and defaults, are still applied when the call is parsed.
  */
 
 type Schema = z.core.JSONSchema.BaseSchema;
 
-/** Words that are passed on as they are: both kinds of client know them. */
+/** Keywords that are passed through, because both kinds of client support them. */
 const KNOWN = [
   "type",
   "description",
@@ -24,14 +24,14 @@ const KNOWN = [
 ] as const;
 const NULL: Schema = { type: "null" };
 
-/** The arguments of a tool; `isStrict` where no object in them is open. */
+/** The schema of a tool's arguments; `isStrict` if no object in it is open. */
 export function listedInput(input: z.ZodObject): { schema: Schema; isStrict: boolean } {
   const made = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
   const isStrict = !isOpen(made, made.$defs);
   return { schema: listed(made, made.$defs, isStrict), isStrict };
 }
 
-/** Null says that an argument is not given, as strict clients have to. */
+/** Removes nulls, with which strict clients mark arguments that are not given. */
 export function withoutNulls(given: unknown): unknown {
   if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
@@ -47,7 +47,7 @@ function resolved({ $ref, ...own }: Schema, defs: Definitions): Schema {
 const partsOf = ({ properties = {}, anyOf = [], items }: Schema) =>
   [...Object.values(properties), ...anyOf, ...(items ? [items] : [])] as Schema[];
 
-/** Does it take an object of any fields? */
+/** Whether the schema accepts an object of any fields. */
 function isOpen(schema: Schema, defs: Definitions): boolean {
   const whole = resolved(schema, defs);
   if (whole.type === "object" && whole.additionalProperties !== false) return true;
@@ -56,7 +56,7 @@ function isOpen(schema: Schema, defs: Definitions): boolean {
 
 function listed(schema: Schema, defs: Definitions, isStrict: boolean): Schema {
   const whole = resolved(schema, defs);
-  const inner = (part: unknown) => listed(part as Schema, defs, isStrict); // no schema of ours is a boolean
+  const inner = (part: unknown) => listed(part as Schema, defs, isStrict); // none of our schemas is a boolean
   if (Array.isArray(whole.type)) {
     const { type: types, description, ...rest } = whole;
     const anyOf = types.map((type) => inner(type === "null" ? NULL : { ...rest, type }));

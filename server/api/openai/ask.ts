@@ -8,14 +8,14 @@ import type { Wanted } from "./model";
 import { type Settings, spellingOf } from "./settings";
 import { type Calls, offerOf, type Tools } from "./tools";
 
-/* A request of either OpenAI endpoint as what both mean, and as the envelope of an invoke. */
+/* A request to either OpenAI endpoint, in the form common to both, and as the envelope of an invoke. */
 
 type Part = { type: "text"; text: string } | { type: "image"; url: string };
 export type Message = {
   role: "system" | "developer" | "user" | "assistant" | "tool";
   content: string | Part[];
   toolCalls?: Calls;
-  /** Of the role tool: the call it answers. */
+  /** For the role `tool`: the call it answers. */
   toolCallId?: string;
 };
 type Format =
@@ -23,9 +23,9 @@ type Format =
   | { type: "json_object" }
   | { type: "json_schema"; named: z.output<z.ZodObject<typeof NamedSchema>> };
 
-/** The fields of a request that a refusal may be about, as its sender spells them. */
+/** The fields of a request that an error may name, as the sender spells them. */
 export type Spelling = {
-  /** Of the message at this place of the conversation. */
+  /** The field of the message at this position of the conversation. */
   message(place: number): string;
   maxOutputTokens: string;
   effort: string;
@@ -54,7 +54,7 @@ const INTENTS = {
   xhigh: "maximum",
 } as const satisfies Record<Effort, string>;
 
-/** The capability that is meant, the body of its invoke, and what a body has no place for. */
+/** The capability, the body of its invoke, and what the body has no field for. */
 export function toInvoke(
   ask: Ask,
   { capability, named }: Wanted,
@@ -91,7 +91,7 @@ export function toInvoke(
   };
 }
 
-/** The project a key of a whole organization works in: what OpenAI's clients call `project`. */
+/** The project for a key of a whole organization: what OpenAI's clients call `project`. */
 export const projectOf = (incoming: Incoming): string | undefined =>
   incoming.header("openai-project")?.trim() || undefined;
 
@@ -120,22 +120,22 @@ function toMessage({ role, content }: Message, at: string, takesPictures: boolea
   };
 }
 
-const NO_PICTURES = "This model reads no pictures; text.vision.structured.v1 does.";
+const NO_PICTURES = "This model does not accept images. Use text.vision.structured.v1.";
 const DATA_URL = /^data:(image\/[a-z]+);base64,([\s\S]*)$/;
 
 function toPicture(url: string, at: string) {
   const [, mediaType, data] = DATA_URL.exec(url) ?? [];
   if (!mediaType || !data)
-    return refuse(at, "A picture is given as data:image/…;base64,…; nothing is fetched from addresses.");
+    return refuse(at, "Send the image as data:image/…;base64,…; URLs are not fetched.");
   return { type: "image", mediaType, data };
 }
 
-/** A refusal at a field that is already spelled as its sender does. */
+/** An error at a field that is already spelled as the sender spells it. */
 function refuse(field: string, msg: string): never {
   throw new ValidationFault([{ loc: ["body", field], msg, type: "unsupported" }]);
 }
 
-/** Does this work; what it refuses is refused in the words of the request it was made of. */
+/** Runs `work` and translates the fields of its validation errors to those of the original request. */
 export async function inWordsOf<T>(spelling: Spelling, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -7,7 +7,7 @@ import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, withReceipt
 import { settingsOf } from "./settings";
 import type { Choice } from "./tools";
 
-/* POST /v1/chat/completions: its request as an ask, and an execution as its answer. */
+/* POST /v1/chat/completions: converts its request to an ask, and an execution to its response. */
 
 const spelling = (request: ChatRequest): Spelling => ({
   message: (place) => `messages[${place}]`,
@@ -17,7 +17,7 @@ const spelling = (request: ChatRequest): Spelling => ({
   schema: "response_format.json_schema.schema",
 });
 
-/** What a request asks for. */
+/** The request as an ask. */
 export function chatAsk(request: ChatRequest): Ask {
   const { response_format: format } = request;
   return {
@@ -115,7 +115,7 @@ function usageOf(tokens: ReturnType<typeof tokensOf>) {
   return { usage: { prompt_tokens: input, completion_tokens: output, total_tokens: total } };
 }
 
-/** The frames of a streamed completion. A failure is a frame with `error`; only a whole answer ends with [DONE]. */
+/** The frames of a streamed completion. A failure is a frame with `error`; only a complete response ends with [DONE]. */
 export async function* chatFrames(
   request: ChatRequest,
   head: Head,
@@ -149,7 +149,7 @@ export async function* chatFrames(
       for (const [place, said] of each.said.entries()) {
         const tell = (delta: object, reason: string | null = null) => piece(delta, reason, place);
         if (!isText && said.text) yield tell({ content: said.text });
-        // As OpenAI tells a call: what it is, then its arguments.
+        // As OpenAI streams a call: its id and name first, then its arguments.
         for (const [index, { function: called, ...call }] of (toolCallsOf(said).tool_calls ?? []).entries()) {
           yield tell({ tool_calls: [{ index, ...call, function: { ...called, arguments: "" } }] });
           yield tell({ tool_calls: [{ index, function: { arguments: called.arguments } }] });

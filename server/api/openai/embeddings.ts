@@ -4,17 +4,17 @@ import type { EmbeddingList, EmbeddingsRequest } from "@/server/contract/openai-
 import { type Fields, MODEL_FIELDS } from "./fields";
 import { headOf, tokensOf } from "./result";
 
-/* POST /v1/embeddings: its request as an input of text.embed.v1, and an execution as its answer. */
+/* POST /v1/embeddings: converts its request to an input of text.embed.v1, and an execution to its response. */
 
 export const fieldsOf = ({ input }: EmbeddingsRequest): Fields => ({
   ...MODEL_FIELDS,
   "input.texts": "input",
-  // One text alone is a list of one.
+  // A single text is a list of one.
   ...(typeof input === "string" ? { "input.texts.0": "input", "input.texts[0]": "input" } : {}),
   "input.dimensions": "dimensions",
 });
 
-/** Vectors travel as base64 whatever was asked: the same request is the same execution, and takes the least room. */
+/** Vectors are always base64 internally: the encoding does not change the execution, and base64 is the smallest. */
 export const toInput = ({ input, dimensions }: EmbeddingsRequest) => ({
   texts: typeof input === "string" ? [input] : input,
   ...(dimensions ? { dimensions } : {}),

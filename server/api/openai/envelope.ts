@@ -4,7 +4,7 @@ import { projectOf } from "./ask";
 import type { Wanted } from "./model";
 import { withQueueDeadline } from "./queue-deadline";
 
-/** The envelope of an input, on the model that was named, in the project that the request says. */
+/** The envelope of an input, on the requested model and in the requested project. */
 export function toEnvelope(input: object, { named }: Wanted, incoming: Incoming): RawEnvelope {
   const envelope = {
     input,

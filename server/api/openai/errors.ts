@@ -9,7 +9,7 @@ import {
 } from "@/server/errors";
 import { issuesOf, toWire, type WireError } from "@/server/errors-wire";
 
-/* Our refusals in the shape OpenAI's clients read: our status, our code, our details. */
+/* Our errors in the shape that OpenAI's clients read, with our status, code and details. */
 
 type Told = { code: string; message: string; param?: string | null; details?: Record<string, unknown> };
 
@@ -23,7 +23,7 @@ const TYPES: Record<number, string> = {
 const typeOf = (status: number) =>
   TYPES[status] ?? (status >= 500 ? "server_error" : "invalid_request_error");
 
-/** The body of a refusal, also in the middle of a stream. */
+/** The body of an error, also in the middle of a stream. */
 export function toOpenAIError({ code, message, param = null, details }: Told): OpenAIError {
   const status = isErrorCode(code) ? ERRORS[code].status : 500;
   const given = details && Object.keys(details).length > 0 ? { details } : {};
@@ -31,8 +31,8 @@ export function toOpenAIError({ code, message, param = null, details }: Told): O
 }
 
 /**
- * Anything that was thrown, as `{error: {message, type, param, code}}`. Each says whether it may be sent again, by its code
- * unless it knows better: a client that is not told repeats every 408, 409, 429 and 5xx by itself.
+ * Anything thrown, as `{error: {message, type, param, code}}`. Each says whether the request may be retried, by its code
+ * unless the error overrides it: otherwise clients retry every 408, 409, 429 and 5xx automatically.
  */
 export function toOpenAIWire(error: unknown, requestId: string): WireError {
   const wire = toWire(error, requestId);
@@ -45,7 +45,7 @@ export function toOpenAIWire(error: unknown, requestId: string): WireError {
 function toldOf(error: unknown, { body }: WireError): Told {
   const issues = issuesOf(error);
   if (issues) return toldOfIssues(issues);
-  // Whatever is no list of issues is answered as a fault, ours or the opaque one.
+  // Anything but a list of issues becomes a fault, ours or the generic one.
   const { code, message, details } = (body as { detail: Required<Told> }).detail;
   const own = error instanceof Fault ? error.details : details;
   return { code, message, param: paramOf(code, own), details: own };
@@ -53,9 +53,9 @@ function toldOf(error: unknown, { body }: WireError): Told {
 
 const INVALID = "InvalidInput" satisfies ErrorCode;
 
-/** Of one request, however much of it is wrong. */
+/** The most issues reported for one request. */
 const MOST_ISSUES = 10;
-/** Of an issue or a name, which may quote what was sent. */
+/** The longest message or name, which may quote the request. */
 const MOST_CHARACTERS = 500;
 
 function toldOfIssues(issues: ValidationIssue[]): Told {
@@ -64,7 +64,7 @@ function toldOfIssues(issues: ValidationIssue[]): Told {
     .slice(0, MOST_ISSUES)
     .map((issue) => cut([nameOf(issue.loc), wordsOf(issue)].filter(Boolean).join(": ")));
   if (issues.length > MOST_ISSUES) said.push(`And ${issues.length - MOST_ISSUES} more.`);
-  // What is wrong with the whole body is of no parameter.
+  // An error about the whole body names no parameter.
   return { code: INVALID, message: said.join(" "), param: cut((first && nameOf(first.loc)) ?? "") || null };
 }
 

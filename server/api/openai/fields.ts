@@ -1,9 +1,9 @@
 import { Fault, ValidationFault } from "@/server/errors";
 
-/** Which field of an OpenAI request became which part of the envelope: `input.texts` was `input`. */
+/** Maps parts of the envelope to fields of the OpenAI request: `input.texts` comes from `input`. */
 export type Fields = Record<string, string>;
 
-/** Does this work; what it refuses is refused at the field that the request's sender knows. */
+/** Runs `work` and reports its validation errors at the fields of the OpenAI request. */
 export async function inFieldsOf<T>(fields: Fields, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -33,7 +33,7 @@ function respelled(loc: (string | number)[], fields: Fields): (string | number)[
   return loc;
 }
 
-/** What every request of these kinds has. */
+/** Fields of every request of these kinds. */
 export const MODEL_FIELDS: Fields = {
   execution: "model",
   "execution.executionConstraints.preferredModel": "model",

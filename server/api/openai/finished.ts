@@ -8,13 +8,13 @@ import { Fault, isErrorCode } from "@/server/errors";
 import { madeAt, receiptIdOf } from "@/server/ids";
 import type { Json } from "@/server/step";
 
-/* Durable work for clients that wait for it in one request: submitted, waited for, and read. */
+/* Durable work for clients that wait for it in one request. */
 
 const RIGHT = "capabilities:run";
 
 /**
- * Submits a job and answers with it once it has succeeded. Its failure is thrown with its own code; JobStillRunning, naming
- * the job, when it has not ended in time or waits for a person. The job goes on in any case.
+ * Submits a job and returns it once it has succeeded. Throws the job's own failure, or JobStillRunning with the job's id
+ * if it has not ended in time or needs a person. The job continues in any case.
  */
 export async function finished(
   ctx: Ctx,
@@ -29,7 +29,7 @@ export async function finished(
   if (job.status === "succeeded") return job;
   if (job.status === "failed" || job.status === "canceled") {
     const { code, message } = job.error ?? { code: "Cancelled", message: "The job was canceled." };
-    const details = job.error?.details as Record<string, Json> | undefined; // with what the provider answered
+    const details = job.error?.details as Record<string, Json> | undefined; // with the provider's response
     const said = { ...details, ...record };
     throw new Fault(isErrorCode(code) ? code : "InternalFailure", `${message} ${job.error?.resolution ?? ""}`.trim(), said);
   }
@@ -38,19 +38,19 @@ export async function finished(
   const isKnownAgain = Boolean(idempotencyKey?.trim()) || ctx.unkeyed !== undefined;
   throw new Fault(
     "JobStillRunning",
-    `The job ${jobId} ${why} and goes on. Read it with GET /v1/jobs/${jobId}, or send this request once more to wait for it again.`,
+    `The job ${jobId} ${why} and continues. Read it with GET /v1/jobs/${jobId}, or repeat this request to keep waiting.`,
     { executionId: jobId, receiptId: null, status: job.status },
-    // A repeat waits for the same job; a person takes longer than any client repeats.
+    // A repeat waits for the same job; a person takes longer than any client retries.
     { "x-should-retry": String(isKnownAgain && !forWhom) },
   );
 }
 
 const WAITS: Partial<Record<Job["status"], string>> = {
-  awaiting_approval: "waits for a person's approval",
-  needs_attention: "waits for an operator",
+  awaiting_approval: "is waiting for a person's approval",
+  needs_attention: "needs an operator's attention",
 };
 
-/** What a job made, in its order. Gone where the content was removed. */
+/** A job's artifacts, in order. Throws Gone if the content was removed. */
 export async function filesOf(
   ctx: Ctx,
   { jobId, artifacts }: Job,

@@ -15,7 +15,7 @@ export type EditForm = { fields: z.output<typeof ImagesEditFields>; files: FormF
 export const MOST_FORM_BYTES = 48 * 1024 * 1024;
 const MOST_PICTURES = 4;
 
-/** Reads the fields and pictures. PayloadTooLarge, UnsupportedMediaType, or what is wrong with each field. */
+/** Reads the fields and images. Throws PayloadTooLarge, UnsupportedMediaType, or the validation errors of the fields. */
 export async function readEditForm(incoming: Incoming): Promise<EditForm> {
   const type = incoming.header("content-type") ?? "";
   if (!/^multipart\/form-data\s*;/i.test(type))
@@ -25,16 +25,16 @@ export async function readEditForm(incoming: Incoming): Promise<EditForm> {
   const fields = new Map<string, string>();
   for (const [name, value] of parts) {
     if (`${name}${typeof value === "string" ? value : value.name}`.includes("\u0000"))
-      refuse(name, "NUL is not allowed.");
+      refuse(name, "The character U+0000 is not allowed.");
     if (typeof value === "string") {
-      if (fields.has(name)) refuse(name, "This field is given twice.");
+      if (fields.has(name)) refuse(name, "This field is sent twice. Send it once.");
       fields.set(name, value);
     } else if (name === "image" || name === "image[]") files.images.push(await toPicture(value));
     else if (name === "mask" && !files.mask) files.mask = await toPicture(value);
-    else refuse(name, "This file is not taken here.");
+    else refuse(name, "This file field is not supported.");
   }
   if (files.images.length === 0) refuse("image", "Field required", "missing");
-  if (files.images.length > MOST_PICTURES) refuse("image", `At most ${MOST_PICTURES} pictures are taken.`);
+  if (files.images.length > MOST_PICTURES) refuse("image", `At most ${MOST_PICTURES} images are allowed.`);
   const read = ImagesEditFields.safeParse(Object.fromEntries(fields));
   if (!read.success) throw new ValidationFault(toIssues(read.error, []));
   return { fields: read.data, files };
@@ -45,12 +45,12 @@ async function parsed(bytes: Uint8Array, type: string): Promise<FormData> {
     return await new Response(new Uint8Array(bytes), { headers: { "content-type": type } }).formData();
   } catch {
     throw new ValidationFault([
-      { loc: ["body"], msg: "The body is no whole multipart form.", type: "multipart_invalid" },
+      { loc: ["body"], msg: "The body is not a complete multipart form.", type: "multipart_invalid" },
     ]);
   }
 }
 
-/** A picture is what its bytes say: clients name none, or application/octet-stream. */
+/** The media type is read from the bytes: clients send none, or application/octet-stream. */
 async function toPicture(file: File): Promise<Picture> {
   const dataBase64 = Buffer.from(await file.arrayBuffer()).toString("base64");
   const mimeType = readPictureHead(dataBase64)?.mediaType ?? "image/png";

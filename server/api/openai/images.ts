@@ -4,7 +4,7 @@ import { type Fields, MODEL_FIELDS } from "./fields";
 import { submittedAt } from "./finished";
 import type { FormFiles } from "./form";
 
-/* POST /v1/images/generations and /v1/images/edits: their requests as inputs, and a job's pictures as their answer. */
+/* POST /v1/images/generations and /v1/images/edits: convert their requests to inputs, and a job's images to their response. */
 
 const DRAWING_FIELDS: Fields = {
   ...MODEL_FIELDS,

@@ -1,18 +1,18 @@
 import * as catalog from "@/server/domain/catalog";
 
-/* The kinds of OpenAI's requests that are answered here, and the capabilities that answer them. */
+/* The kinds of OpenAI requests that are supported, and the capabilities that serve them. */
 
 type Capability = (typeof catalog.allCapabilities)[number];
 
 export type Kind = {
-  /** The paths that ask for it. */
+  /** The paths of this kind. */
   endpoints: readonly string[];
   capabilities: readonly Capability[];
-  /** The key of the capability that runs a model which is named without one. */
+  /** The capability that runs a model named without a capability. */
   ofAModel: string;
 };
 
-/** The text capabilities that answer a conversation at once. */
+/** The text capabilities that answer a conversation synchronously. */
 export const conversation: Kind = {
   endpoints: ["/v1/chat/completions", "/v1/responses"],
   capabilities: catalog.allCapabilities.filter(
@@ -23,7 +23,7 @@ export const conversation: Kind = {
       "shape" in input &&
       "messages" in (input.shape as object), // of an object's schema
   ),
-  // The one that takes every model of text.
+  // The one that accepts every text model.
   ofAModel: "text.general.fast.v1",
 };
 

@@ -7,14 +7,14 @@ import { microsToUsd } from "@/server/money";
 import { conversation, KINDS, type Kind } from "./kinds";
 import { noModel, readModel } from "./model";
 
-/* The list of models: what a caller can run now, with its limits, price and features. */
+/* The list of models: what a caller can run now, with limits, price and features. */
 
 type Capability = (typeof catalog.allCapabilities)[number];
 type Listed = z.output<typeof Model>;
 type Metadata = z.output<typeof ModelMetadata>;
 type Facts = catalog.Target["model"];
 
-/** The capabilities, then the models, that the caller reaches now. */
+/** The capabilities, then the models, that the caller can use now. */
 export async function listModels(ctx: Ctx, projectId?: string): Promise<Listed[]> {
   const viewer = await catalog.viewerOf(ctx, { projectId });
   const capabilities = KINDS.flatMap((kind) =>
@@ -32,7 +32,7 @@ export async function listModels(ctx: Ctx, projectId?: string): Promise<Listed[]
   return [...capabilities, ...together(models)];
 }
 
-/** One of them, in any spelling that may be asked for. */
+/** One of them, by any of its names. */
 export async function getModel(ctx: Ctx, name: string, projectId?: string): Promise<Listed> {
   const viewer = await catalog.viewerOf(ctx, { projectId });
   const found: Listed[] = [];
@@ -109,7 +109,7 @@ function toListed(
   };
 }
 
-/** Tokens a request may have: of the model's window what the capability takes. */
+/** The tokens a request may have: the model's window, limited by the capability. */
 function contextOf({ inputConstraints }: Capability, { contextWindow }: Facts): number | null {
   const limits = Object.values(inputConstraints).flatMap(({ measurement, max }) =>
     measurement === "tokens" && max !== undefined ? [max] : [],

@@ -5,20 +5,20 @@ import { publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
 import { KINDS, type Kind } from "./kinds";
 
-/* What may stand in `model`: a capability, one with a model, a model of a provider, or a model by its vendor's name alone. */
+/* The values of `model`: a capability, a capability with a model, a provider's model, or only the vendor's model name. */
 
 type Capability = (typeof catalog.allCapabilities)[number];
 
 export type Wanted = {
   capability: Capability;
-  /** The one model that is meant; null: any. */
+  /** The requested model; null means any. */
   named: { providerPin: string; preferredModel: string } | null;
 };
 
 /**
- * Reads `capability`, `capability@model` or `model`, where a model is `provider/model` or the name its vendor gave it, if one
- * account that is reached now has it. A known model whose account is missing is read too: its execution is refused with where
- * to connect it. InvalidInput for a name that several have, UNKNOWN_CAPABILITY with the nearest for one that nothing has.
+ * Reads `capability`, `capability@model` or `model`, where a model is `provider/model` or the vendor's name for it if exactly
+ * one reachable account has it. A known model without an account is accepted too: its execution is refused with the page to
+ * connect one. Throws InvalidInput for an ambiguous name, and UNKNOWN_CAPABILITY with the nearest matches for an unknown one.
  */
 export async function readModel(ctx: Ctx, name: string, kind: Kind, projectId?: string): Promise<Wanted> {
   const found = (key: string) => kind.capabilities.find((each) => each.key === key);
@@ -33,11 +33,11 @@ export async function readModel(ctx: Ctx, name: string, kind: Kind, projectId?: 
   return { capability, named: await readTarget(ctx, model, capability, kind, projectId) };
 }
 
-/** A capability that this kind of request does not run. */
+/** Rejects a capability that this kind of request does not run. */
 function elsewhere(key: string, kind: Kind): never {
   const others = KINDS.filter(({ capabilities }) => capabilities.some((each) => each.key === key));
   const paths = [...others.flatMap(({ endpoints }) => endpoints), `/v1/capabilities/${key}`];
-  fail("UNKNOWN_CAPABILITY", `${key} is not run here; use ${paths.join(" or ")}.`, {
+  fail("UNKNOWN_CAPABILITY", `${key} cannot run on this endpoint. Use ${paths.join(" or ")}.`, {
     nearestMatches: kind.capabilities.map((each) => each.key),
   });
 }
@@ -49,7 +49,7 @@ async function readTarget(
   kind: Kind,
   projectId: string | undefined,
 ): Promise<NonNullable<Wanted["named"]>> {
-  // What every installation lists needs no look at the project's own accounts.
+  // Models of every installation need no lookup of the project's own accounts.
   const listed = catalog.targetsOf(capability).find((target) => catalog.routeKey(target) === name);
   if (listed) return toNamed(listed);
   const viewer = await catalog.viewerOf(ctx, { projectId });
@@ -60,7 +60,7 @@ async function readTarget(
   const reached = named.filter((target) => catalog.offersOf(target, viewer.connections ?? []).length > 0);
   const several = catalog.modelIds(reached);
   if (several.length > 1)
-    fail("InvalidInput", `Several accounts have a model ${name}: name one of ${several.join(", ")}.`, {
+    fail("InvalidInput", `Several accounts have a model named ${name}. Use one of ${several.join(", ")}.`, {
       field: "model",
       nearestMatches: several,
     });
@@ -73,10 +73,10 @@ const toNamed = ({ provider, model }: catalog.Target) => ({
   preferredModel: model.id,
 });
 
-/** At most this many models are proposed beside the capabilities. */
+/** The most models that are suggested in addition to capabilities. */
 const MOST_PROPOSED = 5;
 
-/** The refusal of a name: the nearest of the caller's models and of the capabilities, and where to connect more. */
+/** The error for an unknown name: the nearest models and capabilities, and where to connect more. */
 export function noModel(
   name: string,
   kind: Kind,
@@ -92,15 +92,15 @@ export function noModel(
     kind.capabilities.map(({ key }) => key),
     (key) => [key],
   );
-  // A name with dots and a version is meant for a capability.
+  // A name with dots and a version was probably meant as a capability.
   const isKey = /^[a-z0-9_-]+(\.[a-z0-9_-]+)+\.v\d+$/.test(name);
   const nearestMatches = isKey ? [...keys, ...proposed] : [...proposed, ...keys];
   const connectUrl = connectUrlFor(viewer);
-  const what = isKey ? catalog.noCapability(name) : `There is no model ${name.slice(0, 190)} here.`;
+  const what = isKey ? catalog.noCapability(name) : `The model ${name.slice(0, 190)} does not exist here.`;
   const nearest = nearestMatches.slice(0, 3).join(", ");
   fail(
     "UNKNOWN_CAPABILITY",
-    `${what} Nearest: ${nearest}. Connect an account or a server that has it: ${connectUrl}`,
+    `${what} Nearest matches: ${nearest}. To use another model, connect an account or server that has it: ${connectUrl}`,
     { nearestMatches, connectUrl },
   );
 }

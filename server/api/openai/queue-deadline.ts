@@ -6,8 +6,8 @@ export const QUEUE_DEADLINE_HEADER = "x-capstan-queue-deadline-seconds";
 const MOST_SECONDS = 7_200;
 
 /**
- * How long the caller waits for a provider that has no capacity: `queueDeadlineSeconds` of an envelope, which OpenAI's bodies
- * have no place for, as a header.
+ * How long the caller waits for a provider without capacity. OpenAI's bodies have no field for an envelope's
+ * `queueDeadlineSeconds`, so it is a header.
  */
 export function withQueueDeadline(envelope: RawEnvelope, incoming: Incoming): RawEnvelope {
   const given = incoming.header(QUEUE_DEADLINE_HEADER)?.trim();
@@ -17,7 +17,7 @@ export function withQueueDeadline(envelope: RawEnvelope, incoming: Incoming): Ra
     throw new ValidationFault([
       {
         loc: ["header", QUEUE_DEADLINE_HEADER],
-        msg: `Give whole seconds from 1 to ${MOST_SECONDS}.`,
+        msg: `Send whole seconds from 1 to ${MOST_SECONDS}.`,
         type: "value_error",
       },
     ]);

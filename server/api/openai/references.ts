@@ -6,21 +6,25 @@ import { itemsOf } from "./responses";
 import { saidIn } from "./result";
 
 /*
- * Items of earlier answers that a request names instead of bringing them, as AI SDK does. Their ids are made of their
- * execution's, so nothing more is stored for them: they are read from its output while that is kept.
+ * Items of earlier responses that a request refers to by id instead of sending them, as AI SDK does. An item's id is derived
+ * from its execution's id, so nothing extra is stored: items are read from the output while it is kept.
  */
 
 const MOST_REFERENCES = 256;
-/** `msg_<ulid>`, `fc_<ulid>_<place>`; a server of OpenAI's own would name thinking by `rs_`, of which nothing here has any. */
+/** `msg_<ulid>`, `fc_<ulid>_<place>`. OpenAI's own `rs_` (reasoning) items do not exist here. */
 const ITEM_ID = /^(?:msg|fc)_([0-9A-Za-z]{26})(?:_\d+)?$/;
 
-/** The input of a request with the items it names in their places. Refuses, at its place, one that is not there (any more). */
+/** The input of a request with its referenced items filled in. Refuses a reference that does not exist or is no longer kept. */
 export async function wholeInput(ctx: Ctx, { input }: ResponsesRequest): Promise<string | GivenItem[]> {
   if (typeof input === "string") return input;
   const references = input.filter(({ type }) => type === "item_reference").length;
   if (references > MOST_REFERENCES)
     throw new ValidationFault([
-      { loc: ["body", "input"], msg: `At most ${MOST_REFERENCES} items may be named.`, type: "too_long" },
+      {
+        loc: ["body", "input"],
+        msg: `At most ${MOST_REFERENCES} items may be referenced.`,
+        type: "too_long",
+      },
     ]);
   return Promise.all(input.map((item, place) => itemOf(ctx, item, place)));
 }
@@ -30,11 +34,12 @@ async function itemOf(ctx: Ctx, item: InputItem, place: number): Promise<GivenIt
   const [, ulid] = ITEM_ID.exec(item.id) ?? [];
   const found = ulid ? await findItem(ctx, `wfr_${ulid}`, item.id) : null;
   if (found) return found;
-  const msg = "No kept answer has an item of this id; give the item itself (store: false in AI SDK).";
+  const msg =
+    "No stored response has an item with this id. Send the item itself (in AI SDK, set store: false).";
   throw new ValidationFault([{ loc: ["body", "input", place, "id"], msg, type: "value_error" }]);
 }
 
-/** Of an execution the caller may see, whose output is still kept. */
+/** An item of an execution that the caller may read and whose output is still kept. */
 async function findItem(ctx: Ctx, executionId: string, itemId: string): Promise<GivenItem | null> {
   try {
     const { typedOutput } = await jobs.get(ctx, executionId, "capabilities:run");

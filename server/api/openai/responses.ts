@@ -11,9 +11,9 @@ import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, ulidOf, wit
 import { settingsOf } from "./settings";
 import type { Choice } from "./tools";
 
-/* POST /v1/responses: its request as an ask, and an execution as its answer. */
+/* POST /v1/responses: converts its request to an ask, and an execution to its response. */
 
-/** Instructions stand before the conversation as one more message. */
+/** Instructions become one more message before the conversation. */
 const spelling = ({ instructions, input }: ResponsesRequest, places: number[]): Spelling => ({
   message(place) {
     const at = instructions ? place - 1 : place;
@@ -26,7 +26,7 @@ const spelling = ({ instructions, input }: ResponsesRequest, places: number[]): 
   schema: "text.format.schema",
 });
 
-/** What a request asks for; `input` is its own with every item in it. */
+/** The request as an ask; `input` is the request's own with every referenced item filled in. */
 export function responsesAsk(request: ResponsesRequest, input: string | GivenItem[]): Ask {
   const { instructions, text, tools } = request;
   const { messages, places } =
@@ -58,7 +58,7 @@ function toChoice(choice: ResponsesRequest["tool_choice"]): Choice | null | unde
   return { mode: choice.mode, names: choice.tools.map(({ name }) => name) };
 }
 
-/** Items as messages, and where each begins: calls belong to the message of the assistant before them, if there is one. */
+/** Items as messages, and where each begins: calls belong to the assistant message before them, if there is one. */
 function toMessages(items: GivenItem[]): { messages: Message[]; places: number[] } {
   const messages: Message[] = [];
   const places: number[] = [];
@@ -99,7 +99,7 @@ function toMessage(item: Exclude<GivenItem, { type: "reasoning" | "function_call
   };
 }
 
-/** A response before its end: what the request was, and nothing of the answer. */
+/** An unfinished response: the request's settings, without output. */
 export function begun(request: ResponsesRequest, head: Head): ResponseObject {
   return {
     id: head.id,
@@ -159,7 +159,7 @@ const messageOf = (head: Pick<Head, "id">, text: string, { finish }: Said): Outp
   content: [{ type: "output_text", text, annotations: [], logprobs: [] }],
 });
 
-/** The items of an answer; their ids are made of the execution's. */
+/** The output items; their ids are derived from the execution's id. */
 export function itemsOf(head: Pick<Head, "id">, said: Said): OutputItem[] {
   const { text, toolCalls } = said;
   const calls = toolCalls.map(

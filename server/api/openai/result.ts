@@ -8,7 +8,7 @@ import { Fault } from "@/server/errors";
 import { madeAt, receiptIdOf } from "@/server/ids";
 import type { Json } from "@/server/step";
 
-/* What both OpenAI answers say of an execution. */
+/* The parts of an execution that both OpenAI responses have. */
 
 export type Said = {
   text: string | null;
@@ -16,10 +16,10 @@ export type Said = {
   finish: z.output<typeof FinishReason>;
 };
 
-/** Several answers to one request. */
+/** Several choices for one request. */
 const Several = z.object({ choices: z.array(TextOutput.extend({ finishReason: z.string() })).min(2) });
 
-/** The words of each answer, and the tools it calls; a capability that answers an object says it as JSON. */
+/** The text and tool calls of each choice; an object output is given as JSON. */
 export function saidIn(
   { typedOutput, terminationReason }: { typedOutput: unknown; terminationReason: unknown },
   head: Pick<Head, "id">,
@@ -33,24 +33,24 @@ export function saidIn(
   const [first, ...others] = several.data.choices.map((each, place) =>
     toSaid(each, each.finishReason === "length", `call_${ulidOf(head)}_${place}`),
   );
-  return [first!, ...others]; // two at least, by its schema
+  return [first!, ...others]; // at least two, by its schema
 }
 
 function toSaid({ content, toolCalls = [] }: TextOutput, isCut: boolean, callId: string): Said {
   return {
     text: content === "" && toolCalls.length > 0 ? null : content,
-    // A result names its call, also where its vendor gave that no name.
+    // A tool result names its call, so a call needs an id even if its vendor gave none.
     toolCalls: toolCalls.map((call, place) => ({ ...call, id: call.id || `${callId}_${place}` })),
     finish: isCut ? "length" : toolCalls.length > 0 ? "tool_calls" : "stop",
   };
 }
 
-/** The part of an execution's id that ids of its parts are made of. */
+/** The part of an execution's id from which the ids of its items are derived. */
 export const ulidOf = ({ id }: Pick<Head, "id">) => id.slice(id.indexOf("_") + 1);
 
 type Usage = { inputTokens?: Json | undefined; outputTokens?: Json | undefined } | null;
 
-/** As the provider counted; null where it did not. */
+/** The provider's token counts; null if it reported none. */
 export function tokensOf(usage: Usage | undefined): { input: number; output: number; total: number } | null {
   const { inputTokens: input, outputTokens: output } = usage ?? {};
   return typeof input === "number" && typeof output === "number"
@@ -58,7 +58,7 @@ export function tokensOf(usage: Usage | undefined): { input: number; output: num
     : null;
 }
 
-/** What stands in every answer, and in every piece of a streamed one. */
+/** The fields of every response, and of every chunk of a streamed one. */
 export function headOf(result: Pick<InvocationResult, "executionId" | "resolvedProvider" | "resolvedModel">) {
   const { executionId, resolvedProvider, resolvedModel } = result;
   return {
@@ -82,20 +82,20 @@ export const headersOf = ({ id, receiptId }: Head) => ({
 
 const recordOf = ({ id, receiptId }: Head) => ({ executionId: id, receiptId });
 
-/** The refusal to say once more what is no longer kept. */
+/** The error for replaying an output that is no longer kept. */
 export const removed = (head: Head) => new Fault(OUTPUT_REMOVED.code, OUTPUT_REMOVED.message, recordOf(head));
 
 /** Of a JobError. */
 type Failure = { code: string; message: string; details?: Record<string, unknown> };
 
-/** What a streaming execution says, in order: text, then its end. */
+/** The events of a streaming execution, in order: text, then its end. */
 export type Heard =
   | { type: "quiet" }
   | { type: "text"; text: string }
   | { type: "succeeded"; said: [Said, ...Said[]]; tokens: ReturnType<typeof tokensOf> }
   | { type: "failed"; code: string; message: string; details: Record<string, unknown> };
 
-/** The frames of an execution as an answer hears them. It ends with an end, also where the caller may read no further. */
+/** The frames of an execution as events. Always yields a final event, even if the caller may no longer read. */
 export async function* heard(
   frames: AsyncIterable<jobs.Page<jobs.Frame>>,
   head: Head,
@@ -128,9 +128,9 @@ export async function* heard(
   yield { type: "failed", code, message, details: record };
 }
 
-/** A stream ends without an end only where its reader is gone, or may no longer read. */
+/** A stream has no final frame only if its reader disconnected or may no longer read. */
 const NO_LONGER = new Fault(
   "AuthorizationFailed",
-  "This key may no longer read the execution, which goes on.",
+  "This key may no longer read this execution. The execution continues.",
   {},
 );

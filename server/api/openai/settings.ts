@@ -1,6 +1,6 @@
 import type { Conversation } from "@/server/domain/jobs";
 
-/* Settings of either OpenAI request that not every model takes, and members that are not known here. */
+/* Settings of either OpenAI request that not every model supports, and members that are unknown here. */
 
 export type Settings = NonNullable<Conversation["settings"]> | undefined;
 type Json = NonNullable<NonNullable<Settings>["members"]>[string];
@@ -23,7 +23,7 @@ const NAMES = {
   presencePenalty: "presence_penalty",
 } as const;
 
-/** What is asked for beyond what is usual; undefined: nothing. `known`: the members of the request that have a meaning. */
+/** The settings that differ from the defaults; undefined if there are none. `known` are the members that have a meaning here. */
 export function settingsOf(given: Given, request: Record<string, unknown>, known: object): Settings {
   const { top_p, seed, n, frequency_penalty, presence_penalty } = given;
   const stop = typeof given.stop === "string" ? [given.stop] : given.stop;
@@ -40,7 +40,7 @@ export function settingsOf(given: Given, request: Record<string, unknown>, known
   return Object.keys(settings).length > 0 ? settings : undefined;
 }
 
-/** A setting as the sender spells it; a member of another kind is spelled by its sender alone. */
+/** A setting's name as the sender spells it; unknown members keep the sender's name. */
 export function spellingOf([name, ...below]: (string | number)[]): string {
   return name === "members" ? below.join(".") : NAMES[name as keyof typeof NAMES]; // of its settings
 }

@@ -1,7 +1,7 @@
 import type { SpeechRequest } from "@/server/contract/openai-media";
 import { type Fields, MODEL_FIELDS } from "./fields";
 
-/* POST /v1/audio/speech: its request as an input. Its answer is the file itself. */
+/* POST /v1/audio/speech: converts its request to an input. The response is the file itself. */
 
 export const SPEECH_FIELDS: Fields = {
   ...MODEL_FIELDS,
@@ -11,7 +11,7 @@ export const SPEECH_FIELDS: Fields = {
   "input.outputFormatPreference": "response_format",
 };
 
-/** Opus comes in Ogg. Where no format is named, clients expect MP3. */
+/** Opus is delivered in Ogg. Clients expect MP3 if they name no format. */
 export const toSpeechInput = ({ input, voice, response_format, speed }: SpeechRequest) => ({
   text: input,
   voiceId: voice,

@@ -4,7 +4,7 @@ import type { AllowedMode, ChoiceMode } from "@/server/contract/openai";
 import type { Conversation } from "@/server/domain/jobs";
 import { ValidationFault } from "@/server/errors";
 
-/* Tools of either OpenAI request: what is offered, what must be called, and what was called before. */
+/* Tools of either OpenAI request: the offered tools, the tool choice, and earlier calls. */
 
 export type Calls = z.output<typeof ToolCall>[];
 
@@ -21,10 +21,10 @@ export type Tools = {
   parallel: boolean | null | undefined;
 };
 
-/** A message of the conversation, as far as tools are concerned. */
+/** The tool-related parts of a message. */
 type Said = { toolCalls?: Calls; toolCallId?: string };
 
-/** The tools to offer and what the conversation says of them. Refuses a choice of what is not offered. */
+/** The tools to offer and the conversation's tool settings. Refuses a choice of a tool that is not offered. */
 export function offerOf(
   { tools, choice, parallel }: Tools,
   messages: Said[],
@@ -33,10 +33,11 @@ export function offerOf(
   const turns = turnsOf(messages, spell);
   const all = tools?.length ? tools : null;
   if (!all) {
-    if (choice && choice !== "auto" && choice !== "none") refuse("tool_choice", "No tools are given.");
+    if (choice && choice !== "auto" && choice !== "none")
+      refuse("tool_choice", "A tool choice needs `tools`, and the request has none.");
     return { offered: null, conversation: turns.length > 0 ? { turns } : undefined };
   }
-  // What is not offered is not called; but where calls were made before, vendors want to know their tools.
+  // Tools that are not offered are not called; but vendors require the tools of earlier calls.
   if (choice === "none" && turns.length === 0) return { offered: null, conversation: undefined };
   const { mode, among } = modeOf(choice ?? "auto", all);
   const conversation: Conversation = {
@@ -54,7 +55,7 @@ function modeOf(choice: Choice, tools: Tool[]) {
   if (typeof choice === "string") return { mode: choice, among: tools };
   const names = "names" in choice ? choice.names : [choice.name];
   const missing = names.find((name) => !tools.some((tool) => nameOf(tool) === name));
-  if (missing !== undefined) refuse("tool_choice", `There is no tool ${missing} among the tools.`);
+  if (missing !== undefined) refuse("tool_choice", `The tool ${missing} is not in \`tools\`.`);
   if ("name" in choice) return { mode: choice, among: tools };
   return { mode: choice.mode, among: tools.filter((tool) => names.includes(nameOf(tool))) };
 }
@@ -64,7 +65,7 @@ const nameOf = ({ name, function: inner }: Tool): string =>
 
 type Turns = NonNullable<Conversation["turns"]>;
 
-/** Which messages call tools or answer a call. Each call has its result, and each result its call before it. */
+/** The messages that call tools or answer a call. Each call must have a result, and each result an earlier call. */
 function turnsOf(messages: Said[], spell: (place: number) => string): Turns {
   const open = new Map<string, number>();
   const turns = messages.flatMap(({ toolCalls, toolCallId }, at): Turns => {
@@ -73,10 +74,10 @@ function turnsOf(messages: Said[], spell: (place: number) => string): Turns {
       return [{ at, toolCalls }];
     }
     if (toolCallId === undefined) return [];
-    if (!open.delete(toolCallId)) refuse(spell(at), `No call before it has the id ${toolCallId}.`);
+    if (!open.delete(toolCallId)) refuse(spell(at), `No earlier tool call has the id ${toolCallId}.`);
     return [{ at, toolCallId }];
   });
-  for (const [id, at] of open) refuse(spell(at), `The result of the call ${id} is missing.`);
+  for (const [id, at] of open) refuse(spell(at), `The result of the tool call ${id} is missing.`);
   return turns;
 }
 

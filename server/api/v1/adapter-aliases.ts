@@ -23,9 +23,9 @@ const auth = ["service_principal", "human_session"] as const;
 export const createAlias = endpoint({
   method: "POST",
   path: "/v1/adapter-aliases",
-  summary: "Give an adapter a stable name",
+  summary: "Create an adapter alias",
   description:
-    "The alias stands for the adapter and weight named, as its version 1. Names are unique in an environment, compared without case.",
+    "The alias is a stable name; its version 1 points to the given adapter and weight. Names are unique within an environment, ignoring case.",
   tags,
   auth,
   scope: "adapters:write",
@@ -39,7 +39,7 @@ export const createAlias = endpoint({
 export const listAliases = endpoint({
   method: "GET",
   path: "/v1/adapter-aliases",
-  summary: "List the aliases of an environment, newest first",
+  summary: "List adapter aliases, newest first",
   tags,
   auth,
   scope: "jobs:read",
@@ -52,7 +52,7 @@ export const listAliases = endpoint({
 export const getAlias = endpoint({
   method: "GET",
   path: "/v1/adapter-aliases/{alias_name}",
-  summary: "Read what an alias stands for",
+  summary: "Retrieve an adapter alias",
   tags,
   auth,
   scope: "jobs:read",
@@ -66,7 +66,7 @@ export const getAlias = endpoint({
 export const listAliasVersions = endpoint({
   method: "GET",
   path: "/v1/adapter-aliases/{alias_name}/versions",
-  summary: "List what an alias stood for, newest first",
+  summary: "List the versions of an adapter alias, newest first",
   tags,
   auth,
   scope: "jobs:read",
@@ -80,9 +80,9 @@ export const listAliasVersions = endpoint({
 export const promoteAlias = endpoint({
   method: "POST",
   path: "/v1/adapter-aliases/{alias_name}/promotions",
-  summary: "Have an alias stand for another adapter or weight",
+  summary: "Point an alias to another adapter or weight",
   description:
-    "Adds a version; those before it stay to be read. Numbers are consecutive, also of promotions at once. What the alias stands for already is answered without a new version.",
+    "Adds a version and keeps the earlier ones. Version numbers are consecutive, even when promotions run concurrently. If the alias already points to this adapter and weight, it is returned without a new version.",
   tags,
   auth,
   scope: "adapters:write",
@@ -97,9 +97,9 @@ export const promoteAlias = endpoint({
 export const bindRecipe = endpoint({
   method: "POST",
   path: "/v1/adapter-aliases/{alias_name}/recipe-binding",
-  summary: "Have the project's recipe keep to one version of an alias",
+  summary: "Bind the project's recipe to one version of an alias",
   description:
-    "Where the alias is the project's default, executions that name no adapters use this version, whatever is promoted meanwhile; by default the current one. Naming the alias in a request means its current version.",
+    "While the alias is the project's default, executions that name no adapters use this version, even after later promotions. The version defaults to the current one. A request that names the alias always uses its current version.",
   tags,
   auth,
   scope: "adapters:write",
@@ -114,7 +114,7 @@ export const bindRecipe = endpoint({
 export const getAdapterDefault = endpoint({
   method: "GET",
   path: "/v1/adapter-defaults/{capability_key}",
-  summary: "Read the alias a capability uses where a request names no adapters",
+  summary: "Retrieve a capability's default alias, used when a request names no adapters",
   tags,
   auth,
   scope: "jobs:read",
@@ -128,7 +128,7 @@ export const getAdapterDefault = endpoint({
 export const setAdapterDefault = endpoint({
   method: "PUT",
   path: "/v1/adapter-defaults/{capability_key}",
-  summary: "Set it",
+  summary: "Set a capability's default alias",
   tags,
   auth,
   scope: "adapters:write",
@@ -143,7 +143,7 @@ export const setAdapterDefault = endpoint({
 export const clearAdapterDefault = endpoint({
   method: "DELETE",
   path: "/v1/adapter-defaults/{capability_key}",
-  summary: "Clear it",
+  summary: "Clear a capability's default alias",
   tags,
   auth,
   scope: "adapters:write",

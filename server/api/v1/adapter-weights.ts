@@ -6,9 +6,9 @@ import { artifactAnswer } from "./artifact-answer";
 export const getAdapterWeights = endpoint({
   method: "GET",
   path: "/v1/adapter-weights/{weights_link}",
-  summary: "Fetch the weights of an uploaded adapter, as a vendor does",
+  summary: "Download the weights of an uploaded adapter",
   description:
-    "Addresses are made when an execution is sent and are known to its vendor alone: each is signed, names one artifact, and ends with the execution. Whatever is wrong with one is a 404.",
+    "Called by providers. Each URL is signed, created when an execution is sent, given to its provider only, valid for one artifact, and expires when the execution ends. An invalid or expired URL returns 404.",
   tags: ["Adapters"],
   auth: ["anonymous", "service_principal", "human_session"],
   params: WeightsRef,

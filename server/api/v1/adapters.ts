@@ -23,9 +23,9 @@ const auth = ["service_principal", "human_session"] as const;
 export const registerAdapter = endpoint({
   method: "POST",
   path: "/v1/adapters",
-  summary: "Register LoRA weights under a name",
+  summary: "Register an adapter (LoRA weights)",
   description:
-    "`source` is an artifact of the project, a repository or a direct link, or a provider's own reference. A branch or tag is resolved to its commit once, now; no tensor is downloaded. A source that does not name one file at one commit stays catalog-only: `frozen` is false, and no execution takes it. Names are unique in an environment, compared without case.",
+    "`source` is an artifact of the project, a repository, a direct link or a provider's own reference. A branch or tag is resolved to its commit once, at registration; no tensor is downloaded. A source that does not identify one file at one commit is catalog-only: `frozen` is false and executions reject it. Names are unique within an environment, ignoring case.",
   tags,
   auth,
   scope: "adapters:write",
@@ -39,9 +39,9 @@ export const registerAdapter = endpoint({
 export const uploadAdapter = endpoint({
   method: "POST",
   path: "/v1/adapters/upload",
-  summary: "Upload LoRA weights and register them under a name",
+  summary: "Upload an adapter (LoRA weights)",
   description:
-    "The field `file` is a safetensors file (at most 2 GiB, unless the installation takes less); the others are text and may stand before or behind it, where those before it are refused before its bytes are read. The file is checked while it streams: a 422 at `file` names the rule it breaks. What the fields leave open, family, trigger words, weight and licence, is taken from the file. Answers one frozen adapter of kind `service_artifact`; generates nothing and costs nothing. A refused upload leaves nothing behind.",
+    "Send a safetensors file (at most 2 GiB, unless the installation sets a lower limit) in the field `file`, and text in the other fields. Fields that come before the file are validated before the file is read. The file is validated while it streams: a 422 at `file` names the rule it breaks. Family, trigger words, weight and licence are read from the file when the fields omit them. Returns one frozen adapter of kind `service_artifact`. Costs nothing; a rejected upload stores nothing.",
   tags,
   auth,
   scope: "adapters:write",
@@ -62,8 +62,8 @@ export const uploadAdapter = endpoint({
 export const listAdapters = endpoint({
   method: "GET",
   path: "/v1/adapters",
-  summary: "List the adapters of an environment, newest first",
-  description: "`q`, `baseModelFamily` and `health` narrow it; a family is meant by each of its names.",
+  summary: "List adapters, newest first",
+  description: "Filter with `q`, `baseModelFamily` and `health`. A family can be given by any of its names.",
   tags,
   auth,
   scope: "jobs:read",
@@ -76,7 +76,7 @@ export const listAdapters = endpoint({
 export const getAdapter = endpoint({
   method: "GET",
   path: "/v1/adapters/{adapter_id}",
-  summary: "Read an adapter",
+  summary: "Retrieve an adapter",
   tags,
   auth,
   scope: "jobs:read",
@@ -89,9 +89,9 @@ export const getAdapter = endpoint({
 export const deleteAdapter = endpoint({
   method: "DELETE",
   path: "/v1/adapters/{adapter_id}",
-  summary: "Delete an adapter that nothing uses",
+  summary: "Delete an unused adapter",
   description:
-    "AdapterInUse (409) while the current version of an alias, a default or a recipe binding uses it; `details.references` names them. Receipts of executions that used it keep what they say.",
+    "Returns 409 AdapterInUse while the current version of an alias, a default or a recipe binding uses the adapter; `details.references` lists them. Existing receipts do not change.",
   tags,
   auth,
   scope: "adapters:write",
@@ -104,9 +104,9 @@ export const deleteAdapter = endpoint({
 export const previewAdapterSource = endpoint({
   method: "POST",
   path: "/v1/adapters/source-preview",
-  summary: "Look up public LoRA weights before they are registered",
+  summary: "Preview public LoRA weights before registering them",
   description:
-    "`query` is `owner/name` of the Hugging Face Hub, an address of it, or a direct link to a host weights are read from. Proposes commit, file, family of base models, name, weight, trigger words and licence; of several plausible files none is selected. Registers nothing, reads no tensor and costs nothing.",
+    "`query` is `owner/name` on the Hugging Face Hub, a Hub URL, or a direct link to a supported host. Proposes commit, file, base model family, name, weight, trigger words and licence. If several files are plausible, none is selected. Registers nothing, reads no tensor and costs nothing.",
   tags,
   auth,
   scope: "adapters:write",
@@ -120,9 +120,9 @@ export const previewAdapterSource = endpoint({
 export const suggestAdapter = endpoint({
   method: "POST",
   path: "/v1/adapters/suggestions",
-  summary: "Turn a name or a link into what a request needs",
+  summary: "Resolve a name or link to an adapter",
   description:
-    "An alias, an adapter's id or a display name becomes `patch`, to be merged into the input of image.generate.v1; several display names that have the text in them are a `choice`; a public link is a `suggestion` with its preview. Changes nothing.",
+    "For an alias, an adapter id or a display name, returns a `patch` to merge into the input of image.generate.v1. If several display names contain the text, returns a `choice`. For a public link, returns a `suggestion` with its preview. Changes nothing.",
   tags,
   auth,
   scope: "adapters:write",
@@ -136,9 +136,9 @@ export const suggestAdapter = endpoint({
 export const acceptAdapter = endpoint({
   method: "POST",
   path: "/v1/adapters/suggestions/accept",
-  summary: "Use what a suggestion named, registering it where it is public and unambiguous",
+  summary: "Accept a suggested adapter",
   description:
-    "`used`: an adapter of the environment. `registered`: a public one, at the commit it is at now, where one file and its family are known; `filePath` and `baseModelFamily` say what the source leaves open. Several files, or no family: what the suggestion showed. A source that is registered already is used as it is, unless `refresh` asks for its newest commit; the same commit and file is the same adapter.",
+    "Returns `used` for an adapter that is already registered in the environment, and `registered` for a public source, which is registered at its current commit. If the source has several files or no known family, the suggestion is returned again: name them with `filePath` and `baseModelFamily`. A source that is already registered is used as it is, unless `refresh` requests its newest commit; the same commit and file are the same adapter.",
   tags,
   auth,
   scope: "adapters:write",
@@ -152,9 +152,9 @@ export const acceptAdapter = endpoint({
 export const revalidateAdapter = endpoint({
   method: "POST",
   path: "/v1/adapters/{adapter_id}/revalidate",
-  summary: "Look whether an adapter's weights are still there",
+  summary: "Check that an adapter's weights are still available",
   description:
-    "Refreshes `sourceHealth` alone. It never follows a branch or tag, and changes neither the adapter nor what an alias stands for.",
+    "Updates `sourceHealth` only. Never follows a branch or tag, and changes neither the adapter nor any alias.",
   tags,
   auth,
   scope: "adapters:write",

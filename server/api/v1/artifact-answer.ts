@@ -2,7 +2,7 @@ import { type Incoming, type Outgoing, raw } from "@/server/api/endpoint";
 import { download } from "@/server/domain/artifacts";
 import { Fault } from "@/server/errors";
 
-/** The bytes of an artifact, or the range of them that was asked for, with the headers of every download. */
+/** The bytes of an artifact, or the requested range, with the headers of every download. */
 export async function artifactAnswer(
   artifact: { sha256: string; byte_length: number; media_type: string },
   incoming: Incoming,
@@ -26,13 +26,13 @@ export async function artifactAnswer(
   const { "content-length": _empty, ...headers } = answer.headers;
   throw new Fault(
     "RangeNotSatisfiable",
-    "The requested range is outside this artifact. Use a range within details.byteLength.",
+    "The requested range is outside this artifact. `details.byteLength` is its size.",
     { byteLength: artifact.byte_length },
     headers,
   );
 }
 
-/** What the download of an artifact answers: files of any type, those that capabilities make by name. */
+/** The media types of an artifact download: any type, and by name those that capabilities produce. */
 export const DOWNLOAD = {
   output: raw("application/octet-stream"),
   also: [

@@ -10,9 +10,9 @@ const PATH = "/v1/organizations/{organization_id}/audit-log" as const;
 export const getAuditLog = endpoint({
   method: "GET",
   path: PATH,
-  summary: "Read who did what in an organization, latest first",
+  summary: "List an organization's audit log, latest first",
   description:
-    "For its admins. Every act that concerns rights, keys, accounts, money or other people's work: by whom, from which address, to what. Entries are never changed and hold no secrets.",
+    "For organization admins. Records every action that affects permissions, keys, accounts, money or other people's work, with its actor, network address and target. Entries never change and contain no secrets.",
   tags,
   auth: people,
   params: OrganizationPath,
@@ -25,9 +25,9 @@ export const getAuditLog = endpoint({
 export const exportAuditLog = endpoint({
   method: "GET",
   path: `${PATH}-export`,
-  summary: "The same as CSV, all of it",
+  summary: "Export an organization's audit log as CSV",
   description:
-    "For its admins. A text that a spreadsheet would take for a formula begins with an apostrophe; details are JSON.",
+    "For organization admins. Exports all entries; details are JSON. Text that a spreadsheet would read as a formula is prefixed with an apostrophe.",
   tags,
   auth: people,
   params: OrganizationPath,

@@ -15,9 +15,9 @@ const tags = ["Session"];
 export const startDeviceLogin = endpoint({
   method: "POST",
   path: "/v1/auth/device/start",
-  summary: "Begin to sign a device in",
+  summary: "Start a device sign-in",
   description:
-    "The device shows `userCode` to its person, who enters it at `verificationUri`, sees what asks, and approves or denies it. Meanwhile the device asks `POST /v1/auth/device/token` every `interval` seconds.",
+    "The device shows `userCode` to the user, who enters it at `verificationUri`, sees which device is asking, and approves or denies it. Meanwhile the device polls `POST /v1/auth/device/token` every `interval` seconds.",
   tags,
   auth: ["anonymous"],
   body: DeviceStart.optional(),
@@ -29,9 +29,9 @@ export const startDeviceLogin = endpoint({
 export const redeemDeviceLogin = endpoint({
   method: "POST",
   path: "/v1/auth/device/token",
-  summary: "Take the session of a device that was approved",
+  summary: "Exchange a device code for a session",
   description:
-    "428 until somebody decided; 410 for a code that is used, denied or too old (`details.reason`). The session token is in one answer only. It is a bearer token for what a signed-in person may ask, needs no CSRF token, and ends like any session.",
+    "Returns 428 until the user decides, and 410 if the code was used, denied or has expired (see `details.reason`). The session token is returned only once. It is a bearer token with the permissions of the signed-in user, needs no CSRF token, and ends like any other session.",
   tags,
   auth: ["anonymous"],
   body: DeviceTokenRequest,
@@ -43,7 +43,7 @@ export const redeemDeviceLogin = endpoint({
 export const listSessions = endpoint({
   method: "GET",
   path: "/v1/auth/sessions",
-  summary: "List where you are signed in, last seen first",
+  summary: "List your sessions, most recently seen first",
   tags,
   auth: ["human_session"],
   output: SessionList,
@@ -54,8 +54,9 @@ export const listSessions = endpoint({
 export const endSession = endpoint({
   method: "DELETE",
   path: "/v1/auth/sessions/{session_id}",
-  summary: "End a session of yours",
-  description: "This one, too. Once this is answered no request is served by it.",
+  summary: "End one of your sessions",
+  description:
+    "This includes the current session. Requests with the session are rejected from the moment you receive the response.",
   tags,
   auth: ["human_session"],
   params: SessionPath,

@@ -23,9 +23,9 @@ const people = ["human_session"] as const;
 export const getWallet = endpoint({
   method: "GET",
   path: "/v1/billing/wallet",
-  summary: "Read what is there to spend on managed work",
+  summary: "Retrieve the wallet",
   description:
-    "In US dollars. At the top what is live, under `test` what the sandbox spends; the two never meet. A person who belongs to several organizations names one in `organizationId`.",
+    "What is available for managed work, in US dollars. The top level is live money and `test` is sandbox money; the two are never mixed. If you belong to several organizations, name one in `organizationId`.",
   tags,
   auth: readers,
   scope: "billing:read",
@@ -38,9 +38,9 @@ export const getWallet = endpoint({
 export const listWalletTransactions = endpoint({
   method: "GET",
   path: "/v1/billing/wallet/transactions",
-  summary: "List what moved the wallet and the allowance, newest first",
+  summary: "List wallet and allowance entries, newest first",
   description:
-    "Entries of the append-only ledger: nothing in this list ever changes. `test` true or false shows sandbox or live money only. A key that is bound to a project does not see the charges of other projects.",
+    "Entries of the append-only ledger; they never change. Set `test` to true for sandbox money only, or to false for live money only. A key bound to a project does not see the charges of other projects.",
   tags,
   auth: readers,
   scope: "billing:read",
@@ -53,9 +53,9 @@ export const listWalletTransactions = endpoint({
 export const createTopUpSession = endpoint({
   method: "POST",
   path: "/v1/billing/wallet/top-up-session",
-  summary: "Open a checkout that fills the wallet",
+  summary: "Create a checkout session to top up the wallet",
   description:
-    "`amountMicros` is what the wallet gets, in US dollars; an account billed in Canadian dollars pays it in those. Outside production and without Stripe a built-in test checkout fills the test wallet; so does Stripe with keys of its test mode. For owners and admins.",
+    "`amountMicros` is the amount added to the wallet, in US dollars; an organization billed in Canadian dollars pays the equivalent. Outside production and without Stripe, a built-in test checkout fills the test wallet; Stripe with test-mode keys does the same. For owners and admins.",
   tags,
   auth: people,
   query: BillingQuery,
@@ -68,7 +68,7 @@ export const createTopUpSession = endpoint({
 export const setBillingCurrency = endpoint({
   method: "PATCH",
   path: "/v1/billing/currency",
-  summary: "Choose the currency an organization pays in",
+  summary: "Set an organization's billing currency",
   description: "The wallet stays in US dollars. For owners and admins.",
   tags,
   auth: people,
@@ -82,9 +82,9 @@ export const setBillingCurrency = endpoint({
 export const listPlans = endpoint({
   method: "GET",
   path: "/v1/billing/plans",
-  summary: "List the plans of this installation, and what holds for the caller",
+  summary: "List plans, with the caller's limits and usage",
   description:
-    "`limits` and `features` are those of the organization's plan, with what an operator agreed with it; null is no limit. `used` is counted now. A person who belongs to several organizations names one in `organizationId`.",
+    "`limits` and `features` are those of the organization's plan, including any custom terms set by an operator; null means no limit. `used` is current usage. If you belong to several organizations, name one in `organizationId`.",
   tags,
   auth: readers,
   scope: "billing:read",
@@ -97,8 +97,8 @@ export const listPlans = endpoint({
 export const createPlanCheckout = endpoint({
   method: "POST",
   path: "/v1/billing/checkout-session",
-  summary: "Open a checkout for a plan",
-  description: "A self-hosted installation sells none.",
+  summary: "Create a checkout session for a plan",
+  description: "A self-hosted installation does not sell plans.",
   tags,
   auth: people,
   query: BillingQuery,
@@ -111,7 +111,7 @@ export const createPlanCheckout = endpoint({
 export const createPortalSession = endpoint({
   method: "POST",
   path: "/v1/billing/portal-session",
-  summary: "Open the payment provider's page with invoices and means of payment",
+  summary: "Create a portal session for invoices and payment methods",
   tags,
   auth: people,
   query: BillingQuery,

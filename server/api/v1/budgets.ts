@@ -21,7 +21,7 @@ const people = ["human_session"] as const;
 export const getBudgetPolicy = endpoint({
   method: "GET",
   path: "/v1/projects/{project_id}/budget-policy",
-  summary: "Read a project's ceilings and what counts against them now",
+  summary: "Retrieve a project's budgets and current usage",
   tags,
   auth: everybody,
   scope: "billing:read",
@@ -34,9 +34,9 @@ export const getBudgetPolicy = endpoint({
 export const putBudgetPolicy = endpoint({
   method: "PUT",
   path: "/v1/projects/{project_id}/budget-policy",
-  summary: "Set a project's ceilings",
+  summary: "Set a project's budgets",
   description:
-    "The whole policy: `{budgets: [{period, ceilingMicros, enforcement, …}]}`, or with one ceiling `{enforcement, ceilingMicros, period}` (period month when not said, enforcement prevent). A period that is not in it is off from now on. `{enforcement}` alone changes the mode of what stands. A temporary increase that is left out stays; null takes it back. What is reserved and spent in the current period already counts at once.",
+    "Replaces the whole policy: send `{budgets: [{period, ceilingMicros, enforcement, …}]}`, or `{enforcement, ceilingMicros, period}` for a single budget (`period` defaults to month, `enforcement` to prevent). Periods that you leave out are turned off. `{enforcement}` alone changes only the enforcement of existing budgets. A temporary increase that you leave out is kept; null removes it. Amounts already spent and reserved in the current period count immediately.",
   tags,
   auth: people,
   params: ProjectRef,
@@ -49,7 +49,7 @@ export const putBudgetPolicy = endpoint({
 export const getGuardrails = endpoint({
   method: "GET",
   path: "/v1/billing/guardrails",
-  summary: "Read the ceilings on what runs on the organization's own provider accounts",
+  summary: "Retrieve the spending limits on the organization's own provider accounts",
   tags,
   auth: everybody,
   scope: "billing:read",
@@ -62,9 +62,9 @@ export const getGuardrails = endpoint({
 export const patchGuardrails = endpoint({
   method: "PATCH",
   path: "/v1/billing/guardrails",
-  summary: "Set or remove them",
+  summary: "Set or remove the spending limits on the organization's own provider accounts",
   description:
-    "`dailyMicros` is a budget of the UTC day, `perExecutionMicros` the most one execution may cost, both at list price; null removes. Going above either is 402 BudgetExceeded with the scope `guardrail:<organization id>`.",
+    "`dailyMicros` limits spending per UTC day and `perExecutionMicros` the cost of one execution, both at list price; null removes a limit. An execution above either limit is rejected with 402 BudgetExceeded and the scope `guardrail:<organization id>`.",
   tags,
   auth: people,
   body: ChangeGuardrails,
@@ -76,9 +76,9 @@ export const patchGuardrails = endpoint({
 export const listHolds = endpoint({
   method: "GET",
   path: "/v1/billing/holds",
-  summary: "List money that is set aside, newest first",
+  summary: "List holds, newest first",
   description:
-    "`open`: the execution has not ended. `ambiguous`: it has, and nobody knows whether the provider charged; it counts until a person resolves it.",
+    "A hold is money reserved for an execution. `open`: the execution has not ended. `ambiguous`: it has ended and it is unknown whether the provider charged; the hold counts until someone resolves it.",
   tags,
   auth: everybody,
   scope: "billing:read",
@@ -91,9 +91,9 @@ export const listHolds = endpoint({
 export const resolveHold = endpoint({
   method: "POST",
   path: "/v1/billing/holds/{hold_id}/resolve",
-  summary: "Say what became of an ambiguous hold",
+  summary: "Resolve an ambiguous hold",
   description:
-    "By an owner of the organization, or an operator. `chargedMicros` is the whole charge, the service fee included. The receipt stays as it was sealed.",
+    "For owners of the organization and operators. `chargedMicros` is the total charge, including the service fee. The sealed receipt does not change.",
   tags,
   auth: people,
   params: HoldPath,

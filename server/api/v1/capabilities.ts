@@ -33,7 +33,7 @@ import { PLANNING } from "./planning";
 
 const MEGABYTE = 1024 * 1024;
 
-/** A catalog answer as it lies ready, or 304 for a caller who has it. Signed-in callers see more. */
+/** The prepared catalog response, or 304 for a caller that already has it. Authenticated callers see more. */
 function ready({ body, etag }: catalog.Published, incoming: Incoming) {
   const headers = { etag, "cache-control": "private, no-cache", vary: "authorization, cookie, origin" };
   if (isKnown(incoming, etag)) return bytes({ status: 304, headers });
@@ -43,7 +43,7 @@ function ready({ body, etag }: catalog.Published, incoming: Incoming) {
 export const listCapabilities = endpoint({
   method: "GET",
   path: "/v1/capabilities",
-  summary: "List the catalog",
+  summary: "List capabilities",
   tags: ["Discovery"],
   auth: ["anonymous", "service_principal", "human_session", "panel_session"],
   query: ListCapabilities,
@@ -57,9 +57,9 @@ export const listCapabilities = endpoint({
 export const resolveCapability = endpoint({
   method: "POST",
   path: "/v1/capabilities/resolve",
-  summary: "Find the capability for an intended outcome",
+  summary: "Find capabilities for an intended outcome",
   description:
-    "Ranks the catalog by the words of the intent. Requirements leave the matches that satisfy them all; where none does, the matches stand and what is unmet is named. `runnableNow` is judged for signed-in callers only.",
+    "Ranks the catalog by the words of the intent. Requirements keep only the matches that satisfy all of them; if none does, all matches are returned with their unmet requirements. `runnableNow` is determined for authenticated callers only.",
   tags: ["Discovery"],
   auth: ["anonymous", "service_principal", "human_session", "panel_session"],
   body: ResolutionRequest,
@@ -71,7 +71,7 @@ export const resolveCapability = endpoint({
 export const describeCapability = endpoint({
   method: "GET",
   path: "/v1/capabilities/{capability_key}",
-  summary: "Describe a capability",
+  summary: "Retrieve a capability",
   tags: ["Discovery"],
   auth: ["anonymous", "service_principal", "human_session", "panel_session"],
   params: CapabilityRef,
@@ -88,7 +88,7 @@ export const describeCapability = endpoint({
 export const listExecutionTargets = endpoint({
   method: "GET",
   path: "/v1/capabilities/{capability_key}/execution-targets",
-  summary: "List the models that can perform a capability",
+  summary: "List a capability's models",
   tags: ["Discovery"],
   auth: ["anonymous", "service_principal", "human_session", "panel_session"],
   params: CapabilityRef,
@@ -103,9 +103,9 @@ export const listExecutionTargets = endpoint({
 export const describeBenchmarks = endpoint({
   method: "GET",
   path: "/v1/capabilities/{capability_key}/benchmarks",
-  summary: "What a comparison of a capability's models would measure, and what your own executions cover",
+  summary: "Retrieve what a comparison of a capability's models measures",
   description:
-    "Comparative scores are not computed. Coverage counts the executions with a known outcome of the last 90 days, of the key's project or the one `projectId` names; callers without a project see the definition and zeros.",
+    "Returns the definition of the measures and how far your own executions cover them; comparative scores are not computed. Coverage counts executions of the last 90 days with a known outcome, in the key's project or in `projectId`. Callers without a project get the definition and zeros.",
   tags: ["Discovery"],
   auth: ["anonymous", "service_principal", "human_session", "panel_session"],
   params: CapabilityRef,
@@ -138,23 +138,23 @@ const quoting = {
 export const quoteCapability = endpoint({
   ...quoting,
   path: "/v1/capabilities/{capability_key}/quote",
-  summary: "Price a request; reserves and charges nothing",
+  summary: "Create a quote, without reserving or charging anything",
   run: (ctx, { params, query, body }) => quotes.quote(ctx, params.capability_key, body, query.projectId),
 });
 
 export const estimateCapability = endpoint({
   ...quoting,
   path: "/v1/capabilities/{capability_key}/estimate",
-  summary: "The same as quote, under its older name",
+  summary: "Create a quote (older name of the same operation)",
   run: (ctx, { params, query, body }) => quotes.quote(ctx, params.capability_key, body, query.projectId),
 });
 
 export const invokeCapability = endpoint({
   method: "POST",
   path: "/v1/capabilities/{capability_key}/invoke",
-  summary: "Run a capability and wait for its answer, or stream it",
+  summary: "Invoke a capability and wait for its output, or stream it",
   description:
-    "With `executionMode: Stream` it answers at once with the execution's id; its frames are at `/v1/executions/{execution_id}/events`. With `Accept: text/event-stream` as well, the answer is those frames.",
+    "With `executionMode: Stream` the response returns immediately with the execution's id; read its frames at `/v1/executions/{execution_id}/events`. Add `Accept: text/event-stream` to receive the frames in the response itself.",
   tags: ["Execution"],
   auth: ["service_principal"],
   scope: "capabilities:run",
@@ -212,7 +212,7 @@ export const invokeCapability = endpoint({
 export const planImages = endpoint({
   method: "POST",
   path: "/v1/capabilities/image.generate.v1/plan",
-  summary: "Preview how images and sheet cells would be made; writes and spends nothing",
+  summary: "Preview how images and sheet cells would be generated, without writing or spending anything",
   tags: ["Execution"],
   auth: ["service_principal"],
   scope: "capabilities:run",
@@ -233,9 +233,9 @@ const toEvent = ({ id, event, data }: jobs.Frame) => ({ id: String(id), event, d
 export const followExecution = endpoint({
   method: "GET",
   path: "/v1/executions/{execution_id}/events",
-  summary: "Follow a streaming execution",
+  summary: "Stream the events of an execution",
   description:
-    "Frames `execution.started`, `token` {index, text}, `usage` and one of `execution.succeeded` {typedOutput, usage, terminationReason, receiptId} and `execution.failed` {error}, each with an id and JSON data. `Last-Event-ID` resumes after a frame, on any instance; the stream ends after the terminal frame. Close an EventSource on that frame: it reconnects to any stream that ends, and waits a day (`retry`) only after this end.",
+    "Sends the frames `execution.started`, `token` {index, text}, `usage`, and finally `execution.succeeded` {typedOutput, usage, terminationReason, receiptId} or `execution.failed` {error}, each with an id and JSON data. `Last-Event-ID` resumes after that frame, on any instance. The stream ends after the final frame. Close an EventSource when you receive it: an EventSource reconnects whenever a stream ends, and the final `retry` only delays that by a day.",
   tags: ["Execution"],
   auth: ["service_principal", "panel_session"],
   scope: "jobs:read",
@@ -249,7 +249,7 @@ export const followExecution = endpoint({
 export const submitJob = endpoint({
   method: "POST",
   path: "/v1/capabilities/{capability_key}/jobs",
-  summary: "Submit a durable job",
+  summary: "Create a durable job",
   tags: ["Execution"],
   auth: ["service_principal", "panel_session"],
   scope: "capabilities:run",

@@ -17,7 +17,7 @@ import { PLANNING } from "./planning";
 const tags = ["Comparisons"];
 const MEGABYTE = 1024 * 1024;
 
-/** A comparison's own body has none of these. */
+/** Errors of an envelope that a comparison's own body cannot cause. */
 const OF_ENVELOPES: ErrorCode[] = [
   "UNKNOWN_EXECUTION_FIELD",
   "CONFLICTING_EXECUTION_CONSTRAINT",
@@ -32,7 +32,7 @@ const PLANNING_TOGETHER: ErrorCode[] = [
 export const createComparison = endpoint({
   method: "POST",
   path: "/v1/capabilities/{capability_key}/comparisons",
-  summary: "Put one request to two to four competitors, blind until it is judged",
+  summary: "Create a blind comparison of two to four models",
   tags,
   auth: ["service_principal"],
   scope: "capabilities:run",
@@ -57,7 +57,7 @@ export const createComparison = endpoint({
 export const estimateComparison = endpoint({
   method: "POST",
   path: "/v1/capabilities/{capability_key}/comparisons/estimate",
-  summary: "Price the competitors of a comparison; no retail quote",
+  summary: "Price a comparison, without creating a quote",
   tags,
   auth: ["service_principal"],
   scope: "capabilities:run",
@@ -74,7 +74,7 @@ export const estimateComparison = endpoint({
 export const listCompetitorOptions = endpoint({
   method: "GET",
   path: "/v1/capabilities/{capability_key}/comparisons/competitor-options",
-  summary: "What could compete in a capability",
+  summary: "List the models that can compete in a capability",
   tags,
   auth: ["service_principal"],
   scope: "capabilities:run",
@@ -88,7 +88,7 @@ export const listCompetitorOptions = endpoint({
 export const getComparison = endpoint({
   method: "GET",
   path: "/v1/comparisons/{comparison_id}",
-  summary: "Read a comparison; who answered is told once it is judged",
+  summary: "Retrieve a comparison; its models are revealed once it is judged",
   tags,
   auth: ["service_principal", "human_session"],
   scope: "jobs:read",
@@ -101,7 +101,7 @@ export const getComparison = endpoint({
 export const judgeComparison = endpoint({
   method: "POST",
   path: "/v1/comparisons/{comparison_id}/judgements",
-  summary: "Judge a comparison by the work alone, once; then everything about it is told",
+  summary: "Judge a comparison, once; this reveals its models",
   tags,
   auth: ["service_principal", "human_session"],
   scope: "jobs:write",

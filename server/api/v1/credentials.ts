@@ -23,9 +23,9 @@ const PATH = "/v1/organizations/{organization_id}/provider-credentials" as const
 export const createProviderCredential = endpoint({
   method: "POST",
   path: PATH,
-  summary: "Connect an account of your own at a provider",
+  summary: "Create a provider credential",
   description:
-    "For admins of the organization, signed in: agents never give secrets. The provider is asked whether it takes the secret before anything is stored; a refused one is 422 at `secret`, and 503 says that the provider could not be asked. Stored encrypted, used only at the address it was made for. It serves nothing until it is bound to an environment of a project.",
+    "Connects your own account at a provider. For signed-in admins of the organization; agents never send secrets. The secret is verified with the provider before anything is stored: a rejected secret is 422 at `secret`, and 503 means that the provider could not be reached. It is stored encrypted and used only at the address it was created for. The credential serves nothing until it is bound to an environment of a project.",
   tags,
   auth: people,
   params: OrganizationPath,
@@ -38,7 +38,7 @@ export const createProviderCredential = endpoint({
 export const listProviderCredentials = endpoint({
   method: "GET",
   path: PATH,
-  summary: "List what is connected, newest first, without secrets",
+  summary: "List provider credentials, newest first, without their secrets",
   tags,
   auth: people,
   params: OrganizationPath,
@@ -50,9 +50,9 @@ export const listProviderCredentials = endpoint({
 export const deleteProviderCredential = endpoint({
   method: "DELETE",
   path: `${PATH}/{credential_id}`,
-  summary: "Delete a credential with its secret and bindings",
+  summary: "Delete a credential, with its secret and bindings",
   description:
-    "A key that is bound to a project may do this where nothing but its own environment runs on the credential. Work that waits and was to use it fails with ProviderUnavailable; nothing of it is sent.",
+    "A key bound to a project may delete a credential only if no other environment uses it. Queued work that depends on the credential fails with ProviderUnavailable and is not sent.",
   tags,
   auth: everybody,
   scope: "credentials:write",
@@ -65,9 +65,9 @@ export const deleteProviderCredential = endpoint({
 export const rotateProviderCredential = endpoint({
   method: "POST",
   path: `${PATH}/{credential_id}/rotate`,
-  summary: "Put a new secret in the place of the old one",
+  summary: "Replace a credential's secret",
   description:
-    "The body of a create. Checked with the provider first; the id, the bindings and the address stay. For keys as with deletion.",
+    "Takes the same body as creating a credential. The new secret is verified with the provider first. The id, the bindings and the address do not change. Keys need the same permission as for deleting.",
   tags,
   auth: everybody,
   scope: "credentials:write",
@@ -82,9 +82,9 @@ export const rotateProviderCredential = endpoint({
 export const bindProviderCredential = endpoint({
   method: "POST",
   path: `${PATH}/{credential_id}/bindings`,
-  summary: "Let an environment of a project use a credential",
+  summary: "Bind a credential to an environment of a project",
   description:
-    "One credential a provider and environment. The same again answers the same binding; AlreadyConnected where another one serves.",
+    "An environment uses one credential per provider. Repeating the request returns the same binding. Returns AlreadyConnected if another credential of the same provider serves the environment.",
   tags,
   auth: people,
   params: CredentialPath,
@@ -98,7 +98,7 @@ export const bindProviderCredential = endpoint({
 export const unbindProviderCredential = endpoint({
   method: "DELETE",
   path: `${PATH}/{credential_id}/bindings/{binding_id}`,
-  summary: "Take a credential away from an environment",
+  summary: "Remove a credential from an environment",
   tags,
   auth: everybody,
   scope: "credentials:write",
@@ -112,9 +112,9 @@ export const unbindProviderCredential = endpoint({
 export const connectProjectCredential = endpoint({
   method: "POST",
   path: "/v1/projects/{project_id}/provider-credentials",
-  summary: "Connect an account for a project, in one step",
+  summary: "Create a credential for a project",
   description:
-    "Stores it as a create of the organization does, and binds it to the project's environments: those named, or all of them. `POST /v1/connections` does more.",
+    "Creates the credential in the organization and binds it to the named environments of the project, or to all of them. `POST /v1/connections` does the same with more options.",
   tags,
   auth: people,
   params: ProjectCredentialPath,

@@ -17,7 +17,7 @@ const keys = ["service_principal"] as const;
 export const getSessionDiagnostics = endpoint({
   method: "GET",
   path: "/v1/diagnostics/session",
-  summary: "Read what this key is and which build answers it",
+  summary: "Retrieve the calling key and the server's build",
   tags,
   auth: keys,
   scope: "diagnostics:read",
@@ -29,9 +29,9 @@ export const getSessionDiagnostics = endpoint({
 export const getProviderDiagnostics = endpoint({
   method: "GET",
   path: "/v1/diagnostics/providers",
-  summary: "Read which providers can be reached, and what would pay",
+  summary: "Retrieve which providers can be reached and what would pay",
   description:
-    "`imageProviderReady` says that an account reaches an image model, `imageGenerationReady` that the caller could generate an image now. Customer-visible credit, what is left of the trial, and what can be spent are three figures, in US dollars.",
+    "`imageProviderReady` means that an account reaches an image model; `imageGenerationReady` means that the caller could generate an image now. The customer-visible credit, the remaining trial and the spendable amount are separate figures, in US dollars.",
   tags,
   auth: keys,
   scope: "diagnostics:read",
@@ -44,9 +44,9 @@ export const getProviderDiagnostics = endpoint({
 export const getReadiness = endpoint({
   method: "GET",
   path: "/v1/diagnostics/readiness",
-  summary: "Read whether a project could work now, and what is missing",
+  summary: "Check whether a project is ready to run, and what is missing",
   description:
-    "`capabilities`, repeated, asks for the access decision of each; a key of the catalog that does not exist is answered with the nearest ones.",
+    "Repeat `capabilities` to get the access decision for each. An unknown capability key is answered with the nearest matches.",
   tags,
   auth: keys,
   scope: "diagnostics:read",
@@ -59,9 +59,9 @@ export const getReadiness = endpoint({
 export const getAgentContext = endpoint({
   method: "GET",
   path: "/v1/agent-context",
-  summary: "Read what an agent has to know before its first call",
+  summary: "Retrieve the agent context",
   description:
-    "`compact` is enough to find and run a capability; `integration` adds what programs need; `full` is everything. `contentHash` is also the answer's ETag.",
+    "What an agent needs to know before its first call. `compact` is enough to find and run a capability, `integration` adds what programs need, and `full` contains everything. `contentHash` is also the ETag of the response.",
   tags,
   auth: ["anonymous", "service_principal", "human_session", "panel_session"],
   query: AgentContextQuery,

@@ -26,7 +26,7 @@ import * as session from "./session";
 import * as usage from "./usage";
 import * as webhooks from "./webhooks";
 
-/** Every endpoint of the API: what the router serves, OpenAPI describes and the laws check. */
+/** Every endpoint of the API: the router serves these, OpenAPI describes them, and the laws check them. */
 export const endpoints: Endpoint[] = [
   ...Object.values(capabilities),
   ...Object.values(inputs),

@@ -16,9 +16,9 @@ const MEGABYTE = 1024 * 1024;
 export const storePayload = endpoint({
   method: "POST",
   path: "/v1/payloads",
-  summary: "Store an input, to be named by inputPayloadRef",
+  summary: "Store an input",
   description:
-    "The body is the input itself, any JSON object. It is kept encrypted for seven days. `sha256` and `byteLength` are of its RFC 8785 form; the same hash stands as `inputHash` on the receipt of a run with it.",
+    "The body is the input itself, any JSON object. Refer to it with `inputPayloadRef` when you run a capability. It is stored encrypted for seven days. `sha256` and `byteLength` describe its RFC 8785 form; a receipt of a run with this input has the same hash as `inputHash`.",
   tags,
   auth: ["service_principal"],
   scope: "capabilities:run",
@@ -33,9 +33,9 @@ export const storePayload = endpoint({
 export const uploadArtifact = endpoint({
   method: "POST",
   path: "/v1/artifacts",
-  summary: "Upload a file, to be named wherever an artifact id is taken",
+  summary: "Upload an artifact",
   description:
-    "Send the bytes as the body with their Content-Type (and, if you like, a Content-Disposition or `filename`), or as the one file of a multipart/form-data body; at most 256 MiB. Kept as `retentionRequirement` says, 30 days when it is not given.",
+    "Send the bytes as the body with their Content-Type (and optionally a Content-Disposition or `filename`), or as the only file of a multipart/form-data body; at most 256 MiB. Use the returned id wherever an artifact id is accepted. The file is kept for the time given by `retentionRequirement`, 30 days by default.",
   tags,
   auth: ["service_principal"],
   scope: "capabilities:run",
@@ -60,7 +60,7 @@ export const uploadArtifact = endpoint({
 export const getArtifact = endpoint({
   method: "GET",
   path: "/v1/artifacts/{artifact_id}",
-  summary: "Download an artifact by its id",
+  summary: "Download an artifact",
   tags,
   auth: ["service_principal", "panel_session"],
   scope: "jobs:read",

@@ -51,7 +51,7 @@ export const listProjectJobs = endpoint({
 export const listProjectReferences = endpoint({
   method: "GET",
   path: "/v1/projects/{project_id}/references",
-  summary: "List what a next generation may start from: uploaded inputs and chosen outputs, newest first",
+  summary: "List references for a next generation (uploaded inputs and chosen outputs), newest first",
   tags,
   auth: ["service_principal", "human_session"],
   scope: "jobs:read",
@@ -65,7 +65,7 @@ export const listProjectReferences = endpoint({
 export const getJob = endpoint({
   method: "GET",
   path: "/v1/jobs/{job_id}",
-  summary: "Read a job",
+  summary: "Retrieve a job",
   tags,
   auth: ["service_principal", "panel_session"],
   scope: "jobs:read",
@@ -78,9 +78,9 @@ export const getJob = endpoint({
 export const listJobEvents = endpoint({
   method: "GET",
   path: "/v1/jobs/{job_id}/events",
-  summary: "Read a job's events in order",
+  summary: "List a job's events, in order",
   description:
-    "With `Accept: text/event-stream` the same events come as they are written, each with its id; `Last-Event-ID` (or `cursor`) resumes after an event, and the stream ends after the last event of an ended job. Close an EventSource on that event, `job.receipt_sealed`: it reconnects to any stream that ends, and waits a day (`retry`) only after this end. `limit` is for pages only.",
+    "With `Accept: text/event-stream` the same events are streamed as they are written, each with its id. `Last-Event-ID` (or `cursor`) resumes after an event. The stream ends after the job's last event, `job.receipt_sealed`. Close an EventSource when you receive it: an EventSource reconnects whenever a stream ends, and the final `retry` only delays that by a day. `limit` applies to pages only.",
   tags,
   auth: ["service_principal", "panel_session"],
   scope: "jobs:read",
@@ -91,7 +91,7 @@ export const listJobEvents = endpoint({
   errors: ["NotFound"],
   run: async (ctx, { params, query, incoming }) => {
     if (!wantsEventStream(incoming)) return jobs.events(ctx, params.job_id, query);
-    // A browser that comes back sends the last id it saw and the address it first asked.
+    // A browser that reconnects sends the last id it saw, to the address it first requested.
     const cursor = lastEventIdOf(incoming) ?? query.cursor;
     const pages = await jobs.followEvents(ctx, params.job_id, { cursor, type: query.type });
     return eventStream(pages, (event) => ({ id: event.id, event: event.type, data: event }));
@@ -101,7 +101,7 @@ export const listJobEvents = endpoint({
 export const getJobRequest = endpoint({
   method: "GET",
   path: "/v1/jobs/{job_id}/request",
-  summary: "Read the canonical submitted request",
+  summary: "Retrieve a job's request in canonical form",
   tags,
   auth: ["service_principal"],
   scope: "jobs:read",
@@ -114,7 +114,7 @@ export const getJobRequest = endpoint({
 export const getJobResult = endpoint({
   method: "GET",
   path: "/v1/jobs/{job_id}/result",
-  summary: "Read a job's typed output",
+  summary: "Retrieve a job's output",
   tags,
   auth: ["service_principal", "panel_session"],
   scope: "jobs:read",
@@ -127,7 +127,7 @@ export const getJobResult = endpoint({
 export const getJobReceipt = endpoint({
   method: "GET",
   path: "/v1/jobs/{job_id}/receipt",
-  summary: "Read a job's sealed receipt",
+  summary: "Retrieve a job's receipt",
   tags,
   auth: ["service_principal", "panel_session"],
   scope: "jobs:read",
@@ -140,7 +140,7 @@ export const getJobReceipt = endpoint({
 export const getJobArtifact = endpoint({
   method: "GET",
   path: "/v1/jobs/{job_id}/artifacts/{artifact_id}",
-  summary: "Download an artifact",
+  summary: "Download an artifact of a job",
   tags,
   auth: ["service_principal", "panel_session"],
   scope: "jobs:read",
@@ -156,7 +156,7 @@ export const getJobArtifact = endpoint({
 export const selectJobVariant = endpoint({
   method: "POST",
   path: "/v1/jobs/{job_id}/variants/select",
-  summary: "Select the variant to keep",
+  summary: "Select which variant of a job's output to keep",
   tags,
   auth: ["service_principal"],
   scope: "jobs:write",
@@ -183,7 +183,7 @@ export const cancelJob = endpoint({
 export const approveJob = endpoint({
   method: "POST",
   path: "/v1/jobs/{job_id}/approve",
-  summary: "Approve a job that waits for a person",
+  summary: "Approve a job",
   tags,
   auth: ["service_principal", "human_session"],
   scope: "approvals:write",
@@ -197,7 +197,7 @@ export const approveJob = endpoint({
 export const rejectJob = endpoint({
   method: "POST",
   path: "/v1/jobs/{job_id}/reject",
-  summary: "Reject a job that waits for a person",
+  summary: "Reject a job",
   tags,
   auth: ["service_principal", "human_session"],
   scope: "approvals:write",
@@ -210,7 +210,9 @@ export const rejectJob = endpoint({
 export const retryJob = endpoint({
   method: "POST",
   path: "/v1/jobs/{job_id}/retry",
-  summary: "Run a job again under a new key, where that is safe",
+  summary: "Retry a job",
+  description:
+    "Creates a new job with the same request under a new idempotency key, if nothing ran and nothing was charged; otherwise returns RetryNotSafe. A job has one retry: repeating the request returns the first retry, unless you send a different Idempotency-Key.",
   tags,
   auth: ["service_principal", "human_session"],
   scope: "capabilities:run",

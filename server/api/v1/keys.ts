@@ -10,8 +10,9 @@ const PATH = "/v1/api-keys" as const;
 export const listApiKeys = endpoint({
   method: "GET",
   path: PATH,
-  summary: "List the keys of your organizations, newest first",
-  description: "What they are and when they were last used, never what they are made of.",
+  summary: "List API keys, newest first",
+  description:
+    "The keys of your organizations and when each was last used. The secret of a key is never returned.",
   tags,
   auth: people,
   query: ListKeys,
@@ -26,9 +27,9 @@ export const listApiKeys = endpoint({
 export const createApiKey = endpoint({
   method: "POST",
   path: PATH,
-  summary: "Make a key of a project",
+  summary: "Create an API key",
   description:
-    "For members and above. The key itself is in this answer and nowhere else. Nobody can give a key a scope that their own role does not carry.",
+    "Creates a key of a project. For members and above. The key itself is returned only once, in this response. You cannot grant a scope that your own role does not have.",
   tags,
   auth: people,
   body: ApiKeyCreate,
@@ -41,8 +42,9 @@ export const createApiKey = endpoint({
 export const deleteApiKey = endpoint({
   method: "DELETE",
   path: `${PATH}/{key_id}`,
-  summary: "Revoke a key",
-  description: "For members and above. Once this is answered no request is served by the key.",
+  summary: "Revoke an API key",
+  description:
+    "For members and above. Requests with the key are rejected from the moment you receive the response.",
   tags,
   auth: people,
   params: KeyPath,
@@ -54,9 +56,9 @@ export const deleteApiKey = endpoint({
 export const revokeApiKey = endpoint({
   method: "POST",
   path: `${PATH}/{key_id}/revoke`,
-  summary: "Revoke a key; a key can revoke itself",
+  summary: "Revoke an API key, or the calling key itself",
   description:
-    "A key may revoke itself, whatever its scopes, and no other. For people the older spelling of `DELETE /v1/api-keys/{key_id}`.",
+    "A key can revoke itself, whatever its scopes, but no other key. For people this is the older name of `DELETE /v1/api-keys/{key_id}`.",
   tags,
   auth: ["service_principal", "human_session"],
   params: KeyPath,
@@ -68,9 +70,9 @@ export const revokeApiKey = endpoint({
 export const rotateApiKey = endpoint({
   method: "POST",
   path: `${PATH}/{key_id}/rotate`,
-  summary: "Make a key in the place of another, which works on for the overlap",
+  summary: "Rotate an API key",
   description:
-    "Same name, project, environment and scopes; where the old key had an end, the new one lives as long as that one was given. The old one works for `overlapSeconds` more and no longer. A key is rotated once: KeyNotRotatable afterwards, and for one that is revoked or expired.",
+    "Creates a key with the same name, project, environment and scopes. If the old key had an expiry, the new one gets the same lifetime. The old key stops working after `overlapSeconds`. A key can be rotated once: a key that was already rotated, revoked or has expired is KeyNotRotatable.",
   tags,
   auth: people,
   params: KeyPath,

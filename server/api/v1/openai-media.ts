@@ -70,9 +70,8 @@ const waiting = {
 export const createEmbeddings = endpoint({
   ...asking,
   path: "/v1/embeddings",
-  summary: "Embeddings, as OpenAI's clients ask for them",
-  description:
-    "An invoke of `text.embed.v1` in another spelling. Vectors of different models cannot be compared: name the model.",
+  summary: "Create embeddings (OpenAI-compatible)",
+  description: "Invokes `text.embed.v1`. Vectors of different models cannot be compared, so name the model.",
   body: EmbeddingsRequest,
   bodyLimit: 32 * MEGABYTE,
   output: EmbeddingList,
@@ -89,7 +88,7 @@ export const createEmbeddings = endpoint({
   },
 });
 
-/** A job of the one capability of a kind, ended well, with what it made. */
+/** A job of the only capability of a kind that has succeeded, with its artifacts. */
 async function make(
   ctx: Ctx,
   kind: Kind,
@@ -108,9 +107,9 @@ async function make(
 export const createImages = endpoint({
   ...waiting,
   path: "/v1/images/generations",
-  summary: "Images, as OpenAI's clients ask for them",
+  summary: "Create images (OpenAI-compatible)",
   description:
-    "A durable job of `image.generate.v1` that is waited for. When it has not ended in time the answer is 504 and names the job, which goes on.",
+    "Creates a durable job of `image.generate.v1` and waits for it. If the job has not ended in time, the response is 504 with the job's id, and the job continues.",
   body: ImagesRequest,
   output: ImagesResponse,
   async run(ctx, { body, ...given }) {
@@ -129,15 +128,15 @@ export const createImages = endpoint({
 export const editImages = endpoint({
   ...waiting,
   path: "/v1/images/edits",
-  summary: "Edits of images, as OpenAI's clients ask for them",
+  summary: "Edit an image (OpenAI-compatible)",
   description:
-    "A durable job of `image.edit.v1` that is waited for, as for generations. The body is a form; of several pictures the first is changed.",
+    "Creates a durable job of `image.edit.v1` and waits for it, as for image generation. The body is a multipart form; if it has several images, the first one is edited.",
   form: ImagesEditForm,
   bodyLimit: MOST_FORM_BYTES,
   output: ImagesResponse,
   async run(ctx, given) {
     const { fields, files: sent } = await readEditForm(given.incoming);
-    // The bytes of a form differ each time it is sent, by its boundary; what it says does not.
+    // The bytes of a form differ on every send because of its boundary; its content does not.
     await given.noteBody?.(Buffer.from(JSON.stringify([fields, sent])));
     const { job, files } = await make(
       ctx,
@@ -154,9 +153,9 @@ export const editImages = endpoint({
 export const createSpeech = endpoint({
   ...waiting,
   path: "/v1/audio/speech",
-  summary: "Speech, as OpenAI's clients ask for it",
+  summary: "Create speech (OpenAI-compatible)",
   description:
-    "A durable job of `audio.voice.generate.v1` that is waited for, as for images. The answer is the file: MP3, or Opus in Ogg.",
+    "Creates a durable job of `audio.voice.generate.v1` and waits for it, as for image generation. Returns the audio file: MP3, or Opus in Ogg.",
   body: SpeechRequest,
   output: raw("audio/mpeg"),
   also: [raw("audio/ogg")],

@@ -24,7 +24,7 @@ import * as jobs from "@/server/domain/jobs";
 
 const MEGABYTE = 1024 * 1024;
 const refusals = { toWire: toOpenAIWire, schema: OpenAIError };
-/** A process that stops lets these end: their readers have no way to come back. */
+/** A process that stops lets these streams finish: their readers cannot reconnect. */
 const headersOfStream = (head: Head) => ({
   "content-type": "text/event-stream; charset=utf-8",
   ...headersOf(head),
@@ -65,7 +65,7 @@ const asking = {
   idempotent: true,
 } as const;
 
-/** Invokes what is asked for, and for a stream follows it. */
+/** Invokes the requested capability, and follows it for a stream. */
 async function invoke(ctx: Ctx, ask: Ask, { incoming, idempotencyKey }: Given) {
   const wanted = await readModel(ctx, ask.model, conversation, projectOf(incoming));
   const { capabilityKey, envelope, door } = toInvoke(ask, wanted, incoming);
@@ -73,7 +73,7 @@ async function invoke(ctx: Ctx, ask: Ask, { incoming, idempotencyKey }: Given) {
     jobs.invoke(ctx, capabilityKey, withQueueDeadline(envelope, incoming), idempotencyKey, door),
   );
   const head = headOf(result);
-  // These answers have no place for a warning: the replay of what is no longer there is refused.
+  // These responses have no field for a warning, so replaying an output that is no longer kept is refused.
   if (result.warnings.some(({ code }) => code === OUTPUT_REMOVED.code)) throw removed(head);
   return { result, head };
 }
@@ -85,9 +85,9 @@ async function follow(ctx: Ctx, head: Head): Promise<AsyncIterable<Heard>> {
 export const createChatCompletion = endpoint({
   ...asking,
   path: "/v1/chat/completions",
-  summary: "Chat completions, as OpenAI's clients ask for them",
+  summary: "Create a chat completion (OpenAI-compatible)",
   description:
-    "An invoke of a text capability in another spelling: the same admission, budgets and receipts. `model` is a capability's key, `capability@provider/model`, or `provider/model`. With `stream` the answer is chunks. The id is the execution's; `x-capstan-receipt-id` names its receipt.",
+    "Invokes a text capability, with the same admission, budgets and receipts. `model` is a capability key, `capability@provider/model`, or `provider/model`. With `stream` the response is sent in chunks. The returned id is the execution's id; the header `x-capstan-receipt-id` has the id of its receipt.",
   body: ChatRequest,
   output: ChatCompletion,
   async run(ctx, { body, ...given }) {
@@ -100,9 +100,9 @@ export const createChatCompletion = endpoint({
 export const createResponse = endpoint({
   ...asking,
   path: "/v1/responses",
-  summary: "Responses, as OpenAI's clients ask for them",
+  summary: "Create a response (OpenAI-compatible)",
   description:
-    "An invoke of a text capability in another spelling, as for chat completions. Nothing is stored to be gone on with: a conversation is sent whole. With `stream` the answer is events.",
+    "Invokes a text capability, as for chat completions. Conversations are not stored: send the whole conversation each time. With `stream` the response is sent as events.",
   body: ResponsesRequest,
   output: ResponseObject,
   async run(ctx, { body, ...given }) {
@@ -123,7 +123,8 @@ const reading = {
 export const listOpenAIModels = endpoint({
   ...reading,
   path: "/v1/models",
-  summary: "What may stand in `model`: capabilities and models this key reaches now, with limits and prices",
+  summary: "List models (OpenAI-compatible)",
+  description: "The capabilities and models that the key can use now, with limits and prices.",
   output: ModelList,
   errors: [],
   run: async (ctx, { incoming }) => ({
@@ -135,7 +136,7 @@ export const listOpenAIModels = endpoint({
 export const getOpenAIModel = endpoint({
   ...reading,
   path: "/v1/models/{model}",
-  summary: "One of them",
+  summary: "Retrieve a model (OpenAI-compatible)",
   params: ModelRef,
   output: Model,
   errors: ["UNKNOWN_CAPABILITY", "InvalidInput"],

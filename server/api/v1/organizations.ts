@@ -22,7 +22,7 @@ export const listOrganizations = endpoint({
   method: "GET",
   path: PATH,
   summary: "List the organizations you belong to, oldest first",
-  description: "With your role in each. An operator of the installation sees all.",
+  description: "Includes your role in each. Operators of the installation see all organizations.",
   tags,
   auth: people,
   output: OrganizationList,
@@ -33,7 +33,7 @@ export const listOrganizations = endpoint({
 export const getOrganization = endpoint({
   method: "GET",
   path: `${PATH}/{organization_id}`,
-  summary: "Read an organization",
+  summary: "Retrieve an organization",
   tags,
   auth: people,
   params: OrganizationPath,
@@ -46,7 +46,7 @@ export const updateOrganization = endpoint({
   method: "PATCH",
   path: `${PATH}/{organization_id}`,
   summary: "Rename an organization",
-  description: "For its admins.",
+  description: "For organization admins.",
   tags,
   auth: people,
   params: OrganizationPath,
@@ -59,7 +59,7 @@ export const updateOrganization = endpoint({
 export const listOrganizationProjects = endpoint({
   method: "GET",
   path: `${PATH}/{organization_id}/projects`,
-  summary: "List the projects of an organization, archived ones too, oldest first",
+  summary: "List projects, including archived ones, oldest first",
   tags,
   auth: people,
   params: OrganizationPath,
@@ -71,9 +71,9 @@ export const listOrganizationProjects = endpoint({
 export const createProject = endpoint({
   method: "POST",
   path: `${PATH}/{organization_id}/projects`,
-  summary: "Make a project",
+  summary: "Create a project",
   description:
-    "For admins of the organization. It begins with the environments `development` and `production`, and the one named.",
+    "For organization admins. The project starts with the environments `development` and `production`, and the one you name.",
   tags,
   auth: people,
   params: OrganizationPath,
@@ -86,7 +86,7 @@ export const createProject = endpoint({
 export const getProject = endpoint({
   method: "GET",
   path: `${PATH}/{organization_id}/projects/{project_id}`,
-  summary: "Read a project",
+  summary: "Retrieve a project",
   tags,
   auth: people,
   params: OrganizationProjectPath,
@@ -98,9 +98,9 @@ export const getProject = endpoint({
 export const updateProject = endpoint({
   method: "PATCH",
   path: "/v1/projects/{project_id}",
-  summary: "Change a project and its environments",
+  summary: "Update a project and its environments",
   description:
-    "For admins of the organization. Only what is named changes. Environments are changed by `id` and added without one; the slug of a known one stays, and at least one is active. An archived project or environment refuses work and changes from the next request on; what it has is still read, and what runs ends.",
+    "For organization admins. Only the fields you send change. Environments with an `id` are updated and those without are added. The slug of an existing environment does not change, and at least one environment must stay active. An archived project or environment rejects work and changes from the next request on; its data can still be read, and running work finishes.",
   tags,
   auth: people,
   params: ProjectPath,
@@ -113,7 +113,7 @@ export const updateProject = endpoint({
 export const listEnvironments = endpoint({
   method: "GET",
   path: "/v1/projects/{project_id}/environments",
-  summary: "List the environments of a project, archived ones too",
+  summary: "List a project's environments, including archived ones",
   tags,
   auth: people,
   params: ProjectPath,

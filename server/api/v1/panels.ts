@@ -26,9 +26,9 @@ const SESSIONS = "/v1/panel-sessions" as const;
 export const createPanelDefinition = endpoint({
   method: "POST",
   path: DEFINITIONS,
-  summary: "Define a panel that host pages can embed",
+  summary: "Create an embed",
   description:
-    "A capability, how it is shown, what it may do, and where. Its key is one in the project, or in the organization where no project is named.",
+    "An embed is a panel that other sites show in their pages: a capability, its appearance, its permissions and the origins that may show it. Its key is unique within the project, or within the organization if no project is named.",
   tags,
   auth: makers,
   scope: "capabilities:run",
@@ -41,8 +41,8 @@ export const createPanelDefinition = endpoint({
 export const listPanelDefinitions = endpoint({
   method: "GET",
   path: DEFINITIONS,
-  summary: "List panels, newest first",
-  description: "Of one project: its own and those of its organization. Archived ones are left out.",
+  summary: "List embeds, newest first",
+  description: "Lists the embeds of a project and of its organization, without archived ones.",
   tags,
   auth: makers,
   scope: "jobs:read",
@@ -55,7 +55,7 @@ export const listPanelDefinitions = endpoint({
 export const getPanelDefinition = endpoint({
   method: "GET",
   path: `${DEFINITIONS}/{definition_id}`,
-  summary: "Get a panel with its current version",
+  summary: "Retrieve an embed with its current version",
   tags,
   auth: makers,
   scope: "jobs:read",
@@ -68,9 +68,9 @@ export const getPanelDefinition = endpoint({
 export const changePanelDefinition = endpoint({
   method: "PATCH",
   path: `${DEFINITIONS}/{definition_id}`,
-  summary: "Change a panel",
+  summary: "Update an embed",
   description:
-    "What changes what runs or how it looks makes a new version, which sessions made from then on are of. With a status other than `active` its sessions are refused at once; `active` lets those go on that have time left.",
+    "A change to what the embed runs or to its appearance creates a new version, which later sessions use. With any status other than `active`, its sessions are rejected immediately; setting `active` again restores those that have not expired.",
   tags,
   auth: makers,
   scope: "capabilities:run",
@@ -84,9 +84,9 @@ export const changePanelDefinition = endpoint({
 export const createPanelSession = endpoint({
   method: "POST",
   path: SESSIONS,
-  summary: "Make a panel session: a short right for pages of named origins, with caps of money and jobs",
+  summary: "Create an embed session",
   description:
-    "The access token is in this answer and nowhere else. The session runs its panel's capability (any, where it is of no panel), and reads and cancels its own jobs alone. `lockedInputs` are fields its requests cannot change.",
+    "Gives pages of the named origins short-lived access, with limits on spending and jobs. The access token is returned only once, in this response. The session can run the embed's capability (any capability if it has no embed) and can read and cancel only its own jobs. `lockedInputs` are fields that its requests cannot change.",
   tags,
   auth: makers,
   scope: "capabilities:run",
@@ -99,7 +99,7 @@ export const createPanelSession = endpoint({
 export const getPanelSession = endpoint({
   method: "GET",
   path: `${SESSIONS}/{session_id}`,
-  summary: "Get a panel session and what it has used",
+  summary: "Retrieve an embed session and its usage",
   tags,
   auth: makers,
   scope: "jobs:read",
@@ -112,8 +112,9 @@ export const getPanelSession = endpoint({
 export const revokePanelSession = endpoint({
   method: "POST",
   path: `${SESSIONS}/{session_id}/revoke`,
-  summary: "End a panel session",
-  description: "Once this is answered no request is served by its tokens. Its jobs go on.",
+  summary: "Revoke an embed session",
+  description:
+    "Requests with its tokens are rejected from the moment you receive the response. Its jobs continue.",
   tags,
   auth: makers,
   scope: "capabilities:run",
@@ -126,8 +127,8 @@ export const revokePanelSession = endpoint({
 export const createPanelLaunchCode = endpoint({
   method: "POST",
   path: `${SESSIONS}/{session_id}/launch-codes`,
-  summary: "Make a code that opens the panel's page once",
-  description: "It lasts five minutes, or until the session ends.",
+  summary: "Create a launch code for an embed's page",
+  description: "The code works once, within five minutes or until the session ends.",
   tags,
   auth: makers,
   scope: "capabilities:run",
@@ -140,9 +141,9 @@ export const createPanelLaunchCode = endpoint({
 export const exchangePanelLaunchCode = endpoint({
   method: "POST",
   path: "/v1/panel/launch-codes/exchange",
-  summary: "Exchange a launch code for an access token, once",
+  summary: "Exchange a launch code for an access token",
   description:
-    "For pages of the session's origins, and for our own panel page. The token is one more of the same session: the same caps, the same end, and revoked with it. 410 for a code that is unknown, used or expired.",
+    "For pages of the session's origins and for Capstan's own embed page. A code can be exchanged once. The token belongs to the same session: it has the same limits and expiry, and is revoked with it. Returns 410 if the code is unknown, used or expired.",
   tags,
   auth: ["anonymous"],
   fromPages: true,
@@ -159,7 +160,7 @@ export const exchangePanelLaunchCode = endpoint({
 export const bootstrapPanel = endpoint({
   method: "GET",
   path: "/v1/panel/bootstrap",
-  summary: "Get what a panel's page draws itself from",
+  summary: "Retrieve what an embed's page needs to render",
   tags,
   auth: ["panel_session"],
   output: PanelBootstrap,

@@ -8,9 +8,9 @@ const MAX_BODY = 64 * 1024 * 1024;
 export const submitPinnedBulk = endpoint({
   method: "POST",
   path: "/v1/inference/pinned/bulk",
-  summary: "Run up to 10,000 inputs through one pin",
+  summary: "Create a pinned bulk of up to 10,000 inputs",
   description:
-    "One pin and the same settings for all `items`, each `{id, input}` with an id of its own. Answered as `accepted` when every item is written down; poll until `nextAction` is `stop`. At most `concurrency` items (1 to 64, 8 when not said) are under way at once, fewer while the provider refuses for want of capacity. Items are independent; each ends with a record of its own, and its hold is made at its turn: where a budget does not allow that any more, the item fails and nothing is sent. Limits and ceilings of the request are those of each item. An `idempotencyKey` (here or as the Idempotency-Key header) answers a repeated post with the first bulk.",
+    "Runs all `items`, each `{id, input}` with a unique id, with one pin and the same settings. The response is `accepted` once every item is stored; poll until `nextAction` is `stop`. At most `concurrency` items (1 to 64, default 8) run at once, fewer while the provider has no capacity. Items are independent and each ends with its own record. Limits in the request apply to each item. Money is reserved when an item starts: if a budget no longer allows it, the item fails and nothing is sent. Repeating the request with the same `idempotencyKey` (in the body or as the Idempotency-Key header) returns the first bulk.",
   tags,
   auth: ["service_principal"],
   scope: "pinned:run",
@@ -37,9 +37,9 @@ export const submitPinnedBulk = endpoint({
 export const getPinnedBulk = endpoint({
   method: "GET",
   path: "/v1/inference/pinned/bulk/{bulk_id}",
-  summary: "How far a bulk is, and its items",
+  summary: "Retrieve a pinned bulk and its items",
   description:
-    "Items in the order they were given, up to 1,000 at once, all or those of one `status`; `nextCursor` goes on. `counts` are those of the whole bulk. An ended item has the receipt of its record; `safelyRetryable` says of it that sending it again runs nothing twice.",
+    "Returns up to 1,000 items per page in their original order, optionally only those with one `status`; `nextCursor` continues. `counts` covers the whole bulk. An ended item has the receipt id of its record. `safelyRetryable` means that sending the item again cannot run it twice.",
   tags,
   auth: ["service_principal", "human_session", "panel_session"],
   scope: "jobs:read",
@@ -53,9 +53,9 @@ export const getPinnedBulk = endpoint({
 export const cancelPinnedBulk = endpoint({
   method: "POST",
   path: "/v1/inference/pinned/bulk/{bulk_id}/cancel",
-  summary: "Cancel what of a bulk has not been sent",
+  summary: "Cancel the items of a pinned bulk that have not been sent",
   description:
-    "Items that nobody has taken up become `canceled`; those under way end by themselves. Then the bulk is `partial`, or `failed` when nothing succeeded.",
+    "Items that have not started become `canceled`; running items finish. The bulk then ends as `partial`, or as `failed` if no item succeeded.",
   tags,
   auth: ["service_principal", "human_session"],
   scope: "pinned:run",
@@ -68,9 +68,9 @@ export const cancelPinnedBulk = endpoint({
 export const retryPinnedBulk = endpoint({
   method: "POST",
   path: "/v1/inference/pinned/bulk/{bulk_id}/retry",
-  summary: "Run those items again that can be run again safely",
+  summary: "Retry the items of a pinned bulk that are safe to retry",
   description:
-    "A new bulk, with `retryOf`, of the items of an ended one that failed before they could run or were canceled; nothing that may have run is sent again. Asking twice answers with the same bulk, unless each has an Idempotency-Key of its own.",
+    "Creates a new bulk, with `retryOf`, from the items of an ended bulk that failed before they could run or were canceled. Items that may have run are not sent again. Repeating the request returns the same bulk, unless it has a different Idempotency-Key.",
   tags,
   auth: ["service_principal", "human_session"],
   scope: "pinned:run",

@@ -15,9 +15,9 @@ const MEGABYTE = 1024 * 1024;
 export const runPinned = endpoint({
   method: "POST",
   path: "/v1/inference/pinned",
-  summary: "Run one request at a named provider, model and interface, exactly as it is",
+  summary: "Create a pinned execution at a named provider, model and interface",
   description:
-    "Answers when it has ended, with its immutable record. Nothing is filled in, rewritten, shortened or tried elsewhere; what may have run is never sent again. An optional `idempotencyKey` (or the header `Idempotency-Key`) answers with the first execution of that key. A failure names its record in `details`, and says whether the same request may be posted again.",
+    "Sends the request exactly as it is and returns the immutable record when the execution has ended. Nothing is filled in, rewritten, shortened or tried elsewhere, and a request that may have run is never sent again. Repeating the request with the same `idempotencyKey` (or `Idempotency-Key` header) returns the first execution. An error names its record in `details` and says whether the same request may be sent again.",
   tags,
   auth: ["service_principal"],
   scope: "pinned:run",
@@ -52,7 +52,7 @@ export const runPinned = endpoint({
 export const listPinned = endpoint({
   method: "GET",
   path: "/v1/inference/pinned",
-  summary: "List the records of a project's pinned executions, newest first",
+  summary: "List pinned records of a project, newest first",
   tags,
   auth: ["service_principal", "human_session"],
   scope: "jobs:read",
@@ -65,7 +65,7 @@ export const listPinned = endpoint({
 export const getPinned = endpoint({
   method: "GET",
   path: "/v1/inference/pinned/{receipt_id}",
-  summary: "Read the immutable record of a pinned execution",
+  summary: "Retrieve the immutable record of a pinned execution",
   tags,
   auth: ["service_principal", "human_session", "panel_session"],
   scope: "jobs:read",

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "@/server/errors";
 
-/** What a request may be refused for by its plan, before anything is written. */
+/** Errors that planning a request may cause, before anything is written. */
 export const PLANNING: ErrorCode[] = [
   "UNKNOWN_CAPABILITY",
   "UNKNOWN_INPUT_FIELD",

@@ -18,9 +18,9 @@ import { publicKeys } from "@/server/domain/signing";
 export const getKeySet = endpoint({
   method: "GET",
   path: "/.well-known/jwks.json",
-  summary: "Read the public keys that signed receipts",
+  summary: "Retrieve the public keys that sign receipts",
   description:
-    "A JWK Set (RFC 7517) of Ed25519 keys. Keys that sign no more stay listed: what they signed can still be verified.",
+    "A JWK Set (RFC 7517) of Ed25519 keys. Retired keys remain listed, so that what they signed can still be verified.",
   tags: ["Provenance"],
   auth: ["anonymous", "service_principal", "human_session", "panel_session"],
   output: JsonWebKeySet,
@@ -44,9 +44,9 @@ const tags = ["Provenance"];
 export const createManifest = endpoint({
   method: "POST",
   path: "/v1/provenance/manifests",
-  summary: "Bind receipts into a signed manifest",
+  summary: "Create a signed manifest of receipts",
   description:
-    "Of jobs and of pinned executions of one project, each by its own hash. It cannot be changed afterwards, and verifies without this service (docs/reference/evidence.md).",
+    "Binds receipts of jobs and pinned executions of one project, each by its own hash. A manifest is immutable and can be verified without this service (docs/evidence.md).",
   tags,
   auth: ["service_principal"],
   scope: "provenance:write",
@@ -59,7 +59,7 @@ export const createManifest = endpoint({
 export const getManifest = endpoint({
   method: "GET",
   path: "/v1/provenance/manifests/{manifest_id}",
-  summary: "Read a manifest as it was sealed",
+  summary: "Retrieve a manifest",
   tags,
   auth: ["service_principal", "panel_session"],
   scope: "jobs:read",
@@ -72,9 +72,9 @@ export const getManifest = endpoint({
 export const verifyManifest = endpoint({
   method: "POST",
   path: "/v1/provenance/manifests/{manifest_id}/verify",
-  summary: "Hold a manifest against its receipts as they are kept today",
+  summary: "Verify a manifest against its stored receipts",
   description:
-    "Every receipt is hashed and its signature checked anew. `providerRetries` are requests beyond the first of each call; `providerSpend` is what the providers' work cost where it is known, nothing of the sandbox.",
+    "Hashes every receipt again and checks its signature. `providerRetries` counts requests beyond the first of each call. `providerSpend` is the known cost of the providers' work, without the sandbox.",
   tags,
   auth: ["service_principal"],
   scope: "jobs:read",
@@ -87,7 +87,7 @@ export const verifyManifest = endpoint({
 export const getLockfile = endpoint({
   method: "GET",
   path: "/v1/provenance/lockfile",
-  summary: "Read the signed lockfile of a pinned record",
+  summary: "Retrieve the signed lockfile of a pinned record",
   tags,
   auth: ["service_principal", "panel_session"],
   scope: "jobs:read",
@@ -100,8 +100,9 @@ export const getLockfile = endpoint({
 export const verifyLockfile = endpoint({
   method: "POST",
   path: "/v1/provenance/lockfile/verify",
-  summary: "Check that a lockfile still stands: the pin, its request, its account, its last run",
-  description: "The body is the lockfile exactly as it was given out; what was changed in it is named.",
+  summary: "Verify a lockfile: the pin, its request, its account and its last run",
+  description:
+    "Send the lockfile exactly as you received it. The response names anything that was changed in it.",
   tags,
   auth: ["service_principal"],
   scope: "jobs:read",

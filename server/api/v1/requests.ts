@@ -16,9 +16,9 @@ const bodyLimit = requests.MOST_CONTENT_BYTES;
 export const createCapabilityRequest = endpoint({
   method: "POST",
   path: "/v1/capability-requests",
-  summary: "File a need for a capability that does not exist",
+  summary: "Create a capability request",
   description:
-    "Resolve first: only `no_match_requestable` leads here. The request is a draft until it is submitted. All that is sent is kept, members of your own too, and frozen under `requestHash`: the SHA-256 of the RFC 8785 form of `revision.content`. An `idempotencyKey` (here or as the Idempotency-Key header) answers the same request sent twice with the first one.",
+    "Requests a capability that does not exist. Resolve the intent first and file a request only if the outcome is `no_match_requestable`. The request is a draft until you submit it. Everything you send is kept, including your own fields, and fixed by `requestHash`, the SHA-256 of the RFC 8785 form of `revision.content`. Repeating the request with the same `idempotencyKey` (in the body or as the Idempotency-Key header) returns the first one.",
   tags,
   auth,
   scope: "requests:write",
@@ -46,7 +46,7 @@ export const listCapabilityRequests = endpoint({
 export const getCapabilityRequest = endpoint({
   method: "GET",
   path: "/v1/capability-requests/{request_id}",
-  summary: "Read a capability request: where it is, its wording, and what the reviewers last said",
+  summary: "Retrieve a capability request, with its status, wording and latest review",
   tags,
   auth,
   scope: "jobs:read",
@@ -59,9 +59,9 @@ export const getCapabilityRequest = endpoint({
 export const reviseCapabilityRequest = endpoint({
   method: "POST",
   path: "/v1/capability-requests/{request_id}/revisions",
-  summary: "Reword a capability request",
+  summary: "Revise a capability request",
   description:
-    "The whole body again, not a change of it. The request is a draft again and has to be submitted; a quote of the old wording can no longer be paid. What has been declined or paid is not reworded (RequestStateConflict).",
+    "Send the whole body, not only the changes. The request becomes a draft again and must be submitted again; a quote for the old wording can no longer be paid. A declined or paid request cannot be revised (RequestStateConflict).",
   tags,
   auth,
   scope: "requests:write",
@@ -76,8 +76,9 @@ export const reviseCapabilityRequest = endpoint({
 export const submitCapabilityRequest = endpoint({
   method: "POST",
   path: "/v1/capability-requests/{request_id}/submit",
-  summary: "Submit the current wording for review by people",
-  description: "Needs no body. What has been submitted already is answered as it is.",
+  summary: "Submit a capability request for review",
+  description:
+    "Submits the current wording for review by people. Needs no body. A request that is already submitted is returned unchanged.",
   tags,
   auth,
   scope: "requests:write",
@@ -90,9 +91,9 @@ export const submitCapabilityRequest = endpoint({
 export const getCommissionQuote = endpoint({
   method: "GET",
   path: "/v1/capability-requests/{request_id}/quote",
-  summary: "Read the commission quote of a capability request",
+  summary: "Retrieve the commission quote of a capability request",
   description:
-    "A price for making the capability; no execution can name it. Only a person of the organization can pay it, at `approval.approvalUrl`. NotFound before there is one; Gone once it has expired, 14 days after it was issued, or its wording was replaced: `details.reason` is `expired` or `superseded`.",
+    "The price for building the capability. It cannot be used to run anything, and only a person of the organization can pay it, at `approval.approvalUrl`. Returns NotFound until a quote is issued, and Gone once it has expired (14 days after it was issued) or the wording was replaced; `details.reason` is `expired` or `superseded`.",
   tags,
   auth,
   scope: "jobs:read",

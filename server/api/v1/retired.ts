@@ -1,4 +1,4 @@
-/** Paths of earlier versions: 410 Gone with the way that took their place. Not in OpenAPI, which describes what works. */
+/** Paths of earlier versions: 410 Gone, with their replacement. They are not in OpenAPI, which describes only what works. */
 export const retired: readonly { methods?: readonly string[]; path: `/${string}`; replacement: string }[] = [
   { methods: ["POST"], path: "/v1/jobs", replacement: "POST /v1/capabilities/{capability_key}/jobs" },
   { path: "/v1/invocations", replacement: "POST /v1/capabilities/{capability_key}/invoke" },

@@ -5,7 +5,7 @@ import { sessionContext } from "@/server/domain/organizations";
 export const getSessionContext = endpoint({
   method: "GET",
   path: "/v1/session/context",
-  summary: "Read who the caller is and where it works",
+  summary: "Retrieve the caller's identity, organization and project",
   tags: ["Session"],
   auth: ["service_principal", "human_session"],
   scope: "diagnostics:read",

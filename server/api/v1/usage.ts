@@ -8,9 +8,9 @@ const auth = ["service_principal", "human_session"] as const;
 export const billingSummary = endpoint({
   method: "GET",
   path: "/v1/billing/summary",
-  summary: "What the last days came to",
+  summary: "Retrieve a usage summary",
   description:
-    "Executions, cost, charges and units of the last `days` (7 to 90) of UTC, today with them: in total, by day, project, capability, provider, model, key or person, and billing mode; live and sandbox apart, never added up. An execution counts to the day it was submitted. What a provider's work cost is counted where it is known; `unknownCosts` says how often it is not. A key bound to a project sees that project.",
+    "Executions, cost, charges and units of the last `days` (7 to 90, in UTC, including today): in total and by day, project, capability, provider, model, caller (key or person) and billing mode. Live and sandbox figures are separate and never added up. An execution counts on the day it was submitted. A provider's cost is included if it is known; `unknownCosts` counts the executions where it is not. A key bound to a project sees only that project.",
   tags,
   auth,
   scope: "billing:read",
@@ -23,9 +23,9 @@ export const billingSummary = endpoint({
 export const usageExport = endpoint({
   method: "GET",
   path: "/v1/billing/usage-export",
-  summary: "Every execution of some days as a table of FOCUS 1.2",
+  summary: "Export usage as FOCUS 1.2 CSV",
   description:
-    "CSV with the columns of FOCUS 1.2, one line for each ended execution that was submitted from the day `from` until the day before `to` (UTC, at most 92 days), and one more with ChargeClass `Correction` where a person decided about its charge later. Amounts are exact decimals; their sum is what the ledger charged. Columns that begin with `x_` are our own. A text that a spreadsheet would take for a formula begins with an apostrophe.",
+    "One line per ended execution submitted from the day `from` up to, but not including, the day `to` (UTC, at most 92 days), and a second line with ChargeClass `Correction` if a person later changed its charge. Amounts are exact decimals; their sum is what the ledger charged. Columns that start with `x_` are specific to Capstan. Text that a spreadsheet would read as a formula is prefixed with an apostrophe.",
   tags,
   auth,
   scope: "billing:read",

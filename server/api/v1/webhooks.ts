@@ -19,9 +19,9 @@ const auth = ["service_principal", "human_session"] as const;
 export const createDeliveryEndpoint = endpoint({
   method: "POST",
   path: "/v1/delivery-endpoints",
-  summary: "Have events posted to an address",
+  summary: "Create a delivery endpoint",
   description:
-    "Every event of a job, exactly as GET /v1/jobs/{job_id}/events has it, is posted with the headers and signature of Standard Webhooks (webhook-id, webhook-timestamp, webhook-signature). At least once, and not always in order: skip a webhook-id you have seen, and order a job's events by `id`. Any 2xx takes it; anything else is tried again after 5 s, 30 s, 2 min, 15 min, 1 h, 6 h and 24 h. An endpoint is disabled when it answers 410, or when a delivery failed every time and nothing else arrived meanwhile.",
+    "Posts every job event to your URL, with the same body as GET /v1/jobs/{job_id}/events and with the headers and signature of Standard Webhooks (webhook-id, webhook-timestamp, webhook-signature). Events are delivered at least once and not always in order: skip a webhook-id you have already seen, and sort a job's events by `id`. Respond with any 2xx to accept an event; any other response is retried after 5 s, 30 s, 2 min, 15 min, 1 h, 6 h and 24 h. An endpoint is disabled if it responds 410, or if all attempts of a delivery failed and no other delivery succeeded in the meantime.",
   tags,
   auth,
   scope: "webhooks:write",
@@ -48,7 +48,7 @@ export const listDeliveryEndpoints = endpoint({
 export const updateDeliveryEndpoint = endpoint({
   method: "PATCH",
   path: "/v1/delivery-endpoints/{endpoint_id}",
-  summary: "Change a delivery endpoint, or rotate its secret",
+  summary: "Update a delivery endpoint, or rotate its secret",
   tags,
   auth,
   scope: "webhooks:write",
@@ -62,7 +62,7 @@ export const updateDeliveryEndpoint = endpoint({
 export const disableDeliveryEndpoint = endpoint({
   method: "POST",
   path: "/v1/delivery-endpoints/{endpoint_id}/disable",
-  summary: "Send nothing more to a delivery endpoint",
+  summary: "Disable a delivery endpoint",
   tags,
   auth,
   scope: "webhooks:write",
@@ -88,7 +88,7 @@ export const listDeliveries = endpoint({
 export const replayDelivery = endpoint({
   method: "POST",
   path: "/v1/deliveries/{delivery_id}/replay",
-  summary: "Send a delivery again: the same event id, the same body",
+  summary: "Replay a delivery with the same event id and body",
   tags,
   auth,
   scope: "webhooks:write",

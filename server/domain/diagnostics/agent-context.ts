@@ -5,7 +5,7 @@ import { SECTIONS, type Section } from "./agent-sections";
 
 type Profile = (typeof AgentContextProfile.options)[number];
 
-/** What the smaller profiles have; full has everything. */
+/** The sections of the smaller profiles; full has all of them. */
 const PROFILES: Record<Exclude<Profile, "full">, readonly Section[]> = {
   compact: [
     "product",
@@ -45,8 +45,8 @@ const PROFILES: Record<Exclude<Profile, "full">, readonly Section[]> = {
 const made = new Map<Profile, AgentContext>();
 
 /**
- * What an agent has to know before its first call, for anybody. It is made of this build's code and settings alone, so it is
- * the same until the next start; its hash says whether it changed.
+ * What an agent needs to know before its first call. It is public and depends only on this build's code and settings, so it
+ * does not change until the next start; its hash says whether it changed.
  */
 export function agentContext(profile: Profile): AgentContext {
   const known = made.get(profile);

@@ -17,7 +17,7 @@ import { VERSION } from "@/server/version";
 
 const POLL = { intervalSeconds: 4, timeoutSeconds: 600 };
 const PINNED_POLL = { intervalSeconds: 4, timeoutSeconds: 3_600 };
-/** Shown first to who knows nothing yet. */
+/** Shown first to a new caller. */
 const FEATURED = [
   "text.general.fast.v1",
   "text.structured.generation.v1",
@@ -32,20 +32,20 @@ const summaries = (keys?: readonly string[]) =>
     .filter(({ key }) => !keys || keys.includes(key))
     .map(({ key, title, modes }) => ({ key, title, executionModes: [...modes] }));
 
-/** Each member of the document, made when it is asked for. Whatever names a method and a path is held to our endpoints by a test. */
+/** The sections of the document, built on request. A test checks every method and path in them against our endpoints. */
 export const SECTIONS = {
   product: () => ({ name: "Capstan", version: VERSION, baseUrl: publicUrl, apiBase: `${publicUrl}/v1` }),
   profiles: () => ({
     compact: "Enough to find and run a capability, in few tokens.",
-    integration: "What a program needs: discovery, jobs, pins, evidence, doors.",
+    integration: "What a program needs: discovery, jobs, pinned executions, evidence and interfaces.",
     full: "Everything.",
   }),
   agentOperating: () => ({
     loop: ["discover", "quote", "run", "wait", "download", "verify"],
     rules: [
-      "Choose a capability by what it does. Choose a provider only if a person did.",
-      "Send an idempotency key with everything that runs. Retry with the same key. Use a new key only when retry.newKeySafe is true.",
-      "After an error, read detail.code, detail.message, retryable and nextAction before you send anything again.",
+      "Choose a capability by what it does. Do not choose a provider unless a person did.",
+      "Send an idempotency key with every request that runs something. Repeat a request with the same key, never with a new one.",
+      "After an error, read detail.code, retryable and nextAction before you send anything again.",
       "Only a person can approve jobs and pay commission quotes.",
     ],
   }),
@@ -74,7 +74,7 @@ export const SECTIONS = {
       unknownStatusKeepsPolling: true,
     },
     terminalJobFields: ["status", "artifacts", "typedOutput", "receiptId", "error", "actualCost"],
-    notes: ["Prefer pollAfterSeconds from the response over the interval given here."],
+    notes: ["Prefer pollAfterSeconds of the response over the interval given here."],
   }),
   authentication: () => ({
     scheme: "bearer",
@@ -87,7 +87,7 @@ export const SECTIONS = {
       "GET /v1/capabilities/{capability_key}/execution-targets",
       "GET /v1/agent-context",
     ],
-    boundKeys: "A key bound to a project needs no context.projectId. Every other key must send one.",
+    boundKeys: "A key bound to a project needs no context.projectId; any other key must send one.",
   }),
   bootstrap: () => ({
     whoAmI: "GET /v1/diagnostics/session",
@@ -106,9 +106,9 @@ export const SECTIONS = {
     catalogPricesNotAuthoritative: true,
     estimateDoesNotSpend: true,
     pricingIncluded: true,
-    retailQuoteId: "quote_… goes into execution.quoteId",
-    commissionQuoteId: "cq_… is paid by a person and runs nothing",
-    semantics: "A quote is valid for its exact input. Any other input is QUOTE_MISMATCH.",
+    retailQuoteId: "quote_…; use it as execution.quoteId",
+    commissionQuoteId: "cq_…; only a person can pay it, and it runs nothing",
+    semantics: "A quote is bound to its input; a different input is refused with QUOTE_MISMATCH.",
   }),
   catalogNotice: () => ({ pricingVersion: PRICING_VERSION, capabilities: allCapabilities.length }),
   cliExitCodes: () => ({ available: true, command: "capstan", codes: { ...EXIT_CODES } }),
@@ -118,22 +118,22 @@ export const SECTIONS = {
   }),
   credentialSafety: () => ({
     agentsNeverTakeProviderSecrets: true,
-    connectByPerson: "CONNECTION_REQUIRED includes details.connectUrl. Show it to a person.",
+    connectByPerson: "CONNECTION_REQUIRED has details.connectUrl; show it to a person.",
     keysAreSecrets: "Never put an API key into a prompt, an input, a tag or metadata.",
   }),
   externalPaths: () => ({ openapi: "/openapi.json", docs: "/docs", health: "/healthz", ready: "/readyz" }),
   featuredCapabilities: () => summaries(FEATURED),
   integrationPolicy: () => ({
     unknownFields:
-      "Responses may gain fields: ignore those you do not know. Requests with unknown fields are rejected.",
+      "Responses may gain fields; ignore unknown ones. Requests with unknown fields are refused.",
     ids: "The prefix of an id names its kind. Treat the rest as opaque.",
-    money: "amountMicros is authoritative. Every other amount is for display.",
+    money: "amountMicros is authoritative; other amount fields are for display.",
   }),
   interactionSurfaces: () => ({ available: false, person: publicUrl }),
   invocation: () => ({
     sync: "POST /v1/capabilities/{capability_key}/invoke",
     durable: "POST /v1/capabilities/{capability_key}/jobs",
-    stream: "executionMode Stream, or Accept: text/event-stream, where the capability has invoke_stream",
+    stream: "executionMode Stream, or Accept: text/event-stream, if the capability supports invoke_stream",
     envelope: ["context", "input", "execution", "idempotencyKey", "tags", "metadata", "externalRef"],
     errors: { shape: "{detail: {code, message, details}}", wrongDoor: ["USE_JOBS", "USE_INVOKE"] },
   }),
@@ -155,7 +155,8 @@ export const SECTIONS = {
     quoteIsNonBinding: true,
     commissionRequiresHumanApproval: true,
     commissionQuoteIsNotExecutionQuote: true,
-    guidance: "Resolve first. If nothing fits, file a request with acceptance cases that a person can check.",
+    guidance:
+      "Resolve first. If nothing fits, create a request with acceptance cases that a person can check.",
   }),
   onboarding: () => ({ signIn: `${publicUrl}/sign-in`, connections: "GET /v1/diagnostics/providers" }),
   openaiCompatibleIngress: () => ({
@@ -165,7 +166,7 @@ export const SECTIONS = {
     authentication: "bearer",
     wireFormat: "OpenAI Responses and chat completions",
     model: "a capability key, capability@provider/model, or provider/model",
-    idempotencyKey: "The Idempotency-Key header is supported: the same request with the same key runs once.",
+    idempotencyKey: "Send the header Idempotency-Key: the same request with the same key runs only once.",
   }),
   pinnedExecution: () => ({
     submit: "POST /v1/inference/pinned",
@@ -189,15 +190,14 @@ export const SECTIONS = {
       },
       queueWait: { bulkScheduleToStartSeconds: START_WINDOW_SECONDS, receiptField: "schedulerWaitMs" },
     },
-    semantics:
-      "Runs once on exactly this provider, model and interface, with no fallback and no silent change.",
+    semantics: "Runs once, at exactly this provider, model and interface, with the request unchanged.",
   }),
   pricing: () => ({
     byokFeePercent: 0,
     managedServiceFeeBps: SERVICE_FEE_BPS,
     managedServiceFeePercent: SERVICE_FEE_BPS / 100,
     plans: allPlans().map(({ limits: _, features: __, ...plan }) => plan),
-    rule: "Managed: the provider's price plus a service fee. Your own account: no fee.",
+    rule: "Managed: the provider's price plus the service fee. Your own account: no fee.",
   }),
   projectBootstrap: () => ({ available: false }),
   provenance: () => ({
@@ -219,8 +219,8 @@ export const SECTIONS = {
     },
   }),
   security: () => ({
-    tenancy: "A key sees one organization, or only its project if it is bound to one.",
-    retention: "context.retentionRequirement sets how long content is kept. Hashes are kept longer.",
+    tenancy: "A key has access to one organization, or to one of its projects if it is bound to it.",
+    retention: "context.retentionRequirement sets how long content is kept; hashes are kept.",
   }),
   surfaces: () => ({
     http: `${publicUrl}/v1`,
@@ -232,8 +232,8 @@ export const SECTIONS = {
     sandbox: isSandboxOn,
   }),
   verification: () => ({
-    artifact: "Compare the SHA-256 of the downloaded bytes with artifacts[].sha256 of the receipt.",
-    receipt: "Verify the signature with the published keys. No server is needed.",
+    artifact: "Compare the SHA-256 of the downloaded bytes with artifacts[].sha256 in the receipt.",
+    receipt: "Verify the signature offline with the published keys.",
   }),
   workspace: () => ({ context: "GET /v1/session/context" }),
 } satisfies Record<string, () => Json>;

@@ -15,7 +15,7 @@ const DOCUMENTS = {
 } as const;
 const at = (path: string) => `${publicUrl}${path}`;
 
-/** What is here, for programs that have nothing but the address: `/.well-known/capstan.json`. */
+/** The entry points of this installation, for programs that know only its address: `/.well-known/capstan.json`. */
 export function manifest(): Record<string, Json> {
   return {
     name: "Capstan",
@@ -36,11 +36,11 @@ export function llmsText(): string {
   );
   return `# Capstan
 
-> An execution control plane: discover a capability, get a quote, run it at once, as a stream or as a durable job over any
-> provider, and receive artifacts and a signed receipt. Budgets are enforced, and a submission is never sent twice.
+> An execution control plane: discover a capability, get a quote, run it synchronously, as a stream or as a durable job on
+> any provider, and receive artifacts and a signed receipt. Budgets are enforced; a request is never sent twice.
 
-Send \`Authorization: Bearer <API_KEY>\` and JSON. Everything that runs accepts an idempotency key: retry with the same
-key. Only people can approve jobs, connect accounts and pay.
+Send \`Authorization: Bearer <API_KEY>\` and JSON. Send an idempotency key with every request that runs something, and repeat a
+request with the same key. Only people can approve jobs, connect accounts and pay.
 
 ## Read first
 
@@ -48,25 +48,25 @@ ${[
   link(
     "Context for agents",
     `${DOCUMENTS.agentContext}?profile=compact`,
-    "how to find, run and wait, as JSON",
+    "how to find, run and wait for capabilities, as JSON",
   ),
   link("OpenAPI", DOCUMENTS.openapi, "every endpoint"),
-  link("Reference", DOCUMENTS.docs, "the API reference for people"),
+  link("Reference", DOCUMENTS.docs, "the same, for people"),
 ].join("\n")}
 
-## Doors
+## Interfaces
 
 ${[
-  link("MCP", DOCUMENTS.mcp, "Model Context Protocol over streamable HTTP, bearer key"),
+  link("MCP", DOCUMENTS.mcp, "Model Context Protocol over streamable HTTP, with an API key as bearer token"),
   link(
     "OpenAI-compatible",
     "/v1/models",
-    "chat completions and responses, with a capability key as the model",
+    "chat completions and responses; use a capability key as the model",
   ),
 ].join("\n")}
 
-From a program or a shell: the package \`@capstan/client\` (TypeScript, Node and browsers) and its command \`capstan\`. Set
-\`CAPSTAN_BASE_URL=${publicUrl}\` and \`CAPSTAN_API_KEY\`, then run \`capstan doctor\` to check the setup.
+From a program or a shell, use the package \`@capstan/client\` (TypeScript, for Node and browsers) and its command \`capstan\`. Set
+\`CAPSTAN_BASE_URL=${publicUrl}\` and \`CAPSTAN_API_KEY\`; \`capstan doctor\` checks the setup.
 
 ## Capabilities
 

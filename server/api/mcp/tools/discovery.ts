@@ -15,19 +15,24 @@ import * as quotes from "@/server/domain/quotes";
 import * as requests from "@/server/domain/requests";
 import { tool } from "../define";
 
-const ProjectId = z.string().min(1).max(64).optional().describe("For a key of a whole organization.");
+const ProjectId = z
+  .string()
+  .min(1)
+  .max(64)
+  .optional()
+  .describe("Required for a key that is not bound to a project.");
 export const CapabilityKey = z.string().min(1).max(128);
-/** Why the schema of a submission is open. */
+/** Why the schema of a request is open. */
 export const OPEN_REQUEST =
-  "request: each capability has fields of its own; describe_capability has their schema.";
+  "request: each capability has its own fields; describe_capability returns their schema.";
 export const Envelope = JsonObject.describe(
-  "The body of a submission: `input`, and beside it `execution`, `budget`, `sampling`, `tags`, `metadata`, `context`. describe_capability has the schema of the input.",
+  "The request body: `input`, and optionally `execution`, `budget`, `sampling`, `tags`, `metadata` and `context`. describe_capability returns the schema of the input.",
 );
 
 const status = tool({
   name: "status",
-  title: "Who am I, and where do I work?",
-  description: "The organization, project and environment of this key.",
+  title: "Get session context",
+  description: "Returns the organization, project and environment of this key.",
   scope: "diagnostics:read",
   effect: "reads",
   input: z.strictObject({ project_id: ProjectId }),
@@ -38,7 +43,8 @@ const status = tool({
 const search = tool({
   name: "search_capabilities",
   title: "Search the catalog",
-  description: "Capabilities for some words, best first; all of them without any.",
+  description:
+    "Returns the capabilities that match the query, best match first, or all capabilities without a query.",
   effect: "reads",
   input: z.strictObject({ query: z.string().max(500).optional() }),
   output: z.object({ capabilities: z.array(CapabilitySummary) }),
@@ -52,7 +58,8 @@ const search = tool({
 const describe = tool({
   name: "describe_capability",
   title: "Describe a capability",
-  description: "Its input and output schemas, limits, prices, models' features and examples.",
+  description:
+    "Returns a capability's input and output schemas, limits, prices, model features and examples.",
   effect: "reads",
   input: z.strictObject({ capability_key: CapabilityKey, project_id: ProjectId }),
   output: CapabilityDescriptor,
@@ -65,8 +72,8 @@ const describe = tool({
 
 const resolve = tool({
   name: "resolve_capability",
-  title: "Find the capability for an outcome",
-  description: "Ranks the catalog by an intent in plain words, and says whether it can run now.",
+  title: "Find capabilities for an outcome",
+  description: "Ranks the catalog by an intent in plain words, and reports whether each match can run now.",
   effect: "reads",
   input: z.strictObject(ResolutionRequest.shape),
   output: ResolutionResponse,
@@ -77,7 +84,7 @@ const quote = tool({
   name: "quote_capability",
   title: "Price a request",
   description:
-    "What it will cost at most. Reserves and charges nothing; the quote's id may be given to submit_job.",
+    "Returns the maximum cost. Reserves and charges nothing. You can pass the quote's id to submit_job.",
   scope: "capabilities:run",
   effect: "reads",
   open: OPEN_REQUEST,
@@ -89,12 +96,12 @@ const quote = tool({
 
 const requestCapability = tool({
   name: "request_capability_quote",
-  title: "Ask for a capability that is missing",
+  title: "Request a missing capability",
   description:
-    "Files a need and submits it for review by people, who may answer with a quote. Only for what resolve_capability answers with no_match_requestable. It binds nobody and pays nothing.",
+    "Creates a capability request and submits it for review by people, who may respond with a quote. Use it only after resolve_capability returned no_match_requestable. It is not binding and costs nothing.",
   scope: "requests:write",
   effect: "writes",
-  open: "request: what is proposed, its constraints and its acceptance cases are about whatever the need is.",
+  open: "request: the proposal, its constraints and its acceptance cases depend on the need.",
   input: z.strictObject({ request: CapabilityRequestBody, idempotency_key: z.string().max(255).optional() }),
   output: CapabilityRequest,
   async run(ctx, { request, idempotency_key }) {
@@ -105,8 +112,9 @@ const requestCapability = tool({
 
 const requestQuote = tool({
   name: "get_capability_request_quote",
-  title: "Read the quote of a requested capability",
-  description: "The price of making it. Only a person can pay it, at approval.approvalUrl.",
+  title: "Get a commission quote",
+  description:
+    "Returns the price for building a requested capability. Only a person can pay it, at approval.approvalUrl.",
   scope: "jobs:read",
   effect: "reads",
   input: z.strictObject({ request_id: z.string().min(1).max(64) }),

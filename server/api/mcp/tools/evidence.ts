@@ -14,19 +14,19 @@ import { tool } from "../define";
 
 const Id = z.string().min(1).max(64);
 const OPEN_PIN =
-  "request: each pinned interface has settings of its own, which OpenAPI has at POST /v1/pinned.";
-const key = z.string().max(255).optional().describe("The same key and request run once.");
+  "request: each pinned interface has its own settings, documented in OpenAPI at POST /v1/inference/pinned.";
+const key = z.string().max(255).optional().describe("The same key and request run only once.");
 
 const run = tool({
   name: "pinned_run",
-  title: "Run one request at a named provider, model and interface",
+  title: "Run a pinned execution",
   description:
-    "Exactly as it is; answers when it has ended, with its immutable record. Runs on the project's own account.",
+    "Runs a request at exactly the named provider, model and interface, unchanged, on the project's own account. Returns the immutable record when it has ended.",
   scope: "pinned:run",
   effect: "writes",
   open: OPEN_PIN,
   input: z.strictObject({
-    request: JsonObject.describe("`pin` {provider, model, api}, `input`, and limits."),
+    request: JsonObject.describe("`pin` {provider, model, api}, `input` and limits."),
     idempotency_key: key,
   }),
   output: PinnedAnswer,
@@ -35,8 +35,8 @@ const run = tool({
 
 const get = tool({
   name: "pinned_get",
-  title: "Read the record of a pinned execution",
-  description: "Immutable, by its receipt's id.",
+  title: "Get a pinned record",
+  description: "Returns the immutable record of a pinned execution, by its receipt id.",
   scope: "jobs:read",
   effect: "reads",
   input: z.strictObject({ receipt_id: Id }),
@@ -46,14 +46,14 @@ const get = tool({
 
 const bulk = tool({
   name: "pinned_bulk",
-  title: "Run many inputs through one pin",
+  title: "Create a pinned bulk",
   description:
-    "Up to 10,000 `items` {id, input}. Answers when all are written down; read it with pinned_bulk_get.",
+    "Runs up to 10,000 `items` {id, input} with one pin. Returns once all items are stored; follow them with pinned_bulk_get.",
   scope: "pinned:run",
   effect: "writes",
   open: OPEN_PIN,
   input: z.strictObject({
-    request: JsonObject.describe("`pin`, `items` [{id, input}], `concurrency`, and limits of each item."),
+    request: JsonObject.describe("`pin`, `items` [{id, input}], `concurrency`, and limits for each item."),
     idempotency_key: key,
   }),
   output: PinnedBulk,
@@ -62,8 +62,8 @@ const bulk = tool({
 
 const bulkGet = tool({
   name: "pinned_bulk_get",
-  title: "Read how far a bulk is",
-  description: "Its counts and a page of its items.",
+  title: "Get a pinned bulk",
+  description: "Returns the status, the counts and one page of items of a bulk.",
   scope: "jobs:read",
   effect: "reads",
   input: z.strictObject({
@@ -77,8 +77,8 @@ const bulkGet = tool({
 
 const manifest = tool({
   name: "manifest_create",
-  title: "Bind receipts into a signed manifest",
-  description: "Of jobs and pinned executions of one project. It cannot be changed afterwards.",
+  title: "Create a signed manifest",
+  description: "Binds receipts of jobs and pinned executions of one project. A manifest is immutable.",
   scope: "provenance:write",
   effect: "writes",
   input: z.strictObject({ manifest: ManifestRequest }),
@@ -88,8 +88,8 @@ const manifest = tool({
 
 const verify = tool({
   name: "manifest_verify",
-  title: "Hold a manifest against its receipts",
-  description: "Every receipt is hashed and its signature checked anew.",
+  title: "Verify a manifest",
+  description: "Hashes every receipt again and checks its signature.",
   scope: "jobs:read",
   effect: "reads",
   input: z.strictObject({ manifest_id: Id }),
@@ -100,7 +100,7 @@ const verify = tool({
 const lockfile = tool({
   name: "lockfile_emit",
   title: "Get the signed lockfile of a pinned record",
-  description: "What has to stay the same for the pin to stand.",
+  description: "Returns everything that must stay the same for the pin to remain valid.",
   scope: "jobs:read",
   effect: "reads",
   input: z.strictObject({ receipt_id: Id }),
@@ -110,11 +110,12 @@ const lockfile = tool({
 
 const verifyLockfile = tool({
   name: "verify_lockfile",
-  title: "Check that a lockfile still stands",
-  description: "The pin, its request, its account, its last run; what was changed in it is named.",
+  title: "Verify a lockfile",
+  description:
+    "Checks the pin, its request, its account and its last run, and names anything that was changed in the lockfile.",
   scope: "jobs:read",
   effect: "reads",
-  open: "lockfile: given back as it was got, whatever was changed in it.",
+  open: "lockfile: pass it exactly as you received it; any change is reported.",
   input: z.strictObject({ lockfile: JsonObject }),
   output: LockfileVerification,
   run: (ctx, { lockfile: given }) => provenance.verifyLockfile(ctx, given),

@@ -16,7 +16,7 @@ const IdempotencyKey = z
   .string()
   .max(255)
   .optional()
-  .describe("The same key and request are one execution, however often they are sent. Give one.");
+  .describe("Send one: repeating the same request with the same key returns the same execution.");
 
 const running = {
   scope: "capabilities:run",
@@ -32,13 +32,13 @@ const running = {
 const invoke = tool({
   ...running,
   name: "invoke",
-  title: "Run a capability and wait for its answer",
+  title: "Invoke a capability",
   description:
-    "For short work. What takes longer is refused with USE_JOBS: then use submit_job and wait_job.",
+    "Runs a capability and waits for its output. For short work only; longer work is refused with USE_JOBS, then use submit_job and wait_job.",
   output: InvocationResult,
   run(ctx, { capability_key, request, idempotency_key }) {
     if (request.executionMode === "Stream")
-      fail("InvalidInput", "A tool answers once; leave executionMode out.", {
+      fail("InvalidInput", "A tool cannot stream. Leave executionMode out.", {
         field: "request.executionMode",
       });
     return jobs.invoke(ctx, capability_key, request, idempotency_key);
@@ -48,8 +48,9 @@ const invoke = tool({
 const submit = tool({
   ...running,
   name: "submit_job",
-  title: "Submit a durable job",
-  description: "Answers at once with the job's id; wait_job waits for its end, job_status reads it.",
+  title: "Create a durable job",
+  description:
+    "Returns the job's id immediately. Use wait_job to wait for its end, or job_status to read it.",
   output: Job,
   run: (ctx, { capability_key, request, idempotency_key }) =>
     jobs.submit(ctx, capability_key, request, idempotency_key),
@@ -57,8 +58,8 @@ const submit = tool({
 
 const status = tool({
   name: "job_status",
-  title: "Read a job",
-  description: "Its status, next action, output and artifacts.",
+  title: "Get a job",
+  description: "Returns a job's status, next action, output and artifacts.",
   scope: "jobs:read",
   effect: "reads",
   input: z.strictObject({ job_id: JobId }),
@@ -66,13 +67,13 @@ const status = tool({
   run: (ctx, { job_id }) => jobs.get(ctx, job_id),
 });
 
-/** It is answered then, whether or not the job has ended: an agent asks again. */
+/** The wait ends after this time, whether or not the job has ended; the agent can wait again. */
 const MOST_WAIT_SECONDS = 300;
-/** Each holds a connection open and reads the job again and again. */
+/** Limited, because each wait keeps a connection open and polls the job. */
 const waits = places(50, "waits");
 const QUIET = { quietMs: 5_000, checkMs: 15_000 };
 
-/** Waits for the job, telling each of its events, and a sign of life after a quiet while. */
+/** Waits for the job and reports each of its events as progress, with a keep-alive when there are none. */
 function waitFor(ctx: Ctx, jobId: string, seconds: number, io: Io): Promise<Job> {
   let told = 0;
   return jobs.waitFor(ctx, jobId, {
@@ -89,7 +90,7 @@ const wait = tool({
   name: "wait_job",
   title: "Wait for a job",
   description:
-    "Answers with the job when it has ended, when it needs a person, or when the time is up: look at its status, and wait again. Tells each event as progress. Cancelling the wait leaves the job alone.",
+    "Returns the job when it has ended, when it needs a person, or when the time is up: check its status, and wait again if it is still running. Reports each event as progress. Cancelling the wait does not cancel the job.",
   scope: "jobs:read",
   effect: "reads",
   input: z.strictObject({
@@ -110,7 +111,7 @@ const wait = tool({
 const cancel = tool({
   name: "cancel_job",
   title: "Cancel a job",
-  description: "Stops it. What it has cost so far is charged.",
+  description: "Cancels a job. Costs incurred so far are charged.",
   scope: "jobs:write",
   effect: "destroys",
   idempotent: true,
@@ -121,15 +122,20 @@ const cancel = tool({
 
 const find = tool({
   name: "jobs_find",
-  title: "Find jobs of the project",
+  title: "Find jobs",
   description:
-    "recent: the newest; failed: those that failed; reusable: those whose output may be used again.",
+    "Lists the project's jobs, newest first. recent: all jobs; failed: only failed jobs; reusable: only jobs whose output can be reused.",
   scope: "jobs:read",
   effect: "reads",
   input: z.strictObject({
     intent: z.enum(["recent", "failed", "reusable"]).default("recent"),
     capability_key: CapabilityKey.optional(),
-    project_id: z.string().min(1).max(64).optional().describe("For a key of a whole organization."),
+    project_id: z
+      .string()
+      .min(1)
+      .max(64)
+      .optional()
+      .describe("Required for a key that is not bound to a project."),
     cursor: z.string().max(64).optional(),
     limit: z.int().min(1).max(100).default(25),
   }),
@@ -137,7 +143,7 @@ const find = tool({
   run(ctx, { intent, capability_key, project_id, cursor, limit }) {
     const { principal } = ctx;
     const projectId = project_id ?? ("projectId" in principal ? principal.projectId : null);
-    if (!projectId) fail("PROJECT_REQUIRED", "This key is of a whole organization: name the project.");
+    if (!projectId) fail("PROJECT_REQUIRED", "This key is not bound to a project. Set project_id.");
     const outcome = intent === "recent" ? undefined : intent;
     return jobs.history(ctx, projectId, { limit, cursor, capabilityKey: capability_key, outcome });
   },
@@ -145,8 +151,8 @@ const find = tool({
 
 const inspect = tool({
   name: "job_inspect",
-  title: "Look into a job",
-  description: "The job, and the request as it was run; null where its content was removed.",
+  title: "Inspect a job",
+  description: "Returns the job and the request as it ran. The request is null if its content was removed.",
   scope: "jobs:read",
   effect: "reads",
   input: z.strictObject({ job_id: JobId }),
@@ -159,8 +165,8 @@ const inspect = tool({
 
 const receipt = tool({
   name: "get_receipt",
-  title: "Read the sealed receipt of a job",
-  description: "What ran, where, for how much; signed.",
+  title: "Get a job's receipt",
+  description: "Returns the signed receipt: what ran, at which provider, and what it cost.",
   scope: "jobs:read",
   effect: "reads",
   input: z.strictObject({ job_id: JobId }),
@@ -168,14 +174,14 @@ const receipt = tool({
   run: (ctx, { job_id }) => jobs.receipt(ctx, job_id),
 });
 
-/** Larger pictures are linked only. */
+/** Larger images are only linked. */
 const MOST_SHOWN_BYTES = 1024 * 1024;
 
 const artifact = tool({
   name: "download_artifact",
-  title: "Get an artifact of a job",
+  title: "Get a job's artifact",
   description:
-    "Where its bytes are fetched with the same key, with their hash; pictures up to 1 MiB are shown as well.",
+    "Returns the URL of the artifact, which needs the same key, and its hash. Images up to 1 MiB are also included.",
   scope: "jobs:read",
   effect: "reads",
   input: z.strictObject({ job_id: JobId, artifact_id: z.string().min(1).max(64) }),
