@@ -4,29 +4,29 @@ import { Complaint, copyOf, documentOf, documentsIn, keysFor, messageOf, textOf 
 
 const usage = (program: string) => `${program} <file>... [options]
 
-Checks receipts, pinned records, manifests and lockfiles by themselves: their form, their hash, their signature, and
-that the key is one of the published set. It needs no server. - reads standard input.
+Verifies receipts, pinned records, manifests and lockfiles offline: their form, their hash, their signature, and that
+the key is in the published set. Use - to read standard input.
 
-  --keys <file or URL>   a saved /.well-known/jwks.json; without it: that of --url, a jwks.json beside the document, or
-                         what the installation that runs here publishes
-  --against <file>       another copy of the one document: says where they differ
-  --receipts <folder>    receipts and records, to be held against a manifest's lines or a lockfile
-  --input <file>         the prompt, to be held against the hashes of a record or lockfile
-  --instructions <file>  the instructions, with --input
-  --url <address>        a running service: its keys, and with a key in CAPSTAN_API_KEY its own copy, to be compared
-  --json                 prints JSON, one line for each document
+  --keys <file or URL>   a saved /.well-known/jwks.json (default: the keys of --url, a jwks.json next to the document, or
+                         the keys of the installation running here)
+  --against <file>       another copy of the document; reports where they differ
+  --receipts <folder>    receipts and records to compare with a manifest's lines or a lockfile
+  --input <file>         the prompt to compare with the hashes of a record or lockfile
+  --instructions <file>  the instructions; requires --input
+  --url <address>        a running service: uses its keys and, if CAPSTAN_API_KEY is set, compares with its copy
+  --json                 print JSON, one line per document
 
-Exit code: 0 everything holds, 1 something is false, 2 something could not be read.`;
+Exit codes: 0 all documents verified, 1 a check failed, 2 something could not be read.`;
 
-/** What the command prints and exits with. */
+/** The command's output and exit code. */
 export type Outcome = { code: 0 | 1 | 2; out: string; error: string };
 
 export type Surroundings = {
-  /** How the command is called. */
+  /** The command's name in its usage text. */
   program?: string;
-  /** The address of a jwks.json where none is named and none lies beside the document. */
+  /** The URL of a jwks.json, if none is given and none is next to the document. */
   publishedAt?: () => Promise<string>;
-  /** What can be said of a document that does not verify. */
+  /** Explanations for a document that does not verify. */
   explain?: (text: string, verification: Verification) => string[];
 };
 
@@ -116,10 +116,12 @@ function readArguments(args: string[], program: string) {
     });
     const { values, positionals } = read;
     if (values.help) return read;
-    if (positionals.length === 0) throw new Complaint("Name one document or more.");
-    if (values.against && positionals.length > 1) throw new Complaint("--against is for one document.");
-    if (values.instructions && !values.input) throw new Complaint("--instructions is checked with --input.");
-    if (values.url && !URL.canParse(values.url)) throw new Complaint("--url is no address.");
+    if (positionals.length === 0) throw new Complaint("Name at least one document.");
+    if (values.against && positionals.length > 1)
+      throw new Complaint("--against works with one document only.");
+    if (values.instructions && !values.input) throw new Complaint("--instructions requires --input.");
+    if (values.url && !URL.canParse(values.url))
+      throw new Complaint("--url must be a URL, such as https://capstan.example.com.");
     return read;
   } catch (error) {
     throw new Complaint(`${messageOf(error)}\n\n${usage(program)}`);
@@ -131,15 +133,15 @@ function shown({ verified, kind, id, checks }: Verification, said: string[]): st
     ({ name, ok, detail }) => `${ok ? "ok   " : "FALSE"}  ${name.padEnd(23)}  ${detail}`,
   );
   const found = said.map((sentence) => `found  ${"".padEnd(23)}  ${sentence}`);
-  const what = kind === null ? "This" : `${kind} ${id ?? "without a name"}`;
+  const what = kind === null ? "This" : `${kind} ${id ?? "without an id"}`;
   const verdict = verified ? `${what} is what was sealed.` : `${what} is NOT what was sealed.`;
   return [...lines, ...found, "", verdict].join("\n");
 }
 
-/** Of two texts, one of which is no document any more. */
+/** The first difference of two texts, one of which is not valid JSON. */
 function firstDifference(text: string, other: string): string {
   let at = 0;
   while (at < text.length && text[at] === other[at]) at++;
   const [here, there] = [text, other].map((each) => JSON.stringify(each.slice(at, at + 20)));
-  return `From ${placeIn(text, at)} on it reads ${here}, and the other copy ${there}.`;
+  return `The first difference is at ${placeIn(text, at)}: ${here} here and ${there} in the other copy.`;
 }

@@ -16,8 +16,8 @@ import {
 import { beforeOneChange } from "@/server/verify/find-change";
 
 /*
- * What can be said of a document that does not verify, beyond that it does not: which of its members are not of the
- * published form, and, where a single byte was changed, which one, for its hash tells the text that was hashed.
+ * Explains why a document does not verify: which of its members do not match the published form, and, if a single byte was
+ * changed, which one. The hash identifies the original text.
  */
 
 const CONTRACTS: Record<Kind, z.ZodType> = {
@@ -29,7 +29,7 @@ const CONTRACTS: Record<Kind, z.ZodType> = {
 
 type Document = { [member: string]: Json };
 
-/** Sentences about what was changed in this text; none where nothing can be said. */
+/** Sentences about what was changed in this text; none if that cannot be determined. */
 export function explain(text: string, { kind, checks }: Verification): string[] {
   const read = readJson(text);
   if ("unreadable" in read || kind === null) return [];
@@ -53,11 +53,12 @@ function formIssues(document: Document, contract: z.ZodType): string[] {
   const parsed = contract.safeParse(document);
   if (!parsed.success)
     return parsed.error.issues.map(
-      ({ path, message }) => `${path.join(".") || "the whole"} is not of the published form: ${message}`,
+      ({ path, message }) =>
+        `${path.join(".") || "the document"} does not match the published form: ${message}`,
     );
-  // What the contract does not name it leaves out.
+  // Parsing removes members that the contract does not have.
   return differencesOf(document, parsed.data as Json).map(
-    ({ path, here }) => `${path} (${shown(here)}) is no member of the published form`,
+    ({ path, here }) => `${path} (${shown(here)}) is not a member of the published form`,
   );
 }
 

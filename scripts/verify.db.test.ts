@@ -113,7 +113,7 @@ describe("one changed byte is told, and ends with 1", () => {
 
   test("of a member's name: which one is not of the published form", async () => {
     const out = await said("lockfile", '"isolation"', '"isolatioo"');
-    expect(out).toContain("isolation is not of the published form");
+    expect(out).toContain("isolation does not match the published form");
   });
 
   test("of the hash, of the signature, of the key's name: each by itself", async () => {
@@ -144,15 +144,15 @@ describe("one changed byte is told, and ends with 1", () => {
     const { code, out, error } = await verify([at("broken.json"), "--against", at("made/record.json")]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(error).toMatch(/not JSON: .*line 4, column 13/);
-    expect(error).toMatch(/From line 4, column 13 on it reads "; .*and the other copy ": /);
+    expect(error).toMatch(/difference is at line 4, column 13: "; .* here and ": .* in the other copy/);
   });
 });
 
 test("a manifest is held against a folder of receipts, a lockfile against its record and its prompt", async () => {
   const folder = ["--receipts", at("made")];
   const whole = await verify([at("made/manifest.json"), at("made/lockfile.json"), ...folder]);
-  expect(whole.out).toContain("2 receipts, each as the manifest says");
-  expect(whole.out).toContain("it says what its record says");
+  expect(whole.out).toContain("2 receipts match the manifest");
+  expect(whole.out).toContain("the lockfile matches its record");
   const prompt = ["--input", at("input.txt"), "--instructions", at("instructions.txt")];
   expect((await verify([at("made/lockfile.json"), ...prompt])).code).toBe(0);
   expect((await verify([at("made/lockfile.json"), "--input", at("input.txt")])).out).toContain(
@@ -161,7 +161,7 @@ test("a manifest is held against a folder of receipts, a lockfile against its re
   mkdirSync(at("few"));
   save("few/record.json", record);
   const missing = await verify([at("made/manifest.json"), "--receipts", at("few")]);
-  expect(missing).toMatchObject({ code: 1, out: expect.stringContaining("is not among the receipts given") });
+  expect(missing).toMatchObject({ code: 1, out: expect.stringContaining("is not among the given receipts") });
 });
 
 test("a running service gives its keys, and to whoever has a key its own copy", async () => {
@@ -224,7 +224,7 @@ test("a member that stands twice is told and does not verify", async () => {
   expect(JSON.parse(out)).toMatchObject({
     verified: false,
     checks: expect.arrayContaining([
-      { name: "form", ok: false, detail: expect.stringMatching(/^status stands twice/) },
+      { name: "form", ok: false, detail: expect.stringMatching(/^status occurs twice/) },
       expect.objectContaining({ name: "hash_matches", ok: true }),
     ]),
   });

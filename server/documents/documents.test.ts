@@ -89,8 +89,8 @@ test("text in an encoding of East Asia is read with the tables of the library", 
 });
 
 test.each<[string, () => Promise<Uint8Array>, RegExp]>([
-  ["no PDF at all", async () => Buffer.from("A letter"), /no PDF/],
-  ["nothing", async () => Buffer.alloc(0), /no PDF/],
+  ["no PDF at all", async () => Buffer.from("A letter"), /not a PDF/],
+  ["nothing", async () => Buffer.alloc(0), /not a PDF/],
   ["a head alone", async () => Buffer.from("%PDF-1.7\n%%EOF"), /damaged/],
   ["a locked one", makeLockedPdf, /encrypted/],
   ["pages without text", () => makePdf(["", ""]), /no text/],

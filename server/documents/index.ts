@@ -24,7 +24,7 @@ function pool(): Promise<Pool<PdfQuestion, PdfAnswer>> {
       }),
     )
     .catch((error) => {
-      delete home[POOL]; // the next document tries again
+      delete home[POOL]; // the next document retries
       throw error;
     });
   return home[POOL];
@@ -38,19 +38,19 @@ export async function closeDocumentPool(): Promise<void> {
 }
 
 const REASONS: Record<Refusal, string> = {
-  not_pdf: "This is no PDF.",
-  cut: "The PDF is cut short: its end is missing.",
-  encrypted: "The PDF is encrypted; give one that opens without a password.",
+  not_pdf: "This is not a PDF.",
+  cut: "The PDF is incomplete: its end is missing.",
+  encrypted: "The PDF is encrypted. Provide one that opens without a password.",
   unreadable: "The PDF is damaged and cannot be read.",
-  no_text: "The PDF has no text: scanned pages are not read.",
+  no_text: "The PDF has no text. Scanned pages cannot be read.",
   too_many_pages: `The PDF has more than ${MAX_PAGES} pages.`,
   too_much_text: `The PDF has more than ${MAX_CHARACTERS} characters of text.`,
 };
 
-/** The text of a PDF by page, or why it cannot be had. */
+/** The text of a PDF by page, or why it could not be read. */
 export async function readPdf(bytes: Uint8Array): Promise<{ pages: string[] } | { refusal: string }> {
   const question = { bytes, maxPages: MAX_PAGES, maxCharacters: MAX_CHARACTERS };
   const answer = await (await pool()).run(question);
-  if (!answer) return { refusal: "The PDF takes too long to read, or too much memory." };
+  if (!answer) return { refusal: "Reading the PDF takes too much time or memory." };
   return answer.state === "done" ? { pages: answer.pages } : { refusal: REASONS[answer.reason] };
 }

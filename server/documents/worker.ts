@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { type MessagePort, workerData } from "node:worker_threads";
 import type { Ready } from "@/server/thread-pool";
 
-/* Reads the text of PDF files, which strangers wrote, on a thread that may be thrown away. */
+/* Reads the text of untrusted PDF files, on a thread that can be terminated. */
 
 export type Refusal =
   | "not_pdf"
@@ -19,18 +19,18 @@ export type PdfQuestion = { bytes: Uint8Array; maxPages: number; maxCharacters: 
 
 type PdfJs = typeof import("pdfjs-dist/legacy/build/pdf.mjs");
 
-// Found at run time, from the working directory: this program may be a text without a place of its own.
+// Resolved at run time, from the working directory: this program may run from a string, without a file.
 const found = createRequire(join(process.cwd(), "package.json")).resolve("pdfjs-dist/legacy/build/pdf.mjs");
 const home = join(dirname(found), "..", "..");
 const loading: Promise<PdfJs> = import(pathToFileURL(found).href);
 
-/** Where the format has readers look for its first and its last mark. */
+/** Where the format's first and last markers must be. */
 const MARGIN = 1024;
 
 async function read({ bytes, maxPages, maxCharacters }: PdfQuestion): Promise<PdfAnswer> {
   const has = (part: Uint8Array, mark: string) => Buffer.from(part).includes(mark);
   if (!has(bytes.subarray(0, MARGIN), "%PDF-")) return { state: "refused", reason: "not_pdf" };
-  // The library would mend a file without its end, and pages might be missing that nobody misses.
+  // The library would repair a truncated file, and missing pages could go unnoticed.
   if (!has(bytes.subarray(-MARGIN), "%%EOF")) return { state: "refused", reason: "cut" };
   const { getDocument } = await loading;
   const task = getDocument({
@@ -68,13 +68,13 @@ async function read({ bytes, maxPages, maxCharacters }: PdfQuestion): Promise<Pd
   }
 }
 
-/** NUL and half characters are no text and could not be kept; offsets stay what they are. */
+/** Replaces NUL and half surrogates, which cannot be stored; offsets do not change. */
 const storable = (text: string) =>
   text
     .replaceAll("\0", "\ufffd")
     .replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
 
-// Handed over by the pool, which is the only one to start this file.
+// Passed by the pool, which is the only starter of this file.
 const port = workerData.port as MessagePort;
 port.on("message", async (question: PdfQuestion) => port.postMessage(await read(question)));
 loading.then(() => port.postMessage({ state: "ready" } satisfies Ready));

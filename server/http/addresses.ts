@@ -2,11 +2,11 @@ import { type LookupAddress, type LookupAllOptions, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
 /*
- * Where requests of ours may go. A name is judged by the addresses it resolves to, at the moment of connecting; an address
- * is judged in binary, after whatever way of writing it has been undone.
+ * Where our requests may go. A host name is checked by the addresses it resolves to, at the moment of connecting; an
+ * address is checked in binary, independent of how it was written.
  */
 
-/** The error code of a connection that was not made because its address is private. */
+/** The error code of a connection that was refused because its address is private. */
 export const PRIVATE_ADDRESS = "PRIVATE_ADDRESS";
 
 const reserved = new BlockList();
@@ -30,7 +30,7 @@ for (const range of [
   const [network = "", bits] = range.split("/");
   reserved.addSubnet(network, Number(bits), "ipv4");
 }
-/** Inside global unicast, yet tunnels, documentation or identifiers: Teredo, ORCHID, 6to4 and the like. */
+/** Ranges inside global unicast that are tunnels, documentation or identifiers: Teredo, ORCHID, 6to4 and similar. */
 for (const range of ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]) {
   const [network = "", bits] = range.split("/");
   reserved.addSubnet(network, Number(bits), "ipv6");
@@ -39,7 +39,7 @@ for (const range of ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]) {
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet("2000::", 3, "ipv6");
 
-/** May a request of ours go to this literal address? Compared in binary; anything unclear is not public. */
+/** Whether our requests may go to this literal address. Compared in binary; anything unclear is not public. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !reserved.check(address, "ipv4");
@@ -48,7 +48,7 @@ export function isPublicAddress(address: string): boolean {
   return false;
 }
 
-/** Is the host a literal address that is not public? Literal addresses never pass through `lookup`. */
+/** Whether the host is a literal address that is not public. Literal addresses never pass through `lookup`. */
 export function isPrivateLiteral(url: URL): boolean {
   const literal = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
   return isIP(literal) !== 0 && !isPublicAddress(literal);
@@ -60,7 +60,7 @@ type Resolve = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** A resolver that fails when any of the addresses is not public: what is checked is what is connected to. */
+/** A resolver that fails if any address is not public, so that the checked address is the one connected to. */
 export const publicOnly =
   (resolve: Resolve): LookupFunction =>
   (hostname, options, callback) => {
@@ -78,18 +78,18 @@ export const publicOnly =
     });
   };
 
-/** The same over the resolver of this machine. */
+/** The same, with the resolver of this machine. */
 export const publicLookup = publicOnly(lookup);
 
 export type AddressRules = { allowHttp: boolean; allowPrivateAddresses: boolean };
 
-export const PRIVATE_REFUSED = "The address is private, and private addresses are not allowed.";
+export const PRIVATE_REFUSED = "The URL points to a private address. Use a public one.";
 
-/** Why nothing is ever sent to this URL, as far as its text tells; null when it may be. */
+/** Why requests to this URL are refused, judged by its text; null if they are allowed. */
 export function refusalOfAddress(url: URL, rules: AddressRules): string | null {
-  if (url.protocol !== "https:" && url.protocol !== "http:") return "The address must start with https.";
-  if (url.protocol === "http:" && !rules.allowHttp) return "The address must start with https.";
-  if (url.username || url.password) return "The address must not carry a user name or password.";
+  if (url.protocol !== "https:" && url.protocol !== "http:") return "The URL must start with https.";
+  if (url.protocol === "http:" && !rules.allowHttp) return "The URL must start with https.";
+  if (url.username || url.password) return "The URL must not contain a user name or password.";
   const isLocalName = /(^|\.)localhost\.?$/.test(url.hostname);
   if (!rules.allowPrivateAddresses && (isLocalName || isPrivateLiteral(url))) return PRIVATE_REFUSED;
   return null;

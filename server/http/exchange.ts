@@ -1,8 +1,8 @@
 import type { Dispatcher } from "undici";
 
 /*
- * One request and its answer: no retry, no redirect, no pipelining, no timeout but the caller's signal. What it promises
- * above all: `unsent` is said only when nothing can have left.
+ * One request and its response: no retry, no redirect, no pipelining, no timeout except the caller's signal. Its main
+ * promise: it reports `unsent` only if no byte can have left.
  */
 
 const MOST_DRAINED_BYTES = 64 * 1024;
@@ -21,19 +21,19 @@ export type Sending = {
 export type Answer = { status: number; header(name: string): string | null };
 
 /**
- * What a reader says to what it is given. `enough`: that was all it wanted, and what follows is thrown away until the
- * server ends, soon. `stop`: the connection is closed at once.
+ * A reader's verdict on what it received. `enough`: it has what it needs, and the rest is discarded until the server ends
+ * soon. `stop`: the connection is closed immediately.
  */
 export type Wish = "more" | "enough" | "stop";
 
-/** Reads an answer as it comes; must not throw. */
+/** Reads a response as it arrives; must not throw. */
 export type Reader = {
   onHead?(answer: Answer): Wish;
   onChunk(chunk: Buffer, answer: Answer): Wish;
 };
 
 export type Outcome =
-  /** The answer came to its end, or to what its reader wanted of it. */
+  /** The response ended, or its reader has what it needs. */
   | { state: "answered"; answer: Answer }
   | { state: "unsent"; error: unknown; isStopped: boolean }
   /** Sent; the answer did not come, or broke off after its head. */
@@ -44,7 +44,7 @@ export function exchange({ pool, signal, headers, ...request }: Sending, reader:
   return new Promise((settle) => {
     if (signal.aborted) return settle({ state: "unsent", error: null, isStopped: true });
 
-    // Set by onRequestStart, which undici calls on a connected socket right before it writes. Unset: nothing left.
+    // Set by onRequestStart, which undici calls on a connected socket right before it writes. If unset, nothing was sent.
     let started: Dispatcher.DispatchController | null = null;
     let isSettled = false;
     let answer: Answer | null = null;
@@ -75,7 +75,7 @@ export function exchange({ pool, signal, headers, ...request }: Sending, reader:
 
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(controller) {
-        // Aborting here keeps every byte at home: undici looks before it writes.
+        // Aborting here sends no byte: undici checks before it writes.
         if (isSettled || started) {
           controller.abort(new Error("stopped"));
           return;

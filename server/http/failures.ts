@@ -1,10 +1,10 @@
 import { PRIVATE_ADDRESS } from "./addresses";
 
-/** The code of a network error, the only part of one that is ours to tell; empty where it has none. */
+/** The code of a network error, the only part that is safe to show; empty if it has none. */
 export const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "";
 
-/** In our own words, why there was no connection to `whom` ("provider"). */
+/** Why there was no connection to `whom` ("provider"), without any text from outside. */
 export function whyUnreachable(error: unknown, whom: string): string {
   const code = codeOf(error);
   if (code === PRIVATE_ADDRESS)
@@ -14,6 +14,6 @@ export function whyUnreachable(error: unknown, whom: string): string {
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return `The ${whom}'s host name could not be resolved.`;
   if (code === "ECONNREFUSED") return `The ${whom} refused the connection.`;
   return /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_|SELF_SIGNED|UNABLE_TO|EPROTO)/.test(code)
-    ? `No trusted TLS connection to the ${whom} could be made.`
-    : `No connection to the ${whom} could be made.`;
+    ? `A trusted TLS connection to the ${whom} could not be established.`
+    : `A connection to the ${whom} could not be established.`;
 }

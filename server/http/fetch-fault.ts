@@ -1,36 +1,36 @@
-/** Why nothing was fetched; each with words for whoever named the address. */
+/** The reasons why a fetch failed, with a message for the person who gave the URL. */
 const REASONS = {
-  not_a_url: "This is not a valid URL.",
-  scheme: "The address must start with https.",
-  user_name: "The address must not carry a user name or password.",
-  port: "The address must not name a port.",
-  host: "This host is not one that files are fetched from.",
+  not_a_url: "This is not a URL.",
+  scheme: "The URL must start with https.",
+  user_name: "The URL must not contain a user name or password.",
+  port: "The URL must not contain a port.",
+  host: "Files from this host are not allowed.",
   address: "The host's address is private, and private addresses are not allowed.",
   unresolved: "The host name could not be resolved.",
-  redirects: "The server redirects too often.",
-  location: "The server redirects to an address that cannot be read.",
-  unreachable: "No connection to the server could be made.",
-  timeout: "The server did not answer in time.",
-  lost: "The connection was lost before the answer was whole.",
-  headers: "The headers of the answer are too large.",
-  too_large: "The answer is larger than allowed.",
-  encoding: "The answer is compressed, though it was asked not to be.",
-  range: "The server does not serve the part that was asked for.",
+  redirects: "The server redirects too many times.",
+  location: "The server redirects to an invalid URL.",
+  unreachable: "A connection to the server could not be established.",
+  timeout: "The server did not respond in time.",
+  lost: "The connection was lost before the response was complete.",
+  headers: "The response headers are too large.",
+  too_large: "The response is larger than allowed.",
+  encoding: "The server sent a compressed response, although none was requested.",
+  range: "The server did not return the requested byte range.",
 } as const;
 
 export type FetchReason = keyof typeof REASONS;
 
-/** Of what may pass by itself; everything else is a no for good. */
+/** Reasons that may be temporary; all others are permanent. */
 const PASSING: ReadonlySet<FetchReason> = new Set(["unresolved", "unreachable", "timeout", "lost"]);
 
-/** The one error of fetches. `message` is ours alone and safe to show. */
+/** The only error of fetches. `message` contains no text from outside and is safe to show. */
 export class FetchFault extends Error {
   override readonly name = "FetchFault";
-  /** May the same fetch succeed later? */
+  /** Whether the same fetch may succeed later. */
   readonly isPassing: boolean;
   constructor(
     readonly reason: FetchReason,
-    /** At which hop: 0 is the address that was asked for. */
+    /** The hop at which it failed: 0 is the requested URL. */
     readonly hop = 0,
   ) {
     super(REASONS[reason]);

@@ -9,9 +9,9 @@ import { FetchFault, type FetchReason } from "./fetch-fault";
 import { checkedAddresses, type Network, readPublicUrl } from "./public-url";
 
 /*
- * Fetches from addresses that callers name, without ever being led elsewhere: listed hosts only, public addresses only, looked
- * at again at every redirect. The address that was checked is the one connected to, so a name cannot mean another a moment
- * later; there is one connection a request, and no proxy.
+ * Fetches from URLs that callers give, with protection against SSRF: only listed hosts and public addresses, checked again at
+ * every redirect. The checked address is the one connected to, so DNS cannot change in between. Each request uses its own
+ * connection, and no proxy.
  */
 
 const MAX_REDIRECTS = 3;
@@ -21,7 +21,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const resolve: Network["resolve"] = async (hostname) =>
   (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
 
-/** The internet, or with the operator's leave whatever can be reached from here. */
+/** The internet, or, if the operator allows it, everything that can be reached from here. */
 export const networkOf = (allowPrivateAddresses: boolean): Network => ({
   resolve,
   mayConnect: allowPrivateAddresses ? () => true : isPublicAddress,
@@ -29,35 +29,35 @@ export const networkOf = (allowPrivateAddresses: boolean): Network => ({
 });
 
 export type FetchRules = {
-  /** Where may be fetched from, redirects included; `*.example.org` is whatever is below it. */
+  /** The allowed hosts, also for redirects; `*.example.org` includes every subdomain. */
   hosts: readonly string[];
   network: Network;
-  /** Ends everything: names, connections, redirects and the body. */
+  /** Aborts everything: name resolution, connections, redirects and the body. */
   timeoutMs: number;
   signal?: AbortSignal;
 };
 
 export type FetchRequest = {
   url: string;
-  /** Larger bodies are a fault. */
+  /** A larger body is a fault. */
   maxBytes: number;
   accept?: string;
-  /** The only bytes that are wanted, both ends included; an answer with others is a fault. */
+  /** The requested byte range, inclusive; a response with other bytes is a fault. */
   range?: { first: number; last: number };
-  /** Sent to the origin it belongs to, for as long as no other was in between. */
+  /** Sent only to its own origin, until a redirect leads to another. */
   credential?: { origin: string; authorization: string };
 };
 
-/** An answer of any status but a redirect. Its body is read where the status is a success, and empty otherwise. */
+/** A response of any status except a redirect. The body is read on success and empty otherwise. */
 export type Fetched = Answer & {
   bytes: Uint8Array;
-  /** Where it came from, after redirects. */
+  /** The final URL, after redirects. */
   url: string;
-  /** Of a part: how long the whole is, where the server tells. */
+  /** For a range: the length of the whole file, if the server reports it. */
   totalBytes: number | null;
 };
 
-/** Fetches once. Throws FetchFault where that is refused, led astray or fails. */
+/** Fetches once. Throws FetchFault if the URL is refused or the fetch fails. */
 export async function fetchPublic(request: FetchRequest, rules: FetchRules): Promise<Fetched> {
   const signal = deadline(rules.timeoutMs, rules.signal);
   let url = readPublicUrl(request.url, rules.hosts, rules.network);
@@ -140,7 +140,7 @@ async function fetchHop(url: URL, hop: Hop, network: Network, signal: AbortSigna
   if (outcome.state !== "answered") throw new FetchFault(reasonOf(outcome));
   const { status, header } = outcome.answer;
   if (range && status === 206 && received !== range.last - range.first + 1) {
-    // A file that ends before the part does is told as it is; its length says so.
+    // A file that ends before the range does is returned as it is; its length shows it.
     const total = totalOf(header("content-range"));
     if (total === null || total !== range.first + received) throw new FetchFault("range");
   }
@@ -156,7 +156,7 @@ async function fetchHop(url: URL, hop: Hop, network: Network, signal: AbortSigna
 const mostOf = ({ range, maxBytes }: Hop) =>
   range ? Math.min(maxBytes, range.last - range.first + 1) : maxBytes;
 
-/** What is wrong with a success before its body is read. */
+/** The fault of a successful response, checked before its body is read. */
 function refusalOf({ status, header }: Answer, hop: Hop): FetchReason | null {
   const { range } = hop;
   const encoding = header("content-encoding");
@@ -181,7 +181,7 @@ function reasonOf(outcome: { state: "unsent" | "lost"; error: unknown; isStopped
   return outcome.state === "unsent" ? "unreachable" : "lost";
 }
 
-/** Answers every lookup with the addresses that were checked; the name is not asked for again. */
+/** Answers every lookup with the checked addresses; the name is not resolved again. */
 function pinnedTo(addresses: string[]): LookupFunction {
   const pinned = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
   return (_hostname, options, callback) => {
@@ -194,7 +194,7 @@ function pinnedTo(addresses: string[]): LookupFunction {
   };
 }
 
-/** Resolving a name cannot be stopped, only not be waited for. */
+/** Name resolution cannot be aborted; this only stops waiting for it. */
 async function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   if (signal.aborted) throw new FetchFault("timeout");
   let stop = () => {};
@@ -206,6 +206,6 @@ async function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
     return await Promise.race([work, stopped]);
   } finally {
     signal.removeEventListener("abort", stop);
-    work.catch(() => {}); // nobody waits any more
+    work.catch(() => {}); // the caller no longer waits
   }
 }

@@ -1,6 +1,6 @@
 /*
- * The house's HTTP client: whatever goes to an address that a caller, a provider or an operator names goes through here. It
- * knows no vendor and nothing of the product.
+ * The only HTTP client: every request to a URL that a caller, a provider or an operator gives goes through it. It knows no
+ * vendor and nothing of the product.
  */
 
 export {

@@ -4,7 +4,7 @@ import { publicLookup } from "./addresses";
 const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_POOLS = 256;
 
-/** Connections to one origin. Unless private addresses are allowed, only to addresses that were checked as they were resolved. */
+/** Connections to one origin. Unless private addresses are allowed, only to addresses checked when they were resolved. */
 export function openPool(origin: string, connections: number, allowPrivateAddresses: boolean): Pool {
   return new Pool(origin, {
     connections,
@@ -15,7 +15,7 @@ export function openPool(origin: string, connections: number, allowPrivateAddres
   });
 }
 
-/** Keeps what has a pool, by a key that names the address rule as well: a pool made for one rule never serves the other. */
+/** Keeps pools by a key that includes the address rule: a pool made under one rule never serves the other. */
 export function keepPools<T extends { pool: Pool }>(): (key: string, open: () => T) => T {
   const kept = new Map<string, T>(); // oldest use first
   return (key, open) => {
@@ -31,7 +31,7 @@ export function keepPools<T extends { pool: Pool }>(): (key: string, open: () =>
     kept.set(key, made);
     const oldest = kept.keys().next().value;
     if (kept.size > MAX_POOLS && oldest !== undefined) {
-      // Finishes what it carries, then closes.
+      // Finishes its requests, then closes.
       void kept.get(oldest)?.pool.close();
       kept.delete(oldest);
     }

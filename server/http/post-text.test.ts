@@ -138,7 +138,7 @@ describe("posts to addresses that callers name", () => {
     const waiting = post(vendor.url, { ...allowed, signal: patience.signal });
     await vi.waitFor(() => expect(vendor.arrived).toHaveLength(1), { interval: 5 });
     patience.abort();
-    expect(await waiting).toEqual({ status: null, error: "The receiver did not answer in time." });
+    expect(await waiting).toEqual({ status: null, error: "The receiver did not respond in time." });
     expect(await post(vendor.url, { ...allowed, signal: AbortSignal.abort() })).toMatchObject({
       status: null,
     });

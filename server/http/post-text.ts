@@ -6,15 +6,15 @@ import { keepPools, openPool } from "./pools";
 
 const CONNECTIONS_PER_RECEIVER = 32;
 
-/** An answer's status, or in our own words why there was none. What the receiver says beyond that is not kept. */
+/** The response's status, or why there was none. Nothing else that the receiver sends is kept. */
 export type PostOutcome = { status: number; error: null } | { status: null; error: string };
 
-/** Apart from the providers' connections, so that no caller's receivers can push those out. */
+/** Separate from the providers' connections, so that callers' receivers cannot evict those. */
 const receiverOf = keepPools<{ pool: Pool }>();
 
 /**
- * Posts a text once to an address a caller has named, and resolves with the status of the answer. Never rejects. No
- * redirect is followed; the answer's body is thrown away.
+ * Posts a text once to a URL that a caller gave, and resolves with the status of the response. Never rejects. Follows no
+ * redirect and discards the response body.
  */
 export async function postText(
   address: string,
@@ -22,7 +22,7 @@ export async function postText(
   headers: Record<string, string>,
   { signal, ...rules }: AddressRules & { signal: AbortSignal },
 ): Promise<PostOutcome> {
-  if (!URL.canParse(address)) return { status: null, error: "The address is no URL." };
+  if (!URL.canParse(address)) return { status: null, error: "The address is not a URL." };
   const url = new URL(address);
   const refusal = refusalOfAddress(url, rules);
   if (refusal) return { status: null, error: refusal };
@@ -43,9 +43,9 @@ export async function postText(
     { onHead: () => "enough", onChunk: () => "enough" },
   );
   if (outcome.state === "answered") return { status: outcome.answer.status, error: null };
-  if (outcome.isStopped) return { status: null, error: "The receiver did not answer in time." };
+  if (outcome.isStopped) return { status: null, error: "The receiver did not respond in time." };
   if (outcome.state === "lost")
-    return { status: null, error: "The connection was lost before the receiver answered." };
+    return { status: null, error: "The connection was lost before the receiver responded." };
   const isPrivate = codeOf(outcome.error) === PRIVATE_ADDRESS;
   return { status: null, error: isPrivate ? PRIVATE_REFUSED : whyUnreachable(outcome.error, "receiver") };
 }

@@ -1,17 +1,17 @@
 import { isIP } from "node:net";
 import { FetchFault } from "./fetch-fault";
 
-/** How names become addresses, and which of those may be connected to. */
+/** How names are resolved, and which addresses may be connected to. */
 export type Network = {
   resolve(hostname: string): Promise<string[]>;
   mayConnect(address: string): boolean;
-  /** http and ports other than 443 too: for servers on the operator's own network. */
+  /** Also allows http and other ports than 443, for servers on the operator's own network. */
   isLoose: boolean;
 };
 
 /**
- * Is the host one of these? `example.org` is that host alone, `*.example.org` whatever is below it. Hosts come as `URL`
- * writes them, so there is one way to write each.
+ * Whether the host is one of these. `example.org` is only that host, `*.example.org` every subdomain. Hosts are normalized
+ * by `URL`, so each has one spelling.
  */
 export function isListedHost(hostname: string, hosts: readonly string[]): boolean {
   return hosts.some((pattern) =>
@@ -22,8 +22,8 @@ export function isListedHost(hostname: string, hosts: readonly string[]): boolea
 }
 
 /**
- * Reads an address that somebody else wrote, and refuses it where it may not be fetched as far as its text tells. `URL` undoes
- * every way to write a host; what it would quietly drop or rewrite to get there is refused before.
+ * Parses an untrusted URL, and refuses it if its text shows that it may not be fetched. `URL` normalizes every spelling of a
+ * host; characters that it would silently drop or rewrite are refused first.
  */
 export function readPublicUrl(
   text: string,
@@ -31,7 +31,7 @@ export function readPublicUrl(
   { isLoose, mayConnect }: Network,
   base?: URL,
 ): URL {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is refused
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are refused
   if (/[\u0000-\u0020\u007f\\]/.test(text)) throw new FetchFault("not_a_url");
   const authority = /^(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#]*)/i.exec(text)?.[1];
   if (authority === undefined && (base === undefined || /^[a-z][a-z0-9+.-]*:/i.test(text)))
@@ -39,7 +39,7 @@ export function readPublicUrl(
       /^[a-z][a-z0-9+.-]*:/i.test(text) && !/^https?:/i.test(text) ? "scheme" : "not_a_url",
     );
   if (authority?.includes("@")) throw new FetchFault("user_name");
-  // A host in other letters or escapes is a disguise, whatever it turns out to be.
+  // A host written with other letters or escapes is refused, whatever it resolves to.
   if (authority !== undefined && /[^\u0021-\u007e]|%/.test(authority)) throw new FetchFault("host");
   if (!URL.canParse(text, base)) throw new FetchFault("not_a_url");
   const url = new URL(text, base);
@@ -53,13 +53,13 @@ export function readPublicUrl(
   return url;
 }
 
-/** The address that stands in the URL itself; null where there is a name. */
+/** The literal address in the URL; null for a host name. */
 export function literalOf({ hostname }: URL): string | null {
   const bare = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   return isIP(bare) === 0 ? null : bare;
 }
 
-/** The addresses a URL's host has now. One that may not be connected to forbids the others too. */
+/** The current addresses of a URL's host. If one is not allowed, all are refused. */
 export async function checkedAddresses(url: URL, { resolve, mayConnect }: Network): Promise<string[]> {
   const literal = literalOf(url);
   let addresses: string[];

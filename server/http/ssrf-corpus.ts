@@ -1,22 +1,22 @@
 import type { FetchReason } from "./fetch-fault";
 
 /*
- * Ways to lead a fetch to where it must not go. `text`: refused by the address as it is written. `address`: the host itself is
- * listed, and is a private address, however written. `name`: a listed name that resolves to addresses it must not.
+ * SSRF attempts. `text`: refused by the URL's text. `address`: the host is listed but is a private address, in any spelling.
+ * `name`: a listed name that resolves to forbidden addresses.
  */
 
 export type UrlCase = { about: string; url: string; reason: FetchReason };
-/** A host that only looks like anything else than a private address. */
+/** A private address in disguise. */
 export type HostCase = { about: string; host: string };
 export type NameCase = {
   about: string;
-  /** What each lookup says, one after the other; the last one stays. A word throws it. */
+  /** The result of each lookup, in order; the last one repeats. A word is thrown. */
   lookups: (string[] | "ENOTFOUND" | "SERVFAIL")[];
   reason: FetchReason;
 };
 
 const GOOD = "weights.example";
-/** The hosts the cases of `TEXTS` are fetched under. */
+/** The allowed hosts for the cases of `TEXTS`. */
 export const LISTED = [GOOD, "*.cdn.example"];
 
 const refused = (about: string, reason: FetchReason, urls: string[]): UrlCase[] =>
@@ -220,7 +220,7 @@ export const TEXTS: UrlCase[] = [
 
 const hosts = (about: string, all: string[]): HostCase[] => all.map((host) => ({ about, host }));
 
-/** Private addresses, and every way to write the loopback one. */
+/** Private addresses, and every spelling of the loopback address. */
 export const HOSTS: HostCase[] = [
   ...hosts("loopback, written in every way", [
     "127.0.0.1",
@@ -435,7 +435,7 @@ export const NAMES: NameCase[] = [
   ...named("no answer", "unresolved", [[[]], ["ENOTFOUND"], ["SERVFAIL"]]),
 ];
 
-/** What a redirect of an allowed server may say, and why it is not followed. `{port}` is that of the blocked listeners. */
+/** Redirects of an allowed server that must not be followed, and why. `{port}` is that of the blocked listeners. */
 export const LOCATIONS: { about: string; location: string | null; reason: FetchReason }[] = [
   { about: "no Location", location: null, reason: "location" },
   { about: "an empty one", location: "", reason: "location" },

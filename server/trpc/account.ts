@@ -18,7 +18,7 @@ import { human, router } from "./init";
 const Done = z.object({ done: z.literal(true) });
 const done = { done: true } as const;
 
-/** A person's own account: where they are signed in, their password and second factor, and the devices that ask to be. */
+/** A person's own account: their sessions, password, second factor, and device sign-ins to approve. */
 export const accountRouter = router({
   read: human.output(Account).query(({ ctx }) => sessions.readAccount(ctx)),
   sessions: human.output(z.array(Session)).query(({ ctx }) => sessions.listSessions(ctx)),
@@ -66,7 +66,7 @@ export const accountRouter = router({
       await sessions.unlinkIdentity(ctx, input);
       return done;
     }),
-  /** By POST: a look counts as a guess, and codes do not belong into addresses. */
+  /** A mutation (POST), because each lookup counts as a guess and codes must not appear in URLs. */
   lookAtDevice: human
     .input(UserCode)
     .output(WaitingDevice)

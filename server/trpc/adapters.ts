@@ -32,7 +32,7 @@ import { FAMILIES } from "@/server/model-families";
 import { LIMITS } from "@/server/safetensors";
 import { human, router } from "./init";
 
-/** The project, and the environment of it. */
+/** The project and its environment. */
 const Place = AdapterQuery.omit({ projectId: true }).extend(ProjectRef.shape);
 type Place = z.output<typeof Place>;
 const Named = Place.extend(AliasRef.shape);
@@ -40,10 +40,10 @@ const Taker = Place.extend(AdapterDefaultRef.shape);
 
 const inPlace = ({ project_id: projectId, environment }: Place) => ({ projectId, environment });
 
-/** What an adapter can be, for the forms. */
+/** The possible kinds of adapters, for the forms. */
 const Choices = z.object({
   families: z.array(z.object({ name: z.string(), title: z.string() })),
-  /** Providers that draw with adapters. */
+  /** Providers that support adapters. */
   providers: z.array(z.string()),
   capabilities: z.array(z.object({ key: z.string(), title: z.string() })),
   limits: z.object({ fileBytes: z.int(), headerBytes: z.int() }),
@@ -66,7 +66,7 @@ export const adaptersRouter = router({
     .input(AdapterRef)
     .output(ModelAdapter)
     .query(({ ctx, input }) => adapters.get(ctx, input.adapter_id)),
-  /** Which models draw with it. */
+  /** The models that support the adapter. */
   uses: human
     .input(AdapterRef)
     .output(z.array(AdapterUse))
@@ -85,7 +85,7 @@ export const adaptersRouter = router({
     .input(AdapterRef)
     .output(AdapterDeleted)
     .mutation(({ ctx, input }) => adapters.remove(ctx, input.adapter_id)),
-  /** Looks a file of a link up, which takes a while. */
+  /** Looks up the file of a link, which takes a while. */
   preview: human
     .input(SourcePreviewRequest.extend(ProjectRef.shape))
     .output(SourcePreview)
@@ -136,7 +136,7 @@ export const adaptersRouter = router({
     .mutation(({ ctx, input }) =>
       adapters.bindRecipe(ctx, input.alias_name, inPlace(input), { versionId: input.versionId }),
     ),
-  /** What each capability that takes adapters uses where a request names none. */
+  /** The default adapters of each capability that accepts adapters. */
   defaults: human
     .input(Place)
     .output(z.array(AdapterDefault.extend({ title: z.string() })))

@@ -5,13 +5,13 @@ import * as jobs from "@/server/domain/jobs";
 import * as requests from "@/server/domain/requests";
 import { human, router } from "./init";
 
-/** Until when something waits; what waits for ever comes last. */
+/** When an item expires; items that never expire come last. */
 const dueMs = (item: Approvals["items"][number]) => {
   const due = item.kind === "job" ? item.approval.deadlineAt : item.quote.expiresAt;
   return due === null ? Number.POSITIVE_INFINITY : Date.parse(due);
 };
 
-/** What waits for a person of a project: jobs to be approved and commissions to be paid. */
+/** What needs a person's decision in a project: jobs to approve and commissions to pay. */
 export const approvalsRouter = router({
   list: human
     .input(ProjectRef)

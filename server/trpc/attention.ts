@@ -3,7 +3,7 @@ import { AttentionItem, Job, JobRef } from "@/server/contract/jobs";
 import * as jobs from "@/server/domain/jobs";
 import { human, router } from "./init";
 
-/** Jobs that wait for an operator of the installation, and the three ways out. */
+/** Jobs that need an operator's attention, and the three ways to resolve them. */
 export const attentionRouter = router({
   list: human.output(z.array(AttentionItem)).query(({ ctx }) => jobs.listAttention(ctx)),
   retry: human

@@ -22,7 +22,7 @@ const OfOrganization = z.object({ organizationId: z.string().max(64) });
 const Account = z.object({ organizationId: z.string(), displayName: z.string(), role: Role });
 
 export const billingRouter = router({
-  /** The organizations whose money the person may see: their own; being an operator opens no further ones. */
+  /** The organizations whose money the person may see: only their own, even for operators. */
   accounts: human.output(z.array(Account)).query(async ({ ctx }) => {
     const organizations = await listOrganizations(ctx);
     return organizations.flatMap(({ organizationId, displayName }) => {
@@ -30,7 +30,7 @@ export const billingRouter = router({
       return role ? [{ organizationId, displayName, role }] : [];
     });
   }),
-  /** How people pay here; null: not at all. */
+  /** The payment provider of this installation; null if there is none. */
   checkout: human
     .output(z.object({ provider: z.string(), test: z.boolean() }).nullable())
     .query(() => payments.checkoutOffered()),
@@ -47,7 +47,7 @@ export const billingRouter = router({
     )
     .output(WalletTransactionPage)
     .query(({ ctx, input }) => billing.walletTransactions(ctx, input)),
-  /** What was paid for commissions: beside the wallet, whose transactions they are not. */
+  /** Payments for commissions, which are not wallet transactions. */
   commissions: human
     .input(ListCommissionPayments)
     .output(PaidCommissionPage)

@@ -23,9 +23,9 @@ const Holds = ListHolds.omit({ organizationId: true, projectId: true }).extend(P
 const Course = BudgetRef.extend({ isTest: z.boolean() });
 const Resolve = ResolveHold.and(z.object({ holdId: z.string().max(64) }));
 
-/** Ceilings that bear on a project, what is reserved under them, and what a person may do about both. */
+/** The budgets that apply to a project, their holds, and what a person may do about both. */
 export const budgetsRouter = router({
-  /** Of the project, its organization, and the keys and people there. */
+  /** Of the project, its organization, and their keys and people. */
   list: human
     .input(ProjectRef)
     .output(BudgetList)

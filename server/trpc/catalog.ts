@@ -22,7 +22,7 @@ const InProject = CapabilityRef.extend(ProjectRef.shape);
 const Request = InProject.extend({ body: RawEnvelope });
 type Request = z.output<typeof Request>;
 
-/** The envelope of the playground works in the project whose page it stands on, whatever it says. */
+/** The playground's envelope always runs in the project of its page, whatever the envelope says. */
 const inProject = ({ project_id, body }: Request): RawEnvelope => ({
   ...body,
   context: { ...(typeof body.context === "object" ? body.context : {}), projectId: project_id },
@@ -40,7 +40,7 @@ export const catalogRouter = router({
           ...catalog.toSummary(capability),
           category: capability.category,
           price: catalog.describeCapability(capability, true, connections).pricing.display,
-          // Without targets it is done here.
+          // Without targets it runs in this process.
           runsNow: targets.length === 0 || targets.some(({ availability }) => availability.available),
         };
       });
@@ -59,7 +59,7 @@ export const catalogRouter = router({
       const { connections } = await catalog.viewerOf(ctx, { projectId: input.project_id });
       return catalog.executionTargets(catalog.getCapability(input.capability_key), connections);
     }),
-  /** Keeps a quote and spends nothing; a body may be long, so it does not travel in an address. */
+  /** Stores a quote and spends nothing. A mutation (POST), because a body may be too long for a URL. */
   quote: human
     .input(Request)
     .output(RetailQuote)
@@ -72,7 +72,7 @@ export const catalogRouter = router({
     .input(Request)
     .output(Job)
     .mutation(({ ctx, input }) => jobs.submit(ctx, input.capability_key, inProject(input))),
-  /** The frames of a streaming execution as they are written; `lastEventId` goes on after one. */
+  /** The frames of a streaming execution as they are written; `lastEventId` resumes after one. */
   frames: human
     .input(
       ExecutionRef.extend({

@@ -19,7 +19,7 @@ import { human, router } from "./init";
 const Compared = CapabilityRef.extend(ProjectRef.shape);
 
 export const comparisonsRouter = router({
-  /** A request of the form works in the project whose page it stands on, whatever it says. */
+  /** The form's request always runs in the project of its page, whatever the request says. */
   create: human
     .input(Compared.extend({ body: ComparisonCreateRequest }))
     .output(Comparison)
@@ -29,7 +29,7 @@ export const comparisonsRouter = router({
         context: { ...body.context, projectId: project_id },
       }),
     ),
-  /** Spends nothing; a body may be long, so it does not travel in an address. */
+  /** Spends nothing. A mutation (POST), because a body may be too long for a URL. */
   estimate: human
     .input(Compared.extend({ body: ComparisonEstimateRequest }))
     .output(ComparisonEstimate)
@@ -48,7 +48,7 @@ export const comparisonsRouter = router({
     .input(ComparisonRef)
     .output(ComparisonShown)
     .query(({ ctx, input }) => comparisons.shown(ctx, input.comparison_id, { withContent: false })),
-  /** The comparison with its content, for a reader who asked to see private content. */
+  /** The comparison with its content, for a reader who chose to see private content. */
   content: human
     .input(ComparisonRef)
     .output(ComparisonShown)

@@ -67,7 +67,7 @@ export const connectionsRouter = router({
     .input(ConnectionPath)
     .output(ConnectionDetail)
     .query(({ ctx, input }) => connections.get(ctx, input.connection_id)),
-  /** Asks the provider, and says what to do where something is wrong. */
+  /** Tests the connection with its provider, and says how to fix problems. */
   test: human
     .input(ConnectionPath)
     .output(ConnectionRepair)

@@ -21,7 +21,7 @@ import { requestsRouter } from "./requests";
 import { usageRouter } from "./usage";
 import { webhooksRouter } from "./webhooks";
 
-/** What the panel asks. Same schemas and verbs as the API; the browser knows this router by its type only. */
+/** The panel's procedures, with the same schemas and verbs as the API. The browser imports only the router's type. */
 export const appRouter = router({
   account: accountRouter,
   projects: projectsRouter,

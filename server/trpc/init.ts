@@ -30,12 +30,12 @@ const CODE_OF_STATUS: Record<number, TrpcCode> = {
   504: "GATEWAY_TIMEOUT",
 };
 
-/** The tRPC code of an HTTP status; one we do not know is our own failure. */
+/** The tRPC code of an HTTP status; an unknown status is an internal error. */
 export function codeOfStatus(status: number): TrpcCode {
   return CODE_OF_STATUS[status] ?? "INTERNAL_SERVER_ERROR";
 }
 
-/** A refusal of the product as a tRPC error; anything else stays what it was. */
+/** A Fault as a tRPC error; anything else is returned unchanged. */
 export function toTrpcError(error: TRPCError): TRPCError {
   const cause = isOutage(error.cause) ? outageFault(error.cause) : error.cause;
   if (cause instanceof Fault) {
@@ -48,7 +48,7 @@ export function toTrpcError(error: TRPCError): TRPCError {
 }
 
 const t = initTRPC.context<Ctx>().create({
-  /** What the browser may know: our code, its details and the request id. Never a stack, never an unknown message. */
+  /** The parts of an error for the browser: our code, its details and the request id. Never a stack or an unknown message. */
   errorFormatter({ shape, error, ctx }) {
     const { cause } = error;
     const data = {
@@ -63,7 +63,7 @@ const t = initTRPC.context<Ctx>().create({
   },
 });
 
-/** What is wrong with which field, whether the input's schema says it or a verb. */
+/** The validation errors by field, from the input's schema or from a verb. */
 function issuesOf({ cause, code }: TRPCError): ValidationIssue[] | null {
   if (cause instanceof ValidationFault) return cause.issues;
   return cause instanceof ZodError && code === "BAD_REQUEST" ? toIssues(cause.issues, "body") : null;
@@ -75,11 +75,12 @@ function publicMessage(error: TRPCError): string {
   if (cause instanceof ZodError && error.code === "BAD_REQUEST") {
     return cause.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
   }
-  if (error.code === "INTERNAL_SERVER_ERROR") return INTERNAL_FAILURE;
+  if (error.code === "INTERNAL_SERVER_ERROR")
+    return "Something went wrong on our side. The error has been logged. Try again later.";
   return error.message;
 }
 
-/** Maps refusals by their row and logs what nobody expected, once, for every procedure. */
+/** Maps Faults to tRPC errors and logs unexpected errors, for every procedure. */
 const faults = t.middleware(async ({ ctx, path, next }) => {
   const result = await next();
   if (result.ok) return result;
@@ -101,14 +102,14 @@ const signedIn = t.middleware(({ ctx, next }) => {
   if (!isHuman(ctx)) {
     throw new TRPCError({
       code: codeOfStatus(ERRORS.AuthenticationFailed.status),
-      message: "Sign in to go on.",
+      message: "Sign in to continue.",
     });
   }
   return next({ ctx: { ...ctx, principal: ctx.principal } });
 });
 
 export const router = t.router;
-/** A procedure for everybody, signed in or not: what they may do is decided by what they know, e.g. a token. */
+/** A procedure for everyone, signed in or not: access depends on what the caller knows, such as a token. */
 export const anybody = t.procedure.use(faults);
-/** A procedure for signed-in people. What they may do is decided by the verb it calls. */
+/** A procedure for signed-in people. The verb that it calls checks their permissions. */
 export const human = t.procedure.use(faults).use(signedIn);

@@ -24,7 +24,7 @@ const JobOfKey = ProjectRef.extend({
 });
 const Variant = SelectVariant.extend(JobRef.shape);
 
-/** Somebody's own words do not leave the server until a reader asks for them. */
+/** Private content is not sent until the reader asks for it. */
 function withoutPrivateContent(job: Job): Job {
   if (!isPrivate(job.dataClassification)) return job;
   const { capability, productId, environment, idempotencyKey } = job.requestSnapshot ?? {};
@@ -47,12 +47,12 @@ export const jobsRouter = router({
     .input(JobRef)
     .output(Job)
     .query(async ({ ctx, input }) => withoutPrivateContent(await jobs.get(ctx, input.job_id))),
-  /** The job with its content, for a reader who asked to see private content. */
+  /** The job with its content, for a reader who chose to see private content. */
   content: human
     .input(JobRef)
     .output(Job)
     .query(({ ctx, input }) => jobs.get(ctx, input.job_id)),
-  /** The job of a request whose answer never came, as where the page was loaded again meanwhile. */
+  /** The job of a request whose response was lost, for example because the page was reloaded. */
   ofKey: human
     .input(JobOfKey)
     .output(z.object({ jobId: z.string().nullable() }))
@@ -75,7 +75,7 @@ export const jobsRouter = router({
     .input(JobRef)
     .output(Job)
     .mutation(({ ctx, input }) => jobs.cancel(ctx, input.job_id)),
-  /** What the reader may do with the job as it stands; in another status it is another question. */
+  /** What the reader may do with the job in this status; the status is part of the cache key. */
   rights: human
     .input(JobRef.extend({ status: JobStatus }))
     .output(JobRights)

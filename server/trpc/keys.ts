@@ -8,7 +8,7 @@ import { human, router } from "./init";
 const KeyRef = z.object({ keyId: z.string().min(1).max(64) });
 
 export const keysRouter = router({
-  /** Keys that work in a project: those bound to it, and those open to all projects of its organization. */
+  /** Keys that work in a project: those bound to it, and those for all projects of its organization. */
   list: human
     .input(ProjectRef)
     .output(z.array(ApiKey))

@@ -20,17 +20,17 @@ import * as payments from "@/server/domain/payments";
 import * as requests from "@/server/domain/requests";
 import { human, router } from "./init";
 
-/** What the page shows of a request after an act is read anew; the answer says that it was done. */
+/** The page reloads a request after each action, so a procedure only confirms it. */
 const Done = CapabilityRequest.pick({ id: true, status: true });
 
-/** The operators' console of capability requests. Every verb asks for an operator itself. */
+/** The operators' console for capability requests. Every verb checks that the caller is an operator. */
 export const operatorRouter = router({
   /** Every organization with its plan, newest first. */
   plans: human
     .input(z.object({ cursor: z.string().max(64).optional() }))
     .output(z.object({ items: z.array(PlanSettingsView), nextCursor: z.string().optional() }))
     .query(({ ctx, input }) => organizations.listPlanSettings(ctx, input)),
-  /** What can be given. */
+  /** The plans that can be assigned. */
   offered: human.output(z.array(Plan)).query(({ ctx }) => organizations.offeredPlans(ctx)),
   changePlan: human
     .input(z.strictObject({ organizationId: z.string().min(1).max(64), ...ChangePlan.shape }))
@@ -51,7 +51,7 @@ export const operatorRouter = router({
     .input(RevisionRef)
     .output(RequestRevision)
     .query(({ ctx, input }) => requests.revision(ctx, input)),
-  /** Who did what to a request and to what was paid for it, when and from where. */
+  /** The audit log of a request and its payments. */
   audit: human
     .input(RequestRef.extend({ cursor: z.string().max(64).optional() }))
     .output(AuditPage)
@@ -78,12 +78,12 @@ export const operatorRouter = router({
     .input(FulfilRequest)
     .output(Done)
     .mutation(({ ctx, input }) => requests.fulfil(ctx, input)),
-  /** Done means that the provider was asked; what came back is read with the request. */
+  /** Success means that the provider was asked; the result is read with the request. */
   refund: human
     .input(RefundCommission)
     .output(CommissionRefund)
     .mutation(({ ctx, input }) => requests.refund(ctx, input)),
-  /** Of any refund that failed, also one that began by itself. */
+  /** Retries any failed refund, including one that started automatically. */
   retryRefund: human
     .input(RetryRefund)
     .output(AskedRefund)

@@ -52,7 +52,7 @@ test("what each role reads; to strangers the organization is none, and nobody si
   expect(await table(people.member.ctx)).toEqual([yes, yes, yes, yes, no, no]);
   expect(await table(people.viewer.ctx)).toEqual([yes, yes, yes, yes, no, no]);
   expect(await table(stranger)).toEqual(Array(6).fill("NotFound"));
-  expect(await table(nobody)).toEqual(Array(6).fill("Sign in to go on."));
+  expect(await table(nobody)).toEqual(Array(6).fill("Sign in to continue."));
 });
 
 test("an invitation goes its whole way, and keys are shown with who made them", async () => {

@@ -33,10 +33,10 @@ import { anybody, human, router } from "./init";
 
 const Done = z.object({ done: z.literal(true) });
 const done = { done: true } as const;
-/** A key with who made it, by the name people know. */
+/** A key with the display name of its creator. */
 const NamedKey = ApiKey.extend({ maker: z.string().nullable() });
 
-/** What an organization's settings ask: people, invitations, projects, keys and the audit log. */
+/** The organization settings: people, invitations, projects, keys and the audit log. */
 export const organizationsRouter = router({
   get: human
     .input(OrganizationRef)
@@ -102,7 +102,7 @@ export const organizationsRouter = router({
       await invitations.withdrawInvitation(ctx, input.invitationId);
       return done;
     }),
-  /** By POST, like everything that names a token: an address would stand in logs. */
+  /** A mutation (POST), like every procedure that takes a token: URLs appear in logs. */
   lookAtInvitation: anybody
     .input(LookAtInvitation)
     .output(OfferedPlace)

@@ -14,7 +14,7 @@ import * as panels from "@/server/domain/panels";
 import { human, router } from "./init";
 
 export const panelsRouter = router({
-  /** What a project can embed: its own panels and those of its whole organization, archived ones too. */
+  /** A project's embeds: its own and those of its organization, including archived ones. */
   definitions: human
     .input(ProjectRef)
     .output(z.array(PanelDefinition))

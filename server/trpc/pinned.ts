@@ -23,7 +23,7 @@ const ProjectRecords = ListPinned.omit({ projectId: true }).extend(ProjectRef.sh
 const ProjectBulks = ListBulks.omit({ projectId: true }).extend(ProjectRef.shape);
 const Run = ProjectRef.extend({ body: JsonObject });
 
-/** Somebody's own words do not leave the server until a reader asks for them. */
+/** Private content is not sent until the reader asks for it. */
 function withoutPrivateContent(record: PinnedRecord): PinnedRecord {
   if (!isPrivate(record.dataClassification)) return record;
   const { nativeResponse: _native, ...rest } = record;
@@ -39,7 +39,7 @@ export const pinnedRouter = router({
     .input(PinnedRef)
     .output(PinnedRecord)
     .query(async ({ ctx, input }) => withoutPrivateContent(await pins.get(ctx, input.receipt_id))),
-  /** The record with what was sent and what came back, for a reader who asked to see it. */
+  /** The record with its request and response, for a reader who chose to see private content. */
   content: human
     .input(PinnedRef)
     .output(PinnedContentView)
@@ -48,7 +48,7 @@ export const pinnedRouter = router({
     .input(ProjectRef)
     .output(z.array(PinChoice))
     .query(({ ctx, input }) => pins.choices(ctx, input.project_id)),
-  /** A request of the form works in the project whose page it stands on, whatever it says. */
+  /** The form's request always runs in the project of its page, whatever the request says. */
   run: human
     .input(Run)
     .output(PinnedAnswer)

@@ -10,7 +10,7 @@ import { type AppRouter, appRouter } from "./index";
 
 type Reader = { queryClient: QueryClient; trpc: TRPCOptionsProxy<AppRouter> };
 
-/** One client per request: what one page part has read, another does not read again. */
+/** One client per request, so that the parts of a page share what they have read. */
 const reader = cache((): Reader => {
   const queryClient = makeQueryClient();
   return {
@@ -20,8 +20,8 @@ const reader = cache((): Reader => {
 });
 
 /**
- * Reads for a page, on the server, through the same procedures the browser uses. What the reader may not see
- * is the not-found page, the same one as for what does not exist; a session that just ended leads to sign-in.
+ * Reads data for a page on the server, through the same procedures that the browser uses. Data that the reader may not see
+ * leads to the same not-found page as data that does not exist; an ended session leads to sign-in.
  */
 export async function panelRead<T>(read: (reader: Reader) => Promise<T>): Promise<T> {
   try {
@@ -37,15 +37,15 @@ export async function panelRead<T>(read: (reader: Reader) => Promise<T>): Promis
 }
 
 /**
- * The not-found page. Who owes an organization a second factor is led to set it up instead: what they look for may well be
- * there, once they have one.
+ * The not-found page. A person whose organization requires a second factor is sent to set it up instead, because the page
+ * may exist once they have one.
  */
 export async function missing(): Promise<never> {
   const person = await findPerson();
   return person && askedBy({ principal: person }).length > 0 ? redirect("/account") : notFound();
 }
 
-/** What has been read for this page, as the browser's client takes it over. */
+/** The data read for this page, for the browser's client to hydrate. */
 export function panelState() {
   return dehydrate(reader().queryClient);
 }

@@ -11,7 +11,7 @@ import {
 } from "@/server/domain/organizations";
 import { human, router } from "./init";
 
-/** A project as the switcher shows it: with the name of its organization and what the reader is there. */
+/** A project as the switcher shows it: with the name of its organization and the reader's role. */
 const ProjectChoice = Project.pick({ projectId: true, displayName: true, organizationId: true }).extend({
   isArchived: z.boolean(),
   organizationName: z.string(),
@@ -20,7 +20,7 @@ const ProjectChoice = Project.pick({ projectId: true, displayName: true, organiz
 });
 
 export const projectsRouter = router({
-  /** The projects, active ones first, of the organizations the person is a member of; being an operator opens no further ones. */
+  /** The projects of the organizations that the person belongs to, active ones first, with no others for operators. */
   list: human.output(z.array(ProjectChoice)).query(async ({ ctx }) => {
     const { memberships } = ctx.principal;
     const [projects, organizations] = await Promise.all([listAllProjects(ctx), listOrganizations(ctx)]);
@@ -47,13 +47,13 @@ export const projectsRouter = router({
     .input(SetApprovalRules)
     .output(ApprovalRules)
     .mutation(({ ctx, input }) => setApprovalRules(ctx, input)),
-  /** What people call who asked for something in a project; null: they are not of its organization, or gone. */
+  /** The display name of a caller in a project; null if they are not in its organization, or were removed. */
   caller: human
     .input(z.object({ project_id: z.string().min(1).max(64), principal_id: z.string().min(1).max(64) }))
     .output(z.object({ name: z.string().nullable() }))
     .query(async ({ ctx, input }) => ({
       name: await nameOfCaller(ctx, input.project_id, input.principal_id),
     })),
-  /** Keys of the catalog, to filter by. */
+  /** Capability keys, to filter by. */
   capabilities: human.output(z.array(z.string())).query(() => allCapabilities.map(({ key }) => key).sort()),
 });

@@ -34,7 +34,7 @@ export const provenanceRouter = router({
     .mutation(({ ctx, input: { project_id, ...manifest } }) =>
       provenance.createManifest(ctx, { ...manifest, projectId: project_id }),
     ),
-  /** A mutation by its weight alone: it reads every receipt, and is asked for by a click. */
+  /** A mutation only because it is expensive: it reads every receipt, and runs on a click. */
   verifyManifest: human
     .input(ManifestRef)
     .output(ManifestVerification)

@@ -47,7 +47,7 @@ export const requestsRouter = router({
     .input(RequestRef)
     .output(CapabilityRequest)
     .mutation(({ ctx, input }) => requests.submit(ctx, input.request_id)),
-  /** A quote with all that the person needs who is to approve it. */
+  /** A quote with everything that the approving person needs. */
   commission: human
     .input(CommissionRef)
     .output(Commission)

@@ -8,7 +8,7 @@ export const usageRouter = router({
     .input(UsageDaysQuery)
     .output(UsageDays)
     .query(({ ctx, input }) => usage.days(ctx, input.project_id, input.days)),
-  /** In another status of the job it is another question. */
+  /** The job's status is part of the cache key. */
   cost: human
     .input(JobRef.extend({ status: JobStatus }))
     .output(ExecutionCost.nullable())

@@ -17,7 +17,7 @@ import { human, router } from "./init";
 const ProjectDeliveries = ListDeliveries.omit({ projectId: true }).extend(ProjectRef.shape);
 
 export const webhooksRouter = router({
-  /** Endpoints that get a project's events: its own, and those of its whole organization. */
+  /** Endpoints that receive a project's events: its own, and those of its organization. */
   endpoints: human
     .input(ProjectRef)
     .output(z.array(DeliveryEndpoint))

@@ -4,8 +4,8 @@ import { hashOfText } from "./ed25519";
 import { isObject, type JsonObject } from "./json";
 
 /*
- * What one document says of another: the line of a manifest and the body of a lockfile both follow from the receipt they
- * stand for. Whoever makes them and whoever checks them takes them from here.
+ * Documents derived from others: a manifest's line and a lockfile's body both follow from the receipt they describe. The
+ * code that creates them and the code that verifies them both use this file.
  */
 
 const member = (value: Json | undefined, name: string): Json =>
@@ -32,13 +32,13 @@ export function manifestEntryOf(receipt: JsonObject): JsonObject {
   return {
     ...shared,
     receiptHash: member(receipt.provenance, "receiptHash"),
-    // Of work that no provider was asked for: none.
+    // Absent for work that used no provider.
     pin: Object.values(pin).includes(null) ? null : pin,
     completedAt: member(receipt.timestamps, "completedAt"),
   };
 }
 
-/** What a lockfile says of a pinned record; all but its integrity and signature. */
+/** The body of the lockfile of a pinned record, without its integrity and signature. */
 export async function lockfileBodyOf(record: JsonObject): Promise<JsonObject> {
   const copied = [
     "projectId",
@@ -57,12 +57,12 @@ export async function lockfileBodyOf(record: JsonObject): Promise<JsonObject> {
     ...Object.fromEntries(copied),
     schemaVersion: "service.lockfile.v1",
     promptHash: await promptHashOf(record),
-    // Of the record and not of today: one record has one lockfile, byte for byte.
+    // The time of the record, not the current time: a record has exactly one lockfile, byte for byte.
     createdAt: member(record, "completedAt"),
   };
 }
 
-/** Of instructions and input together, each by its own hash. */
+/** One hash over the hashes of instructions and input. */
 export const promptHashOf = (hashes: { instructionsHash?: Json; inputHash?: Json }): Promise<string> =>
   hashOfText(
     canonicalText({

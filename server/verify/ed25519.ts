@@ -1,5 +1,5 @@
 /*
- * Hashes and signatures by Web Crypto alone: in a browser, in a command, in whatever copies this file.
+ * Hashes and signatures with Web Crypto only, so that it runs in a browser, in a command and in copies of this file.
  */
 
 /** A public key as `/.well-known/jwks.json` lists it. */
@@ -18,7 +18,7 @@ export const hashOfText = async (text: string) => hex(await sha256(utf8(text)));
 const base64url = (bytes: Bytes) =>
   base64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
-/** Null unless the text is the one form these bytes have: else a changed last digit could pass unseen. */
+/** Null unless the text is the canonical encoding of its bytes: otherwise a changed last digit could go unnoticed. */
 function fromBase64url(text: string): Bytes | null {
   try {
     const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (char) =>
@@ -30,13 +30,13 @@ function fromBase64url(text: string): Bytes | null {
   }
 }
 
-/** The RFC 7638 thumbprint of an Ed25519 key: what its `kid` is. Null for a key of another kind. */
+/** The RFC 7638 thumbprint of an Ed25519 key, which is its `kid`. Null for a key of another kind. */
 export async function thumbprint({ kty, crv, x }: PublicKey): Promise<string | null> {
   if (kty !== "OKP" || crv !== "Ed25519" || typeof x !== "string") return null;
-  return base64url(await sha256(utf8(JSON.stringify({ crv, kty, x })))); // in the order the RFC asks for
+  return base64url(await sha256(utf8(JSON.stringify({ crv, kty, x })))); // in the order that the RFC requires
 }
 
-/** A key is read once, however many signatures it checks. */
+/** Each key is imported once, even if it checks many signatures. */
 const opened = new Map<string, Promise<CryptoKey>>();
 
 function open(x: string): Promise<CryptoKey> {
@@ -49,14 +49,14 @@ function open(x: string): Promise<CryptoKey> {
   return key;
 }
 
-/** Is this base64url text the key's Ed25519 signature of these bytes? Throws where Ed25519 is not known. */
+/** Whether this base64url text is the key's Ed25519 signature of these bytes. Throws if Ed25519 is not supported. */
 export async function isSignedBy(key: PublicKey, signature: string, body: Bytes): Promise<boolean> {
   const bytes = fromBase64url(signature);
   if (bytes?.byteLength !== 64 || typeof key.x !== "string") return false;
   try {
     return await crypto.subtle.verify({ name: "Ed25519" }, await open(key.x), bytes, body);
   } catch (error) {
-    // A browser without Ed25519 can say neither yes nor no; a malformed key is just wrong.
+    // A browser without Ed25519 cannot decide; a malformed key is simply wrong.
     if (error instanceof DOMException && error.name === "NotSupportedError") throw error;
     return false;
   }

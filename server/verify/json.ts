@@ -6,24 +6,24 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 export const textOf = (value: unknown) => (typeof value === "string" ? value : null);
 
-/** What a text is: one JSON value with what is wrong about how it is written, or none, and why. */
+/** The JSON value of a text with its duplicate members, or the reason why it is not JSON. */
 export type Read = { value: Json; duplicates: string[] } | { unreadable: string };
 
 /**
- * Reads one JSON value and nothing after it. A member that stands twice is told: readers differ in which one they see.
- * White space and the order of members say nothing: what is sealed is the canonical form.
+ * Reads one JSON value and nothing after it. Reports members that occur twice, because parsers differ in which one they
+ * use. White space and the order of members do not matter: the canonical form is what is sealed.
  */
 export function readJson(text: string): Read {
   const { end, isWhole, duplicates } = walk(text);
   if (isWhole && end === text.length) return { value: JSON.parse(text), duplicates };
   const place = placeIn(text, end);
-  if (isWhole) return { unreadable: `followed by ${text.length - end} characters from ${place} on` };
+  if (isWhole) return { unreadable: `followed by other text at ${place}` };
   return {
     unreadable: `not JSON: ${end < text.length ? shown(text.slice(end, end + 20)) : "the end"} at ${place}`,
   };
 }
 
-/** Where a character of a text stands, as editors count. */
+/** The line and column of a character, as editors count them. */
 export function placeIn(text: string, at: number): string {
   const before = text.slice(0, at).split("\n");
   return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
@@ -31,14 +31,14 @@ export function placeIn(text: string, at: number): string {
 
 const SPACE = /[ \t\n\r]*/y;
 const OTHER = /[{}[\],:]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a string of JSON holds none
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a JSON string contains none
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 type Open = { path: string; keys: Set<string> | null; key: string; index: number };
 type Next = "value" | "first value" | "key" | "first key" | "colon" | "comma" | "nothing";
 
-/** Goes through one JSON value, to where it ends or to the first character that cannot stand where it stands. */
+/** Scans one JSON value, to its end or to the first invalid character. */
 function walk(text: string): { end: number; isWhole: boolean; duplicates: string[] } {
   const open: Open[] = [];
   const duplicates: string[] = [];
@@ -73,13 +73,13 @@ function walk(text: string): { end: number; isWhole: boolean; duplicates: string
   return { end, isWhole: true, duplicates };
 }
 
-/** Where a match that begins at `from` ends; `from` itself where there is none. */
+/** The end of a match that begins at `from`; `from` itself if there is none. */
 function after(pattern: RegExp, text: string, from: number): number {
   pattern.lastIndex = from;
   return pattern.test(text) ? pattern.lastIndex : from;
 }
 
-/** Piece by piece: one pattern for the whole would use up the stack on a long text. */
+/** In pieces: a single pattern would exhaust the stack on a long text. */
 function afterString(text: string, from: number): number {
   for (let at = from + 1; ; ) {
     const end = after(PLAIN, text, at);
@@ -92,22 +92,22 @@ function afterString(text: string, from: number): number {
 const pathOf = ({ path, keys, key, index }: Open) =>
   keys === null ? `${path}[${index}]` : path === "" ? key : `${path}.${key}`;
 
-/** One place where two documents are not the same; undefined: not there. */
+/** One place where two documents differ; undefined means absent. */
 export type Difference = { path: string; here: Json | undefined; there: Json | undefined };
 
-/** Every place, as deep as it can be named, where two values differ; at most `most` of them. */
+/** The places where two values differ, as deep as possible; at most `most`. */
 export function differencesOf(one: Json | undefined, other: Json | undefined, most = 20): Difference[] {
   const found: Difference[] = [];
   const compare = (left: Json | undefined, right: Json | undefined, path: string): void => {
     if (found.length >= most || left === right) return;
     const isList = Array.isArray(left) && Array.isArray(right);
     if (isList || (isObject(left) && isObject(right))) {
-      const [a, b] = [left as JsonObject, right as JsonObject]; // lists are read by their numbers
+      const [a, b] = [left as JsonObject, right as JsonObject]; // lists are compared by index
       for (const key of new Set([...Object.keys(a), ...Object.keys(b)]))
         compare(own(a, key), own(b, key), isList ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`);
       return;
     }
-    found.push({ path: path || "the whole", here: left, there: right });
+    found.push({ path: path || "the document", here: left, there: right });
   };
   compare(one, other, "");
   return found;
@@ -115,7 +115,7 @@ export function differencesOf(one: Json | undefined, other: Json | undefined, mo
 
 const own = (value: JsonObject, key: string) => (Object.hasOwn(value, key) ? value[key] : undefined);
 
-/** A value as a sentence shows it: short. */
+/** A value shortened for a sentence. */
 export function shown(value: Json | undefined): string {
   if (value === undefined) return "nothing";
   const text = JSON.stringify(value);

@@ -3,17 +3,17 @@ import { type Bytes, base64, hex } from "./ed25519";
 import { isObject, type JsonObject, textOf } from "./json";
 
 /*
- * The four kinds of documents that are sealed, and where each keeps its seal. The hash and the signature of a document
- * are of the same text: the RFC 8785 form of its members, less those that are outside the seal.
+ * The four kinds of sealed documents, and where each keeps its seal. A document's hash and signature cover the same text:
+ * the RFC 8785 form of its members, without those outside the seal.
  */
 
 export type Kind = "receipt" | "pinned record" | "manifest" | "lockfile";
 
 export type Form = {
   kind: Kind;
-  /** The member that names it. */
+  /** The member with its id. */
   id: string;
-  /** Where its own hash stands, and how. */
+  /** The member with its own hash, and its encoding. */
   hashMember: string;
   hashOf(document: JsonObject): string | null;
   written(digest: Bytes): string;
@@ -25,7 +25,7 @@ export type Form = {
 const without = (document: JsonObject, members: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(document).filter(([member]) => !members.includes(member)));
 
-/** A form whose hash is a member of its own at the top. */
+/** A form whose hash is a top-level member. */
 const flat = (
   kind: Kind,
   id: string,
@@ -72,9 +72,9 @@ export const formOf = (document: unknown): Form | undefined => {
   return version !== null && Object.hasOwn(FORMS, version) ? FORMS[version] : undefined;
 };
 
-/** The text that a document's hash and signature are of. TypeError for a document of none of the kinds. */
+/** The text that a document's hash and signature cover. TypeError for a document of another kind. */
 export function sealedText(document: JsonObject): string {
   const form = formOf(document);
-  if (!form) throw new TypeError("This is no receipt, pinned record, manifest or lockfile.");
+  if (!form) throw new TypeError("This is not a receipt, pinned record, manifest or lockfile.");
   return canonicalText(form.sealed(document));
 }

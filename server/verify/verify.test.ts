@@ -204,7 +204,7 @@ test("content that is no longer kept leaves a record whole, and its absence is t
   const { verified, checks } = await verifyDocument(pruned, signer.keys);
   expect(verified).toBe(true);
   expect(checks.find(({ name }) => name === "output_matches")?.detail).toBe(
-    "no output in this copy; outputHash stands",
+    "this copy has no output; outputHash remains valid",
   );
 });
 
@@ -215,15 +215,16 @@ test("members that stand twice, what follows the end, and what is no JSON are to
     expect(verified).toBe(false);
     return checks.find(({ ok }) => !ok)?.detail;
   };
-  expect(await detail(text.replace("{", '{"status":"failed",'))).toMatch(/^status stands twice/);
+  expect(await detail(text.replace("{", '{"status":"failed",'))).toMatch(/^status occurs twice/);
   expect(await detail(text.replace('"settings":{', '"settings":{"st\\u006fre":true,'))).toMatch(
-    /^settings.store stands twice/,
+    /^settings.store occurs twice/,
   );
-  expect(await detail(`${text}x`)).toMatch(/^It is followed by 1 characters from line 1, column \d+ on.$/);
-  expect(await detail(`${text}{}`)).toContain("followed by 2 characters");
-  expect(await detail(text.slice(0, -1))).toMatch(/^It is not JSON/);
+  expect(await detail(`${text}x`)).toMatch(/^The text is followed by other text at line 1, column \d+.$/);
+  expect(await detail(`${text}{}`)).toContain("followed by other text");
+  expect(await detail(text.slice(0, -1))).toMatch(/^The text is not JSON/);
   expect(await detail(text.replace('"status"', "'status'"))).toMatch(/line 1, column \d+/);
-  for (const value of ["null", "[]", "1", '"text"']) expect(await detail(value)).toContain("no JSON object");
+  for (const value of ["null", "[]", "1", '"text"'])
+    expect(await detail(value)).toContain("not a JSON object");
   expect(await detail(JSON.stringify({ receipt: record }))).toContain("its member `receipt`");
   expect(await detail('{"schemaVersion":"service.other.v1"}')).toContain("service.lockfile.v1");
   expect(await detail('{"schemaVersion":"constructor"}')).toContain("service.lockfile.v1");
@@ -240,11 +241,11 @@ test("a manifest is held against its receipts, each by its own hash", async () =
   };
   expect(await said([record, receipt, manifest, "noise"])).toEqual({
     verified: true,
-    detail: "2 receipts, each as the manifest says",
+    detail: "2 receipts match the manifest",
   });
   expect(await said([record])).toMatchObject({
     verified: false,
-    detail: `${receipt.receiptId} is not among the receipts given`,
+    detail: `${receipt.receiptId} is not among the given receipts`,
   });
   // Sealed anew by whoever holds the key: whole by itself, and not the one the manifest bound.
   const again = makeRecord(signer, { requestHash: "v1:other" });
@@ -254,7 +255,7 @@ test("a manifest is held against its receipts, each by its own hash", async () =
     `requestHash is ${JSON.stringify(record.requestHash)} in the manifest and "v1:other"`,
   );
   expect(detail).toContain("receiptHash is");
-  expect((await said([{ ...record, status: "failed" }, receipt])).detail).toContain("itself does not hold");
+  expect((await said([{ ...record, status: "failed" }, receipt])).detail).toContain("does not verify");
 });
 
 test("a lockfile is held against its record", async () => {
@@ -262,8 +263,11 @@ test("a lockfile is held against its record", async () => {
     const { verified, checks } = await verifyDocument(document, signer.keys, { receipts });
     return { verified, detail: checks.find(({ name }) => name === "receipts_match")?.detail };
   };
-  expect(await said(lockfile, [record])).toEqual({ verified: true, detail: "it says what its record says" });
-  expect((await said(lockfile, [receipt])).detail).toContain("not among those given");
+  expect(await said(lockfile, [record])).toEqual({
+    verified: true,
+    detail: "the lockfile matches its record",
+  });
+  expect((await said(lockfile, [receipt])).detail).toContain("not among the given receipts");
   const settings = { store: false, temperature: 0.9 };
   const other = makeLockfile(signer, { ...(await lockfileBodyOf(record)), settings });
   expect(await said(other, [record])).toEqual({

@@ -14,9 +14,9 @@ import { isObject, type JsonObject, textOf } from "./json";
 import { FORMS, type Form, formOf, type Kind } from "./kinds";
 
 /*
- * Verifies receipts, pinned records, manifests and lockfiles from their own text and the public keys alone: Web Crypto
- * and nothing of the service, so the same code runs in the panel, in `npm run verify` and in whatever copies this folder
- * and the canonical form beside it.
+ * Verifies receipts, pinned records, manifests and lockfiles from their text and the public keys only. It uses Web Crypto
+ * and nothing of the service, so the same code runs in the panel, in `npm run verify` and in copies of this folder and
+ * the canonical form next to it.
  */
 
 export type Check = {
@@ -39,10 +39,10 @@ export type Check = {
 export type Verification = {
   /** Every check passed. */
   verified: boolean;
-  /** Null: it is none of the four kinds. */
+  /** Null if it is none of the four kinds. */
   kind: Kind | null;
   id: string | null;
-  /** As the document itself says: hex, or of a lockfile its integrity. */
+  /** The hash that the document states: hex, or the integrity of a lockfile. */
   hash: string | null;
   keyId: string | null;
   checks: Check[];
@@ -51,21 +51,21 @@ export type Verification = {
 export type Say = (name: Check["name"], ok: boolean, detail: string) => void;
 
 /**
- * Verifies one document by itself: its form, its hash, its signature against a key set, and whatever it holds that is
- * bound by a hash of its own. Never throws for what it is given: it says what is wrong. `duplicates` are the members that
- * stood twice in its text.
+ * Verifies one document without any other: its form, its hash, its signature against a key set, and contents that have
+ * their own hash. Never throws because of the document: it reports what is wrong. `duplicates` are the members that
+ * occurred twice in its text.
  */
 export async function verifyAlone(
   document: unknown,
   keys: KeySet,
   duplicates: string[] = [],
 ): Promise<Verification> {
-  if (!isObject(document)) return nothing("This is no JSON object.");
+  if (!isObject(document)) return nothing("This is not a JSON object.");
   const form = formOf(document);
   if (!form) return nothing(unknownKind(document));
   let sealed: Bytes;
   try {
-    // The whole, and not what is sealed alone: what has no canonical form has no business in evidence.
+    // The whole document, not only the sealed part: evidence must have a canonical form.
     canonicalText(document);
     sealed = utf8(canonicalText(form.sealed(document)));
   } catch (error) {
@@ -90,8 +90,8 @@ export async function verifyAlone(
   const isSigned = Boolean(signature && key && (await isSignedBy(key, signature.value, sealed)));
   say("hash_matches", isHashed, hashDetail(form, hash, computed, isSigned));
   if (!signature) {
-    say("key_known", false, "it names no key");
-    say("signature_valid", false, "it has no signature of the form {alg: EdDSA, keyId, value}");
+    say("key_known", false, "the signature names no key");
+    say("signature_valid", false, "there is no signature of the form {alg: EdDSA, keyId, value}");
   } else {
     await checkKey(signature, key, keys, sealed, say);
     say("signature_valid", isSigned, signatureDetail(isSigned, isHashed, key !== undefined));
@@ -103,34 +103,32 @@ export async function verifyAlone(
 
 function unknownKind(document: JsonObject): string {
   const inside = formOf(document.receipt);
-  if (inside) return `This is an answer; the ${inside.kind} is its member \`receipt\`.`;
+  if (inside) return `This is a response. The ${inside.kind} is its member \`receipt\`; save only that.`;
   const known = Object.keys(FORMS).join(", ");
-  return `Its schemaVersion is ${JSON.stringify(document.schemaVersion) ?? "missing"}; known are ${known}.`;
+  return `Its schemaVersion is ${JSON.stringify(document.schemaVersion) ?? "missing"}. Known versions: ${known}.`;
 }
 
 function wrongForm(document: JsonObject, form: Form, duplicates: string[]): string | null {
   if (duplicates.length > 0)
-    return `${duplicates.join(", ")} stands twice: readers differ in which one they see`;
-  if (textOf(document[form.id]) === null) return `it has no ${form.id}`;
+    return `${duplicates.join(", ")} occurs twice, and parsers differ in which one they use`;
+  if (textOf(document[form.id]) === null) return `${form.id} is missing`;
   if (form.kind !== "pinned record") return null;
-  if (document.receipt_id !== document.receiptId) return "receipt_id is not its receiptId";
-  return Array.isArray(document.corrections) ? null : "its corrections are no list";
+  if (document.receipt_id !== document.receiptId) return "receipt_id differs from receiptId";
+  return Array.isArray(document.corrections) ? null : "corrections is not a list";
 }
 
 function hashDetail(form: Form, hash: string | null, computed: string, isSigned: boolean): string {
   if (hash === computed) return `${form.hashMember} is ${computed}`;
-  const both = `the SHA-256 of what is sealed is ${computed}; ${form.hashMember} says ${hash ?? "nothing"}`;
-  return isSigned
-    ? `${both}: what is sealed is as it was signed, so ${form.hashMember} itself was changed`
-    : both;
+  const both = `the SHA-256 of the sealed content is ${computed}, but ${form.hashMember} is ${hash ?? "missing"}`;
+  return isSigned ? `${both}; the signature is valid, so ${form.hashMember} itself was changed` : both;
 }
 
 function signatureDetail(isSigned: boolean, isHashed: boolean, isKeyGiven: boolean): string {
-  if (isSigned) return "Ed25519 over what is sealed";
-  if (!isKeyGiven) return "without its key the signature cannot be checked";
+  if (isSigned) return "Ed25519 over the sealed content";
+  if (!isKeyGiven) return "the signature cannot be checked without its key";
   return isHashed
-    ? "the signature is not of this document, whose hash is right: the signature was changed, or the document and its hash together"
-    : "the signature is not of this document: something under the seal was changed, added or left out";
+    ? "the signature does not match this document, but the hash does: the signature was changed, or the document and its hash together"
+    : "the signature does not match this document: sealed content was changed, added or removed";
 }
 
 async function checkKey(
@@ -142,17 +140,19 @@ async function checkKey(
 ): Promise<void> {
   if (key) {
     const isGenuine = (await thumbprint(key)) === keyId;
-    const is = isGenuine ? `${keyId} is the thumbprint of a key of the set` : "";
-    say("key_known", isGenuine, is || `the key listed as ${keyId} is another key`);
+    const is = isGenuine ? `${keyId} is the thumbprint of a key in the set` : "";
+    say("key_known", isGenuine, is || `the key listed as ${keyId} is a different key`);
     return;
   }
   let signer: string | undefined;
   for (const other of keys.keys) if (await isSignedBy(other, value, sealed)) signer = other.kid;
-  const changed = signer ? `; the signature is by ${signer} of the set: signature.keyId was changed` : "";
-  say("key_known", false, `no key ${keyId} among the ${keys.keys.length} given${changed}`);
+  const changed = signer
+    ? `; the signature was made by ${signer} in the set, so signature.keyId was changed`
+    : "";
+  say("key_known", false, `the key ${keyId} is not among the ${keys.keys.length} given${changed}`);
 }
 
-/** What a record holds outside its seal is bound by a hash inside, or signed by itself. */
+/** A record's contents outside its seal are bound by a hash inside the seal, or have their own signature. */
 async function checkBound(record: JsonObject, keys: KeySet, say: Say): Promise<void> {
   await checkContent("output_matches", "output", "outputHash", record, say);
   await checkContent("native_response_matches", "nativeResponse", "nativeResponseHash", record, say);
@@ -164,10 +164,10 @@ async function checkBound(record: JsonObject, keys: KeySet, say: Say): Promise<v
     "corrections_signed",
     forged.length === 0,
     forged.length > 0
-      ? `corrections ${forged.map((place) => `[${place}]`).join(", ")} were not signed as they are, or not for this record`
+      ? `corrections ${forged.map((place) => `[${place}]`).join(", ")} have no valid signature for this record`
       : corrections.length === 0
-        ? "no corrections in this copy; later ones are no part of the seal"
-        : `${corrections.length} signed, each by itself`,
+        ? "no corrections in this copy; later corrections are outside the seal"
+        : `${corrections.length}, each with a valid signature`,
   );
 }
 
@@ -184,7 +184,9 @@ async function checkContent(
     say(
       name,
       true,
-      wanted === null ? `there was no ${member}` : `no ${member} in this copy; ${hashMember} stands`,
+      wanted === null
+        ? `the record has no ${member}`
+        : `this copy has no ${member}; ${hashMember} remains valid`,
     );
     return;
   }
@@ -194,7 +196,7 @@ async function checkContent(
     computed === wanted,
     computed === wanted
       ? `${hashMember} is ${computed}`
-      : `${member} was changed: its SHA-256 is ${computed}; ${hashMember} says ${wanted ?? "nothing"}`,
+      : `${member} was changed: its SHA-256 is ${computed}, but ${hashMember} is ${wanted ?? "missing"}`,
   );
 }
 
@@ -207,7 +209,7 @@ async function isSignedCorrection(value: Json, receiptId: Json | undefined, keys
   return isSignedBy(key, signature.value, utf8(canonicalText(rest)));
 }
 
-/** Exactly the three members; anything more would be unsigned text that looks signed. */
+/** Requires exactly the three members; any other would be unsigned text that looks signed. */
 function signatureOf(value: Json | undefined): { keyId: string; value: string } | null {
   if (!isObject(value)) return null;
   const { alg, keyId, value: text, ...more } = value;
@@ -215,7 +217,7 @@ function signatureOf(value: Json | undefined): { keyId: string; value: string } 
   return isWhole && Object.keys(more).length === 0 ? { keyId, value: text } : null;
 }
 
-/** The answer to what is none of the four kinds. */
+/** The verification of a document of none of the four kinds. */
 export const nothing = (detail: string): Verification => ({
   verified: false,
   kind: null,

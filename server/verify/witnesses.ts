@@ -6,27 +6,27 @@ import { type Form, formOf } from "./kinds";
 import { nothing, type Say, type Verification, verifyAlone } from "./verify";
 
 /*
- * A hash says that something is not as it was, never what. A second witness can: another copy, the receipts that a
- * manifest or a lockfile was made of, or the prompt whose hash a document carries.
+ * A hash shows that something was changed, but not what. A second source can: another copy, the receipts from which a
+ * manifest or a lockfile was made, or the prompt whose hash a document contains.
  */
 
 export type Witnesses = {
   /** Another copy of the same document. */
   other?: unknown;
-  /** Receipts and records, to be held against a manifest's lines or a lockfile. */
+  /** Receipts and records, to compare with a manifest's lines or a lockfile. */
   receipts?: readonly unknown[];
-  /** Texts, to be held against a record's or a lockfile's hashes. */
+  /** Texts, to compare with a record's or a lockfile's hashes. */
   prompt?: { instructions?: string; input: string };
 };
 
-/** Verifies a document as it was saved. What stands twice in it, or after its end, makes it another document. */
+/** Verifies a document's saved text. A member that occurs twice, or text after the end, makes it invalid. */
 export async function verifyText(text: string, keys: KeySet, witnesses?: Witnesses): Promise<Verification> {
   const read = readJson(text);
-  if ("unreadable" in read) return nothing(`It is ${read.unreadable}.`);
+  if ("unreadable" in read) return nothing(`The text is ${read.unreadable}.`);
   return withWitnesses(read.value, await verifyAlone(read.value, keys, read.duplicates), keys, witnesses);
 }
 
-/** Verifies a document that was parsed, by itself and against whatever else is at hand. */
+/** Verifies a parsed document, on its own and against the given witnesses. */
 export async function verifyDocument(
   document: unknown,
   keys: KeySet,
@@ -50,14 +50,14 @@ async function withWitnesses(
     if (prompt) await checkPrompt(document, form, prompt, say);
   }
   if (other !== undefined) {
-    const found = told(document as Json, other);
-    say("same_as_other", found === "", found || "the other copy says the same");
+    const found = differencesAsText(document as Json, other);
+    say("same_as_other", found === "", found || "the other copy is identical");
   }
   return { ...alone, checks, verified: checks.every(({ ok }) => ok) };
 }
 
-/** Where two copies differ, in one line; empty: nowhere. */
-function told(one: Json | undefined, other: unknown, [here, there] = ["here", "there"]): string {
+/** The differences of two copies in one line; empty if there are none. */
+function differencesAsText(one: Json | undefined, other: unknown, [here, there] = ["here", "there"]): string {
   return differencesOf(one, other as Json | undefined) // what a parser made
     .map((each) => `${each.path} is ${shown(each.here)} ${here} and ${shown(each.there)} ${there}`)
     .join("; ");
@@ -76,19 +76,19 @@ async function checkLines(
     const id = isObject(line) ? String(line.receiptId) : shown(line);
     const receipt = given.get(id);
     if (!receipt) {
-      wrong.push(`${id} is not among the receipts given`);
+      wrong.push(`${id} is not among the given receipts`);
       continue;
     }
     const { verified, checks } = await verifyAlone(receipt, keys);
     const failed = checks.filter(({ ok }) => !ok).map(({ detail }) => detail);
-    if (!verified) wrong.push(`${id} itself does not hold: ${failed.join("; ")}`);
-    const found = told(line, manifestEntryOf(receipt), ["in the manifest", "on the receipt"]);
+    if (!verified) wrong.push(`${id} does not verify: ${failed.join("; ")}`);
+    const found = differencesAsText(line, manifestEntryOf(receipt), ["in the manifest", "on the receipt"]);
     if (found) wrong.push(`${id}: ${found}`);
   }
   say(
     "receipts_match",
     wrong.length === 0,
-    wrong.join("\n") || `${lines.length} receipts, each as the manifest says`,
+    wrong.join("\n") || `${lines.length} receipts match the manifest`,
   );
 }
 
@@ -101,15 +101,19 @@ async function checkRecord(
 ): Promise<void> {
   const record = byId(receipts).get(String(lockfile.receiptId));
   if (!record) {
-    say("receipts_match", false, `its record ${String(lockfile.receiptId)} is not among those given`);
+    say(
+      "receipts_match",
+      false,
+      `the lockfile's record ${String(lockfile.receiptId)} is not among the given receipts`,
+    );
     return;
   }
   const { verified } = await verifyAlone(record, keys);
-  const found = told(form.sealed(lockfile), await lockfileBodyOf(record));
+  const found = differencesAsText(form.sealed(lockfile), await lockfileBodyOf(record));
   say(
     "receipts_match",
     verified && found === "",
-    (verified ? "" : "the record itself does not hold; ") + (found || "it says what its record says"),
+    (verified ? "" : "the record does not verify; ") + (found || "the lockfile matches its record"),
   );
 }
 
@@ -127,16 +131,14 @@ async function checkPrompt(
     form.kind === "lockfile" ? { promptHash: await promptHashOf(hashes) } : hashes;
   const wrong = Object.entries(given)
     .filter(([name, hash]) => (document[name] ?? null) !== hash)
-    .map(
-      ([name, hash]) => `${name} is ${shown(document[name])}; of the text given it would be ${shown(hash)}`,
-    );
+    .map(([name, hash]) => `${name} is ${shown(document[name])}, but the given text has ${shown(hash)}`);
   const isOf = form.kind === "lockfile" || form.kind === "pinned record";
-  if (!isOf) say("prompt_matches", false, `a ${form.kind} carries no hash of a prompt`);
+  if (!isOf) say("prompt_matches", false, `a ${form.kind} has no prompt hash`);
   else
     say(
       "prompt_matches",
       wrong.length === 0,
-      wrong.join("; ") || "the prompt given is the one that was sent",
+      wrong.join("; ") || "the given prompt is the one that was sent",
     );
 }
 

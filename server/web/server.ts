@@ -162,7 +162,10 @@ const toOriginForm = (target: string) =>
   /^https?:\/\//i.test(target) ? target.replace(/^\w+:\/\/[^/?#]*\/?/, "/") : target;
 
 const FAILURE = JSON.stringify({
-  detail: { code: "InternalFailure" satisfies ErrorCode, message: INTERNAL_FAILURE },
+  detail: {
+    code: "InternalFailure",
+    message: "Something went wrong on our side. The error has been logged. Try again later.",
+  },
 });
 
 function lineOf({ code }: NodeJS.ErrnoException): string {

@@ -178,7 +178,7 @@ describe("refused at its field, and nothing is sent or written", () => {
   const BASE64 = ["document", "dataBase64"];
   const MB = 1024 * 1024;
   test.each<[string, () => Promise<object> | object, (string | number)[], RegExp]>([
-    ["a PDF cut short", () => ({ document: encoded(pdf.subarray(0, 700)) }), BASE64, /cut short/],
+    ["a PDF cut short", () => ({ document: encoded(pdf.subarray(0, 700)) }), BASE64, /incomplete/],
     ["a locked PDF", async () => ({ document: encoded(await makeLockedPdf()) }), BASE64, /encrypted/],
     ["a PDF without text", async () => ({ document: encoded(await makePdf([""])) }), BASE64, /no text/],
     [
@@ -187,7 +187,7 @@ describe("refused at its field, and nothing is sent or written", () => {
       BASE64,
       /more than 300 pages/,
     ],
-    ["what is no PDF", () => ({ document: encoded(Buffer.from("A letter")) }), BASE64, /no PDF/],
+    ["what is no PDF", () => ({ document: encoded(Buffer.from("A letter")) }), BASE64, /not a PDF/],
     ["a PDF said to be text", () => ({ document: encoded(pdf, "text/plain") }), BASE64, /is a PDF/],
     [
       "text that is none",
@@ -255,7 +255,7 @@ describe("refused at its field, and nothing is sent or written", () => {
       "an artifact that only says it is a PDF",
       async () => ({ document: { artifactId: await upload(Buffer.from("A letter")) } }),
       ["document", "artifactId"],
-      /no PDF/,
+      /not a PDF/,
     ],
     [
       "an artifact too large",
