@@ -130,7 +130,7 @@ function readArguments(args: string[], program: string) {
 
 function shown({ verified, kind, id, checks }: Verification, said: string[]): string {
   const lines = checks.map(
-    ({ name, ok, detail }) => `${ok ? "ok   " : "FALSE"}  ${name.padEnd(23)}  ${detail}`,
+    ({ name, ok, detail }) => `${ok ? "ok   " : "FAIL "}  ${name.padEnd(23)}  ${detail}`,
   );
   const found = said.map((sentence) => `found  ${"".padEnd(23)}  ${sentence}`);
   const what = kind === null ? "This" : `${kind} ${id ?? "without an id"}`;

@@ -104,7 +104,7 @@ describe("one changed byte is told, and ends with 1", () => {
 
   test("of what hashes bind: the member", { timeout: 60_000 }, async () => {
     const out = await said("record", "10 935 m", "10 936 m");
-    expect(out).toMatch(/^FALSE +output_matches +output was changed/m);
+    expect(out).toMatch(/^FAIL +output_matches +output was changed/m);
     expect(out).toContain('output.text is "Deep — 10 936 m." and was "Deep — 10 935 m." when it was hashed');
     expect(await said("record", "-0.25", "-0.26")).toContain(
       "nativeResponse.output[0].logprob is -0.26 and was -0.25",
@@ -135,7 +135,7 @@ describe("one changed byte is told, and ends with 1", () => {
       "--against",
       at("made/record.json"),
     );
-    expect(out).toMatch(/^FALSE +same_as_other +settings.temperature is 0.21 here and 0.2 there$/m);
+    expect(out).toMatch(/^FAIL +same_as_other +settings.temperature is 0.21 here and 0.2 there$/m);
     expect(out).not.toContain("one byte");
   });
 

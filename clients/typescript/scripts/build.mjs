@@ -1,6 +1,6 @@
 /*
- * Makes dist: each entry as one module of JavaScript, with the code it shares with the service inside, and declarations
- * beside them. Nothing of the service is needed where the package is installed.
+ * Builds dist: each entry as one JavaScript module that includes the code shared with the service, and its type
+ * declarations. The installed package needs nothing of the service.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ const shared = {
   outdir: join(here, "dist"),
   logLevel: "warning",
 };
-// The service's own files name each other from its root; what is left is a package.
+// The service's own files are imported from its root; every other import is a package.
 const own = { alias: { "@/server": join(root, "server"), "@/scripts": join(root, "scripts") } };
 await build({
   ...shared,
@@ -45,7 +45,7 @@ await build({
 const compiler = join(root, "node_modules/typescript/bin/tsc");
 execFileSync(process.execPath, [compiler, "-p", join(here, "tsconfig.build.json")], { stdio: "inherit" });
 
-// Node's own way of finding modules wants names with their endings.
+// Node's module resolution needs file extensions.
 for (const file of filesIn(types)) {
   const text = readFileSync(file, "utf8").replace(
     /(from |import\()"((?:\.|@\/)[^"]*)"/g,

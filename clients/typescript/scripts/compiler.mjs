@@ -1,4 +1,4 @@
-/* The compiler's syntax trees, which TypeScript 7 has no counterpart of yet, for the generator that writes by them. */
+/* The compiler's syntax tree API, which TypeScript 7 does not have yet, for the generator that needs it. */
 import { ts } from "@ts-morph/common";
 
 export default ts;

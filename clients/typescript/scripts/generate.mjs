@@ -1,6 +1,6 @@
 /*
- * Writes src/openapi.gen.ts, the types of every operation, from docs/openapi.json. Quick when the document is the one
- * they were made of: the first line of what is written names its hash.
+ * Generates src/openapi.gen.ts, the types of every operation, from docs/openapi.json. Does nothing if the document has not
+ * changed: the first line of the generated file contains its hash.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -17,9 +17,7 @@ const isCurrent = existsSync(TARGET) && readFileSync(TARGET, "utf8").startsWith(
 if (!isCurrent) {
   await import("./use-compiler.mjs");
   const { default: openapi, astToString } = await import("openapi-typescript").catch((error) => {
-    console.error(
-      "The types of the client cannot be made: run `npm install`, package.json has new packages.",
-    );
+    console.error("Cannot generate the client's types, because packages are missing. Run `npm install`.");
     throw error;
   });
   const types = astToString(await openapi(text, { defaultNonNullable: false, silent: true }));

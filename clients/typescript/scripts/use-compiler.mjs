@@ -1,4 +1,4 @@
-/* Gives openapi-typescript, where it asks for `typescript`, the syntax trees of compiler.mjs. */
+/* Resolves `typescript` to compiler.mjs for openapi-typescript. */
 import { register } from "node:module";
 
 const compiler = new URL("./compiler.mjs", import.meta.url).href;

@@ -2,7 +2,7 @@ import type { Core, Schemas } from "./client";
 
 type Fields = Omit<Schemas["ModelAdapterUploadInput"], "file">;
 
-/** The fields of the form, and the file: a File of a browser, or of Node `await openAsBlob(path)` with its name. */
+/** The fields of the form and the file: a File in a browser, or in Node `await openAsBlob(path)` with its name. */
 export type AdapterUpload = Fields & {
   file: Blob;
   filename?: string;
@@ -10,7 +10,7 @@ export type AdapterUpload = Fields & {
   signal?: AbortSignal;
 };
 
-/** Sends the fields before the file, so that what is wrong with them is told before its bytes are sent. */
+/** Sends the fields before the file, so that errors in them are reported before the file is sent. */
 export async function uploadAdapter(
   core: Core,
   { file, filename = "weights.safetensors", projectId = core.projectId, signal, ...fields }: AdapterUpload,
@@ -29,5 +29,5 @@ export async function uploadAdapter(
       signal: signal ?? null,
     }),
   );
-  return (await response.json()) as Schemas["ModelAdapter"]; // what the operation declares
+  return (await response.json()) as Schemas["ModelAdapter"]; // as the operation declares
 }

@@ -1,7 +1,7 @@
 import type { Core, Schemas } from "./client";
 import { CapstanError, IntegrityError } from "./errors";
 
-/** As receipts and jobs list them. */
+/** An artifact as listed in receipts and jobs. */
 export type Artifact = Pick<Schemas["JobArtifactRef"], "artifactId" | "sha256" | "filename" | "mediaType">;
 
 export type Download = {
@@ -11,7 +11,7 @@ export type Download = {
   sha256: string;
 };
 
-/** An artifact's bytes as they come, unchecked. */
+/** An artifact's bytes as they arrive, not verified. */
 export function openArtifact(
   core: Pick<Core, "base" | "transport">,
   jobId: string,
@@ -27,14 +27,17 @@ export function openArtifact(
   );
 }
 
-/** Throws IntegrityError unless the bytes with this hash are the ones that were sealed. */
+/** Throws IntegrityError unless this hash is the one that the receipt seals. */
 export function requireSealed(artifact: Pick<Artifact, "artifactId" | "sha256">, sha256: string): void {
   const sealed = artifact.sha256?.replace(/^sha256:/, "").toLowerCase();
   if (sealed === sha256) return;
   const facts = { artifactId: artifact.artifactId, sealed: sealed ?? null, downloaded: sha256 };
   if (!sealed)
-    throw new IntegrityError(`No hash is known of ${artifact.artifactId} to hold it against.`, facts);
-  throw new IntegrityError(`${artifact.artifactId} is not what was sealed: its SHA-256 differs.`, facts);
+    throw new IntegrityError(`${artifact.artifactId} cannot be verified: no SHA-256 is known for it.`, facts);
+  throw new IntegrityError(
+    `${artifact.artifactId} was changed: its SHA-256 is not the one that the receipt seals.`,
+    facts,
+  );
 }
 
 export async function download(
@@ -50,7 +53,11 @@ export async function download(
   } catch (cause) {
     if (signal?.aborted) throw cause;
     const facts = { status: 0, code: "Unreachable", retryable: true };
-    throw new CapstanError(`The download of ${artifact.artifactId} broke off.`, facts, { cause });
+    throw new CapstanError(
+      `The download of ${artifact.artifactId} was interrupted. Download it again.`,
+      facts,
+      { cause },
+    );
   }
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   const sha256 = [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");

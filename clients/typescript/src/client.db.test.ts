@@ -280,7 +280,7 @@ describe("errors", () => {
       expect(JSON.stringify(shown)).not.toContain(tenant.key.slice(8));
     }
     expect(() => createClient({ baseUrl: echo, apiKey: `${tenant.key}\n` })).toThrow(/line break/);
-    expect(() => createClient({ baseUrl: "https://a:b@example.com" })).toThrow(/without a name/);
+    expect(() => createClient({ baseUrl: "https://a:b@example.com" })).toThrow(/without a user name/);
   });
 });
 

@@ -39,13 +39,13 @@ type Call<M extends Method> = <P extends PathsWith<M>>(
 ) => Promise<Answer<P, M>>;
 
 export type ClientOptions = TransportOptions & {
-  /** Of requests that name none; not needed with a key that is bound to a project. */
+  /** The project for requests that name none; not needed with a key bound to a project. */
   projectId?: string | undefined;
 };
 
 export type JobEvent = Schemas["JobEvent"];
 
-/** What the helpers of this package need of the client. */
+/** The parts of the client that this package's helpers need. */
 export type Core = {
   base: string;
   transport: Transport;
@@ -55,43 +55,43 @@ export type Core = {
 };
 
 export type Client = {
-  /** Any operation of the API by its method and path, typed; answers with its JSON and throws CapstanError for all but 2xx. */
+  /** Any operation of the API by its method and path, typed. Returns its JSON; throws CapstanError unless the status is 2xx. */
   get: Call<"get">;
   post: Call<"post">;
   put: Call<"put">;
   patch: Call<"patch">;
   delete: Call<"delete">;
-  /** A request to any path of the service, for answers that are no JSON. Throws for all but 2xx. */
+  /** A request to any path of the service, for responses that are not JSON. Throws unless the status is 2xx. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** Runs a capability to its end: at once or as a job, as the capability is run. */
+  /** Runs a capability to its end, synchronously or as a job, depending on the capability. */
   runAndWait<Output = unknown>(
     capability: string,
     input: Record<string, unknown>,
     options?: RunOptions,
   ): Promise<Run<Output>>;
-  /** Submits a durable job and answers with it as it stands. */
+  /** Submits a durable job and returns it. */
   submit(
     capability: string,
     input: Record<string, unknown>,
     options?: RequestOptions & { signal?: AbortSignal },
   ): Promise<Schemas["Job"]>;
-  /** Waits for a job that was submitted; also goes on with one after a timeout or an approval. */
+  /** Waits for a submitted job; also continues the wait after a timeout or an approval. */
   waitForJob<Output = unknown>(jobId: string, options?: WaitOptions): Promise<Run<Output>>;
-  /** Runs a capability and tells its text as it is written. */
+  /** Runs a capability and streams its text. */
   stream(capability: string, input: Record<string, unknown>, options?: StreamOptions): Promise<StreamRun>;
-  /** A job's events as they are written, to its end. */
+  /** A job's events as they are written, until its end. */
   jobEvents(jobId: string, options?: FollowOptions): AsyncGenerator<JobEvent>;
-  /** The bytes of an artifact, held against the SHA-256 that the receipt seals. */
+  /** The bytes of an artifact, verified against the SHA-256 in the receipt. */
   download(jobId: string, artifact: Artifact, options?: { signal?: AbortSignal }): Promise<Download>;
-  /** Uploads LoRA weights; a file-backed Blob is read as it is sent. */
+  /** Uploads LoRA weights; a file-backed Blob is read while it is sent. */
   uploadAdapter(upload: AdapterUpload): Promise<Schemas["ModelAdapter"]>;
-  /** Verifies a receipt, pinned record, manifest or lockfile by the keys the service publishes, or by these. */
+  /** Verifies a receipt, pinned record, manifest or lockfile with the service's published keys, or with the given ones. */
   verify(document: unknown, options?: Witnesses & { keys?: KeySet }): Promise<Verification>;
-  /** The keys that verify, as the service publishes them. */
+  /** The service's published keys for verification. */
   keySet(): Promise<KeySet>;
 };
 
-/** Where a POST under an idempotency key is one submission, however often it is sent. */
+/** The paths where a POST with an idempotency key is safe to repeat. */
 export const KEYED = [
   "/v1/audio/speech",
   "/v1/capabilities/{capability_key}/invoke",
@@ -110,7 +110,7 @@ export const KEYED = [
 ] as const satisfies PathsWith<"post">[];
 const isKeyed = (path: string) => (KEYED as readonly string[]).includes(path);
 
-/** A client of one Capstan service. It keeps the key to itself. */
+/** A client of one Capstan service. The key cannot be read from it. */
 export function createClient(options: ClientOptions): Client {
   const base = baseOf(options.baseUrl);
   const transport = transportOf(options);
@@ -119,18 +119,18 @@ export function createClient(options: ClientOptions): Client {
   const call =
     <M extends Method>(method: M): Call<M> =>
     async (path, ...[init]) => {
-      const given = (init ?? {}) as { headers?: HeadersInit; body?: unknown }; // as `Call` asks for them
+      const given = (init ?? {}) as { headers?: HeadersInit; body?: unknown }; // as `Call` requires
       const headers = new Headers(given.headers);
       if (method === "post" && isKeyed(path) && !headers.has("idempotency-key"))
         headers.set("idempotency-key", keyIn(given.body) ?? newIdempotencyKey());
-      // The pair of path and init was checked where this was called; for the library it is any pair.
+      // The pair of path and init was type-checked at the call; the library accepts any pair.
       const request = api.request as unknown as (
         method: string,
         path: string,
         init: object,
       ) => Promise<{ data?: unknown }>;
       const { data } = await request(method, path, { ...given, headers: Object.fromEntries(headers) });
-      return data as never; // what the operation declares
+      return data as never; // as the operation declares
     };
 
   const [get, post] = [call("get"), call("post")];
@@ -172,7 +172,7 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** The key of a body that has one of its own. */
+/** The idempotency key in a body, if it has one. */
 function keyIn(body: unknown): string | undefined {
   const key = typeof body === "object" && body !== null && "idempotencyKey" in body && body.idempotencyKey;
   return typeof key === "string" && key.trim() !== "" ? key : undefined;
@@ -183,13 +183,13 @@ const OVER = new Set(["succeeded", "failed", "canceled"]);
 async function* jobEvents(core: Core, jobId: string, options: FollowOptions = {}): AsyncGenerator<JobEvent> {
   const url = `${core.base}/v1/jobs/${encodeURIComponent(jobId)}/events`;
   let wasOver = false;
-  // The service ends the stream behind the last event of an ended job: behind what people did to it after its end, too.
+  // The service ends the stream after the last event of an ended job, including events after its end.
   const isOver = async (last: StreamFrame | null, isWhole: boolean) => {
     wasOver ||= last !== null && OVER.has(last.event.replace(/^job\./, ""));
     if (wasOver) return isWhole;
     const init = { params: { path: { job_id: jobId } }, signal: options.signal ?? null };
     wasOver = OVER.has((await core.get("/v1/jobs/{job_id}", init)).status);
-    return false; // it may have ended since the stream did: what came last is asked for once more
+    return false; // the job may have ended after the stream did, so the last events are requested once more
   };
   for await (const { data } of follow(core.transport, url, options, isOver)) yield data as JobEvent;
 }

@@ -1,20 +1,20 @@
-/** What a refusal says beyond its sentence. */
+/** The facts of an error, in addition to its message. */
 export type ErrorFacts = {
-  /** Of HTTP; 0 where no answer came. */
+  /** The HTTP status; 0 if there was no response. */
   status: number;
   code: string;
   details?: Record<string, unknown>;
-  /** May the same request be sent again under the same idempotency key? */
+  /** Whether the same request may be sent again with the same idempotency key. */
   retryable?: boolean;
   retryAfterSeconds?: number | undefined;
   nextAction?: string | undefined;
   requestId?: string | undefined;
-  /** The execution that this is the end of; its record and receipt can be read. */
+  /** The execution that ended with this error; its record and receipt can be read. */
   executionId?: string | undefined;
   receiptId?: string | undefined;
 };
 
-/** Everything this client throws by itself; what an AbortSignal throws comes through as it is. */
+/** Every error of this client. Reasons of an AbortSignal are thrown unchanged. */
 export class CapstanError extends Error {
   override readonly name: string = "CapstanError";
   readonly status: number;
@@ -41,12 +41,12 @@ export class CapstanError extends Error {
   }
 }
 
-/** A job or an execution that ended as something else than succeeded. */
+/** A job or an execution that ended without success. */
 export class RunFailedError extends CapstanError {
   override readonly name = "RunFailedError";
 }
 
-/** A job that waits for a person: show them `approvalUrl`. The job goes on by itself once they have decided. */
+/** A job that needs a person's approval: show them `approvalUrl`. The job continues automatically once they approve. */
 export class AwaitingApprovalError extends CapstanError {
   override readonly name = "AwaitingApprovalError";
   readonly jobId: string;
@@ -65,23 +65,26 @@ export class AwaitingApprovalError extends CapstanError {
   }
 }
 
-/** Waiting ended before the job did. The job goes on: wait for it again, do not submit it again. */
+/** The wait ended before the job did. The job continues: wait for it again, do not submit it again. */
 export class WaitTimeoutError extends CapstanError {
   override readonly name = "WaitTimeoutError";
   readonly jobId: string;
 
   constructor(jobId: string, seconds: number) {
-    super(`${jobId} had not ended after ${seconds} seconds; it goes on.`, {
-      status: 200,
-      code: "wait_timeout",
-      nextAction: "poll",
-      executionId: jobId,
-    });
+    super(
+      `${jobId} had not ended after ${seconds} seconds. The job continues; wait for it again instead of resubmitting.`,
+      {
+        status: 200,
+        code: "wait_timeout",
+        nextAction: "poll",
+        executionId: jobId,
+      },
+    );
     this.jobId = jobId;
   }
 }
 
-/** Bytes that are not what the receipt sealed. */
+/** Bytes that do not match the receipt. */
 export class IntegrityError extends CapstanError {
   override readonly name = "IntegrityError";
 
@@ -96,10 +99,10 @@ const isObject = (value: unknown): value is Json =>
 const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 const number = (value: unknown) => (typeof value === "number" && Number.isFinite(value) ? value : undefined);
 
-/** Statuses that may pass by themselves, where the answer does not say. */
+/** Statuses that may be temporary, if the response does not say. */
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 
-/** The error of an answer, by what it says: `{detail: {code, message, …}}`, a list of what is wrong with the fields, or any text. */
+/** The error of a response: from `{detail: {code, message, …}}`, a list of validation errors, or any text. */
 export function errorOf(response: Response, body: string): CapstanError {
   const parsed = parse(body);
   const outer = isObject(parsed) ? parsed : {};
@@ -149,10 +152,10 @@ function sentenceOf(issues: Json[]): string {
 
 const plain = (response: Response, body: string) => {
   const start = /<[a-z!]/i.test(body) ? "" : body.trim().slice(0, 200);
-  return `The service answered ${response.status}${start ? `: ${start}` : ""}.`;
+  return `The service responded with ${response.status}${start ? `: ${start}` : ""}.`;
 };
 
-/** Retry-After as HTTP has it: seconds, or a date. */
+/** Retry-After as in HTTP: seconds, or a date. */
 function secondsOf(header: string | null): number | undefined {
   if (header === null) return undefined;
   if (/^\d+$/.test(header.trim())) return Number(header);

@@ -4,7 +4,7 @@ import { sleep, type Transport } from "./transport";
 /** One frame of an event stream. */
 export type StreamFrame = { id: string; event: string; data: unknown };
 
-/** The frames of a body as they come; one that the end cuts off is left out, since its like comes again. */
+/** The frames of a body as they arrive; an incomplete last one is dropped, because it is sent again. */
 export async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamFrame> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -22,7 +22,7 @@ export async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerato
       }
     }
   } finally {
-    await reader.cancel().catch(() => {}); // of a stream that broke
+    await reader.cancel().catch(() => {}); // of an interrupted stream
   }
 }
 
@@ -39,18 +39,18 @@ function frameOf(block: string): StreamFrame | null {
 
 export type FollowOptions = {
   signal?: AbortSignal | undefined;
-  /** Goes on after this frame. */
+  /** Resumes after this frame. */
   lastEventId?: string | undefined;
-  /** Before a connection that broke is made again, times the connections without a new frame; 500 when not given. */
+  /** The delay before reconnecting, multiplied by the connections without a new frame; 500 by default. */
   reconnectMs?: number | undefined;
 };
 
 const MOST_EMPTY = 8;
 
 /**
- * Follows a stream to its end over however many connections it takes: each goes on after the last frame that came, so
- * none is lost, and what comes again is left out, so none is doubled. After each connection `isOver` says whether that was
- * the end; `isWhole`: the service ended it, it did not break.
+ * Follows a stream to its end and reconnects as needed. Each connection resumes after the last received frame and drops
+ * repeated ones, so no frame is lost or duplicated. After each connection, `isOver` decides whether the stream has ended;
+ * `isWhole` means that the service closed the connection normally.
  */
 export async function* follow(
   transport: Transport,
@@ -67,7 +67,7 @@ export async function* follow(
       const headers = { accept: "text/event-stream", ...(seen ? { "last-event-id": seen } : {}) };
       const response = await transport(new Request(url, { headers, signal: signal ?? null }));
       if (!response.body)
-        throw new CapstanError("The stream had no body.", { status: 200, code: "Unreadable" });
+        throw new CapstanError("The stream response has no body.", { status: 200, code: "Unreadable" });
       for await (const frame of framesOf(response.body)) {
         if (frame.id !== "" && !isAfter(frame.id, seen)) continue;
         seen = frame.id || seen;
@@ -82,7 +82,7 @@ export async function* follow(
     if (seen !== before) empty = 0;
     if (empty >= MOST_EMPTY)
       throw new CapstanError(
-        "The stream broke off again and again.",
+        "The stream was interrupted too often.",
         { status: 0, code: "Unreachable", retryable: true },
         { cause: broken },
       );
@@ -90,6 +90,6 @@ export async function* follow(
   }
 }
 
-/** Ids are numbers that grow, longer than a number of JavaScript can tell apart. */
+/** Ids are increasing integers, too large for exact JavaScript numbers. */
 const isAfter = (id: string, seen: string) =>
   seen === "" || id.length > seen.length || (id.length === seen.length && id > seen);

@@ -5,22 +5,22 @@ import { type RequestOptions, type Run, receiptOf, submission } from "./run";
 
 export type StreamOptions = RequestOptions & {
   signal?: AbortSignal | undefined;
-  /** Before a connection that broke is made again, times the tries; 500 when not given. */
+  /** The delay before reconnecting, multiplied by the attempts; 500 by default. */
   reconnectMs?: number | undefined;
 };
 
-/** A streaming execution. It goes on whether or not it is read; it is read once. */
+/** A streaming execution. It continues even if it is not read; it can be read only once. */
 export type StreamRun = AsyncIterable<StreamFrame> & {
   executionId: string;
-  /** Its text, piece by piece: together exactly what the execution wrote. Throws RunFailedError where it fails. */
+  /** The text in pieces; together they are the complete output. Throws RunFailedError if the execution fails. */
   text(): AsyncGenerator<string>;
-  /** How it ended, after reading what was not read. Throws RunFailedError where it failed. */
+  /** Reads the rest and returns the result. Throws RunFailedError if the execution failed. */
   result<Output = unknown>(): Promise<Run<Output>>;
 };
 
 const LAST = new Set(["execution.succeeded", "execution.failed"]);
 
-/** Starts a streaming execution; its frames are followed over every cut to the last one. */
+/** Starts a streaming execution and follows its frames to the last one, reconnecting as needed. */
 export async function stream(
   core: Core,
   capability: string,
@@ -58,7 +58,7 @@ export async function stream(
     async result<Output>() {
       for await (const _ of frames);
       if (!end)
-        throw new CapstanError("The stream was left before its end.", {
+        throw new CapstanError("Reading the stream stopped before its end.", {
           status: 0,
           code: "StreamLeft",
           executionId,

@@ -1,37 +1,37 @@
 import { CapstanError, errorOf } from "./errors";
 
 export type RetryOptions = {
-  /** How often a request is sent at most; 8 when not given. */
+  /** The most times a request is sent; 8 by default. */
   attempts?: number;
-  /** Before the next try, times the tries made, where the service does not say; 750 when not given. */
+  /** The delay before a retry if the service sends none, multiplied by the attempts made; 750 by default. */
   waitMs?: number;
-  /** A longer Retry-After is not waited for, but thrown; 60 when not given. */
+  /** A longer Retry-After is thrown instead of waited for; 60 by default. */
   longestWaitSeconds?: number;
 };
 
 export type TransportOptions = {
-  /** Where the service is: `https://capstan.example.com`. */
+  /** The service's URL: `https://capstan.example.com`. */
   baseUrl: string;
-  /** Sent as `Authorization: Bearer`. Without one only what is open to anybody is answered. */
+  /** Sent as `Authorization: Bearer`. Without it only public operations work. */
   apiKey?: string | undefined;
-  /** What is used in the place of the runtime's own. */
+  /** Replaces the runtime's own `fetch`. */
   fetch?: typeof fetch | undefined;
   retry?: RetryOptions | undefined;
 };
 
-/** Sends a request, again where that is safe, and answers with a response that is 2xx; all else is thrown. */
+/** Sends a request, with retries where they are safe, and returns a 2xx response; anything else is thrown. */
 export type Transport = (request: Request) => Promise<Response>;
 
 const IDEMPOTENCY = "idempotency-key";
 const SAFE = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * The way to the service. Only what cannot run twice is ever sent again: reads, and writes under an idempotency key,
- * which the service runs once however often they come. The key is in no error and in nothing that can be inspected.
+ * The transport to the service. Only requests that cannot run twice are retried: reads, and writes with an idempotency key,
+ * which the service runs only once. The API key is in no error and in nothing that can be inspected.
  */
 export function transportOf({ baseUrl, apiKey, fetch: given, retry = {} }: TransportOptions): Transport {
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))
-    throw new TypeError("apiKey holds a character that no key has: a line break, perhaps.");
+    throw new TypeError("apiKey contains an invalid character, such as a line break.");
   const base = baseOf(baseUrl);
   const { attempts = 8, waitMs = 750, longestWaitSeconds = 60 } = retry;
   const hidden = (text: string) => (apiKey ? text.replaceAll(apiKey, "[key]") : text);
@@ -49,7 +49,7 @@ export function transportOf({ baseUrl, apiKey, fetch: given, retry = {} }: Trans
   }
 
   return async (request) => {
-    // The key goes to this service alone, whatever address a request was made for.
+    // The key is sent only to this service, whatever URL a request has.
     if (apiKey !== undefined && isWithin(request.url, base))
       request.headers.set("authorization", `Bearer ${apiKey}`);
     const isRepeatable = SAFE.has(request.method) || request.headers.has(IDEMPOTENCY);
@@ -66,39 +66,42 @@ export function transportOf({ baseUrl, apiKey, fetch: given, retry = {} }: Trans
   };
 }
 
-/** An error that names an execution is how that ended: under the same key it would only be told again. */
+/** An error with an execution id is that execution's result: a retry with the same key would return it again. */
 const isPassing = (error: unknown): error is CapstanError =>
   error instanceof CapstanError && error.retryable && error.executionId === undefined;
 
 function unreachable(base: string, cause: unknown, hidden: (text: string) => string): CapstanError {
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   const code = inner instanceof Error && "code" in inner ? String(inner.code) : undefined;
-  const why = code ?? (inner instanceof Error ? hidden(inner.message) : "no answer");
-  return new CapstanError(`${base} could not be reached: ${why}.`, {
-    status: 0,
-    code: "Unreachable",
-    details: { reason: why },
-    retryable: true,
-  });
+  const why = code ?? (inner instanceof Error ? hidden(inner.message) : "no response");
+  return new CapstanError(
+    `${base} could not be reached: ${why}. Check the base URL and that the service is running.`,
+    {
+      status: 0,
+      code: "Unreachable",
+      details: { reason: why },
+      retryable: true,
+    },
+  );
 }
 
-/** The address that paths are added to. One that ends with /v1 is taken too: paths begin with that. */
+/** The URL that paths are appended to. A URL ending in /v1 is accepted too, because paths start with it. */
 export function baseOf(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
-    throw new TypeError("baseUrl is no http or https address without a name and password.");
+    throw new TypeError("baseUrl must be an http or https URL without a user name and password.");
   return url.origin + url.pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
 }
 
 const isWithin = (url: string, base: string) => url.startsWith(`${base}/`);
 
-/** Under one of these a submission is made once, however often it is sent. */
+/** A new idempotency key, with which a submission runs only once. */
 export function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return `run-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** Waits; throws the signal's reason when that comes first. */
+/** Waits; throws the signal's reason if it aborts first. */
 export function sleep(ms: number, signal?: AbortSignal | null): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

@@ -1,4 +1,4 @@
-/** How evidence is verified: the service's own rule, from a document's text and public keys alone. */
+/** Verifies evidence with the service's own code, from a document's text and public keys only. */
 export {
   type Check,
   type KeySet,

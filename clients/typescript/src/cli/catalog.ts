@@ -16,7 +16,7 @@ export async function listCapabilities(
   terminal.answer(found, rows.length === 0 ? "None." : table(rows));
 }
 
-/** What does this? In the asker's own words. */
+/** Finds capabilities for an outcome, described in plain words. */
 export async function findCapability(terminal: Terminal, options: Common, words: string[]): Promise<void> {
   const client = clientOf(options, true);
   const found = await client.post("/v1/capabilities/resolve", {
@@ -27,7 +27,12 @@ export async function findCapability(terminal: Terminal, options: Common, words:
     `${Math.round(confidence * 100)} %`,
     commandOf(capabilityKey, runHint?.exampleInput ?? {}),
   ]);
-  terminal.answer(found, rows.length === 0 ? "Nothing fits." : table(rows));
+  terminal.answer(
+    found,
+    rows.length === 0
+      ? "No capability matches. Describe the outcome in other words, or file a capability request."
+      : table(rows),
+  );
 }
 
 export async function describeCapability(terminal: Terminal, options: Common, key: string): Promise<void> {

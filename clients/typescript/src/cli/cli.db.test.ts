@@ -302,7 +302,7 @@ test("a key is kept from standard input alone, for its owner alone, and sent to 
     tenant.projectId,
   );
   const elsewhere = { ...env, CAPSTAN_BASE_URL: server.url.replace("127.0.0.1", "localhost") };
-  expect((await refused(EXIT_CODES.usage, ["whoami"], { env: elsewhere })).message).toContain("no key");
+  expect((await refused(EXIT_CODES.usage, ["whoami"], { env: elsewhere })).message).toContain("No API key");
   await answer(["logout"], { env });
   expect(readdirSync(join(home, "capstan"))).toEqual([]);
 });
@@ -380,7 +380,7 @@ test("login that cannot go on says why, and leaves neither a session nor a file"
   expect(denied).toMatchObject({ code: "LoginNotApproved", message: expect.stringContaining("denied") });
   expect(unclear.message).toContain("--project");
   for (const id of [tenant.projectId, tenant.otherProjectId]) expect(unclear.message).toContain(id);
-  expect(viewer.message).toContain("no project in which you may make a key");
+  expect(viewer.message).toContain("You cannot create a key in any project");
   expect(strange.message).toContain("cpr_of_strangers");
   const { rows } = await pool.query(
     "SELECT id FROM session WHERE kind = 'device' AND revoked_at IS NULL AND user_id = ANY($1)",
@@ -407,7 +407,7 @@ test("a person at a terminal chooses the project by its number; the only one is 
   ];
   expect((await chooseProject(terminal, projects, undefined)).id).toBe("cpr_b");
   expect(notes[0]).toMatch(/1 {2}cpr_a {2}Project cpr_a {2}North\n {2}2 {2}cpr_b/);
-  expect(notes.slice(1)).toEqual(["0 is none of the numbers.", "three is none of the numbers."]);
+  expect(notes.slice(1)).toEqual(["0 is not one of the numbers.", "three is not one of the numbers."]);
   expect((await chooseProject(terminal, projects.slice(0, 1), undefined)).id).toBe("cpr_a");
   expect((await chooseProject(terminal, projects, "cpr_a")).id).toBe("cpr_a");
   expect(given).toEqual([]);

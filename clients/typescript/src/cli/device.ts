@@ -4,28 +4,29 @@ import { CapstanError } from "../errors";
 import { sleep } from "../transport";
 import type { Terminal } from "./terminal";
 
-/** How this machine is named where a person approves it, and in the list of their keys and sessions. */
+/** The name of this machine on the approval page, and in the person's lists of keys and sessions. */
 export const machineName = () => `capstan on ${hostname().replace(/[^\x21-\x7e]/g, "")}`.slice(0, 80).trim();
 
-/** Shows a code, and answers with the session once a person has approved it in a browser. */
+/** Shows a code, and returns the session once a person has approved it in a browser. */
 export async function signInDevice(terminal: Terminal, baseUrl: string): Promise<Schemas["DeviceToken"]> {
   const open = createClient({ baseUrl });
   const started = await open.post("/v1/auth/device/start", { body: { clientName: machineName() } });
   const minutes = Math.round(started.expiresIn / 60);
   terminal.note(
-    `Open ${started.verificationUriComplete}\nand approve the code ${started.userCode} (it holds for ${minutes} minutes).`,
+    `Open ${started.verificationUriComplete}\nand approve the code ${started.userCode} within ${minutes} minutes.`,
   );
   return approved(open, started);
 }
 
-/** Asks every `interval` seconds. The service says by 428 that nobody has decided yet, and by 410 that nobody will. */
+/** Polls every `interval` seconds. 428 means that the decision is pending, 410 that there will be none. */
 async function approved(
   open: Client,
   { deviceCode, interval, expiresIn }: Schemas["DeviceLoginStarted"],
 ): Promise<Schemas["DeviceToken"]> {
   const deadline = Date.now() + expiresIn * 1000;
   for (let seconds = interval; ; ) {
-    if (Date.now() + seconds * 1000 > deadline) throw notApproved("Nobody approved the code in time.");
+    if (Date.now() + seconds * 1000 > deadline)
+      throw notApproved("The code expired before it was approved. Run `capstan login` again.");
     await sleep(seconds * 1000);
     try {
       return await open.post("/v1/auth/device/token", { body: { deviceCode } });

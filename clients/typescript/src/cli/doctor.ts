@@ -3,7 +3,7 @@ import { CapstanError } from "../errors";
 import { type Common, clientOf, readSaved, settingsOf } from "./settings";
 import { Ended, EXIT_CODES, type Terminal } from "./terminal";
 
-/** Who and where the key is. */
+/** Shows the key's identity, project and environment. */
 export async function whoami(terminal: Terminal, options: Common): Promise<void> {
   const client = clientOf(options);
   const [session, place] = await Promise.all([
@@ -20,7 +20,7 @@ export async function whoami(terminal: Terminal, options: Common): Promise<void>
     `${account} (${session.principalKind} ${session.principalId})`,
     ...(login ? [`login         ${login.account}, ${login.sessionId} until ${login.endsAt}`] : []),
     `organization  ${place.organization?.displayName ?? "none"} ${place.organization?.id ?? ""}`,
-    `project       ${place.project ? `${place.project.displayName} ${place.project.id}` : "named by each request"}`,
+    `project       ${place.project ? `${place.project.displayName} ${place.project.id}` : "set by each request"}`,
     `environment   ${session.environment}`,
     `scopes        ${session.scopes.join(" ")}`,
     `expires       ${session.expiresAt ?? "never"}`,
@@ -31,7 +31,7 @@ export async function whoami(terminal: Terminal, options: Common): Promise<void>
 
 type Check = { name: string; ok: boolean; detail: string; next?: string };
 
-/** Looks at everything a command needs and says what to do about what is not there. */
+/** Checks everything that a command needs, and says how to fix what is missing. */
 export async function doctor(terminal: Terminal, options: Common, capabilities: string[]): Promise<void> {
   const settings = settingsOf(options);
   const checks: Check[] = [];
@@ -47,31 +47,31 @@ export async function doctor(terminal: Terminal, options: Common, capabilities: 
   };
   const isThere = await check(
     "healthz",
-    "Check CAPSTAN_BASE_URL or --base-url, and that the service runs.",
+    "Check CAPSTAN_BASE_URL or --base-url, and that the service is running.",
     async () => {
       const response = await client.fetch("/healthz");
-      const { status } = (await response.json()) as { status?: string }; // judged next
-      if (status !== "ok") throw new Error(`It says ${String(status)}.`);
+      const { status } = (await response.json()) as { status?: string }; // checked next
+      if (status !== "ok") throw new Error(`The service reports the status ${String(status)}.`);
       return settings.baseUrl;
     },
   );
   if (isThere) {
-    await check("readyz", "The service runs and cannot work: its operator has to look.", async () => {
+    await check("readyz", "The service is running but not ready. Contact its operator.", async () => {
       await client.fetch("/readyz");
       return "ready";
     });
     const isKey = await check("session", "Run `capstan login`, or set CAPSTAN_API_KEY.", async () => {
-      if (!settings.apiKey) throw new Error("There is no key.");
+      if (!settings.apiKey) throw new Error("No API key is set.");
       const { principalId, scopes, projectId, expiresAt } = await client.get("/v1/diagnostics/session");
-      return `${principalId}, ${projectId ?? "no project of its own"}, ${scopes.length} scopes, expires ${expiresAt ?? "never"}`;
+      return `${principalId}, ${projectId ?? "not bound to a project"}, ${scopes.length} scopes, expires ${expiresAt ?? "never"}`;
     });
     if (isKey) {
-      await check("clock", "Set this machine's clock: expiries are told by it.", async () => {
+      await check("clock", "Correct this machine's clock; expiry times depend on it.", async () => {
         const asked = Date.now();
         const { serverTime } = await client.get("/v1/diagnostics/session");
         const skew = Math.round((Date.parse(serverTime) - (asked + Date.now()) / 2) / 1000);
         if (Math.abs(skew) > 30)
-          throw new Error(`This clock is ${Math.abs(skew)} s ${skew > 0 ? "behind" : "ahead"}.`);
+          throw new Error(`This machine's clock is ${Math.abs(skew)} s ${skew > 0 ? "behind" : "ahead"}.`);
         return `within ${Math.max(1, Math.abs(skew))} s`;
       });
       await readiness(client, settings.projectId, capabilities, checks);
@@ -79,11 +79,11 @@ export async function doctor(terminal: Terminal, options: Common, capabilities: 
   }
   const ready = checks.every(({ ok }) => ok);
   const lines = checks.flatMap(({ name, ok, detail, next }) => [
-    `${ok ? "ok   " : "FALSE"}  ${name.padEnd(12)}  ${detail}`,
+    `${ok ? "ok   " : "FAIL "}  ${name.padEnd(12)}  ${detail}`,
     ...(next ? [`       ${"".padEnd(12)}  ${next}`] : []),
   ]);
   const last = ready
-    ? 'All is well. Try: capstan run compute.evaluate.v1 --input \'{"expression": "2 + 2"}\''
+    ? 'Everything is ready. Try: capstan run compute.evaluate.v1 --input \'{"expression": "2 + 2"}\''
     : "";
   terminal.answer({ ready, checks }, [...lines, ...(last ? ["", last] : [])].join("\n"));
   if (!ready) throw new Ended(isThere ? EXIT_CODES.failed : EXIT_CODES.unavailable);
@@ -112,14 +112,14 @@ async function readiness(
       name: "readiness",
       ok: false,
       detail: error.message,
-      next: "Use a key that may diagnostics:read.",
+      next: "Use a key with the scope diagnostics:read.",
     });
   }
 }
 
 const NEXT = {
-  project: "Name a project: --project cpr_…",
-  permission: "Ask an admin for a key with the scopes that are missing.",
-  provider: "Connect a provider's account in the panel, or ask the operator.",
-  funding: "Top up on the panel's page Billing, or connect an account of your own.",
+  project: "Set a project: --project cpr_…",
+  permission: "Ask an admin for a key with the missing scopes.",
+  provider: "Connect a provider account in the panel, or ask the operator.",
+  funding: "Top up the wallet on the panel's Billing page, or connect your own account.",
 };

@@ -9,7 +9,7 @@ import type { Client } from "../client";
 
 export type SavedFile = { artifactId: string; path: string; sha256: string };
 
-/** Saves artifacts while they come; a file stands under its name only once its hash is the one that was sealed. */
+/** Saves artifacts while they download; a file gets its name only after its hash was verified. */
 export async function saveArtifacts(
   client: Client,
   jobId: string,
@@ -32,7 +32,7 @@ export async function saveArtifacts(
       },
     });
     try {
-      // The two names of one stream, of the DOM and of Node, differ in their types alone.
+      // The DOM's and Node's stream are the same object; only their types differ.
       const body = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]);
       await pipeline(body, hashing, createWriteStream(part));
       const sha256 = hash.digest("hex");
@@ -46,7 +46,7 @@ export async function saveArtifacts(
   return saved;
 }
 
-/** A name inside the folder, whatever the service says, and never twice. */
+/** A unique name inside the folder, whatever name the service gives. */
 function nameOf({ filename, artifactId }: Artifact, taken: Set<string>): string {
   const wanted = basename((filename ?? "").replaceAll("\\", "/")).replace(/[^\p{L}\p{N} ._()-]/gu, "_");
   const name = wanted === "" || /^\.+$/.test(wanted) ? artifactId : wanted;

@@ -10,7 +10,7 @@ export type LoginOptions = Common & { apiKey?: string; environment?: string; exp
 
 const DAY_SECONDS = 86_400;
 
-/** Signs this machine in: a person approves it in a browser, then a key of one project is made for the other commands. */
+/** Signs this machine in: a person approves it in a browser, then a key of one project is created for other commands. */
 export async function login(terminal: Terminal, options: LoginOptions): Promise<void> {
   const { baseUrl } = settingsOf(options);
   if (options.apiKey !== undefined) return loginWithKey(terminal, options, baseUrl);
@@ -26,7 +26,7 @@ export async function login(terminal: Terminal, options: LoginOptions): Promise<
   const earlier = readSaved();
   const { project, key } = await keyFor(terminal, begun, { ...options, expiresInSeconds }).catch(
     async (error) => {
-      await endLogin(begun); // nobody could use or end it from here
+      await endLogin(begun); // it could not be used or ended from here
       throw error;
     },
   );
@@ -36,13 +36,13 @@ export async function login(terminal: Terminal, options: LoginOptions): Promise<
   const said = { baseUrl, principalId, account, sessionId, projectId: project.id, environment, keyId };
   terminal.answer(
     { ...said, expiresAt: key.expiresAt, savedIn: settingsFile() },
-    `Signed in as ${account}; a key of ${project.displayName} (${environment}) is saved in ${settingsFile()}, good until ${key.expiresAt}.`,
+    `Signed in as ${account}; a key of ${project.displayName} (${environment}) was saved in ${settingsFile()}. It expires at ${key.expiresAt}.`,
   );
   if (process.env.CAPSTAN_API_KEY)
-    terminal.note("CAPSTAN_API_KEY is set, and wins over the key that was saved.");
+    terminal.note("CAPSTAN_API_KEY is set and takes precedence over the saved key.");
 }
 
-/** Makes a key of a project by the session of a login, and saves both. */
+/** Creates a key of a project with the login's session, and saves both. */
 async function keyFor(
   terminal: Terminal,
   login: Saved & { baseUrl: string },
@@ -65,15 +65,16 @@ async function keyFor(
 function daysOf(text: string): number {
   const days = Number(text);
   if (Number.isInteger(days) && days >= 1 && days <= 3_650) return days;
-  throw new UsageError("--expires-in-days is a number of days from 1 to 3650.");
+  throw new UsageError("--expires-in-days must be a number of days from 1 to 3650.");
 }
 
-/** Keeps a key that was made elsewhere. It comes by standard input: what is in arguments others can read. */
+/** Saves an existing key. It is read from standard input, because other processes can read arguments. */
 async function loginWithKey(terminal: Terminal, options: LoginOptions, baseUrl: string): Promise<void> {
   if (options.apiKey !== "-")
-    throw new UsageError("A key is read from standard input: capstan login --api-key - < key.txt");
+    throw new UsageError("Pass the key on standard input: capstan login --api-key - < key.txt");
   const apiKey = (await readInput("-")).trim();
-  if (apiKey === "") throw new UsageError("Standard input held no key.");
+  if (apiKey === "")
+    throw new UsageError("Standard input is empty. Pass the key on it: capstan login --api-key - < key.txt");
   const { principalId, projectId: bound } = await createClient({ baseUrl, apiKey }).get(
     "/v1/diagnostics/session",
   );
@@ -83,11 +84,11 @@ async function loginWithKey(terminal: Terminal, options: LoginOptions, baseUrl: 
   tellLeft(terminal, (await endLogin(earlier)).left);
   terminal.answer(
     { baseUrl, principalId, projectId: projectId ?? null, savedIn: settingsFile() },
-    `The key is good and saved in ${settingsFile()}.`,
+    `The key is valid and was saved in ${settingsFile()}.`,
   );
 }
 
-/** Ends what `login` began: revokes the key it made, ends the session, removes the file. */
+/** Undoes `login`: revokes the key that it created, ends the session, and removes the file. */
 export async function logout(terminal: Terminal): Promise<void> {
   const { revoked, left } = await endLogin(savedOrNothing());
   forget();
@@ -100,15 +101,15 @@ function savedOrNothing(): Saved {
   try {
     return readSaved();
   } catch {
-    return {}; // it is removed all the same
+    return {}; // the file is removed in any case
   }
 }
 
 const tellLeft = (terminal: Terminal, left: string[]) =>
   left.length > 0 &&
-  terminal.note(`The service did not end ${left.join(" and ")}: end what is left in the panel.`);
+  terminal.note(`Could not revoke ${left.join(" and ")} at the service. Revoke it in the panel.`);
 
-/** Revokes the key that a login made, by itself, and ends its session; what works no more needs no end. */
+/** Revokes the login's key, authenticated with that key, and ends its session. Expired ones need no action. */
 async function endLogin({ baseUrl, apiKey, keyId, sessionToken, sessionId }: Saved) {
   const ended = { revoked: [] as string[], left: [] as string[] };
   const end = async (id: string, work: () => Promise<unknown>) => {

@@ -9,102 +9,106 @@ import * as work from "./work";
 
 declare const CAPSTAN_CLIENT_VERSION: string | undefined;
 
-// Node announces Ed25519 in Web Crypto as experimental; it is the signature of RFC 8032 all the same.
+// Node warns that Ed25519 in Web Crypto is experimental; it is still the signature of RFC 8032.
 process.removeAllListeners("warning");
 
-// npm leaves this to every command it runs; here files are named from where this process is.
+// npm sets this for every command it runs; here, paths are relative to the current directory.
 delete process.env.INIT_CWD;
 
 const isJson = process.argv.includes("--json");
 const terminal: Terminal = terminalOf(isJson);
 
 const program = new Command("capstan")
-  .description("Runs capabilities of a Capstan service and reads what they left.")
+  .description("Run capabilities of a Capstan service, and read their jobs, artifacts and receipts.")
   .version(typeof CAPSTAN_CLIENT_VERSION === "string" ? CAPSTAN_CLIENT_VERSION : "from source")
   .exitOverride()
   .configureOutput({ writeErr: (text) => (isJson ? undefined : process.stderr.write(text)) })
   .addHelpText(
     "after",
     `
-CAPSTAN_BASE_URL and CAPSTAN_API_KEY win over what \`capstan login\` saved.
+CAPSTAN_BASE_URL and CAPSTAN_API_KEY take precedence over the settings that \`capstan login\` saved.
 Exit codes: ${Object.entries(EXIT_CODES)
       .map(([name, code]) => `${code} ${name}`)
       .join(", ")}.`,
   );
 
-/** A command with the options that all of them take. */
+/** A command with the options that all commands have. */
 function command(parent: Command, usage: string, description: string): Command {
   return parent
     .command(usage)
     .description(description)
-    .option("--json", "answer with JSON alone on standard output")
-    .option("--base-url <address>", "the service; CAPSTAN_BASE_URL or what was saved when not given")
-    .option("--project <id>", "the project of requests that name none");
+    .option("--json", "print only JSON on standard output")
+    .option("--base-url <address>", "the service's URL (default: CAPSTAN_BASE_URL or the saved one)")
+    .option("--project <id>", "the project for requests that name none");
 }
-/** A group of commands, one of which is meant where none is named. */
+/** A group of commands. */
 const group = (name: string, description: string) => program.command(name).description(description);
 
-command(program, "login", "sign this machine in: a person approves it in a browser")
-  .option("--api-key <->", "keep a key that is read from standard input")
-  .option("--environment <slug>", "of the key that is made")
-  .option("--expires-in-days <days>", "of the key that is made; 90 when not given")
+command(program, "login", "sign in on this machine, by approving it in a browser")
+  .option("--api-key <->", "save an existing key, read from standard input")
+  .option("--environment <slug>", "environment of the new key")
+  .option("--expires-in-days <days>", "lifetime of the new key (default: 90)")
   .action((options) => login(terminal, options));
-command(program, "logout", "revoke the key that login made, end the session, forget both").action(() =>
+command(program, "logout", "revoke the key that login created, end the session, and remove both").action(() =>
   logout(terminal),
 );
-command(program, "whoami", "who and where the key is").action((options) => whoami(terminal, options));
-command(program, "doctor", "look at everything that is needed and say what to do")
-  .argument("[capability...]", "that should be ready")
+command(program, "whoami", "show the key's identity, project and environment").action((options) =>
+  whoami(terminal, options),
+);
+command(program, "doctor", "check the setup, and say how to fix problems")
+  .argument("[capability...]", "capabilities to check")
   .action((capabilities, options) => doctor(terminal, options, capabilities));
 
-const capabilities = group("capabilities", "what there is");
-command(capabilities, "list", "all of them")
-  .option("--query <words>", "those with these words")
+const capabilities = group("capabilities", "list, find and describe capabilities");
+command(capabilities, "list", "list capabilities")
+  .option("--query <words>", "only those with these words")
   .action((options) => listCapabilities(terminal, options));
-command(capabilities, "find <words...>", "the ones for an intended outcome, in your own words").action(
+command(capabilities, "find <words...>", "find capabilities for an outcome, in your own words").action(
   (words, options) => findCapability(terminal, options, words),
 );
-command(capabilities, "describe <capability>", "its input, its modes and an example").action((key, options) =>
-  describeCapability(terminal, options, key),
+command(capabilities, "describe <capability>", "show a capability's input, modes and an example").action(
+  (key, options) => describeCapability(terminal, options, key),
 );
 
 command(program, "run <capability>", "run a capability")
-  .requiredOption("--input <json|file|->", "the input: JSON, a file of it, or - for standard input")
-  .option("--max-cost-usd <amount>", "refuse what could cost more")
-  .option("--wait", "wait for a job's end")
-  .option("--timeout <seconds>", "of the waiting; 600 when not given")
-  .option("--out <folder>", "wait, and save the artifacts there")
+  .requiredOption("--input <json|file|->", "the input: JSON, a JSON file, or - for standard input")
+  .option("--max-cost-usd <amount>", "refuse to run if it could cost more")
+  .option("--wait", "wait until the job has ended")
+  .option("--timeout <seconds>", "how long to wait (default: 600)")
+  .option("--out <folder>", "wait, and save the artifacts in this folder")
   .option("--model <name>", "the model to prefer")
-  .option("--idempotency-key <key>", "the same key is the same submission")
+  .option("--idempotency-key <key>", "repeating a key returns the first run")
   .action((capability, options) => work.run(terminal, options, capability));
 
-const jobs = group("jobs", "durable work");
-command(jobs, "list", "newest first")
+const jobs = group("jobs", "read and cancel jobs");
+command(jobs, "list", "list jobs, newest first")
   .option("--status <status>")
   .option("--capability <key>")
   .option("--limit <count>")
-  .option("--cursor <cursor>", "where the last page ended")
+  .option("--cursor <cursor>", "the cursor of the previous page")
   .action((options) => work.listJobs(terminal, options));
-command(jobs, "get <job>", "how it stands").action((job, options) => work.getJob(terminal, options, job));
-command(jobs, "events <job>", "what happened, in order")
-  .option("--follow", "as it happens, to the job's end; with --json one line for each")
+command(jobs, "get <job>", "show a job").action((job, options) => work.getJob(terminal, options, job));
+command(jobs, "events <job>", "list a job's events, in order")
+  .option("--follow", "stream events until the job has ended; with --json, one line per event")
   .action((job, options) => work.jobEvents(terminal, options, job));
-command(jobs, "result <job>", "its output").action((job, options) => work.jobResult(terminal, options, job));
-command(jobs, "cancel <job>", "ask it to end").action((job, options) =>
+command(jobs, "result <job>", "show a job's output").action((job, options) =>
+  work.jobResult(terminal, options, job),
+);
+command(jobs, "cancel <job>", "cancel a job").action((job, options) =>
   work.cancelJob(terminal, options, job),
 );
-command(jobs, "artifacts <job>", "its files")
-  .option("--out <folder>", "save them there, each held against the hash that its receipt seals")
+command(jobs, "artifacts <job>", "list a job's artifacts")
+  .option("--out <folder>", "save them in this folder, each verified against the hash in its receipt")
   .action((job, options) => work.jobArtifacts(terminal, options, job));
 
-const receipts = group("receipts", "evidence");
-command(receipts, "get <job-or-receipt>", "the receipt as it was sealed, as JSON").action((id, options) =>
+const receipts = group("receipts", "read receipts");
+command(receipts, "get <job-or-receipt>", "print a receipt, as JSON").action((id, options) =>
   work.getReceipt(terminal, options, id),
 );
 
 program
   .command("verify", { hidden: false })
-  .description("check receipts, pinned records, manifests and lockfiles; see capstan verify --help")
+  .description("verify receipts, pinned records, manifests and lockfiles; see capstan verify --help")
   .helpOption(false)
   .allowUnknownOption()
   .argument("[arguments...]")
@@ -117,7 +121,7 @@ program
   });
 
 process.once("SIGINT", () => process.exit(EXIT_CODES.interrupted));
-// Who reads no further, such as `head`, has had enough.
+// A reader such as `head` may close the pipe early.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 
 try {

@@ -5,14 +5,14 @@ import { type Client, createClient } from "../client";
 import { baseOf } from "../transport";
 import { UsageError } from "./terminal";
 
-/** What a login leaves behind, readable by its owner alone. */
+/** What a login saves, readable only by its owner. */
 export type Saved = {
   baseUrl?: string;
   sessionToken?: string;
   sessionId?: string;
   sessionEndsAt?: string;
   principalId?: string;
-  /** Who approved the login. */
+  /** The person who approved the login. */
   account?: string;
   apiKey?: string;
   keyId?: string;
@@ -33,11 +33,11 @@ export function readSaved(): Saved {
     const saved: Saved = JSON.parse(text);
     return typeof saved === "object" && saved !== null ? saved : {};
   } catch {
-    throw new UsageError(`${settingsFile()} is not readable as JSON; \`capstan logout\` removes it.`);
+    throw new UsageError(`${settingsFile()} is not valid JSON. Remove it with \`capstan logout\`.`);
   }
 }
 
-/** Written beside and moved over, so that it is whole or not there, and never readable by others. */
+/** Written atomically and never readable by others. */
 export function save(saved: Saved): void {
   mkdirSync(directory(), { recursive: true, mode: 0o700 });
   const part = `${settingsFile()}.${process.pid}`;
@@ -47,12 +47,12 @@ export function save(saved: Saved): void {
 
 export const forget = () => rmSync(settingsFile(), { force: true });
 
-/** The options every command takes. */
+/** The options of every command. */
 export type Common = { json?: boolean; baseUrl?: string; project?: string };
 
 const DEFAULT_BASE = "http://localhost:3000";
 
-/** What holds: an option, the environment, what was saved, in this order. */
+/** The effective settings: options first, then the environment, then the saved ones. */
 export function settingsOf(options: Common): { baseUrl: string; apiKey?: string; projectId?: string } {
   const given = options.baseUrl || process.env.CAPSTAN_BASE_URL;
   const saved = readSaved();
@@ -63,7 +63,7 @@ export function settingsOf(options: Common): { baseUrl: string; apiKey?: string;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
-  // A key that was saved is for the service it was saved with, and no other.
+  // A saved key is used only with the service it was saved for.
   const isItsOwn = saved.baseUrl === base;
   const apiKey = process.env.CAPSTAN_API_KEY || (isItsOwn ? saved.apiKey : undefined);
   const isSavedKey = apiKey !== undefined && apiKey === saved.apiKey;
@@ -71,11 +71,11 @@ export function settingsOf(options: Common): { baseUrl: string; apiKey?: string;
   return { baseUrl: base, ...(apiKey ? { apiKey } : {}), ...(projectId ? { projectId } : {}) };
 }
 
-/** A client by these settings; `isOpen`: the command does without a key. */
+/** A client with these settings; `isOpen`: the command needs no key. */
 export function clientOf(options: Common, isOpen = false): Client {
   const settings = settingsOf(options);
   if (!settings.apiKey && !isOpen)
-    throw new UsageError("There is no key yet: run `capstan login`, or set CAPSTAN_API_KEY.");
+    throw new UsageError("No API key is set. Run `capstan login`, or set CAPSTAN_API_KEY.");
   try {
     return createClient(settings);
   } catch (error) {

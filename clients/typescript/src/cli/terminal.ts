@@ -10,10 +10,10 @@ import {
 
 export { EXIT_CODES };
 
-/** Something to put right in how the command was called. */
+/** A mistake in how the command was called. */
 export class UsageError extends Error {}
 
-/** Ends the command with a number, after its answer was printed. */
+/** Ends the command with an exit code, after its output was printed. */
 export class Ended extends Error {
   readonly code: number;
 
@@ -23,20 +23,20 @@ export class Ended extends Error {
   }
 }
 
-/** What a command says: JSON alone on standard output where that is asked for, words for people otherwise. */
+/** A command's output: only JSON on standard output with --json, otherwise text for people. */
 export type Terminal = {
   isJson: boolean;
-  /** The answer: the value as JSON, or the text. */
+  /** Prints the result: the value as JSON, or the text. */
   answer(value: unknown, text: string): void;
-  /** One of many answers, each on a line of its own. */
+  /** Prints one of many results, each on its own line. */
   line(value: unknown, text: string): void;
-  /** A word beside the answer, on standard error. */
+  /** Prints a note on standard error. */
   note(text: string): void;
-  /** Asks the person who sits here; absent where nobody does, or where a program reads the answer. */
+  /** Asks the person at the terminal; absent if there is none, or if a program reads the output. */
   ask?: (question: string) => Promise<string>;
 };
 
-/** What a terminal acts on is taken out of text that others wrote. */
+/** Removes terminal control characters from untrusted text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be found
 export const plain = (text: string) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
 
@@ -70,7 +70,7 @@ const HUMAN = new Set([
   "funding_required",
 ]);
 
-/** The number an error ends the command with. */
+/** The exit code of an error. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof Ended) return error.code;
   if (error instanceof UsageError) return EXIT_CODES.usage;
@@ -86,7 +86,7 @@ export function exitCodeOf(error: unknown): number {
   return EXIT_CODES.usage;
 }
 
-/** An error as a command tells it, for programs and for people. */
+/** An error as a command reports it, for programs and for people. */
 export function told(error: unknown): { value: object; text: string } {
   if (!(error instanceof CapstanError)) {
     const message = error instanceof Error ? error.message : String(error);

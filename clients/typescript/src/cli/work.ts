@@ -15,7 +15,7 @@ export type RunCommand = Common & {
   idempotencyKey?: string;
 };
 
-/** Runs a capability; without `--wait` a job is answered when it is submitted. */
+/** Runs a capability; without `--wait`, a job is returned as soon as it is submitted. */
 export async function run(terminal: Terminal, options: RunCommand, capability: string): Promise<void> {
   const client = clientOf(options);
   const input = await readObject(options.input);
@@ -33,7 +33,7 @@ export async function run(terminal: Terminal, options: RunCommand, capability: s
     const job = await client.submit(capability, input, request);
     return terminal.answer(
       job,
-      `${job.jobId} is ${job.status}. Follow it: capstan jobs events ${job.jobId} --follow`,
+      `${job.jobId} is ${job.status}. Follow it with: capstan jobs events ${job.jobId} --follow`,
     );
   }
   const done = await client.runAndWait(capability, input, {
@@ -59,7 +59,7 @@ export async function run(terminal: Terminal, options: RunCommand, capability: s
       shownOutput(output),
       ...files.map(({ path, sha256 }) => `saved ${path} (sha256 ${sha256})`),
       ...(files.length === 0 && artifacts.length > 0
-        ? [`${artifacts.length} artifacts: capstan jobs artifacts ${id} --out <folder>`]
+        ? [`${artifacts.length} artifacts. Save them with: capstan jobs artifacts ${id} --out <folder>`]
         : []),
       ...(terminal.isJson ? [] : [`${id}  ${receipt?.receiptId ?? "no receipt yet"}`]),
     ].join("\n"),
@@ -81,7 +81,7 @@ export async function listJobs(
   const limit = positive("--limit", options.limit) ?? 25;
   const projectId = settingsOf(options).projectId ?? (await client.get("/v1/diagnostics/session")).projectId;
   if ((options.status || options.capability) && !projectId)
-    throw new UsageError("--status and --capability are of a project: name it with --project.");
+    throw new UsageError("--status and --capability need a project. Set one with --project.");
   const page = { limit, ...(options.cursor ? { cursor: options.cursor } : {}) };
   const query = {
     ...page,
@@ -120,7 +120,7 @@ export async function getJob(terminal: Terminal, options: Common, jobId: string)
   terminal.answer(job, [`${job.jobId} ${job.status}`, ...lines].join("\n"));
 }
 
-/** With `--follow` each event as it is written, with `--json` one line each, to the end of the job. */
+/** With `--follow`, streams events until the job has ended; with `--json`, one line per event. */
 export async function jobEvents(
   terminal: Terminal,
   options: Common & { follow?: boolean },
@@ -155,7 +155,7 @@ export async function cancelJob(terminal: Terminal, options: Common, jobId: stri
   terminal.answer(job, `${job.jobId} is ${job.status}.`);
 }
 
-/** Lists a job's artifacts, or saves them, each held against the hash that its receipt seals. */
+/** Lists a job's artifacts, or saves them, each verified against the hash in its receipt. */
 export async function jobArtifacts(
   terminal: Terminal,
   options: Common & { out?: string },
@@ -177,12 +177,12 @@ async function artifactsOf(client: Client, jobId: string): Promise<Schemas["JobA
   try {
     return (await client.get("/v1/jobs/{job_id}/receipt", at(jobId))).artifacts;
   } catch (error) {
-    if (!(error instanceof CapstanError) || error.status !== 409) throw error; // sealed later, or shown later
+    if (!(error instanceof CapstanError) || error.status !== 409) throw error; // the receipt may be sealed or revealed later
     return (await client.get("/v1/jobs/{job_id}", at(jobId))).artifacts;
   }
 }
 
-/** The receipt as it was sealed: it is JSON either way, so that it can be saved and verified. */
+/** The sealed receipt, always as JSON, so that it can be saved and verified. */
 export async function getReceipt(terminal: Terminal, options: Common, id: string): Promise<void> {
   const jobId = id.startsWith("rcpt_") ? `wfr_${id.slice(5)}` : id; // a job's receipt has the job's own ULID
   const receipt = await clientOf(options).get("/v1/jobs/{job_id}/receipt", at(jobId));
