@@ -62,8 +62,8 @@ export const BUDGET_FLAGS = {
 } as const;
 
 export const BUDGET_USAGE = `  budget set --project <id> --ceiling-micros <n> --period day|month|total --enforcement off|warn|prevent [--managed-only]
-  budget set --organization <id> …                    the same for all of an organization
-  budget set --principal <id> [--organization <id>] … the same for a key or a person (of one organization)
+  budget set --organization <id> …                    for a whole organization
+  budget set --principal <id> [--organization <id>] … for a key or a person (in one organization)
   budget list [--organization <id>] [--project <id>]
   budget increase --budget <id> --amount-micros <n> --until <time> --reason <text>
   budget clear-increase --budget <id>
@@ -71,7 +71,7 @@ export const BUDGET_USAGE = `  budget set --project <id> --ceiling-micros <n> --
   hold list [--organization <id>] [--project <id>] [--state open|ambiguous]
   hold resolve --hold <id> (--charged-micros <n> | --not-charged) --note <text>`;
 
-/** How a command line reads its flags and complains, so that all commands do so alike. */
+/** Reads flags and reports mistakes, identically for all commands. */
 export type Reading = {
   needed(value: string | undefined, flag: string): string;
   oneOf<T extends string>(flag: string, allowed: readonly T[], given: string): T;
@@ -79,7 +79,7 @@ export type Reading = {
   complain(message: string): never;
 };
 
-/** Runs a command about budgets or holds. Null: it is none. */
+/** Runs a command about budgets or holds. Null if it is another command. */
 export async function performBudgets(
   ctx: Ctx,
   command: string,
@@ -91,14 +91,14 @@ export async function performBudgets(
     const text = needed(flags[flag], flag);
     return /^\d{1,15}$/.test(text)
       ? Number(text)
-      : read.complain(`--${flag} takes a whole number of micros.`);
+      : read.complain(`--${flag} must be a whole number of micros.`);
   };
   switch (command) {
     case "budget set": {
       if (!flags.project && !flags.organization && !flags.principal)
-        read.complain("--project, --organization or --principal is needed.");
+        read.complain("Set one of --project, --organization or --principal.");
       if (flags.project && (flags.organization || flags.principal))
-        read.complain("--project stands alone: its organization is known.");
+        read.complain("Use --project without --organization and --principal.");
       return budgets.set(
         ctx,
         check(SetBudget, {
@@ -143,7 +143,7 @@ export async function performBudgets(
       });
     case "hold resolve": {
       if ((flags["charged-micros"] === undefined) === !flags["not-charged"])
-        read.complain("What became of it? Either --charged-micros or --not-charged.");
+        read.complain("Set either --charged-micros or --not-charged.");
       const found = flags["not-charged"]
         ? { notCharged: true as const }
         : { chargedMicros: micros("charged-micros") };

@@ -21,45 +21,45 @@ const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
   organization create --name <name>
   organization list
   organization plan --organization <id> [--plan <slug>|default] [--limits users=5,projects=none] [--features cancel=off]
-                             what an organization may use; limits and features given are all that differ from its plan,
-                             an empty list none; without them it is shown
+                             show or set what an organization may use; --limits and --features replace all its
+                             differences from the plan, an empty list removes them
   project create --name <name> [--organization <id>]
   project list [--organization <id>]
   project set --project <id> [--maturity G|PG|PG13|R|NC17|none] [--retention Transient=7,ProductManaged=standard]
-                             rating of jobs that say none; days content is kept, at most the standard
+                             default rating of jobs; days that content is kept, at most the standard
   user create --email <address> [--organization <id>] [--role owner|admin|member|viewer] [--name <name>]
   user list [--organization <id>]
-  user reset --email <address>                        take their second factor and linked identities away and end their
-                                                      sessions; be sure first that it is they who ask
+  user reset --email <address>                        remove their second factor and linked identities, and end their
+                                                      sessions; verify first that the request is theirs
   key create --project <id> --name <name> [--scopes a,b] [--expires-in 30d] [--environment development]
-  key create --organization <id> --name <name> …      a key of every project of the organization
+  key create --organization <id> --name <name> …      a key for every project of the organization
   key list [--project <id>] [--organization <id>] [--include-revoked]
   key revoke --key <id>
   operator grant --email <address>
   operator list
   job attention list                                  jobs whose paid result could not be stored
-  job attention retry --job <id>                      store it again
-  job attention accept --job <id>                     succeed with what there is
+  job attention retry --job <id>                      try to store it again
+  job attention accept --job <id>                     let the job succeed with what was stored
   job attention fail --job <id>
-  mail resend --mail <id>                             try a mail again that was given up
-  mail test --to <address>                            send a test email through SMTP_URL, or report why it failed
-  wallet show --organization <id>                     what is left and reserved, live and of the sandbox
+  mail resend --mail <id>                             send a mail again that failed permanently
+  mail test --to <address>                            send a test mail with SMTP_URL, or report why it failed
+  wallet show --organization <id>                     available and reserved money, live and sandbox
   wallet credit --organization <id> --amount-micros <n> --reason <text> [--test]
-                                                      give money, or take it back with --amount-micros=-<n>
-  ledger check [--organization <id>]                  every transaction sums to zero, wallets and budgets say what
-                                                      ledger and holds say; exit code 1 where they do not
+                                                      add money, or remove it with --amount-micros=-<n>
+  ledger check [--organization <id>]                  check that every transaction sums to zero, and that wallets and
+                                                      budgets match ledger and holds; exit code 1 if not
 ${BUDGET_USAGE}
   signing-key list
   signing-key rotate                                  sign receipts with a new key; the old one still verifies
-  vault status                                        which vault keys encrypt what, and which processes have them
-  vault rotate                                        make a new vault key in the data directory; then start again
-  vault rewrap                                        hand everything encrypted to the newest key, beside the running work
-  vault drop                                          take old keys out of the data directory that nothing needs
+  vault status                                        show which vault keys encrypt what, and which processes have them
+  vault rotate                                        create a new vault key in the data directory; then restart
+  vault rewrap                                        re-encrypt everything with the newest key, while work continues
+  vault drop                                          remove old keys from the data directory that are not needed
 
-Without --organization the oldest one is taken. --expires-in takes seconds or a number with s, m, h or d.
-With --json, standard output is one JSON value and nothing else.`;
+Without --organization, the oldest one is used. --expires-in takes seconds, or a number with s, m, h or d.
+With --json, standard output is exactly one JSON value.`;
 
-/** Something the caller can put right; told without a stack. */
+/** A mistake that the caller can correct; reported without a stack. */
 class Complaint extends Error {}
 
 const FLAGS = {
@@ -91,7 +91,7 @@ const FLAGS = {
 
 type Flags = ReturnType<typeof readArguments>["values"];
 
-/** The flags of each command, beside --json and --help, which all take. */
+/** The flags of each command, in addition to --json and --help. */
 export const COMMANDS: Record<string, readonly (keyof Flags)[]> = {
   "organization create": ["name"],
   "organization list": [],
@@ -125,7 +125,7 @@ export const COMMANDS: Record<string, readonly (keyof Flags)[]> = {
   "vault drop": [],
 };
 
-/** A flag that would change nothing is a misunderstanding: told, never ignored. */
+/** A flag that a command does not use is an error, never ignored. */
 function refuseForeignFlags(command: string, flags: Flags): void {
   const taken: readonly string[] = [...(COMMANDS[command] ?? []), "json", "help"];
   const foreign = Object.keys(flags).filter((name) => !taken.includes(name));
@@ -152,7 +152,7 @@ function readSeconds(text: string | undefined): number | undefined {
   if (!parts) throw new Complaint("--expires-in takes seconds or a number with s, m, h or d, e.g. 30d.");
   const seconds = Number(parts[1]) * UNIT_SECONDS[parts[2] || "s"]!;
   if (!contract.CreateApiKey.shape.expiresInSeconds.safeParse(seconds).success)
-    throw new Complaint("--expires-in takes from one second to ten years.");
+    throw new Complaint("--expires-in must be from one second to ten years.");
   return seconds;
 }
 
@@ -160,12 +160,12 @@ function readMicros(text: string): number {
   const micros = Number(text);
   if (!/^-?\d{1,15}$/.test(text) || micros === 0)
     throw new Complaint(
-      "--amount-micros takes a whole number of micros of US dollars, not 0: 5000000 is $5.",
+      "--amount-micros must be a whole number of US dollar micros other than 0: 5000000 is $5.",
     );
   return micros;
 }
 
-/** `Transient=7,ProductManaged=standard`: days by requirement, null for the standard. */
+/** `Transient=7,ProductManaged=standard`: days by retention requirement, null for the standard. */
 function readRetention(text: string | undefined) {
   if (text === undefined) return undefined;
   const days: Partial<Record<z.output<typeof RetentionRequirement>, number | null>> = {};
@@ -174,13 +174,13 @@ function readRetention(text: string | undefined) {
     const requirement = oneOf("retention", RetentionRequirement.options, name);
     const isNumber = /^\d{1,4}(\.\d{1,6})?$/.test(value) && Number(value) > 0;
     if (!isNumber && value !== "standard")
-      throw new Complaint(`--retention: ${name} takes a number of days, or standard.`);
+      throw new Complaint(`--retention: ${name} must be a number of days, or standard.`);
     days[requirement] = isNumber ? Number(value) : null;
   }
   return days;
 }
 
-/** What was read from flags, or a sentence that names the flag. */
+/** The parsed flags, or an error that names the flag. */
 function check<S extends z.ZodType>(schema: S, values: z.input<S>): z.output<S> {
   const parsed = schema.safeParse(values);
   if (parsed.success) return parsed.data;
@@ -203,19 +203,19 @@ function check<S extends z.ZodType>(schema: S, values: z.input<S>): z.output<S> 
 
 function oneOf<T extends string>(flag: string, allowed: readonly T[], given: string): T {
   const found = allowed.find((each) => each === given);
-  if (!found) throw new Complaint(`--${flag}: "${given}" is none of ${allowed.join(", ")}.`);
+  if (!found) throw new Complaint(`--${flag}: "${given}" is not one of ${allowed.join(", ")}.`);
   return found;
 }
 
-/** Both named must fit together; the project decides then. */
+/** If both are given, the project must belong to the organization. */
 async function requireProjectIn(projectId: string, organizationId: string): Promise<void> {
   const projects = await domain.listProjects(systemCtx("admin"), organizationId);
   if (!projects.some((project) => project.projectId === projectId))
-    throw new Complaint("--project: There is no such project in this --organization.");
+    throw new Complaint("--project: this project is not in this --organization.");
 }
 
 const needed = (value: string | undefined, flag: string) => {
-  if (!value) throw new Complaint(`--${flag} is needed.`);
+  if (!value) throw new Complaint(`--${flag} is required.`);
   return value;
 };
 
@@ -228,7 +228,7 @@ const reading: Reading = {
   },
 };
 
-/** What has become of a job; its content is nobody's business here. */
+/** A job's status, without its content. */
 const decided = ({ jobId, projectId, status }: Job) => ({ jobId, projectId, status });
 
 async function perform(command: string, flags: Flags): Promise<object> {
@@ -255,8 +255,7 @@ async function perform(command: string, flags: Flags): Promise<object> {
     case "project list":
       return { items: await domain.listProjects(ctx, flags.organization) };
     case "project set":
-      if (!flags.maturity && !flags.retention)
-        throw new Complaint("What shall be set? --maturity, --retention or both.");
+      if (!flags.maturity && !flags.retention) throw new Complaint("Set --maturity, --retention or both.");
       return domain.changeProject(
         ctx,
         check(contract.ChangeProject, {
@@ -288,7 +287,7 @@ async function perform(command: string, flags: Flags): Promise<object> {
       return resetSignIn(ctx, needed(flags.email, "email"));
     case "key create":
       if (!flags.project && !flags.organization)
-        throw new Complaint("--project is needed, or --organization for a key of all its projects.");
+        throw new Complaint("--project is required, or --organization for a key of all its projects.");
       if (flags.project && flags.organization) await requireProjectIn(flags.project, flags.organization);
       return domain.createKey(
         ctx,
@@ -334,7 +333,7 @@ async function perform(command: string, flags: Flags): Promise<object> {
       const to = needed(flags.to, "to");
       const outcome = await testMail(to);
       if (!outcome) throw new Complaint("No mail server is set. Set SMTP_URL and MAIL_FROM, then try again.");
-      if (outcome.state !== "accepted") throw new Complaint(`The email was not sent. ${outcome.reason}`);
+      if (outcome.state !== "accepted") throw new Complaint(`The test mail was not sent. ${outcome.reason}`);
       return { to, state: outcome.state };
     }
     case "wallet show":
@@ -365,13 +364,13 @@ async function perform(command: string, flags: Flags): Promise<object> {
     default: {
       const done = await performBudgets(ctx, command, flags, reading);
       if (done) return done;
-      throw new Complaint(`${command ? `There is no "${command}".` : "What shall be done?"}\n\n${USAGE}`);
+      throw new Complaint(`${command ? `Unknown command "${command}".` : "Name a command."}\n\n${USAGE}`);
     }
   }
 }
 
 /**
- * What the command prints and exits with: 0 done, 1 a check that found something, 2 something the caller can put right.
+ * The command's output and exit code: 0 success, 1 a check found a problem, 2 a mistake that the caller can correct.
  * Anything else is thrown.
  */
 export type Outcome = { code: 0 | 1 | 2; out: string; error: string };
@@ -392,7 +391,7 @@ export async function runAdmin(args: string[]): Promise<Outcome> {
   }
 }
 
-/** For people: one line a field, or a table of what a list holds. */
+/** For people: one line per field, or a table for a list. */
 function shownWhole(result: object): string {
   if ("items" in result && Array.isArray(result.items)) return table(result.items);
   const width = Math.max(...Object.keys(result).map((name) => name.length));

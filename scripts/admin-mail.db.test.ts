@@ -22,7 +22,8 @@ test("mail test sends an email, or fails with the cause", async () => {
   expect(await mailTest("--to", "ada@example.com")).toEqual({
     code: 2,
     out: "",
-    error: "The email was not sent. The mail server rejected the user and password in SMTP_URL. (535)",
+    error:
+      "The test mail was not sent. The mail server does not accept the user and password of SMTP_URL. (535)",
   });
   await server.stop();
 });
@@ -33,5 +34,5 @@ test("mail test says what is missing: a mail server, or an address", async () =>
     code: 2,
     error: "No mail server is set. Set SMTP_URL and MAIL_FROM, then try again.",
   });
-  expect(await mailTest()).toMatchObject({ code: 2, error: "--to is needed." });
+  expect(await mailTest()).toMatchObject({ code: 2, error: "--to is required." });
 });

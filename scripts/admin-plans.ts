@@ -54,7 +54,7 @@ function readLimits(text: string, { oneOf, complain }: Reading) {
   const read = pairs(text).map(([name, value = ""]) => {
     const limit = oneOf("limits", PlanLimits.keyof().options, name);
     if (value !== "none" && !/^\d{1,9}$/.test(value))
-      complain(`--limits: ${name} takes a whole number, or none.`);
+      complain(`--limits: ${name} must be a whole number, or none.`);
     return [limit, value === "none" ? null : Number(value)] as const;
   });
   return Object.fromEntries(read);

@@ -115,18 +115,18 @@ describe("budgets and holds", () => {
   });
 
   test.each([
-    [[], "--project, --organization or --principal is needed."],
+    [[], "Set one of --project, --organization or --principal."],
     [["--project", "cpr_none"], "There is no such project."],
     [["--principal", "key_none"], "There is no such key or member."],
     [
       ["--project", "cpr_none", "--organization", "org_none"],
-      "--project stands alone: its organization is known.",
+      "Use --project without --organization and --principal.",
     ],
     [
       ["--project", "cpr_none", "--ceiling-micros", "1.5"],
-      "--ceiling-micros takes a whole number of micros.",
+      "--ceiling-micros must be a whole number of micros.",
     ],
-    [["--project", "cpr_none", "--period", "week"], '--period: "week" is none of day, month, total.'],
+    [["--project", "cpr_none", "--period", "week"], '--period: "week" is not one of day, month, total.'],
   ])("budget set %j is refused: %s", async (given, error) => {
     const complete = ["--ceiling-micros", "1", "--period", "day", "--enforcement", "warn"];
     const rest = complete.filter((_, at) => !given.includes(complete[at - (at % 2)]!));
@@ -147,7 +147,7 @@ describe("budgets and holds", () => {
     for (const wrong of [[], ["--charged-micros", "1", "--not-charged"]])
       expect(await runAdmin([...resolve, ...wrong, "--note", "x"])).toMatchObject({
         code: 2,
-        error: "What became of it? Either --charged-micros or --not-charged.",
+        error: "Set either --charged-micros or --not-charged.",
       });
     expect(await admin(...resolve, "--charged-micros", "12", "--note", "Invoice 7")).toMatchObject({
       state: "settled",
@@ -260,7 +260,10 @@ describe("the admin command", () => {
 
   test("refuses to let out a job that does not wait for an operator", async () => {
     for (const way of ["retry", "accept", "fail"]) {
-      expect(await runAdmin(["job", "attention", way])).toMatchObject({ code: 2, error: "--job is needed." });
+      expect(await runAdmin(["job", "attention", way])).toMatchObject({
+        code: 2,
+        error: "--job is required.",
+      });
       const refused = await runAdmin(["job", "attention", way, "--job", "wfr_none"]);
       expect(refused).toMatchObject({ code: 2, error: "There is no such job." });
     }
@@ -412,12 +415,12 @@ describe("the admin command", () => {
 
   test("tells people what they can put right, with a code that scripts see", async () => {
     const wrong: [string[], RegExp][] = [
-      [[], /What shall be done/],
-      [["key", "burn"], /There is no "key burn"/],
-      [["project", "create"], /--name is needed/],
+      [[], /Name a command/],
+      [["key", "burn"], /Unknown command "key burn"/],
+      [["project", "create"], /--name is required/],
       [
         ["key", "create", "--project", "cpr_x", "--name", "k", "--scopes", "nope"],
-        /--scopes: "nope" is none of/,
+        /--scopes: "nope" is not one of/,
       ],
       [
         ["key", "create", "--project", "cpr_x", "--name", "k", "--expires-in", "soon"],
@@ -428,12 +431,12 @@ describe("the admin command", () => {
       [["user", "reset", "--email", "nobody@example.com"], /no such person/],
       [
         ["key", "create", "--project", "cpr_x", "--name", "k", "--expires-in", "0"],
-        /--expires-in takes from one second/,
+        /--expires-in must be from one second/,
       ],
-      [["key", "create", "--name", "k"], /--project is needed, or --organization/],
+      [["key", "create", "--name", "k"], /--project is required, or --organization/],
       [
         ["key", "create", "--project", "cpr_x", "--organization", "org_x", "--name", "k"],
-        /no such project in this --organization/,
+        /this project is not in this --organization/,
       ],
       [["key", "list", "--colour", "red"], /Unknown option '--colour'/],
       [["organization", "list", "--email", "a@b.c"], /does not take --email\. It takes --json, --help/],
@@ -471,7 +474,7 @@ describe("the admin command", () => {
     expect(JSON.parse(stdout).items).toBeInstanceOf(Array);
     const nowhere = await spawnAdmin(["key", "list"], { CAPSTAN_DATA_DIR: join(directory, "nothing") });
     expect(nowhere).toMatchObject({ code: 2 });
-    expect(nowhere.stderr).toMatch(/Nothing runs here/);
+    expect(nowhere.stderr).toMatch(/No installation is running here/);
   });
 });
 

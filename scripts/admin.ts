@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { z } from "zod";
 
 /*
- * The admin command: what the panel can do, for scripts. It works on the database of the running installation
- * directly, so whoever may read the data directory (or knows DATABASE_URL) is its operator.
+ * The admin command: the panel's administration, for scripts. It uses the database of the running installation directly,
+ * so anyone who can read the data directory (or knows DATABASE_URL) is its operator.
  */
 
-/** The database: DATABASE_URL, else the one of the installation that runs over the data directory. */
+/** The database: DATABASE_URL, or the one of the installation running on the data directory. */
 function findDatabase(): string {
   if (process.env.DATABASE_URL) return process.env.DATABASE_URL;
   const file = join(process.env.CAPSTAN_DATA_DIR || ".data", "runtime.json");
@@ -15,13 +15,13 @@ function findDatabase(): string {
     return z.object({ databaseUrl: z.string() }).parse(JSON.parse(readFileSync(file, "utf8"))).databaseUrl;
   } catch {
     throw new Error(
-      `Nothing runs here: ${file} is not there or cannot be read. Start it with npm run up, or set DATABASE_URL.`,
+      `No installation is running here: ${file} does not exist or cannot be read. Start one with npm run up, or set DATABASE_URL.`,
     );
   }
 }
 
 async function main(): Promise<void> {
-  // The settings of the installation, as its start reads them; those of the environment win.
+  // The installation's settings, as read on start; environment variables take precedence.
   if (existsSync(".env")) process.loadEnvFile(".env");
   try {
     process.env.DATABASE_URL = findDatabase();
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
     process.exit(2);
   }
   process.env.LOG_LEVEL ??= "error";
-  // Loaded late: these modules open the database that was found just now.
+  // Imported late, because these modules open the database found above.
   const { runAdmin } = await import("./admin-command");
   const { closeDatabase } = await import("@/server/db");
   const { code, out, error } = await runAdmin(process.argv.slice(2));
@@ -43,6 +43,8 @@ async function main(): Promise<void> {
 main().catch((error) => {
   const isUnreachable =
     error instanceof Error && "code" in error && ["P1001", "ECONNREFUSED"].includes(String(error.code));
-  console.error(isUnreachable ? "The database does not answer. Is the installation running?" : error);
+  console.error(
+    isUnreachable ? "The database does not respond. Check that the installation is running." : error,
+  );
   process.exit(1);
 });

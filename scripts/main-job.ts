@@ -11,9 +11,9 @@ type Access = { baseUrl: string; apiKey: string; projectId: string };
 export type MainJobRow = {
   capability: string;
   jobId: string;
-  /** From the submit's first byte to the last event. */
+  /** From the first byte of the submission to the last event. */
   totalMs: number;
-  /** From the submit's first byte to its answer. */
+  /** From the first byte of the submission to its response. */
   submitMs: number;
   events: number;
   output: string;
@@ -33,13 +33,13 @@ const WORK = [
     input: { prompt: "A capstan on a wooden quay at sunrise", width: 1024, height: 1024 },
   },
 ];
-/** What this costs must be nothing, so it never leaves for a vendor that is configured too. */
+/** Must cost nothing, so it never goes to a real provider that is also configured. */
 const EXECUTION = { executionPreference: "automatic", executionConstraints: { providerPin: "sandbox" } };
 const PATIENCE_MS = 90_000;
 
 /**
- * The promise of the product, kept once over public HTTP: discover, quote, submit, follow, fetch, compare with the
- * receipt. Throws a sentence that says what did not hold.
+ * Runs the product's main path once over public HTTP: discover, quote, submit, follow, download, compare with the receipt.
+ * Throws a sentence that names what failed.
  */
 export async function runMainJob(access: Access): Promise<MainJobRow[]> {
   const list = await get(access, "/v1/capabilities", CapabilityList);
@@ -90,7 +90,7 @@ async function runOne(access: Access, key: string, input: Record<string, unknown
   const result = await get(access, `/v1/jobs/${job.jobId}/result`, JobResult);
   const receipt = await get(access, `/v1/jobs/${job.jobId}/receipt`, Receipt);
   if (receipt.receiptId !== job.receiptId)
-    throw new Error(`${key}: the job names another receipt than it has.`);
+    throw new Error(`${key}: the job's receiptId is not the id of its receipt.`);
   const checked = await checkArtifacts(access, receipt);
   const output = checked ?? excerpt(result.typedOutput);
   return {
@@ -104,7 +104,7 @@ async function runOne(access: Access, key: string, input: Record<string, unknown
   };
 }
 
-/** Reads events until the job has ended, and returns how many there were. */
+/** Reads events until the job has ended, and returns their number. */
 async function follow(access: Access, jobId: string): Promise<number> {
   let seen = 0;
   let cursor: string | undefined;
@@ -114,16 +114,14 @@ async function follow(access: Access, jobId: string): Promise<number> {
     const page = await get(access, `/v1/jobs/${jobId}/events${query}`, JobEventPage);
     for (const event of page.events) {
       if (Number(event.id) !== ++seen)
-        throw new Error(`Job ${jobId}: event ${event.id} came where ${seen} was due.`);
+        throw new Error(`Job ${jobId}: received event ${event.id}, expected ${seen}.`);
       cursor = event.cursor;
       if (["job.succeeded", "job.failed", "job.canceled"].includes(event.type)) ended = true;
     }
-    // The receipt's event may come after the terminal one: an empty page is the end.
+    // The receipt's event may follow the terminal one; an empty page is the end.
     if (ended && page.events.length === 0) return seen;
     if (performance.now() > deadline)
-      throw new Error(
-        `Job ${jobId} did not end within ${PATIENCE_MS / 1000} s. Is the worker running? See its log.`,
-      );
+      throw new Error(`Job ${jobId} did not end within ${PATIENCE_MS / 1000} s. Check the worker's log.`);
     if (!ended) await sleep(50);
   }
 }
@@ -136,7 +134,7 @@ async function checkArtifacts(access: Access, receipt: Receipt): Promise<string 
     const sha256 = createHash("sha256").update(bytes).digest("hex");
     if (sha256 !== artifact.sha256)
       throw new Error(
-        `Artifact ${artifact.artifactId} hashes to ${sha256}, but receipt ${receipt.receiptId} says ${artifact.sha256}.`,
+        `Artifact ${artifact.artifactId} has the SHA-256 ${sha256}, but receipt ${receipt.receiptId} has ${artifact.sha256}.`,
       );
     words ??= `${artifact.mediaType}, ${bytes.length} bytes, SHA-256 ${sha256.slice(0, 12)}… as on the receipt`;
   }
@@ -158,7 +156,7 @@ async function post<T extends z.ZodType>(access: Access, path: string, body: obj
   return read(path, await call(access, path, body), schema);
 }
 
-/** One request; a refusal for being too fast waits as long as it says and asks again, so that low limits do not fail a start. */
+/** One request. On 429 it waits for Retry-After and retries, so that low limits do not fail a start. */
 async function call(access: Access, path: string, body?: object): Promise<Response> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -194,6 +192,6 @@ async function accepted(response: Response, path: string, body?: object): Promis
 async function read<T extends z.ZodType>(path: string, response: Response, schema: T): Promise<z.output<T>> {
   const parsed = schema.safeParse(await response.json());
   if (!parsed.success)
-    throw new Error(`${path} answered in a form that is not its contract: ${parsed.error.message}`);
+    throw new Error(`The response of ${path} does not match its contract: ${parsed.error.message}`);
   return parsed.data;
 }

@@ -7,19 +7,19 @@ import { diffSchemas } from "./schema-diff";
 
 const SCHEMA = "prisma/schema";
 /**
- * What Prisma's schema language cannot say, in the order of these files' names. `init` appends them to the first migration; after
- * the first release, changes to them are written by hand into the next one.
+ * SQL that Prisma's schema language cannot express, in the order of the file names. `init` appends it to the first migration;
+ * after the first release, changes are written by hand into the next migration.
  */
 const GUARDS = "prisma/guards";
 const MIGRATIONS = "prisma/migrations";
-/** The schema as of the newest migration: what `dev` compares with. */
+/** The schema as of the newest migration, which `dev` compares with. */
 const SNAPSHOT = join(MIGRATIONS, "schema.snapshot.prisma");
 const FIRST = "0001_init";
 
 const USAGE = `Usage: npm run migrate -- <command>
   dev --name <what_changes>   write a migration from the changes of ${SCHEMA}
   apply                       apply migrations, and those of the embedded engine, to the database of DATABASE_URL
-  init                        before the first release only: write ${FIRST} anew`;
+  init                        before the first release only: rewrite ${FIRST}`;
 
 /** The files of a folder with this ending as one text, in the order of their names. */
 async function together(folder: string, ending: string): Promise<string> {
@@ -40,7 +40,9 @@ async function writeMigration(name: string, sql: string, schema: string) {
 async function init() {
   const later = (await readMigrations(MIGRATIONS)).filter((migration) => migration.name !== FIRST);
   if (later.length > 0)
-    throw new Error(`${FIRST} is history: ${later.length} migrations build on it. Use dev.`);
+    throw new Error(
+      `${FIRST} can no longer be rewritten, because ${later.length} migrations build on it. Use dev.`,
+    );
   const schema = await currentSchema();
   const tables = await diffSchemas(null, schema);
   await rm(join(MIGRATIONS, FIRST), { recursive: true, force: true });
@@ -49,7 +51,7 @@ async function init() {
 
 async function dev(name: string | undefined) {
   if (!name || !/^[a-z0-9_]+$/.test(name))
-    throw new Error("--name is needed: small letters, digits and underscores.");
+    throw new Error("--name is required: lower-case letters, digits and underscores.");
   const schema = await currentSchema();
   const sql = await diffSchemas(await readFile(SNAPSHOT, "utf8"), schema);
   if (!sql.trim() || sql.includes("This is an empty migration")) {

@@ -54,16 +54,16 @@ export async function applyMigrations(databaseUrl: string, folder = "prisma/migr
     for (const row of rows) {
       if (!row.finished)
         throw new Error(
-          `Migration ${row.name} failed earlier and needs a person: see prisma migrate resolve.`,
+          `Migration ${row.name} failed earlier and must be resolved by hand. See prisma migrate resolve.`,
         );
       const migration = known.get(row.name);
       if (!migration)
         throw new Error(
-          `The database has the migration ${row.name}, which this version does not know. It belongs to another version.`,
+          `The database has the migration ${row.name} of another version. Start that version, or use another database.`,
         );
       if (migration.checksum !== row.checksum)
         throw new Error(
-          `The migration ${row.name} was changed after this database applied it. For a database without data worth keeping: npm run reset.`,
+          `The migration ${row.name} was changed after this database applied it. Restore the migration's file, or delete the data with: npm run reset`,
         );
     }
     const done = new Set(rows.map((row) => row.name));

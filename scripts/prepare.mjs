@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const beganAt = performance.now();
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
-/** Goes to the root, installs what package-lock.json names, and loads the launcher (TypeScript) of this checkout. */
+/** Changes to the root, installs the packages of package-lock.json, and loads the launcher (TypeScript) of this checkout. */
 export async function prepare() {
   process.chdir(root);
   const [major, minor] = process.versions.node.split(".").map(Number);
@@ -30,7 +30,7 @@ export async function prepare() {
   return import(`${pathToFileURL(outfile)}?${Date.now()}`);
 }
 
-// npm keeps a list of what it has installed, written last; it is complete when it has what the lock file asks for.
+// npm writes the list of installed packages last; the install is complete if the list matches the lock file.
 function isInstalled() {
   const wanted = packagesOf("package-lock.json");
   const present = packagesOf("node_modules/.package-lock.json");
@@ -55,13 +55,13 @@ function install() {
     process.stdout.write("\n");
     const told = failure.split("\n").filter((line) => /^npm error/.test(line));
     throw new Error(
-      `npm ci failed. Is the npm registry reachable? npm reported:\n${(told.length > 0 ? told : [failure]).slice(0, 15).join("\n")}`,
+      `npm ci failed. Check that the npm registry is reachable. Output of npm:\n${(told.length > 0 ? told : [failure]).slice(0, 15).join("\n")}`,
     );
   }
   process.stdout.write(tty ? ` done\n` : `[${elapsed()}] Installing dependencies … done\n`);
 }
 
-/** Installs exactly what the lock file names: null when it succeeded, else npm's output. */
+/** Installs exactly the packages of the lock file. Returns null on success, otherwise npm's output. */
 function npmCi() {
   const args = ["ci", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
   const options = { encoding: "utf8", env: installEnv(), shell: false };

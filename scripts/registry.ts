@@ -3,14 +3,14 @@ import { basename, join } from "node:path";
 
 type Registry = { folder: string; file: RegExp; not?: RegExp; name: string };
 
-/** A folder where adding a file is all it takes: the list of its default exports is written, never kept by hand. */
+/** A folder whose list of default exports is generated, so that adding a file is enough. */
 const REGISTRIES: Registry[] = [
   { folder: "server/capabilities", file: /\.v\d+\.ts$/, name: "capabilities" },
   { folder: "server/providers", file: /\.ts$/, not: /^(define|http)\.ts$/, name: "providers" },
   { folder: "inngest/functions", file: /\.ts$/, name: "functions" },
 ];
 
-/** Writes the registries of a checkout and returns the paths of those that changed. */
+/** Writes the registries of a checkout and returns the paths of the changed ones. */
 export function writeRegistries(root: string): string[] {
   const changed: string[] = [];
   for (const { folder, file, not, name } of REGISTRIES) {

@@ -8,7 +8,7 @@ import {
 
 type Engine = typeof import("@prisma/schema-engine-wasm");
 
-// Once per process: the glue code remembers the memory of one instance.
+// Once per process: the glue code keeps the memory of a single instance.
 let engine: Promise<Engine> | undefined;
 
 // Prisma's schema engine as WebAssembly: the package's own entry needs a bundler, so it is put together here.
@@ -27,7 +27,7 @@ async function loadEngine(): Promise<Engine> {
   return glue;
 }
 
-/** The SQL that leads from one schema (null: an empty database) to another; no database is asked. */
+/** The SQL from one schema (null: an empty database) to another, computed without a database. */
 export async function diffSchemas(from: string | null, to: string): Promise<string> {
   engine ??= loadEngine();
   const glue = await engine;
@@ -54,12 +54,12 @@ function asTarget(content: string) {
   return { tag: "schemaDatamodel" as const, files: [{ path: "schema.prisma", content }] };
 }
 
-/** The engine insists on a connection although a diff of two schemas asks nothing of it. */
+/** The engine requires a connection, although a diff of two schemas does not use it. */
 const nothing: SqlDriverAdapter = {
   provider: "postgres",
   adapterName: "no-database",
   getConnectionInfo: () => ({ supportsRelationJoins: true }),
-  // The one thing it asks when it connects: does the schema exist, and which server is this.
+  // It queries only once, on connecting: whether the schema exists, and the server's version.
   queryRaw: async () => ({
     columnNames: ["exists", "version", "numeric_version"],
     columnTypes: [ColumnTypeEnum.Boolean, ColumnTypeEnum.Text, ColumnTypeEnum.Int32],

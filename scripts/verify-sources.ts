@@ -2,25 +2,25 @@ import { readdir, readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type KeySet, readJson, verifyText } from "@/server/verify";
 
-/** Something the caller can put right. */
+/** A mistake that the caller can correct. */
 export class Complaint extends Error {}
 
-/** Files are named from where the command was typed, which npm leaves for the package's own folder. */
+/** Paths are relative to where the command was typed; npm itself changes to the package's folder. */
 const here = (file: string) => resolve(process.env.INIT_CWD ?? "", file);
 const isUrl = (place: string) => /^https?:\/\//.test(place);
 
-/** The text of a file, or of standard input for `-`. Bytes that are no UTF-8 make it no text. */
+/** The text of a file, or of standard input for `-`. It must be UTF-8. */
 export async function textOf(file: string): Promise<string> {
   let bytes: Uint8Array;
   try {
     bytes = await readFile(file === "-" ? "/dev/stdin" : here(file));
   } catch (error) {
-    throw new Complaint(`${file} cannot be read: ${messageOf(error)}`);
+    throw new Complaint(`Cannot read ${file}: ${messageOf(error)}`);
   }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new Complaint(`${file} is not text in UTF-8.`);
+    throw new Complaint(`${file} is not UTF-8 text.`);
   }
 }
 
@@ -37,14 +37,14 @@ export async function documentsIn(folder: string): Promise<unknown[]> {
   try {
     names = (await readdir(here(folder))).filter((name) => name.endsWith(".json")).sort();
   } catch (error) {
-    throw new Complaint(`${folder} cannot be read: ${messageOf(error)}`);
+    throw new Complaint(`Cannot read ${folder}: ${messageOf(error)}`);
   }
   const documents: unknown[] = [];
   for (const name of names) documents.push(await documentOf(join(folder, name)));
   return documents;
 }
 
-/** The keys: as named, of the service at `url`, saved beside the document, or of the installation that runs here. */
+/** The keys: as given, of the service at `url`, saved next to the document, or of the installation running here. */
 export async function keysFor(
   file: string,
   { keys, url }: { keys?: string | undefined; url?: string | undefined },
@@ -66,7 +66,7 @@ function parsedKeys(text: string, place: string): KeySet {
     const set: unknown = JSON.parse(text);
     if (isKeySet(set)) return set;
   } catch {} // said below
-  throw new Complaint(`${place} is no JWK Set.`);
+  throw new Complaint(`${place} is not a JWK Set.`);
 }
 
 function isKeySet(value: unknown): value is KeySet {
@@ -77,7 +77,7 @@ function isKeySet(value: unknown): value is KeySet {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 
-/** The service's own copy of a document, asked with the key in CAPSTAN_API_KEY; undefined without one. */
+/** The service's own copy of a document, requested with the key in CAPSTAN_API_KEY; undefined without one. */
 export async function copyOf(text: string, url: string): Promise<unknown> {
   const apiKey = process.env.CAPSTAN_API_KEY;
   if (!apiKey) return undefined;
@@ -96,16 +96,16 @@ export async function copyOf(text: string, url: string): Promise<unknown> {
 
 async function fetched(url: string, headers: Record<string, string> = {}): Promise<string> {
   try {
-    // No redirect is followed: the key is for this service alone.
+    // Follows no redirect: the key is for this service only.
     const answer = await fetch(url, { headers, redirect: "error", signal: AbortSignal.timeout(10_000) });
-    if (!answer.ok) throw new Error(`it answered ${answer.status}`);
+    if (!answer.ok) throw new Error(`it responded with ${answer.status}`);
     return await answer.text();
   } catch (error) {
-    throw new Complaint(`${url} could not be read: ${messageOf(error)}`);
+    throw new Complaint(`Cannot read ${url}: ${messageOf(error)}`);
   }
 }
 
-/** Where the installation over the data directory of this folder publishes its keys. */
+/** The URL where the installation of this folder's data directory publishes its keys. */
 async function publishedHere(): Promise<string> {
   try {
     const file = join(process.env.CAPSTAN_DATA_DIR || ".data", "runtime.json");
@@ -113,7 +113,7 @@ async function publishedHere(): Promise<string> {
     return new URL("/.well-known/jwks.json", String(baseUrl)).href;
   } catch {
     throw new Complaint(
-      "There is no jwks.json beside the document, and nothing runs here to ask for the keys. Name them: --keys <file>.",
+      "No keys were found: there is no jwks.json next to the document, and no installation is running here. Use --keys <file>.",
     );
   }
 }

@@ -1,7 +1,7 @@
 import { runVerify } from "./verify-command";
 import { explain } from "./verify-explain";
 
-// Node announces Ed25519 in Web Crypto as experimental; it is the signature of RFC 8032 all the same.
+// Node warns that Ed25519 in Web Crypto is experimental; it is still the signature of RFC 8032.
 process.removeAllListeners("warning");
 
 runVerify(process.argv.slice(2), { explain }).then(

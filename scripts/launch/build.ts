@@ -51,11 +51,11 @@ export function hasProgram(name: string): boolean {
 /** The source file of a program, for running it unbuilt. */
 export function sourceOf(name: string): string {
   const source = PROGRAMS[name];
-  if (!source) throw new Error(`There is no program ${name}.`);
+  if (!source) throw new Error(`Unknown program ${name}.`);
   return source;
 }
 
-/** Is there a build of exactly these sources? */
+/** Whether there is a build of exactly these sources. */
 export function isBuilt(): boolean {
   return findFile(MARK) === currentSources();
 }
@@ -64,7 +64,7 @@ function currentSources(): string {
   return fingerprint(SOURCES, process.version, process.platform, process.arch);
 }
 
-/** Builds the pages with Next and bundles the programs into dist. Throws with the builders' own words. */
+/** Builds the pages with Next and bundles the programs into dist. Throws with the builders' own messages. */
 export async function build(): Promise<void> {
   const sources = currentSources();
   rmSync(MARK, { force: true });
@@ -74,7 +74,7 @@ export async function build(): Promise<void> {
   writeWhole(MARK, sources, 0o644);
 }
 
-/** Bundles some of the programs into dist/<name>.mjs; packages stay in node_modules. Answers with the paths written. */
+/** Bundles some of the programs into dist/<name>.mjs; packages stay in node_modules. Returns the written paths. */
 export async function bundlePrograms(names: string[]): Promise<Set<string>> {
   const entries = names.filter(hasProgram).map((name) => [name, sourceOf(name)]);
   const { outputFiles } = await bundle({
@@ -92,7 +92,7 @@ export async function bundlePrograms(names: string[]): Promise<Set<string>> {
     write: false,
     logLevel: "error",
   });
-  // Lines stay what they were, so the maps still name the right ones.
+  // Line numbers do not change, so source maps remain correct.
   for (const { path, text } of outputFiles)
     writeWhole(path, path.endsWith(".mjs") ? withoutCopiedStarts(text) : text, 0o644);
   return new Set(outputFiles.map(({ path }) => path));
@@ -113,9 +113,7 @@ function buildPages(): Promise<void> {
       const said = stripVTControlCharacters(Buffer.concat(output).toString("utf8"));
       writeWhole(BUILD_LOG, said, 0o644);
       reject(
-        new Error(
-          `next build failed (all of it: ${BUILD_LOG}):\n${said.split("\n").slice(0, 60).join("\n")}`,
-        ),
+        new Error(`next build failed (full log: ${BUILD_LOG}):\n${said.split("\n").slice(0, 60).join("\n")}`),
       );
     });
   });

@@ -8,24 +8,24 @@ export type Program = {
   /** Arguments of Node. */
   args: string[];
   env: NodeJS.ProcessEnv;
-  /** Null: it writes to our own output. */
+  /** Null writes to our own output. */
   logFile: string | null;
 };
 
-/** A process that is started again whenever it dies, until it is stopped. */
+/** A process that is restarted whenever it dies, until it is stopped. */
 export type Supervised = {
   name: string;
   pid(): number | null;
-  /** How often it has died since it was last up for a while. */
+  /** The deaths since it last stayed up for a while. */
   deaths(): number;
-  /** Asks it to end and settles when it has; kills it after the grace. */
+  /** Asks it to end and resolves when it has; kills it after the grace period. */
   stop(graceMs: number): Promise<void>;
 };
 
 const LONG_ENOUGH_MS = 15_000;
 const LARGEST_LOG = 20_000_000;
 
-/** Starts a process and keeps it up: at once after a first death, then with growing pauses up to ten seconds. */
+/** Starts a process and keeps it running: restarts immediately the first time, then with growing delays up to ten seconds. */
 export function supervise(
   program: Program,
   told: {
@@ -51,7 +51,7 @@ export function supervise(
     if (typeof log === "number") closeSync(log);
     if (child.pid) told.started(child.pid);
     child.on("message", told.message);
-    child.on("error", () => {}); // an `exit` or a missing pid tells the same
+    child.on("error", () => {}); // an `exit` event or a missing pid reports the same
     child.once("exit", (code, signal) => {
       child = null;
       if (stopping) return;

@@ -4,7 +4,7 @@ import { writeWhole } from "./files";
 
 const FROM = "node_modules/three/examples/jsm/libs";
 const TO = "public/decoders";
-/** What the 3D viewer decodes compressed meshes and textures with. Each README names the licence. */
+/** The 3D viewer's decoders for compressed meshes and textures. Each README names the licence. */
 const DECODERS = {
   "draco/draco_decoder.wasm": "draco/gltf/draco_decoder.wasm",
   "draco/draco_wasm_wrapper.js": "draco/gltf/draco_wasm_wrapper.js",
@@ -14,7 +14,7 @@ const DECODERS = {
   "basis/README.md": "basis/README.md",
 };
 
-/** Copies the decoders to where the panel serves them; the viewer would load them from other hosts. Returns what it wrote. */
+/** Copies the decoders to where the panel serves them, because the viewer would load them from other hosts. Returns the written paths. */
 export function writeDecoders(): string[] {
   return Object.entries(DECODERS).flatMap(([name, source]) => {
     const path = join(TO, name);

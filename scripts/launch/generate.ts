@@ -9,11 +9,11 @@ import { fingerprint } from "./fingerprint";
 const CLIENT = "server/generated/prisma";
 const MARK = join(CLIENT, ".schema");
 
-/** Writes everything that is made from other files and not committed. Quick when nothing changed. */
+/** Writes all generated files that are not committed. Quick if nothing changed. */
 export function generate(): { prisma: boolean; registries: string[] } {
   const registries = [...writeRegistries("."), ...writeClientTypes(), ...writeDecoders()];
   if (!existsSync("next-env.d.ts"))
-    // Next writes the same when it builds; the type check must not have to wait for that.
+    // Next writes the same when it builds, but the type check must not wait for that.
     writeFileSync(
       "next-env.d.ts",
       '/// <reference types="next" />\n/// <reference types="next/image-types/global" />\n',
@@ -23,19 +23,19 @@ export function generate(): { prisma: boolean; registries: string[] } {
     return { prisma: false, registries };
   try {
     execFileSync(process.execPath, ["node_modules/prisma/build/index.js", "generate"], {
-      // Generating needs no engine, but the command wants to see one and would try to download it.
+      // Generating needs no engine, but the command expects one and would try to download it.
       env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: "1" },
       stdio: ["ignore", "pipe", "pipe"],
     });
   } catch (error) {
-    const streams = error as { stdout?: Buffer; stderr?: Buffer }; // what execFileSync adds to its error
+    const streams = error as { stdout?: Buffer; stderr?: Buffer }; // execFileSync adds these to its error
     throw new Error(`prisma generate failed:\n${streams.stdout ?? ""}${streams.stderr ?? ""}`.trim());
   }
   writeWhole(MARK, schema, 0o644);
   return { prisma: true, registries };
 }
 
-/** The client's types of every operation, from docs/openapi.json; the file's path where it was written. */
+/** Generates the client's types from docs/openapi.json; returns the file's path if it was written. */
 function writeClientTypes(): string[] {
   const out = execFileSync(process.execPath, ["clients/typescript/scripts/generate.mjs"], {
     encoding: "utf8",

@@ -17,41 +17,41 @@ import type { Report } from "./report";
 import { type Runtime, removeRuntime, writeRuntime } from "./runtime";
 import { canListen, freePort } from "./system";
 
-/** How long a process may finish what it is doing; what lasts longer is settled by its lease. */
+/** How long a process may finish its work; longer work is recovered when its lease expires. */
 const GRACE_MS = 30_000;
 const READY_MS = 90_000;
 
 export type Instance = {
-  /** Reachable from this machine. */
+  /** The address on this machine. */
   localUrl: string;
-  /** What people and agents use. */
+  /** The address for people and agents. */
   publicUrl: string;
   stop(): Promise<void>;
 };
 
 type Options = {
   settings: Env;
-  /** Sources instead of the build, with reload on change. */
+  /** Runs the sources instead of the build, with reload on change. */
   dev: boolean;
   report: Report;
-  /** Aborted: stop starting. */
+  /** Aborts the start. */
   signal: AbortSignal;
-  /** Something that cannot be repaired happened after the start. */
+  /** An error after the start that cannot be repaired. */
   failed(error: Error): void;
 };
 
-/** Where the parts of an installation keep their things. */
+/** The directories of an installation's parts. */
 export function pathsOf(settings: Env) {
   const dataDir = resolve(settings.CAPSTAN_DATA_DIR);
   return { dataDir, log: (name: string) => join(dataDir, "logs", `${name}.log`) };
 }
 
-/** Starts everything of one installation and waits until it answers. On failure nothing is left running. */
+/** Starts one installation and waits until it responds. On failure nothing is left running. */
 export async function startInstance(options: Options): Promise<Instance> {
   const { settings, dev, report } = options;
   const { dataDir, log } = pathsOf(settings);
   mkdirSync(join(dataDir, "logs"), { recursive: true });
-  // The database server may run as another user, who has to pass through.
+  // The database server may run as another user, who needs access to its folder.
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
   const secrets = readSecrets(settings);
   const started: Supervised[] = [];
@@ -84,7 +84,7 @@ export async function startInstance(options: Options): Promise<Instance> {
         await migrateEngine(databaseUrl);
         return applied;
       },
-      (applied) => (applied.length > 0 ? `applied ${applied.join(", ")}` : "nothing to do"),
+      (applied) => (applied.length > 0 ? `applied ${applied.join(", ")}` : "up to date"),
     );
 
     const localUrl = `http://${localHost(settings.HOST)}:${port}`;
@@ -119,7 +119,7 @@ export async function startInstance(options: Options): Promise<Instance> {
           },
           died: (why, pauseMs) =>
             report.say(
-              `${name} ${why}; restarting in ${pauseMs / 1_000} s${dev ? "" : `; log: ${log(name)}`}`,
+              `${name} ${why}; restarting it in ${pauseMs / 1_000} s${dev ? "" : `; log: ${log(name)}`}`,
             ),
           message: () => {},
         },
@@ -132,7 +132,7 @@ export async function startInstance(options: Options): Promise<Instance> {
     startPart("web");
     if (hasProgram("seed"))
       await report.step("Checking the first organization", () => seed(env, log("seed")));
-    await report.step("Waiting until it answers", () =>
+    await report.step("Waiting until it responds", () =>
       untilReady(localUrl, started, sandboxUrl, dev ? null : log, options.signal),
     );
     watchPostgres(runtime);
@@ -146,23 +146,25 @@ export async function startInstance(options: Options): Promise<Instance> {
     return report.step(
       "Starting PostgreSQL",
       () => startPostgres({ dataDir, logFile: log("postgres") }),
-      (server) => (server.adopted ? "was still running" : "done"),
+      (server) => (server.adopted ? "already running" : "done"),
     );
   }
 
-  // Children reconnect by themselves: the server comes back on the same port with the same password.
+  // Children reconnect automatically: the server returns on the same port with the same password.
   async function watchPostgres(runtime: Runtime) {
     while (postgres && !stopping) {
       await postgres.exited;
       if (stopping) return;
-      report.say(`PostgreSQL stopped unexpectedly; restarting; log: ${log("postgres")}`);
+      report.say(`PostgreSQL stopped unexpectedly; restarting it; log: ${log("postgres")}`);
       const before: string = postgres.url;
       try {
         postgres = await startEmbedded();
         runtime.pids.postgres = postgres.pid;
         writeRuntime(dataDir, runtime);
         if (postgres.url !== before)
-          throw new Error("Another program uses PostgreSQL's port. Start Capstan again.");
+          throw new Error(
+            "Another program is using PostgreSQL's port. Start Capstan again to use a different port.",
+          );
       } catch (error) {
         options.failed(error instanceof Error ? error : new Error(String(error)));
         return;
@@ -171,12 +173,12 @@ export async function startInstance(options: Options): Promise<Instance> {
   }
 }
 
-/** A database of one's own that does not answer is a setting to look at; anything else is told as it is. */
+/** Explains a failure of the operator's own database as a settings problem; any other error is reported unchanged. */
 function explainDatabase(error: unknown): unknown {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const isSetting = /^(E[A-Z_]+|28...|3D000)$/.test(code); // no connection, no right to sign in, no such database
   return isSetting && error instanceof Error
-    ? new Error(`The database of DATABASE_URL cannot be used: ${error.message || code}`)
+    ? new Error(`Cannot use the database of DATABASE_URL: ${error.message || code}`)
     : error;
 }
 
@@ -191,7 +193,7 @@ async function choosePort(settings: Env): Promise<number> {
   if (settings.PORT === 0) return freePort(0, settings.HOST);
   if (await canListen(settings.PORT, settings.HOST)) return settings.PORT;
   throw new Error(
-    `Port ${settings.PORT} on ${settings.HOST} is in use by another program, or not allowed. Choose another port: PORT=3001 npm run up`,
+    `Port ${settings.PORT} on ${settings.HOST} is in use by another program (or not allowed). Choose another port: PORT=3001 npm run up`,
   );
 }
 
@@ -214,7 +216,7 @@ async function seed(env: NodeJS.ProcessEnv, logFile: string) {
     });
     writeWhole(logFile, stdout + stderr);
   } catch (error) {
-    const { stderr, message } = error as { stderr?: string; message: string }; // what execFile rejects with
+    const { stderr, message } = error as { stderr?: string; message: string }; // execFile rejects with this
     throw new Error(`Seeding failed: ${stderr?.trim() || message}`);
   }
 }
@@ -247,7 +249,7 @@ async function untilReady(
     }
     if (Date.now() > deadline)
       throw new Error(
-        `${probe} did not answer within ${READY_MS / 1_000} s. ${last.get(probe) ?? "Nothing is listening there."}`,
+        `${probe} did not respond within ${READY_MS / 1_000} s. ${last.get(probe) ?? "Nothing is listening there."}`,
       );
     await sleep(50);
   }

@@ -19,7 +19,7 @@ import { canListen, endProcess, isAlive } from "./system";
 
 export { test } from "../test/run";
 
-/** --detached and --attached are for us: started by another process, to outlive it or to end with it. */
+/** --detached and --attached are internal: started by another process, to outlive it or to end with it. */
 const OPTIONS = ["--dev", "--detach", "--without-main-job", "--detached", "--attached"];
 const Access = z.object({
   apiKey: z.string(),
@@ -27,10 +27,10 @@ const Access = z.object({
   member: z.object({ email: z.string() }),
 });
 
-/** `npm run up`: everything from the sources to a running installation that has done its main job once. */
+/** `npm run up`: from the sources to a running installation that has run its main job once. */
 export async function up(args: string[]) {
   const unknown = args.find((arg) => !OPTIONS.includes(arg));
-  if (unknown) throw new Error(`Unknown option ${unknown}. The options are --detach and --without-main-job.`);
+  if (unknown) throw new Error(`Unknown option ${unknown}. Options: --detach, --without-main-job.`);
   const dev = args.includes("--dev");
   const detached = args.includes("--detached");
   const attached = args.includes("--attached");
@@ -48,18 +48,18 @@ export async function up(args: string[]) {
     return;
   }
   const left = await endLeftovers(dataDir);
-  if (left > 0) report.say(`Stopped ${left} processes of an earlier start.`);
+  if (left > 0) report.say(`Stopped ${left} processes left over from an earlier start.`);
   if (settings.PORT !== 0 && !(await canListen(settings.PORT, settings.HOST)))
     throw new Error(
       `Port ${settings.PORT} is in use by another program. Stop it, or choose another port: PORT=3001 npm run up`,
     );
-  if (!detached && !attached) await prepareSources(report, dev); // else the process that started this one has done it
+  if (!detached && !attached) await prepareSources(report, dev); // otherwise the process that started this one has done it
   if (args.includes("--detach")) return detach(args);
   if (dev) watchGenerated(report);
   await stayUp(report, { dev, detached, attached, withMainJob: !args.includes("--without-main-job") });
 }
 
-/** `npm run build`: everything that starting needs, for a machine or an image that starts its processes by themselves. */
+/** `npm run build`: everything that a start needs, for a machine or an image that starts its processes separately. */
 export async function buildOnly(args: string[]) {
   if (args.length > 0) throw new Error(`Unknown option ${args[0]}.`);
   await prepareSources(openReport(console.log), false);
@@ -78,18 +78,18 @@ async function prepareSources(report: Report, dev: boolean) {
 
 type Stay = { dev: boolean; detached: boolean; attached: boolean; withMainJob: boolean };
 
-/** Starts everything and keeps it up until a signal, or the end of the process that it is attached to. */
+/** Starts everything and keeps it running until a signal, or the end of the process that it is attached to. */
 async function stayUp(report: Report, { dev, detached, attached, withMainJob }: Stay) {
   const stop = new AbortController();
   let fatal: Error | undefined;
   const ask = (why: string) => {
-    if (stop.signal.aborted) process.exit(1); // asked twice: the others notice through their lifelines
-    report.say(`${why}: stopping. Repeat it to stop without waiting.`);
-    stop.abort(new Error("Stopped while starting."));
+    if (stop.signal.aborted) process.exit(1); // on the second signal: the others end through their lifelines
+    report.say(`${why}: stopping. Repeat to stop without waiting.`);
+    stop.abort(new Error("Stopped during the start."));
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => {
-      if (detached && signal === "SIGHUP") return; // the terminal that started us was closed
+      if (detached && signal === "SIGHUP") return; // the terminal was closed
       ask(signal);
     });
   const parentEnded = () => ask("The process that started this one ended");
@@ -145,7 +145,7 @@ async function announce(
     if (!rows) return;
     for (const line of tableOf(rows)) report.say(line);
   } else if (withMainJob && access)
-    report.say("No first job was run: it needs the sandbox provider. Turn that on with SANDBOX=1.");
+    report.say("The main job was skipped because the sandbox provider is off. Set SANDBOX=1 to enable it.");
   report.say(`Capstan is ready: ${instance.publicUrl}`);
   if (access)
     report.say(`Sign in as ${access.member.email}; passwords and API keys: ${join(shown, "bootstrap.json")}`);
@@ -174,7 +174,7 @@ function tableOf(rows: MainJobRow[]): string[] {
   );
 }
 
-/** Starts the same again without a terminal, passes its lines on until it is ready, and leaves it running. */
+/** Starts the same command without a terminal, prints its output until it is ready, and leaves it running. */
 async function detach(args: string[]) {
   const { dataDir, log } = pathsOf(settings);
   await mkdir(join(dataDir, "logs"), { recursive: true });
@@ -194,13 +194,11 @@ async function detach(args: string[]) {
     child.on("error", reject);
     child.on("exit", () => reject(new Error(`Capstan did not start (${file}):\n${lastLines(file, 12)}`)));
   });
-  console.log(
-    `Capstan runs in the background (process ${child.pid}). Log: ${file}. Stop it with: npm run down`,
-  );
+  console.log(`Running in the background as process ${child.pid}; log: ${file}. Stop it with: npm run down`);
   process.exit(0);
 }
 
-// New capabilities, providers and functions, and changes of the schema, are taken up while people work.
+// New capabilities, providers and functions, and schema changes, are picked up during development.
 function watchGenerated(report: Report) {
   let timer: NodeJS.Timeout | undefined;
   const refresh = () => {
@@ -209,7 +207,7 @@ function watchGenerated(report: Report) {
       try {
         const { prisma, registries } = generate();
         if (prisma)
-          report.say("Generated the database client. If tables changed: npm run migrate -- dev --name …");
+          report.say("Regenerated the database client. If tables changed: npm run migrate -- dev --name …");
         for (const path of registries) report.say(`Wrote ${path}`);
       } catch (error) {
         report.say(error instanceof Error ? error.message : String(error));
@@ -220,7 +218,7 @@ function watchGenerated(report: Report) {
     watch(folder, refresh).unref();
 }
 
-/** `npm run down`: stops what runs over this data directory. */
+/** `npm run down`: stops the installation of this data directory. */
 export async function down() {
   const report = openReport(console.log);
   const { dataDir } = pathsOf(settings);
@@ -229,18 +227,17 @@ export async function down() {
     await report.step(`Stopping Capstan (process ${running.pids.supervisor})`, () =>
       endProcess(running.pids.supervisor, 120_000),
     );
-    if (isAlive(running.pids.supervisor))
-      throw new Error(`Process ${running.pids.supervisor} did not stop within two minutes.`);
+    if (isAlive(running.pids.supervisor)) throw new Error("Capstan did not stop.");
   }
   const left = await endLeftovers(dataDir);
-  if (left > 0) report.say(`Stopped ${left} processes of an earlier start.`);
+  if (left > 0) report.say(`Stopped ${left} leftover processes.`);
   const hadPostgres = existsSync(join(dataDir, "postgres.password")) && (await stopPostgres(dataDir));
   if (hadPostgres) report.say("Stopped PostgreSQL.");
   removeRuntime(dataDir);
   if (!running && left === 0 && !hadPostgres) report.say("Nothing was running.");
 }
 
-/** What a data directory of ours has; anything else is not deleted. */
+/** Identifies a data directory of ours; anything else is not deleted. */
 const KNOWN = [
   "secrets.json",
   "bootstrap.json",
@@ -255,13 +252,13 @@ const KNOWN = [
 export async function reset(args: string[]) {
   const { dataDir } = pathsOf(settings);
   if (!existsSync(dataDir)) {
-    console.log(`There is no data: ${dataDir} does not exist.`);
+    console.log(`Nothing to delete: ${dataDir} does not exist.`);
     return;
   }
   const names = readdirSync(dataDir).sort();
   const isOurs = names.length === 0 || names.some((name) => KNOWN.includes(name));
   if (!isOurs || [homedir(), process.cwd(), "/"].includes(dataDir))
-    throw new Error(`${dataDir} does not look like a data directory of Capstan; nothing was deleted.`);
+    throw new Error(`${dataDir} does not look like a Capstan data directory. Nothing was deleted.`);
   if (settings.CAPSTAN_ENV === "production" && !args.includes("--yes"))
     throw new Error(
       `This deletes every job, key and artifact in ${dataDir}. To confirm: npm run reset -- --yes`,
@@ -271,6 +268,6 @@ export async function reset(args: string[]) {
   const places = cluster.startsWith(dataDir) ? [dataDir] : [dataDir, cluster];
   console.log(`Deleting ${places.join(" and ")}: ${names.join(", ") || "empty"}`);
   for (const place of places) rmSync(place, { recursive: true, force: true });
-  if (settings.DATABASE_URL) console.log("The database of DATABASE_URL is not touched.");
+  if (settings.DATABASE_URL) console.log("The database of DATABASE_URL is not changed.");
   console.log("Done.");
 }

@@ -19,12 +19,12 @@ import { findFile, writeWhole } from "./files";
 import { commandOf, freePort, isAlive } from "./system";
 
 export type Postgres = {
-  /** Connects as the role `capstan`: owner of its database, no superuser, so row-level security applies to it. */
+  /** Connects as the role `capstan`: it owns its database but is not a superuser, so row-level security applies to it. */
   url: string;
   pid: number;
-  /** Was it still running from an earlier start? */
+  /** Whether it was still running from an earlier start. */
   adopted: boolean;
-  /** Settles when the server is gone. */
+  /** Resolves when the server has ended. */
   exited: Promise<void>;
   stop(): Promise<void>;
 };
@@ -33,7 +33,7 @@ type Options = {
   /** Keeps password, port and cluster. */
   dataDir: string;
   logFile: string;
-  /** For tests: no waiting for the disk. A power cut loses everything. */
+  /** For tests: no fsync. A power failure loses everything. */
   disposable?: boolean;
 };
 
@@ -52,7 +52,7 @@ const FLAGS = {
 };
 const DISPOSABLE_FLAGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
 
-/** Starts the embedded PostgreSQL of a data directory (or adopts it when it still runs) and waits until it answers. */
+/** Starts the embedded PostgreSQL of a data directory (or adopts a running one) and waits until it responds. */
 export async function startPostgres({ dataDir, logFile, disposable = false }: Options): Promise<Postgres> {
   const place = await findPlace(resolve(dataDir));
   const passwordFile = join(dataDir, "postgres.password");
@@ -69,19 +69,19 @@ export async function startPostgres({ dataDir, logFile, disposable = false }: Op
       return handle(place, running.port, password, running.pid, null);
     }
     if (Date.now() > patienceEndsAt)
-      throw new Error(`PostgreSQL (process ${running.pid}) runs but does not answer.`);
+      throw new Error(`PostgreSQL (process ${running.pid}) is running but does not respond.`);
     await sleep(50);
   }
 
   if (!existsSync(join(place.cluster, "PG_VERSION"))) initCluster(place, passwordFile, password, disposable);
-  // A server that was killed leaves this file; its process id may belong to somebody else by now.
+  // A killed server leaves this file; its process id may belong to another program by now.
   rmSync(join(place.cluster, "postmaster.pid"), { force: true });
 
   const portFile = join(dataDir, "postgres.port");
   const port = await freePort(Number(findFile(portFile) ?? 0));
   writeWhole(portFile, String(port));
   const socket = socketFile(place, port);
-  for (const left of socket ? [socket, `${socket}.lock`] : []) rmSync(left, { force: true }); // by a server that was killed
+  for (const left of socket ? [socket, `${socket}.lock`] : []) rmSync(left, { force: true }); // left by a killed server
   const flags = Object.entries({
     ...FLAGS,
     ...(disposable ? DISPOSABLE_FLAGS : {}),
@@ -107,7 +107,7 @@ export async function startPostgres({ dataDir, logFile, disposable = false }: Op
       },
     );
     closeSync(log);
-    child.on("error", () => {}); // told by the loop below
+    child.on("error", () => {}); // reported by the loop below
     child.unref();
     const deadline = Date.now() + 60_000; // crash recovery of a large log takes a while
     while (child.exitCode === null && child.signalCode === null && Date.now() < deadline) {
@@ -117,14 +117,14 @@ export async function startPostgres({ dataDir, logFile, disposable = false }: Op
       }
       await sleep(25);
     }
-    // Children of a killed server let go of its memory within a moment; until then a new one refuses.
+    // Children of a killed server release its memory shortly after; until then a new server refuses to start.
     if (attempt === 20 || Date.now() >= deadline)
-      throw new Error(`PostgreSQL did not start. Its log says why: ${logFile}`);
+      throw new Error(`PostgreSQL did not start. See its log: ${logFile}`);
     await sleep(250);
   }
 }
 
-/** Stops the server of a data directory if one runs, and says whether it did. */
+/** Stops the server of a data directory if one is running; returns whether it did. */
 export async function stopPostgres(dataDir: string): Promise<boolean> {
   const place = await findPlace(resolve(dataDir));
   if (!runningServer(place.cluster)) return false;
@@ -168,9 +168,9 @@ function nativeDir(): string {
   const directory = join(packageDir, "native");
   if (!existsSync(directory))
     throw new Error(
-      `There is no embedded PostgreSQL for ${system}-${arch()} in node_modules. Run npm ci, or set DATABASE_URL to a server of your own.`,
+      `There is no embedded PostgreSQL for ${system}-${arch()} in node_modules. Run npm ci, or set DATABASE_URL to your own server.`,
     );
-  // Its install script makes these links; where install scripts are switched off, it is done here.
+  // Its install script creates these links; if install scripts are disabled, it is done here.
   const links: { target: string }[] = JSON.parse(findFile(join(directory, "pg-symlinks.json")) ?? "[]");
   if (links.some((link) => !existsSync(join(packageDir, link.target))))
     execFileSync(process.execPath, ["scripts/hydrate-symlinks.js"], { cwd: packageDir, stdio: "ignore" });
@@ -194,7 +194,7 @@ function reachableCopy(native: string): string {
   return copy;
 }
 
-/** The unprivileged user a root's server runs as: postgres, made when missing; else nobody. */
+/** The unprivileged user for a server started by root: `postgres`, created if missing, or `nobody`. */
 function serverUser(): { uid: number; gid: number } {
   for (const attempt of ["postgres", "make postgres", "nobody"]) {
     if (attempt === "make postgres") {
@@ -206,12 +206,12 @@ function serverUser(): { uid: number; gid: number } {
       return { uid: Number(ids[0]!.stdout), gid: Number(ids[1]!.stdout) };
   }
   throw new Error(
-    "PostgreSQL does not run as root, and there is no other user. Start Capstan as an ordinary user.",
+    "PostgreSQL cannot run as root, and no other user is available. Start Capstan as an unprivileged user.",
   );
 }
 
 function initCluster(place: Place, passwordFile: string, password: string, disposable: boolean) {
-  const fresh = `${place.cluster}.new`; // moved into place when whole, so that a kill leaves nothing half made
+  const fresh = `${place.cluster}.new`; // moved into place when complete, so that a kill leaves nothing incomplete
   rmSync(fresh, { recursive: true, force: true });
   const readable = join(dirname(place.cluster), "initdb.password");
   writeWhole(readable, password);
@@ -241,14 +241,14 @@ function initCluster(place: Place, passwordFile: string, password: string, dispo
     );
   } catch (error) {
     const reason = error instanceof Error && "stderr" in error ? String(error.stderr) : String(error);
-    throw new Error(`PostgreSQL could not make its data directory (${passwordFile}): ${reason.trim()}`);
+    throw new Error(`PostgreSQL could not create its data directory (${passwordFile}): ${reason.trim()}`);
   } finally {
     rmSync(readable, { force: true });
   }
   renameSync(fresh, place.cluster);
 }
 
-/** Process id and port of the server that uses the cluster now; null when its lock file is stale or missing. */
+/** Process id and port of the server that uses the cluster; null if its lock file is stale or missing. */
 function runningServer(cluster: string): { pid: number; port: number } | null {
   const lines = findFile(join(cluster, "postmaster.pid"))?.split("\n") ?? [];
   const pid = Number(lines[0]);
@@ -259,7 +259,7 @@ function runningServer(cluster: string): { pid: number; port: number } | null {
 function isRunning(pid: number, cluster: string): boolean {
   if (!isAlive(pid)) return false;
   const command = commandOf(pid);
-  // Where the command line cannot be read (Windows) the lock file is trusted.
+  // If the command line cannot be read (Windows), the lock file is trusted.
   return command === "" || command.includes(cluster);
 }
 
@@ -296,7 +296,7 @@ async function ensureDatabase(port: number, password: string) {
   }
 }
 
-/** What the role `capstan` signs in with; it does not reveal the superuser's. */
+/** The password of the role `capstan`, which does not reveal the superuser's. */
 function ownerPassword(password: string): string {
   return createHmac("sha256", password).update("capstan").digest("hex");
 }
@@ -312,15 +312,15 @@ function stopCluster(place: Place) {
 }
 
 /**
- * Where the server also listens by a socket file, which costs both sides less than TCP to themselves; null where there are
- * none (Windows), or where its path would be too long for an address of this kind, or two in PostgreSQL's list.
+ * The folder of the server's Unix socket, which is cheaper than local TCP; null if there are none (Windows), or if its path
+ * would be too long for a socket address, or would be read as two entries of PostgreSQL's list.
  */
 function socketFile(place: Place, port: number): string | null {
   const file = join(dirname(place.cluster), `.s.PGSQL.${port}`);
   return platform() === "win32" || file.length > 100 || /[,"]/.test(file) ? null : file;
 }
 
-/** Names the TCP port as well, for programs that know no socket files; `host` has the last word where there is one. */
+/** Includes the TCP port as well, for programs without socket support; `host` takes precedence if there is a socket. */
 function urlOf(place: Place, port: number, password: string): string {
   const tcp = `postgresql://capstan:${ownerPassword(password)}@127.0.0.1:${port}/capstan`;
   const socket = socketFile(place, port);

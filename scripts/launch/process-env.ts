@@ -2,7 +2,7 @@ import type { Env } from "@/server/env";
 import type { Secrets } from "@/server/secrets";
 import { RUNTIME_ENV } from "./process-flags";
 
-/** The environment of a process of an installation: ours, with what its settings leave to be found out. */
+/** The environment of an installation's process: ours, with the values that its settings leave open. */
 export function processEnv(own: {
   settings: Env;
   secrets: Secrets;

@@ -1,7 +1,7 @@
 /**
- * How the processes run, beside what their programs say. A web process has room for the objects of requests in flight, so that
- * they die young: collecting them costs it least. A worker lives through bulks of thousands of items: its heap grows in small
- * steps, so that its memory is flat in their number (`npm run prove:bulk -- --items 10000` shows it).
+ * Node flags of the processes. A web process has a young generation large enough for the objects of requests in flight, which
+ * makes collecting them cheap. A worker processes bulks of thousands of items: its heap grows in small steps, so that its
+ * memory does not depend on their number (`npm run prove:bulk -- --items 10000` shows it).
  */
 const FLAGS: Record<string, readonly string[]> = {
   web: ["--max-semi-space-size=32"],
@@ -21,7 +21,7 @@ const EARLIER = process.versions.node.startsWith("20.")
 export const runtimeFlags = (name: string): readonly string[] =>
   FLAGS[name] ? [...FLAGS[name], ...EARLIER] : [];
 
-/** What Node is given before the program: its flags, and the lifeline to whoever starts it. */
+/** Node's arguments before the program: its flags, and the lifeline to the process that starts it. */
 export const nodeArgs = (name: string): string[] => [
   ...runtimeFlags(name),
   "--import",

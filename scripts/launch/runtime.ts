@@ -4,7 +4,7 @@ import { z } from "zod";
 import { findFile, writeWhole } from "./files";
 import { commandOf, endProcess, isAlive } from "./system";
 
-/** What runs over a data directory, in `runtime.json`: for the admin command, for stopping, and for the next start. */
+/** The running installation of a data directory, in `runtime.json`: for the admin command, for stopping, and for the next start. */
 export const Runtime = z.object({
   baseUrl: z.string(),
   databaseUrl: z.string(),
@@ -14,7 +14,7 @@ export const Runtime = z.object({
 export type Runtime = z.output<typeof Runtime>;
 
 const fileOf = (dataDir: string) => join(dataDir, "runtime.json");
-/** How the command lines of our processes look; a process id alone may have passed to somebody else. */
+/** The pattern of our processes' command lines, because a process id may have been reused. */
 const OURS = /scripts\/up\.mjs|lifeline\.mjs/;
 
 export function writeRuntime(dataDir: string, runtime: Runtime) {
@@ -25,7 +25,7 @@ export function removeRuntime(dataDir: string) {
   rmSync(fileOf(dataDir), { force: true });
 }
 
-/** What the file says; null when there is none or it cannot be read. */
+/** The file's content; null if it does not exist or cannot be read. */
 export function findRuntime(dataDir: string): Runtime | null {
   try {
     return Runtime.parse(JSON.parse(findFile(fileOf(dataDir)) ?? "null"));
@@ -40,7 +40,7 @@ export function findRunning(dataDir: string): Runtime | null {
   return runtime && isOurs(runtime.pids.supervisor) ? runtime : null;
 }
 
-/** Ends processes that a killed supervisor left behind; returns how many there were. */
+/** Ends processes left over from a killed supervisor; returns their number. */
 export async function endLeftovers(dataDir: string): Promise<number> {
   const { supervisor: _, postgres: __, ...pids } = findRuntime(dataDir)?.pids ?? { supervisor: 0 };
   const left = Object.values(pids).filter(isOurs);

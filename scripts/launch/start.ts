@@ -9,15 +9,15 @@ import { programArgs } from "./process-flags";
 const PARTS = ["web", "worker", "sandbox"];
 
 /**
- * `npm run start -- web`: one process in the foreground, for who starts, watches and restarts processes otherwise. It ends with
- * the signals it is sent, and with the exit code of the process. Throws one sentence where it cannot be started.
+ * `npm run start -- web`: one process in the foreground, for deployments that supervise processes themselves. It forwards
+ * signals and ends with the exit code of the process. Throws one sentence if the process cannot be started.
  */
 export function start([name, ...more]: string[]): void {
   if (!name || !PARTS.includes(name) || more.length > 0)
     throw new Error("Usage: npm run start -- web, or worker, or sandbox");
   const child = spawn(process.execPath, programArgs(name), {
     env: envOf(name),
-    // Its own process group: Ctrl-C reaches this process only, which hands it on once.
+    // Its own process group: Ctrl-C reaches only this process, which forwards it once.
     detached: process.platform !== "win32",
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
@@ -36,7 +36,7 @@ function envOf(name: string): NodeJS.ProcessEnv {
   const databaseUrl = settings.DATABASE_URL;
   if (!databaseUrl && name !== "sandbox")
     throw new Error(
-      "DATABASE_URL is not set. npm run start needs your own PostgreSQL; npm run up brings one.",
+      "DATABASE_URL is not set. A process started on its own needs your database. To start everything with an embedded database, use npm run up.",
     );
   const dataDir = resolve(settings.CAPSTAN_DATA_DIR);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

@@ -4,7 +4,7 @@ import { platform } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findFile, isNodeError } from "./files";
 
-/** Is there a process with this id (of any user)? */
+/** Whether a process with this id exists (of any user). */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -14,7 +14,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** A port nobody listens on: the wanted one when it is free, else any. */
+/** A free port: the wanted one if it is free, otherwise any. */
 export async function freePort(wanted = 0, host = "127.0.0.1"): Promise<number> {
   if (wanted > 0 && !(await canListen(wanted, host))) return freePort(0, host);
   return new Promise((resolve, reject) => {
@@ -28,7 +28,7 @@ export async function freePort(wanted = 0, host = "127.0.0.1"): Promise<number> 
   });
 }
 
-/** Could a server listen here now? */
+/** Whether a server could listen here now. */
 export function canListen(port: number, host = "127.0.0.1"): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer().once("error", () => resolve(false));
@@ -36,14 +36,14 @@ export function canListen(port: number, host = "127.0.0.1"): Promise<boolean> {
   });
 }
 
-/** The command line of a process, empty when it cannot be told. */
+/** The command line of a process; empty if it cannot be read. */
 export function commandOf(pid: number): string {
   const fromProc = platform() === "linux" ? findFile(`/proc/${pid}/cmdline`) : null;
   if (fromProc) return fromProc.replaceAll("\0", " ");
   return spawnSync("ps", ["-p", String(pid), "-o", "command="], { encoding: "utf8" }).stdout ?? "";
 }
 
-/** Asks a process to end, and kills it when it has not after the grace. */
+/** Asks a process to end, and kills it after the grace period. */
 export async function endProcess(pid: number, graceMs: number): Promise<void> {
   for (const [signal, patienceMs] of [
     ["SIGTERM", graceMs],
