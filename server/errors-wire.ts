@@ -1,5 +1,11 @@
 import { ZodError, type z } from "zod";
-import { type ErrorCode, Fault, INTERNAL_FAILURE, ValidationFault, type ValidationIssue } from "@/server/errors";
+import {
+  type ErrorCode,
+  Fault,
+  INTERNAL_FAILURE,
+  ValidationFault,
+  type ValidationIssue,
+} from "@/server/errors";
 import { isOutage } from "@/server/outage";
 
 export type WireError = { status: number; headers: Record<string, string>; body: object };

@@ -78,7 +78,11 @@ test("a refusal has none in its message, its details, its list or its stack, who
     expect(wire).not.toContain(key.slice(-12));
   }
   expect(issuesOf(refusals[2])).toEqual([
-    { loc: ["body", "[redacted]"], msg: "Unknown field. Remove it or check its spelling.", type: "extra_forbidden" },
+    {
+      loc: ["body", "[redacted]"],
+      msg: "Unknown field. Remove it or check its spelling.",
+      type: "extra_forbidden",
+    },
   ]);
   for (const refusal of refusals.slice(0, 2))
     expect(`${refusal?.stack}${JSON.stringify(refusal)}`).not.toContain(key.slice(-12));

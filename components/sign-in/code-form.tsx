@@ -55,9 +55,7 @@ export function CodeForm({
         Sign in
       </Button>
       <Button asChild variant="ghost" className="w-full">
-        <a href={`/sign-in?${new URLSearchParams({ reason: SWITCH, callbackUrl: next })}`}>
-          Switch account
-        </a>
+        <a href={`/sign-in?${new URLSearchParams({ reason: SWITCH, callbackUrl: next })}`}>Switch account</a>
       </Button>
     </form>
   );

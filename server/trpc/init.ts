@@ -1,7 +1,7 @@
 import { initTRPC, TRPCError } from "@trpc/server";
 import { ZodError } from "zod";
 import type { Ctx, Principal } from "@/server/domain/ctx";
-import { ERRORS, Fault, INTERNAL_FAILURE, ValidationFault, type ValidationIssue } from "@/server/errors";
+import { ERRORS, Fault, ValidationFault, type ValidationIssue } from "@/server/errors";
 import { outageFault, toIssues } from "@/server/errors-wire";
 import { isOutage } from "@/server/outage";
 import { redactTokens } from "@/server/redact-tokens";

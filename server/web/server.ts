@@ -10,7 +10,7 @@ import { type Router, router } from "@/server/api/router";
 import type { Incoming, Outgoing } from "@/server/api/transport";
 import { endpoints } from "@/server/api/v1";
 import { publicUrl } from "@/server/env";
-import { type ErrorCode, INTERNAL_FAILURE } from "@/server/errors";
+import type { ErrorCode } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
 import { VERSION } from "@/server/version";

@@ -31,7 +31,11 @@ export async function finished(
     const { code, message } = job.error ?? { code: "Cancelled", message: "The job was canceled." };
     const details = job.error?.details as Record<string, Json> | undefined; // with the provider's response
     const said = { ...details, ...record };
-    throw new Fault(isErrorCode(code) ? code : "InternalFailure", `${message} ${job.error?.resolution ?? ""}`.trim(), said);
+    throw new Fault(
+      isErrorCode(code) ? code : "InternalFailure",
+      `${message} ${job.error?.resolution ?? ""}`.trim(),
+      said,
+    );
   }
   const forWhom = WAITS[job.status];
   const why = forWhom ?? `is ${job.status} after ${env.JOB_WAIT_SECONDS} seconds`;

@@ -389,6 +389,11 @@ test("refusals have the shape of their row: 404, 409, 410, 422", async () => {
   const none = await send("GET", `${PATH}/${newId("capabilityRequest")}`);
   expect([none.status, none.json]).toEqual([
     404,
-    { detail: { code: "NotFound", message: "There is no such capability request. Check the id, and that you have access to it." } },
+    {
+      detail: {
+        code: "NotFound",
+        message: "There is no such capability request. Check the id, and that you have access to it.",
+      },
+    },
   ]);
 });

@@ -17,7 +17,9 @@ export function noteUse(kind: keyof typeof USED, id: string, at: Date): void {
   uses[kind].set(id, at);
   timer ??= setTimeout(
     () =>
-      writeUses().catch((error) => log.warn({ err: error }, "the last use of keys and sessions could not be written")),
+      writeUses().catch((error) =>
+        log.warn({ err: error }, "the last use of keys and sessions could not be written"),
+      ),
     WRITE_AFTER_MS,
   ).unref();
 }

@@ -7,5 +7,6 @@ export function isOperator({ principal }: Ctx): boolean {
 }
 
 export function requireOperator(ctx: Ctx): void {
-  if (!isOperator(ctx)) fail("AuthorizationFailed", "Only an operator of this installation can do this. Ask your operator.");
+  if (!isOperator(ctx))
+    fail("AuthorizationFailed", "Only an operator of this installation can do this. Ask your operator.");
 }

@@ -207,7 +207,12 @@ export function environment(ctx: Ctx, project: ProjectAccess, wanted: string | n
   const { kind } = ctx.principal;
   const isBound = kind === "service_principal" || kind === "panel_session";
   const isKnown = isBound ? wanted === project.environment : project.environments.includes(wanted);
-  return isKnown ? wanted : fail("AuthorizationFailed", "This key, panel session or project has no access to that environment. Name another one, or use a key for it.");
+  return isKnown
+    ? wanted
+    : fail(
+        "AuthorizationFailed",
+        "This key, panel session or project has no access to that environment. Name another one, or use a key for it.",
+      );
 }
 
 /**
@@ -293,22 +298,37 @@ export function outputsOf({ principal }: Ctx): string | null {
 /** Refuses a key that lacks this scope. People and panels are judged by role and project instead. */
 export function requireScope(ctx: Ctx, right: Scope): void {
   if (ctx.principal.kind === "service_principal" && !ctx.principal.scopes.has(right)) {
-    fail("AuthorizationFailed", `This key does not have the scope ${right}. Use a key that has it.`, { scope: right });
+    fail("AuthorizationFailed", `This key does not have the scope ${right}. Use a key that has it.`, {
+      scope: right,
+    });
   }
 }
 
 function requireRole(role: Role, right: Scope): void {
   if (!isAllowed(role, right)) {
-    fail("AuthorizationFailed", "Your role in this organization does not allow this. Ask an owner or admin of the organization.", { role });
+    fail(
+      "AuthorizationFailed",
+      "Your role in this organization does not allow this. Ask an owner or admin of the organization.",
+      { role },
+    );
   }
 }
 
 /** What is archived is still read. `environment` is the one a key or panel is of. */
 function archivedFault(row: ProjectRow, environment: string | null, right: Scope): Fault | null {
   if (!doesWork(right)) return null;
-  if (row.status !== "active") return new Fault("AuthorizationFailed", "This project is archived and accepts no new work. Restore it in the project's settings.", {});
+  if (row.status !== "active")
+    return new Fault(
+      "AuthorizationFailed",
+      "This project is archived and accepts no new work. Restore it in the project's settings.",
+      {},
+    );
   if (environment === null || !isArchived(row, environment)) return null;
-  return new Fault("AuthorizationFailed", `The environment ${environment} of this project is archived and accepts no new work. Use another environment.`, {});
+  return new Fault(
+    "AuthorizationFailed",
+    `The environment ${environment} of this project is archived and accepts no new work. Use another environment.`,
+    {},
+  );
 }
 
 const doesWork = (right: Scope) => !right.endsWith(":read");
@@ -346,5 +366,8 @@ function panelDenied(): never {
 }
 
 function projectDenied(): never {
-  fail("AuthorizationFailed", "This key or account has no access to that project. Check the project id, or use a key that has access.");
+  fail(
+    "AuthorizationFailed",
+    "This key or account has no access to that project. Check the project id, or use a key that has access.",
+  );
 }

@@ -53,7 +53,11 @@ function toSession(row: Row): Session {
   let expiresAt = row.expires_at.getTime();
   for (const [organizationId, { role, security }] of Object.entries(row.places ?? {})) {
     const asked = securityOf(security);
-    if (!asked) log.error({ organizationId }, "the security settings of an organization are damaged; its members have no rights there");
+    if (!asked)
+      log.error(
+        { organizationId },
+        "the security settings of an organization are damaged; its members have no rights there",
+      );
     if (asked?.sessionHours)
       expiresAt = Math.min(expiresAt, row.created_at.getTime() + asked.sessionHours * 3_600_000);
     if (!asked) closedOrganizations.set(organizationId, "damaged");

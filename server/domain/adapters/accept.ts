@@ -43,7 +43,11 @@ async function acceptPublic(
   const { selectedFile, files } = looked;
   const preview = toPreview(input.query, looked);
   if (input.filePath && !files.some(({ path }) => path === input.filePath))
-    refuseAt(["body", "filePath"], "The source has no weights with this name. Choose one of its files.", "not_found");
+    refuseAt(
+      ["body", "filePath"],
+      "The source has no weights with this name. Choose one of its files.",
+      "not_found",
+    );
   const baseModelFamily = input.baseModelFamily || looked.baseModelFamily;
   const suggestion: Suggestion = { resolution: "suggestion", patch: null, preview, adapter: null };
   if (!selectedFile || !baseModelFamily) return suggestion;

@@ -25,7 +25,11 @@ export async function bindRecipe(
     const version = rows[0];
     if (!version) refuseAt(["body", "versionId"], "This alias has no such version.", "not_found");
     if (!(await holdAdapter(client, place, version.adapter_id)))
-      refuseAt(["body", "versionId"], "The adapter of this version was deleted. Bind another version.", "not_found");
+      refuseAt(
+        ["body", "versionId"],
+        "The adapter of this version was deleted. Bind another version.",
+        "not_found",
+      );
     const boundAt = ctx.now();
     await client.query(
       `INSERT INTO adapter_binding (alias_id, project_id, version_id, bound_by, bound_at) VALUES ($1, $2, $3, $4, $5)

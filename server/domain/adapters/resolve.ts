@@ -78,7 +78,13 @@ export async function resolveAdapters(
   const families = new Set(rows.map(familyOf).filter((family) => family !== null));
   // A model that would take either family takes one at a time.
   if (together.length === 0 || families.size > 1)
-    refuse([{ at: [], msg: "No model supports all of these adapters together. Use fewer, or adapters for the same base model.", type: "incompatible" }]);
+    refuse([
+      {
+        at: [],
+        msg: "No model supports all of these adapters together. Use fewer, or adapters for the same base model.",
+        type: "incompatible",
+      },
+    ]);
   const cut = together.flatMap(({ provider }) =>
     rows.flatMap(({ source_kind }) => unreachableFor(provider, source_kind) ?? []),
   );
@@ -101,7 +107,10 @@ function because(rows: Found[], isDefault: boolean, cut: string[]): string {
     isDefault
       ? `The project's default is ${what}, so only models that support it can run this. Send an empty list of adapters to run without it.`
       : `Only models that support ${what} can run this.`,
-    ...cut.map((origin) => `Providers cannot download weights from ${origin}, which is a private address. Serve this installation at a public address.`),
+    ...cut.map(
+      (origin) =>
+        `Providers cannot download weights from ${origin}, which is a private address. Serve this installation at a public address.`,
+    ),
   ].join(" ");
 }
 
@@ -194,7 +203,11 @@ function problemOf({ found, at, what }: Wanted, before: Wanted[], targets: Targe
       type: "not_frozen",
     };
   if (found.health_status === "missing")
-    return { at, msg: `The weights of the adapter ${name} were removed. Upload or register them again.`, type: "missing" };
+    return {
+      at,
+      msg: `The weights of the adapter ${name} were removed. Upload or register them again.`,
+      type: "missing",
+    };
   if (familyOf(found) === null && found.compatible_models.length === 0)
     return {
       at,

@@ -24,10 +24,12 @@ export async function revalidate(ctx: Ctx, adapterId: string): Promise<ModelAdap
 }
 
 async function healthOf(ctx: Ctx, row: AdapterRow): Promise<SourceHealth> {
-  if (row.provider !== null) return { status: "unknown", detail: "Only the provider can check this reference." };
+  if (row.provider !== null)
+    return { status: "unknown", detail: "Only the provider can check this reference." };
   if (row.source_kind === "service_artifact") return healthOfArtifact(row);
   const read = readSource(row.source_ref);
-  if (!read) return { status: "unknown", detail: "This installation no longer reads weights from this source." };
+  if (!read)
+    return { status: "unknown", detail: "This installation no longer reads weights from this source." };
   const source = { ...read, revision: row.source_revision, filePath: row.file_path };
   const { frozen: isFrozen, sha256, byte_length: byteLength } = row;
   const look = sourceOf(source).health;

@@ -101,7 +101,11 @@ export function readCursor(cursor: string | undefined, kind: IdKind): string | n
 }
 
 export function noCursor(): never {
-  return refuseAt(["query", "cursor"], "This cursor is not valid for this list. Start again without a cursor.", "value_error");
+  return refuseAt(
+    ["query", "cursor"],
+    "This cursor is not valid for this list. Start again without a cursor.",
+    "value_error",
+  );
 }
 
 /** A 422 at one field. */

@@ -124,7 +124,8 @@ async function ofHub(ctx: Ctx, { ref, revision, filePath, provider }: Named): Pr
       "This is neither a repository (`owner/name`) nor a link to an allowed host.",
       "value_error",
     );
-  if (read.kind !== "huggingface") refuseGiven({ revision, filePath }, "A link already identifies its file. Leave this field out.");
+  if (read.kind !== "huggingface")
+    refuseGiven({ revision, filePath }, "A link already identifies its file. Leave this field out.");
   const wanted = {
     ...read,
     revision: revision || read.revision,

@@ -20,7 +20,11 @@ export function uploadForm() {
     take(name: string | null, value: Buffer): void {
       if (name === null) refuseAt(["body"], "A part of the multipart body has no name.", "multipart_invalid");
       if (!isName(name))
-        refuseAt(["body", name.slice(0, 100)], "Unknown field. Remove it or check its spelling.", "extra_forbidden");
+        refuseAt(
+          ["body", name.slice(0, 100)],
+          "Unknown field. Remove it or check its spelling.",
+          "extra_forbidden",
+        );
       const text = fieldText(name, value);
       if (LISTS.includes(name)) {
         const words = text.split(",").filter((word) => word.trim() !== "");

@@ -46,4 +46,5 @@ export async function findStored(artifactId: string) {
   return found && (await artifactStore().stat(found.sha256)) ? found : null;
 }
 
-const notThere = (): never => fail("NotFound", "There are no weights at this address, or the link has expired.");
+const notThere = (): never =>
+  fail("NotFound", "There are no weights at this address, or the link has expired.");

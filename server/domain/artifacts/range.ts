@@ -6,7 +6,11 @@ export type ByteRange = { start: number; end: number };
 /** The part of this range that exists. RangeNotSatisfiable when there is none. */
 export function clampRange(range: ByteRange, byteLength: number): ByteRange {
   if (!isRange(range) || range.start >= byteLength) {
-    fail("RangeNotSatisfiable", "The requested range is outside this artifact. Use a range within details.byteLength.", { byteLength });
+    fail(
+      "RangeNotSatisfiable",
+      "The requested range is outside this artifact. Use a range within details.byteLength.",
+      { byteLength },
+    );
   }
   return { start: range.start, end: Math.min(range.end, byteLength - 1) };
 }

@@ -121,7 +121,11 @@ export async function streamCall(work: Work, onText: (text: string) => void): Pr
     work,
     async (adapter, io) => {
       if (!adapter.stream)
-        throw new ProviderFault("refused", "not_attempted", `${work.route.provider.title} does not support streaming.`);
+        throw new ProviderFault(
+          "refused",
+          "not_attempted",
+          `${work.route.provider.title} does not support streaming.`,
+        );
       const clean = redactStream(io.credentials, (text) => {
         told += text;
         onText(text);
@@ -206,7 +210,10 @@ async function observe(
     io = await ioOf(work);
   } catch (cause) {
     // Our own storage, before anything could leave.
-    log.error({ err: cause, attemptId: work.attemptId }, "the provider account of an execution could not be read");
+    log.error(
+      { err: cause, attemptId: work.attemptId },
+      "the provider account of an execution could not be read",
+    );
     const message = "The provider account of this route could not be read.";
     return { state: "refused_for_now", reason: "unreachable", retryAfterMs: null, message, isOurs: true };
   }

@@ -174,5 +174,4 @@ export function saidBy({ details }: ProviderFault, isOwnAccount: boolean): { sai
   return { said: { status: status ?? null, code: vendor?.code ?? null, ...message } };
 }
 
-export const LOST =
-  "The request was sent to the provider, and no answer came back.";
+export const LOST = "The request was sent to the provider, and no answer came back.";

@@ -44,19 +44,30 @@ export function joined({ observed: first, fault }: Unfit, second: CallOutcome | 
           return { ...unrepaired("The provider rejected the repair attempt.", first), ...saidOf(second) };
         case "hold":
           return {
-            ...unrepaired("The repair attempt failed at the provider.", ofBoth(first, second.observed), "hold"),
+            ...unrepaired(
+              "The repair attempt failed at the provider.",
+              ofBoth(first, second.observed),
+              "hold",
+            ),
             ...saidOf(second),
           };
         default:
           return { ...second, observed: ofBoth(first, second.observed) };
       }
     case "refused_for_now":
-      return { ...unrepaired("The provider had no capacity for a repair attempt.", first), ...saidOf(second) };
+      return {
+        ...unrepaired("The provider had no capacity for a repair attempt.", first),
+        ...saidOf(second),
+      };
     case "aborted":
       return { ...second, submission: "attempted" };
     case "pending":
       // Excluded where repairs are planned; its cost could not be told apart any more.
-      return unrepaired("The provider did not answer the repair attempt in time.", ofBoth(first, first), "ambiguous");
+      return unrepaired(
+        "The provider did not answer the repair attempt in time.",
+        ofBoth(first, first),
+        "ambiguous",
+      );
   }
 }
 

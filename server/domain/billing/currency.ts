@@ -34,9 +34,13 @@ export function rateTo(currency: BillingCurrency): ScaledFxRate | null {
   if (currency === "USD") return null;
   const rate = env.FX_USD_CAD ?? (env.CAPSTAN_ENV === "production" ? undefined : DEVELOPMENT_USD_CAD);
   if (rate === undefined) {
-    fail("billing_not_configured", `Billing in ${currency} is not set up in this installation. Ask your operator to set it up, or pay in another currency.`, {
-      currency,
-    });
+    fail(
+      "billing_not_configured",
+      `Billing in ${currency} is not set up in this installation. Ask your operator to set it up, or pay in another currency.`,
+      {
+        currency,
+      },
+    );
   }
   return {
     rateScaled: Math.round(rate * Number(FACTOR)),

@@ -104,7 +104,10 @@ test("whatever a stranger does with a budget is answered as if there were none",
   };
   const none = await answers(newId("budget"));
   expect(none.map(({ code, message }) => ({ code, message }))).toEqual(
-    Array(5).fill({ code: "NotFound", message: "There is no such budget. Check the id, and that you have access to it." }),
+    Array(5).fill({
+      code: "NotFound",
+      message: "There is no such budget. Check the id, and that you have access to it.",
+    }),
   );
   expect(await answers(budgetId)).toEqual(none);
 });

@@ -100,7 +100,10 @@ function wantedOf(
   const periods = lines.map(({ period }) => period);
   return lines.map((line, place) => {
     if (periods.indexOf(line.period) !== place)
-      refuse([...at(place), "period"], `Each period can have only one budget, and ${line.period} is listed twice.`);
+      refuse(
+        [...at(place), "period"],
+        `Each period can have only one budget, and ${line.period} is listed twice.`,
+      );
     if (line.temporaryIncrease)
       refusePast(ctx, line.temporaryIncrease, ["body", ...at(place), "temporaryIncrease", "until"]);
     return {

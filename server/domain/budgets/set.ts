@@ -145,7 +145,9 @@ export async function writeIncrease(
 
 export function refusePast(ctx: Ctx, { until }: TemporaryIncrease, loc: (string | number)[]): void {
   if (new Date(until) > ctx.now()) return;
-  throw new ValidationFault([{ loc, msg: "This time is in the past. Choose a later one.", type: "value_error" }]);
+  throw new ValidationFault([
+    { loc, msg: "This time is in the past. Choose a later one.", type: "value_error" },
+  ]);
 }
 
 async function change(

@@ -208,15 +208,22 @@ function tooMature(asked: MaturityRating, refused: Target[], alternates: Target[
 /** Leads a person to the form of the provider that is missing. */
 function connectionRequired(connectUrl: string, missing: Target | null, only: RouteWish["only"]): never {
   if (!missing) {
-    const message = withReason("No connected provider account can run this capability. Connect one at details.connectUrl.", only);
+    const message = withReason(
+      "No connected provider account can run this capability. Connect one at details.connectUrl.",
+      only,
+    );
     fail("CONNECTION_REQUIRED", message, { connectUrl });
   }
   const { name, title } = missing.provider;
   const more = connectUrl.includes("?") ? "&" : "?";
-  fail("CONNECTION_REQUIRED", withReason(`No ${title} account is connected to this project. Connect one at details.connectUrl.`, only), {
-    connectUrl: `${connectUrl}${more}provider=${encodeURIComponent(name)}`,
-    provider: name,
-  });
+  fail(
+    "CONNECTION_REQUIRED",
+    withReason(`No ${title} account is connected to this project. Connect one at details.connectUrl.`, only),
+    {
+      connectUrl: `${connectUrl}${more}provider=${encodeURIComponent(name)}`,
+      provider: name,
+    },
+  );
 }
 
 /** What was asked for by name is not there; nothing else is taken in its place. */
@@ -231,7 +238,8 @@ export function routeUnavailable(
 ): never {
   const constraint = preferredModel ? "preferredModel" : providerPin ? "providerPin" : null;
   const field = pin ? "pin.target" : constraint && `execution.executionConstraints.${constraint}`;
-  const message = "The requested model or provider cannot run this request. Use one of details.alternates, or let Capstan choose.";
+  const message =
+    "The requested model or provider cannot run this request. Use one of details.alternates, or let Capstan choose.";
   fail("ROUTE_UNAVAILABLE", withReason(message, only), { alternates, ...(field ? { field } : {}) });
 }
 

@@ -54,7 +54,8 @@ function routeOf(
 ): Omit<RawEnvelope, "input"> {
   const at = ["competitors", place, "providerPin"];
   const { execute } = capability;
-  if ("local" in execute) return refuse(at, `${capability.key} runs without a provider, so there is nothing to compare.`);
+  if ("local" in execute)
+    return refuse(at, `${capability.key} runs without a provider, so there is nothing to compare.`);
   const named = (providerPin: string, preferredModel: string | null = null) => ({
     execution: { executionConstraints: { providerPin, preferredModel } },
   });
@@ -81,9 +82,7 @@ function profileOf(
     versions.at(-1) ??
     refuse(
       ["competitors", place, "profileKey"],
-      known
-        ? `${capability.key} has no such profile. Use ${known}.`
-        : `${capability.key} has no profiles.`,
+      known ? `${capability.key} has no such profile. Use ${known}.` : `${capability.key} has no profiles.`,
     );
   if (!profileVersion) return last;
   return (

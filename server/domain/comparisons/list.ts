@@ -18,7 +18,11 @@ export async function list(
   const project = await access.project(ctx, projectId, "jobs:read");
   if (cursor !== undefined && !Cursor.safeParse(cursor).success)
     throw new ValidationFault([
-      { loc: ["query", "cursor"], msg: "This cursor is not valid for this list. Start again without a cursor.", type: "value_error" },
+      {
+        loc: ["query", "cursor"],
+        msg: "This cursor is not valid for this list. Start again without a cursor.",
+        type: "value_error",
+      },
     ]);
   const { rows } = await pool.query<LineRow>({
     name: "list-comparisons",

@@ -35,8 +35,7 @@ export async function placeOf(
     throw new ValidationFault([{ loc: ["body", "projectId"], msg, type: "missing" }]);
   };
   if (!only) return refuse("You do not belong to an organization yet. Create one, or ask for an invitation.");
-  if (others.length > 0)
-    return refuse("You belong to several organizations. Name a project in one of them.");
+  if (others.length > 0) return refuse("You belong to several organizations. Name a project in one of them.");
   requireRoleIn(ctx, only, least);
   return { organizationId: only, projectId: null };
 }

@@ -49,7 +49,8 @@ export async function rotateCredential(
   if (input.endpointUrl && input.endpointUrl.replace(/\/+$/, "") !== before.endpoint_url)
     refuse("endpointUrl", "The address of a credential cannot change. Connect a new credential.");
   const provider = findProvider(before.provider) ?? providerGone(before);
-  if (input.models && !provider.modelsFrom) refuse("models", `${provider.title} has a fixed list of models. Leave this field out.`);
+  if (input.models && !provider.modelsFrom)
+    refuse("models", `${provider.title} has a fixed list of models. Leave this field out.`);
   const models = input.models ? checkedModels(provider, input.models) : before.models;
   checkPassThrough(provider, input.passThrough);
   const passThrough = input.passThrough ?? before.pass_through;

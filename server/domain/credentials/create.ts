@@ -67,7 +67,11 @@ export async function createCredential(
       ],
     );
     if (rowCount === 0)
-      refuse("provider", `An organization can have at most ${MOST} credentials. Delete one first.`, "too_many");
+      refuse(
+        "provider",
+        `An organization can have at most ${MOST} credentials. Delete one first.`,
+        "too_many",
+      );
     const details = { provider: provider.name, label: input.label, last4, fingerprint };
     await record(ctx, { organizationId, action: "credential.created", subject: id, details }, client);
     for (const place of places)

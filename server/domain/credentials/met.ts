@@ -33,7 +33,10 @@ export function noteMet(credentialId: string, cause: unknown, at: Date): void {
     ...(problem === null ? {} : { problem, at }),
   });
   timer ??= setTimeout(
-    () => writeMet().catch((error) => log.warn({ err: error }, "the outcomes of connections could not be written")),
+    () =>
+      writeMet().catch((error) =>
+        log.warn({ err: error }, "the outcomes of connections could not be written"),
+      ),
     WRITE_AFTER_MS,
   ).unref();
 }

@@ -27,7 +27,10 @@ export function readSecret(provider: Provider, secret: string): Fields {
     Object.entries(given).flatMap(([name, value]) => {
       if (typeof value !== "string") return refuse(`${name} must be text.`);
       const trimmed = value.trim();
-      if (!PRINTABLE.test(trimmed)) refuse(`${name} contains characters that are not allowed in a key. Check it for spaces and line breaks.`);
+      if (!PRINTABLE.test(trimmed))
+        refuse(
+          `${name} contains characters that are not allowed in a key. Check it for spaces and line breaks.`,
+        );
       return trimmed === "" ? [] : [[name, trimmed]];
     }),
   );

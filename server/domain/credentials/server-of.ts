@@ -29,7 +29,8 @@ const refuse = (
 export function serverOf(provider: Provider, { endpointUrl, models, passThrough = null }: Named): Server {
   if (provider.modelsFrom) {
     if (!endpointUrl) return refuse("endpointUrl", "The server's base URL is required.", "missing");
-    if (!models) return refuse("models", "The server's models are required, as id:in:out with their prices.", "missing");
+    if (!models)
+      return refuse("models", "The server's models are required, as id:in:out with their prices.", "missing");
     const address = checkedAddress(endpointUrl);
     return { baseUrl: address, endpointUrl: address, models: checkedModels(provider, models), passThrough };
   }

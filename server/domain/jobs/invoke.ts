@@ -154,20 +154,28 @@ async function execute(
         ended.observed.submission,
       );
     } else {
-      fail("TRANSPORT_AMBIGUOUS", `This execution was ended by another process before its answer arrived. ${nextStepOf(false, "ambiguous")}`, {
-        executionId: job.id,
-        receiptId: receiptIdOf(job.id),
-      });
+      fail(
+        "TRANSPORT_AMBIGUOUS",
+        `This execution was ended by another process before its answer arrived. ${nextStepOf(false, "ambiguous")}`,
+        {
+          executionId: job.id,
+          receiptId: receiptIdOf(job.id),
+        },
+      );
     }
   } catch (cause) {
     if (!(cause instanceof Fault)) await ctx.unkeyed?.answeredEarly?.();
     // The provider has answered and our own storage does not: sending it again would run it twice.
     if (!attempt || !isOutage(cause)) throw cause;
     ctx.log.error({ err: cause, jobId: job.id }, "the result of an execution could not be recorded");
-    fail("TRANSPORT_AMBIGUOUS", `The request was sent to the provider, and its result could not be recorded yet. ${nextStepOf(false, "ambiguous")}`, {
-      executionId: job.id,
-      receiptId: receiptIdOf(job.id),
-    });
+    fail(
+      "TRANSPORT_AMBIGUOUS",
+      `The request was sent to the provider, and its result could not be recorded yet. ${nextStepOf(false, "ambiguous")}`,
+      {
+        executionId: job.id,
+        receiptId: receiptIdOf(job.id),
+      },
+    );
   } finally {
     lease.release();
   }
@@ -277,7 +285,8 @@ async function callProvider(
         return endedWithout(
           {
             code: "TRANSPORT_AMBIGUOUS",
-            message: "The provider accepted the work and will answer later. Use a durable job for this model.",
+            message:
+              "The provider accepted the work and will answer later. Use a durable job for this model.",
             settlement: "ambiguous",
           },
           "ambiguous",
@@ -355,10 +364,14 @@ async function replay(ctx: Ctx, jobId: string): Promise<InvocationResult> {
     if (TERMINAL.includes(job.status)) return fromRows(job);
     if (Date.now() - begun > (job.execution_seconds + 60) * 1000) {
       await ctx.unkeyed?.answeredEarly?.();
-      fail("TRANSPORT_AMBIGUOUS", `The first execution of this request is still running. ${nextStepOf(false, "ambiguous")}`, {
-        executionId: jobId,
-        receiptId: receiptIdOf(jobId),
-      });
+      fail(
+        "TRANSPORT_AMBIGUOUS",
+        `The first execution of this request is still running. ${nextStepOf(false, "ambiguous")}`,
+        {
+          executionId: jobId,
+          receiptId: receiptIdOf(jobId),
+        },
+      );
     }
     await new Promise((resolve) => setTimeout(resolve, REPLAY_POLL_MS));
   }
