@@ -1,29 +1,30 @@
 import { InngestTestEngine } from "@inngest/test";
 import { serve } from "inngest/next";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { pool } from "@/server/db";
 import * as jobs from "@/server/domain/jobs";
 import * as webhooks from "@/server/domain/webhooks";
+import { env } from "@/server/env";
 import { itemsOf, plain, seenBySandbox, submitBulk } from "@/testing/bulks";
+import { runJobKilledAt } from "@/testing/processes";
 import { startReceiver } from "@/testing/receiver";
 import { setSettings } from "@/testing/settings";
 import { makeProject, rowsOf } from "@/testing/world";
-import { inngest, sendEvents } from "./client";
-import { startEngine } from "./embedded";
-import { default as deliverWebhook } from "./functions/deliver-webhook";
+import deliverWebhook from "./functions/deliver-webhook";
 import { functions } from "./functions/registry.gen";
-import { default as runJob } from "./functions/run-job";
+import runJob from "./functions/run-job";
+import { inngest } from "./sdk";
+import { served, toInngest } from "./server";
+import { ENGINES } from "./test/engines";
 import { type Handlers, startProtocolClient } from "./test/protocol-client";
 
 /*
- * The product's own function files under the embedded engine, through the SDK's HTTP handler driven by Inngest's
- * protocol, and under @inngest/test: a job ends the same way each time. A database of its own, because an engine
- * takes every job of its database.
+ * The product's own flows on the embedded engine, through the SDK's HTTP handler driven by Inngest's protocol, and under
+ * @inngest/test: a job ends the same way each time. A database of its own, because an engine takes every job of its
+ * database.
  */
 
 setSettings({ ALLOW_PRIVATE_ADDRESSES: true }); // receivers of webhooks are on this machine
-
-const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
 async function admitted(model: string) {
   const project = await makeProject();
@@ -50,59 +51,6 @@ async function expectSucceeded(jobId: string) {
   expect(rows.receipts).toHaveLength(1);
   expect(rows.hold).toMatchObject({ state: "settled" });
 }
-
-test("on the embedded engine an admitted job is run from its wake, with no other call", async () => {
-  const engine = await startEngine({ functions, pool, log: quiet });
-  onTestFinished(() => engine.stop());
-  const { jobId } = await admitted("sandbox-1");
-  await vi.waitFor(async () => expect((await rowsOf(jobId)).job.status).toBe("succeeded"), {
-    timeout: 20_000,
-    interval: 10,
-  });
-  await expectSucceeded(jobId);
-});
-
-test("a job that waits with the embedded engine is not sent again, and one whose event was lost is", async () => {
-  const { jobId, projectId, ctx, clock } = await admitted("sandbox-1");
-  const sweepAfter = async (seconds: number) => {
-    clock.advance(seconds * 1000);
-    await jobs.sweep(ctx, { projectId });
-  };
-  const waiting = async () =>
-    (
-      await pool.query(
-        "SELECT payload->'event'->>'id' AS id FROM graphile_worker._private_jobs WHERE payload->'event'->'data'->>'jobId' = $1",
-        [jobId],
-      )
-    ).rows.map(({ id }) => id);
-  await vi.waitFor(async () => expect(await waiting()).toEqual([`job:${jobId}:1`]));
-  for (const seconds of [20, 40, 80, 160]) await sweepAfter(seconds);
-  expect(await waiting()).toEqual([`job:${jobId}:1`]);
-  await pool.query(
-    "DELETE FROM graphile_worker._private_jobs WHERE payload->'event'->'data'->>'jobId' = $1",
-    [jobId],
-  );
-  await sweepAfter(320);
-  expect(await waiting()).toEqual([`job:${jobId}:6`]);
-
-  const engine = await startEngine({ functions, pool, log: quiet });
-  onTestFinished(() => engine.stop());
-  await vi.waitFor(async () => expect((await rowsOf(jobId)).job.status).toBe("succeeded"), {
-    timeout: 20_000,
-    interval: 10,
-  });
-});
-
-test("on the embedded engine capacity refusals are waited out by the flow's own steps", async () => {
-  const engine = await startEngine({ functions, pool, log: quiet });
-  onTestFinished(() => engine.stop());
-  const { jobId } = await admitted("sandbox-busy");
-  await vi.waitFor(async () => expect((await rowsOf(jobId)).job.status).toBe("succeeded"), {
-    timeout: 30_000,
-    interval: 20,
-  });
-  expect((await rowsOf(jobId)).attempts).toMatchObject([{ capacity_rejections: 2, submission: "attempted" }]);
-});
 
 const INPUTS = ["[refuse] a", ...plain(24), "[lost] b"];
 
@@ -149,29 +97,6 @@ async function expectBulkEnded(bulkId: string) {
   expect(rows).toEqual([{ status: "partial", lease_owner: null }]);
 }
 
-test("on the embedded engine an accepted bulk is run from its wake to its end; a second wake changes nothing", async () => {
-  const engine = await startEngine({ functions, pool, log: quiet });
-  onTestFinished(() => engine.stop());
-  const { bulkId, wake } = await accepted();
-  const completed = (runs: number) =>
-    vi.waitFor(
-      async () => {
-        const { rows } = await pool.query(
-          "SELECT status FROM engine_run WHERE function_id = $1 AND event->'data'->>'bulkId' = $2",
-          ["capstan-run-bulk", bulkId],
-        );
-        expect(rows).toEqual(Array(runs).fill({ status: "completed" }));
-      },
-      { timeout: 60_000, interval: 20 },
-    );
-  await completed(1);
-  await expectBulkEnded(bulkId);
-  const before = await rowsOfBulk(bulkId);
-  await sendEvents([{ ...wake, id: "again" }]);
-  await completed(2);
-  expect(await rowsOfBulk(bulkId)).toEqual(before);
-});
-
 /** A job whose first event waits for its receiver, which refuses it so many times. */
 async function announced(refusals = 0) {
   const project = await makeProject();
@@ -185,9 +110,107 @@ async function announced(refusals = 0) {
   return { ...project, receiver, jobId, listed };
 }
 
-test("on the embedded engine events are delivered by the announcer's pass alone, and a refusal is tried again", async () => {
-  const engine = await startEngine({ functions, pool, log: quiet });
-  onTestFinished(() => engine.stop());
+describe.each(ENGINES)("on $name", ({ start, isEmbedded }) => {
+  test("an admitted job runs from its wake to its end; a second delivery changes nothing", async () => {
+    const engine = await start(functions);
+    const { jobId, wake } = await admitted("sandbox-2");
+    await engine.run(wake);
+    await expectSucceeded(jobId);
+    const before = await rowsOf(jobId);
+    await engine.run({ ...wake, id: "again" });
+    expect(await rowsOf(jobId)).toEqual(before);
+  });
+
+  test("capacity refusals are waited out by the flow's own steps", async () => {
+    const engine = await start(functions);
+    const { jobId, wake } = await admitted("sandbox-busy");
+    await engine.run(wake);
+    const { job, attempts } = await rowsOf(jobId);
+    expect(job.status).toBe("succeeded");
+    expect(attempts).toMatchObject([{ capacity_rejections: 2, submission: "attempted" }]);
+  });
+
+  test("an accepted bulk runs to its end; a second delivery changes nothing", async () => {
+    const engine = await start(functions);
+    const { bulkId, wake } = await accepted();
+    await engine.run(wake);
+    await expectBulkEnded(bulkId);
+    const before = await rowsOfBulk(bulkId);
+    await engine.run({ ...wake, id: "again" });
+    expect(await rowsOfBulk(bulkId)).toEqual(before);
+  });
+
+  test("two deliveries at once run an accepted bulk once", async () => {
+    const engine = await start(functions);
+    const { bulkId, wake } = await accepted();
+    await Promise.all([engine.run(wake), engine.run({ ...wake, id: "at once" })]);
+    await expectBulkEnded(bulkId);
+  });
+
+  test("a delivery is tried until it arrives; a second wake sends nothing", async () => {
+    const engine = await start(functions);
+    const { ctx, projectId, listed, receiver } = await announced();
+    await jobs.announce(ctx, { projectId });
+    const [one] = await listed();
+    const due = { name: "delivery/due", data: { deliveryId: one!.deliveryId, endpointId: one!.endpointId } };
+    await engine.run(due);
+    const before = receiver.received.length;
+    expect(before).toBeGreaterThanOrEqual(1);
+    await engine.run({ ...due, id: "again" });
+    expect((await listed()).at(0)).toMatchObject({ state: "succeeded", attempts: 1 });
+    const ids = receiver.received.map(({ body }) => String(JSON.parse(body).id));
+    expect(ids.filter((id) => id === ids[0])).toHaveLength(1);
+  });
+
+  test.each([
+    { place: "after-claim", status: "succeeded", error: null, sent: 1 },
+    { place: "after-submission-begun", status: "failed", error: "TRANSPORT_AMBIGUOUS", sent: 0 },
+    { place: "after-answer", status: "succeeded", error: null, sent: 1 },
+    { place: "before-receipt", status: "succeeded", error: null, sent: 1 },
+  ] as const)(
+    "the run of a process that died $place goes on when it is delivered again, and sends nothing twice",
+    async (story) => {
+      const { jobId, wake } = await admitted("sandbox-1");
+      const runId = isEmbedded ? `job/admitted:${jobId}` : "01RUN";
+      expect(await runJobKilledAt(jobId, story.place, runId)).toBe("SIGKILL");
+      const [killed] = (await rowsOf(jobId)).attempts;
+      if (story.place === "after-submission-begun")
+        // Until its lease is over, another process may be at it.
+        await pool.query("UPDATE job SET lease_until = now() - interval '1 second' WHERE id = $1", [jobId]);
+      const engine = await start(functions);
+      await engine.run(wake, runId);
+      const { job, attempts, events, receipts } = await rowsOf(jobId);
+      expect(job).toMatchObject({ status: story.status, error_code: story.error, lease_owner: null });
+      expect([attempts.length, receipts.length]).toEqual([1, 1]);
+      expect(events.filter(({ type }) => type === "job.started")).toHaveLength(1);
+      const answer = await fetch(`${env.SANDBOX_URL}/submissions?attemptId=${killed.id}`);
+      expect(((await answer.json()) as { count: number }).count).toBe(story.sent);
+    },
+  );
+});
+
+test("a job that waits with the embedded engine is not sent again, and one whose event was lost is", async () => {
+  const { jobId, projectId, ctx, clock } = await admitted("sandbox-1");
+  const sweepAfter = async (seconds: number) => {
+    clock.advance(seconds * 1000);
+    await jobs.sweep(ctx, { projectId });
+  };
+  const key = `job/admitted:${jobId}`;
+  const waiting = async () =>
+    (await pool.query("SELECT FROM graphile_worker.jobs WHERE key = $1", [key])).rowCount;
+  await vi.waitFor(async () => expect(await waiting()).toBe(1));
+  for (const seconds of [20, 40, 80, 160]) await sweepAfter(seconds);
+  expect(await waiting()).toBe(1);
+  await pool.query("DELETE FROM graphile_worker._private_jobs WHERE key = $1", [key]);
+  await pool.query("DELETE FROM run_slot WHERE key = $1", [key]);
+  await sweepAfter(320);
+  expect(await waiting()).toBe(1);
+  await (await ENGINES[0]!.start(functions)).run({ name: "job/admitted", data: { jobId, projectId } });
+  await expectSucceeded(jobId);
+});
+
+test("events are delivered by the announcer's pass alone, in order, and a refusal is tried again", async () => {
+  await ENGINES[0]!.start(functions);
   const { ctx, projectId, jobId, listed, receiver } = await announced(1);
   await vi.waitFor(async () => expect((await rowsOf(jobId)).job.status).toBe("succeeded"), {
     timeout: 20_000,
@@ -206,74 +229,78 @@ test("on the embedded engine events are delivered by the announcer's pass alone,
   expect(ids.filter((id) => id === "1")).toHaveLength(2);
 });
 
-describe.each([{ checkpointing: false }, { checkpointing: true }])(
-  "through the HTTP handler, driven by Inngest's protocol (checkpointing: $checkpointing)",
-  ({ checkpointing }) => {
+describe("an Inngest server", () => {
+  async function serving() {
     const signingKey = "signkey-test-0123456789abcdef0123456789abcdef";
-    let server: Awaited<ReturnType<typeof startProtocolClient>>;
-    let handlers: Handlers;
-    beforeAll(async () => {
-      server = await startProtocolClient({ signingKey, checkpointing });
-      vi.stubEnv("INNGEST_BASE_URL", server.url);
-      vi.stubEnv("INNGEST_SIGNING_KEY", signingKey);
-      vi.stubEnv("INNGEST_EVENT_KEY", "event-key");
-      handlers = serve({ client: inngest.setEnvVars(), functions }) as unknown as Handlers; // its own request type is wider than needed
-    });
-    afterAll(async () => {
+    const server = await startProtocolClient({ signingKey });
+    vi.stubEnv("INNGEST_BASE_URL", server.url);
+    vi.stubEnv("INNGEST_SIGNING_KEY", signingKey);
+    vi.stubEnv("INNGEST_EVENT_KEY", "event-key");
+    onTestFinished(async () => {
       vi.unstubAllEnvs();
       await server.close();
     });
+    const handlers = serve({ client: inngest.setEnvVars(), functions: served }) as unknown as Handlers; // wider than needed
+    return { server, handlers };
+  }
 
-    test("an admitted job is run step by step to its end; a second delivery changes nothing", async () => {
-      await server.register(handlers);
-      const { jobId, wake } = await admitted("sandbox-2");
-      const runs = await server.send(handlers, wake);
-      expect(runs).toMatchObject([{ functionId: "capstan-run-job", status: "completed" }]);
-      await expectSucceeded(jobId);
-      await server.send(handlers, { ...wake, id: "again" });
-      await expectSucceeded(jobId);
-    });
+  test("is told every flow with its event, retries and limit, and one cron for the periodic tasks", async () => {
+    const { server, handlers } = await serving();
+    const registered = await server.register(handlers);
+    expect(server.registrations.at(-1)?.authorization).toBe(server.authorization);
+    const told = registered.map(({ id, triggers, concurrency, steps }) => [
+      id,
+      triggers,
+      concurrency,
+      steps.step.retries?.attempts,
+    ]);
+    expect(told.toSorted()).toEqual([
+      [
+        "capstan-deliver-webhook",
+        [{ event: "delivery/due" }],
+        { key: "event.data.endpointId", limit: 16 },
+        10,
+      ],
+      ["capstan-periodic-tasks", [{ cron: "* * * * *" }], 1, 0],
+      ["capstan-refund-payment", [{ event: "refund/due" }], 8, 10],
+      ["capstan-run-bulk", [{ event: "bulk/accepted" }], { key: "event.data.projectId", limit: 4 }, 10],
+      ["capstan-run-job", [{ event: "job/admitted" }], { key: "event.data.projectId", limit: 30 }, 10],
+      ["capstan-send-mail", [{ event: "mail/due" }], 4, 10],
+    ]);
+  });
 
-    test("an accepted bulk is run step by step to its end; a second delivery changes nothing", async () => {
-      await server.register(handlers);
-      const { bulkId, wake } = await accepted();
-      const runs = await server.send(handlers, wake);
-      expect(runs).toMatchObject([{ functionId: "capstan-run-bulk", status: "completed" }]);
-      await expectBulkEnded(bulkId);
-      const before = await rowsOfBulk(bulkId);
-      const again = await server.send(handlers, { ...wake, id: "again" });
-      expect(again).toMatchObject([{ functionId: "capstan-run-bulk", status: "completed" }]);
-      expect(await rowsOfBulk(bulkId)).toEqual(before);
+  test("introspects and calls with its signature only", async () => {
+    const { server, handlers } = await serving();
+    const signed = await server.call(handlers, "GET");
+    expect(signed).toMatchObject({
+      status: 200,
+      body: { function_count: 6, authentication_succeeded: true },
     });
+    expect((await server.call(handlers, "GET", { signed: false })).status).toBe(401);
+    const { jobId, wake } = await admitted("sandbox-1");
+    const request = {
+      query: { fnId: "capstan-run-job", stepId: "step" },
+      body: { event: wake, events: [], steps: {} },
+    };
+    expect((await server.call(handlers, "POST", { ...request, signed: false })).status).toBe(401);
+    vi.stubEnv("INNGEST_SIGNING_KEY", "signkey-test-ffffffffffffffffffffffffffffffff");
+    expect((await server.call(handlers, "POST", request)).status).toBe(401);
+    expect((await rowsOf(jobId)).job.status).toBe("queued");
+  });
 
-    test("two deliveries at once run an accepted bulk once", async () => {
-      await server.register(handlers);
-      const { bulkId, wake } = await accepted();
-      await Promise.all([server.send(handlers, wake), server.send(handlers, { ...wake, id: "at once" })]);
-      await expectBulkEnded(bulkId);
-    });
-
-    test("a delivery is tried step by step until it arrives; a second wake sends nothing", async () => {
-      await server.register(handlers);
-      const { ctx, projectId, listed, receiver } = await announced();
-      await jobs.announce(ctx, { projectId });
-      const [one] = await listed();
-      const due = {
-        name: "delivery/due",
-        data: { deliveryId: one!.deliveryId, endpointId: one!.endpointId },
-      };
-      const runs = await server.send(handlers, due);
-      expect(runs).toMatchObject([{ functionId: "capstan-deliver-webhook", status: "completed" }]);
-      await server.send(handlers, { ...due, id: "again" });
-      expect(receiver.received).toHaveLength(1);
-      expect(await listed()).toMatchObject([{ state: "succeeded", attempts: 1 }]);
-    });
-  },
-);
+  test("runs the periodic tasks that are due by its cron", async () => {
+    const { server, handlers } = await serving();
+    await server.register(handlers);
+    await pool.query("DELETE FROM periodic_task");
+    await server.run(handlers, "capstan-periodic-tasks", { name: "inngest/scheduled.timer", data: {} });
+    const { rows } = await pool.query("SELECT outcome, count(*)::int FROM periodic_task GROUP BY 1");
+    expect(rows).toEqual([{ outcome: "succeeded", count: 13 }]);
+  });
+});
 
 test("under @inngest/test the same function runs the same job", async () => {
   const { jobId, wake } = await admitted("sandbox-1");
-  const engine = new InngestTestEngine({ function: runJob, events: [wake] });
+  const engine = new InngestTestEngine({ function: toInngest(runJob), events: [wake] });
   await engine.execute();
   await expectSucceeded(jobId);
 });
@@ -286,7 +313,7 @@ test("under @inngest/test the same function makes the same delivery", async () =
     name: "delivery/due",
     data: { deliveryId: one!.deliveryId, endpointId: one!.endpointId },
   };
-  await new InngestTestEngine({ function: deliverWebhook, events: [due] }).execute();
+  await new InngestTestEngine({ function: toInngest(deliverWebhook), events: [due] }).execute();
   expect(receiver.received).toHaveLength(1);
   expect(await listed()).toMatchObject([{ state: "succeeded", attempts: 1, lastStatus: 204 }]);
 });

@@ -301,7 +301,7 @@ describe("imports flow one way", () => {
       !isOurs(target) ||
       isWithin(target, "server/domain") ||
       target === "inngest/client" ||
-      target === "server/chores" ||
+      target === "inngest/flow" ||
       isWithin(target, "inngest/functions");
     expect(strays("inngest/functions", (target) => !allowed(target))).toEqual([]);
   });
@@ -438,7 +438,7 @@ describe("one writer each", () => {
     const users = sources.filter((file) =>
       importsOf(file).some(({ target, isTypeOnly }) => target === "server/db" && !isTypeOnly),
     );
-    const processes = ["server/worker.ts", "server/web.ts", "server/chores.ts"];
+    const processes = ["server/worker.ts", "server/web.ts", "server/periodic-tasks.ts"];
     expect(
       users.filter(
         (file) =>

@@ -6,7 +6,7 @@ import { announceVaultKeys } from "@/server/domain/vault";
 import { env } from "@/server/env";
 import { log } from "@/server/log";
 import { checkSettings, settingWarnings } from "@/server/secrets";
-import { startWebChores } from "@/server/web/chores";
+import { startBackground } from "@/server/web/background";
 import { registerFunctions } from "@/server/web/inngest";
 import { startPages } from "@/server/web/pages";
 import { startServer } from "@/server/web/server";
@@ -20,7 +20,7 @@ async function main() {
   const presence = await announceVaultKeys("web");
   const dev = process.env.NODE_ENV === "development";
   const lock = await holdProcessLock();
-  const chores = await startWebChores();
+  const background = await startBackground();
   const pages = await startPages({ dev, host: env.HOST, port: env.PORT });
   const server = await startServer({ host: env.HOST, port: env.PORT, pages });
   log.info({ url: server.url }, "web ready");
@@ -35,7 +35,7 @@ async function main() {
     pins.stopClaiming(); // of bulks, whose steps an Inngest server calls here
     log.info({ signal }, "web stops: no new requests, running ones end");
     await Promise.all([server.stop(GRACE_MS), releaseAllLeases(GRACE_MS)]);
-    await chores.stop();
+    await background.stop();
     await presence.stop();
     await lock.stop();
     await closeDatabase();

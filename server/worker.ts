@@ -1,6 +1,5 @@
 import { migrateEngine, startEngine } from "@/inngest/embedded";
 import { functions } from "@/inngest/functions/registry.gen";
-import { startChores } from "@/server/chores";
 import { closeDatabase, relaxedPool } from "@/server/db";
 import { releaseAllLeases } from "@/server/domain/attempts";
 import { writeMet } from "@/server/domain/credentials";
@@ -8,19 +7,20 @@ import * as pins from "@/server/domain/pins";
 import { announceVaultKeys } from "@/server/domain/vault";
 import { env, usesInngestServer } from "@/server/env";
 import { log } from "@/server/log";
+import { startPeriodicTasks } from "@/server/periodic-tasks";
 import { checkSettings, settingWarnings } from "@/server/secrets";
 import { startSigns } from "@/server/web/signs";
 
 const GRACE_MS = 25_000;
 
-/** The worker process: the embedded engine and the sweeper. With a real Inngest server it only sweeps. */
+/** The worker process: the embedded engine and the periodic tasks. With a real Inngest server only the latter. */
 async function main() {
   checkSettings();
   for (const warning of settingWarnings()) log.warn(warning);
   const presence = await announceVaultKeys("worker");
   if (!usesInngestServer) await migrateEngine(env.DATABASE_URL);
-  const chores = await startChores();
-  const engine = usesInngestServer ? null : await startEngine({ functions, pool: relaxedPool, log });
+  const tasks = await startPeriodicTasks();
+  const engine = usesInngestServer ? null : await startEngine({ flows: functions, pool: relaxedPool, log });
   const { HOST: host, WORKER_PORT: port } = env;
   const signs = port === undefined ? null : await startSigns({ host, port });
   log.info({ engine: engine ? "embedded" : "inngest", signs: signs?.url }, "worker ready");
@@ -32,7 +32,7 @@ async function main() {
     signs?.drain();
     pins.stopClaiming();
     log.info({ signal }, "worker stops: no new work, running calls end or are handed over");
-    await chores.stop();
+    await tasks.stop();
     await Promise.all([engine?.stop(), releaseAllLeases(GRACE_MS)]);
     await writeMet();
     await presence.stop();

@@ -140,14 +140,15 @@ export async function measureStart(bench: Bench): Promise<void> {
   }
 }
 
-/** Waits until every event that was sent has become a run that waits for its turn. */
+/** Waits until every wake that was sent is at work or waits for its turn. */
 async function untilTakenIn({ world }: Bench): Promise<void> {
   const end = performance.now() + LONGEST_INTAKE_MS;
   while (performance.now() < end) {
-    const { rowCount } = await world.database.query(
-      "SELECT FROM graphile_worker.jobs WHERE task_identifier = 'engine/event' LIMIT 1",
-    );
-    if (!rowCount) return;
+    const { rowCount } = await world.database.query("SELECT FROM run_slot WHERE limit_key = $1 OFFSET $2", [
+      `job/admitted:${world.crowdedProject}`,
+      SAMPLES.backlog - 1,
+    ]);
+    if (rowCount) return;
     await sleep(100);
   }
 }

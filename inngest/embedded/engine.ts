@@ -1,236 +1,175 @@
+import { setMaxListeners } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Job } from "graphile-worker";
 import type { Pool } from "pg";
-import type { OutgoingEvent } from "@/inngest/client";
+import type { Flow } from "@/inngest/flow";
+import { systemCtx } from "@/server/domain/ctx";
 import { ulid } from "@/server/ids";
-import { type Entry, isCancelled, limitsOf, toCatalog } from "./catalog";
-import { accept, type Envelope, type StoredEvent } from "./enqueue";
-import { compile, field } from "./expressions";
+import type { Step } from "@/server/step";
+import { toWake, type Wake } from "./enqueue";
 import { type Queue, type QueueLog, startQueue } from "./queue";
-import { drive, type Host } from "./run";
-import { type AnyFunction, assertSdk } from "./sdk";
-import { SQL_VERSION } from "./sql";
-import { type NewRun, type OwnedRun, toStore } from "./store";
-import { backoffMs } from "./time";
 
 export type EngineOptions = {
-  functions: readonly AnyFunction[];
+  flows: readonly Flow[];
   /** Shared with the product; keep at least 4 connections for the engine. */
   pool: Pool;
-  /** Runs that this process drives at once; waiting runs do not count. */
+  /** Runs at work in this process at once. */
   concurrency?: number;
   log: QueueLog;
-  /** A worker that has not been heard of for so long loses its runs to the others. */
+  /** A worker that is silent for this long loses its jobs to the others. */
   leaseMs?: number;
   /** How long `stop` lets steps in flight go on. */
   stopMs?: number;
-  /** Pause before a retry; attempt 1 is the first retry. */
-  backoffMs?: (attempt: number) => number;
-  /** How long ended runs are kept, as a Postgres interval. */
-  keep?: string;
+  /** Pause before a retry; 1 is the first. */
+  backoffMs?: (retry: number) => number;
 };
 
+/** A run that sleeps for longer gives up its turn, and its job goes back into the queue. */
+const SHORT_MS = 250;
 const TIDY_MS = 600_000;
-/** How long a full worker keeps a job before it puts it back. */
-const ROOM_MS = 500;
 const LONGEST_TIMER_MS = 3_600_000;
+/** What throws is repeated after these pauses, before the flow's own retries: a broken connection costs moments. */
+const REPEAT_AFTER_MS = [50, 250, 1_000];
 
-/**
- * Starts a worker: takes events and wakes from the queue and drives runs of these functions until `stop`, which
- * takes nothing new, lets steps in flight finish, and hands the runs over. Throws when a function uses what the
- * engine does not serve, or when `migrateEngine` has not been run for this version.
- */
+type Payload = Wake["payload"] & { hasTurn?: true };
+
+/** Starts a worker: takes woken runs from the queue and runs their flows until `stop`. `migrateEngine` has been called before. */
 export async function startEngine(options: EngineOptions): Promise<{ stop(): Promise<void> }> {
-  const { pool, log, concurrency = 100, leaseMs = 6_000, stopMs = 10_000, keep = "24 hours" } = options;
-  assertSdk();
-  const catalog = toCatalog(options.functions);
-  const store = toStore(pool);
-  if ((await store.installedVersion()) !== SQL_VERSION) {
-    throw new Error("The engine's SQL functions are of another version: run migrateEngine first");
-  }
-
-  const worker = `engine-${ulid()}`; // owns runs
-  let queueName = worker; // locks jobs
-  let queue: Queue | undefined;
-  const active = new Map<string, Promise<void>>();
-  const dropped = new Set<string>(); // runs we may own without driving them, because an answer was lost
+  const { flows, pool, log, concurrency = 100, leaseMs = 6_000, stopMs = 10_000 } = options;
+  const { backoffMs = defaultBackoffMs } = options;
+  const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal);
   const timers = new Set<NodeJS.Timeout>();
-  const waitingForRoom: (() => void)[] = [];
-  let stopping = false;
+  let queue: Queue | undefined;
+  let worker = "";
 
-  const host: Host = {
-    store,
-    catalog,
-    backoffMs: options.backoffMs ?? backoffMs,
-    isStopping: () => stopping,
-    // Cast: the SDK has normalized these payloads; their data is JSON.
-    send: (events) =>
-      accept(
-        pool,
-        events.map(({ id, name, data }) => ({ id, name, data: (data ?? {}) as OutgoingEvent["data"] })),
-      ),
-    lookAgainIn(ms) {
-      if (ms > LONGEST_TIMER_MS) return; // the queue's own polling finds it
-      const timer = setTimeout(() => {
-        timers.delete(timer);
-        queue?.nudge();
-      }, ms + 2);
-      timers.add(timer.unref());
-    },
-  };
-
-  function launch(run: OwnedRun, entry: Entry): void {
-    dropped.delete(run.id); // an earlier answer was lost, this one was not
-    const driving = drive(run, entry, host)
-      .catch((error) => {
-        log.error({ err: error, runId: run.id, functionId: entry.id }, "A run stopped on an engine error");
-        dropped.add(run.id); // the next beat hands it over
-      })
-      .finally(() => {
-        active.delete(run.id);
-        for (const resolve of waitingForRoom.splice(0)) resolve();
-      });
-    active.set(run.id, driving);
-  }
-
-  /** Resolves when another run may start here; false when the job had better go to another worker. */
-  async function hasRoom(): Promise<boolean> {
-    const until = Date.now() + ROOM_MS;
-    while (active.size >= concurrency && !stopping && Date.now() < until) {
-      await new Promise<void>((resolve) => {
-        waitingForRoom.push(resolve);
-        setTimeout(resolve, ROOM_MS).unref();
-      });
-    }
-    return active.size < concurrency && !stopping;
-  }
-
-  async function onEvent(envelope: Envelope, entries: Entry[]): Promise<void> {
-    const { event } = envelope;
-    const runs = new Map<string, { entry: Entry; row: NewRun }>();
-    for (const entry of entries) {
-      const id = ulid();
-      const once = entry.idempotency && `key:${entry.id}:${JSON.stringify(entry.idempotency({ event }))}`;
-      runs.set(id, {
-        entry,
-        row: { id, function_id: entry.id, ...limitsOf(entry, event), ...(once && { once }) },
-      });
-    }
-    const { started, open } = await owning([...runs.keys()], () =>
-      store.receive(
-        worker,
-        envelope,
-        [...runs.values()].map((run) => run.row),
-      ),
-    );
-    for (const id of started) {
-      const { entry } = runs.get(id)!; // only ids that we sent come back
-      launch({ id, functionId: entry.id, event, fence: 1, attempt: 0, steps: [] }, entry);
-    }
-    for (const wait of open) {
-      const holds = compile(wait.condition)({ event: wait.event, async: event }) === true;
-      if (holds) await store.settle(wait.run, wait.step, event);
-    }
-    await cancelRuns(event);
-  }
-
-  async function cancelRuns(event: StoredEvent): Promise<void> {
-    for (const { entry, cancel } of catalog.cancelledBy(event)) {
-      const { plain } = cancel;
-      const match = plain && { path: plain.event, value: plain.async.reduce<unknown>(field, event) };
-      const live = await store.live(entry.id, match);
-      const hit = live
-        .filter((run) => isCancelled(cancel, event, run.event, run.createdAt))
-        .map((run) => run.id);
-      if (hit.length > 0) await store.cancel(hit);
-    }
-  }
-
-  async function onWake(runId: string): Promise<void> {
-    const run = await owning([runId], () => store.claim(worker, runId));
-    if (!run) return;
-    const entry = catalog.byId.get(run.functionId);
-    if (entry) return launch(run, entry);
-    log.warn({ runId, functionId: run.functionId }, "No function for this run here; left to another worker");
-    await store.handOver(run, 5_000);
-  }
-
-  /** Runs a statement that may make us the owner of these runs: if its answer is lost, they are handed over. */
-  async function owning<T>(ids: string[], statement: () => Promise<T>): Promise<T> {
+  /** One turn of a run: until it ends, sleeps for long, or throws. */
+  async function work(flow: Flow, { data, retries = 0, hasTurn }: Payload, job: Job): Promise<void> {
+    const wake = toWake({ name: flow.event.name, data });
+    // The first delivery of a woken run has a turn. A run that slept takes one, as does one whose worker has died.
+    if (!(hasTurn && job.attempts === 1) && !(await repeated(() => takeTurn(wake)))) return;
+    let afterMs: number | null;
     try {
-      return await statement();
-    } catch (error) {
-      for (const id of ids) if (!active.has(id)) dropped.add(id);
-      throw error;
+      afterMs = await repeated(() => drive(flow, wake));
+    } catch (err) {
+      afterMs = retries < flow.retries ? backoffMs(retries + 1) : null;
+      wake.payload.retries = retries + 1;
+      const outcome = afterMs === null ? "failed for good: its row is left to the sweeper" : "is retried";
+      log.error({ err, flow: flow.id, run: wake.key, afterMs }, `A run ${outcome}`);
     }
+    await repeated(() => endTurn(wake, afterMs));
+    if (afterMs !== null) lookAgainIn(afterMs);
   }
 
+  /** Runs a flow until it ends (null) or gives up its turn: for how many milliseconds. */
+  function drive(flow: Flow, { key, payload }: Wake): Promise<number | null> {
+    return new Promise((resolve, reject) => {
+      // A run that gives up its turn waits here for ever, and begins again from its rows: no `catch` of a flow sees it.
+      const leave = (ms: number) => {
+        resolve(ms);
+        return new Promise<never>(() => {});
+      };
+      const step: Step = {
+        runId: key,
+        run: (_id, work) => (stopping.signal.aborted ? leave(0) : work()),
+        async sleep(_id, ms) {
+          if (ms > SHORT_MS) return leave(ms);
+          await pause(Math.max(ms, 0), undefined, stopping).catch(() => leave(0));
+        },
+      };
+      flow.run(systemCtx(flow.id), payload.data as never, step).then(() => resolve(null), reject);
+    });
+  }
+
+  async function repeated<T>(work: () => Promise<T>): Promise<T> {
+    for (const ms of REPEAT_AFTER_MS) {
+      try {
+        return await work();
+      } catch (err) {
+        log.warn({ err, afterMs: ms }, "A turn failed and is repeated");
+        await pause(ms);
+      }
+    }
+    return work();
+  }
+
+  async function takeTurn(wake: Wake): Promise<boolean> {
+    const { rows } = await pool.query<{ taken: boolean }>({
+      name: "engine-take-turn",
+      text: "SELECT capstan_take_turn($1) AS taken",
+      values: [JSON.stringify(wake)],
+    });
+    return rows[0]!.taken; // a function answers one row
+  }
+
+  async function endTurn(wake: Wake, afterMs: number | null): Promise<void> {
+    await pool.query({
+      name: "engine-end-turn",
+      text: "SELECT capstan_end_turn($1, $2)",
+      values: [JSON.stringify(wake), afterMs],
+    });
+  }
+
+  /** The queue finds jobs that have become due within a second; a timer of this worker makes it look at once. */
+  function lookAgainIn(ms: number): void {
+    if (ms > LONGEST_TIMER_MS || stopping.signal.aborted) return;
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      queue?.nudge();
+    }, ms + 2);
+    timers.add(timer.unref());
+  }
+
+  /** Reports that this worker lives, and frees the jobs of those that no longer do. */
   async function beat(): Promise<void> {
-    try {
-      const taken = [...dropped];
-      const alive = await store.beat(worker, queueName, leaseMs, taken);
-      if (alive === false) log.warn({ worker }, "This worker had been given up as dead");
-      for (const id of taken) dropped.delete(id);
-    } catch (error) {
-      log.warn({ err: error }, "A heartbeat failed");
-    }
+    await pool.query({
+      name: "engine-beat",
+      text: `WITH mine AS (
+          INSERT INTO engine_worker (id, beat_at) VALUES ($1, now()) ON CONFLICT (id) DO UPDATE SET beat_at = now()
+        ), dead AS (
+          SELECT id FROM engine_worker WHERE id <> $1 AND beat_at < now() - $2 * interval '1 millisecond'
+        ), forgotten AS (
+          -- After a minute: until then, a statement of a dead worker may still take jobs in its name.
+          DELETE FROM engine_worker WHERE id <> $1 AND beat_at < now() - $2 * interval '1 millisecond' - interval '1 minute'
+        )
+        SELECT graphile_worker.force_unlock_workers(array_agg(id)) FROM dead HAVING count(*) > 0`,
+      values: [worker, leaseMs],
+    });
   }
 
-  const beating = setInterval(beat, leaseMs / 4);
+  const regularly = (ms: number, what: string, task: () => Promise<unknown>) =>
+    setInterval(() => task().catch((err) => log.warn({ err }, `${what} failed`)), ms);
+  const intervals = [
+    regularly(leaseMs / 4, "A heartbeat", beat),
+    regularly(TIDY_MS, "Tidying run slots", () => pool.query("SELECT capstan_tidy_turns()")),
+  ];
+  const clearIntervals = () => intervals.forEach(clearInterval);
   queue = await startQueue({
     pool,
     log,
-    crons: [...catalog.byId.values()].flatMap((entry) =>
-      entry.crons.map((cron) => ({ functionId: entry.id, cron })),
-    ),
-    async register(name) {
-      queueName = name;
-      await store.beat(worker, name, leaseMs, []);
-    },
-    tasks: {
-      async "engine/event"(envelope) {
-        const entries = catalog.triggeredBy(envelope.event);
-        if (entries.length === 0 || (await hasRoom())) return onEvent(envelope, entries);
-        await pool.query("select engine_send($1)", [JSON.stringify([{ ...envelope, once: undefined }])]);
-      },
-      async "engine/run"({ run }) {
-        if (await hasRoom()) return onWake(run);
-        await pool.query("select engine_wake($1, now())", [run]);
-      },
-      async "engine/cron"({ functionId, cron, _cron }) {
-        const entry = catalog.byId.get(functionId);
-        if (!entry) throw new Error(`There is no function "${functionId}" here`);
-        const occurrence = `${cron}:${_cron.ts}`;
-        const event = {
-          id: occurrence,
-          name: "inngest/scheduled.timer",
-          data: { cron },
-          ts: Date.parse(_cron.ts),
-        };
-        await onEvent({ occurrence, event }, [entry]);
-      },
+    concurrency,
+    stopMs,
+    tasks: flows.map((flow) => ({
+      name: flow.event.name,
+      work: (payload, job) => work(flow, payload as Payload, job), // written by `capstan_wake` and `capstan_end_turn`
+    })),
+    async newName() {
+      worker = `worker-${ulid()}`;
+      await beat();
+      return worker;
     },
   }).catch((error) => {
-    clearInterval(beating);
+    clearIntervals();
     throw error;
   });
-  const tidying = setInterval(
-    () => store.tidy(keep).catch((err) => log.warn({ err }, "Tidying failed")),
-    TIDY_MS,
-  );
 
   async function stop(): Promise<void> {
-    stopping = true;
+    stopping.abort();
     for (const timer of timers) clearTimeout(timer);
-    for (const resolve of waitingForRoom.splice(0)) resolve();
     await queue?.stop();
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise((resolve) => {
-      timer = setTimeout(resolve, stopMs);
-    });
-    await Promise.race([Promise.allSettled(active.values()), patience]);
-    clearTimeout(timer);
-    clearInterval(beating);
-    clearInterval(tidying);
-    await store.leave(worker); // what is still ours is free for others from here on
+    clearIntervals();
+    await pool.query("SELECT graphile_worker.force_unlock_workers(ARRAY[$1])", [worker]); // of steps that did not end in time
+    await pool.query("DELETE FROM engine_worker WHERE id = $1", [worker]);
   }
   let stopped: Promise<void> | undefined;
   return {
@@ -239,4 +178,9 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
       return stopped;
     },
   };
+}
+
+/** 15 s, doubling up to an hour, plus up to 30 % of jitter. */
+function defaultBackoffMs(retry: number): number {
+  return Math.min(15_000 * 2 ** (retry - 1), 3_600_000) * (1 + Math.random() * 0.3);
 }

@@ -1,48 +1,44 @@
 import type { Pool } from "pg";
-import type { OutgoingEvent } from "@/inngest/client";
-import { ulid } from "@/server/ids";
+import { type OutgoingEvent, type WakeEvent, wakeEvents } from "@/inngest/client";
+import { relaxedPool } from "@/server/db";
 
 /** What runs one statement: a pool, or a client inside a transaction of the caller. */
 export type Queryable = Pick<Pool, "query">;
 
-/** An event as functions see it. */
-export type StoredEvent = { id: string; name: string; data: Record<string, unknown>; ts: number };
+/** A run to wake, in the columns of `run_slot`; `payload` is what its job in the queue carries. */
+export type Wake = {
+  key: string;
+  limit_key: string;
+  places: number;
+  task: string;
+  payload: { data: OutgoingEvent["data"]; retries?: number };
+};
 
-/** An event on its way: `occurrence` is new for every accepted event, `once` makes the id count for 24 hours. */
-export type Envelope = { once?: string; occurrence: string; event: StoredEvent };
+const known = new Map(wakeEvents.map((event) => [event.name, event as WakeEvent])); // its keys are of its own data
 
-/** Wraps an event for the queue. */
-export function toEnvelope(event: Omit<OutgoingEvent, "data"> & { data: StoredEvent["data"] }): Envelope {
-  const occurrence = ulid();
+/** The run that an event wakes, and the limit that it runs under. */
+export function toWake({ name, data }: Pick<OutgoingEvent, "name" | "data">): Wake {
+  const event = known.get(name);
+  if (!event) throw new Error(`No flow is woken by "${name}"`);
   return {
-    ...(event.id ? { once: `event:${event.id}` } : {}),
-    occurrence,
-    event: { id: event.id ?? occurrence, name: event.name, data: event.data, ts: Date.now() },
+    key: `${name}:${data[event.subject]}`,
+    limit_key: event.per ? `${name}:${data[event.per]}` : name,
+    places: event.turns,
+    task: name,
+    payload: { data },
   };
 }
 
-/** Accepts events for the embedded engine in one statement: durable when it resolves, started at once by a worker. */
-export async function enqueue(db: Queryable, events: OutgoingEvent[]): Promise<void> {
-  if (events.length > 0) await accept(db, events);
-}
-
-/** The same, without the events of which one of the same name and data is still on its way: nothing has come of it yet. */
-export async function enqueueAgain(db: Queryable, events: OutgoingEvent[]): Promise<void> {
-  if (events.length === 0) return;
+/**
+ * Accepts events in one statement: durable when it resolves, started at once where there is a free turn. By default through
+ * connections that survive every process, and not quite a crash of the database: a sweeper sends those events again.
+ */
+export async function enqueue(events: OutgoingEvent[], db: Queryable = relaxedPool): Promise<void> {
+  const wakes = new Map(events.map(toWake).map((wake) => [wake.key, wake]));
+  if (wakes.size === 0) return;
   await db.query({
-    name: "engine_send_again",
-    text: "select engine_send_again($1)",
-    values: [JSON.stringify(events.map(toEnvelope))],
+    name: "engine-wake",
+    text: "SELECT capstan_wake($1)",
+    values: [JSON.stringify([...wakes.values()])],
   });
-}
-
-/** The same as `enqueue`, telling the ids of the events. */
-export async function accept(db: Queryable, events: OutgoingEvent[]): Promise<string[]> {
-  const envelopes = events.map(toEnvelope);
-  await db.query({
-    name: "engine_send",
-    text: "select engine_send($1)",
-    values: [JSON.stringify(envelopes)],
-  });
-  return envelopes.map((envelope) => envelope.event.id);
 }

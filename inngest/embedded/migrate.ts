@@ -1,17 +1,15 @@
 import { Logger, runMigrations } from "graphile-worker";
 import { Client, type DatabaseError, Pool } from "pg";
 import { log } from "@/server/log";
-import { INSTALL } from "./sql";
 
-/** How long a start may wait for a lock: another process's migration, or a transaction that holds one of the tables. */
+/** How long a start may wait for a lock of another process's migration or transaction. */
 const LOCK_WAIT_MS = 60_000;
 const LOCK_NOT_AVAILABLE = "55P03";
 const KEY = "hashtext('capstan-engine-migrations')";
 
 /**
- * Prepares a database for the engine: the queue's own schema and the engine's functions and indexes. Runs after the
- * product's migrations, which create the tables; running it again changes nothing. Throws when it has waited too long for a
- * lock of another process.
+ * Prepares a database for the engine: the queue's own schema, beside the tables and functions of the product's migrations.
+ * Running it again changes nothing. Throws when it has waited too long for a lock of another process.
  */
 export async function migrateEngine(
   connectionString = process.env.DATABASE_URL,
@@ -28,7 +26,6 @@ export async function migrateEngine(
     await client.query("BEGIN");
     await takeLock(client);
     await runMigrations({ pgPool, logger: new Logger(() => () => {}) });
-    await client.query(INSTALL);
     await client.query("COMMIT");
   } catch (error) {
     if ((error as DatabaseError).code !== LOCK_NOT_AVAILABLE) throw error; // only a database names this code

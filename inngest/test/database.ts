@@ -11,7 +11,7 @@ export type TestDatabase = { url: string; close(): Promise<void> };
  * A migrated database of one's own on the server of DATABASE_URL. An engine takes every event of its database, so
  * tests that start one must not share theirs.
  */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export async function createTestDatabase(migrations = "prisma/migrations"): Promise<TestDatabase> {
   // Both set by the tests' global setup; the product's own role may not create databases.
   const address = new URL(process.env.DATABASE_URL!);
   const password = readFileSync(join(process.env.CAPSTAN_DATA_DIR!, "postgres.password"), "utf8").trim();
@@ -21,7 +21,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `engine_${randomBytes(6).toString("hex")}`;
   await admin.query(`create database ${name} owner ${username}`);
   address.pathname = `/${name}`;
-  await applyMigrations(address.href);
+  await applyMigrations(address.href, migrations);
   await migrateEngine(address.href);
   return {
     url: address.href,

@@ -1,57 +1,50 @@
-import { randomUUID } from "node:crypto";
 import { Pool } from "pg";
+import { mailDue } from "../client";
 import { startEngine } from "../embedded";
-import { testClient } from "./client";
+import { type Flow, flow } from "../flow";
 
-// A worker to be killed: started by crash.isolated.test.ts as a process of its own. Every step leaves a row, the effect, whose
-// token is the step's result.
-const pool = new Pool({ connectionString: process.env.KILL_DATABASE_URL, max: 12 });
+// A worker to be killed: started by crash.isolated.test.ts as a process of its own. Each step leaves a row, so that it can
+// be told how often it ran; a run begins again until its row says that it has ended.
+const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: 12 });
 pool.on("error", () => {});
 pool.on("connect", (client) => client.on("error", () => {}));
-const inngest = testClient();
 
-async function effect(run: string, step: string): Promise<string> {
-  const token = randomUUID();
-  await pool.query("insert into effect (run, step, token) values ($1, $2, $3)", [run, step, token]);
-  return token;
+/** How often this step of this run has run, this time included. */
+async function effect(run: string, step: string): Promise<number> {
+  const { rows } = await pool.query(
+    `insert into effect (run, step, times) values ($1, $2, 1)
+     on conflict (run, step) do update set times = effect.times + 1 returning times`,
+    [run, step],
+  );
+  return rows[0].times;
 }
 
-const child = inngest.createFunction({ id: "crash-child", triggers: [] }, async ({ step, runId }) =>
-  step.run("child", () => effect(runId, "child")),
-);
-
-const crash = inngest.createFunction(
-  {
-    id: "crash",
-    triggers: [{ event: "crash/one" }],
-    retries: 2,
-    concurrency: { key: "event.data.line", limit: 6 },
+/** Works as long as its row in `at_work` lives: what counts how many are at work at once, killed workers left out. */
+const fragile: Flow = flow({
+  id: "fragile",
+  event: mailDue,
+  retries: 2,
+  async run(_, { mailId }, step) {
+    const client = await pool.connect(); // its advisory lock goes with its process
+    try {
+      await client.query("select pg_advisory_lock_shared(4711, hashtext($1))", [mailId]);
+      await client.query(
+        "insert into seen_at_work select count(distinct objid) from pg_locks where classid = 4711 and granted",
+      );
+      await step.run("first", () => effect(mailId, "first"));
+      const tries = await step.run("flaky", () => effect(mailId, "flaky"));
+      if (tries === 1 && mailId.endsWith("3")) throw new Error("not yet");
+    } finally {
+      await client.query("select pg_advisory_unlock_all()");
+      client.release();
+    }
+    const naps = await step.run("nap", () => effect(mailId, "nap"));
+    if (naps === 1 && Number(mailId) % 4 === 0) await step.sleep("nap", 300);
+    await step.run("end", () => effect(mailId, "end"));
   },
-  async ({ step, runId, attempt }) => {
-    const tokens: Record<string, string> = {};
-    const work = async (name: string) => {
-      tokens[name] = await step.run(name, () => effect(runId, name));
-    };
-    await work("first");
-    await step.sleepUntil("nap", new Date(Date.now() + 30));
-    await Promise.all([work("left"), work("right")]);
-    await step.invoke("call", { function: child });
-    tokens.flaky = await step.run("flaky", async () => {
-      if (attempt === 0) throw new Error("not yet");
-      return effect(runId, "flaky");
-    });
-    await step.sendEvent("send", { name: "crash/two", data: { run: runId } });
-    await work("last");
-    return tokens;
-  },
-);
+});
 
-const second = inngest.createFunction(
-  { id: "crash-second", triggers: [{ event: "crash/two" }] },
-  async ({ step, runId }) => ({ only: await step.run("only", () => effect(runId, "only")) }),
-);
-
-const tell = (fields: object, message: string) => console.error(message, fields);
-const log = { debug() {}, info() {}, warn: tell, error: tell };
-await startEngine({ functions: [crash, child, second], pool, log, leaseMs: 800, backoffMs: () => 10 });
+const report = (fields: object, message: string) => process.env.KILL_LOG && console.error(message, fields);
+const log = { debug() {}, info() {}, warn: report, error: report };
+await startEngine({ flows: [fragile], pool, log, concurrency: 10, leaseMs: 2_000, backoffMs: () => 10 });
 process.stdout.write("ready\n");

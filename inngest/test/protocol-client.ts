@@ -1,8 +1,6 @@
 import { createHash, createHmac, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import canonicalize from "canonicalize";
-import { compile } from "../embedded/expressions";
-import type { FunctionConfig, Op } from "../embedded/sdk";
 
 /** The handlers of app/api/inngest/route.ts, or of any other `serve()`. */
 export type Handlers = Record<"GET" | "POST" | "PUT", (request: Request) => Promise<Response>>;
@@ -19,21 +17,33 @@ export type ProtocolRun = {
 
 export type ProtocolClient = Awaited<ReturnType<typeof startProtocolClient>>;
 
+/** A function as the SDK registers it, and what a step reports; as far as our functions use them. */
+export type FunctionConfig = {
+  id: string;
+  triggers: ({ event: string } | { cron: string })[];
+  concurrency?: unknown;
+  steps: { step: { retries?: { attempts?: number } } };
+};
+type Op = { op: string; id: string; data?: unknown; error?: unknown };
+
 type StepState = { data: unknown } | { error: unknown } | null;
 type Answer = { status: number; headers: Headers; body: unknown };
 
 /**
  * The server's side of Inngest's documented SDK protocol, as far as one test needs it: introspection, registration
  * (out of band and in band), signed calls, runs driven step by step to the end, events and checkpoints received over
- * HTTP. Time is skipped: sleeps end at once, and a wait for an event that was not announced with `deliver` times out.
+ * HTTP. Time is skipped: sleeps end at once. A call whose answer is lost, by `losesAnswer`, is made again.
  *
  * Point the SDK to it with INNGEST_BASE_URL = `url` and INNGEST_SIGNING_KEY = the same key.
  */
-export async function startProtocolClient(options: { signingKey: string; checkpointing?: boolean }) {
-  const { signingKey, checkpointing = false } = options;
+export async function startProtocolClient(options: {
+  signingKey: string;
+  checkpointing?: boolean;
+  losesAnswer?: () => boolean;
+}) {
+  const { signingKey, checkpointing = false, losesAnswer = () => false } = options;
   const url = "http://capstan.test/api/inngest";
   const sent: ProtocolEvent[] = []; // by functions, over the event API
-  const deliverable: ProtocolEvent[] = []; // for waits
   const checkpoints = new Map<string, Op[]>();
   const registrations: { authorization: string | undefined; functions: FunctionConfig[] }[] = [];
   let functions: FunctionConfig[] = [];
@@ -105,15 +115,18 @@ export async function startProtocolClient(options: { signingKey: string; checkpo
     return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : null };
   }
 
-  /** Drives one run of a registered function to its end, and its failure handler if it fails. */
-  async function run(handlers: Handlers, functionId: string, cause: ProtocolEvent): Promise<ProtocolRun[]> {
+  /** Drives one run of a registered function to its end. */
+  async function run(
+    handlers: Handlers,
+    functionId: string,
+    cause: ProtocolEvent,
+    runId: string = randomUUID(),
+  ): Promise<ProtocolRun> {
     const config = functions.find((candidate) => candidate.id === functionId);
     if (!config) throw new Error(`No function "${functionId}" is registered`);
     const event = { id: randomUUID(), ts: Date.now(), ...cause };
-    const runId = randomUUID();
     const maxAttempts = (config.steps.step?.retries?.attempts ?? 3) + 1;
     const steps: Record<string, StepState> = {};
-    const others: ProtocolRun[] = [];
     let calls = 0;
 
     async function execute(stepId: string, attempt: number, parallel: boolean): Promise<Answer> {
@@ -139,46 +152,24 @@ export async function startProtocolClient(options: { signingKey: string; checkpo
           },
         },
       });
-      for (const op of known) await settle(op);
-      return answer;
+      for (const op of known) settle(op);
+      return losesAnswer() ? execute(stepId, attempt, parallel) : answer;
     }
 
-    async function settle(op: Op): Promise<void> {
+    function settle(op: Op): void {
       if (op.op === "StepRun") steps[op.id] = { data: op.data ?? null };
       else if (op.op === "StepFailed") steps[op.id] = { error: op.error };
       else if (op.op === "Sleep") steps[op.id] = null;
-      else if (op.op === "WaitForEvent") steps[op.id] = { data: takeMatch(op) };
-      else if (op.op === "InvokeFunction") {
-        const { function_id, payload } = op.opts as {
-          function_id: string;
-          payload: { data?: Record<string, unknown> };
-        }; // as the protocol has it
-        const [invoked, ...rest] = await run(handlers, function_id, {
-          name: "inngest/function.invoked",
-          data: payload.data ?? {},
-        });
-        others.push(...(invoked ? [invoked] : []), ...rest);
-        steps[op.id] =
-          invoked?.status === "completed" ? { data: invoked.output } : { error: invoked?.output };
-      } else throw new Error(`The test server does not know the op ${op.op}`);
+      else throw new Error(`The test server does not know the op ${op.op}`);
     }
 
-    function takeMatch(op: Op): ProtocolEvent | null {
-      const condition = typeof op.opts?.if === "string" ? compile(op.opts.if) : () => true;
-      const index = deliverable.findIndex(
-        (one) => one.name === op.name && condition({ event, async: one }) === true,
-      );
-      return deliverable.splice(index, index < 0 ? 0 : 1)[0] ?? null;
-    }
-
-    async function end(status: "completed" | "failed", output: unknown): Promise<ProtocolRun[]> {
-      const failure = `${functionId}-failure`;
-      if (status === "failed" && functions.some((candidate) => candidate.id === failure)) {
-        const data = { function_id: functionId, run_id: runId, error: output, event };
-        others.push(...(await run(handlers, failure, { name: "inngest/function.failed", data })));
-      }
-      return [{ functionId, event, status, output, calls }, ...others];
-    }
+    const end = (status: "completed" | "failed", output: unknown): ProtocolRun => ({
+      functionId,
+      event,
+      status,
+      output,
+      calls,
+    });
 
     let attempt = 0;
     let parallel = false;
@@ -196,12 +187,12 @@ export async function startProtocolClient(options: { signingKey: string; checkpo
       if (complete) return end("completed", complete.data);
       const planned = ops.filter((op) => op.op === "StepPlanned");
       const failing = ops.some((op) => op.op === "StepError");
-      for (const op of ops) if (op.op !== "StepPlanned" && op.op !== "StepError") await settle(op);
+      for (const op of ops) if (op.op !== "StepPlanned" && op.op !== "StepError") settle(op);
       for (const { id } of planned) {
         for (let tries = 0; !(id in steps); tries++) {
           const answer = await execute(id, tries, true);
           if (answer.status !== 206) return end("failed", answer.body);
-          for (const op of [answer.body].flat() as Op[]) if (op.op !== "StepError") await settle(op);
+          for (const op of [answer.body].flat() as Op[]) if (op.op !== "StepError") settle(op);
         }
       }
       parallel = planned.length > 1;
@@ -225,19 +216,11 @@ export async function startProtocolClient(options: { signingKey: string; checkpo
       if (answer.status !== 200) throw new Error(`Registration was refused: ${JSON.stringify(answer.body)}`);
       return functions;
     },
-    /** Lets a wait find this event. */
-    deliver: (event: ProtocolEvent) => deliverable.push(event),
-    /** Sends an event: runs every registered function that it triggers, and what their events trigger in turn. */
-    async send(handlers: Handlers, event: ProtocolEvent): Promise<ProtocolRun[]> {
+    /** Sends an event: runs every registered function that it triggers. */
+    async send(handlers: Handlers, event: ProtocolEvent, runId?: string): Promise<ProtocolRun[]> {
       const runs: ProtocolRun[] = [];
-      const queue = [event];
-      for (let next = queue.shift(); next; next = queue.shift()) {
-        for (const config of functions.filter((candidate) => isTriggered(candidate, next!))) {
-          const before = sent.length;
-          runs.push(...(await run(handlers, config.id, next)));
-          queue.push(...sent.slice(before));
-        }
-      }
+      for (const config of functions.filter((candidate) => isTriggered(candidate, event)))
+        runs.push(await run(handlers, config.id, event, runId));
       return runs;
     },
     close: () => new Promise((resolve) => api.close(resolve)),
@@ -245,13 +228,7 @@ export async function startProtocolClient(options: { signingKey: string; checkpo
 }
 
 function isTriggered(config: FunctionConfig, event: ProtocolEvent): boolean {
-  return config.triggers.some(
-    (trigger) =>
-      "event" in trigger &&
-      trigger.event === event.name &&
-      event.name !== "inngest/function.failed" && // `run` calls failure handlers itself
-      (!trigger.expression || compile(trigger.expression)({ event }) === true),
-  );
+  return config.triggers.some((trigger) => "event" in trigger && trigger.event === event.name);
 }
 
 async function readAll(request: IncomingMessage): Promise<string> {

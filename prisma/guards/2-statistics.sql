@@ -11,7 +11,7 @@ BEGIN
     FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
     WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid = ANY(ARRAY['job', 'job_event', 'event_text', 'stream_frame',
       'attempt', 'payload', 'receipt', 'artifact', 'job_artifact', 'hold', 'ledger_entry', 'pinned_execution', 'pinned_attempt',
-      'pinned_record', 'delivery', 'delivery_attempt', 'engine_run', 'engine_step', 'engine_seen']::regclass[])
+      'pinned_record', 'delivery', 'delivery_attempt', 'run_slot']::regclass[])
   LOOP
     EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS %s', sampled.name, sampled.column_name,
       CASE WHEN sampled.is_never_looked_for THEN 0 ELSE 25 END);

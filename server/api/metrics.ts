@@ -25,6 +25,8 @@ const BACKLOG: Record<keyof Backlog, [name: string, help: string]> = {
   ],
   openMail: ["capstan_mail_open", "Mails in flight or waiting for their next attempt."],
   failedMail: ["capstan_mail_failed", "Mails that failed permanently, in the 90 days they are kept."],
+  lateTasks: ["capstan_periodic_tasks_late", "Periodic tasks that have been due for more than a minute."],
+  failedTasks: ["capstan_periodic_tasks_failed", "Periodic tasks whose last pass failed."],
 };
 
 /** Each gauge is created once per registry, even if this module is loaded more than once. */

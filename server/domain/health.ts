@@ -30,6 +30,8 @@ export type Backlog = {
   openDeliveries: number;
   openMail: number;
   failedMail: number;
+  lateTasks: number;
+  failedTasks: number;
 };
 
 let counting: Promise<Backlog | null> | undefined;
@@ -53,7 +55,9 @@ async function countBacklog(): Promise<Backlog | null> {
         (SELECT count(*) FROM pinned_bulk WHERE (status IN ('accepted', 'running')) IS TRUE) AS "openBulks",
         (SELECT count(*) FROM delivery WHERE (state IN ('pending', 'delivering')) IS TRUE) AS "openDeliveries",
         (SELECT count(*) FROM mail WHERE state IN ('pending', 'sending')) AS "openMail",
-        (SELECT count(*) FROM mail WHERE state = 'failed') AS "failedMail"
+        (SELECT count(*) FROM mail WHERE state = 'failed') AS "failedMail",
+        (SELECT count(*) FROM periodic_task WHERE due_at < now() - interval '1 minute') AS "lateTasks",
+        (SELECT count(*) FROM periodic_task WHERE outcome = 'failed') AS "failedTasks"
       FROM (SELECT count(*) AS count, coalesce(greatest(extract(epoch FROM now() - min(created_at)), 0), 0)::float8 AS oldest
         FROM job WHERE (status = 'queued') IS TRUE) queued`,
   });

@@ -13,9 +13,8 @@ export async function killBetweenSteps(
   const { jobId } = await must("POST", path, { key, body });
   const isBetween = async () => {
     const { rows } = await pool.query(
-      `SELECT FROM engine_run JOIN engine_step ON run_id = engine_run.id
-       WHERE event->'data'->>'jobId' = $1 AND engine_run.status = 'waiting' AND engine_step.status = 'done'`,
-      [jobId],
+      "SELECT FROM graphile_worker.jobs WHERE key = $1 AND locked_at IS NULL AND run_at > now()",
+      [`job/admitted:${jobId}`],
     );
     return rows.length > 0;
   };

@@ -1,12 +1,12 @@
 import { serve } from "inngest/next";
-import { inngest } from "@/inngest/client";
-import { functions } from "@/inngest/functions/registry.gen";
+import { inngest } from "@/inngest/sdk";
+import { served } from "@/inngest/server";
 import { env, publicUrl, usesInngestServer } from "@/server/env";
 
 // Where a real Inngest server calls the functions; signed with INNGEST_SIGNING_KEY.
 const called = serve({
   client: inngest,
-  functions,
+  functions: served,
   // The address the server calls: our public one, or another where both share a network.
   serveOrigin: env.INNGEST_SERVE_ORIGIN ?? publicUrl,
 });

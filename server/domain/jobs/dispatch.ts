@@ -1,4 +1,4 @@
-import { sendEvents, sendEventsAgain } from "@/inngest/client";
+import { sendEvents } from "@/inngest/client";
 import { batched } from "@/server/batch";
 import { pool } from "@/server/db";
 import { usesInngestServer } from "@/server/env";
@@ -46,8 +46,8 @@ const toEvent = (job: Wake) => ({
 });
 
 /**
- * Sends again what is due: never sent, or sent and not claimed. The wait doubles up to fifteen minutes. A job whose event
- * or run still waits with the engine is due too: only the engine knows, and leaves it out.
+ * Sends again what is due: never sent, or sent and not claimed. The wait doubles up to fifteen minutes. A job whose run still
+ * waits for its turn is due too: only the embedded engine knows, and does not wake it twice.
  */
 export async function resendDue(now: Date, projectId: string | null): Promise<number> {
   const { rows } = await pool.query<Wake>(
@@ -61,6 +61,6 @@ export async function resendDue(now: Date, projectId: string | null): Promise<nu
      RETURNING job.id, project_id AS "projectId", dispatch_number AS "dispatchNumber"`,
     [now, projectId],
   );
-  await sendEventsAgain(rows.map(toEvent));
+  await sendEvents(rows.map(toEvent));
   return rows.length;
 }

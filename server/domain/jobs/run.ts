@@ -29,7 +29,7 @@ import { wakeNext } from "./waiting-turns";
 import { type LoadedWork, loadWork, makeReady, type ReadyWork, toLoaded } from "./work";
 
 /** What is stored between steps, with what a turn came to: ids and states. */
-type Started = { attemptId: string; fence: number; isBounded?: true };
+type Started = { attemptId: string; fence: number; isBounded?: boolean };
 
 /** A turn that lost a race looks again after this long. */
 const LOOK_AGAIN_MS = 100;
@@ -85,14 +85,13 @@ export async function start(
     return { started: toStarted(claimed), claimed };
   }
   const before = await claimedBy(jobId, runId);
-  // Whether somebody waits for its end is not known any more: looking costs little.
-  return before && { started: { ...before, isBounded: true }, claimed: null };
+  return before && { started: before, claimed: null };
 }
 
 const toStarted = ({ attempt, fence, is_bounded }: Claimed): Started => ({
   attemptId: attempt.id,
   fence,
-  ...(is_bounded ? { isBounded: true } : {}),
+  isBounded: is_bounded,
 });
 
 /**

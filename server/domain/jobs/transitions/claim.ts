@@ -90,16 +90,22 @@ export const claim = batched<Claim, Claimed | null>(
   { apart },
 );
 
-/** What a run of the engine claimed and has not ended, for a step of it that is delivered again. */
+type ClaimedBefore = { attemptId: string; fence: number; isBounded: boolean };
+
+/** What a run of the engine claimed and has not ended, for a step that is delivered again and a run that slept. */
 export async function claimedBy(
   jobId: string,
   runId: string,
-): Promise<{ attemptId: string; fence: number } | null> {
-  const { rows } = await pool.query<{ attemptId: string; fence: number }>({
+): Promise<ClaimedBefore | null> {
+  const byPlan = limitByPlan("concurrentDurableJobs");
+  const { rows } = await pool.query<ClaimedBefore>({
     name: "claimed-by",
-    text: `SELECT attempt.id AS "attemptId", job.fence FROM job JOIN attempt ON attempt.job_id = job.id AND attempt.number = 1
+    text: `SELECT attempt.id AS "attemptId", job.fence,
+        (${limitInSql("concurrentDurableJobs", "$3::jsonb")}) IS NOT NULL AS "isBounded"
+      FROM job JOIN attempt ON attempt.job_id = job.id AND attempt.number = 1
+        JOIN organization ON organization.id = job.organization_id
       WHERE job.id = $1 AND job.run_id = $2 AND job.status IN ('running', 'canceling')`,
-    values: [jobId, runId],
+    values: [jobId, runId, byPlan && JSON.stringify(byPlan)],
   });
   return rows[0] ?? null;
 }

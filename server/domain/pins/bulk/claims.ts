@@ -99,6 +99,15 @@ export async function renewBulk(
   return rows[0] ?? null;
 }
 
+/** Keeps a bulk for a run that sleeps so long: it takes the bulk again when it goes on, perhaps in another process. */
+export async function restBulk(bulk: { id: string; fence: number }, now: Date, forMs: number): Promise<void> {
+  await relaxedPool.query({
+    name: "rest-bulk",
+    text: `UPDATE pinned_bulk SET lease_owner = NULL, lease_until = $3 WHERE id = $1 AND fence = $2 AND status = 'running'`,
+    values: [bulk.id, bulk.fence, after(now, forMs + BULK_LEASE_MS)],
+  });
+}
+
 /** Lets go of a bulk, to be woken anew; null where it is somebody else's or over. */
 export async function letGo(
   bulk: { id: string; fence: number },

@@ -1,4 +1,4 @@
-import { sendEvents, sendEventsAgain } from "@/inngest/client";
+import { sendEvents } from "@/inngest/client";
 import { pool } from "@/server/db";
 import { log } from "@/server/log";
 
@@ -36,6 +36,6 @@ export async function wakeAgain(now: Date, projectId: string | null): Promise<nu
      RETURNING pinned_bulk.id, project_id AS "projectId", dispatch_number AS "dispatchNumber"`,
     [now, projectId],
   );
-  await sendEventsAgain(rows.map(toEvent));
+  await sendEvents(rows.map(toEvent));
   return rows.length;
 }

@@ -10,6 +10,7 @@ import {
   endBulk,
   letGo,
   renewBulk,
+  restBulk,
   type Standing,
   standingOf,
   takeBulk,
@@ -121,9 +122,12 @@ async function afterWork(ctx: Ctx, held: Held): Promise<Next> {
   if (!isOurs(standing, held)) return { state: "ended" };
   if (!standing.isWaiting && !standing.isUnderWay && (await endBulk(held.id, ctx.now())))
     return { state: "ended" };
-  const afterMs = standing.isWaiting ? 0 : STRAGGLERS_MS;
-  await renewBulk(held, ctx.now(), BULK_LEASE_MS + afterMs);
-  return { state: "again", afterMs };
+  if (standing.isWaiting) {
+    await renewBulk(held, ctx.now(), BULK_LEASE_MS);
+    return { state: "again", afterMs: 0 };
+  }
+  await restBulk(held, ctx.now(), STRAGGLERS_MS);
+  return { state: "again", afterMs: STRAGGLERS_MS };
 }
 
 function isOurs(standing: Standing | null, held: Held): standing is Standing {

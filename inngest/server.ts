@@ -1,0 +1,45 @@
+import type { GetStepTools, InngestFunction } from "inngest";
+import { systemCtx } from "@/server/domain/ctx";
+import { runDueTasks } from "@/server/periodic-tasks";
+import type { Json, Step } from "@/server/step";
+import type { Flow } from "./flow";
+import { functions } from "./functions/registry.gen";
+import { inngest } from "./sdk";
+
+/** A flow as a function of a real Inngest server. */
+export function toInngest({ id, event, retries, run }: Flow): InngestFunction.Any {
+  const { name, turns, per } = event;
+  return inngest.createFunction(
+    {
+      id,
+      triggers: [{ event: name }],
+      retries: retries as 10, // the SDK's type lists the numbers up to 20
+      concurrency: per ? { key: `event.data.${per}`, limit: turns } : turns,
+    },
+    // Sound because only `sendEvents` sends these events, each with its own data.
+    ({ event, ...given }) => run(systemCtx(id), event.data as never, durable(given)),
+  );
+}
+
+/** The periodic tasks, for deployments whose processes do not stay up. Elsewhere the processes find them done. */
+const periodicTasks = inngest.createFunction(
+  { id: "periodic-tasks", triggers: [{ cron: "* * * * *" }], retries: 0, concurrency: 1 },
+  () => runDueTasks(),
+);
+
+/** What `/api/inngest` serves. */
+export const served: InngestFunction.Any[] = [...functions.map(toInngest), periodicTasks];
+
+/** The SDK's step tools, as the `Step` that flows take. */
+export function durable({ step, runId }: { step: GetStepTools<typeof inngest>; runId: string }): Step {
+  return {
+    runId,
+    async run<T extends Json | undefined>(id: string, work: () => Promise<T>): Promise<T> {
+      // Sound because T is JSON: what the engine stored and read back has the shape that `work` returned.
+      // (`undefined` comes back as null, which a flow that returned nothing does not look at.)
+      return (await step.run(id, work)) as T;
+    },
+    // Not `step.sleep`, which rounds to whole seconds.
+    sleep: (id, ms) => step.sleepUntil(id, new Date(Date.now() + Math.max(ms, 0))),
+  };
+}

@@ -1,0 +1,83 @@
+-- Run slots: the turns of the embedded engine (inngest/embedded). --------------------------------------------
+-- A run has a key, which is also the key of its job in graphile-worker. Whoever changes the runs of a limit holds the limit's
+-- advisory lock, so no place is given twice. Limits are locked in their order, so no two transactions wait for each other.
+CREATE FUNCTION capstan_lock_limits(p_limits text[]) RETURNS void LANGUAGE sql AS $$
+  SELECT pg_advisory_xact_lock(hashtextextended('run_slot ' || name, 0))
+  FROM (SELECT DISTINCT name FROM unnest(p_limits) name ORDER BY 1) limits
+$$;
+
+-- Gives the free places under each limit to the runs that have waited longest, and wakes them. The caller holds the locks. The
+-- planner is not asked: it may have last seen few rows, and would read them all.
+CREATE FUNCTION capstan_grant_turns(p_limits text[]) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+DECLARE v_limit text; v_granted text[];
+BEGIN
+  FOREACH v_limit IN ARRAY p_limits LOOP
+    WITH granted AS (
+      UPDATE run_slot SET has_turn = true WHERE key = ANY(ARRAY(
+        SELECT key FROM run_slot WHERE limit_key = v_limit AND NOT has_turn ORDER BY since, key LIMIT greatest(0,
+          (SELECT places FROM run_slot WHERE limit_key = v_limit AND NOT has_turn ORDER BY since, key LIMIT 1)
+          - (SELECT count(*) FROM run_slot WHERE limit_key = v_limit AND has_turn))))
+      RETURNING key
+    ) SELECT array_agg(key) INTO v_granted FROM granted;
+    CONTINUE WHEN v_granted IS NULL;
+    -- The queue never gives a job up: the engine counts retries.
+    PERFORM graphile_worker.add_jobs(array_agg((task, (payload || '{"hasTurn": true}')::json, NULL, NULL, 32767, key,
+        NULL, NULL)::graphile_worker.job_spec ORDER BY key))
+      FROM run_slot WHERE key = ANY(v_granted);
+  END LOOP;
+END $$;
+
+-- Wakes runs, [{key, limit_key, places, task, payload}], each key once. A run that waits for its turn is not woken twice; one
+-- that is at work begins again after it.
+CREATE FUNCTION capstan_wake(p_wakes jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE v_limits text[] := ARRAY(SELECT DISTINCT wake->>'limit_key' FROM jsonb_array_elements(p_wakes) wake);
+BEGIN
+  PERFORM capstan_lock_limits(v_limits);
+  INSERT INTO run_slot (key, limit_key, places, task, payload, has_turn, again, since)
+    SELECT key, limit_key, places, task, payload, false, false, now()
+    FROM jsonb_populate_recordset(NULL::run_slot, p_wakes)
+    ON CONFLICT (key) DO UPDATE SET again = true WHERE run_slot.has_turn;
+  PERFORM capstan_grant_turns(v_limits);
+END $$;
+
+-- Takes a turn for a run that may have none: one that slept, or whose worker died. False: it waits for one now.
+CREATE FUNCTION capstan_take_turn(p_wake jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE w run_slot := jsonb_populate_record(NULL::run_slot, p_wake);
+BEGIN
+  PERFORM capstan_lock_limits(ARRAY[w.limit_key]);
+  INSERT INTO run_slot (key, limit_key, places, task, payload, has_turn, again, since)
+    SELECT w.key, w.limit_key, w.places, w.task, w.payload, held.count < w.places AND NOT EXISTS (
+      SELECT FROM run_slot WHERE limit_key = w.limit_key AND NOT has_turn), false, now()
+    FROM (SELECT count(*) FROM run_slot WHERE limit_key = w.limit_key AND has_turn) held
+    ON CONFLICT (key) DO NOTHING;
+  RETURN (SELECT has_turn FROM run_slot WHERE key = w.key);
+END $$;
+
+-- Ends a run's turn: its place goes to the run that has waited longest. Woken meanwhile, it waits for another turn; else, with a
+-- delay, its job is put back for then, unless another wake has been here.
+CREATE FUNCTION capstan_end_turn(p_wake jsonb, p_after_ms float8) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE w run_slot := jsonb_populate_record(NULL::run_slot, p_wake); v_again boolean;
+BEGIN
+  PERFORM capstan_lock_limits(ARRAY[w.limit_key]);
+  DELETE FROM run_slot WHERE key = w.key AND has_turn RETURNING again INTO v_again;
+  IF v_again THEN
+    INSERT INTO run_slot (key, limit_key, places, task, payload, has_turn, again, since)
+      VALUES (w.key, w.limit_key, w.places, w.task, w.payload, false, false, now());
+  ELSIF p_after_ms IS NOT NULL AND NOT EXISTS (SELECT FROM run_slot WHERE key = w.key)
+      AND NOT EXISTS (SELECT FROM graphile_worker.jobs job WHERE job.key = w.key AND locked_at IS NULL) THEN
+    PERFORM graphile_worker.add_job(w.task, w.payload::json, NULL, now() + p_after_ms * interval '1 millisecond', 32767, w.key);
+  END IF;
+  PERFORM capstan_grant_turns(ARRAY[w.limit_key]);
+END $$;
+
+-- Frees the places of runs whose jobs were lost, and removes jobs that were replaced while a worker that died had them.
+CREATE FUNCTION capstan_tidy_turns() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE v_limits text[] := ARRAY(SELECT DISTINCT limit_key FROM run_slot);
+BEGIN
+  PERFORM capstan_lock_limits(v_limits);
+  DELETE FROM run_slot WHERE has_turn AND limit_key = ANY(v_limits)
+    AND NOT EXISTS (SELECT FROM graphile_worker.jobs job WHERE job.key = run_slot.key);
+  PERFORM capstan_grant_turns(v_limits);
+  PERFORM graphile_worker.complete_jobs(ARRAY(
+    SELECT id FROM graphile_worker.jobs WHERE locked_at IS NULL AND attempts >= max_attempts));
+END $$;

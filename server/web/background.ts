@@ -1,0 +1,23 @@
+import { setLiveProcesses } from "@/server/api/rate-limit";
+import { access } from "@/server/domain/access";
+import { writeMet } from "@/server/domain/credentials";
+import { PERIODIC_TASKS, startPeriodicTasks } from "@/server/periodic-tasks";
+
+/** What a web process does besides answering. Starts at once; `stop` ends each and writes what is noted. */
+export async function startBackground(): Promise<{ stop(): Promise<void> }> {
+  const watch = await access.watchChanges();
+  const count = async () => setLiveProcesses(await access.countWebProcesses());
+  await count();
+  const tasks = await startPeriodicTasks([
+    ...PERIODIC_TASKS,
+    { name: "count-web-processes", everyMs: 5_000, isOwn: true, pass: count },
+  ]);
+  return {
+    async stop() {
+      await tasks.stop();
+      await watch.stop();
+      await access.writeUses();
+      await writeMet();
+    },
+  };
+}
