@@ -119,7 +119,7 @@ test("a run that is delivered again after its request left waits for the first d
       await storeAnswer({ jobId, fence, now, ...answerOf(row.id) }); // the other delivery's
     },
   });
-  expect(steps).toEqual(["attempt-1", "wait-1", "attempt-2", "wake-next"]);
+  expect(steps).toEqual(["attempt-1", "wait-1", "attempt-2"]);
   const { job, events } = await rowsOf(jobId);
   expect(job).toMatchObject({ status: "succeeded", fence });
   expect(events.filter(({ type }) => type === "job.provider_submitted")).toHaveLength(1);

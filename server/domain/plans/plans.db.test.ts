@@ -124,6 +124,20 @@ test("jobs beyond what may run at once wait, start when one ends, and are never 
   expect(next.filter((each) => each !== null)).toHaveLength(2);
 });
 
+test("a run that goes on with its job knows whether others may wait for its end", async () => {
+  const { organizationId, projectId } = await makeTenant();
+  const start = (id: string) => startJob(systemCtx("worker"), id, "one run");
+  const [bounded, free] = [
+    (await jobs.submit(system, TEXT, say(projectId, "Bounded."))).jobId,
+    (await jobs.submit(system, TEXT, say((await makeTenant()).projectId, "Free."))).jobId,
+  ];
+  await limit(organizationId, { concurrentDurableJobs: 2 });
+  for (const time of ["first", "again"]) {
+    expect(await start(bounded), time).toMatchObject({ isBounded: true });
+    expect(await start(free), time).toMatchObject({ isBounded: false });
+  }
+});
+
 test("looking for turns reads each job that waits once, also where the planner expects few of them", async () => {
   const { organizationId, projectId } = await makeTenant();
   await limit(organizationId, { concurrentDurableJobs: 2 });
