@@ -26,7 +26,7 @@ export type EngineOptions = {
 
 /** A run that sleeps for longer gives up its turn, and its job goes back into the queue. */
 const SHORT_MS = 250;
-const TIDY_MS = 600_000;
+const TIDY_MS = 60_000;
 const LONGEST_TIMER_MS = 3_600_000;
 /** What throws is repeated after these pauses, before the flow's own retries: a broken connection costs moments. */
 const REPEAT_AFTER_MS = [50, 250, 1_000];
@@ -40,6 +40,7 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
   const timers = new Set<NodeJS.Timeout>();
+  const atWork = new Set<string>(); // ids of jobs
   let queue: Queue | undefined;
   let worker = "";
 
@@ -120,6 +121,10 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
     timers.add(timer.unref());
   }
 
+  async function tidy(): Promise<void> {
+    await pool.query("SELECT capstan_tidy_turns($1, $2)", [worker, [...atWork]]);
+  }
+
   /** Reports that this worker lives, and frees the jobs of those that no longer do. */
   async function beat(): Promise<void> {
     await pool.query({
@@ -137,11 +142,11 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
     });
   }
 
-  const regularly = (ms: number, what: string, task: () => Promise<unknown>) =>
+  const regularly = (ms: number, what: string, task: () => Promise<void>) =>
     setInterval(() => task().catch((err) => log.warn({ err }, `${what} failed`)), ms);
   const intervals = [
     regularly(leaseMs / 4, "A heartbeat", beat),
-    regularly(TIDY_MS, "Tidying run slots", () => pool.query("SELECT capstan_tidy_turns()")),
+    regularly(TIDY_MS, "Tidying run slots", tidy),
   ];
   const clearIntervals = () => intervals.forEach(clearInterval);
   queue = await startQueue({
@@ -151,7 +156,11 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
     stopMs,
     tasks: flows.map((flow) => ({
       name: flow.event.name,
-      work: (payload, job) => work(flow, payload as Payload, job), // written by `capstan_wake` and `capstan_end_turn`
+      async work(payload, job) {
+        atWork.add(job.id);
+        // The payload was written by `capstan_wake` or `capstan_end_turn`.
+        await work(flow, payload as Payload, job).finally(() => atWork.delete(job.id));
+      },
     })),
     async newName() {
       worker = `worker-${ulid()}`;

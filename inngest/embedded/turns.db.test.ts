@@ -127,13 +127,37 @@ test("a place whose job was lost is free again, and what a dead worker left behi
   await world.pool.query("delete from graphile_worker._private_jobs");
   await world.pool.query("select graphile_worker.add_job('bulk/accepted', '{}', max_attempts := 1)");
   await world.pool.query("update graphile_worker._private_jobs set attempts = 1");
-  await world.pool.query("select capstan_tidy_turns()");
+  await world.pool.query("select capstan_tidy_turns('none', '{}')");
   expect(await world.left()).toEqual({ ...NOTHING, slots: 1, jobs: 1 });
   await world.start([flow]);
   await world.idle();
   expect(seen.order).toEqual(["4"]);
   const { rowCount } = await world.pool.query("select from graphile_worker.jobs");
   expect(rowCount).toBe(0);
+});
+
+test("a run whose end the database forgot in a crash is run again, and one at work is left alone", async () => {
+  const { flow, seen, open } = held();
+  open();
+  await world.start([flow]);
+  const lock = (ago: string) =>
+    world.pool.query(
+      `insert into graphile_worker._private_jobs (task_id, payload, key, max_attempts, attempts, locked_by, locked_at)
+       select id, '{"data": {"bulkId": "1", "projectId": "p"}}', 'bulk/accepted:1', 32767, 1, 'this one', now() - $1::interval
+       from graphile_worker._private_tasks where identifier = 'bulk/accepted'
+       on conflict (key) do update set locked_at = excluded.locked_at returning id`,
+      [ago],
+    );
+  const tidy = (atWork: string[]) => world.pool.query("select capstan_tidy_turns('this one', $1)", [atWork]);
+  await lock("59 seconds"); // perhaps about to be reported
+  await tidy([]);
+  const { rows } = await lock("61 seconds");
+  await tidy([rows[0].id]);
+  expect(await world.left()).toMatchObject({ jobs: 1 });
+  expect(seen.order).toEqual([]);
+  await tidy([]);
+  await soon(() => seen.order).toEqual(["1"]);
+  await world.idle();
 });
 
 test("the run that has waited longest is found by an index, however many wait", async () => {

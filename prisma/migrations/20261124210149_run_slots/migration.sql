@@ -112,10 +112,13 @@ BEGIN
   PERFORM capstan_grant_turns(ARRAY[w.limit_key]);
 END $$;
 
--- Frees the places of runs whose jobs were lost, and removes jobs that were replaced while a worker that died had them.
-CREATE FUNCTION capstan_tidy_turns() RETURNS void LANGUAGE plpgsql AS $$
+-- Makes up for crashes. Jobs that this worker has locked and is not at work on are free again: the database forgot their end.
+-- Runs without a job lose their place, and jobs that were replaced while a worker that died had them are removed.
+CREATE FUNCTION capstan_tidy_turns(p_worker text, p_at_work bigint[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE v_limits text[] := ARRAY(SELECT DISTINCT limit_key FROM run_slot);
 BEGIN
+  UPDATE graphile_worker._private_jobs SET locked_at = NULL, locked_by = NULL
+    WHERE locked_by = p_worker AND locked_at < now() - interval '1 minute' AND id <> ALL(p_at_work);
   PERFORM capstan_lock_limits(v_limits);
   DELETE FROM run_slot WHERE has_turn AND limit_key = ANY(v_limits)
     AND NOT EXISTS (SELECT FROM graphile_worker.jobs job WHERE job.key = run_slot.key);
