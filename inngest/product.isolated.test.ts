@@ -54,7 +54,7 @@ async function expectSucceeded(jobId: string) {
 
 const INPUTS = ["[refuse] a", ...plain(24), "[lost] b"];
 
-/** A bulk that was accepted, and the event that tells of it. */
+/** A bulk that was accepted, and the event that wakes it. */
 async function accepted() {
   const project = await makeProject();
   const bulkId = await submitBulk(project, INPUTS, { concurrency: 6 });
@@ -175,7 +175,7 @@ describe.each(ENGINES)("on $name", ({ start, isEmbedded }) => {
       expect(await runJobKilledAt(jobId, story.place, runId)).toBe("SIGKILL");
       const [killed] = (await rowsOf(jobId)).attempts;
       if (story.place === "after-submission-begun")
-        // Until its lease is over, another process may be at it.
+        // Until its lease ends, another process may be at it.
         await pool.query("UPDATE job SET lease_until = now() - interval '1 second' WHERE id = $1", [jobId]);
       const engine = await start(functions);
       await engine.run(wake, runId);
@@ -244,17 +244,17 @@ describe("an Inngest server", () => {
     return { server, handlers };
   }
 
-  test("is told every flow with its event, retries and limit, and one cron for the periodic tasks", async () => {
+  test("gets every flow with its event, retries and limit, and one cron for the periodic tasks", async () => {
     const { server, handlers } = await serving();
     const registered = await server.register(handlers);
     expect(server.registrations.at(-1)?.authorization).toBe(server.authorization);
-    const told = registered.map(({ id, triggers, concurrency, steps }) => [
+    const facts = registered.map(({ id, triggers, concurrency, steps }) => [
       id,
       triggers,
       concurrency,
       steps.step.retries?.attempts,
     ]);
-    expect(told.toSorted()).toEqual([
+    expect(facts.toSorted()).toEqual([
       [
         "capstan-deliver-webhook",
         [{ event: "delivery/due" }],

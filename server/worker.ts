@@ -1,4 +1,5 @@
-import { migrateEngine, startEngine } from "@/inngest/embedded";
+import { startEngine } from "@/inngest/embedded/engine";
+import { migrateEngine } from "@/inngest/embedded/migrate";
 import { functions } from "@/inngest/functions/registry.gen";
 import { closeDatabase, relaxedPool } from "@/server/db";
 import { releaseAllLeases } from "@/server/domain/attempts";

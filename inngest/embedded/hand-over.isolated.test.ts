@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { applyMigrations } from "../../scripts/migrations";
 import { createTestDatabase } from "../test/database";
 import { onBulk, onMail, quiet, soon } from "../test/world";
-import { startEngine } from ".";
+import { startEngine } from "./engine";
 
 /* A database whose engine kept runs and steps of its own becomes one of this engine, and loses no event. */
 

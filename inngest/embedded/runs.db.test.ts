@@ -50,8 +50,8 @@ describe("a wake", () => {
   });
 
   test("of an event that no flow knows is refused", async () => {
-    await expect(world.send({ name: "nobody/listens", data: {} })).rejects.toThrow(
-      'No flow is woken by "nobody/listens"',
+    await expect(world.send({ name: "unknown/event", data: {} })).rejects.toThrow(
+      'No flow is woken by "unknown/event"',
     );
   });
 });

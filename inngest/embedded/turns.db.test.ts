@@ -27,7 +27,7 @@ function held() {
   };
 }
 
-test("a limit holds over all workers, for each key by itself; what waits is rows, not jobs", async () => {
+test("a limit holds over all workers, for each key separately; what waits is rows, not jobs", async () => {
   const { flow, seen, open } = held();
   await Promise.all([world.start([flow]), world.start([flow])]);
   await world.send(...Array.from({ length: 200 }, (_, n) => bulk(1000 + n)));

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { applyMigrations } from "../../scripts/migrations";
-import { migrateEngine } from "../embedded";
+import { migrateEngine } from "../embedded/migrate";
 
 export type TestDatabase = { url: string; close(): Promise<void> };
 

@@ -2,7 +2,7 @@ import { serve } from "inngest/next";
 import { expect, onTestFinished, vi } from "vitest";
 import { pool } from "@/server/db";
 import { type OutgoingEvent, sendEvents } from "../client";
-import { startEngine } from "../embedded";
+import { startEngine } from "../embedded/engine";
 import { toWake } from "../embedded/enqueue";
 import type { Flow } from "../flow";
 import { inngest } from "../sdk";

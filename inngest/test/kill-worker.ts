@@ -1,10 +1,10 @@
 import { Pool } from "pg";
 import { mailDue } from "../client";
-import { startEngine } from "../embedded";
+import { startEngine } from "../embedded/engine";
 import { type Flow, flow } from "../flow";
 
-// A worker to be killed: started by crash.isolated.test.ts as a process of its own. Each step leaves a row, so that it can
-// be told how often it ran; a run begins again until its row says that it has ended.
+// A worker to be killed: started by crash.isolated.test.ts as a process of its own. Each step counts in a row how often it
+// ran; a run begins again until its row says that it has ended.
 const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: 12 });
 pool.on("error", () => {});
 pool.on("connect", (client) => client.on("error", () => {}));

@@ -30,9 +30,9 @@ CREATE TABLE "run_slot" (
     "places" INTEGER NOT NULL,
     "task" TEXT NOT NULL,
     "payload" JSONB NOT NULL,
-    "has_turn" BOOLEAN NOT NULL,
-    "again" BOOLEAN NOT NULL,
-    "since" TIMESTAMPTZ(3) NOT NULL,
+    "has_turn" BOOLEAN NOT NULL DEFAULT false,
+    "again" BOOLEAN NOT NULL DEFAULT false,
+    "since" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "run_slot_pkey" PRIMARY KEY ("key")
 );
@@ -75,9 +75,8 @@ CREATE FUNCTION capstan_wake(p_wakes jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE v_limits text[] := ARRAY(SELECT DISTINCT wake->>'limit_key' FROM jsonb_array_elements(p_wakes) wake);
 BEGIN
   PERFORM capstan_lock_limits(v_limits);
-  INSERT INTO run_slot (key, limit_key, places, task, payload, has_turn, again, since)
-    SELECT key, limit_key, places, task, payload, false, false, now()
-    FROM jsonb_populate_recordset(NULL::run_slot, p_wakes)
+  INSERT INTO run_slot (key, limit_key, places, task, payload)
+    SELECT key, limit_key, places, task, payload FROM jsonb_populate_recordset(NULL::run_slot, p_wakes)
     ON CONFLICT (key) DO UPDATE SET again = true WHERE run_slot.has_turn;
   PERFORM capstan_grant_turns(v_limits);
 END $$;
@@ -87,9 +86,9 @@ CREATE FUNCTION capstan_take_turn(p_wake jsonb) RETURNS boolean LANGUAGE plpgsql
 DECLARE w run_slot := jsonb_populate_record(NULL::run_slot, p_wake);
 BEGIN
   PERFORM capstan_lock_limits(ARRAY[w.limit_key]);
-  INSERT INTO run_slot (key, limit_key, places, task, payload, has_turn, again, since)
+  INSERT INTO run_slot (key, limit_key, places, task, payload, has_turn)
     SELECT w.key, w.limit_key, w.places, w.task, w.payload, held.count < w.places AND NOT EXISTS (
-      SELECT FROM run_slot WHERE limit_key = w.limit_key AND NOT has_turn), false, now()
+      SELECT FROM run_slot WHERE limit_key = w.limit_key AND NOT has_turn)
     FROM (SELECT count(*) FROM run_slot WHERE limit_key = w.limit_key AND has_turn) held
     ON CONFLICT (key) DO NOTHING;
   RETURN (SELECT has_turn FROM run_slot WHERE key = w.key);
@@ -98,14 +97,13 @@ END $$;
 -- Ends a run's turn: its place goes to the run that has waited longest. Woken meanwhile, it waits for another turn; else, with a
 -- delay, its job is put back for then, unless another wake has been here.
 CREATE FUNCTION capstan_end_turn(p_wake jsonb, p_after_ms float8) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE w run_slot := jsonb_populate_record(NULL::run_slot, p_wake); v_again boolean;
+DECLARE w run_slot := jsonb_populate_record(NULL::run_slot, p_wake);
 BEGIN
   PERFORM capstan_lock_limits(ARRAY[w.limit_key]);
-  DELETE FROM run_slot WHERE key = w.key AND has_turn RETURNING again INTO v_again;
-  IF v_again THEN
-    INSERT INTO run_slot (key, limit_key, places, task, payload, has_turn, again, since)
-      VALUES (w.key, w.limit_key, w.places, w.task, w.payload, false, false, now());
-  ELSIF p_after_ms IS NOT NULL AND NOT EXISTS (SELECT FROM run_slot WHERE key = w.key)
+  UPDATE run_slot SET has_turn = false, again = false, since = now(), payload = w.payload
+    WHERE key = w.key AND has_turn AND again;
+  DELETE FROM run_slot WHERE key = w.key AND has_turn;
+  IF p_after_ms IS NOT NULL AND NOT EXISTS (SELECT FROM run_slot WHERE key = w.key)
       AND NOT EXISTS (SELECT FROM graphile_worker.jobs job WHERE job.key = w.key AND locked_at IS NULL) THEN
     PERFORM graphile_worker.add_job(w.task, w.payload::json, NULL, now() + p_after_ms * interval '1 millisecond', 32767, w.key);
   END IF;
