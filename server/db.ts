@@ -61,7 +61,7 @@ export const pool: pg.Pool = database().pool;
 /**
  * Commits without waiting for the disk: after a crash of the database (not of a process) the last fraction of a second
  * of such writes may be gone, always together with everything written after them. Only for what is made good from rows
- * that were waited for: wakes, claims, and the engine's own record of its runs. Its connections open on first use.
+ * that were waited for: wakes, claims, and the engine's run slots. Its connections open on first use.
  */
 export const relaxedPool: pg.Pool = database().relaxedPool;
 /** A connection of its own, outside the pools, to listen by; it keeps no process alive. The caller connects and ends it. */
@@ -91,7 +91,7 @@ export function withTenant<T>(projectId: string, work: (tx: Tx) => Promise<T>): 
   }, LIMITS);
 }
 
-/** Runs `work` in one transaction that can see everything: for tables without a project, and for the system's own chores. */
+/** Runs `work` in one transaction that can see everything: for tables without a project, and for the system's own tasks. */
 export function withSystem<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
   return prisma.$transaction(work, LIMITS);
 }

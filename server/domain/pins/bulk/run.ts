@@ -30,7 +30,7 @@ const LOOK_MS = 500;
 /** Between looks at items that others work on. */
 const STRAGGLERS_MS = 2_000;
 const RENEW_MS = 3_000;
-/** Engines keep the results of a run's steps until it ends: a run of very many goes on as another run. */
+/** An Inngest server keeps the results of a run's steps until it ends: a run of very many goes on as another run. */
 const MOST_TURNS = 400;
 
 /**
