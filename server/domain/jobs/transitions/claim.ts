@@ -93,10 +93,7 @@ export const claim = batched<Claim, Claimed | null>(
 type ClaimedBefore = { attemptId: string; fence: number; isBounded: boolean };
 
 /** What a run of the engine claimed and has not ended, for a step that is delivered again and a run that slept. */
-export async function claimedBy(
-  jobId: string,
-  runId: string,
-): Promise<ClaimedBefore | null> {
+export async function claimedBy(jobId: string, runId: string): Promise<ClaimedBefore | null> {
   const byPlan = limitByPlan("concurrentDurableJobs");
   const { rows } = await pool.query<ClaimedBefore>({
     name: "claimed-by",
