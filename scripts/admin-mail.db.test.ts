@@ -23,7 +23,7 @@ test("mail test sends an email, or fails with the cause", async () => {
     code: 2,
     out: "",
     error:
-      "The test mail was not sent. The mail server does not accept the user and password of SMTP_URL. (535)",
+      "The test mail was not sent. The mail server rejected the user and password in SMTP_URL. (535)",
   });
   await server.stop();
 });

@@ -116,8 +116,14 @@ describe("budgets and holds", () => {
 
   test.each([
     [[], "Set one of --project, --organization or --principal."],
-    [["--project", "cpr_none"], "There is no such project."],
-    [["--principal", "key_none"], "There is no such key or member."],
+    [
+      ["--project", "cpr_none"],
+      "There is no such project. Check the id or name, and that you have access to it.",
+    ],
+    [
+      ["--principal", "key_none"],
+      "There is no such key or member. Check the id or name, and that you have access to it.",
+    ],
     [
       ["--project", "cpr_none", "--organization", "org_none"],
       "Use --project without --organization and --principal.",
@@ -157,7 +163,7 @@ describe("budgets and holds", () => {
     });
     expect(await runAdmin([...resolve, "--not-charged", "--note", "x"])).toMatchObject({
       code: 2,
-      error: "This is settled already.",
+      error: "This hold is already settled.",
     });
     expect(await list()).toEqual([]);
   });
@@ -265,7 +271,10 @@ describe("the admin command", () => {
         error: "--job is required.",
       });
       const refused = await runAdmin(["job", "attention", way, "--job", "wfr_none"]);
-      expect(refused).toMatchObject({ code: 2, error: "There is no such job." });
+      expect(refused).toMatchObject({
+        code: 2,
+        error: "There is no such job. Check the id or name, and that you have access to it.",
+      });
     }
   });
 
@@ -427,7 +436,7 @@ describe("the admin command", () => {
         /--expires-in takes seconds/,
       ],
       [["key", "create", "--project", "cpr_x", "--name", "k"], /There is no such project/],
-      [["operator", "grant", "--email", "nobody@example.com"], /no person/],
+      [["operator", "grant", "--email", "nobody@example.com"], /No account has/],
       [["user", "reset", "--email", "nobody@example.com"], /no such person/],
       [
         ["key", "create", "--project", "cpr_x", "--name", "k", "--expires-in", "0"],

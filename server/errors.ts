@@ -55,7 +55,7 @@ export const ERRORS = {
     status: 404,
     retryable: false,
     next: "stop",
-    step: "Check the id, and that you have access to it.",
+    step: "Check the id or name, and that you have access to it.",
     details: Open,
   },
   UNKNOWN_CAPABILITY: {

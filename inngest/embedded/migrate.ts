@@ -20,7 +20,8 @@ export async function migrateEngine(
   const client = new Client({ connectionString, options });
   // The queue's migrations run on a connection of their own, and wait no longer than ours.
   const pgPool = new Pool({ connectionString, options, max: 2 });
-  pgPool.on("error", () => {}); // graphile-worker wants a listener; a lost connection fails the statement itself
+  // graphile-worker wants listeners on the pool and its connections; a lost connection fails the statement itself.
+  pgPool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
   await client.connect();
   try {
     await client.query("BEGIN");

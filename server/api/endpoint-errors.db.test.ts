@@ -13,7 +13,12 @@ describe("errors on the wire", () => {
     );
     expect(answer.status).toBe(409);
     expect(jsonOf(answer)).toEqual({
-      detail: { code: "IdempotencyConflict", message: "Taken.", details: { jobId: "wfr_1" } },
+      detail: {
+        code: "IdempotencyConflict",
+        message:
+          "Taken. Send the original body to get its result. Use a new key only to run this as a separate execution.",
+        details: { jobId: "wfr_1" },
+      },
       jobId: "wfr_1",
     });
   });
@@ -23,7 +28,9 @@ describe("errors on the wire", () => {
       throwing(() => fail("NotFound", "No.")),
       incoming(),
     );
-    expect(jsonOf(answer)).toEqual({ detail: { code: "NotFound", message: "No." } });
+    expect(jsonOf(answer)).toEqual({
+      detail: { code: "NotFound", message: "No. Check the id or name, and that you have access to it." },
+    });
   });
 
   test("inline rows have their fields beside the code", async () => {
@@ -43,9 +50,15 @@ describe("errors on the wire", () => {
       incoming(),
     );
     expect(jsonOf(answer)).toEqual({
-      detail: { code: "IdempotencyConflict", message: "Taken.", details: { jobId: "wfr_1" } },
+      detail: {
+        code: "IdempotencyConflict",
+        message:
+          "Taken. Send the original body to get its result. Use a new key only to run this as a separate execution.",
+        details: { jobId: "wfr_1" },
+      },
       code: "IdempotencyConflict",
-      message: "Taken.",
+      message:
+        "Taken. Send the original body to get its result. Use a new key only to run this as a separate execution.",
       details: { jobId: "wfr_1" },
       jobId: "wfr_1",
     });

@@ -89,7 +89,9 @@ test("an unknown host is logged as that", async () => {
   expect(lines()).toEqual([
     failure(
       "SIGNIN_OAUTH_ERROR",
-      expect.stringMatching(/^The host of the identity provider is not known \((ENOTFOUND|EAI_AGAIN)\)\.$/),
+      expect.stringMatching(
+        /^The host name of the identity provider cannot be resolved \((ENOTFOUND|EAI_AGAIN)\)\.$/,
+      ),
     ),
   ]);
 });
@@ -113,7 +115,7 @@ test("a wrong client secret is logged as that, once until a sign-in works, witho
   provider.signIn({ claims, isRefusing: true });
   await openBrowser().throughProvider("oidc");
   expect(lines()).toEqual([
-    failure("OAUTH_CALLBACK_ERROR", "The identity provider refused (invalid_grant)."),
+    failure("OAUTH_CALLBACK_ERROR", "The identity provider rejected the sign-in (invalid_grant)."),
   ]);
 });
 

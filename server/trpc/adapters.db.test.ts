@@ -131,7 +131,7 @@ test("what draws with an adapter is said, and where nothing does, why", async ()
   });
   expect(await usesOf(putAdapter(ctx, "Lost", { baseModelFamily: "my own" }))).toMatchObject({
     models: [],
-    problem: expect.stringContaining("Nothing says which base model"),
+    problem: expect.stringContaining("The base model of the adapter"),
   });
 });
 

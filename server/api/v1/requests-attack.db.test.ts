@@ -392,7 +392,7 @@ test("refusals have the shape of their row: 404, 409, 410, 422", async () => {
     {
       detail: {
         code: "NotFound",
-        message: "There is no such capability request. Check the id, and that you have access to it.",
+        message: "There is no such capability request. Check the id or name, and that you have access to it.",
       },
     },
   ]);

@@ -106,7 +106,7 @@ test("whatever a stranger does with a budget is answered as if there were none",
   expect(none.map(({ code, message }) => ({ code, message }))).toEqual(
     Array(5).fill({
       code: "NotFound",
-      message: "There is no such budget. Check the id, and that you have access to it.",
+      message: "There is no such budget. Check the id or name, and that you have access to it.",
     }),
   );
   expect(await answers(budgetId)).toEqual(none);

@@ -264,7 +264,7 @@ test("one delivery that fails for good does not disable an endpoint that took ot
 test.each<[string, Reaction, string]>([
   ["a redirect", { status: 302, headers: { location: "http://127.0.0.1:1/" } }, "redirect"],
   ["a refusal", 404, "HTTP 404"],
-  ["a hang-up", "close", "lost before the receiver answered"],
+  ["a hang-up", "close", "lost before the receiver responded"],
 ])("%s is a failure, and the next try may succeed", async (_name, reaction, words) => {
   await endpoint();
   await submitted();
