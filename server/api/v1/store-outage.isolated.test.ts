@@ -49,8 +49,8 @@ function expectOutage({ status, headers, json }: Answer, logged: string) {
 }
 
 test.each([
-  [500, "refuses (500 "],
-  [503, "refuses (503 "],
+  [500, "rejected the request (500 "],
+  [503, "rejected the request (503 "],
   [403, "rejected our credentials (403"],
 ])(
   "while the bucket answers %i, uploads and downloads are 503 with a time to come back",
