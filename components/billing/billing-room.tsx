@@ -9,7 +9,7 @@ import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/u
 import { type BillingState, billingHref } from "./billing-state";
 import { CommissionPayments } from "./commission-payments";
 import { CurrencySetting } from "./currency-setting";
-import { formatMoney } from "./format-money";
+import { ReturnedNotice } from "./returned-notice";
 import { TopUp } from "./top-up";
 import { TransactionLog } from "./transaction-log";
 import { WalletCards } from "./wallet-cards";
@@ -85,27 +85,9 @@ function Returned({ paymentId, result }: { paymentId: string; result: "success" 
     queryClient.invalidateQueries({ queryKey: trpc.billing.transactions.pathKey() });
   }, [isPaid, queryClient, trpc]);
   if (!payment) return null;
-  const credit = formatMoney(payment.credit);
-  const what = payment.test ? "the test wallet" : "the wallet";
   return (
     <div role="status" className="mb-4">
-      {isPaid ? (
-        <Notice tone="good" title="Paid">
-          {credit} was added to {what}.
-        </Notice>
-      ) : payment.state === "failed" ? (
-        <Notice tone="bad" title="Payment failed">
-          Nothing was charged. Try again or use another payment method.
-        </Notice>
-      ) : result === "success" && payment.state === "open" ? (
-        <Notice tone="busy" title="Payment processing">
-          {credit} will be added to {what} once the payment is confirmed.
-        </Notice>
-      ) : (
-        <Notice tone="warn" title="Not paid">
-          The checkout was not completed. Nothing was charged.
-        </Notice>
-      )}
+      <ReturnedNotice payment={payment} result={result} />
     </div>
   );
 }

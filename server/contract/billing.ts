@@ -219,6 +219,8 @@ export const PaymentView = z
     title: z.string(),
     provider: z.string(),
     state: PaymentState,
+    /** The payer has paid, and the money has not arrived yet. True of an expired checkout too, for as long as it may. */
+    processing: z.boolean(),
     /** What is paid, before tax; what the provider added as tax; and what is bought for it. */
     amount: Money,
     tax: Money,

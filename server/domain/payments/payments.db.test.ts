@@ -143,6 +143,17 @@ describe("a top-up", () => {
     );
   });
 
+  test("paid with money that arrives days later, is processing until then, also after its checkout expired", async () => {
+    const { ctx, paymentId, say } = await open(10_000_000);
+    expect(await payments.payment(ctx, paymentId)).toMatchObject({ state: "open", processing: false });
+    await receive(say.completedUnpaid());
+    expect(await payments.payment(ctx, paymentId)).toMatchObject({ state: "open", processing: true });
+    const later = { ...ctx, now: () => new Date(Date.now() + 3 * 86_400_000) };
+    expect(await payments.payment(later, paymentId)).toMatchObject({ state: "expired", processing: true });
+    await receive(say.succeeded());
+    expect(await payments.payment(later, paymentId)).toMatchObject({ state: "paid", processing: false });
+  });
+
   test("is refused in amounts nobody can pay, and to who is no admin", async () => {
     const { ctx, organizationId } = await makeAccount();
     const start = (amountMicros: number, who: Ctx = ctx, presetKey?: string) =>

@@ -86,6 +86,7 @@ export function toPaymentView(row: PaymentRow, now: Date): PaymentView {
     title: kind.title(row.subject_id),
     provider: row.provider,
     state: isLate ? "expired" : row.state,
+    processing: isProcessing(row),
     amount: toMoney(row.amount_micros, row.currency),
     tax: toMoney(row.tax_micros, row.currency),
     credit: toMoney(row.credit_micros, row.exchange ? "USD" : row.currency),
