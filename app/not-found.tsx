@@ -13,7 +13,7 @@ export default function NotFound() {
       </PlainTitle>
       <div className="text-center">
         <Button asChild variant="primary">
-          <Link href="/">Go to your project</Link>
+          <Link href="/">Go to project</Link>
         </Button>
       </div>
     </PlainPage>

@@ -19,6 +19,7 @@ import type { inferRouterOutputs } from "@trpc/server";
 import { createTRPCContext } from "@trpc/tanstack-react-query";
 import { type ReactNode, useState } from "react";
 import { toast } from "sonner";
+import { UNREACHABLE } from "@/components/unreachable";
 import type { AppRouter } from "@/server/trpc";
 import { reportAnswered } from "./connection/connection";
 import { ConnectionNotice } from "./connection/connection-notice";
@@ -63,7 +64,7 @@ export function toFailure(error: unknown): Failure {
       issues: FieldIssue[] | null;
     }> | null; // our errorFormatter's shape; absent when the network failed
     return {
-      message: data ? error.message : "The server could not be reached.",
+      message: data ? error.message : UNREACHABLE,
       code: data?.fault?.code ?? null,
       requestId: data?.requestId ?? null,
       isSignedOut: data?.code === "UNAUTHORIZED",
@@ -72,7 +73,7 @@ export function toFailure(error: unknown): Failure {
     };
   }
   return {
-    message: "Something went wrong on this page.",
+    message: "Something went wrong on this page. Reload it and try again.",
     code: null,
     requestId: null,
     isSignedOut: false,

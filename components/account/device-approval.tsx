@@ -62,7 +62,7 @@ function Decision({ email, device, onBack }: { email: string; device: WaitingDev
     return decide.variables?.decision === "approved" ? (
       <PlainTitle title="Device signed in">Return to your device. You can close this page.</PlainTitle>
     ) : (
-      <PlainTitle title="Device denied">The device was not signed in. You can close this page.</PlainTitle>
+      <PlainTitle title="Sign-in denied">The device was not signed in. You can close this page.</PlainTitle>
     );
   return (
     <>

@@ -66,14 +66,14 @@ export function AdapterList({ projectId, state }: { projectId: string; state: Li
           {isEmpty && isFiltered && (
             <EmptyState
               icon={SearchX}
-              title="No adapters match these filters"
+              title="No matching adapters"
               action={
                 <Button asChild>
                   <Link href={adaptersHref(projectId, { environment })}>Show all adapters</Link>
                 </Button>
               }
             >
-              Search covers names, aliases, trigger words and sources.
+              Remove a filter or show all adapters. Search covers names, aliases, trigger words and sources.
             </EmptyState>
           )}
           {isEmpty && !isFiltered && (

@@ -197,7 +197,7 @@ function AboutCard({ projectId, adapter }: { projectId: string; adapter: ModelAd
           <Fact name="Compatible models">
             {compatibleModels.length > 0 ? compatibleModels.join(", ") : null}
           </Fact>
-          <Fact name="Licence">
+          <Fact name="License">
             {licenseUrl ? (
               <a href={licenseUrl} target="_blank" rel="noreferrer" className="text-link hover:underline">
                 {licenseWords(adapter)}

@@ -28,7 +28,7 @@ test("a new commit of the same repository changes only the adapter, its revision
   });
 });
 
-test("the base model, the licence, and the added and removed trigger words are listed", () => {
+test("the base model, the license, and the added and removed trigger words are listed", () => {
   const before = { adapter: adapterOf({ triggerWords: ["mossy", "wet"] }), weight: null };
   const after = {
     adapter: adapterOf({ triggerWords: ["wet", "stone"], baseModelFamily: "sdxl", licenseName: null }),
@@ -37,7 +37,7 @@ test("the base model, the licence, and the added and removed trigger words are l
   expect(changed(before, after)).toEqual({
     "Base model": ["flux", "sdxl"],
     "Trigger words": ["mossy, wet", "wet, stone"],
-    Licence: ["apache-2.0", null],
+    License: ["apache-2.0", null],
   });
   expect(diffOf(before, after).find(({ name }) => name === "Trigger words")).toMatchObject({
     added: ["stone"],

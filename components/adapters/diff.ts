@@ -50,7 +50,7 @@ function factsOf({ adapter, weight }: Target) {
     File: source.filePath,
     Revision: source.revision,
     "SHA-256": source.sha256,
-    Licence: adapter.licenseName,
+    License: adapter.licenseName,
   };
 }
 

@@ -64,7 +64,7 @@ export function LinkPreview({
           {preview.triggerWords.length > 0 ? preview.triggerWords.join(", ") : null}
         </Fact>
         <Fact name="Strength">{preview.recommendedWeight}</Fact>
-        <Fact name="Licence">{preview.licenseName ?? "Not stated"}</Fact>
+        <Fact name="License">{preview.licenseName ?? "Not stated"}</Fact>
       </Facts>
       {first.files.length > 0 && <Files files={first.files} chosen={file} onChoose={choose} />}
       {preview.warnings.map((warning) => (

@@ -197,13 +197,13 @@ export function RegisterForm({ projectId, environment, onAdded }: AddProps) {
         {text("words")}
       </Field>
       <div className="grid gap-4 sm:grid-cols-3">
-        <Field id="known-license" label="Licence" problem={problemOf("licenseName")}>
+        <Field id="known-license" label="License" problem={problemOf("licenseName")}>
           {text("licenseName", { maxLength: 255, placeholder: "apache-2.0" })}
         </Field>
-        <Field id="known-license-url" label="Licence URL" problem={problemOf("licenseUrl")}>
+        <Field id="known-license-url" label="License URL" problem={problemOf("licenseUrl")}>
           {text("licenseUrl", { maxLength: 2048, placeholder: "https://" })}
         </Field>
-        <Field id="known-license-status" label="Licence status">
+        <Field id="known-license-status" label="License status">
           {(aria) => (
             <Select value={draft.licenseStatus} onValueChange={set("licenseStatus")}>
               <SelectTrigger {...aria} />

@@ -73,12 +73,12 @@ const LICENSE_STATUS: Record<ModelAdapter["licenseStatus"], string> = {
   verified: "verified",
 };
 
-/** The licence and its status. */
+/** The license and its status. */
 export function licenseWords({
   licenseName,
   licenseStatus,
 }: Pick<ModelAdapter, "licenseName" | "licenseStatus">): string {
-  if (!licenseName) return "Licence unknown";
+  if (!licenseName) return "License unknown";
   return `${licenseName} (${LICENSE_STATUS[licenseStatus]})`;
 }
 

@@ -29,7 +29,7 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
   if (!checkout)
     return (
       <Notice tone="busy" title="Top-ups are not available">
-        Payments are not configured in this installation. Ask your operator to set them up or to credit the
+        Payments are not set up in this installation. Ask your operator to set them up or to credit the
         wallet.
       </Notice>
     );

@@ -96,7 +96,7 @@ function Allowance({
         <div className="h-full rounded-full bg-primary" style={{ width: `${part}%` }} />
       </div>
       <p className="text-xs text-muted">
-        Used before the balance, up to {formatMoney(wallet.trialCeiling)} per execution.
+        Used before the wallet, up to {formatMoney(wallet.trialCeiling)} per execution.
       </p>
     </div>
   );

@@ -51,7 +51,7 @@ function ResolveForm({ hold, onClose }: { hold: HoldView; onClose: () => void })
   return (
     <DialogContent
       title="Resolve charge"
-      description={`${dollars(hold.amountMicros)} is reserved. The sealed receipt does not change. This can't be undone.`}
+      description={`${dollars(hold.amountMicros)} is reserved. The sealed receipt does not change. This cannot be undone.`}
     >
       <form onSubmit={submit} className="space-y-4">
         {resolve.error && (

@@ -3,7 +3,7 @@ import { callerName } from "./caller-name";
 
 const ID = "01k9abcdefghjkmnpqrstvwxyz";
 
-test("a key is shown by name and marked as a key, a person by e-mail, with or without the kind", () => {
+test("a key is shown by name and marked as a key, a person by email, with or without the kind", () => {
   for (const kind of ["service_principal", null])
     expect(callerName({ id: `key_${ID}`, kind, name: "CI" })).toBe("CI (API key)");
   for (const kind of ["human_session", undefined])

@@ -5,7 +5,7 @@ export type NamedCaller = {
   id: string;
   /** Derived from the id when missing. */
   kind?: string | null | undefined;
-  /** A person's e-mail or a key's name; null when unknown or hidden from the reader. */
+  /** A person's email or a key's name; null when unknown or hidden from the reader. */
   name: string | null;
 };
 

@@ -72,7 +72,7 @@ export function ComparisonHistory({
             <Card>
               <EmptyState
                 icon={SearchX}
-                title="No comparisons match these filters"
+                title="No matching comparisons"
                 action={
                   <Button asChild>
                     <Link href={comparisonsHref(projectId)}>Show all comparisons</Link>

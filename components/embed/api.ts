@@ -1,5 +1,6 @@
 import { type FieldIssue, inWords } from "@/components/field-issue";
 import type { Failure } from "@/components/trpc";
+import { UNREACHABLE } from "@/components/unreachable";
 
 /** A refusal, in the shape that the panel's forms read. */
 export class Refusal extends Error {
@@ -47,7 +48,9 @@ async function failureOf(answer: Response): Promise<Failure> {
   const detail = body?.detail;
   const isList = Array.isArray(detail);
   return {
-    message: isList ? "Some fields are invalid." : (detail?.message ?? "The server could not be reached."),
+    message: isList
+      ? "Some fields are invalid. Fix the marked fields and try again."
+      : (detail?.message ?? UNREACHABLE),
     code: isList ? null : (detail?.code ?? null),
     requestId: answer.headers.get("x-request-id"),
     isSignedOut: answer.status === 401,

@@ -81,7 +81,8 @@ function File({ api, artifact }: { api: PanelApi; artifact: JobArtifactRef }) {
       if (made) URL.revokeObjectURL(made);
     };
   }, [api, downloadPath]);
-  if (isMissing) return <p className="text-sm text-muted">{name} could not be fetched.</p>;
+  if (isMissing)
+    return <p className="text-sm text-muted">{name} could not be loaded. Reload the page to try again.</p>;
   if (!href) return <Skeleton className="h-40 w-full" />;
   const kind = mediaType.split("/")[0];
   return (

@@ -149,7 +149,7 @@ function Work({
         {run.failure && (
           <Refused
             failure={run.failure}
-            fieldsRefused="Some fields are invalid. See the messages below them."
+            fieldsRefused="Some fields are invalid. Fix the marked fields and try again."
           />
         )}
         {run.job && (

@@ -2,6 +2,7 @@
 import { useEffect, useState } from "react";
 import { formatUsd } from "@/components/jobs/format-usd";
 import { useSettled } from "@/components/playground/use-settled";
+import { UNREACHABLE } from "@/components/unreachable";
 import type { RetailQuote } from "@/server/contract/pricing";
 import { type PanelApi, Refusal } from "./api";
 
@@ -31,7 +32,7 @@ export function Price({
         if (isGone) return;
         setQuote(null);
         const first = cause instanceof Refusal ? cause.failure.issues[0]?.msg : undefined;
-        setProblem(first ?? (cause instanceof Refusal ? cause.message : "The server could not be reached."));
+        setProblem(first ?? (cause instanceof Refusal ? cause.message : UNREACHABLE));
       });
     return () => {
       isGone = true;

@@ -1,6 +1,7 @@
 "use client";
 import { useCallback, useEffect, useState } from "react";
 import type { Failure } from "@/components/trpc";
+import { UNREACHABLE } from "@/components/unreachable";
 import { type Job, TERMINAL } from "@/server/contract/jobs";
 import { type PanelApi, Refusal } from "./api";
 import type { ToHost } from "./protocol";
@@ -8,8 +9,8 @@ import type { ToHost } from "./protocol";
 export type Run = { isSending: boolean; job: Job | null; failure: Failure | null };
 const IDLE: Run = { isSending: false, job: null, failure: null };
 
-const UNREACHABLE: Failure = {
-  message: "The server could not be reached.",
+const NO_RESPONSE: Failure = {
+  message: UNREACHABLE,
   code: null,
   requestId: null,
   isSignedOut: false,
@@ -28,7 +29,7 @@ export function useJob(
   const failed = useCallback(
     (cause: unknown) => {
       if (cause instanceof Refusal && cause.status === 401) return onEnded();
-      const failure = cause instanceof Refusal ? cause.failure : UNREACHABLE;
+      const failure = cause instanceof Refusal ? cause.failure : NO_RESPONSE;
       setRun((before) => ({ ...before, isSending: false, failure }));
     },
     [onEnded],

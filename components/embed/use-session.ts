@@ -1,5 +1,6 @@
 "use client";
 import { useCallback, useEffect, useRef, useState } from "react";
+import { UNREACHABLE } from "@/components/unreachable";
 import type { ExchangedPanelSession, PanelBootstrap } from "@/server/contract/panels";
 import { type PanelApi, panelApi, Refusal } from "./api";
 import { type FromHost, PROTOCOL, readFromHost, type ToHost } from "./protocol";
@@ -53,7 +54,7 @@ export function useSession(onHost: (message: FromHost) => void) {
         const hasEnded = cause instanceof Refusal && cause.status === 401;
         if (from !== null) hosts.current = [from];
         if (hasEnded) return end();
-        const message = cause instanceof Refusal ? cause.message : "The server could not be reached.";
+        const message = cause instanceof Refusal ? cause.message : UNREACHABLE;
         setSession({ state: "ended", message });
         tell({ type: "error", category: "unavailable", message });
       }

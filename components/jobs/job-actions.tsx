@@ -42,15 +42,15 @@ export function RetryJob({
   if (!rights?.retry) return null;
   return (
     <Confirm
-      title="Run this job again?"
+      title="Retry this job?"
       description="Nothing ran and nothing was charged. This submits a new job with the same request."
-      action="Run again"
+      action="Retry job"
       actionVariant="primary"
       onConfirm={() => retry.mutate({ job_id: job.jobId })}
     >
       <Button pending={retry.isPending}>
         <RefreshCw aria-hidden />
-        Run again
+        Retry job
       </Button>
     </Confirm>
   );

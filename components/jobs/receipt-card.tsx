@@ -166,7 +166,7 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
         <Fact name="Tier">
           {[
             more.processingTier,
-            more.deferredDiscountBps ? `${more.deferredDiscountBps / 100} % off the token rates` : null,
+            more.deferredDiscountBps ? `${more.deferredDiscountBps / 100}% off the token rates` : null,
             more.processingFallback &&
               `${more.processingFallback.from} ${words(more.processingFallback.reason)}`,
           ]

@@ -25,7 +25,7 @@ export function AuditCard({ requestId }: { requestId: string }) {
   const entries = audit.data?.pages.flatMap(({ items }) => items) ?? [];
   return (
     <Card aria-labelledby="audit-title" aria-busy={audit.isPending} className="overflow-hidden">
-      <CardHeader title="Audit log" id="audit-title" hint="Latest first" />
+      <CardHeader title="Audit log" id="audit-title" hint="Newest first" />
       {audit.isPending ? (
         <CardBody className="space-y-3">
           <Skeleton className="h-4 w-3/4" />
@@ -64,7 +64,7 @@ function Entries({ entries }: { entries: AuditEntry[] }) {
     <>
       <div className="hidden sm:block">
         <Table>
-          <caption className="sr-only">Audit log, latest first</caption>
+          <caption className="sr-only">Audit log, newest first</caption>
           <thead>
             <tr>
               <TableHead>Action</TableHead>
@@ -87,7 +87,7 @@ function Entries({ entries }: { entries: AuditEntry[] }) {
           </tbody>
         </Table>
       </div>
-      <ul aria-label="Audit log, latest first" className="divide-y divide-line sm:hidden">
+      <ul aria-label="Audit log, newest first" className="divide-y divide-line sm:hidden">
         {entries.map((entry) => (
           <li key={entry.entryId} className="space-y-0.5 px-4 py-2.5 text-xs [overflow-wrap:anywhere]">
             <p className="font-mono">{entry.action}</p>

@@ -16,12 +16,12 @@ export function QuoteTerms({ priceMicros, currency, runtimePricing, targetBusine
           <span className="text-muted">before tax, paid once</span>
         </Fact>
         <Fact name="Price per run">
-          {runtimePricing.display} <span className="text-muted">– projected</span>
+          {runtimePricing.display} <span className="text-muted">(projected)</span>
         </Fact>
         <Fact name="Starting price">
           {startingAtMicros != null && formatMoney({ amountMicros: startingAtMicros, currency })}
         </Fact>
-        <Fact name="Delivery">About {daysOf(targetBusinessDays, "business day")} after it is paid</Fact>
+        <Fact name="Delivery">About {daysOf(targetBusinessDays, "business day")} after payment</Fact>
       </Facts>
       {note && (
         <figure className="rounded-md border border-line bg-sunken p-3">

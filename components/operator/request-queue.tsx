@@ -132,7 +132,7 @@ function Rows({ items, caption }: { items: QueuedRequest[]; caption: string }) {
             <tr>
               <TableHead>Request</TableHead>
               <TableHead>From</TableHead>
-              <TableHead>State</TableHead>
+              <TableHead>Status</TableHead>
               <TableHead className="text-right">Price</TableHead>
               <TableHead className="text-right">Submitted</TableHead>
             </tr>

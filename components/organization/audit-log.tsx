@@ -28,7 +28,7 @@ const FIELDS = [
 ] as const;
 type Filter = Partial<Record<(typeof FIELDS)[number]["name"], string>>;
 
-/** An organization's audit log, latest first, with filters and CSV export. */
+/** An organization's audit log, newest first, with filters and CSV export. */
 export function AuditLog({ organizationId }: { organizationId: string }) {
   const trpc = useTRPC();
   const [filter, setFilter] = useState<Filter>({});
@@ -51,7 +51,7 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
       <CardHeader
         id="log-title"
         title="Audit log"
-        hint="Latest first"
+        hint="Newest first"
         actions={
           <Button asChild size="sm">
             <a href={logFileHref(organizationId, filter)} download>
@@ -88,7 +88,9 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
           {sentencesOf(log.error)}
         </ErrorState>
       ) : entries.length === 0 ? (
-        <p className="px-4 py-8 text-center text-sm text-muted">No matching entries.</p>
+        <p className="px-4 py-8 text-center text-sm text-muted">
+          No matching entries. Change or clear the filters.
+        </p>
       ) : (
         <ol aria-labelledby="log-title" className="divide-y divide-line">
           {entries.map((entry) => (

@@ -110,7 +110,7 @@ function DefinitionForm({
       {failure && (
         <Notice tone="bad" role="alert">
           {failure.issues.length > 0
-            ? "Some fields are invalid. See the messages below them."
+            ? "Some fields are invalid. Fix the marked fields and try again."
             : failure.message}
         </Notice>
       )}

@@ -131,7 +131,7 @@ function Verdict({ record }: { record: PinnedRecord }) {
 }
 
 function CostCard({ record }: { record: PinnedRecord }) {
-  const discount = record.deferredDiscountBps > 0 ? `, ${record.deferredDiscountBps / 100} % off` : "";
+  const discount = record.deferredDiscountBps > 0 ? `, ${record.deferredDiscountBps / 100}% off` : "";
   return (
     <Card aria-labelledby="cost-title">
       <CardHeader title="Usage and cost" id="cost-title" actions={record.isTest && <Badge>Test</Badge>} />

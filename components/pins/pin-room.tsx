@@ -168,7 +168,7 @@ function Failed({ failure }: { failure: Failure }) {
   return (
     <Refused
       failure={failure}
-      fieldsRefused="Some fields are invalid. See the messages below them. Nothing was sent."
+      fieldsRefused="Some fields are invalid. Fix the marked fields and try again. Nothing was sent."
     >
       {typeof safelyRetryable === "boolean" && (
         <p className="mt-1.5 text-xs text-muted">

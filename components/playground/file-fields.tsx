@@ -30,7 +30,8 @@ async function upload(projectId: string, file: File): Promise<string> {
   if (answer.ok) return Stored.parse(body).artifactId;
   const detail = Refusal.safeParse(body).data?.detail;
   throw new Error(
-    (Array.isArray(detail) ? detail[0]?.msg : detail?.message) ?? "The file could not be uploaded.",
+    (Array.isArray(detail) ? detail[0]?.msg : detail?.message) ??
+      "The file could not be uploaded. Try again.",
   );
 }
 

@@ -48,7 +48,7 @@ export function Result({ run, projectId }: { run: Run; projectId: string }) {
           {run.failure && (
             <Refused
               failure={run.failure}
-              fieldsRefused="Some fields are invalid. See the messages below them."
+              fieldsRefused="Some fields are invalid. Fix the marked fields and try again."
             />
           )}
           {job?.error && !run.failure && (

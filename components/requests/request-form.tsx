@@ -126,8 +126,8 @@ export function RequestForm({
           ))}
           <Field
             {...of("others")}
-            label="Other members"
-            help="An object with anything else that should be part of the request and its hash."
+            label="Other fields"
+            help="An object with any other fields that should be part of the request and its hash."
             example='{ "team": "blue" }'
             isJson
           />

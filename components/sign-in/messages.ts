@@ -1,3 +1,4 @@
+import { UNREACHABLE } from "@/components/unreachable";
 /**
  * Why a sign-in was refused, for the reader. `publicUrl` is this installation's configured address. Never reveals
  * whether the email or the password was wrong.
@@ -34,7 +35,7 @@ const MESSAGES: Record<string, string> = {
   OAuthSignin: "The identity provider could not be reached. Try again.",
   Callback: "The identity provider did not complete the sign-in. Try again.",
   CodeTooLate: "The sign-in timed out. Sign in again.",
-  Unreachable: "The server could not be reached. Check your connection and try again.",
+  Unreachable: UNREACHABLE,
 };
 
 /** The reason for a reader who is signed in and wants another account. */

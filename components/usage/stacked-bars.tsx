@@ -75,7 +75,7 @@ export function StackedBars({
       </div>
       <figcaption className="mt-3">
         <ul
-          aria-label="Colours"
+          aria-label="Legend"
           className="flex flex-wrap gap-x-4 gap-y-1 pl-16 text-xs text-muted max-sm:pl-0"
         >
           {series.map(({ key, name }, place) => (

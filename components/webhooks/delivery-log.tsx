@@ -104,9 +104,9 @@ function LogFilters({ projectId, state, urlOf }: Props & { urlOf: ReadonlyMap<st
       className={cn("flex min-w-0 flex-wrap gap-2 transition-opacity", isPending && "opacity-60")}
     >
       <Select value={wanted.state ?? ANY} onValueChange={pick("state")}>
-        <SelectTrigger aria-label="State" className="h-8 w-auto min-w-32 text-sm" />
+        <SelectTrigger aria-label="Status" className="h-8 w-auto min-w-32 text-sm" />
         <SelectContent>
-          <SelectItem value={ANY}>Any state</SelectItem>
+          <SelectItem value={ANY}>Any status</SelectItem>
           {DeliveryState.options.map((each) => (
             <SelectItem key={each} value={each}>
               {DELIVERY_LOOK[each].label}
@@ -158,7 +158,7 @@ function DeliveryTable({ items, urlOf, canReplay }: Lines) {
           <caption className="sr-only">Deliveries, newest first</caption>
           <thead>
             <tr>
-              <TableHead className="w-36">State</TableHead>
+              <TableHead className="w-36">Status</TableHead>
               <TableHead>Event</TableHead>
               <TableHead>Job</TableHead>
               <TableHead>Endpoint</TableHead>
@@ -267,12 +267,13 @@ function DeliveryView({ listed, canReplay }: { listed: Delivery; canReplay: bool
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.webhooks.pathKey() }),
     }),
   );
-  if (error) return <p className="text-sm text-bad">Could not load this delivery.</p>;
+  if (error)
+    return <p className="text-sm text-bad">Could not load this delivery. Reload the page to try again.</p>;
   if (!data) return <Skeleton className="h-64 w-full" />;
   return (
     <div className="space-y-4">
       <Facts>
-        <Fact name="State">
+        <Fact name="Status">
           <DeliveryStateBadge state={data.state} />
         </Fact>
         <Fact name="Event">

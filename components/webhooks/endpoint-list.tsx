@@ -157,7 +157,7 @@ function SwitchEndpoint({ endpoint }: { endpoint: DeliveryEndpoint }) {
   return (
     <Confirm
       title="Disable this endpoint?"
-      description="New events are no longer sent. Pending deliveries are given up, and can be replayed after the endpoint is enabled again."
+      description="New events are no longer sent. Pending deliveries are dropped. You can replay them after you enable the endpoint again."
       action="Disable endpoint"
       onConfirm={() => change(false)}
     >

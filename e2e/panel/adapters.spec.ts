@@ -94,7 +94,7 @@ test("weights are dropped, checked and uploaded, and the adapter is found by nam
   await expect(list).toContainText("FLUX.1");
   await page.getByRole("combobox", { name: "Health" }).click();
   await page.getByRole("option", { name: "Missing" }).click();
-  await expect(page.getByText("No adapters match these filters")).toBeVisible();
+  await expect(page.getByText("No matching adapters")).toBeVisible();
   await page.getByRole("link", { name: "Show all adapters" }).click();
   await list.getByRole("link", { name }).click();
   await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();

@@ -76,8 +76,8 @@ test("a waiting job shows its reason and cost and can be approved or rejected", 
   expect((await getJob(rejected)).error?.code).toBe("ApprovalRejected");
 
   // Nothing ran: the same request may be handed in again from here.
-  await page.getByRole("button", { name: "Run again" }).click();
-  await page.getByRole("alertdialog").getByRole("button", { name: "Run again" }).click();
+  await page.getByRole("button", { name: "Retry job" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Retry job" }).click();
   await expect(page.getByText("Retry of")).toBeVisible();
   await expect(status).toHaveText("Awaiting approval");
 });

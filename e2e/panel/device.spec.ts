@@ -57,7 +57,7 @@ test("a device is approved by its code, never by a link alone, and is listed and
   await page.getByLabel("Code").fill(other.userCode);
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByRole("button", { name: "Deny" }).click();
-  await expect(page.getByRole("heading", { name: "Device denied" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Sign-in denied" })).toBeVisible();
   expect((await redeem(other.deviceCode)).status()).toBe(410);
   await request.dispose();
 });

@@ -24,7 +24,7 @@ export type Sent = { headers: Headers; sessionToken: string };
 
 const password = (sent: Sent) =>
   Credentials({
-    name: "E-mail and password",
+    name: "Email and password",
     credentials: { email: { type: "email" }, password: { type: "password" } },
     /** Null for a wrong pair; an error whose message is a code of ours where the account or address has to wait. */
     async authorize(fields): Promise<User | null> {

@@ -182,7 +182,7 @@ export const AliasStep = AliasVersion.extend({
   adapter: ModelAdapter,
   /** It was deleted since; a version that was, stays. */
   isAdapterDeleted: z.boolean(),
-  /** An e-mail, or a key's name. */
+  /** An email, or a key's name. */
   createdByName: z.string().nullable(),
 });
 export type AliasStep = z.output<typeof AliasStep>;

@@ -8,9 +8,9 @@ export const AuditEntry = z.object({
   action: z.string(),
   actorId: z.string(),
   actorKind: z.string(),
-  /** What the actor is known by: the e-mail of a person, the first characters of a key; else its id. */
+  /** What the actor is known by: the email of a person, the first characters of a key; else its id. */
   actor: z.string(),
-  /** What people call the actor: the e-mail of a person, the name of a key; null: the system, or whoever is gone. */
+  /** What people call the actor: the email of a person, the name of a key; null: the system, or whoever is gone. */
   actorName: z.string().nullable(),
   /** Null: nobody asked by name, or it is not known. */
   address: z.string().nullable(),
@@ -42,8 +42,8 @@ export const AuditLogQuery = z.object({
     .meta({
       description: "An action, or the part before its dot: `key` matches `key.created` and so on.",
     }),
-  /** The id of a person or a key, or a person's e-mail. */
-  actor: z.string().min(1).max(254).optional().meta({ description: "An id, or a person's e-mail address." }),
+  /** The id of a person or a key, or a person's email. */
+  actor: z.string().min(1).max(254).optional().meta({ description: "An id, or a person's email address." }),
   projectId: Id.optional(),
   subject: Id.optional(),
   from: z.iso.date().optional().meta({ description: "The first day included, in UTC." }),

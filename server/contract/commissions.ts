@@ -19,7 +19,7 @@ export const CommissionPayment = z.object({
   /** Of both, given back so far. */
   refunded: Money,
   test: z.boolean(),
-  /** The e-mail of the person who opened the checkout; null: their account is gone. */
+  /** The email of the person who opened the checkout; null: their account is gone. */
   startedBy: z.string().nullable(),
   createdAt: DateTime,
   paidAt: DateTime.nullable(),

@@ -200,7 +200,7 @@ export type JudgementRequest = z.output<typeof JudgementRequest>;
 
 /** A comparison as people read it. */
 export const ComparisonShown = Comparison.extend({
-  /** An e-mail, or a key's name; null while nobody has judged. */
+  /** An email, or a key's name; null while nobody has judged. */
   judgedByName: z.string().nullable(),
   /** Is what its entries made somebody's own words, shown only to who asks for it? */
   isPrivate: z.boolean(),

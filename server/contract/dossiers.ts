@@ -7,7 +7,7 @@ import { CapabilityRequest, CommissionQuote, RequestEvent, RequestRevision } fro
 export const OperatorAct = z.enum(["review", "ask", "decline", "quote", "fulfil", "refund"]);
 export type OperatorAct = z.output<typeof OperatorAct>;
 
-/** Who did something: the e-mail of a person, the name of a key; else an id. */
+/** Who did something: the email of a person, the name of a key; else an id. */
 const Actor = z.string();
 
 /** What tells a wording from the others; the wording itself is read by its id. */

@@ -44,7 +44,7 @@ export const Invitation = z.object({
   organizationId: z.string(),
   email: z.string(),
   role: Role,
-  /** Who sent it last, by e-mail; else their id. */
+  /** Who sent it last, by email; else their id. */
   invitedBy: z.string(),
   sentAt: DateTime,
   expiresAt: DateTime,

@@ -173,7 +173,7 @@ export const RequestEvent = z.object({
   type: RequestEventType,
   actorId: z.string(),
   actorKind: z.string(),
-  /** The e-mail of a person, the name of a key; null: the system, or who is not told, as operators to customers. */
+  /** The email of a person, the name of a key; null: the system, or who is not told, as operators to customers. */
   actorName: z.string().nullable(),
   payload: JsonObject,
   createdAt: DateTime,

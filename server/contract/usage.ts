@@ -35,7 +35,7 @@ export type UsageFigures = z.output<typeof UsageFigures>;
 export const UsageByPrincipal = UsageFigures.extend({
   principalId: z.string(),
   kind: z.enum(["key", "person", "other"]),
-  /** Of a key its name, of a person the e-mail address. */
+  /** Of a key its name, of a person the email address. */
   name: z.string().nullable(),
 });
 

@@ -78,7 +78,7 @@ export async function grantOperator(ctx: Ctx, { email }: z.output<typeof GrantOp
   requireOperator(ctx);
   return changeAccess(async (tx) => {
     const known = await tx.user.findUnique({ where: { email }, select: { id: true } });
-    if (!known) fail("NotFound", "No account has this e-mail address.");
+    if (!known) fail("NotFound", "No account has this email address.");
     const row = await tx.user.update({
       where: { id: known.id },
       data: { isOperator: true },

@@ -3,7 +3,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { findSignIn, type SignedIn } from "@/server/domain/organizations";
 import { recordOwn, tellPerson } from "./own";
 
-/** Who an identity provider says somebody is. The subject is theirs for good; an e-mail may pass to somebody else. */
+/** Who an identity provider says somebody is. The subject is theirs for good; an email may pass to somebody else. */
 export type Identity = {
   issuer: string;
   /** What people know the provider by. */
@@ -21,10 +21,10 @@ export type IdentityLink = Pick<Identity, "issuer" | "name" | "subject">;
 export type IdentityRefusal = { refused: "NoAccount" | "EmailNotVerified" | "IdentityTaken" };
 
 /**
- * The account of an identity. One that signed in before is known by its subject, whatever its e-mail is now. At its first
- * time it is linked to the account with its verified e-mail, unless another identity of that provider is: an address that
+ * The account of an identity. One that signed in before is known by its subject, whatever its email is now. At its first
+ * time it is linked to the account with its verified email, unless another identity of that provider is: an address that
  * passed to somebody else takes no account with it. Nobody is signed up on the way. Who has a second factor is linked by
- * `linkIdentity`, after their code: a verified e-mail alone leaves no way in behind.
+ * `linkIdentity`, after their code: a verified email alone leaves no way in behind.
  */
 export async function identify(ctx: Ctx, identity: Identity): Promise<Identified | IdentityRefusal> {
   const known = await findLinked(identity);
@@ -80,7 +80,7 @@ async function link(ctx: Ctx, { issuer, subject, name }: IdentityLink, userId: s
       occasion: `identity:${issuer}:${userId}:${ctx.now().toISOString()}`,
       kind: "account.identity_linked",
       title: `${name} now signs you in`,
-      body: `Someone signed in with ${name} and your verified e-mail address. If this was not you, contact your operator immediately.`,
+      body: `Someone signed in with ${name} and your verified email address. If this was not you, contact your operator immediately.`,
     });
   });
 }

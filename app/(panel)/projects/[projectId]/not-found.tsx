@@ -10,7 +10,7 @@ export default function NotFound() {
       title="Page not found"
       action={
         <Button asChild variant="primary">
-          <Link href="/">Go to your project</Link>
+          <Link href="/">Go to project</Link>
         </Button>
       }
     >
