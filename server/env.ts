@@ -43,7 +43,7 @@ const mailSender = z
   .string()
   .trim()
   .regex(/^(?:[^<>\p{Cc}]*<[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/u, {
-    message: "must be a mail address such as Capstan <no-reply@example.com>",
+    message: "must be an email address such as Capstan <no-reply@example.com>",
   });
 
 const list = z

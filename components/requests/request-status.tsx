@@ -26,7 +26,7 @@ export const REQUEST_LOOK: Record<RequestStatus, Look> = {
   quoted: { label: "Quoted", icon: Tag, tone: "warn" },
   declined: { label: "Declined", icon: CircleX, tone: "bad" },
   paid: { label: "In development", icon: Hammer, tone: "busy" },
-  fulfilled: { label: "Fulfilled", icon: CircleCheck, tone: "good" },
+  fulfilled: { label: "Shipped", icon: CircleCheck, tone: "good" },
   refunded: { label: "Refunded", icon: Undo2, tone: "neutral" },
 };
 

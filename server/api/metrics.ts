@@ -23,8 +23,8 @@ const BACKLOG: Record<keyof Backlog, [name: string, help: string]> = {
     "capstan_webhook_deliveries_open",
     "Webhook deliveries in flight or waiting for their next attempt.",
   ],
-  openMail: ["capstan_mail_open", "Mails in flight or waiting for their next attempt."],
-  failedMail: ["capstan_mail_failed", "Mails that failed permanently, in the 90 days they are kept."],
+  openMail: ["capstan_mail_open", "Emails in flight or waiting for their next attempt."],
+  failedMail: ["capstan_mail_failed", "Emails that failed permanently, in the 90 days they are kept."],
   lateTasks: ["capstan_periodic_tasks_late", "Periodic tasks that have been due for more than a minute."],
   failedTasks: ["capstan_periodic_tasks_failed", "Periodic tasks whose last pass failed."],
 };

@@ -21,7 +21,7 @@ export const TemporaryIncrease = z
     until: DateTime,
     reason: z.string().trim().min(1).max(500),
   })
-  .meta({ id: "TemporaryIncrease", description: "Added to the ceiling until that time." });
+  .meta({ id: "TemporaryIncrease", description: "Added to the limit until that time." });
 export type TemporaryIncrease = z.output<typeof TemporaryIncrease>;
 
 /** What counts in the current period: `held` is reserved by executions that have not ended, or whose end is unknown. */

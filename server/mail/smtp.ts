@@ -133,7 +133,7 @@ function toOutcome(error: unknown, server: Server): Outcome {
     const words = wordsFor(failure);
     return { state: "not_sent", reason: words, cause: words };
   }
-  const cause = `The mail server refused the letter (${responseCode}).`;
+  const cause = `The mail server refused the email (${responseCode}).`;
   return {
     state: failure.permanent === true ? "refused" : "not_sent",
     reason: saidBy(failure, server),

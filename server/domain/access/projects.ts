@@ -211,7 +211,7 @@ export function environment(ctx: Ctx, project: ProjectAccess, wanted: string | n
     ? wanted
     : fail(
         "AuthorizationFailed",
-        "This key, panel session or project has no access to that environment. Name another one, or use a key for it.",
+        "This key, embed session or project has no access to that environment. Name another one, or use a key for it.",
       );
 }
 
@@ -362,7 +362,7 @@ function projectRequired(): never {
 }
 
 function panelDenied(): never {
-  fail("AuthorizationFailed", "A panel session cannot do this. Use an API key or sign in.");
+  fail("AuthorizationFailed", "An embed session cannot do this. Use an API key or sign in.");
 }
 
 function projectDenied(): never {

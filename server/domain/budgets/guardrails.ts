@@ -39,7 +39,7 @@ export async function checkGuardrail(
   const whole = perExecutionOf(project.organizationSettings);
   if (whole !== null && maximumMicros > whole)
     refuse(maximumMicros, whole, {
-      allows: "your organization's guardrail allows at most",
+      allows: "your organization allows at most",
       scope: scopeOf(project.organizationId),
       field: "guardrails.perExecutionMicros",
     });
@@ -49,7 +49,7 @@ export async function checkGuardrail(
     if (perExecutionMicros === null || !credentialIds.includes(credentialId)) continue;
     if (maximumMicros > perExecutionMicros)
       refuse(maximumMicros, perExecutionMicros, {
-        allows: "the guardrail of this connection allows at most",
+        allows: "this connection allows at most",
         scope: scopeOfConnection(credentialId),
         field: "userGuardrails.perExecutionMicros",
       });

@@ -88,11 +88,11 @@ function wantedOf(
 ): Wanted[] {
   const isShort = Object.values(short).some((value) => value !== undefined && value !== null);
   if (budgets && isShort)
-    refuse(["budgets"], "Send either a list of budgets or one ceiling in short form, not both.");
+    refuse(["budgets"], "Send either a list of budgets or one limit in short form, not both.");
   if (!budgets && !isShort) {
-    if (!enforcement) return refuse(["enforcement"], "Send an enforcement, a ceiling or a list of budgets.");
+    if (!enforcement) return refuse(["enforcement"], "Send an enforcement, a limit or a list of budgets.");
     if (standing.length === 0 && enforcement !== "off")
-      return refuse(["ceilingMicros"], "This project has no ceiling yet. Send a ceiling and its period.");
+      return refuse(["ceilingMicros"], "This project has no limit yet. Send ceilingMicros and a period.");
     return standing.map((row) => ({ ...asSet(row), enforcement, temporaryIncrease: undefined }));
   }
   const lines = budgets ?? [{ ...short, period: short.period ?? "month" }];
@@ -126,7 +126,7 @@ function ceilingOf({ ceilingMicros, ceilingUsd }: Line, at: (string | number)[])
   if (typeof ceilingMicros === "number") return ceilingMicros;
   return typeof ceilingUsd === "number"
     ? usdToMicros(ceilingUsd)
-    : refuse([...at, "ceilingMicros"], "The ceiling is missing. Send ceilingMicros or ceilingUsd.");
+    : refuse([...at, "ceilingMicros"], "The limit is missing. Send ceilingMicros or ceilingUsd.");
 }
 
 function refuse(at: (string | number)[], msg: string): never {

@@ -45,10 +45,10 @@ export function refuseReservation(cause: unknown): never {
     const estimatedCost = microsToUsd(amountMicros);
     const available = microsToUsd(availableMicros);
     const ceiling = microsToUsd(ceilingMicros);
-    const whose = scope.startsWith("principal:pses_") ? "this panel session" : scope;
+    const whose = scope.startsWith("principal:pses_") ? "this embed session" : scope;
     fail(
       "BudgetExceeded",
-      `This may cost ${estimatedCost} USD, but only ${available} USD of the ${ceiling} USD ceiling for ${whose} is left. Lower the cost, or ask an admin to raise the budget.`,
+      `This may cost ${estimatedCost} USD, but only ${available} USD of the ${ceiling} USD limit for ${whose} is left. Lower the cost, or ask an admin to raise the limit.`,
       { scope, period, enforcement, estimatedCost, available, ceiling },
     );
   }
@@ -70,7 +70,7 @@ export function refuseReservation(cause: unknown): never {
     fail(
       "funding_required",
       isAboveTrial
-        ? `This may cost ${microsToUsd(amountMicros)} USD, and one execution can use at most ${microsToUsd(trialCeilingMicros)} USD of the trial credits. Add funds, or connect your own provider account.`
+        ? `This may cost ${microsToUsd(amountMicros)} USD, and one execution can use at most ${microsToUsd(trialCeilingMicros)} USD of the first-use allowance. Add funds, or connect your own provider account.`
         : `This may cost ${microsToUsd(amountMicros)} USD, which is more than the available balance. Add funds, or connect your own provider account.`,
       {
         reason,
@@ -88,7 +88,7 @@ export function refuseReservation(cause: unknown): never {
 }
 
 function refuseMoreJobs(maxJobs: number): never {
-  fail("BudgetExceeded", `This panel session has used all of its ${maxJobs} jobs. Open a new session.`, {
+  fail("BudgetExceeded", `This embed session has used all of its ${maxJobs} jobs. Open a new session.`, {
     scope: "panel_session",
     field: "maxJobs",
     enforcement: "prevent",

@@ -170,7 +170,7 @@ async function refuseTooMany(ctx: Ctx, client: PoolClient, organizationId: strin
   if (!canWriteLetters())
     fail(
       "InvalidInput",
-      "This installation does not send mail, so it cannot send invitations. Ask your operator to create the account.",
+      "This installation does not send email, so it cannot send invitations. Ask your operator to create the account.",
       {
         reason: "no_mail",
       },

@@ -193,7 +193,7 @@ async function checkOpenEnded(
   throw new ValidationFault([
     {
       loc: ["body", "conversation", "settings", "members", open],
-      msg: `This member may change the price, so the "prevent" ceiling of ${scope} blocks it unless the connection lists it by name. List it there, or leave it out.`,
+      msg: `This member may change the price, so the "prevent" limit of ${scope} blocks it unless the connection lists it by name. List it there, or leave it out.`,
       type: "unsupported",
     },
   ]);

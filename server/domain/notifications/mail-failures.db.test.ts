@@ -68,20 +68,20 @@ test("a cause of failure is logged once until sending works again, not for every
   project.clock.advance(70_000);
   await attemptMail(ctx, first);
   const down = [
-    "a mail could not be sent and will be tried again",
+    "an email could not be sent and will be tried again",
     { cause: "The mail server could not be reached, or broke off." },
   ];
   expect(lines).toEqual([down]);
   server = await startMailServer({ port });
   project.clock.advance(3_600_000);
   await attemptMail(ctx, first);
-  expect(lines).toEqual([down, ["mail is being sent again", {}]]);
+  expect(lines).toEqual([down, ["email is being sent again", {}]]);
   server.reactWith(() => ({ code: 550, at: "recipient", says: "no mailbox secret-person@example.com" }));
   await attemptMail(ctx, second);
   expect(lines.slice(2)).toEqual([
     [
-      "a mail could not be delivered and is not tried again",
-      { mailId: second, tries: 2, cause: "The mail server refused the letter (550)." },
+      "an email could not be delivered and is not tried again",
+      { mailId: second, tries: 2, cause: "The mail server refused the email (550)." },
     ],
   ]);
 });
@@ -117,7 +117,7 @@ test("metrics count waiting and failed emails", async () => {
 test("a test email arrives, or its failure is explained", async () => {
   expect(await testMail("ada@example.com")).toEqual({ state: "accepted" });
   expect(server.received).toMatchObject([
-    { to: ["ada@example.com"], headers: { subject: "Capstan can send mail", from: FROM } },
+    { to: ["ada@example.com"], headers: { subject: "Capstan can send email", from: FROM } },
   ]);
   server.reactWith(() => ({ code: 550, at: "recipient", says: "no such mailbox" }));
   expect(await testMail("ada@example.com")).toMatchObject({

@@ -23,7 +23,7 @@ export async function testMail(to: string): Promise<Outcome | null> {
   const mailer = smtpMailer({ url, from });
   const text = `This is a test of the mail server of ${publicUrl}.`;
   const letter = {
-    subject: "Capstan can send mail",
+    subject: "Capstan can send email",
     text: `${text}\n`,
     html: `<p>${text}</p>`,
     at: new Date(),

@@ -24,7 +24,7 @@ export async function resendMail(ctx: Ctx, mailId: string): Promise<OutboxMail> 
     const [again] = rows;
     if (!again) {
       if (known.state === "failed") return; // somebody else asked meanwhile
-      fail("InvalidInput", `Only a failed mail can be sent again, and this one is ${known.state}.`);
+      fail("InvalidInput", `Only a failed email can be sent again, and this one is ${known.state}.`);
     }
     const organizationId = again.organization_id ?? INSTALLATION;
     const details = { recipient: known.recipient, subject: known.subject };

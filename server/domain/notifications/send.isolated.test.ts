@@ -84,7 +84,7 @@ test("each member, viewers too, gets one notification and one email of two parts
       expect(part).toContain("It can be made.");
       expect(part).toContain("$1,250.00");
       expect(part).toContain("http://localhost:3000/approve/capability-quotes/cq_1");
-      expect(part).toContain("You receive this mail because you are a member of Test on Capstan.");
+      expect(part).toContain("You receive this email because you are a member of Test on Capstan.");
     }
   }
   expect((await mails()).map(({ state, attempts }) => [state, attempts])).toEqual(

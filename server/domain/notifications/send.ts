@@ -124,14 +124,14 @@ const MAIL = "mail";
 /** A cause that an operator can fix is logged once for all emails; each email given up is logged. */
 function logOutcome({ log }: Ctx, { id, attempts }: Claimed, outcome: Outcome, isGivenUp: boolean): void {
   if (outcome.state === "accepted") {
-    if (causes.clear(MAIL)) log.info({}, "mail is being sent again");
+    if (causes.clear(MAIL)) log.info({}, "email is being sent again");
     return;
   }
   const { cause } = outcome;
   if (isGivenUp)
     log.warn(
       { mailId: id, tries: attempts + 1, cause },
-      "a mail could not be delivered and is not tried again",
+      "an email could not be delivered and is not tried again",
     );
-  else if (causes.isNew(MAIL, cause)) log.warn({ cause }, "a mail could not be sent and will be tried again");
+  else if (causes.isNew(MAIL, cause)) log.warn({ cause }, "an email could not be sent and will be tried again");
 }

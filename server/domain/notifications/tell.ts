@@ -77,7 +77,7 @@ async function readAudience(client: Queryable, audience: Audience): Promise<Told
     return {
       organizationId: null,
       people: rows,
-      reason: "You receive this mail because you are an operator of this Capstan installation.",
+      reason: "You receive this email because you are an operator of this Capstan installation.",
     };
   }
   if ("userId" in audience) {
@@ -85,7 +85,7 @@ async function readAudience(client: Queryable, audience: Audience): Promise<Told
       "SELECT id, email FROM user_account WHERE id = $1",
       [audience.userId],
     );
-    const reason = "You receive this mail because it concerns your Capstan account.";
+    const reason = "You receive this email because it concerns your Capstan account.";
     return { organizationId: null, people: rows, reason };
   }
   const { rows } = await client.query<{ id: string; email: string; name: string }>(
@@ -97,6 +97,6 @@ async function readAudience(client: Queryable, audience: Audience): Promise<Told
   return {
     organizationId: audience.organizationId,
     people: rows,
-    reason: `You receive this mail because you are a member of ${rows[0]?.name} on Capstan.`,
+    reason: `You receive this email because you are a member of ${rows[0]?.name} on Capstan.`,
   };
 }

@@ -23,7 +23,7 @@ export type InvitationLetter = {
 /** Writes an invitation's email in the caller's transaction. It is sent after the commit, with its link. */
 export async function writeInvitation(client: Queryable, ctx: Ctx, of: InvitationLetter): Promise<void> {
   const state = stateOfNewMail();
-  if (!state) throw new Error("this installation does not send mail"); // asked for with canWriteLetters()
+  if (!state) throw new Error("this installation does not send email"); // asked for with canWriteLetters()
   const mailing = toMailing({
     title: `You're invited to ${of.organizationName} on Capstan`,
     body: `${of.invitedBy} invited you to ${of.organizationName}. The link works once, and only for ${of.email}.`,
@@ -37,7 +37,7 @@ export async function writeInvitation(client: Queryable, ctx: Ctx, of: Invitatio
       ],
       action: "Accept invitation",
     },
-    reason: "You receive this mail because someone invited this address. If you do not know them, ignore it.",
+    reason: "You receive this email because someone invited this address. If you do not know them, ignore it.",
   });
   await client.query(
     `INSERT INTO mail (id, invitation_id, invitation_nonce, recipient, subject, text, html, state, next_attempt_at, created_at)

@@ -16,7 +16,7 @@ import {
 /** What a panel's page draws itself from, for the session that asks: its panel, its inputs and what it has left. */
 export async function bootstrap(ctx: Ctx): Promise<PanelBootstrap> {
   if (ctx.principal.kind !== "panel_session")
-    fail("AuthorizationFailed", "This endpoint is for panel sessions only.");
+    fail("AuthorizationFailed", "This endpoint is for embed sessions only.");
   const [row] = await readSessions(pool, "s.id = $1", [ctx.principal.id]);
   if (!row) return noSuchSession();
   const session = toSession(row, ctx.now());

@@ -19,7 +19,7 @@ export async function createLaunchCode(ctx: Ctx, sessionId: string): Promise<Pan
   const session = await mayChange(ctx, sessionId);
   const now = ctx.now();
   if (session.revoked_at || session.expires_at <= now)
-    fail("Gone", "This panel session has ended. Open a new one.");
+    fail("Gone", "This embed session has ended. Open a new one.");
   await requireOwnTo(ctx, session);
   const [id, code] = [newId("launchCode"), makeTokenText("plc")];
   const expiresAt = new Date(Math.min(now.getTime() + CODE_MS, session.expires_at.getTime()));
@@ -48,7 +48,7 @@ async function requireOwnTo(ctx: Ctx, session: SessionRow): Promise<void> {
   if (ctx.principal.kind === "service_principal" && ctx.principal.environment !== session.environment)
     fail(
       "AuthorizationFailed",
-      "This panel session belongs to another environment than the key. Use a key for its environment.",
+      "This embed session belongs to another environment than the key. Use a key for its environment.",
     );
 }
 
@@ -91,7 +91,7 @@ export async function exchangeLaunchCode(ctx: Ctx, code: string, page: Page): Pr
     if (!page.isOwn && !(page.origin !== null && found.allowed_origins.includes(page.origin)))
       fail(
         "CrossSiteRequest",
-        "This panel session does not allow this page's origin. Create a session with this origin.",
+        "This embed session does not allow this page's origin. Create a session with this origin.",
       );
     await client.query("UPDATE panel_launch_code SET used_at = $2 WHERE id = $1", [found.id, now]);
     const accessToken = await insertToken(ctx, client, found.session_id);

@@ -26,7 +26,7 @@ export function checkHosts(
 }
 
 function refuse(field: string, value: string, allowed: readonly string[]): never {
-  fail("PolicyRejected", `A panel session cannot set ${field} to ${value}, because its project does not.`, {
+  fail("PolicyRejected", `An embed session cannot set ${field} to ${value}, because its project does not.`, {
     policy: "panel",
     field,
     allowed: [...allowed],

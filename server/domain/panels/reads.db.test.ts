@@ -73,7 +73,7 @@ describe("what it reads is its own", () => {
     for (const inputPayloadRef of [stored.json.payloadId, newId("payload")]) {
       const refused = await bare.post(at(IMAGE), { input: { prompt: "A kite" }, inputPayloadRef });
       expect(refused.json.detail[0].msg).toBe(
-        "A panel session cannot use stored inputs. Send the input itself.",
+        "An embed session cannot use stored inputs. Send the input itself.",
       );
     }
     const { quoteId } = (await tenant.post(at(TEXT, "quote"), { input })).json;

@@ -144,7 +144,7 @@ export function toSession(row: SessionRow, now: Date): PanelSession {
   };
 }
 
-export const noSuchSession = (): never => fail("NotFound", "There is no such panel session.");
+export const noSuchSession = (): never => fail("NotFound", "There is no such embed session.");
 export const noSuchDefinition = (): never => fail("NotFound", "There is no such panel definition.");
 
 /** What holds where no definition says more. */

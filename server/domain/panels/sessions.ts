@@ -114,7 +114,7 @@ export async function refuseEscape(ctx: Ctx, organizationId: string): Promise<vo
   if (rowCount)
     fail(
       "AuthorizationFailed",
-      "This key has its own budget, which would not apply to its panel sessions. Use a key without a budget.",
+      "This key has its own budget, which would not apply to its embed sessions. Use a key without a budget.",
     );
 }
 

@@ -42,7 +42,7 @@ export async function inputOf(
   const { input } = asked;
   const issues = [
     ...(asked.inputPayloadRef
-      ? [issue(["inputPayloadRef"], "A panel session cannot use stored inputs. Send the input itself.")]
+      ? [issue(["inputPayloadRef"], "An embed session cannot use stored inputs. Send the input itself.")]
       : []),
     ...lockedFields(terms, input),
     ...outputsAboveMost(terms, input),
@@ -173,7 +173,7 @@ export function checkSpendPerJob(ctx: Ctx, { maximumMicros }: { maximumMicros: M
   const [estimatedCost, ceiling] = [microsToUsd(maximumMicros), microsToUsd(most)];
   fail(
     "BudgetExceeded",
-    `This may cost ${estimatedCost} USD, and this panel allows at most ${ceiling} USD for one job.`,
+    `This may cost ${estimatedCost} USD, and this embed allows at most ${ceiling} USD for one job.`,
     {
       scope: "panel_session",
       field: "maxSpendPerJobMicros",

@@ -62,7 +62,7 @@ export function checkCallCeiling(
   }
   fail(
     "BudgetExceeded",
-    `This may cost ${microsToUsd(maximumMicros)} USD, which is above this request's ceiling of ${ceiling} USD. Raise the ceiling or lower the cost.`,
+    `This may cost ${microsToUsd(maximumMicros)} USD, which is above this request's limit of ${ceiling} USD. Raise the limit or lower the cost.`,
     {
       scope: "call",
       field: first.field,
