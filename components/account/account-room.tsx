@@ -8,7 +8,7 @@ import { PasswordCard } from "./password-card";
 import { SecondFactorCard } from "./second-factor-card";
 import { SessionList } from "./session-list";
 
-/** The reader's account: second factor, password, sign-in providers and sessions. */
+/** The reader's account: second factor, password, identity providers and sessions. */
 export function AccountRoom() {
   const { data: account } = useSuspenseQuery(useTRPC().account.read.queryOptions());
   return (

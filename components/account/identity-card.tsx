@@ -19,7 +19,7 @@ export function IdentityCard({ account }: { account: Account }) {
   if (identities.length === 0) return null;
   return (
     <Card aria-labelledby="identities">
-      <CardHeader id="identities" title="Sign-in providers" hint="Each one signs you in to this account" />
+      <CardHeader id="identities" title="Identity providers" hint="Each one signs you in to this account" />
       <ul aria-labelledby="identities" className="divide-y divide-line">
         {identities.map((identity) => (
           <li key={identity.issuer} className="flex flex-wrap items-start gap-3 px-4 py-3 text-sm">

@@ -81,12 +81,12 @@ function SessionRow({ session }: { session: Session }) {
       </div>
       <Button
         size="sm"
-        aria-label={`End ${label}`}
+        aria-label={`Sign out ${label}`}
         aria-describedby={`${sessionId}-facts`}
         pending={end.isPending}
         onClick={() => end.mutate({ sessionId })}
       >
-        End
+        Sign out
       </Button>
     </li>
   );

@@ -46,7 +46,7 @@ function PlanCard({ settings }: { settings: PlanSettingsView }) {
                 <TableCell className="text-right">
                   {isFull && (
                     <Badge tone="warn" className="mr-2">
-                      full
+                      At limit
                     </Badge>
                   )}
                   {used?.toLocaleString("en-US") ?? (

@@ -59,7 +59,7 @@ export function RequestList({
           {isEmpty && state.status && (
             <EmptyState
               icon={SearchX}
-              title={`No requests with status “${REQUEST_LOOK[state.status].label}”`}
+              title="No matching requests"
               action={
                 <Button asChild>
                   <Link href={requestsHref(projectId)}>Show all requests</Link>

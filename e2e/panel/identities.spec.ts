@@ -17,7 +17,7 @@ test("a person disconnects a sign-in that is not theirs, by their password, and 
     );
   const [{ page, context }, other] = [await signedIn(browser, person), await signedIn(browser, person)];
   await open(page, "/account");
-  const card = page.getByRole("region", { name: "Sign-in providers" });
+  const card = page.getByRole("region", { name: "Identity providers" });
   const dialog = page.getByRole("dialog", { name: "Disconnect GitHub?" });
   const ask = card.getByRole("button", { name: "Disconnect GitHub" });
   for (const size of [DESK, PHONE]) {

@@ -47,7 +47,7 @@ test("an operator sets limits, the owner sees usage and turns external actions o
   const own = await context.newPage();
   await enter(own.context(), owner);
   await open(own, `/projects/${projectId}/organization?view=settings`);
-  await expect(own.locator('[data-limit="projects"]')).toContainText("full");
+  await expect(own.locator('[data-limit="projects"]')).toContainText("At limit");
   await own.getByRole("button", { name: "Turn off" }).click();
   await own.getByRole("alertdialog").getByRole("button", { name: "Turn off" }).click();
   await expect(own.getByText("External actions turned off")).toBeVisible();
