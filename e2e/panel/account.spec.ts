@@ -34,7 +34,11 @@ signedOut(
 
     // One of the two others ends, and the one that is left still works.
     expect([(await asked(other)).status(), (await asked(third)).status()]).toEqual([200, 200]);
-    await rows.filter({ hasNotText: "This session" }).first().getByRole("button", { name: /^Sign out / }).click();
+    await rows
+      .filter({ hasNotText: "This session" })
+      .first()
+      .getByRole("button", { name: /^Sign out / })
+      .click();
     await expect(page.getByText("Chrome on Linux signed out")).toBeVisible();
     await expect(rows).toHaveCount(2);
     const left = [(await asked(other)).status(), (await asked(third)).status()];

@@ -133,5 +133,6 @@ function logOutcome({ log }: Ctx, { id, attempts }: Claimed, outcome: Outcome, i
       { mailId: id, tries: attempts + 1, cause },
       "an email could not be delivered and is not tried again",
     );
-  else if (causes.isNew(MAIL, cause)) log.warn({ cause }, "an email could not be sent and will be tried again");
+  else if (causes.isNew(MAIL, cause))
+    log.warn({ cause }, "an email could not be sent and will be tried again");
 }

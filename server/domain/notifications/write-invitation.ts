@@ -37,7 +37,8 @@ export async function writeInvitation(client: Queryable, ctx: Ctx, of: Invitatio
       ],
       action: "Accept invitation",
     },
-    reason: "You receive this email because someone invited this address. If you do not know them, ignore it.",
+    reason:
+      "You receive this email because someone invited this address. If you do not know them, ignore it.",
   });
   await client.query(
     `INSERT INTO mail (id, invitation_id, invitation_nonce, recipient, subject, text, html, state, next_attempt_at, created_at)
