@@ -65,7 +65,9 @@ export function CompetitorPicker(props: Props) {
                 onToggle={() => toggle(each.providerPin)}
               />
             ))}
-            {there.length === 0 && <p className="text-sm text-muted">No models are available.</p>}
+            {there.length === 0 && (
+              <p className="text-sm text-muted">No models are available. Connect a provider account first.</p>
+            )}
             {away.length > 0 && (
               <details>
                 <summary className="py-1 text-xs font-medium text-muted hover:text-text">

@@ -66,7 +66,7 @@ function SecondFactorRule({ security, isPending, set, isOwner }: Props & { isOwn
             ? "Members without a second factor have no access until they set one up."
             : "Members may sign in without a second factor."}
           {membersWithout !== null &&
-            ` ${membersWithout} of ${members === 1 ? "one member" : `${members} members`} ${membersWithout === 1 ? "has" : "have"} none.`}
+            ` ${membersWithout} of ${members === 1 ? "1 member" : `${members} members`} ${membersWithout === 1 ? "has" : "have"} none.`}
         </p>
         {isOwner && !hasSecondFactor && !requireSecondFactor && (
           <p>

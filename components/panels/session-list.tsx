@@ -218,7 +218,7 @@ function SessionTable({ items, panels, mayWrite }: Lines) {
             <div className="flex items-end justify-between gap-3 text-xs">
               <div className="min-w-0 space-y-0.5">
                 <Spent session={session} />
-                <p className="tabular-nums">{jobsOf(session)} jobs</p>
+                <p className="tabular-nums">Jobs: {jobsOf(session)}</p>
                 <p className="text-muted">
                   {session.status === "active" ? "Ends" : "Ended"} <Ends session={session} />
                 </p>
