@@ -45,7 +45,8 @@ const invalid = (loc: (string | number)[], msg: string, type = "value_error"): n
 
 /**
  * Brings every accepted spelling of a request into one shape: options and constraints given at the root move to
- * their place, a bare body becomes `input`, aliases are folded. Source: wire-details, normalization steps 1 to 4.
+ * their place, a bare body becomes `input`, aliases are folded. So one request has one hash under its idempotency
+ * key, however a client writes it.
  * Throws UNKNOWN_EXECUTION_FIELD, CONFLICTING_EXECUTION_CONSTRAINT or a list of field errors.
  */
 export function normalizeEnvelope<K extends EnvelopeKind>(kind: K, raw: RawEnvelope): Envelope<K> {

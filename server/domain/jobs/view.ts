@@ -159,7 +159,10 @@ export function toArtifactRef(
 /** Kinds of artifacts that show a whole set at once. */
 export const SHEET_KINDS = ["composite-sheet", "contact-preview", "sheet", "contact-sheet"];
 
-/** The artifact a client should open first. Source: wire-details 2f, 'primaryArtifactId order'. */
+/**
+ * The artifact a client should open first: the one a person chose, else the only one that stands for the whole result, a mesh
+ * before a sheet. Null where a person has still to choose, or where nothing stands for several peers.
+ */
 function primaryOf(job: JobRow, artifacts: ArtifactRow[]): string | null {
   if (job.selected_artifact_id) return job.selected_artifact_id;
   if ((job.requested_variants ?? 1) > 1) return null;

@@ -19,7 +19,7 @@ import { fail } from "@/server/errors";
 import { type Micros, toMoney } from "@/server/money";
 import type { Json } from "@/server/step";
 
-/** So long a commission quote can be paid (decisions.md, section 9). */
+/** So long a commission quote can be paid; published in docs/requests.md, "The quote". */
 export const QUOTE_LIFETIME_MS = 14 * 86_400_000;
 /** So long after it was fulfilled a commission is refunded when asked. */
 export const ACCEPTANCE_WINDOW_DAYS = 7;

@@ -12,8 +12,9 @@ import { noSuchRequest, type RequestRow } from "./rows";
 import { tellOf } from "./tell";
 
 /**
- * What can be done to a request: from where, and where it leads (decisions.md, section 9). `quoted` to `quoted` is a new
- * quote for one that has expired, which its verb checks. What was refunded in vain is again what it was before.
+ * What can be done to a request: from where, and where it leads; docs/requests.md says what each status means. `quoted`
+ * to `quoted` is a new quote for one that has expired, which its verb checks. What was refunded in vain is again what
+ * it was before.
  */
 const MOVES = {
   revised: { from: ["draft", "submitted", "in_review", "needs_information", "quoted"], to: "draft" },
