@@ -9,8 +9,9 @@ export const OF_INPUT = "MATERIALIZED /* rows of input */";
 
 /**
  * The rows that one statement is about, as its first common table `input`: one row as plain parameters, several as one
- * JSON text. The first spares PostgreSQL the reading of JSON, which is a tenth of a short statement; the second lets a
- * statement carry any number of rows under one name.
+ * JSON text. The second lets a statement carry any number of rows under one name. The first carries a large request as the
+ * bytes to store, which JSON cannot, and spares PostgreSQL the reading of JSON: without it an invoke at one connection took
+ * 22 % more CPU of PostgreSQL, 9 % more with the web process (Node 24, medians of nine paired rounds, beside other load).
  */
 export function statementOver<Item extends object>(name: string, columns: Columns<Item>, rest: string) {
   const types = Object.entries(columns) as [keyof Item & string, SqlType][]; // the keys of Columns<Item>

@@ -5,7 +5,6 @@ import { stripVTControlCharacters } from "node:util";
 import { build as bundle } from "esbuild";
 import { findFile, writeWhole } from "./files";
 import { fingerprint } from "./fingerprint";
-import { withoutCopiedStarts } from "./spreads";
 
 /** Everything a build reads. */
 const SOURCES = [
@@ -92,9 +91,7 @@ export async function bundlePrograms(names: string[]): Promise<Set<string>> {
     write: false,
     logLevel: "error",
   });
-  // Line numbers do not change, so source maps remain correct.
-  for (const { path, text } of outputFiles)
-    writeWhole(path, path.endsWith(".mjs") ? withoutCopiedStarts(text) : text, 0o644);
+  for (const { path, text } of outputFiles) writeWhole(path, text, 0o644);
   return new Set(outputFiles.map(({ path }) => path));
 }
 

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from "node:http";
-import { Bag } from "@/server/bag";
 
 /** How long a body may take where nobody allows it longer. */
 const USUAL_MS = 300_000;
@@ -23,13 +22,13 @@ export function bodyDeadlines(
   late: (request: IncomingMessage) => void,
   { usualMs = USUAL_MS, lookEveryMs = LOOK_EVERY_MS } = {},
 ) {
-  const open = new Bag<Watched>();
+  const open = new Set<Watched>();
   const look = setInterval(() => {
     const now = performance.now();
-    for (const each of open.all()) {
-      const { request, dueAt } = each.item;
+    for (const each of open) {
+      const { request, dueAt } = each;
       const isOver = request.complete || request.destroyed;
-      if (isOver || dueAt < now) open.remove(each);
+      if (isOver || dueAt < now) open.delete(each);
       if (!isOver && dueAt < now) late(request);
     }
   }, lookEveryMs);
@@ -38,12 +37,12 @@ export function bodyDeadlines(
     /** This request's body has the usual time from here on. */
     watch(request: IncomingMessage): Deadline {
       const item = { request, dueAt: performance.now() + usualMs };
-      const place = open.add(item);
+      open.add(item);
       return {
         allow(ms) {
           item.dueAt = performance.now() + ms;
         },
-        end: () => open.remove(place),
+        end: () => void open.delete(item),
       };
     },
     stop: () => clearInterval(look),

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { Bag } from "@/server/bag";
 import { systemClock } from "@/server/domain/ctx";
 import { log } from "@/server/log";
 import type { AbortReason } from "./outcome";
@@ -39,19 +38,19 @@ export type LeaseKeeper = {
 type Kept = Claimed & { controller: AbortController; isReleased: boolean };
 
 // The web process runs our modules twice, once in Next's bundle: a shutdown must reach what either of them works on.
-const shared = globalThis as { capstanLeases?: Bag<Kept> }; // our own slot, written only here
-shared.capstanLeases ??= new Bag();
+const shared = globalThis as { capstanLeases?: Set<Kept> }; // our own slot, written only here
+shared.capstanLeases ??= new Set();
 /** Every row that any keeper of this process holds. */
 const held = shared.capstanLeases;
 
 /** Keeps the leases of one kind of work; how they are renewed is that work's own. */
 export function leaseKeeper(renewAll: Renew): LeaseKeeper {
-  const mine = new Bag<Kept>();
+  const mine = new Set<Kept>();
   let timer: NodeJS.Timeout | undefined;
 
   async function renew(now: Date = systemClock()): Promise<void> {
     if (mine.size === 0) return;
-    const asked = mine.all().map(({ item }) => item);
+    const asked = [...mine];
     try {
       const renewed = await renewAll(asked, new Date(now.getTime() + LEASE_MS));
       for (const each of asked) {
@@ -68,7 +67,7 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
   return {
     renew,
     isHeld(id, fence) {
-      return mine.some((each) => each.id === id && each.fence === fence);
+      return [...mine].some((each) => each.id === id && each.fence === fence);
     },
     hold(id, fence, deadlineMs) {
       const controller = new AbortController();
@@ -79,7 +78,8 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
       // A timer would come a moment later, and a quick request be out by then.
       if (deadlineMs !== undefined && deadlineMs <= 0) controller.abort("deadline" satisfies AbortReason);
       const one: Kept = { id, fence, controller, isReleased: false };
-      const [here, anywhere] = [mine.add(one), held.add(one)];
+      mine.add(one);
+      held.add(one);
       timer ??= setInterval(() => void renew(), RENEW_MS).unref();
       return {
         id,
@@ -88,8 +88,8 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
         release() {
           clearTimeout(deadline);
           one.isReleased = true;
-          mine.remove(here);
-          held.remove(anywhere);
+          mine.delete(one);
+          held.delete(one);
           if (mine.size === 0) {
             clearInterval(timer);
             timer = undefined;
@@ -106,7 +106,7 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
  */
 export async function releaseAllLeases(graceMs: number): Promise<void> {
   await emptied(graceMs);
-  for (const { item } of held.all()) item.controller.abort("shutdown" satisfies AbortReason);
+  for (const each of [...held]) each.controller.abort("shutdown" satisfies AbortReason);
   await emptied(LAST_WRITES_MS);
 }
 
