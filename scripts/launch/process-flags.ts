@@ -1,25 +1,13 @@
 /**
- * Node flags of the processes. A web process has a young generation large enough for the objects of requests in flight, which
- * makes collecting them cheap. A worker processes bulks of thousands of items: its heap grows in small steps, so that its
+ * Node flags of the processes. A worker processes bulks of thousands of items: its heap grows in small steps, so that its
  * memory does not depend on their number (`npm run prove:bulk -- --items 10000` shows it).
  */
 const FLAGS: Record<string, readonly string[]> = {
-  web: ["--max-semi-space-size=32"],
   worker: ["--max-semi-space-size=16", "--heap-growing-percent=30"],
 };
 
-/**
- * Node 20 optimizes a function after thousands of calls, which a process that starts some jobs a second makes in an hour: with
- * these it took a fifth less CPU for each, and a job started a tenth sooner. Later majors have an earlier optimizer instead, and
- * refuse the flags.
- */
-const EARLIER = process.versions.node.startsWith("20.")
-  ? ["--interrupt-budget=10000", "--no-lazy-feedback-allocation"]
-  : [];
-
 /** The flags of Node for a process of this name. */
-export const runtimeFlags = (name: string): readonly string[] =>
-  FLAGS[name] ? [...FLAGS[name], ...EARLIER] : [];
+export const runtimeFlags = (name: string): readonly string[] => FLAGS[name] ?? [];
 
 /** Node's arguments before the program: its flags, and the lifeline to the process that starts it. */
 export const nodeArgs = (name: string): string[] => [
