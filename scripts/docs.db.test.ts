@@ -10,9 +10,14 @@ import { anchorsOf, linksOf, type Page, pageAt, pagesUnder } from "@/testing/doc
 
 const { version, scripts } = JSON.parse(readFileSync("package.json", "utf8"));
 const docs = pagesUnder("docs");
-const atRoot = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"].map(
-  pageAt,
-);
+const atRoot = [
+  "README.md",
+  "ARCHITECTURE.md",
+  "CONTRIBUTING.md",
+  "CHANGELOG.md",
+  "bench/README.md",
+  "clients/typescript/README.md",
+].map(pageAt);
 const pages = [...atRoot, ...docs];
 
 /** What is wrong with a link: nothing, a missing file, or a heading that its page does not have. */
