@@ -35,22 +35,23 @@ export function toError(
 
 /** What to do after this execution failed or was canceled. */
 export const resolutionOf = (
-  job: Pick<JobRow, "status" | "error_code">,
+  job: Pick<JobRow, "status" | "error_code" | "actual_micros">,
   attempt: LastAttempt | null,
 ): string => nextStepOf(isNewKeySafe(job, attempt), attempt?.submission);
 
-/** Codes of definite rejections: the provider said no, or nothing was sent. */
+/** Codes of definite rejections: the provider said no, or nothing was sent. A rejection that was charged came after the work. */
 const DEFINITE = new Set(["ProviderRejected", "ProviderUnavailable"]);
 
 /** Nothing ran and nothing was charged: never submitted, or definitely rejected. */
 export function isNewKeySafe(
-  job: Pick<JobRow, "status" | "error_code">,
+  job: Pick<JobRow, "status" | "error_code" | "actual_micros">,
   attempt: LastAttempt | null,
 ): boolean {
   // A later attempt builds on an earlier one, and that one ran.
   if (attempt && attempt.number > 1) return false;
   const isUntried = attempt === null || attempt.submission === "not_attempted";
-  if (job.status === "failed") return isUntried || DEFINITE.has(job.error_code ?? "");
+  const isRejected = DEFINITE.has(job.error_code ?? "") && job.actual_micros === 0;
+  if (job.status === "failed") return isUntried || isRejected;
   return job.status === "canceled" && isUntried;
 }
 

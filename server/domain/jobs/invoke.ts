@@ -147,7 +147,7 @@ async function execute(
     if (await conclude({ ...conclusion, from: ["canceling"], canceled: true })) {
       const { code, message, details } = ended.outcome;
       throw toInvocationFault(
-        { ...job, status: "canceled", error_code: code ?? "Cancelled" },
+        { ...job, status: "canceled", error_code: code ?? "Cancelled", actual_micros: costOf(ended) },
         message ?? "The execution was canceled.",
         details,
         ended.said,
@@ -301,7 +301,7 @@ function toResult(job: JobRow, ended: Ended, warnings: Record<string, unknown>[]
   const receiptId = receiptIdOf(job.id);
   if (outcome.outcome === "failed")
     throw toInvocationFault(
-      { ...job, status: "failed", error_code: outcome.code },
+      { ...job, status: "failed", error_code: outcome.code, actual_micros: costOf(ended) },
       outcome.message,
       outcome.details,
       ended.said,
@@ -334,6 +334,10 @@ function toResult(job: JobRow, ended: Ended, warnings: Record<string, unknown>[]
     warnings: JSON.parse(JSON.stringify(warnings)),
   };
 }
+
+/** What the provider's work cost. Null: not known. */
+const costOf = ({ outcome, observed }: Ended) =>
+  outcome.settlement === "released" ? 0 : observed.costMicros;
 
 /** The error of a synchronous execution: what happened and why, then what to do next. */
 function toInvocationFault(
