@@ -22,8 +22,7 @@ test("mail test sends an email, or fails with the cause", async () => {
   expect(await mailTest("--to", "ada@example.com")).toEqual({
     code: 2,
     out: "",
-    error:
-      "The test mail was not sent. The mail server rejected the user and password in SMTP_URL. (535)",
+    error: "The test mail was not sent. The mail server rejected the user and password in SMTP_URL. (535)",
   });
   await server.stop();
 });
