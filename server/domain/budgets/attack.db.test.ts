@@ -242,11 +242,11 @@ test("a ceiling of managed executions leaves the customer's own accounts out, an
   await submit(project.ctx, { billingMode: "byok" });
   expect(await spendOf(project, managed.budgetId)).toEqual({ settled: 0, held: 0 });
   await submit(project.ctx, { billingMode: "managed" });
-  await expect(submit(project.ctx, { billingMode: "managed" })).rejects.toThrow(/ceiling/);
+  await expect(submit(project.ctx, { billingMode: "managed" })).rejects.toThrow(/limit for/);
   await limit(project, ofProject(project), { ceilingMicros: price, managedOnly: false });
   const { held } = await holdsOf(project.organizationId);
   expect(await spendOf(project, managed.budgetId)).toEqual({ settled: 0, held });
-  await expect(submit(project.ctx, { billingMode: "byok" })).rejects.toThrow(/ceiling/);
+  await expect(submit(project.ctx, { billingMode: "byok" })).rejects.toThrow(/limit for/);
 });
 
 test("a budget that was off counts what happened meanwhile when it prevents again", async () => {
@@ -271,7 +271,7 @@ test("an ambiguous hold counts until a person resolves it", async () => {
   expect(hold.state).toBe("ambiguous");
   const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: hold.amount_micros });
   expect(await spendOf(project, budgetId)).toEqual({ settled: 0, held: hold.amount_micros });
-  await expect(submit(project.ctx)).rejects.toThrow(/ceiling/);
+  await expect(submit(project.ctx)).rejects.toThrow(/limit for/);
 });
 
 test("an end above the ceiling is counted in full and blocks the next", async () => {
@@ -378,7 +378,7 @@ test("a temporary increase makes room until its moment, and what it let in stays
   const ctx = operator(project);
   const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: price, period: "total" });
   await submit(project.ctx);
-  await expect(submit(project.ctx)).rejects.toThrow(/ceiling/);
+  await expect(submit(project.ctx)).rejects.toThrow(/limit for/);
   const until = new Date(project.clock.now().getTime() + 3_600_000).toISOString();
   const raised = await budgets.increase(ctx, { budgetId, amountMicros: price, until, reason: "launch" });
   expect(raised).toMatchObject({
@@ -386,12 +386,12 @@ test("a temporary increase makes room until its moment, and what it let in stays
     temporaryIncrease: { reason: "launch" },
   });
   await submit(project.ctx);
-  await expect(submit(project.ctx)).rejects.toThrow(/ceiling/);
+  await expect(submit(project.ctx)).rejects.toThrow(/limit for/);
   project.clock.advance(3_600_001);
   const later = await budgets.get(operator(project), budgetId);
   expect(later).toMatchObject({ effectiveCeilingMicros: price, temporaryIncrease: null });
   expect(later.testSpend).toMatchObject({ heldMicros: price * 2, availableMicros: 0 });
-  await expect(submit(project.ctx)).rejects.toThrow(/ceiling/);
+  await expect(submit(project.ctx)).rejects.toThrow(/limit for/);
   await expect(
     budgets.increase(ctx, { budgetId, amountMicros: 1, until, reason: "too late" }),
   ).rejects.toMatchObject({ issues: [{ loc: ["body", "until"] }] });
