@@ -5,7 +5,7 @@ import { ReturnedNotice } from "./returned-notice";
 type Props = Parameters<typeof ReturnedNotice>[0];
 
 const titleOf = (state: Props["payment"]["state"], processing: boolean, result: Props["result"]) => {
-  const credit = { amountMicros: 10_000_000, currency: "USD" as const };
+  const credit = { amountMicros: 10_000_000, amountMinor: 1000, currency: "USD", display: "10.00 USD" };
   const html = renderToStaticMarkup(
     <ReturnedNotice payment={{ state, processing, credit, test: false }} result={result} />,
   );
