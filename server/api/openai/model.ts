@@ -2,7 +2,7 @@ import * as catalog from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { byNearness } from "@/server/domain/envelope";
 import { publicUrl } from "@/server/env";
-import { fail } from "@/server/errors";
+import { Fault, fail } from "@/server/errors";
 import { KINDS, type Kind } from "./kinds";
 
 /* The values of `model`: a capability, a capability with a model, a provider's model, or only the vendor's model name. */
@@ -98,11 +98,12 @@ export function noModel(
   const connectUrl = connectUrlFor(viewer);
   const what = isKey ? catalog.noCapability(name) : `The model ${name.slice(0, 190)} does not exist here.`;
   const nearest = nearestMatches.slice(0, 3).join(", ");
-  fail(
-    "UNKNOWN_CAPABILITY",
-    `${what} Nearest matches: ${nearest}. To use another model, connect an account or server that has it: ${connectUrl}`,
-    { nearestMatches, connectUrl },
-  );
+  const listed = "GET /v1/models lists what this key can run.";
+  const connect = `To use another model, connect an account or server that has it: ${connectUrl}`;
+  throw new Fault("UNKNOWN_CAPABILITY", `${what} Nearest matches: ${nearest}. ${listed} ${connect}`, {
+    nearestMatches,
+    connectUrl,
+  });
 }
 
 const connectUrlFor = ({ project, environment }: catalog.Viewer): string =>
