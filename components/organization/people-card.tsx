@@ -35,7 +35,7 @@ export function PeopleCard({ organizationId, role }: { organizationId: string; r
         <CardHeader
           id="members-title"
           title="Members"
-          hint={members.length === 1 ? "1 person" : `${members.length} people`}
+          hint={members.length === 1 ? "1 member" : `${members.length} members`}
           actions={isAdmin && <InviteDialog organizationId={organizationId} role={role} />}
         />
         <ul aria-labelledby="members-title" className="divide-y divide-line">

@@ -435,7 +435,7 @@ test("a price is of the models that can be reached, real ones before the sandbox
     customerTotal: { amountMicros: 6_360 },
   });
   expect(describeCapability(text, false).pricing.display).toBe(
-    "from $0.40 in, $1.60 out per million tokens, plus 6 %",
+    "from $0.40 in, $1.60 out per million tokens, plus 6%",
   );
 });
 

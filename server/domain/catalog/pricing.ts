@@ -164,7 +164,7 @@ function displayOf(targets: Target[], billingMode: BillingMode): string {
   const fee = feeBpsOf(billingMode);
   const rates = targets.flatMap(({ model }) => (model.price.per === "million_tokens" ? [model.price] : []));
   const cheapest = rates.reduce((a, b) => (b.input + b.output < a.input + a.output ? b : a));
-  const plus = fee > 0 ? `, plus ${fee / 100} %` : paid;
+  const plus = fee > 0 ? `, plus ${fee / 100}%` : paid;
   const out = makesVectors(targets[0]?.model) ? "" : `, ${usd(cheapest.output)} out`;
   return `from ${usd(cheapest.input)} in${out} per million tokens${plus}`;
 }

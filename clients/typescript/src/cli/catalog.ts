@@ -24,7 +24,7 @@ export async function findCapability(terminal: Terminal, options: Common, words:
   });
   const rows = found.matches.map(({ capabilityKey, confidence, runHint }) => [
     capabilityKey,
-    `${Math.round(confidence * 100)} %`,
+    `${Math.round(confidence * 100)}%`,
     commandOf(capabilityKey, runHint?.exampleInput ?? {}),
   ]);
   terminal.answer(
