@@ -43,7 +43,9 @@ export function SettingsRoom({ projectId }: { projectId: string }) {
               <Fact name="Threshold">
                 {rules.thresholdUsd === null ? "None" : formatUsd(rules.thresholdUsd)}
               </Fact>
-              <Fact name="Second person">{rules.requireDifferentApprover ? "Required" : "Not required"}</Fact>
+              <Fact name="Separate approver">
+                {rules.requireDifferentApprover ? "Required" : "Not required"}
+              </Fact>
             </Facts>
           )}
         </CardBody>
@@ -116,7 +118,7 @@ function ApprovalForm({ rules }: { rules: ApprovalRules }) {
           onCheckedChange={(checked) => setSecondPerson(checked === true)}
         />
         <Label htmlFor="second-person" className="font-normal">
-          Require a different person than the submitter
+          Require an approver other than the submitter
         </Label>
       </div>
       <Button type="submit" variant="primary" pending={save.isPending}>
