@@ -4,7 +4,7 @@ import { writeWhole } from "./files";
 
 const FROM = "node_modules/three/examples/jsm/libs";
 const TO = "public/decoders";
-/** The 3D viewer's decoders for compressed meshes and textures. Each README names the licence. */
+/** The 3D viewer's decoders for compressed meshes and textures. Each README names the license. */
 const DECODERS = {
   "draco/draco_decoder.wasm": "draco/gltf/draco_decoder.wasm",
   "draco/draco_wasm_wrapper.js": "draco/gltf/draco_wasm_wrapper.js",

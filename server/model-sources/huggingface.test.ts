@@ -140,7 +140,7 @@ describe("what a text names", () => {
 });
 
 describe("preview", () => {
-  test("of one file: commit, file, family, words, licence, and not a byte of a tensor", async () => {
+  test("of one file: commit, file, family, words, license, and not a byte of a tensor", async () => {
     hub.repos["maker/moss"] = plain();
     expect(await preview()).toEqual({
       source: ref({ filePath: "moss.safetensors" }),

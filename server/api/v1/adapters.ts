@@ -41,7 +41,7 @@ export const uploadAdapter = endpoint({
   path: "/v1/adapters/upload",
   summary: "Upload an adapter (LoRA weights)",
   description:
-    "Send a safetensors file (at most 2 GiB, unless the installation sets a lower limit) in the field `file`, and text in the other fields. Fields that come before the file are validated before the file is read. The file is validated while it streams: a 422 at `file` names the rule it breaks. Family, trigger words, weight and licence are read from the file when the fields omit them. Returns one frozen adapter of kind `service_artifact`. Costs nothing; a rejected upload stores nothing.",
+    "Send a safetensors file (at most 2 GiB, unless the installation sets a lower limit) in the field `file`, and text in the other fields. Fields that come before the file are validated before the file is read. The file is validated while it streams: a 422 at `file` names the rule it breaks. Family, trigger words, weight and license are read from the file when the fields omit them. Returns one frozen adapter of kind `service_artifact`. Costs nothing; a rejected upload stores nothing.",
   tags,
   auth,
   scope: "adapters:write",
@@ -106,7 +106,7 @@ export const previewAdapterSource = endpoint({
   path: "/v1/adapters/source-preview",
   summary: "Preview public LoRA weights before registering them",
   description:
-    "`query` is `owner/name` on the Hugging Face Hub, a Hub URL, or a direct link to a supported host. Proposes commit, file, base model family, name, weight, trigger words and licence. If several files are plausible, none is selected. Registers nothing, reads no tensor and costs nothing.",
+    "`query` is `owner/name` on the Hugging Face Hub, a Hub URL, or a direct link to a supported host. Proposes commit, file, base model family, name, weight, trigger words and license. If several files are plausible, none is selected. Registers nothing, reads no tensor and costs nothing.",
   tags,
   auth,
   scope: "adapters:write",
