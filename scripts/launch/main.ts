@@ -133,7 +133,8 @@ async function announce(
   asked: Promise<void>,
 ) {
   const { dataDir } = pathsOf(settings);
-  const shown = relative(process.cwd(), dataDir) || dataDir;
+  const inside = relative(process.cwd(), dataDir);
+  const shown = inside === "" || inside.startsWith("..") ? dataDir : inside;
   const text = findFile(join(dataDir, "bootstrap.json"));
   const access = text ? Access.parse(JSON.parse(text)) : null;
   const sandboxOn = settings.SANDBOX || settings.CAPSTAN_ENV !== "production";
