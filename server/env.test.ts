@@ -96,7 +96,7 @@ test("a mail server needs a sender, and neither is accepted when nobody could me
     );
   for (const MAIL_FROM of ["Capstan", "a@b.test, c@d.test", "A\r\nBcc: <c@d.test>"])
     expect(() => parseEnv({ ...good, MAIL_FROM }), MAIL_FROM).toThrow(
-      /^Invalid settings:\nMAIL_FROM: must be a mail address/,
+      /^Invalid settings:\nMAIL_FROM: must be an email address/,
     );
 });
 
