@@ -104,7 +104,7 @@ function ApprovalForm({ rules }: { rules: ApprovalRules }) {
           <AmountField
             id="threshold"
             name="threshold"
-            label="Threshold (USD)"
+            label="Threshold in US dollars"
             bounds={THRESHOLD}
             required
             micros={Math.round((rules.thresholdUsd ?? 1) * 1_000_000)}

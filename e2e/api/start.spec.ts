@@ -68,7 +68,7 @@ test("a web process started by itself serves the same installation", async () =>
 for (const [what, part, settings, told] of [
   ["without a database", "web", { DATABASE_URL: "" }, "DATABASE_URL is not set."],
   ["of another name", "engine", {}, "Usage: npm run start -- web, or worker, or sandbox"],
-  ["with a wrong setting", "worker", { WORKER_PORT: "70000" }, "WORKER_PORT: is no port"],
+  ["with a wrong setting", "worker", { WORKER_PORT: "70000" }, "WORKER_PORT: must be a port"],
 ] as const)
   test(`a process ${what} is not started, and one sentence says why`, async () => {
     const child = start(part, settings);

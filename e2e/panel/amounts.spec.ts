@@ -59,7 +59,7 @@ test("every field for an amount of money follows the same rule", async ({ page }
     [`/projects/${projectId}/budgets`, "Daily limit in US dollars"],
     [`/projects/${projectId}/budgets`, "Limit per execution in US dollars"],
     [`/projects/${projectId}/settings`, "Threshold in US dollars"],
-    [`/projects/${projectId}/panels`, "Most for one job", "Define panel"],
+    [`/projects/${projectId}/panels`, "Maximum price per job", "Create embed"],
     ["/billing", "Amount in US dollars"],
   ];
   for (const [path, label, show] of fields) {

@@ -23,7 +23,7 @@ async function setThreshold(page: Page, dollars: string): Promise<void> {
   await open(page, `/projects/${projectId}/settings`);
   const guarded = page.getByRole("checkbox", { name: "Require approval for expensive jobs" });
   if (!(await guarded.isChecked())) await guarded.click();
-  await page.getByLabel("Threshold (USD)").fill(dollars);
+  await page.getByLabel("Threshold in US dollars").fill(dollars);
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("Settings saved").last()).toBeVisible();
 }
@@ -55,7 +55,7 @@ test("a waiting job shows its reason and cost and can be approved or rejected", 
   await expect(main).toContainText(
     "The estimate is above the project's approval threshold. A person must approve it.",
   );
-  await expect(main.getByText("Decide by")).toBeVisible();
+  await expect(main.getByText("Due", { exact: true })).toBeVisible();
   await expect(page.getByRole("button", { name: "Approve" })).toBeVisible();
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
@@ -97,7 +97,7 @@ test("the approvals page lists jobs and commissions with price, requester and de
 
   await open(page, `/projects/${inbox.projectId}/settings`);
   await page.getByRole("checkbox", { name: "Require approval for expensive jobs" }).click();
-  await page.getByLabel("Threshold (USD)").fill("0");
+  await page.getByLabel("Threshold in US dollars").fill("0");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("Settings saved").last()).toBeVisible();
   const answer = await call("/v1/capabilities/text.general.fast.v1/jobs", {

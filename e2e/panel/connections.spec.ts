@@ -143,7 +143,7 @@ signedOut("the chosen capabilities show the required accounts and open their for
   await onboarding.getByRole("checkbox", { name: "3D model from an image" }).check();
   const accounts = onboarding.getByRole("list", { name: "Required accounts" });
   await expect(accounts.getByRole("listitem")).toHaveCount(2);
-  await expect(onboarding.getByRole("status")).toContainText("2 new accounts are the fewest");
+  await expect(onboarding.getByRole("status")).toContainText("2 new accounts are the minimum");
   await expectAccessible(page);
   await page.setViewportSize(PHONE);
   await expectAccessible(page);

@@ -20,7 +20,7 @@ test("a person turns a second factor on, signs in with codes, and turns it off",
   await look(page, "second-factor-setup");
   await code.fill("000000");
   await card.getByRole("button", { name: "Turn on" }).click();
-  await expect(code).toHaveAccessibleDescription(/not right/);
+  await expect(code).toHaveAccessibleDescription(/is wrong/);
   await expect(code).toBeFocused();
   await code.fill(codeOf(secret, -1));
   await card.getByRole("button", { name: "Turn on" }).click();
