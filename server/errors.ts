@@ -463,14 +463,20 @@ export class ValidationFault extends Error {
   }
 }
 
-/** Throws the error of this row: the message says what happened and why, then the row's step. Wrong details do not compile. */
+/** A message that says what to do next in a sentence of its own. */
+const HAS_STEP = /[.!?] \S/;
+
+/**
+ * Throws the error of this row: the message says what happened and why, then what to do next: in a sentence of its own, or in
+ * the row's step. Wrong details do not compile.
+ */
 export function fail<C extends ErrorCode>(
   code: C,
   message: string,
   ...rest: Record<string, never> extends Details<C> ? [details?: Details<C>] : [details: Details<C>]
 ): never {
   const { step }: Spec = ERRORS[code];
-  const whole = step ? `${message} ${step}` : message;
+  const whole = step && !HAS_STEP.test(message) ? `${message} ${step}` : message;
   throw new Fault(code, whole, (rest[0] ?? {}) as Record<string, unknown>);
 }
 
