@@ -22,7 +22,7 @@ async function openRunningJob(page: Page) {
 }
 
 const ran = (page: Page) =>
-  page.locator("dt", { hasText: /^Ran$/ }).locator("xpath=following-sibling::dd[1]");
+  page.locator("dt", { hasText: /^Run time$/ }).locator("xpath=following-sibling::dd[1]");
 
 /** The server is away: its address refuses connections, while the device itself is online. */
 const takeServerAway = (page: Page) => page.route("**/*", (route) => route.abort("connectionrefused"));

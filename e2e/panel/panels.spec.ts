@@ -50,7 +50,7 @@ test("an embed is created, shown in a page and edited; its sessions are listed w
   await open(page, `${panelsPath}?subject=${encodeURIComponent(session.externalSubject)}`);
   const line = page.getByRole("listitem").filter({ hasText: session.externalSubject });
   await expect(line).toContainText("$0.00 of $2.00");
-  await expect(line).toContainText("0 of 10 jobs");
+  await expect(line).toContainText("Jobs: 0 of 10");
   await expect(page.locator("[data-session]:visible")).toHaveCount(1);
   await expectNoSidewaysScroll(page);
   await expectAccessible(page);
