@@ -107,7 +107,7 @@ test("a failed job shows what happened and whether it is safe to retry", async (
   const lost = await ended((await submit({ input: textInput("Lost"), model: "sandbox-lost" })).jobId);
   await open(page, jobPath(lost.jobId));
   const alert = page.getByRole("alert").filter({ hasText: "TRANSPORT_AMBIGUOUS" });
-  await expect(alert.getByText(/again with a new idempotency key/)).toHaveCount(1);
+  await expect(alert.getByText(/running it again could charge you twice/)).toHaveCount(1);
 });
 
 test("a running job is canceled after confirmation", async ({ page }) => {

@@ -66,7 +66,7 @@ test("an owner invites a person, who joins; their role is changed, a key is rota
   await expect(guest.getByRole("heading", { level: 1 })).toContainText("Join Harbour");
   expect(guest.url()).not.toContain("#");
   await look(guest, "invitation");
-  await guest.getByLabel("Choose a password").fill("a password of this guest");
+  await guest.getByLabel("Password").fill("a password of this guest");
   await guest.getByRole("button", { name: "Accept invitation" }).click();
   await guest.waitForURL("**/jobs");
   await open(guest, `/projects/${projectId}/organization`);
