@@ -76,7 +76,7 @@ test("a job's cost shows the reserved amount, charge and payer, and unknown wher
   await open(page, jobPath(done.jobId));
   await expect(fact("Charged")).toHaveText(/^\$0\.\d+$/);
   await expect(fact("Reserved")).toContainText("settled");
-  await expect(fact("Paid by")).toHaveText(/allowance|wallet/);
+  await expect(fact("Paid by")).toHaveText(/allowance|wallet/i);
   await open(page, jobPath(lost.jobId));
   await expect(fact("Charged")).toHaveText("Unknown");
   await expect(fact("Provider cost")).toHaveText("Unknown");
