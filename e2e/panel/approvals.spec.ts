@@ -129,7 +129,8 @@ test("the approvals page lists jobs and commissions with price, requester and de
   await expect(job).toContainText(
     "The estimate is above the project's approval threshold. A person must approve it.",
   );
-  for (const words of ["Estimate", "Maximum charge", "API key", "in 7 days"]) await expect(job).toContainText(words);
+  for (const words of ["Estimate", "Maximum charge", "API key", "in 7 days"])
+    await expect(job).toContainText(words);
   const commission = items.filter({ hasText: summary });
   for (const words of [summary, "$1,250.00", "API key", "in 14 days"])
     await expect(commission).toContainText(words);

@@ -28,11 +28,9 @@ test("a device is approved by its code, never by a link alone, and is listed and
   await page.getByLabel("Code").fill("BBBB-BBBB");
   await page.getByRole("button", { name: "Continue" }).click();
   await expect(
-    page
-      .getByRole("alert")
-      .filter({
-        hasText: "No device is waiting with this code. Check the code, or start again on the device.",
-      }),
+    page.getByRole("alert").filter({
+      hasText: "No device is waiting with this code. Check the code, or start again on the device.",
+    }),
   ).toBeVisible();
   await page.getByLabel("Code").fill(userCode.toLowerCase().replace("-", " "));
   await page.getByRole("button", { name: "Continue" }).click();
