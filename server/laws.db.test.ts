@@ -171,19 +171,21 @@ describe("imports flow one way", () => {
   });
 
   test("a source of weights knows where they lie, not our product", () => {
-    const own = ["server/model-sources", "server/http", "server/safetensors"];
+    const own = ["server/model-sources", "server/http", "server/compute/safetensors"];
     const allowed = (target: string) =>
       !isOurs(target) || own.some((each) => isWithin(target, each)) || isLeaf(target);
     expect(strays("server/model-sources", (target) => !allowed(target))).toEqual([]);
   });
 
   test("the check of safetensors files knows the format and nothing of the product", () => {
-    const isItsOwn = (target: string) => isWithin(target, "server/safetensors");
+    const isItsOwn = (target: string) => isWithin(target, "server/compute/safetensors");
     const isAllowed = (target: string) => isItsOwn(target) || target === "server/turn";
     expect(sources.filter(isItsOwn).length).toBeGreaterThan(5);
-    expect(strays("server/safetensors", (target) => isOurs(target) && !isAllowed(target))).toEqual([]);
+    expect(strays("server/compute/safetensors", (target) => isOurs(target) && !isAllowed(target))).toEqual(
+      [],
+    );
     const users = sources.filter((file) =>
-      importsOf(file).some(({ target }) => target.startsWith("server/safetensors/")),
+      importsOf(file).some(({ target }) => target.startsWith("server/compute/safetensors/")),
     );
     expect(users.filter((file) => !isItsOwn(file))).toEqual([]); // through its index
   });

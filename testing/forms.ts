@@ -1,5 +1,5 @@
+import { fileOf, loraHeader } from "@/server/compute/safetensors/corpus-parts";
 import { ulid } from "@/server/ids";
-import { fileOf, loraHeader } from "@/server/safetensors/corpus-parts";
 
 /** A multipart form as it is sent. */
 export class Form {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { LIMITS } from "@/server/safetensors";
-import { BAD_FILES } from "@/server/safetensors/corpus";
-import { GOOD_FILES } from "@/server/safetensors/corpus-good";
+import { LIMITS } from "@/server/compute/safetensors";
+import { BAD_FILES } from "@/server/compute/safetensors/corpus";
+import { GOOD_FILES } from "@/server/compute/safetensors/corpus-good";
 import { type Look, lookAt, nameOfFile } from "./header-look";
 
 const look = (bytes: Buffer): Promise<Look> => lookAt(new Blob([new Uint8Array(bytes)]), LIMITS);

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { MODELS } from "@/server/rendering/test/models";
+import { MODELS } from "@/server/compute/rendering/test/models";
 import { ended, submit } from "../world";
 import { expect, jobPath, open, test } from "./panel";
 

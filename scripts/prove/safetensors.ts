@@ -2,11 +2,11 @@ import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { checkPieces, checkSafetensors } from "@/server/compute/safetensors";
+import { BAD_FILES, GOOD_FILES } from "@/server/compute/safetensors/corpus";
+import { headerOf } from "@/server/compute/safetensors/corpus-parts";
+import { parseHeader } from "@/server/compute/safetensors/header";
 import { filesStore } from "@/server/domain/artifacts/files";
-import { checkPieces, checkSafetensors } from "@/server/safetensors";
-import { BAD_FILES, GOOD_FILES } from "@/server/safetensors/corpus";
-import { headerOf } from "@/server/safetensors/corpus-parts";
-import { parseHeader } from "@/server/safetensors/header";
 
 /*
  * npm run prove:safetensors: a file of 1 GiB passes the check, alone and into the artifact store, and memory stays flat;

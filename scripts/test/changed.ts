@@ -45,11 +45,14 @@ const UNSEEN: [files: RegExp, reach: Reach][] = [
   [/^\.env\.example$/, { tests: /^(server\/env|scripts\/docs\.db)\.test\.ts$/ }],
   [/^biome\.json$|^LICENSE$|^\.gitignore$|^\.npmrc$|^\.ci\//, {}],
   // Programs of threads are found by their name while the product runs.
-  [/^server\/(documents|expression|imaging|json-schema|rendering)\//, { as: "server/thread-program.ts" }],
+  [
+    /^server\/compute\/(documents|expression|imaging|json-schema|rendering)\//,
+    { as: "server/compute/thread-program.ts" },
+  ],
   [/^server\/providers\/.*\.(fixtures|json)/, { tests: /^server\/(providers|domain\/(pins|attempts))\// }],
   [
-    /^server\/(audio|rendering|expression|domain\/catalog)\/.*\.(?!tsx?$)\w+$/,
-    { tests: /^server\/(audio|rendering|expression|domain\/catalog|capabilities)\// },
+    /^server\/(compute\/(audio|rendering|expression)|domain\/catalog)\/.*\.(?!tsx?$)\w+$/,
+    { tests: /^server\/(compute\/(audio|rendering|expression)|domain\/catalog|capabilities)\// },
   ],
   [/^public\//, { tests: /^server\/auth\//, specs: /^e2e\/panel\/(embed|panels)/ }],
   [/^clients\//, { tests: /^clients\// }],

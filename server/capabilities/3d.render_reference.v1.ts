@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { RENDER_VIEWS, RenderInput, RenderOutput } from "@/server/contract/renders";
 import {
   MAX_FILE_BYTES,
   RENDER_SECONDS,
@@ -9,7 +8,8 @@ import {
   renderModel,
   STANDARD_VIEWS,
   type View,
-} from "@/server/rendering";
+} from "@/server/compute/rendering";
+import { RENDER_VIEWS, RenderInput, RenderOutput } from "@/server/contract/renders";
 import { CapabilityFault, defineCapability, type Outcome, type OutputFile, type SourceFile } from "./define";
 
 const MANIFEST_SCHEMA = "service.reference-manifest.v1";

@@ -10,7 +10,7 @@ import {
   MAX_PRECISION,
   MAX_VARIABLE_LENGTH,
   ROUNDINGS,
-} from "@/server/expression";
+} from "@/server/compute/expression";
 import { CapabilityFault, defineCapability } from "./define";
 
 const Input = z.strictObject({

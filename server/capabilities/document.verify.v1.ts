@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { MAX_PAGES, readPdf } from "@/server/documents";
+import { MAX_PAGES, readPdf } from "@/server/compute/documents";
 import type { ModelFacts } from "@/server/providers/define";
 import { CapabilityFault, defineCapability, InputFault, type SourceFile } from "./define";
 import { finderIn, type Place } from "./document/place";

@@ -1,3 +1,4 @@
+import { processImage } from "@/server/compute/imaging";
 import {
   askedSize,
   EDIT_EDGES,
@@ -7,7 +8,6 @@ import {
 } from "@/server/contract/image-edit";
 import { snapEdge } from "@/server/contract/images";
 import { headOf } from "@/server/contract/pictures";
-import { processImage } from "@/server/imaging";
 import type { ModelFacts } from "@/server/providers/define";
 import { defineCapability, type OutputFile } from "./define";
 import { checkLength, drawnOf, PROMPT_CHARACTERS, sizeOfPng, takesSize, toFile } from "./image/drawing";

@@ -1,3 +1,4 @@
+import { type ProcessedCell, processImage } from "@/server/compute/imaging";
 import { MOST_ADAPTERS } from "@/server/contract/adapters";
 import {
   canvasOf,
@@ -9,7 +10,6 @@ import {
   type SheetLayout,
   TRANSPARENCY_METHODS,
 } from "@/server/contract/images";
-import { type ProcessedCell, processImage } from "@/server/imaging";
 import type { ModelFacts } from "@/server/providers/define";
 import { defineCapability, type OutputFile } from "./define";
 import { checkLength, drawnOf, PROMPT_CHARACTERS, sizeOfPng, takesSize, toFile } from "./image/drawing";

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { closeSchemaPool } from "@/server/json-schema";
+import { closeSchemaPool } from "@/server/compute/json-schema";
 import type { ModelFacts, TextResult, Usage } from "@/server/providers/define";
 import { type CallOptions, type CapabilityDefinition, CapabilityFault, InputFault } from "./define";
 import general from "./text.general.fast.v1";

@@ -1,5 +1,5 @@
+import { measureMp4 } from "@/server/compute/media/mp4";
 import { RESOLUTIONS, VIDEO_SECONDS, VideoInput, VideoOutput } from "@/server/contract/videos";
-import { measureMp4 } from "@/server/media/mp4";
 import type { ModelFacts } from "@/server/providers/define";
 import { CapabilityFault, defineCapability } from "./define";
 import { toFile } from "./image/drawing";

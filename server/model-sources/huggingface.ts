@@ -1,5 +1,5 @@
+import type { LoraFacts } from "@/server/compute/safetensors";
 import { type FamilyName, familyOfHubId, familyOfWord } from "@/server/model-families";
-import type { LoraFacts } from "@/server/safetensors";
 import { type FrozenSource, type ModelSource, SourceFault, type SourcePreview } from "./define";
 import { healthOf } from "./health-of";
 import { type Hub, type HubFacts, type HubFile, openHub } from "./hub-api";

@@ -1,4 +1,3 @@
-import { type Fetched, FetchFault } from "@/server/http";
 import {
   checkHeader,
   headerLength,
@@ -6,7 +5,8 @@ import {
   loraFacts,
   PREFIX_BYTES,
   SafetensorsRefusal,
-} from "@/server/safetensors";
+} from "@/server/compute/safetensors";
+import { type Fetched, FetchFault } from "@/server/http";
 import { SourceFault } from "./define";
 
 /** Headers of LoRA weights have tens of kilobytes, those of the largest a few hundred. */

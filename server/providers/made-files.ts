@@ -1,4 +1,4 @@
-import { billedMs } from "@/server/media/mp4";
+import { billedMs } from "@/server/compute/media/mp4";
 import { isCount } from "./counts";
 import type { ImageResult, ProviderAccount, Usage, VideoResult } from "./define";
 import { getFile } from "./get-file";

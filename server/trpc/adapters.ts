@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { LIMITS } from "@/server/compute/safetensors";
 import {
   AcceptRequest,
   AdapterDefault,
@@ -29,7 +30,6 @@ import {
 import { ProjectRef } from "@/server/contract/jobs";
 import * as adapters from "@/server/domain/adapters";
 import { FAMILIES } from "@/server/model-families";
-import { LIMITS } from "@/server/safetensors";
 import { human, router } from "./init";
 
 /** The project and its environment. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readAudio } from "@/server/audio/read";
+import { readAudio } from "@/server/compute/audio/read";
 import type { AudioResult } from "@/server/providers/define";
 import { CapabilityFault, type Outcome, type OutputFile } from "../define";
 

@@ -1,5 +1,5 @@
+import type { AlphaFigures, Processing } from "@/server/compute/imaging";
 import { KEY_COLORS, type TransparencyReport } from "@/server/contract/images";
-import type { AlphaFigures, Processing } from "@/server/imaging";
 
 /* How a picture becomes transparent: the model draws it on nothing, or on a key colour that is taken out here. */
 

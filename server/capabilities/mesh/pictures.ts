@@ -1,4 +1,4 @@
-import { processImage } from "@/server/imaging";
+import { processImage } from "@/server/compute/imaging";
 import type { ProviderFile } from "@/server/providers/define";
 import { CapabilityFault, type Source, type SourceFile } from "../define";
 

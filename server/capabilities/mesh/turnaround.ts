@@ -1,5 +1,5 @@
+import { processImage } from "@/server/compute/imaging";
 import { type MeshFromImageInput, VIEWS, type View } from "@/server/contract/meshes";
-import { processImage } from "@/server/imaging";
 import type { ImageCall, ModelFacts, ProviderFile } from "@/server/providers/define";
 import { CapabilityFault, type Outcome, type OutputFile, type Stage } from "../define";
 

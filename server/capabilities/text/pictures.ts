@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { measurePicture } from "@/server/imaging";
+import { measurePicture } from "@/server/compute/imaging";
 import type { ContentPart, TextMessage } from "@/server/providers/define";
 import { InputFault } from "../define";
 

@@ -1,5 +1,5 @@
 import { canonicalText, formFlaw } from "@/server/canonical";
-import { checkSchema, type JsonSchema, misfitsOf } from "@/server/json-schema";
+import { checkSchema, type JsonSchema, misfitsOf } from "@/server/compute/json-schema";
 import type { ModelFacts, TextCall, TextMessage, TextResult } from "@/server/providers/define";
 import { textOf } from "@/server/providers/define";
 import type { Json } from "@/server/step";

@@ -1,3 +1,9 @@
+import {
+  checkSafetensors,
+  type LoraFacts,
+  loraFacts,
+  SafetensorsRefusal,
+} from "@/server/compute/safetensors";
 import type { ModelAdapterCreate } from "@/server/contract/adapters";
 import { access } from "@/server/domain/access";
 import { artifactStore } from "@/server/domain/artifacts";
@@ -6,7 +12,6 @@ import { artifactInput } from "@/server/domain/inputs";
 import { type FrozenSource, readSource, type SourceRef, sourceIo, sourceOf } from "@/server/model-sources";
 import type { Provider } from "@/server/providers/define";
 import { providers } from "@/server/providers/registry.gen";
-import { checkSafetensors, type LoraFacts, loraFacts, SafetensorsRefusal } from "@/server/safetensors";
 import { askSource } from "./ask-source";
 import type { Described, KnownSource } from "./insert";
 import type { Place } from "./place";

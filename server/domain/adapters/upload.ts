@@ -1,3 +1,10 @@
+import {
+  checkPieces,
+  LIMITS,
+  type LoraFacts,
+  loraFacts,
+  SafetensorsRefusal,
+} from "@/server/compute/safetensors";
 import type { ModelAdapter } from "@/server/contract/adapters";
 import { inTransaction, pool } from "@/server/db";
 import { access } from "@/server/domain/access";
@@ -13,7 +20,6 @@ import {
 } from "@/server/domain/inputs";
 import { env } from "@/server/env";
 import { fail } from "@/server/errors";
-import { checkPieces, LIMITS, type LoraFacts, loraFacts, SafetensorsRefusal } from "@/server/safetensors";
 import { insertAdapter, nameTaken } from "./insert";
 import { nameKey } from "./names";
 import { type Place, placeOf } from "./place";

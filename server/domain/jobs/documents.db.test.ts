@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { closeDocumentPool } from "@/server/documents";
+import { closeDocumentPool } from "@/server/compute/documents";
 import { finish, makeTenant, type Tenant } from "@/testing/api";
 import { makeLockedPdf, makePdf } from "@/testing/pdf";
 import { tapSandbox } from "@/testing/vendor-tap";

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
+import { blank, box, MODELS, toGlb } from "@/server/compute/rendering/test/models";
 import { pool } from "@/server/db";
 import { artifactStore } from "@/server/domain/artifacts";
 import * as inputs from "@/server/domain/inputs";
 import * as jobs from "@/server/domain/jobs";
-import { blank, box, MODELS, toGlb } from "@/server/rendering/test/models";
 import type { Json } from "@/server/step";
 import { runJobKilledAt } from "@/testing/processes";
 import { inlineStep, makeProject, rowsOf, startJob, type TestProject } from "@/testing/world";

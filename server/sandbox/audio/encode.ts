@@ -1,5 +1,5 @@
 import { createMp3Encoder, createOggEncoder } from "wasm-media-encoders";
-import { infoOffset, readFrame } from "@/server/audio/mp3";
+import { infoOffset, readFrame } from "@/server/compute/audio/mp3";
 
 /* Sound as a file, the same bytes for the same samples. */
 

@@ -1,6 +1,6 @@
 import { createFile, type Movie, MP4BoxBuffer } from "mp4box";
 import { describe, expect, test } from "vitest";
-import { measureMp4 } from "@/server/media/mp4";
+import { measureMp4 } from "@/server/compute/media/mp4";
 import type { VideoRequest } from "../requests";
 import { film } from "./film";
 import { codeMoved, codeWhole } from "./h264";

@@ -22,7 +22,7 @@ export function readCases(path: string): OracleCase[] {
   return JSON.parse(text.toString("utf8")) as OracleCase[]; // written by make_cases.py only, in this shape
 }
 
-// npx tsx server/expression/oracle/compare.ts cases.json: prints every difference, and how many there are of which kind.
+// npx tsx server/compute/expression/oracle/compare.ts cases.json: prints every difference, and how many there are of which kind.
 const file = process.argv[1]?.endsWith("compare.ts") ? process.argv[2] : undefined;
 if (file) {
   const counts = { agree: 0, agreeOnRefusal: 0, cpythonPowerRoundsOtherwise: 0, differ: 0 };

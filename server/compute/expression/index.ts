@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
-import { type Pool, startPool } from "@/server/thread-pool";
-import { findProgram } from "@/server/thread-program";
+import { type Pool, startPool } from "@/server/compute/thread-pool";
+import { findProgram } from "@/server/compute/thread-program";
 import { checkInput, type ExpressionInput, type ExpressionOutput } from "./evaluate";
 import { ExpressionError } from "./refusal";
 import type { Answer } from "./worker";

@@ -1,5 +1,5 @@
+import { findProgram, type Program } from "@/server/compute/thread-program";
 import type { Rectangle } from "@/server/contract/geometry";
-import { findProgram, type Program } from "@/server/thread-program";
 import type { AlphaFigures, PixelResult, PixelWork } from "./pixels";
 import { blank, place, type Raster } from "./raster";
 import type { Slice, Sliced } from "./slice";

@@ -1,6 +1,6 @@
 import { type MessagePort, workerData } from "node:worker_threads";
+import type { Ready } from "@/server/compute/thread-pool";
 import type { Json } from "@/server/step";
-import type { Ready } from "@/server/thread-pool";
 import type { JsonSchema, SchemaProblem } from "./check";
 import { compile, type Misfit } from "./validate";
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { type Pool, startPool } from "@/server/thread-pool";
-import { findProgram, type Program } from "@/server/thread-program";
+import { type Pool, startPool } from "@/server/compute/thread-pool";
+import { findProgram, type Program } from "@/server/compute/thread-program";
 import {
   closeExpressionPool,
   EXPRESSION_ERROR_CODES,
@@ -148,9 +148,9 @@ test("a built program is used when it is newer than its sources, and works", asy
   const root = mkdtempSync(join(tmpdir(), "expression-"));
   onTestFinished(() => rmSync(root, { recursive: true }));
   const built = join(root, "dist", "expression-worker.mjs");
-  mkdirSync(join(root, "server"), { recursive: true });
+  mkdirSync(join(root, "server/compute"), { recursive: true });
   symlinkSync(join(process.cwd(), "node_modules"), join(root, "node_modules"));
-  symlinkSync(import.meta.dirname, join(root, "server", "expression"));
+  symlinkSync(import.meta.dirname, join(root, "server/compute", "expression"));
   writeFileSync(join(root, "package.json"), "{}");
   expect(await findProgram("expression", root)).toEqual({ code: expect.stringContaining("postMessage") });
 
@@ -177,7 +177,7 @@ test("a built program is used when it is newer than its sources, and works", asy
 test("a process that has evaluated ends by itself", () => {
   const root = process.cwd();
   const script = `
-    import { evaluateExpression } from ${JSON.stringify(join(root, "server/expression/index.ts"))};
+    import { evaluateExpression } from ${JSON.stringify(join(root, "server/compute/expression/index.ts"))};
     evaluateExpression({ expression: "6 * 7" }).then(({ result }) => console.log(result));
   `;
   const child = spawnSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {

@@ -1,6 +1,6 @@
+import { type Pool, startPool } from "@/server/compute/thread-pool";
+import { findProgram } from "@/server/compute/thread-program";
 import type { Json } from "@/server/step";
-import { type Pool, startPool } from "@/server/thread-pool";
-import { findProgram } from "@/server/thread-program";
 import { checkSize, type JsonSchema, type SchemaProblem } from "./check";
 import type { Misfit } from "./validate";
 import type { Answer, Question } from "./worker";

@@ -194,7 +194,7 @@ describe("a texture", () => {
   });
 
   test("that is cut off, or is no picture, is refused", async () => {
-    const png = readFileSync(new URL("../../docs/screenshot.png", import.meta.url));
+    const png = readFileSync(new URL("../../../docs/screenshot.png", import.meta.url));
     expect(await textured(new Uint8Array(png.subarray(0, 5000)))).toMatch(/texture 0 cannot be read/);
     expect(await textured(Uint8Array.of(1, 2, 3))).toMatch(/texture 0/);
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>');

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type MessagePort, workerData } from "node:worker_threads";
-import type { Ready } from "@/server/thread-pool";
+import type { Ready } from "@/server/compute/thread-pool";
 
 /* Reads the text of untrusted PDF files, on a thread that can be terminated. */
 

@@ -1,5 +1,5 @@
-import { type Pool, startPool } from "@/server/thread-pool";
-import { findProgram } from "@/server/thread-program";
+import { type Pool, startPool } from "@/server/compute/thread-pool";
+import { findProgram } from "@/server/compute/thread-program";
 import type { PdfAnswer, PdfQuestion, Refusal } from "./worker";
 
 /* The text of documents, page by page. */

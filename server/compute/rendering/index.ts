@@ -1,4 +1,4 @@
-import { findProgram, type Program } from "@/server/thread-program";
+import { findProgram, type Program } from "@/server/compute/thread-program";
 import { type Answer, Refused, type Rendered, type RenderRequest } from "./request";
 
 export { MAX_FILE_BYTES } from "./limits";

@@ -1,5 +1,5 @@
 import { type MessagePort, workerData } from "node:worker_threads";
-import type { Ready } from "@/server/thread-pool";
+import type { Ready } from "@/server/compute/thread-pool";
 import { type ExpressionInput, type ExpressionOutput, evaluate } from "./evaluate";
 import { ExpressionError, type ExpressionErrorCode } from "./refusal";
 
