@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { openImports, sourceFiles } from "./imports";
+import { sourceFiles } from "./imports";
+import { openReach } from "./reach";
 
 /** Where a changed file can be felt, beyond what loads it. */
 type Reach = {
@@ -81,6 +82,8 @@ export function reachedByChanges(revision: string): Reached {
   return reachedBy(changed);
 }
 
+let reach: ReturnType<typeof openReach> | undefined;
+
 /** The tests that a change of these files can reach. */
 export function reachedBy(changed: string[]): Reached {
   const rows = changed.map((file) => UNSEEN.filter(([files]) => files.test(file)).map(([, reach]) => reach));
@@ -93,16 +96,16 @@ export function reachedBy(changed: string[]): Reached {
     return { changed, everything: true, tests: [], specs: [], why: `${whole} can reach everything.` };
   const all = [...sources];
   const starts = new Set([...changed, ...reaches.flatMap((reach) => reach.as ?? [])]);
-  const imports = openImports(".");
+  reach ??= openReach(".");
+  const { usersOf } = reach;
+  const users = new Set([...starts].flatMap((file) => [...usersOf(file)]));
   const tests = all.filter(
     (file) =>
-      /\.test\.tsx?$/.test(file) &&
-      (reaches.some((reach) => reach.tests?.test(file)) ||
-        [...imports.reachedFrom(file)].some((each) => starts.has(each))),
+      /\.test\.tsx?$/.test(file) && (users.has(file) || reaches.some((each) => each.tests?.test(file))),
   );
   const specs = all.filter(
     (file) =>
-      file.endsWith(".spec.ts") && (starts.has(file) || reaches.some((reach) => reach.specs?.test(file))),
+      file.endsWith(".spec.ts") && (starts.has(file) || reaches.some((each) => each.specs?.test(file))),
   );
   const why = `${tests.length} test files and ${specs.length} browser specs can be reached.`;
   return { changed: changed.filter((file) => existsSync(file)), everything: false, tests, specs, why };

@@ -16,8 +16,6 @@ const FOLDERS = [
 const SKIPPED = /^(node_modules|dist|peers|\.\w+)$/;
 const STATEMENT = /^[ \t]*(?:import|export)\s+(type\s)?(?:[^;"]*?\sfrom\s+)?"([^"]+)"/gm;
 const DYNAMIC = /\bimport\(\s*"([^"]+)"/g;
-/** A string that may be a path: a worker, a program, a fixture. */
-const NAME = /"((?:@\/|\.{1,2}\/)?[\w@./[\]()-]+\.\w+)"/g;
 
 /** Every TypeScript file of the repository, as paths from its root. */
 export function sourceFiles(root: string): string[] {
@@ -33,15 +31,10 @@ function filesUnder(root: string, folder: string): string[] {
   });
 }
 
-type Uses = { imported: string[]; named: string[] };
-
-/**
- * What files of the repository load of each other: what they import (types aside), and what they name in a string, which
- * is how workers, child processes and fixtures are found.
- */
+/** What files of the repository load of each other, types aside. */
 export function openImports(root: string) {
   const known = new Set(FOLDERS.flatMap((folder) => filesUnder(root, folder)));
-  const read = new Map<string, Uses>();
+  const read = new Map<string, string[]>();
 
   /** The file that this text means in another file, or nothing. */
   function find(file: string, text: string): string[] {
@@ -55,30 +48,26 @@ export function openImports(root: string) {
     return paths.filter((path) => known.has(path)).slice(0, 1);
   }
 
-  function usesOf(file: string): Uses {
+  function importsOf(file: string): string[] {
     const before = read.get(file);
     if (before) return before;
-    const uses: Uses = { imported: [], named: [] };
-    read.set(file, uses);
-    if (!/\.[mc]?[jt]sx?$/.test(file)) return uses;
+    const imports: string[] = [];
+    read.set(file, imports);
+    if (!/\.[mc]?[jt]sx?$/.test(file)) return imports;
     const text = readFileSync(join(root, file), "utf8").replaceAll(/\/\*[\s\S]*?\*\//g, "");
-    for (const [, type, from = ""] of text.matchAll(STATEMENT))
-      if (!type) uses.imported.push(...find(file, from));
-    for (const [, from = ""] of text.matchAll(DYNAMIC)) uses.imported.push(...find(file, from));
-    for (const [, path = ""] of text.matchAll(NAME)) uses.named.push(...find(file, path));
-    return uses;
-  }
-
-  function closure(entry: string, next: (uses: Uses) => string[]): Set<string> {
-    const found = new Set([entry]);
-    for (const file of found) for (const target of next(usesOf(file))) found.add(target);
-    return found;
+    for (const [, type, from = ""] of text.matchAll(STATEMENT)) if (!type) imports.push(...find(file, from));
+    for (const [, from = ""] of text.matchAll(DYNAMIC)) imports.push(...find(file, from));
+    return imports;
   }
 
   return {
+    /** The file that a text in another file means, if it is one. */
+    find: (file: string, text: string): string | undefined => find(file, text)[0],
     /** All files that are imported with this one, itself included. */
-    importedBy: (entry: string) => closure(entry, ({ imported }) => imported),
-    /** The same with all that is named: what a change could reach. */
-    reachedFrom: (entry: string) => closure(entry, ({ imported, named }) => [...imported, ...named]),
+    importedBy(entry: string): Set<string> {
+      const found = new Set([entry]);
+      for (const file of found) for (const target of importsOf(file)) found.add(target);
+      return found;
+    },
   };
 }
