@@ -169,23 +169,22 @@ function readSource(file: string, text: string, look: Look): Source {
       if (target && /\.\w+$/.test(value)) uses.programs.push(target);
     };
     const visit = (at: Node): void => {
-      const { object, property, computed } = at;
-      if (/^(JSX)?MemberExpression$/.test(at.type) && isNode(object) && !computed) {
+      const { object, property, value } = at;
+      if (/^TSType(Annotation|ParameterInstantiation|ParameterDeclaration)$|^TemplateElement$/.test(at.type))
+        return;
+      if (/^(JSX)?Identifier$/.test(at.type)) noteName(nameOf(at));
+      else if (at.type === "Literal" && typeof value === "string") noteText(value, false);
+      else if (at.type === "ImportExpression" && isNode(at.source)) noteText(nameOf(at.source), true);
+      else if (/^(JSX)?MemberExpression$/.test(at.type) && isNode(object) && !at.computed) {
         if (/Identifier$/.test(object.type)) noteName(nameOf(object), nameOf(property));
         else visit(object);
-        return;
-      }
-      if (at.type === "Property" && !at.computed && !at.shorthand) return visit(at.value as Node);
-      if (/^TSType(Annotation|ParameterInstantiation|ParameterDeclaration)$/.test(at.type)) return;
-      if (/^(JSX)?Identifier$/.test(at.type)) return noteName(nameOf(at));
-      if (at.type === "ImportExpression" && isNode(at.source)) return noteText(nameOf(at.source), true);
-      if (at.type === "Literal" && typeof at.value === "string") return noteText(at.value, false);
-      if (at.type === "TemplateElement") return;
-      for (const key in at) {
-        const value = at[key];
-        if (typeof value !== "object" || value === null) continue;
-        if (isNode(value)) visit(value);
-        else if (Array.isArray(value)) for (const each of value) if (isNode(each)) visit(each);
+      } else if (at.type === "Property" && isNode(value) && !at.computed) visit(value);
+      else {
+        for (const key in at) {
+          const inside = at[key];
+          if (isNode(inside)) visit(inside);
+          else if (Array.isArray(inside)) for (const each of inside) if (isNode(each)) visit(each);
+        }
       }
     };
     visit(node);
