@@ -1,10 +1,11 @@
+import { authorize } from "./authorize";
 import { countWebProcesses, watchChanges } from "./changes";
 import { writeUses } from "./last-used";
+import { outputsOf } from "./outputs";
 import { admitOrigins, isPanelOrigin, panelHolder } from "./panels";
 import { isRecentKey, keyPrincipal } from "./principals";
 import {
   environment,
-  outputsOf,
   ownScopeOf,
   project,
   projectAnyway,
@@ -17,17 +18,18 @@ import {
 } from "./projects";
 import { devicePrincipal, sessionPrincipal } from "./sessions";
 
+export { type Admission, EVERYTHING, type OwnScope, type ProjectAccess, type ReadScope } from "./authorize";
 export { MOST_STALE_MS, remembered } from "./cache";
 export { ACCESS_CHANGED, changeAccess, changeAccessBy, type Watch } from "./changes";
 export { isKeyText, isTokenText, keyPrefix, makeKeyText, makeTokenText } from "./key-text";
 export { isOperator, requireOperator } from "./operators";
 export { personBehind } from "./person";
-export { EVERYTHING, type OwnScope, type ProjectAccess, type ReadScope, type Workplace } from "./projects";
-export { isAllowed, isAtLeast } from "./roles";
+export { isAllowed, isAtLeast } from "./rights";
 export { securityOf } from "./security";
 
 /** Who asks and what they may: the one door to keys, sessions and the tenant boundary. */
 export const access = {
+  authorize,
   project,
   projectAnyway,
   projectToStop,

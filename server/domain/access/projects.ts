@@ -3,7 +3,7 @@ import type { Ctx, Role, Scope } from "@/server/domain/ctx";
 import { Fault, fail } from "@/server/errors";
 import type { Json } from "@/server/step";
 import { remembered } from "./cache";
-import { isAllowed } from "./roles";
+import { isAllowed } from "./rights";
 
 /** A project the caller may use, with what admission needs of it. */
 export type ProjectAccess = {
@@ -275,23 +275,6 @@ export function scopeOf(ctx: Ctx, right: Scope): ReadScope {
     }
     case "system":
       return EVERYTHING;
-  }
-}
-
-/**
- * Of which environment's outputs a request may start; null: of all, as a person sees them. A panel session starts from what
- * its maker could give it.
- */
-export function outputsOf({ principal }: Ctx): string | null {
-  switch (principal.kind) {
-    case "service_principal":
-      return principal.environment;
-    case "panel_session":
-      return principal.givenBy === "human_session" ? null : principal.environment;
-    case "anonymous":
-    case "human_session":
-    case "system":
-      return null;
   }
 }
 

@@ -1,0 +1,311 @@
+import { pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { Fault, fail } from "@/server/errors";
+import type { Json } from "@/server/step";
+import { remembered } from "./cache";
+import { isAllowed, type ProjectRight, type RepeatableRight, RIGHTS, type Rule } from "./rights";
+
+/** A project the caller may use, with what admission needs of it. */
+export type ProjectAccess = {
+  id: string;
+  organizationId: string;
+  displayName: string;
+  /** Null: no job waits for approval. */
+  approvalThresholdMicros: number | null;
+  settings: Record<string, Json>;
+  organizationSettings: Record<string, Json>;
+  /** Slugs of its active environments. */
+  environments: readonly string[];
+  /** The environment of this request. Where `place` was not asked for: of a request that names none. */
+  environment: string;
+  /** Archived, and so only read: the project, or the `environment` of it. */
+  archived: "project" | "environment" | null;
+};
+
+/** The same for a right whose `archived` is `later`: throw `refusal` where the request was not admitted before. */
+export type Admission = ProjectAccess & { refusal: Fault | null };
+
+type Named = { projectId?: string | null | undefined };
+type ProjectTarget =
+  /** A bound key needs no id; everyone else names a project. */
+  | Named
+  /** A project and the environment in it, of which a key has its own only. */
+  | { place: Named & { environment?: string | null | undefined } };
+
+/** Whose rows a read may see. Null: no restriction of this kind. Rows without an environment, such as uploads, belong to their project. */
+export type ReadScope = {
+  organizationIds: string[] | null;
+  projectId: string | null;
+  environment: string | null;
+};
+/** The same for rows that record who made them. */
+export type OwnScope = ReadScope & { principalId: string | null };
+
+/** For operators, where they may see everything, and for work that no one asked for. */
+export const EVERYTHING = {
+  organizationIds: null,
+  projectId: null,
+  environment: null,
+  principalId: null,
+} satisfies OwnScope;
+
+/**
+ * May the caller do this there? Returns what they may see or work in, or throws. `rights.ts` says who has which right.
+ *
+ * - No target: refuses a key without the right's scope. People and embed sessions are judged where the target is known.
+ * - `"rows"`: what the caller may see, for the `WHERE` of a read: rows of one project or of some organizations; to a key those
+ *   of its environment, to a person those of the organizations where their role is enough, perhaps none, and nothing to an
+ *   embed session.
+ * - `"made rows"`: the same for rows that record who made them, of which an embed session sees its own.
+ * - A project: PROJECT_REQUIRED (422) where it is not known which one. AuthorizationFailed (403) for another tenant's project
+ *   as for one that does not exist, for a role or scope that is too low, and for what is archived.
+ * - `projectInPath`: the same, but NotFound (404) in place of AuthorizationFailed unless the key lacks the scope.
+ *
+ * AuthenticationFailed (401) for anonymous callers.
+ */
+export function authorize(ctx: Ctx, right: ProjectRight): void;
+export function authorize(ctx: Ctx, right: ProjectRight, target: "rows"): ReadScope;
+export function authorize(ctx: Ctx, right: ProjectRight, target: "made rows"): OwnScope;
+export function authorize(ctx: Ctx, right: RepeatableRight, target: ProjectTarget): Promise<Admission>;
+export function authorize(
+  ctx: Ctx,
+  right: Exclude<ProjectRight, RepeatableRight>,
+  target: ProjectTarget | { projectInPath: string },
+): Promise<ProjectAccess>;
+export function authorize(
+  ctx: Ctx,
+  right: ProjectRight,
+  target?: "rows" | "made rows" | ProjectTarget | { projectInPath: string },
+): unknown {
+  if (target === undefined) return requireScope(ctx, right);
+  if (target === "rows") return rowsOf(ctx, right);
+  if (target === "made rows") return madeRowsOf(ctx, right);
+  if ("projectInPath" in target) return projectInPath(ctx, right, target.projectInPath);
+  return "place" in target ? placeOf(ctx, right, target.place) : projectOf(ctx, right, target.projectId);
+}
+
+function requireScope({ principal }: Ctx, right: ProjectRight): void {
+  const { scope } = RIGHTS[right];
+  if (principal.kind === "service_principal" && scope !== null && !principal.scopes.has(scope))
+    fail("AuthorizationFailed", `This key does not have the scope ${scope}. Use a key that has it.`, {
+      scope,
+    });
+}
+
+function madeRowsOf(ctx: Ctx, right: ProjectRight): OwnScope {
+  const { principal } = ctx;
+  if (principal.kind !== "panel_session") return { ...rowsOf(ctx, right), principalId: null };
+  const { organizationId, projectId, environment, id } = principal;
+  return { organizationIds: [organizationId], projectId, environment, principalId: id };
+}
+
+function rowsOf(ctx: Ctx, right: ProjectRight): ReadScope {
+  const { principal } = ctx;
+  switch (principal.kind) {
+    case "anonymous":
+      return unauthenticated();
+    case "service_principal":
+      requireScope(ctx, right);
+      return {
+        organizationIds: [principal.organizationId],
+        projectId: principal.projectId,
+        environment: principal.environment,
+      };
+    case "panel_session":
+      return embedDenied();
+    case "human_session": {
+      const allowed = [...principal.memberships].filter(([, role]) => isAllowed(role, right));
+      return {
+        organizationIds: allowed.map(([organizationId]) => organizationId),
+        projectId: null,
+        environment: null,
+      };
+    }
+    case "system":
+      return EVERYTHING;
+  }
+}
+
+/** Where a request that names no environment runs. */
+const DEFAULT_ENVIRONMENT = "development";
+
+type ProjectRow = {
+  id: string;
+  organization_id: string;
+  display_name: string;
+  status: string;
+  approval_threshold_micros: number | null;
+  settings: Record<string, Json>;
+  organization_settings: Record<string, Json>;
+  environments: string[] | null;
+  archived_environments: string[] | null;
+};
+
+const findProject = remembered(async (projectId: string): Promise<ProjectRow | null> => {
+  const { rows } = await pool.query<ProjectRow>({
+    name: "project-by-id",
+    text: `SELECT project.id, organization_id, project.display_name, status, approval_threshold_micros, project.settings,
+             organization.settings AS organization_settings,
+             (SELECT array_agg(slug ORDER BY slug) FROM environment
+              WHERE project_id = project.id AND status = 'active') AS environments,
+             (SELECT array_agg(slug) FROM environment
+              WHERE project_id = project.id AND status <> 'active') AS archived_environments
+           FROM project JOIN organization ON organization.id = project.organization_id WHERE project.id = $1`,
+    values: [projectId],
+  });
+  return rows[0] ?? null;
+});
+
+/** `isBound`: the caller works in this environment only. */
+type Found = { row: ProjectRow; environment: string; isBound: boolean };
+
+/** The project that this request is about, where the caller has the right; archived or not. */
+async function find(ctx: Ctx, right: ProjectRight, projectId: string | null | undefined): Promise<Found> {
+  const { principal } = ctx;
+  switch (principal.kind) {
+    case "anonymous":
+      return unauthenticated();
+    case "service_principal": {
+      requireScope(ctx, right);
+      const wanted = projectId || principal.projectId || projectRequired();
+      if (principal.projectId !== null && wanted !== principal.projectId) return projectDenied();
+      const row = await findProject(wanted);
+      if (row?.organization_id !== principal.organizationId) return projectDenied();
+      return { row, environment: principal.environment, isBound: true };
+    }
+    case "panel_session": {
+      const wanted = projectId || principal.projectId;
+      if (wanted !== principal.projectId) return projectDenied();
+      if (!RIGHTS[right].embeds) return embedDenied();
+      const row = await findProject(wanted);
+      if (row?.organization_id !== principal.organizationId) return projectDenied();
+      return { row, environment: principal.environment, isBound: true };
+    }
+    case "human_session": {
+      const row = await findProject(projectId || projectRequired());
+      const role = row && principal.memberships.get(row.organization_id);
+      if (!row || !role) return projectDenied();
+      if (!isAllowed(role, right))
+        fail(
+          "AuthorizationFailed",
+          "Your role in this organization does not allow this. Ask an owner or admin of the organization.",
+          { role },
+        );
+      return { row, environment: DEFAULT_ENVIRONMENT, isBound: false };
+    }
+    case "system": {
+      const row = await findProject(projectId || projectRequired());
+      return row ? { row, environment: DEFAULT_ENVIRONMENT, isBound: false } : projectDenied();
+    }
+  }
+}
+
+async function projectOf(ctx: Ctx, right: ProjectRight, projectId: string | null | undefined) {
+  const found = await find(ctx, right, projectId);
+  return toAccess(found.row, found.environment, refusalAt(ctx, right, found));
+}
+
+async function placeOf(
+  ctx: Ctx,
+  right: ProjectRight,
+  named: Named & { environment?: string | null | undefined },
+): Promise<Admission> {
+  const found = await find(ctx, right, named.projectId);
+  const { row, environment: own, isBound } = found;
+  const refusal = refusalAt(ctx, right, found);
+  const environment = named.environment || own;
+  const fault = environmentFault(found, RIGHTS[right], named.environment);
+  // Work that was admitted there before it was archived is still answered.
+  const isTheirs = (!isBound || environment === own) && isArchived(row, environment);
+  if (fault && !(RIGHTS[right].archived === "later" && isTheirs)) throw fault;
+  return toAccess(row, environment, refusal ?? fault);
+}
+
+async function projectInPath(ctx: Ctx, right: ProjectRight, projectId: string): Promise<Admission> {
+  requireScope(ctx, right);
+  try {
+    return await projectOf(ctx, right, projectId);
+  } catch (cause) {
+    if (cause instanceof Fault && cause.code === "AuthorizationFailed")
+      fail("NotFound", "There is no such project.");
+    throw cause;
+  }
+}
+
+/** Why new work is refused here: the project is archived, or the environment of this key or embed session. Thrown unless `later`. */
+function refusalAt(ctx: Ctx, right: ProjectRight, { row, environment, isBound }: Found): Fault | null {
+  const { archived }: Rule = RIGHTS[right];
+  if (archived === "open" || ctx.principal.kind === "system") return null;
+  const what =
+    row.status !== "active"
+      ? "This project is archived and accepts no new work. Restore it in the project's settings."
+      : isBound && isArchived(row, environment)
+        ? `The environment ${environment} of this project is archived and accepts no new work. Use another environment.`
+        : null;
+  const refusal = what === null ? null : new Fault("AuthorizationFailed", what, {});
+  if (refusal && archived === "refused") throw refusal;
+  return refusal;
+}
+
+/** Why a request may not work in the environment that it names, or in its own where it names none. */
+function environmentFault(
+  { row, environment, isBound }: Found,
+  { archived }: Rule,
+  named: string | null | undefined,
+): Fault | null {
+  if (!named) {
+    if (archived === "open" || !isArchived(row, environment)) return null;
+    return new Fault(
+      "AuthorizationFailed",
+      `The environment ${environment} of this project is archived. Name another one.`,
+      { environments: [...(row.environments ?? [])] },
+    );
+  }
+  const isKnown = isBound ? named === environment : row.environments?.includes(named);
+  if (isKnown) return null;
+  return new Fault(
+    "AuthorizationFailed",
+    "This key, embed session or project has no access to that environment. Name another one, or use a key for it.",
+    {},
+  );
+}
+
+const isArchived = (row: ProjectRow, environment: string) =>
+  row.archived_environments?.includes(environment) ?? false;
+
+function toAccess(row: ProjectRow, environment: string, refusal: Fault | null): Admission {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    displayName: row.display_name,
+    approvalThresholdMicros: row.approval_threshold_micros,
+    settings: row.settings,
+    organizationSettings: row.organization_settings,
+    environments: row.environments ?? [],
+    environment,
+    archived: row.status !== "active" ? "project" : isArchived(row, environment) ? "environment" : null,
+    refusal,
+  };
+}
+
+function unauthenticated(): never {
+  fail("AuthenticationFailed", "The request has no valid API key. Send one as Authorization: Bearer cap_…");
+}
+
+function projectRequired(): never {
+  fail(
+    "PROJECT_REQUIRED",
+    "The request names no project, and this key has access to several. Add context.projectId to the body, or projectId where the endpoint takes it.",
+  );
+}
+
+function embedDenied(): never {
+  fail("AuthorizationFailed", "An embed session cannot do this. Use an API key or sign in.");
+}
+
+function projectDenied(): never {
+  fail(
+    "AuthorizationFailed",
+    "This key or account has no access to that project. Check the project id, or use a key that has access.",
+  );
+}

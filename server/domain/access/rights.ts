@@ -1,0 +1,62 @@
+import type { Role, Scope } from "@/server/domain/ctx";
+
+/** Who has a right in a project. Keys have it by a scope, people by their role in the organization. */
+export type Rule = {
+  /** The scope a key needs. Null: any key of the project. */
+  scope: Scope | null;
+  /** The least role a person needs. */
+  role: Role;
+  /** May an embed session do this in its project? */
+  embeds: boolean;
+  /**
+   * In a project or an environment that is archived: `open` is allowed there, `refused` is not. `later`: `authorize` returns the
+   * refusal, because the repeat of a request that was admitted before the archiving still gets its answer. The caller throws it
+   * where nothing was admitted.
+   */
+  archived: "open" | "refused" | "later";
+};
+
+/** Every right in a project: first one for each scope of keys, then those that differ from their scope's. */
+export const RIGHTS = {
+  "jobs:read": { scope: "jobs:read", role: "viewer", embeds: false, archived: "open" },
+  "billing:read": { scope: "billing:read", role: "viewer", embeds: false, archived: "open" },
+  "diagnostics:read": { scope: "diagnostics:read", role: "viewer", embeds: false, archived: "open" },
+  "capabilities:run": { scope: "capabilities:run", role: "member", embeds: true, archived: "refused" },
+  "jobs:write": { scope: "jobs:write", role: "member", embeds: true, archived: "refused" },
+  "pinned:run": { scope: "pinned:run", role: "member", embeds: false, archived: "refused" },
+  "provenance:write": { scope: "provenance:write", role: "member", embeds: false, archived: "refused" },
+  "requests:write": { scope: "requests:write", role: "member", embeds: false, archived: "refused" },
+  "adapters:write": { scope: "adapters:write", role: "member", embeds: false, archived: "refused" },
+  "webhooks:write": { scope: "webhooks:write", role: "member", embeds: false, archived: "refused" },
+  "approvals:write": { scope: "approvals:write", role: "member", embeds: false, archived: "refused" },
+  "credentials:write": { scope: "credentials:write", role: "admin", embeds: false, archived: "refused" },
+
+  // Everyone who belongs to a project sees its catalog.
+  "catalog:read": { scope: null, role: "viewer", embeds: false, archived: "open" },
+  // Replaying an idempotency key returns the first answer, also after the project was archived.
+  "jobs:submit": { scope: "capabilities:run", role: "member", embeds: true, archived: "later" },
+  "pins:submit": { scope: "pinned:run", role: "member", embeds: false, archived: "later" },
+  "requests:create": { scope: "requests:write", role: "member", embeds: false, archived: "later" },
+  // Archiving a project does not stop its work, so stopping it stays possible.
+  "jobs:cancel": { scope: "jobs:write", role: "member", embeds: true, archived: "open" },
+  "pins:cancel": { scope: "pinned:run", role: "member", embeds: false, archived: "open" },
+} as const satisfies Record<Scope, Rule> & Record<string, Rule>;
+
+export type ProjectRight = keyof typeof RIGHTS;
+
+/** The rights whose refusal in an archived project is returned. */
+export type RepeatableRight = {
+  [Name in ProjectRight]: (typeof RIGHTS)[Name]["archived"] extends "later" ? Name : never;
+}[ProjectRight];
+
+const RANK: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 };
+
+/** Is this role as high as that one? */
+export function isAtLeast(role: Role, least: Role): boolean {
+  return RANK[role] >= RANK[least];
+}
+
+/** May a person of this role use the right? */
+export function isAllowed(role: Role, right: ProjectRight): boolean {
+  return isAtLeast(role, RIGHTS[right].role);
+}
