@@ -10,6 +10,6 @@ export async function placeOf(
   named: { projectId?: string | undefined; environment?: string | null | undefined },
   right: Scope,
 ): Promise<Place> {
-  const project = await access.project(ctx, named.projectId, right);
-  return { project, projectId: project.id, environment: access.environment(ctx, project, named.environment) };
+  const project = await access.authorize(ctx, right, { place: named });
+  return { project, projectId: project.id, environment: project.environment };
 }

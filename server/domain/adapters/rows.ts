@@ -3,7 +3,7 @@ import type { ModelAdapter } from "@/server/contract/adapters";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
-import { ValidationFault } from "@/server/errors";
+import { fail, ValidationFault } from "@/server/errors";
 import { type IdKind, idSchema } from "@/server/ids";
 
 export type AdapterRow = {
@@ -54,7 +54,9 @@ export async function findAdapter(ctx: Ctx, adapterId: string, right: Scope): Pr
        AND ($4::text IS NULL OR adapter.environment = $4)`,
     [adapterId, organizationIds, projectId, environment],
   );
-  return access.usable(ctx, rows[0], right, "There is no such adapter.");
+  const row = rows[0] ?? fail("NotFound", "There is no such adapter.");
+  await access.authorize(ctx, right, { projectId: row.project_id });
+  return row;
 }
 
 /** The adapter as it is answered. */

@@ -7,7 +7,7 @@ import type {
 import type { Queryable } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { Fault, fail, ValidationFault } from "@/server/errors";
+import { ValidationFault } from "@/server/errors";
 import { type Micros, usdToMicros } from "@/server/money";
 import { findOwner } from "./owner";
 import { type BudgetRow, readBudgets, toBudget } from "./rows";
@@ -25,19 +25,10 @@ type Wanted = {
 
 /** The ceilings of a project, with what counts now. For its people, and for keys of it that may read billing. */
 export async function policy(ctx: Ctx, projectId: string): Promise<BudgetPolicy> {
-  if (ctx.principal.kind === "service_principal") await ownProject(ctx, projectId);
+  if (ctx.principal.kind === "service_principal")
+    await access.authorize(ctx, "billing:read", { projectInPath: projectId });
   else await findOwner(ctx, { projectId }, "viewer");
   return read(ctx, projectId);
-}
-
-/** A project that the key works in; any other is as none at all. */
-async function ownProject(ctx: Ctx, projectId: string): Promise<void> {
-  access.requireScope(ctx, "billing:read");
-  await access.project(ctx, projectId, "billing:read").catch((cause) => {
-    if (cause instanceof Fault && cause.code === "AuthorizationFailed")
-      fail("NotFound", "There is no such project.");
-    throw cause;
-  });
 }
 
 async function read(ctx: Ctx, projectId: string, database?: Queryable): Promise<BudgetPolicy> {

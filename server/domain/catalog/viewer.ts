@@ -43,16 +43,9 @@ export async function viewerOf(
   const organizationId = "organizationId" in principal ? principal.organizationId : null;
   const mayRun = principal.kind !== "service_principal" || principal.scopes.has("capabilities:run");
   if (!own && !named.projectId) return { ...NOBODY, signedIn: true, organizationId, mayRun };
-  // To see the catalog no right is needed but to be of the project.
-  const reading: Ctx =
-    principal.kind === "service_principal"
-      ? { ...ctx, principal: { ...principal, scopes: new Set(["jobs:read"]) } }
-      : ctx;
-  const right = principal.kind === "panel_session" ? "capabilities:run" : "jobs:read";
-  const project = await access.project(reading, named.projectId, right);
-  const environment = access.environment(ctx, project, named.environment);
-  // An environment that is named by a person is an active one.
-  const isOther = project.archived === "environment" && environment !== project.environment;
+  const right = principal.kind === "panel_session" ? "capabilities:run" : "catalog:read";
+  const project = await access.authorize(ctx, right, { place: named });
+  const { environment, archived } = project;
   const role = principal.kind === "human_session" && principal.memberships.get(project.organizationId);
   return {
     signedIn: true,
@@ -61,7 +54,7 @@ export async function viewerOf(
     environment,
     connections: await connectionsOf({ id: project.id, environment }),
     mayRun: mayRun && (!role || isAllowed(role, "capabilities:run")),
-    archived: isOther ? null : project.archived,
+    archived,
     mayLeave: allowsExternal(project.organizationSettings),
   };
 }

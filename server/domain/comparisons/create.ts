@@ -32,7 +32,8 @@ export async function create(
   const capability = getCapability(capabilityKey);
   requireDurable(capability);
   const key = settleKey(body.idempotencyKey, idempotencyHeader) ?? null;
-  const { project, environment, refusal } = await access.workplace(ctx, body.context, RIGHT);
+  const project = await access.authorize(ctx, "jobs:submit", { place: body.context });
+  const { environment, refusal } = project;
   checkCallerObject(body.workloadTags, ["workloadTags"]);
   const context = { ...body.context, projectId: project.id, environment };
   const { competitors, input, intent, workloadTags } = body;

@@ -44,9 +44,9 @@ export type Prepared = {
 /** Reads a submission against the catalog: where it would run, and for how much. Writes nothing. */
 export async function planSubmission(
   ctx: Ctx,
-  { kind, capability, envelope, project, environment, refusal, conversation }: Submission,
+  { kind, capability, envelope, project, environment, conversation }: Submission,
 ): Promise<ExecutionPlan> {
-  if (refusal) throw refusal;
+  if (project.refusal) throw project.refusal;
   const isFunded = await fundedFor(capability, project.organizationId, envelope);
   return planExecution(
     capability,

@@ -2,7 +2,7 @@ import { canonicalText, contentOf, sha256Hex } from "@/server/canonical";
 import type { Conversation } from "@/server/capabilities/conversation";
 import type { Capability } from "@/server/capabilities/define";
 import type { RawEnvelope } from "@/server/contract/envelope";
-import { access, type Workplace } from "@/server/domain/access";
+import { type Admission, access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { type Envelope, given, mintKey, normalizeEnvelope, settleKey } from "@/server/domain/envelope";
 import { storedInputHashOf } from "@/server/domain/inputs";
@@ -14,7 +14,9 @@ import { NO_REPEAT, type RepeatColumns, repeatColumns } from "./repeats";
 export type Kind = "jobs" | "invoke";
 
 /** A request in its one normal form, and where it belongs. */
-export type Submission = Workplace & {
+export type Submission = {
+  project: Admission;
+  environment: string;
   kind: Kind;
   capability: Capability;
   envelope: Envelope<"invoke">;
@@ -56,9 +58,10 @@ async function readEnvelope(...[ctx, kind, capability, raw, idempotencyHeader]: 
   checkMode(kind, capability, envelope);
   const key = settleKey(envelope.idempotencyKey, idempotencyHeader);
   const idempotencyKey = ownKeyOf(ctx, key ?? mintKey(kind));
-  const place = await access.workplace(ctx, envelope.context, "capabilities:run");
-  const repeat = key === undefined ? repeatColumns(ctx, place.project.id, place.environment) : NO_REPEAT;
-  return { kind, capability, envelope, ...place, idempotencyKey, repeat };
+  const project = await access.authorize(ctx, "jobs:submit", { place: envelope.context });
+  const { environment } = project;
+  const repeat = key === undefined ? repeatColumns(ctx, project.id, environment) : NO_REPEAT;
+  return { kind, capability, envelope, project, environment, idempotencyKey, repeat };
 }
 
 /** Reads a request with its input: all there is to know of it. */

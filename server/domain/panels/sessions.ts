@@ -31,7 +31,8 @@ export async function createSession(ctx: Ctx, input: PanelSessionCreate): Promis
   const project = await access.project(ctx, input.projectId, MAKE);
   requireGiven(ctx);
   await refuseEscape(ctx, project.organizationId);
-  const environment = access.environment(ctx, project, input.environment);
+  const place = { projectId: project.id, environment: input.environment };
+  const { environment } = await access.authorize(ctx, MAKE, { place });
   const definition = await definitionFor(project, input);
   refuseOtherOrigins(input.allowedOrigins, definition);
   checkInputs(definition?.capability_key ?? null, "initialInputs", input.initialInputs);

@@ -1,7 +1,7 @@
 import { sha256Hex } from "@/server/canonical";
 import { isKeptSealed, isPrivate, OUTPUT_REMOVED } from "@/server/content";
 import type { PinnedAnswer, PinnedRecord, PinnedRequest } from "@/server/contract/pinned";
-import { access, EVERYTHING, personBehind, type Workplace } from "@/server/domain/access";
+import { type Admission, access, EVERYTHING, personBehind } from "@/server/domain/access";
 import { LEASE_MS, leaseOwner, nextStepOf } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
 import { enforcementOf, keptUntil, settleKey } from "@/server/domain/envelope";
@@ -23,7 +23,9 @@ import { insertPinned, type KeptContent, type PinnedAdmission, pinnedOfKey } fro
 /** The right to run pinned executions. */
 export const RUN = "pinned:run";
 
-type Wanted = Workplace & {
+type Wanted = {
+  project: Admission;
+  environment: string;
   request: PinnedRequest;
   /** Null: a repost cannot be told from another request. */
   key: string | null;
@@ -44,7 +46,7 @@ export async function run(
   const wanted = await read(ctx, raw, idempotencyHeader);
   const first = await findFirst(wanted);
   if (first) return replay(first, clock);
-  if (wanted.refusal) throw wanted.refusal;
+  if (wanted.project.refusal) throw wanted.project.refusal;
   let planned: Planned;
   let admission: PinnedAdmission;
   try {
@@ -74,12 +76,10 @@ async function read(
 ): Promise<Wanted> {
   const request = parsePinned(raw);
   const key = settleKey(request.idempotencyKey, idempotencyHeader) ?? null;
-  const place = await access.workplace(ctx, request.context, RUN);
-  const identityHash = identityHashOf(request, {
-    projectId: place.project.id,
-    environment: place.environment,
-  });
-  return { request, ...place, key, identityHash };
+  const project = await access.authorize(ctx, "pins:submit", { place: request.context });
+  const { environment } = project;
+  const identityHash = identityHashOf(request, { projectId: project.id, environment });
+  return { request, project, environment, key, identityHash };
 }
 
 /** The execution this key stands for already. Another request under it is a conflict. */

@@ -73,8 +73,11 @@ export async function quote(
 ): Promise<RetailQuote> {
   const capability = getCapability(capabilityKey);
   const envelope: Envelope<"quote"> = normalizeEnvelope("quote", raw);
-  const project = await access.project(ctx, envelope.context.projectId ?? projectId, "capabilities:run");
-  const environment = access.environment(ctx, project, envelope.context.environment);
+  const { context } = envelope;
+  const project = await access.authorize(ctx, "capabilities:run", {
+    place: { projectId: context.projectId ?? projectId, environment: context.environment },
+  });
+  const { environment } = project;
   envelope.input = await inputOf(ctx, capability.key, project, envelope, raw.input !== undefined);
   const maturity = maturityOf({ matureContentTraits: [] }, project.settings);
   const { missing, parsedInput } = readInput(capability.input, envelope.input);

@@ -6,7 +6,7 @@ import { settleKey } from "@/server/domain/envelope";
 import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { contentOf, insertRevision } from "./content";
-import { noSuchRequest, type RequestRow, type RequestWhole, readWhole, toRequest, WRITE } from "./rows";
+import { noSuchRequest, type RequestRow, type RequestWhole, readWhole, toRequest } from "./rows";
 import { happened } from "./transitions";
 
 /** Every request is read by people: so many may a project file within a day. */
@@ -23,12 +23,12 @@ export async function create(
   idempotencyHeader?: string,
 ): Promise<CapabilityRequest> {
   const key = settleKey(body.idempotencyKey, idempotencyHeader) ?? null;
-  const { project, refusal } = await access.projectAnyway(ctx, body.projectId, WRITE);
+  const project = await access.authorize(ctx, "requests:create", { projectId: body.projectId });
   const content = contentOf(body);
   const now = ctx.now();
-  if (refusal) {
+  if (project.refusal) {
     const first = await firstOfKey(project.id, key, content.hash);
-    if (!first) throw refusal;
+    if (!first) throw project.refusal;
     return toRequest(first);
   }
   const row: RequestRow = {

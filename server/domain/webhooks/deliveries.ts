@@ -109,5 +109,7 @@ async function findDelivery(ctx: Ctx, deliveryId: string, right: Scope) {
      WHERE delivery.id = $1 AND ${visible.condition}`,
     [deliveryId, ...visible.values],
   );
-  return access.usable(ctx, rows[0], right, "There is no such delivery.");
+  const row = rows[0] ?? fail("NotFound", "There is no such delivery.");
+  if (row.project_id !== null) await access.authorize(ctx, right, { projectId: row.project_id });
+  return row;
 }

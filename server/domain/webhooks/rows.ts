@@ -2,6 +2,7 @@ import type { Delivery, DeliveryEndpoint, DeliveryState } from "@/server/contrac
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
 
 export type EndpointRow = {
   id: string;
@@ -67,7 +68,9 @@ export async function findEndpoint(ctx: Ctx, endpointId: string, right: Scope): 
     `SELECT endpoint.* FROM delivery_endpoint endpoint WHERE endpoint.id = $1 AND ${visible.condition}`,
     [endpointId, ...visible.values],
   );
-  return access.usable(ctx, rows[0], right, "There is no such delivery endpoint.");
+  const row = rows[0] ?? fail("NotFound", "There is no such delivery endpoint.");
+  if (row.project_id !== null) await access.authorize(ctx, right, { projectId: row.project_id });
+  return row;
 }
 
 /** The endpoint without its secret. */

@@ -45,7 +45,8 @@ export async function acceptBulk(
   retryOf: string | null,
 ): Promise<PinnedBulk> {
   refuseTwins(request);
-  const { project, environment, refusal } = await access.workplace(ctx, request.context, RUN);
+  const project = await access.authorize(ctx, "pins:submit", { place: request.context });
+  const { environment, refusal } = project;
   const identityHash = identityHashOf(request, { projectId: project.id, environment });
   const first = key === null ? null : await bulkOfKey(project.id, key);
   if (first) return replay(ctx, first, identityHash);
