@@ -302,7 +302,7 @@ function requireCaller(endpoint: Endpoint, ctx: Ctx, headers: Headers): void {
   // An embed session may call only what lists it, even where no credential is needed.
   if (kind === "panel_session" && !auth.includes(kind))
     fail("AuthorizationFailed", "A panel_session cannot call this operation.", { kind });
-  if (endpoint.scope) access.requireScope(ctx, endpoint.scope);
+  if (endpoint.scope) access.authorize(ctx, endpoint.scope);
 }
 
 function toOutgoing(endpoint: Endpoint, result: unknown, headers: Headers, ctx: Ctx): Outgoing {

@@ -30,7 +30,9 @@ export const budgetsRouter = router({
     .input(ProjectRef)
     .output(BudgetList)
     .query(async ({ ctx, input }) => {
-      const { id, organizationId } = await access.project(ctx, input.project_id, "billing:read");
+      const { id, organizationId } = await access.authorize(ctx, "billing:read", {
+        projectId: input.project_id,
+      });
       const { items } = await budgets.list(ctx, { organizationId });
       return { items: items.filter(({ projectId }) => projectId === null || projectId === id) };
     }),
@@ -68,7 +70,9 @@ export const budgetsRouter = router({
     .input(ProjectRef)
     .output(z.array(BudgetAlert))
     .query(async ({ ctx, input }) => {
-      const { id, organizationId } = await access.project(ctx, input.project_id, "billing:read");
+      const { id, organizationId } = await access.authorize(ctx, "billing:read", {
+        projectId: input.project_id,
+      });
       const alerts = await budgets.alerts(ctx, { organizationId });
       return alerts.filter(({ scope }) => !scope.startsWith("project:") || scope === `project:${id}`);
     }),
@@ -76,7 +80,7 @@ export const budgetsRouter = router({
     .input(ProjectRef)
     .output(Guardrails)
     .query(async ({ ctx, input }) => {
-      const { organizationId } = await access.project(ctx, input.project_id, "billing:read");
+      const { organizationId } = await access.authorize(ctx, "billing:read", { projectId: input.project_id });
       return budgets.guardrails(ctx, organizationId);
     }),
   changeGuardrails: human

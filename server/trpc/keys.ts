@@ -13,7 +13,7 @@ export const keysRouter = router({
     .input(ProjectRef)
     .output(z.array(ApiKey))
     .query(async ({ ctx, input }) => {
-      const project = await access.project(ctx, input.project_id, "jobs:read");
+      const project = await access.authorize(ctx, "jobs:read", { projectId: input.project_id });
       const keys = await listKeys(ctx, { includeRevoked: true });
       return keys.filter(({ projectId, organizationId }) =>
         projectId === null ? organizationId === project.organizationId : projectId === project.id,

@@ -31,7 +31,7 @@ export async function callTool(
     const found = byName.get(name);
     if (!found)
       fail("NotFound", `The tool ${name.slice(0, 64)} does not exist. List the tools with tools/list.`);
-    if (found.scope) access.requireScope(ctx, found.scope);
+    if (found.scope) access.authorize(ctx, found.scope);
     const input = parsePart(found.input, withoutNulls(given ?? {}), "body");
     const output = await found.run(ctx, input, { ...io, show: (each) => shown.push(each) });
     const structuredContent = JSON.parse(JSON.stringify(output));

@@ -240,7 +240,7 @@ describe("the project of a request", () => {
   test("a bound key needs no project and has its own", async () => {
     const ctx = await keyCtx(mine.apiKey);
     for (const wanted of [undefined, null, "", mine.projectId]) {
-      expect(await access.project(ctx, wanted, "jobs:read")).toMatchObject({
+      expect(await access.authorize(ctx, "jobs:read", { projectId: wanted })).toMatchObject({
         id: mine.projectId,
         organizationId: mine.organizationId,
         environment: "development",
@@ -255,7 +255,7 @@ describe("the project of a request", () => {
     for (const ctx of [await keyCtx(mine.apiKey), await keyCtx(unbound.apiKey), person.ctx]) {
       const answers = new Set<string>();
       for (const wanted of [other.projectId, newId("project"), "x", "' OR 1=1 --"]) {
-        answers.add(await codeOf(access.project(ctx, wanted, "jobs:read")));
+        answers.add(await codeOf(access.authorize(ctx, "jobs:read", { projectId: wanted })));
       }
       expect([...answers]).toEqual([
         "AuthorizationFailed: This key or account has no access to that project. Check the project id, or use a key that has access.",
@@ -265,30 +265,40 @@ describe("the project of a request", () => {
 
   test("an unbound key names one of its organization's projects", async () => {
     const ctx = await keyCtx((await makeUnboundKey(mine.organizationId)).apiKey);
-    expect((await access.project(ctx, mine.projectId, "jobs:read")).id).toBe(mine.projectId);
-    expect(await codeOf(access.project(ctx, undefined, "jobs:read"))).toMatch(/^PROJECT_REQUIRED/);
+    expect((await access.authorize(ctx, "jobs:read", { projectId: mine.projectId })).id).toBe(mine.projectId);
+    expect(await codeOf(access.authorize(ctx, "jobs:read", { projectId: undefined }))).toMatch(
+      /^PROJECT_REQUIRED/,
+    );
   });
 
   test("a key without the scope is refused", async () => {
     const scoped = await makeTenant({ scopes: ["jobs:read"] });
     const ctx = await keyCtx(scoped.apiKey);
-    expect(await codeOf(access.project(ctx, null, "jobs:write"))).toMatch(/^AuthorizationFailed.*jobs:write/);
-    expect(() => access.scopeOf(ctx, "jobs:write")).toThrow(Fault);
+    expect(await codeOf(access.authorize(ctx, "jobs:write", { projectId: null }))).toMatch(
+      /^AuthorizationFailed.*jobs:write/,
+    );
+    expect(() => access.authorize(ctx, "jobs:write", "rows")).toThrow(Fault);
   });
 
   test("an archived project is read by its own and does nothing more; to strangers it is as none", async () => {
     const closed = await makeTenant();
     const stranger = await keyCtx((await makeTenant()).apiKey);
     const own = await keyCtx(closed.apiKey);
-    const foreign = await codeOf(access.project(stranger, closed.projectId, "jobs:read"));
+    const foreign = await codeOf(access.authorize(stranger, "jobs:read", { projectId: closed.projectId }));
     await pool.query("UPDATE project SET status = 'archived' WHERE id = $1", [closed.projectId]);
-    expect((await access.project(own, null, "jobs:read")).id).toBe(closed.projectId);
+    expect((await access.authorize(own, "jobs:read", { projectId: null })).id).toBe(closed.projectId);
     for (const right of SCOPES.filter((scope) => DEFAULT_SCOPES.includes(scope) && !scope.endsWith(":read")))
-      expect(await codeOf(access.project(own, null, right))).toMatch(/^AuthorizationFailed.*archived/);
-    expect(await codeOf(access.project(stranger, closed.projectId, "jobs:read"))).toBe(foreign);
+      expect(await codeOf(access.authorize(own, right, { projectId: null }))).toMatch(
+        /^AuthorizationFailed.*archived/,
+      );
+    expect(await codeOf(access.authorize(stranger, "jobs:read", { projectId: closed.projectId }))).toBe(
+      foreign,
+    );
     // What stops work is refused to nobody who has the right.
-    expect((await access.projectToStop(own, closed.projectId, "jobs:write")).id).toBe(closed.projectId);
-    expect(await codeOf(access.projectToStop(stranger, closed.projectId, "jobs:write"))).toMatch(
+    expect((await access.authorize(own, "jobs:cancel", { projectId: closed.projectId })).id).toBe(
+      closed.projectId,
+    );
+    expect(await codeOf(access.authorize(stranger, "jobs:cancel", { projectId: closed.projectId }))).toMatch(
       /^AuthorizationFailed/,
     );
   });
@@ -301,13 +311,17 @@ describe("the project of a request", () => {
       "UPDATE environment SET status = 'archived' WHERE project_id = $1 AND slug = 'development'",
       [projectId],
     );
-    expect(await codeOf(access.project(own, null, "capabilities:run"))).toMatch(/development.*archived/);
-    expect((await access.project(own, null, "jobs:read")).environments).toEqual(["production"]);
-    const project = await access.project(person, projectId, "capabilities:run");
+    expect(await codeOf(access.authorize(own, "capabilities:run", { projectId: null }))).toMatch(
+      /development.*archived/,
+    );
+    expect((await access.authorize(own, "jobs:read", { projectId: null })).environments).toEqual([
+      "production",
+    ]);
+    const project = await access.authorize(person, "capabilities:run", { projectId });
     // A person who names none is told; what is archived is still read.
     expect(() => access.environment(person, project, null)).toThrow(/development.*archived\. Name another/);
     expect(access.environment(person, project, "production")).toBe("production");
-    const reading = await access.project(person, projectId, "jobs:read");
+    const reading = await access.authorize(person, "jobs:read", { projectId });
     expect(access.environment(person, reading, null)).toBe("development");
   });
 
@@ -322,36 +336,40 @@ describe("the project of a request", () => {
     ["owner", "jobs:write", true],
   ] as const)("a %s and %s: %s", async (role, right: Scope, allowed) => {
     const { ctx } = await makePerson(mine.organizationId, role);
-    const code = await codeOf(access.project(ctx, mine.projectId, right));
+    const code = await codeOf(access.authorize(ctx, right, { projectId: mine.projectId }));
     if (allowed) expect(code).not.toMatch(/^AuthorizationFailed/);
     else expect(code).toMatch(/^AuthorizationFailed/);
-    expect(access.scopeOf(ctx, right).organizationIds).toEqual(allowed ? [mine.organizationId] : []);
+    expect(access.authorize(ctx, right, "rows").organizationIds).toEqual(
+      allowed ? [mine.organizationId] : [],
+    );
   });
 
   test("nobody in particular is asked to sign in", async () => {
     const ctx = ctxOf({ kind: "anonymous", id: "anonymous", address: "::1" });
-    expect(await codeOf(access.project(ctx, mine.projectId, "jobs:read"))).toMatch(/^AuthenticationFailed/);
+    expect(await codeOf(access.authorize(ctx, "jobs:read", { projectId: mine.projectId }))).toMatch(
+      /^AuthenticationFailed/,
+    );
   });
 });
 
 test("a read by id sees a bound key's project, an unbound key's organization, of both their environment, and all for the system", async () => {
   const unbound = await makeUnboundKey(mine.organizationId);
-  expect(access.scopeOf(await keyCtx(mine.apiKey), "jobs:read")).toEqual({
+  expect(access.authorize(await keyCtx(mine.apiKey), "jobs:read", "rows")).toEqual({
     organizationIds: [mine.organizationId],
     projectId: mine.projectId,
     environment: "development",
   });
-  expect(access.scopeOf(await keyCtx(unbound.apiKey), "jobs:read")).toEqual({
+  expect(access.authorize(await keyCtx(unbound.apiKey), "jobs:read", "rows")).toEqual({
     organizationIds: [mine.organizationId],
     projectId: null,
     environment: "development",
   });
-  expect(access.scopeOf(system, "jobs:read")).toEqual(EVERYTHING);
+  expect(access.authorize(system, "jobs:read", "rows")).toEqual(EVERYTHING);
 });
 
 test("a key works in its own environment, a person in those of the project", async () => {
   const keyed = await keyCtx(mine.apiKey);
-  const project = await access.project(keyed, null, "jobs:read");
+  const project = await access.authorize(keyed, "jobs:read", { projectId: null });
   expect(access.environment(keyed, project, "")).toBe("development");
   expect(access.environment(keyed, project, "development")).toBe("development");
   expect(() => access.environment(keyed, project, "production")).toThrow(Fault);

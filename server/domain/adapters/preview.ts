@@ -20,7 +20,7 @@ export async function previewSource(
   named: { projectId?: string | undefined },
   { query }: z.output<typeof SourcePreviewRequest>,
 ): Promise<SourcePreview> {
-  await access.project(ctx, named.projectId, "adapters:write");
+  await access.authorize(ctx, "adapters:write", { projectId: named.projectId });
   const source = readPublic(query);
   if (!source)
     refuseAt(AT, "This is neither a repository (`owner/name`) nor a link to an allowed host.", "value_error");

@@ -46,7 +46,7 @@ export const ADAPTER_COLUMNS = `adapter.*, ARRAY(
 
 /** An adapter the caller may use with this right; any other is not there. A key sees those of its own environment. */
 export async function findAdapter(ctx: Ctx, adapterId: string, right: Scope): Promise<AdapterRow> {
-  const { organizationIds, projectId } = access.scopeOf(ctx, right);
+  const { organizationIds, projectId } = access.authorize(ctx, right, "rows");
   const environment = "environment" in ctx.principal ? ctx.principal.environment : null;
   const { rows } = await pool.query<AdapterRow>(
     `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter WHERE adapter.id = $1 AND adapter.deleted_at IS NULL

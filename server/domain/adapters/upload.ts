@@ -51,7 +51,7 @@ export async function upload(
   query: { projectId?: string | undefined },
   { contentType, contentLength, bytes }: AdapterUpload,
 ): Promise<ModelAdapter> {
-  const project = await access.project(ctx, query.projectId, "adapters:write");
+  const project = await access.authorize(ctx, "adapters:write", { projectId: query.projectId });
   const boundary =
     boundaryOf(contentType) ??
     fail("UnsupportedMediaType", "Send the file and its fields as multipart/form-data.");

@@ -47,7 +47,7 @@ export const toHold = (row: HoldRow): HoldView => ({
 
 /** What the caller may see: a key with billing:read its project, people their organizations, an operator all. */
 function scopeOf(ctx: Ctx): ReadScope {
-  return isOperator(ctx) ? EVERYTHING : access.scopeOf(ctx, "billing:read");
+  return isOperator(ctx) ? EVERYTHING : access.authorize(ctx, "billing:read", "rows");
 }
 
 /** The holds of executions but those of blind comparisons, and of each of these one for all that is open of it. */
@@ -71,7 +71,7 @@ export async function listHolds(ctx: Ctx, query: ListHolds): Promise<HoldPage> {
   const scope = scopeOf(ctx);
   if (query.projectId) {
     if (isOperator(ctx)) await findOwner(ctx, { projectId: query.projectId }, "viewer");
-    else await access.project(ctx, query.projectId, "billing:read");
+    else await access.authorize(ctx, "billing:read", { projectId: query.projectId });
   }
   const isOwn = !query.organizationId || scope.organizationIds?.includes(query.organizationId);
   if (!isOwn && !isOperator(ctx)) fail("NotFound", "There is no such organization.");

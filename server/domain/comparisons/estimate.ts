@@ -19,7 +19,7 @@ export async function estimate(
 ): Promise<ComparisonEstimate> {
   const capability = getCapability(capabilityKey);
   requireDurable(capability);
-  const project = await access.project(ctx, projectId, "capabilities:run");
+  const project = await access.authorize(ctx, "capabilities:run", { projectId });
   const { environment } = project;
   const connections = await connectionsOf({ id: project.id, environment });
   const estimates = await estimateTogether(ctx, capability, {

@@ -19,11 +19,11 @@ type Verdict = Pick<ComparisonRow, "decision" | "overall_winner_entry_id" | "val
  */
 export async function judge(ctx: Ctx, comparisonId: string, request: JudgementRequest): Promise<Comparison> {
   const verdict = verdictOf(request);
-  access.requireScope(ctx, RIGHT);
+  access.authorize(ctx, RIGHT);
   // A person who may see it is told why they may not judge it. A key's scopes are no ladder: this one alone is enough.
   const seen = ctx.principal.kind === "human_session" ? "jobs:read" : RIGHT;
   const row = await findComparison(ctx, comparisonId, seen);
-  await access.project(ctx, row.project_id, RIGHT);
+  await access.authorize(ctx, RIGHT, { projectId: row.project_id });
   if (row.decision) return judgedBefore(ctx, row, verdict);
   const status = statusOf(row.entries.map((entry) => entry.status));
   if (status === "running")

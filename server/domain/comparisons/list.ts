@@ -15,7 +15,7 @@ export async function list(
   projectId: string,
   { cursor, limit, status, capabilityKey, judged }: ListComparisons,
 ): Promise<ComparisonPage> {
-  const project = await access.project(ctx, projectId, "jobs:read");
+  const project = await access.authorize(ctx, "jobs:read", { projectId });
   if (cursor !== undefined && !Cursor.safeParse(cursor).success)
     throw new ValidationFault([
       {
@@ -45,7 +45,7 @@ export async function list(
       capabilityKey ?? null,
       judged ?? null,
       TERMINAL,
-      access.scopeOf(ctx, "jobs:read").environment,
+      access.authorize(ctx, "jobs:read", "rows").environment,
     ],
   });
   const page = rows.slice(0, limit);

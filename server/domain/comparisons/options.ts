@@ -13,7 +13,7 @@ export async function options(
   projectId?: string,
 ): Promise<CompetitorOptions> {
   const capability = getCapability(capabilityKey);
-  const project = await access.project(ctx, projectId, "capabilities:run");
+  const project = await access.authorize(ctx, "capabilities:run", { projectId });
   const isDurable = capability.modes.includes("job_async");
   const connections = await connectionsOf({ id: project.id, environment: project.environment });
   const targets = isDurable ? executionTargets(capability, connections).targets : [];

@@ -47,7 +47,7 @@ export type ComparisonRow = {
 
 /** The comparison of this id with its entries in their order, where the caller may see it; else NotFound. */
 export async function findComparison(ctx: Ctx, comparisonId: string, right: Scope): Promise<ComparisonRow> {
-  const scope = access.scopeOf(ctx, right);
+  const scope = access.authorize(ctx, right, "rows");
   const { rows } = await pool.query<ComparisonRow>({
     name: "find-comparison",
     text: `SELECT comparison.*, (

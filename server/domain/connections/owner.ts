@@ -24,7 +24,7 @@ export async function placeOf(
   least: Role,
 ): Promise<{ organizationId: string; projectId: string | null }> {
   if (projectId) {
-    const project = await access.project(ctx, projectId, "jobs:read");
+    const project = await access.authorize(ctx, "jobs:read", { projectId });
     requireRoleIn(ctx, project.organizationId, least);
     return { organizationId: project.organizationId, projectId: project.id };
   }

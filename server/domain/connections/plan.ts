@@ -37,7 +37,7 @@ export async function plan(ctx: Ctx, request: OnboardingRequest): Promise<Onboar
 }
 
 async function requireEnvironment(ctx: Ctx, projectId: string, environment: string): Promise<void> {
-  const { environments } = await access.project(ctx, projectId, "jobs:read");
+  const { environments } = await access.authorize(ctx, "jobs:read", { projectId });
   if (environments.includes(environment)) return;
   const msg = `The project has no environment ${environment}.`;
   throw new ValidationFault([{ loc: ["body", "environment"], msg, type: "value_error" }]);

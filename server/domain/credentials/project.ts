@@ -9,7 +9,7 @@ import { credentialsOf, toCredential } from "./rows";
 
 /** What a project is connected to, newest first; to admins also what else their organization has connected. */
 export async function projectConnections(ctx: Ctx, projectId: string): Promise<ProjectConnections> {
-  const { id, organizationId } = await access.project(ctx, projectId, "jobs:read");
+  const { id, organizationId } = await access.authorize(ctx, "jobs:read", { projectId });
   const role = roleIn(ctx, organizationId);
   const canChange = role !== null && isAtLeast(role, "admin");
   const all = (await credentialsOf(organizationId)).map(toCredential);
@@ -32,7 +32,7 @@ export async function connectProject(
   );
   const organizationId = rows[0]?.organization_id;
   if (!organizationId || !roleIn(ctx, organizationId)) fail("NotFound", "There is no such project.");
-  const project = await access.project(ctx, project_id, "jobs:read");
+  const project = await access.authorize(ctx, "jobs:read", { projectId: project_id });
   const named = [...new Set(environments ?? project.environments)];
   const places = named.map((environment) => ({ projectId: project.id, environment }));
   return createCredential(ctx, organizationId, input, places);

@@ -99,9 +99,10 @@ export async function requireMayChange(ctx: Ctx, organizationId: string): Promis
     requireRoleIn(ctx, organizationId, "admin");
     return;
   }
-  access.requireScope(ctx, "credentials:write");
+  access.authorize(ctx, "credentials:write");
   if (principal.organizationId !== organizationId) fail("NotFound", "There is no such organization.");
-  if (principal.projectId !== null) await access.project(ctx, principal.projectId, "credentials:write");
+  if (principal.projectId !== null)
+    await access.authorize(ctx, "credentials:write", { projectId: principal.projectId });
 }
 
 /** Secrets are given by people, and by the system's own command, which a person types. */

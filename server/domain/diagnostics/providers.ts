@@ -31,7 +31,7 @@ export async function providerDiagnostics(
   ctx: Ctx,
   place: { projectId?: string | undefined; environment?: string | undefined },
 ): Promise<ProviderDiagnostics> {
-  access.requireScope(ctx, "diagnostics:read");
+  access.authorize(ctx, "diagnostics:read");
   const viewer = await viewerOf(ctx, place);
   const decision = await accessDecisionFor(ctx, getCapability(IMAGES), viewer);
   const { organizationId } = viewer;

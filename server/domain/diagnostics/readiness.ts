@@ -24,7 +24,7 @@ type Asked = {
  * A key that names no project gets the check that says so, not an error.
  */
 export async function readiness(ctx: Ctx, { capabilities, ...place }: Asked): Promise<Readiness> {
-  access.requireScope(ctx, "diagnostics:read");
+  access.authorize(ctx, "diagnostics:read");
   const viewer = await viewerOf(ctx, place);
   const asked = await Promise.all(
     [...new Set(capabilities)].map(async (key): Promise<Readiness["capabilities"][number]> => {

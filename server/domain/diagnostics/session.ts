@@ -14,7 +14,7 @@ export async function session(ctx: Ctx): Promise<SessionDiagnostics> {
       "AuthorizationFailed",
       "Session diagnostics need an API key. Send one as Authorization: Bearer cap_…",
     );
-  access.requireScope(ctx, "diagnostics:read");
+  access.authorize(ctx, "diagnostics:read");
   const { rows } = await pool.query<{ expires_at: Date | null }>(
     "SELECT expires_at FROM api_key WHERE id = $1 AND organization_id = $2",
     [principal.id, principal.organizationId],

@@ -23,7 +23,7 @@ export type Upload = {
  * memory; an upload that is too long, empty or cut off leaves nothing behind.
  */
 export async function storeArtifact(ctx: Ctx, upload: Upload, query: UploadQuery): Promise<StoredArtifact> {
-  const project = await access.project(ctx, query.projectId, "capabilities:run");
+  const project = await access.authorize(ctx, "capabilities:run", { projectId: query.projectId });
   const declared = Number(upload.contentLength ?? Number.NaN);
   const boundary = boundaryOf(upload.contentType);
   // What stands around the file in a multipart body does not count; the file is measured while it is read.
@@ -106,7 +106,7 @@ export type FoundArtifact = {
  * somebody else's as for none; Gone where its bytes were removed.
  */
 export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundArtifact> {
-  const scope = access.ownScopeOf(ctx, "jobs:read");
+  const scope = access.authorize(ctx, "jobs:read", "made rows");
   const { rows } = await pool.query<FoundArtifact & { is_blind: boolean; place: number | null }>(
     `SELECT artifact.id, artifact.project_id, media_type, sha256, byte_length, filename, pruned_at,
        maker.job_id IS NOT NULL AS is_blind, maker.place

@@ -21,7 +21,7 @@ export async function storePayload(
   input: Record<string, Json>,
   projectId: string | undefined,
 ): Promise<StoredPayload> {
-  const project = await access.project(ctx, projectId, "capabilities:run");
+  const project = await access.authorize(ctx, "capabilities:run", { projectId });
   const now = ctx.now();
   const id = newId("payload");
   const content = canonicalText(input);

@@ -72,7 +72,7 @@ export async function pauseForApproval(
 ): Promise<boolean> {
   const job = await readJob(held.jobId);
   if (!job) return false;
-  const project = await access.project(ctx, job.project_id, "jobs:write");
+  const project = await access.authorize(ctx, "jobs:write", { projectId: job.project_id });
   const now = ctx.now();
   const deadlineAt = new Date(now.getTime() + APPROVAL_MS);
   const { estimatedMicros, maximumMicros } = await figuresOfWait(job);
@@ -112,7 +112,7 @@ async function figuresOfWait(job: JobRow): Promise<{ estimatedMicros: Micros; ma
 
 /** May this caller decide about this job? Throws the refusal. */
 export async function requireDecider(ctx: Ctx, job: JobRow, feature: PlanFeature): Promise<void> {
-  const project = await access.project(ctx, job.project_id, "approvals:write");
+  const project = await access.authorize(ctx, "approvals:write", { projectId: job.project_id });
   requireFeature(project, feature);
   if (!job.approval?.isDifferentApproverRequired && !wantsSecondPerson(project)) return;
   const person = personBehind(ctx.principal);

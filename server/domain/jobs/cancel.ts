@@ -14,7 +14,7 @@ import { transition } from "./transitions/moves";
  */
 export async function cancel(ctx: Ctx, jobId: string): Promise<Job> {
   const job = await findJob(ctx, jobId, "jobs:write");
-  requireFeature(await access.projectToStop(ctx, job.project_id, "jobs:write"), "cancel");
+  requireFeature(await access.authorize(ctx, "jobs:cancel", { projectId: job.project_id }), "cancel");
   const now = ctx.now();
   if (job.status === "queued" || job.status === "awaiting_approval" || job.status === "needs_attention") {
     await endIdle(ctx, job, await attemptOf(job), { to: "canceled", code: null, message: null });

@@ -53,7 +53,7 @@ async function mayStillRead(ctx: Ctx, job: Followed, right: Scope): Promise<bool
   const principal = await ctx.whoNow();
   if (!principal) return false;
   try {
-    const scope = access.ownScopeOf({ ...ctx, principal }, right);
+    const scope = access.authorize({ ...ctx, principal }, right, "made rows");
     return (
       (scope.organizationIds === null || scope.organizationIds.includes(job.organization_id)) &&
       (scope.projectId === null || scope.projectId === job.project_id) &&

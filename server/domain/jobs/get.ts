@@ -18,7 +18,7 @@ export async function idOfKey(
   projectId: string,
   { operation, key }: { operation: Kind; key: string },
 ): Promise<string | null> {
-  const project = await access.projectInPath(ctx, projectId, "jobs:read");
+  const project = await access.authorize(ctx, "jobs:read", { projectInPath: projectId });
   const first = await firstOfKey({ projectId: project.id, operation, key });
   return first?.id ?? null;
 }

@@ -77,8 +77,8 @@ function toPage(rows: Listed[], limit: number): JobPage {
 
 /** The jobs of a project that the caller may see, newest first, by keyset: ids sort by time. Lines never carry prompts or error messages. */
 export async function history(ctx: Ctx, projectId: string, query: ListProjectJobs): Promise<JobPage> {
-  const project = await access.projectInPath(ctx, projectId, "jobs:read");
-  const { environment } = access.scopeOf(ctx, "jobs:read");
+  const project = await access.authorize(ctx, "jobs:read", { projectInPath: projectId });
+  const { environment } = access.authorize(ctx, "jobs:read", "rows");
   const cursor = readCursor(query.cursor);
   const rows = await withTenant(project.id, (tx) =>
     tx.job.findMany({
@@ -109,7 +109,7 @@ export async function mine(
   ctx: Ctx,
   query: { limit: number; cursor?: string | undefined; tag?: string[] | undefined },
 ): Promise<JobPage> {
-  const scope = access.scopeOf(ctx, "jobs:read");
+  const scope = access.authorize(ctx, "jobs:read", "rows");
   const cursor = readCursor(query.cursor);
   const rows = await prisma.job.findMany({
     where: {

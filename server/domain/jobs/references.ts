@@ -32,8 +32,8 @@ type Row = {
  * whose content is gone.
  */
 export async function references(ctx: Ctx, projectId: string, query: ListReferences): Promise<ReferencePage> {
-  const project = await access.projectInPath(ctx, projectId, "jobs:read");
-  const { environment } = access.scopeOf(ctx, "jobs:read");
+  const project = await access.authorize(ctx, "jobs:read", { projectInPath: projectId });
+  const { environment } = access.authorize(ctx, "jobs:read", "rows");
   const cursor = query.cursor === undefined ? null : readCursor(query.cursor);
   // The choice of one output is the job's primaryArtifactId, as a condition on rows.
   const { rows } = await pool.query<Row>({

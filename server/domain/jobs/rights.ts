@@ -15,12 +15,12 @@ export async function rights(ctx: Ctx, jobId: string): Promise<JobRights> {
   const [cancel, decision, retry] = await Promise.all([
     canStop && job.status !== "canceling"
       ? refusalOf(async () =>
-          requireFeature(await access.projectToStop(ctx, job.project_id, "jobs:write"), "cancel"),
+          requireFeature(await access.authorize(ctx, "jobs:cancel", { projectId: job.project_id }), "cancel"),
         )
       : "",
     decisionRights(ctx, job),
     job.operation === "jobs" && !job.is_blind && isNewKeySafe(job, await attemptOf(job))
-      ? refusalOf(() => access.project(ctx, job.project_id, "capabilities:run"))
+      ? refusalOf(() => access.authorize(ctx, "capabilities:run", { projectId: job.project_id }))
       : "",
   ]);
   return {

@@ -231,7 +231,7 @@ export type JobParts = {
  * same NotFound.
  */
 export async function findJob(ctx: Ctx, jobId: string, right: Scope = "jobs:read"): Promise<JobRow> {
-  const scope = access.ownScopeOf(ctx, right);
+  const scope = access.authorize(ctx, right, "made rows");
   const { rows } = await pool.query<JobRow>({
     name: "find-job",
     text: `SELECT * FROM job WHERE id = $1
@@ -304,7 +304,7 @@ export async function findWholeJob(
   jobId: string,
   right: Scope = "jobs:read",
 ): Promise<{ job: JobRow; parts: JobParts }> {
-  const row = await readWhole({ jobId, ...access.ownScopeOf(ctx, right) });
+  const row = await readWhole({ jobId, ...access.authorize(ctx, right, "made rows") });
   if (!row) return noSuchJob();
   // How a provider treats the account is not for who uses the product of its owner.
   const isOfAccount = ctx.principal.kind !== "panel_session";

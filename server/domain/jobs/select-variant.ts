@@ -10,7 +10,7 @@ import { artifactsOf, findJob } from "./rows";
 /** Names the variant to keep; the choice may change any time and is told as an event. */
 export async function selectVariant(ctx: Ctx, jobId: string, choice: { artifactId: string }): Promise<Job> {
   const job = await findJob(ctx, jobId, "jobs:write");
-  await access.project(ctx, job.project_id, "jobs:write");
+  await access.authorize(ctx, "jobs:write", { projectId: job.project_id });
   if (job.status !== "succeeded")
     fail("JobNotFinished", "A variant can be selected only after the job has succeeded.", {
       status: job.status,

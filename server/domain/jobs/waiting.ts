@@ -15,7 +15,7 @@ export async function listWaiting(
   ctx: Ctx,
   projectId: string,
 ): Promise<{ items: WaitingJob[]; count: number }> {
-  const project = await access.projectInPath(ctx, projectId, "jobs:read");
+  const project = await access.authorize(ctx, "jobs:read", { projectInPath: projectId });
   const { rows } = await pool.query<JobRow>(
     `SELECT * FROM job WHERE project_id = $1 AND status = 'awaiting_approval'
      ORDER BY approval_deadline_at, id LIMIT $2`,
@@ -48,7 +48,7 @@ export async function listWaiting(
 
 /** How many jobs of a project wait for a person. */
 export async function countWaiting(ctx: Ctx, projectId: string): Promise<number> {
-  return count((await access.projectInPath(ctx, projectId, "jobs:read")).id);
+  return count((await access.authorize(ctx, "jobs:read", { projectInPath: projectId })).id);
 }
 
 async function count(projectId: string): Promise<number> {

@@ -4,7 +4,7 @@ import type { Ctx } from "@/server/domain/ctx";
 
 /** What one of a project's callers is called: of its organization's keys and people, and of nobody else's. */
 export async function nameOfCaller(ctx: Ctx, projectId: string, principalId: string): Promise<string | null> {
-  const { organizationId } = await access.project(ctx, projectId, "jobs:read");
+  const { organizationId } = await access.authorize(ctx, "jobs:read", { projectId });
   const { rows } = await pool.query<{ name: string }>(
     `SELECT name FROM api_key WHERE id = $1 AND organization_id = $2
      UNION ALL SELECT email FROM user_account person WHERE id = $1

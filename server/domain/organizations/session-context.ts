@@ -13,7 +13,7 @@ export async function sessionContext(ctx: Ctx, projectId?: string): Promise<Sess
   if (principal.kind !== "service_principal" && principal.kind !== "human_session")
     fail("AuthorizationFailed", `A ${principal.kind} has no session. Sign in or use an API key.`);
   const named = projectId ?? (principal.kind === "service_principal" ? principal.projectId : null);
-  const inUse = named ? await access.project(ctx, named, "diagnostics:read") : null;
+  const inUse = named ? await access.authorize(ctx, "diagnostics:read", { projectId: named }) : null;
   const organizationIds =
     principal.kind === "service_principal" ? [principal.organizationId] : [...principal.memberships.keys()];
   return withSystem(async (tx) => {

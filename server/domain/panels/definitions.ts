@@ -104,10 +104,10 @@ async function placeOf(
   const { principal } = ctx;
   const bound = principal.kind === "service_principal" ? principal.projectId : null;
   if (wanted ?? bound) {
-    const project = await access.project(ctx, wanted ?? bound, MAKE);
+    const project = await access.authorize(ctx, MAKE, { projectId: wanted ?? bound });
     return { organizationId: project.organizationId, projectId: project.id };
   }
-  const allowed = access.scopeOf(ctx, MAKE).organizationIds ?? [];
+  const allowed = access.authorize(ctx, MAKE, "rows").organizationIds ?? [];
   const [only, ...others] = organizationId ? allowed.filter((id) => id === organizationId) : allowed;
   if (!only)
     return fail(
@@ -128,8 +128,8 @@ export async function listDefinitions(
   ctx: Ctx,
   query: { projectId?: string | undefined; includeArchived?: boolean },
 ): Promise<{ definitions: PanelDefinition[] }> {
-  const project = query.projectId ? await access.project(ctx, query.projectId, LOOK) : null;
-  const scope = access.scopeOf(ctx, LOOK);
+  const project = query.projectId ? await access.authorize(ctx, LOOK, { projectId: query.projectId }) : null;
+  const scope = access.authorize(ctx, LOOK, "rows");
   const rows = await readDefinitions(
     pool,
     `${VISIBLE} AND ($3::text IS NULL OR d.organization_id = $3) AND ($4 OR d.status <> 'archived') ORDER BY d.id DESC`,
@@ -144,7 +144,7 @@ export async function listDefinitions(
 }
 
 export async function getDefinition(ctx: Ctx, definitionId: string): Promise<PanelDefinition> {
-  const scope = access.scopeOf(ctx, LOOK);
+  const scope = access.authorize(ctx, LOOK, "rows");
   const [row] = await readDefinitions(pool, `${VISIBLE} AND d.id = $3`, [
     scope.organizationIds,
     scope.projectId,
@@ -200,7 +200,7 @@ const contentOf = (row: DefinitionRow, patch: PanelDefinitionPatch): Content => 
 
 /** One that the caller sees and may change: of its project, or with a right in the whole organization. */
 async function mayChange(ctx: Ctx, definitionId: string): Promise<DefinitionRow> {
-  const scope = access.scopeOf(ctx, toChange(ctx));
+  const scope = access.authorize(ctx, toChange(ctx), "rows");
   const [row] = await readDefinitions(pool, `${VISIBLE} AND d.id = $3`, [
     scope.organizationIds,
     scope.projectId,
@@ -208,10 +208,10 @@ async function mayChange(ctx: Ctx, definitionId: string): Promise<DefinitionRow>
   ]);
   if (!row) return noSuchDefinition();
   if (row.project_id) {
-    await access.project(ctx, row.project_id, MAKE);
+    await access.authorize(ctx, MAKE, { projectId: row.project_id });
     return row;
   }
-  const allowed = access.scopeOf(ctx, MAKE).organizationIds;
+  const allowed = access.authorize(ctx, MAKE, "rows").organizationIds;
   if (scope.projectId !== null || !(allowed?.includes(row.organization_id) ?? true))
     fail(
       "AuthorizationFailed",

@@ -17,7 +17,7 @@ export async function listSessions(
   projectId: string,
   query: ListPanelSessions,
 ): Promise<PanelSessionPage> {
-  const project = await access.project(ctx, projectId, LOOK);
+  const project = await access.authorize(ctx, LOOK, { projectId });
   const now = ctx.now();
   const rows = await readSessions(
     pool,

@@ -28,7 +28,7 @@ const invalid = (field: (string | number)[], msg: string, type = "value_error"):
  * the answer and nowhere else. Its cap of money is a ceiling of its own, which the statement that admits its jobs holds.
  */
 export async function createSession(ctx: Ctx, input: PanelSessionCreate): Promise<NewPanelSession> {
-  const project = await access.project(ctx, input.projectId, MAKE);
+  const project = await access.authorize(ctx, MAKE, { projectId: input.projectId });
   requireGiven(ctx);
   await refuseEscape(ctx, project.organizationId);
   const place = { projectId: project.id, environment: input.environment };
@@ -82,7 +82,7 @@ export async function createSession(ctx: Ctx, input: PanelSessionCreate): Promis
 
 /** Nobody hands out what they do not hold: a session runs, reads and cancels. */
 export function requireGiven(ctx: Ctx): void {
-  for (const right of [MAKE, "jobs:read", "jobs:write"] as const) access.requireScope(ctx, right);
+  for (const right of [MAKE, "jobs:read", "jobs:write"] as const) access.authorize(ctx, right);
 }
 
 export const actOn = (project: { id: string; organizationId: string }, subject: string) => ({
@@ -169,7 +169,7 @@ const VISIBLE = `($1::text[] IS NULL OR s.organization_id = ANY($1)) AND ($2::te
 
 /** A session of the caller's projects; somebody else's and none at all are the same NotFound. */
 async function findSession(ctx: Ctx, sessionId: string, right: Scope): Promise<SessionRow> {
-  const scope = access.scopeOf(ctx, right);
+  const scope = access.authorize(ctx, right, "rows");
   const [row] = await readSessions(pool, `${VISIBLE} AND s.id = $3`, [
     scope.organizationIds,
     scope.projectId,
@@ -201,6 +201,6 @@ export async function revokeSession(ctx: Ctx, sessionId: string): Promise<PanelS
 /** A session that the caller sees, in a project where they may make one. */
 export async function mayChange(ctx: Ctx, sessionId: string): Promise<SessionRow> {
   const row = await findSession(ctx, sessionId, toChange(ctx));
-  await access.project(ctx, row.project_id, MAKE);
+  await access.authorize(ctx, MAKE, { projectId: row.project_id });
   return row;
 }

@@ -27,7 +27,7 @@ const NAMES = Object.keys(PROBES) as PinChoice["sampling"]; // its own keys
 
 /** Every pin that a project may write, with what it can say: of its own accounts' models too, those ready to run first. */
 export async function choices(ctx: Ctx, projectId: string): Promise<PinChoice[]> {
-  const project = await access.project(ctx, projectId, "jobs:read");
+  const project = await access.authorize(ctx, "jobs:read", { projectId });
   const connections = await connectionsOf(project);
   const found = pinnable()
     .filter(({ name }) => name !== SANDBOX || isSandboxOn)

@@ -111,7 +111,7 @@ function fromRow({ body, hash, signature, key_id, payloads, corrections }: Whole
  * it runs.
  */
 export async function get(ctx: Ctx, receiptId: string): Promise<PinnedRecord> {
-  const scope = access.ownScopeOf(ctx, READ);
+  const scope = access.authorize(ctx, READ, "made rows");
   const record = await wholeRecord({ receiptId, ...scope });
   if (record) return record;
   const { rows } = await pool.query<Pick<PinnedRow, "status">>({
@@ -135,7 +135,7 @@ export async function list(
   ctx: Ctx,
   { projectId, bulkId, limit, cursor }: z.output<typeof ListPinned>,
 ): Promise<PinnedPage> {
-  const project = await access.project(ctx, projectId, READ);
+  const project = await access.authorize(ctx, READ, { projectId });
   if (cursor !== undefined && !z.safeParse(Cursor, cursor).success)
     throw new ValidationFault([
       {
@@ -144,7 +144,7 @@ export async function list(
         type: "value_error",
       },
     ]);
-  const { environment } = access.scopeOf(ctx, READ);
+  const { environment } = access.authorize(ctx, READ, "rows");
   const { rows } = await pool.query<{ id: string; body: string }>(
     `SELECT record.id, record.body FROM pinned_record record
      WHERE record.project_id = $1 AND ($2::text IS NULL OR record.id < $2)

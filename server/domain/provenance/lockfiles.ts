@@ -38,7 +38,7 @@ export async function getLockfile(ctx: Ctx, receiptId: string): Promise<Lockfile
 }
 
 async function isOfJob(ctx: Ctx, receiptId: string): Promise<boolean> {
-  const scope = access.ownScopeOf(ctx, READ);
+  const scope = access.authorize(ctx, READ, "made rows");
   const { rowCount } = await pool.query(
     `SELECT FROM receipt JOIN job ON job.id = receipt.job_id WHERE receipt.id = $1
        AND ($2::text[] IS NULL OR job.organization_id = ANY($2)) AND ($3::text IS NULL OR job.project_id = $3)
@@ -53,7 +53,7 @@ async function isOfJob(ctx: Ctx, receiptId: string): Promise<boolean> {
  * today. What was changed in it is named.
  */
 export async function verifyLockfile(ctx: Ctx, raw: JsonObject): Promise<LockfileVerification> {
-  access.scopeOf(ctx, READ);
+  access.authorize(ctx, READ, "rows");
   const parsed = Lockfile.safeParse(raw, { reportInput: true });
   if (!parsed.success) throw new ValidationFault(toIssues(parsed.error));
   const record = await recordOf(ctx, parsed.data.receiptId);

@@ -18,8 +18,8 @@ export const READ = "jobs:read";
  * another environment than the key's and none at all are refused alike, at their place in the list.
  */
 export async function createManifest(ctx: Ctx, request: ManifestRequest): Promise<Manifest> {
-  const project = await access.project(ctx, projectIdOf(request), "provenance:write");
-  const { environment } = access.scopeOf(ctx, "provenance:write");
+  const project = await access.authorize(ctx, "provenance:write", { projectId: projectIdOf(request) });
+  const { environment } = access.authorize(ctx, "provenance:write", "rows");
   const lines = await linesOf(project.id, environment, request.receiptIds);
   const body: { [member: string]: Json } = {
     schemaVersion: "service.manifest.v1",
@@ -95,7 +95,7 @@ const toManifest = ({ body, hash, ...signed }: Sealed): Manifest => ({
 
 /** The manifest as it was sealed. Somebody else's and none at all are the same NotFound. */
 export async function getManifest(ctx: Ctx, manifestId: string): Promise<Manifest> {
-  const scope = access.ownScopeOf(ctx, READ);
+  const scope = access.authorize(ctx, READ, "made rows");
   const { rows } = await pool.query<Sealed>({
     name: "manifest-by-id",
     text: `SELECT body, hash, signature, key_id AS "keyId" FROM manifest WHERE id = $1
@@ -113,7 +113,7 @@ export async function listManifests(
   ctx: Ctx,
   { projectId, limit, cursor }: z.output<typeof ListManifests>,
 ): Promise<z.output<typeof ManifestPage>> {
-  const project = await access.project(ctx, projectId, READ);
+  const project = await access.authorize(ctx, READ, { projectId });
   if (cursor !== undefined && !z.safeParse(Cursor, cursor).success)
     throw new ValidationFault([
       {

@@ -70,8 +70,8 @@ async function readPage(
   { projectId, status, cursor, limit }: z.output<typeof ListRequests>,
 ): Promise<RequestBrief[]> {
   const scope = projectId
-    ? { organizationIds: null, projectId: (await access.project(ctx, projectId, READ)).id }
-    : access.scopeOf(ctx, READ);
+    ? { organizationIds: null, projectId: (await access.authorize(ctx, READ, { projectId })).id }
+    : access.authorize(ctx, READ, "rows");
   const { rows } = await pool.query<RequestBrief>(
     `SELECT ${BRIEF}
      WHERE ($1::text[] IS NULL OR request.organization_id = ANY($1)) AND ($2::text IS NULL OR request.project_id = $2)

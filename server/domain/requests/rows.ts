@@ -127,14 +127,14 @@ export const WRITE = "requests:write";
 
 /** A request the caller may read, operators each; anybody else's and none at all are the same NotFound. */
 export function findRequest(ctx: Ctx, requestId: string): Promise<RequestWhole> {
-  return findWithin(isOperator(ctx) ? EVERYTHING : access.scopeOf(ctx, READ), requestId);
+  return findWithin(isOperator(ctx) ? EVERYTHING : access.authorize(ctx, READ, "rows"), requestId);
 }
 
 /** Refuses who may not change a request: strangers do not find it, members who may only read are told so. */
 export async function requireWriter(ctx: Ctx, requestId: string): Promise<void> {
   const isPerson = ctx.principal.kind === "human_session";
-  const row = await findWithin(access.scopeOf(ctx, isPerson ? READ : WRITE), requestId);
-  await access.project(ctx, row.project_id, WRITE);
+  const row = await findWithin(access.authorize(ctx, isPerson ? READ : WRITE, "rows"), requestId);
+  await access.authorize(ctx, WRITE, { projectId: row.project_id });
 }
 
 async function findWithin(scope: ReadScope, requestId: string): Promise<RequestWhole> {

@@ -14,7 +14,7 @@ export async function listPayable(
   ctx: Ctx,
   projectId: string,
 ): Promise<{ items: WaitingCommission[]; count: number }> {
-  const project = await access.projectInPath(ctx, projectId, READ);
+  const project = await access.authorize(ctx, READ, { projectInPath: projectId });
   const now = ctx.now();
   const found = await readQuotes(
     pool,
@@ -68,7 +68,7 @@ async function askedBy(quotes: CommissionQuoteWhole[]): Promise<Map<string, Abou
 
 /** How many commission quotes of a project can be paid now. */
 export async function countPayable(ctx: Ctx, projectId: string): Promise<number> {
-  return count((await access.projectInPath(ctx, projectId, READ)).id, ctx.now());
+  return count((await access.authorize(ctx, READ, { projectInPath: projectId })).id, ctx.now());
 }
 
 async function count(projectId: string, now: Date): Promise<number> {

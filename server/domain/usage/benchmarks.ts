@@ -78,7 +78,7 @@ async function projectOf(ctx: Ctx, named: string | undefined): Promise<string | 
   const { principal } = ctx;
   const bound = principal.kind === "service_principal" ? principal.projectId : null;
   if (named === undefined && bound === null) return null;
-  return (await access.project(ctx, named, "jobs:read")).id;
+  return (await access.authorize(ctx, "jobs:read", { projectId: named })).id;
 }
 
 type Coverage = CapabilityBenchmarks["coverage"];

@@ -26,7 +26,7 @@ type CostRow = {
  * comparison that nobody has judged, and told with it.
  */
 export async function cost(ctx: Ctx, executionId: string): Promise<ExecutionCost | null> {
-  const scope = access.scopeOf(ctx, "jobs:read");
+  const scope = access.authorize(ctx, "jobs:read", "rows");
   const { rows } = await pool.query<CostRow>({
     name: "cost-of",
     text: `SELECT execution.status, provider, execution.billing_mode, estimated_micros, actual_micros, hold.state AS hold_state,

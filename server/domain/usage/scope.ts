@@ -21,12 +21,12 @@ export async function usageScope(
   ctx: Ctx,
   named: { projectId?: string | undefined; organizationId?: string | undefined },
 ): Promise<UsageScope> {
-  access.requireScope(ctx, "billing:read");
+  access.authorize(ctx, "billing:read");
   const { principal } = ctx;
   const bound = principal.kind === "service_principal" ? principal.projectId : null;
   const projectId = named.projectId ?? bound;
   const organizationId = projectId
-    ? (await access.project(ctx, projectId, "billing:read")).organizationId
+    ? (await access.authorize(ctx, "billing:read", { projectId })).organizationId
     : organizationOf(ctx, named.organizationId);
   if (named.organizationId && named.organizationId !== organizationId) return denied();
   const { rows } = await pool.query<{ organization: string; id: string | null; name: string }>(

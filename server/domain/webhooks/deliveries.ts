@@ -13,7 +13,9 @@ import { DELIVERY, type DeliveryRow, toDelivery, visibleEndpoints } from "./rows
 /** Deliveries to the endpoints the caller may see, newest first. Lines never carry what was sent. */
 export async function deliveries(ctx: Ctx, query: ListDeliveries): Promise<DeliveryPage> {
   const visible = visibleEndpoints(ctx, "jobs:read", 1);
-  const project = query.projectId ? await access.project(ctx, query.projectId, "jobs:read") : null;
+  const project = query.projectId
+    ? await access.authorize(ctx, "jobs:read", { projectId: query.projectId })
+    : null;
   const { rows } = await pool.query<DeliveryRow>(
     `SELECT ${DELIVERY} FROM delivery JOIN delivery_endpoint endpoint ON endpoint.id = delivery.endpoint_id
      WHERE ${visible.condition}

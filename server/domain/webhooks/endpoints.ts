@@ -67,7 +67,9 @@ export async function listEndpoints(
   query: { projectId?: string | undefined },
 ): Promise<DeliveryEndpointList> {
   const visible = visibleEndpoints(ctx, "jobs:read", 1);
-  const project = query.projectId ? await access.project(ctx, query.projectId, "jobs:read") : null;
+  const project = query.projectId
+    ? await access.authorize(ctx, "jobs:read", { projectId: query.projectId })
+    : null;
   const { rows } = await pool.query<EndpointRow>(
     `SELECT endpoint.* FROM delivery_endpoint endpoint WHERE ${visible.condition}
        AND ($4::text IS NULL OR endpoint.project_id = $4 OR (endpoint.project_id IS NULL AND endpoint.organization_id = $5))
@@ -190,10 +192,10 @@ async function ownerOf(ctx: Ctx, input: CreateDeliveryEndpoint): Promise<Owner> 
         },
       ]);
     }
-    const project = await access.project(ctx, input.projectId, "webhooks:write");
+    const project = await access.authorize(ctx, "webhooks:write", { projectId: input.projectId });
     return { organizationId: project.organizationId, projectId: project.id };
   }
-  const allowed = access.scopeOf(ctx, "webhooks:write").organizationIds ?? [];
+  const allowed = access.authorize(ctx, "webhooks:write", "rows").organizationIds ?? [];
   if (input.organizationId && !allowed.includes(input.organizationId))
     fail("AuthorizationFailed", "You have no access to that organization. Check the organization id.");
   const [only, ...others] = input.organizationId ? [input.organizationId] : allowed;

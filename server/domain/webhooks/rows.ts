@@ -51,7 +51,7 @@ export function visibleEndpoints(
   right: Scope,
   first: number,
 ): { condition: string; values: unknown[] } {
-  const { organizationIds, projectId } = access.scopeOf(ctx, right);
+  const { organizationIds, projectId } = access.authorize(ctx, right, "rows");
   const isKey = ctx.principal.kind === "service_principal";
   return {
     condition: `($${first}::text[] IS NULL OR endpoint.organization_id = ANY($${first}))

@@ -14,7 +14,7 @@ import { findBulk, isOver } from "./rows";
  */
 export async function cancelBulk(ctx: Ctx, bulkId: string): Promise<PinnedBulk> {
   const bulk = await findBulk(ctx, bulkId, RUN);
-  requireFeature(await access.projectToStop(ctx, bulk.project_id, RUN), "cancel");
+  requireFeature(await access.authorize(ctx, "pins:cancel", { projectId: bulk.project_id }), "cancel");
   const now = ctx.now();
   if (!isOver(bulk) && (await cancelItems(bulk.id, now))) await endBulk(bulk.id, now);
   const after = await viewBulk(ctx, bulkId, RUN);

@@ -63,8 +63,8 @@ export async function listBulks(
     cursor,
   }: { projectId?: string | undefined; limit: number; cursor?: string | undefined },
 ): Promise<z.output<typeof BulkPage>> {
-  const project = projectId === undefined ? null : await access.project(ctx, projectId, READ);
-  const scope = access.scopeOf(ctx, READ);
+  const project = projectId === undefined ? null : await access.authorize(ctx, READ, { projectId });
+  const scope = access.authorize(ctx, READ, "rows");
   const { rows } = await pool.query<BulkRow>({
     name: "list-bulks",
     text: `SELECT * FROM pinned_bulk

@@ -41,7 +41,7 @@ export const isOver = ({ status }: Pick<BulkRow, "status">) => status !== "accep
 
 /** The bulk of this id where the caller may see it with this right; somebody else's and none at all are the same NotFound. */
 export async function findBulk(ctx: Ctx, bulkId: string, right: Scope): Promise<BulkRow> {
-  const scope = access.ownScopeOf(ctx, right);
+  const scope = access.authorize(ctx, right, "made rows");
   const { rows } = await pool.query<BulkRow>({
     name: "find-bulk",
     text: `SELECT * FROM pinned_bulk WHERE id = $1
