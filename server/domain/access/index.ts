@@ -4,18 +4,6 @@ import { writeUses } from "./last-used";
 import { outputsOf } from "./outputs";
 import { admitOrigins, isPanelOrigin, panelHolder } from "./panels";
 import { isRecentKey, keyPrincipal } from "./principals";
-import {
-  environment,
-  ownScopeOf,
-  project,
-  projectAnyway,
-  projectInPath,
-  projectToStop,
-  requireScope,
-  scopeOf,
-  usable,
-  workplace,
-} from "./projects";
 import { devicePrincipal, sessionPrincipal } from "./sessions";
 
 export { type Admission, EVERYTHING, type OwnScope, type ProjectAccess, type ReadScope } from "./authorize";
@@ -30,17 +18,7 @@ export { securityOf } from "./security";
 /** Who asks and what they may: the one door to keys, sessions and the tenant boundary. */
 export const access = {
   authorize,
-  project,
-  projectAnyway,
-  projectToStop,
-  usable,
-  workplace,
-  projectInPath,
-  environment,
   outputsOf,
-  scopeOf,
-  ownScopeOf,
-  requireScope,
   keyPrincipal,
   isRecentKey,
   sessionPrincipal,
