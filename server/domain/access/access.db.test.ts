@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { pool, withSystem } from "@/server/db";
+import { DEFAULT_SCOPES } from "@/server/domain/ctx";
 import { createKey, revokeKey } from "@/server/domain/organizations";
 import { env } from "@/server/env";
 import { newId } from "@/server/ids";

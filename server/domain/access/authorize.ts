@@ -1,9 +1,19 @@
 import { pool } from "@/server/db";
-import type { Ctx } from "@/server/domain/ctx";
+import type { Ctx, Role } from "@/server/domain/ctx";
 import { Fault, fail } from "@/server/errors";
 import type { Json } from "@/server/step";
 import { remembered } from "./cache";
-import { isAllowed, type ProjectRight, type RepeatableRight, RIGHTS, type Rule } from "./rights";
+import {
+  isAllowed,
+  isAtLeast,
+  isRole,
+  type ProjectRight,
+  type RepeatableRight,
+  RIGHTS,
+  type Right,
+  type Rule,
+} from "./rights";
+import { isOperator, roleIn } from "./roles";
 
 /** A project the caller may use, with what admission needs of it. */
 export type ProjectAccess = {
@@ -31,6 +41,9 @@ type ProjectTarget =
   | Named
   /** A project and the environment in it, of which a key has its own only. */
   | { place: Named & { environment?: string | null | undefined } };
+
+type Target = "rows" | "made rows" | ProjectTarget | { projectInPath: string };
+type Organization = { organizationId: string };
 
 /** Whose rows a read may see. Null: no restriction of this kind. Rows without an environment, such as uploads, belong to their project. */
 export type ReadScope = {
@@ -61,8 +74,14 @@ export const EVERYTHING = {
  *   as for one that does not exist, for a role or scope that is too low, and for what is archived.
  * - `projectInPath`: the same, but NotFound (404) in place of AuthorizationFailed unless the key lacks the scope.
  *
+ * - An organization, with a role as the right: the caller's role there. NotFound (404) for strangers and keys, AuthorizationFailed
+ *   for a role that is too low. Operators count as owners.
+ * - `operator`: AuthorizationFailed for everyone but operators and the system.
+ *
  * AuthenticationFailed (401) for anonymous callers.
  */
+export function authorize(ctx: Ctx, right: "operator"): void;
+export function authorize(ctx: Ctx, right: Role, target: Organization): Role;
 export function authorize(ctx: Ctx, right: ProjectRight): void;
 export function authorize(ctx: Ctx, right: ProjectRight, target: "rows"): ReadScope;
 export function authorize(ctx: Ctx, right: ProjectRight, target: "made rows"): OwnScope;
@@ -72,16 +91,33 @@ export function authorize(
   right: Exclude<ProjectRight, RepeatableRight>,
   target: ProjectTarget | { projectInPath: string },
 ): Promise<ProjectAccess>;
-export function authorize(
-  ctx: Ctx,
-  right: ProjectRight,
-  target?: "rows" | "made rows" | ProjectTarget | { projectInPath: string },
-): unknown {
+export function authorize(ctx: Ctx, right: Right, target?: Target | Organization): unknown {
+  if (right === "operator") return requireOperator(ctx);
+  // The overloads say which targets a right takes.
+  if (isRole(right)) return requireRole(ctx, right, (target as Organization).organizationId);
+  return inProjects(ctx, right, target as Target | undefined);
+}
+
+function inProjects(ctx: Ctx, right: ProjectRight, target: Target | undefined): unknown {
   if (target === undefined) return requireScope(ctx, right);
   if (target === "rows") return rowsOf(ctx, right);
   if (target === "made rows") return madeRowsOf(ctx, right);
   if ("projectInPath" in target) return projectInPath(ctx, right, target.projectInPath);
   return "place" in target ? placeOf(ctx, right, target.place) : projectOf(ctx, right, target.projectId);
+}
+
+function requireOperator(ctx: Ctx): void {
+  if (!isOperator(ctx))
+    fail("AuthorizationFailed", "Only an operator of this installation can do this. Ask your operator.");
+}
+
+function requireRole(ctx: Ctx, least: Role, organizationId: string): Role {
+  const role = roleIn(ctx, organizationId) ?? fail("NotFound", "There is no such organization.");
+  if (!isAtLeast(role, least))
+    fail("AuthorizationFailed", `This needs the role ${least} in the organization. Ask an owner for it.`, {
+      role,
+    });
+  return role;
 }
 
 function requireScope({ principal }: Ctx, right: ProjectRight): void {

@@ -10,9 +10,9 @@ export { type Admission, EVERYTHING, type OwnScope, type ProjectAccess, type Rea
 export { MOST_STALE_MS, remembered } from "./cache";
 export { ACCESS_CHANGED, changeAccess, changeAccessBy, type Watch } from "./changes";
 export { isKeyText, isTokenText, keyPrefix, makeKeyText, makeTokenText } from "./key-text";
-export { isOperator, requireOperator } from "./operators";
 export { personBehind } from "./person";
 export { isAllowed, isAtLeast } from "./rights";
+export { isOperator, roleIn, visibleOrganizations } from "./roles";
 export { securityOf } from "./security";
 
 /** Who asks and what they may: the one door to keys, sessions and the tenant boundary. */

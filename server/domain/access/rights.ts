@@ -44,12 +44,20 @@ export const RIGHTS = {
 
 export type ProjectRight = keyof typeof RIGHTS;
 
+/**
+ * What `authorize` may be asked for: a right in a project; a role, which people have in an organization and keys have not; or
+ * to operate this installation.
+ */
+export type Right = ProjectRight | Role | "operator";
+
 /** The rights whose refusal in an archived project is returned. */
 export type RepeatableRight = {
   [Name in ProjectRight]: (typeof RIGHTS)[Name]["archived"] extends "later" ? Name : never;
 }[ProjectRight];
 
 const RANK: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 };
+
+export const isRole = (right: Right): right is Role => Object.hasOwn(RANK, right);
 
 /** Is this role as high as that one? */
 export function isAtLeast(role: Role, least: Role): boolean {

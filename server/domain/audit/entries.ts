@@ -1,6 +1,6 @@
 import type { AuditPage, ListAuditEntries } from "@/server/contract/audit";
 import { pool } from "@/server/db";
-import { requireOperator } from "@/server/domain/access";
+import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 
 type Row = {
@@ -16,7 +16,7 @@ type Row = {
 
 /** What was done to some things, latest first. For operators. */
 export async function entries(ctx: Ctx, { subjects, cursor, limit }: ListAuditEntries): Promise<AuditPage> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const { rows } = await pool.query<Row>(
     `SELECT entry.id, action, actor_id, actor_kind, address, entry.created_at,
        coalesce(person.email, key.prefix, actor_id) AS actor, coalesce(person.email, key.name) AS actor_name

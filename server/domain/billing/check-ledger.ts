@@ -1,5 +1,5 @@
 import { inTransaction } from "@/server/db";
-import { requireOperator } from "@/server/domain/access";
+import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 
 export type LedgerCheck = {
@@ -110,7 +110,7 @@ const PAYMENTS = `
  * say what ledger and holds say, all as of one moment. For operators; of one organization, or of all.
  */
 export async function checkLedger(ctx: Ctx, organizationId?: string): Promise<LedgerCheck> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   return inTransaction(async (client) => {
     await client.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
     const only = [organizationId ?? null];

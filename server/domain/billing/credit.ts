@@ -1,5 +1,5 @@
 import { inTransaction } from "@/server/db";
-import { requireOperator } from "@/server/domain/access";
+import { access } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { newId } from "@/server/ids";
@@ -13,7 +13,7 @@ export async function credit(
   ctx: Ctx,
   { organizationId, amountMicros, isTest, reason }: Credit,
 ): Promise<{ transactionId: string }> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const transactionId = newId("transaction");
   await inTransaction(async (client) => {
     await moveBalance(client, { organizationId, isTest, amountMicros, at: ctx.now() });

@@ -1,7 +1,7 @@
 import type { BudgetAlert, BudgetEnforcement, BudgetPeriod } from "@/server/contract/budgets";
 import { inTransaction, pool } from "@/server/db";
+import { visibleOrganizations } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { visibleOrganizations } from "@/server/domain/organizations";
 import { type Announcement, announce } from "@/server/domain/webhooks";
 
 type AlertRow = {

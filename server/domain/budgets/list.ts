@@ -1,7 +1,7 @@
 import type { BudgetCourse, BudgetView, ListBudgets } from "@/server/contract/budgets";
 import { pool } from "@/server/db";
+import { access, roleIn, visibleOrganizations } from "@/server/domain/access";
 import type { Ctx, Role } from "@/server/domain/ctx";
-import { requireRoleIn, roleIn, visibleOrganizations } from "@/server/domain/organizations";
 import { fail } from "@/server/errors";
 import { findOwner } from "./owner";
 import { type BudgetRow, COUNTS, HELD, readBudgets, toBudget, WITH_VEILED } from "./rows";
@@ -9,7 +9,7 @@ import { type BudgetRow, COUNTS, HELD, readBudgets, toBudget, WITH_VEILED } from
 /** Ceilings of the organizations the caller belongs to, with what counts now; of one of them, or of one project. */
 export async function list(ctx: Ctx, query: ListBudgets): Promise<{ items: BudgetView[] }> {
   if (query.projectId) await findOwner(ctx, { projectId: query.projectId }, "viewer");
-  if (query.organizationId) requireRoleIn(ctx, query.organizationId, "viewer");
+  if (query.organizationId) access.authorize(ctx, "viewer", { organizationId: query.organizationId });
   const rows = await readBudgets(
     ctx.now(),
     `($2::text[] IS NULL OR b.organization_id = ANY($2)) AND ($3::text IS NULL OR b.organization_id = $3)
@@ -23,7 +23,7 @@ export async function list(ctx: Ctx, query: ListBudgets): Promise<{ items: Budge
 export async function findBudget(ctx: Ctx, budgetId: string, least: Role): Promise<BudgetRow> {
   const [row] = await readBudgets(ctx.now(), "b.id = $2", [budgetId]);
   if (!row || !roleIn(ctx, row.organization_id)) fail("NotFound", "There is no such budget.");
-  requireRoleIn(ctx, row.organization_id, least);
+  access.authorize(ctx, least, { organizationId: row.organization_id });
   return row;
 }
 

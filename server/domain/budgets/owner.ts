@@ -1,7 +1,7 @@
 import type { BudgetOwner } from "@/server/contract/budgets";
 import { pool } from "@/server/db";
+import { access, roleIn } from "@/server/domain/access";
 import type { Ctx, Role } from "@/server/domain/ctx";
-import { requireRoleIn, roleIn } from "@/server/domain/organizations";
 import { fail, ValidationFault } from "@/server/errors";
 
 export type Owned = { organizationId: string; projectId: string | null; scope: string };
@@ -9,7 +9,7 @@ export type Owned = { organizationId: string; projectId: string | null; scope: s
 /** Whose ceiling it is, where the caller has this role in its organization; a stranger finds none. */
 export async function findOwner(ctx: Ctx, owner: BudgetOwner, least: Role): Promise<Owned> {
   const found = await lookUp(ctx, owner);
-  requireRoleIn(ctx, found.organizationId, least);
+  access.authorize(ctx, least, { organizationId: found.organizationId });
   return found;
 }
 

@@ -1,8 +1,8 @@
 import type { HoldView, ResolveHold } from "@/server/contract/budgets";
 import { inTransaction, pool } from "@/server/db";
+import { access, roleIn } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { requireRoleIn, roleIn } from "@/server/domain/organizations";
 import { signCorrection } from "@/server/domain/signing";
 import { fail } from "@/server/errors";
 import { newId, receiptIdOf } from "@/server/ids";
@@ -85,7 +85,7 @@ async function find(ctx: Ctx, holdId: string): Promise<Ambiguous> {
   const { rows } = await pool.query<Ambiguous>(READ, [holdId]);
   const [row] = rows;
   if (!row || !roleIn(ctx, row.organization_id)) return fail("NotFound", "There is no such hold.");
-  requireRoleIn(ctx, row.organization_id, "owner");
+  access.authorize(ctx, "owner", { organizationId: row.organization_id });
   if (row.is_blind)
     fail("ComparisonUnjudged", "This hold belongs to a comparison. Judge the comparison first.", {
       comparisonId: row.comparison_id ?? "",

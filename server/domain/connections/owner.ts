@@ -1,7 +1,6 @@
 import { pool } from "@/server/db";
-import { access } from "@/server/domain/access";
+import { access, roleIn } from "@/server/domain/access";
 import type { Ctx, Role } from "@/server/domain/ctx";
-import { requireRoleIn, roleIn } from "@/server/domain/organizations";
 import { publicUrl } from "@/server/env";
 import { fail, ValidationFault } from "@/server/errors";
 
@@ -25,7 +24,7 @@ export async function placeOf(
 ): Promise<{ organizationId: string; projectId: string | null }> {
   if (projectId) {
     const project = await access.authorize(ctx, "jobs:read", { projectId });
-    requireRoleIn(ctx, project.organizationId, least);
+    access.authorize(ctx, least, { organizationId: project.organizationId });
     return { organizationId: project.organizationId, projectId: project.id };
   }
   const { principal } = ctx;
@@ -36,7 +35,7 @@ export async function placeOf(
   };
   if (!only) return refuse("You do not belong to an organization yet. Create one, or ask for an invitation.");
   if (others.length > 0) return refuse("You belong to several organizations. Name a project in one of them.");
-  requireRoleIn(ctx, only, least);
+  access.authorize(ctx, least, { organizationId: only });
   return { organizationId: only, projectId: null };
 }
 

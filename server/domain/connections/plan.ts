@@ -5,7 +5,7 @@ import type {
   PlannedAccount,
   PlannedCapability,
 } from "@/server/contract/connections";
-import { access, isAtLeast } from "@/server/domain/access";
+import { access, isAtLeast, roleIn } from "@/server/domain/access";
 import {
   connectUrlOf,
   getCapability,
@@ -17,7 +17,6 @@ import {
 } from "@/server/domain/catalog";
 import { type CredentialRow, credentialsOf } from "@/server/domain/credentials";
 import type { Ctx } from "@/server/domain/ctx";
-import { roleIn } from "@/server/domain/organizations";
 import { ValidationFault } from "@/server/errors";
 import { fewest } from "./cover";
 import { placeOf } from "./owner";

@@ -6,10 +6,10 @@ import type {
   OnboardingSession,
 } from "@/server/contract/connections";
 import { pool } from "@/server/db";
+import { access, roleIn } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import * as credentials from "@/server/domain/credentials";
 import type { Ctx } from "@/server/domain/ctx";
-import { requireRoleIn, roleIn } from "@/server/domain/organizations";
 import { fail, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { pageOf } from "./owner";
@@ -93,7 +93,7 @@ export async function completeOnboarding(
 ): Promise<OnboardingSession> {
   const row = await find(ctx, sessionId);
   const organizationId = row.organization_id;
-  requireRoleIn(ctx, organizationId, "admin");
+  access.authorize(ctx, "admin", { organizationId });
   const all = await credentials.credentialsOf(organizationId);
   const places = await placesOf(row, input, all);
   const { provider, secret, label, endpointUrl, models, passThrough } = input;

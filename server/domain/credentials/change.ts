@@ -1,8 +1,7 @@
 import type { CreateCredential, Credential, CredentialList } from "@/server/contract/credentials";
-import { changeAccessBy } from "@/server/domain/access";
+import { access, changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { requireRoleIn } from "@/server/domain/organizations";
 import { fail, ValidationFault } from "@/server/errors";
 import { toSecrets } from "@/server/secret";
 import { type Place, writeBinding } from "./bind";
@@ -22,7 +21,7 @@ import { checkedModels, checkPassThrough } from "./server-of";
 /** What an organization has connected, newest first. Never a secret. For admins in person. */
 export async function listCredentials(ctx: Ctx, organizationId: string): Promise<CredentialList> {
   requirePerson(ctx);
-  requireRoleIn(ctx, organizationId, "admin");
+  access.authorize(ctx, "admin", { organizationId });
   return { items: (await credentialsOf(organizationId)).map(toCredential) };
 }
 

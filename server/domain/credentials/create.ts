@@ -1,9 +1,8 @@
 import type { PoolClient } from "pg";
 import type { CreateCredential, Credential } from "@/server/contract/credentials";
-import { changeAccessBy } from "@/server/domain/access";
+import { access, changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { requireRoleIn } from "@/server/domain/organizations";
 import { ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { toSecrets } from "@/server/secret";
@@ -33,7 +32,7 @@ export async function createCredential(
   alongside: Alongside = async () => {},
 ): Promise<Credential> {
   requirePerson(ctx);
-  requireRoleIn(ctx, organizationId, "admin");
+  access.authorize(ctx, "admin", { organizationId });
   const provider = getProvider(input.provider);
   const server = serverOf(provider, input);
   const fields = readSecret(provider, input.secret);

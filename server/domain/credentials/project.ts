@@ -1,8 +1,7 @@
 import type { ConnectProject, Credential, ProjectConnections } from "@/server/contract/credentials";
 import { pool } from "@/server/db";
-import { access, isAtLeast } from "@/server/domain/access";
+import { access, isAtLeast, roleIn } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { roleIn } from "@/server/domain/organizations";
 import { fail } from "@/server/errors";
 import { createCredential } from "./create";
 import { credentialsOf, toCredential } from "./rows";

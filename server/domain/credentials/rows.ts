@@ -2,7 +2,6 @@ import type { Credential, CredentialBinding } from "@/server/contract/credential
 import { pool, type Queryable } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { requireRoleIn } from "@/server/domain/organizations";
 import { fail, ValidationFault } from "@/server/errors";
 import type { Provider } from "@/server/providers/define";
 import { providers } from "@/server/providers/registry.gen";
@@ -96,7 +95,7 @@ export async function getCredential(
 export async function requireMayChange(ctx: Ctx, organizationId: string): Promise<void> {
   const { principal } = ctx;
   if (principal.kind !== "service_principal") {
-    requireRoleIn(ctx, organizationId, "admin");
+    access.authorize(ctx, "admin", { organizationId });
     return;
   }
   access.authorize(ctx, "credentials:write");

@@ -3,11 +3,11 @@ import type { PoolClient } from "pg";
 import type { Invitation, Invite } from "@/server/contract/members";
 import { Role } from "@/server/contract/organizations";
 import { inTransaction, pool } from "@/server/db";
-import { isAtLeast } from "@/server/domain/access";
+import { access, isAtLeast, roleIn } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { canWriteLetters, invitationToken, writeInvitation } from "@/server/domain/notifications";
-import { requireRoleIn, requireSeat, roleIn } from "@/server/domain/organizations";
+import { requireSeat } from "@/server/domain/organizations";
 import type { Settings } from "@/server/domain/plans";
 import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
@@ -33,7 +33,7 @@ export type Row = {
 
 /** The invitations of an organization that wait, expired ones too, newest first. For its admins. */
 export async function invitationsOf(ctx: Ctx, organizationId: string): Promise<Invitation[]> {
-  requireRoleIn(ctx, organizationId, "admin");
+  access.authorize(ctx, "admin", { organizationId });
   const { rows } = await pool.query<Row>(
     `SELECT invitation.*, (SELECT email FROM user_account WHERE id = invited_by) AS inviter FROM invitation
      WHERE organization_id = $1 AND accepted_at IS NULL AND withdrawn_at IS NULL ORDER BY id DESC`,
@@ -48,7 +48,7 @@ export async function invitationsOf(ctx: Ctx, organizationId: string): Promise<I
  * that address can accept.
  */
 export async function invite(ctx: Ctx, { organizationId, email, role }: Invite): Promise<Invitation> {
-  const own = requireRoleIn(ctx, organizationId, "admin");
+  const own = access.authorize(ctx, "admin", { organizationId });
   if (!isAtLeast(own, role))
     fail("AuthorizationFailed", `Only an owner can invite owners. Your role is ${own}.`, { role: own });
   return inTransaction(async (client) => {
@@ -131,7 +131,7 @@ async function lockOpen(ctx: Ctx, client: PoolClient, invitationId: string): Pro
   );
   const row = rows[0];
   if (!row || !roleIn(ctx, row.organization_id)) fail("NotFound", "There is no such invitation.");
-  const own = requireRoleIn(ctx, row.organization_id, "admin");
+  const own = access.authorize(ctx, "admin", { organizationId: row.organization_id });
   if (!isAtLeast(own, Role.parse(row.role)))
     fail("AuthorizationFailed", `Only an owner can change this invitation. Your role is ${own}.`, {
       role: own,

@@ -1,6 +1,6 @@
 import type { AttentionItem, Job } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
-import { requireOperator } from "@/server/domain/access";
+import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { systemCtx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
@@ -21,7 +21,7 @@ const MOST = 200;
 
 /** The jobs of all projects that wait for an operator, longest waiting first. No content: ids, reasons and costs. */
 export async function listAttention(ctx: Ctx): Promise<AttentionItem[]> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const { rows } = await pool.query<JobRow & { cost_micros: number | null }>(
     `SELECT job.*, (SELECT cost_micros FROM attempt WHERE attempt.job_id = job.id ORDER BY number DESC LIMIT 1)
      FROM job WHERE (status = 'needs_attention') IS TRUE ORDER BY attention->>'since', id LIMIT $1`,
@@ -42,7 +42,7 @@ export async function listAttention(ctx: Ctx): Promise<AttentionItem[]> {
 }
 
 async function findWaiting(ctx: Ctx, jobId: string): Promise<{ job: JobRow; attempt: AttemptRow }> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const job = (await readJob(jobId)) ?? fail("NotFound", "There is no such job.");
   const attempt = await attemptOf(job);
   if (job.status !== "needs_attention" || !attempt) {

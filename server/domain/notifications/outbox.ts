@@ -1,6 +1,6 @@
 import type { ListOutbox, OutboxMail, OutboxMailDetail, OutboxPage } from "@/server/contract/notifications";
 import { pool } from "@/server/db";
-import { requireOperator } from "@/server/domain/access";
+import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { withLink } from "./invitation-link";
@@ -22,7 +22,7 @@ const COLUMNS =
 
 /** The installation's emails, newest first. Operators only. */
 export async function outbox(ctx: Ctx, { state, cursor, limit }: ListOutbox): Promise<OutboxPage> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const { rows } = await pool.query<Row>(
     `SELECT ${COLUMNS} FROM mail
      WHERE ($1::text IS NULL OR state = $1::text) AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
@@ -42,7 +42,7 @@ export async function outbox(ctx: Ctx, { state, cursor, limit }: ListOutbox): Pr
  * which is in development; otherwise only its recipient has it.
  */
 export async function outboxMail(ctx: Ctx, mailId: string): Promise<OutboxMailDetail> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   type Whole = Row & {
     text: string;
     html: string;

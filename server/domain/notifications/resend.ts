@@ -1,6 +1,6 @@
 import type { OutboxMail } from "@/server/contract/notifications";
 import { inTransaction } from "@/server/db";
-import { requireOperator } from "@/server/domain/access";
+import { access } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
@@ -11,7 +11,7 @@ import { outboxMail } from "./outbox";
  * the audience is checked on sending, as for every email. Calling it twice retries once.
  */
 export async function resendMail(ctx: Ctx, mailId: string): Promise<OutboxMail> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const known = await outboxMail(ctx, mailId);
   await inTransaction(async (client) => {
     const { rows } = await client.query<{ organization_id: string | null }>(

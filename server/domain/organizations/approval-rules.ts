@@ -1,12 +1,11 @@
 import type { z } from "zod";
 import type { ApprovalRules, SetApprovalRules } from "@/server/contract/organizations";
 import { pool } from "@/server/db";
-import { changeAccess } from "@/server/domain/access";
+import { access, changeAccess, roleIn } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { microsToUsd, usdToMicros } from "@/server/money";
-import { requireRoleIn, roleIn } from "./rights";
 
 type Row = {
   organization_id: string;
@@ -43,7 +42,7 @@ export async function setApprovalRules(
   input: z.output<typeof SetApprovalRules>,
 ): Promise<ApprovalRules> {
   const { organization_id } = await findRules(ctx, input.project_id);
-  requireRoleIn(ctx, organization_id, "admin");
+  access.authorize(ctx, "admin", { organizationId: organization_id });
   const micros = input.thresholdUsd === null ? null : usdToMicros(input.thresholdUsd);
   const rule = JSON.stringify({ requireDifferentApprover: input.requireDifferentApprover });
   const { project_id: projectId, ...details } = input;

@@ -1,11 +1,11 @@
 import type { AuditLogPage, AuditLogQuery, ListAuditLog } from "@/server/contract/audit";
+import { access } from "@/server/domain/access";
 import { logFile, logOf } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { requireRoleIn } from "./rights";
 
 /** Who did what in an organization, latest first. For its admins. */
 export async function auditLog(ctx: Ctx, organizationId: string, query: ListAuditLog): Promise<AuditLogPage> {
-  requireRoleIn(ctx, organizationId, "admin");
+  access.authorize(ctx, "admin", { organizationId });
   return logOf(organizationId, query);
 }
 
@@ -15,7 +15,7 @@ export async function auditLogFile(
   organizationId: string,
   query: AuditLogQuery,
 ): Promise<{ filename: string; content: AsyncIterable<Uint8Array> }> {
-  requireRoleIn(ctx, organizationId, "admin");
+  access.authorize(ctx, "admin", { organizationId });
   const day = ctx.now().toISOString().slice(0, 10);
   return { filename: `audit-log-${day}.csv`, content: logFile(organizationId, query, ctx.signal?.()) };
 }

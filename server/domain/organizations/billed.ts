@@ -1,7 +1,6 @@
-import { isAtLeast } from "@/server/domain/access";
+import { access } from "@/server/domain/access";
 import type { Ctx, Role } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
-import { roleIn } from "./rights";
 
 /**
  * The organization whose money is asked about: that of the key, or the one a person names or alone belongs to. A foreign
@@ -21,11 +20,7 @@ export function billedOrganization(ctx: Ctx, named: string | undefined, least: R
   }
   const only = principal.kind === "human_session" ? [...principal.memberships.keys()][0] : undefined;
   const organizationId = named ?? only ?? unknownOrganization();
-  const role = roleIn(ctx, organizationId) ?? unknownOrganization();
-  if (!isAtLeast(role, least))
-    fail("AuthorizationFailed", `This needs the role ${least} in the organization. Ask an owner for it.`, {
-      role,
-    });
+  access.authorize(ctx, least, { organizationId });
   return organizationId;
 }
 

@@ -32,7 +32,6 @@ export {
 export { addProject, environmentsOf, projectOf, projectsOf } from "./project-details";
 export { changeProject } from "./project-settings";
 export { createProject, listAllProjects, listProjects } from "./projects";
-export { requireRoleIn, roleIn, visibleOrganizations } from "./rights";
 export { rotateKey } from "./rotate-key";
 export { requireSeat } from "./seats";
 export { readSecurity, setSecurity } from "./security";

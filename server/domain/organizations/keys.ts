@@ -8,14 +8,21 @@ import {
   Scope,
 } from "@/server/contract/organizations";
 import { type Tx, withSystem } from "@/server/db";
-import { changeAccess, isAllowed, keyPrefix, makeKeyText } from "@/server/domain/access";
+import {
+  access,
+  changeAccess,
+  isAllowed,
+  keyPrefix,
+  makeKeyText,
+  roleIn,
+  visibleOrganizations,
+} from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { type Ctx, DEFAULT_SCOPES, type Role, type Scope as ScopeName } from "@/server/domain/ctx";
 import { requireRoom } from "@/server/domain/plans";
 import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { lockOrganization } from "./lock";
-import { requireRoleIn, roleIn, visibleOrganizations } from "./rights";
 
 /**
  * Makes an API key, bound to a project or open to all projects of an organization. Its text is in the answer and
@@ -26,7 +33,7 @@ export async function createKey(ctx: Ctx, input: z.output<typeof CreateApiKey>):
   const now = ctx.now();
   const row = await withSystem(async (tx) => {
     const { organizationId, projectId } = await placeOf(tx, ctx, input);
-    const role = requireRoleIn(ctx, organizationId, "member");
+    const role = access.authorize(ctx, "member", { organizationId });
     const scopes = input.scopes ?? [...DEFAULT_SCOPES];
     refuseMoreThanOwn(role, scopes);
     const { environment, name, expiresInSeconds } = input;
@@ -165,7 +172,7 @@ export async function lockKey(tx: Tx, ctx: Ctx, keyId: string): Promise<KeyRow> 
   const row = await tx.apiKey.findUnique({ where: { id: keyId } });
   const isItself = ctx.principal.kind === "service_principal" && ctx.principal.id === keyId;
   if (!row || !(isItself || roleIn(ctx, row.organizationId))) fail("NotFound", "There is no such key.");
-  if (!isItself) requireRoleIn(ctx, row.organizationId, "member");
+  if (!isItself) access.authorize(ctx, "member", { organizationId: row.organizationId });
   return row;
 }
 

@@ -2,11 +2,10 @@ import type { PoolClient } from "pg";
 import type { Member, RemovedMember } from "@/server/contract/members";
 import { Role } from "@/server/contract/organizations";
 import { pool } from "@/server/db";
-import { changeAccessBy, isAtLeast, isOperator } from "@/server/domain/access";
+import { access, changeAccessBy, isAtLeast, isOperator } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx, Role as RoleName } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
-import { requireRoleIn } from "./rights";
 
 type Row = {
   user_id: string;
@@ -19,7 +18,7 @@ type Row = {
 
 /** Who belongs to an organization, oldest first. For its members. */
 export async function membersOf(ctx: Ctx, organizationId: string): Promise<Member[]> {
-  requireRoleIn(ctx, organizationId, "viewer");
+  access.authorize(ctx, "viewer", { organizationId });
   const { rows } = await pool.query<Row>(
     `SELECT user_id, email, display_name, role, membership.created_at,
        (SELECT count(*)::int FROM api_key WHERE api_key.organization_id = $1 AND created_by = user_id
@@ -47,7 +46,7 @@ export async function changeRole(
   ctx: Ctx,
   { organizationId, userId, role }: { organizationId: string; userId: string; role: RoleName },
 ): Promise<void> {
-  requireRoleIn(ctx, organizationId, "admin");
+  access.authorize(ctx, "admin", { organizationId });
   await changeAccessBy(async (client) => {
     const { own, target, owners } = await lockMembers(ctx, client, organizationId, userId);
     if (!isAtLeast(own, "admin"))
@@ -77,7 +76,7 @@ export async function removeMember(
   { organizationId, userId }: { organizationId: string; userId: string },
 ): Promise<RemovedMember> {
   const isOwn = ctx.principal.kind === "human_session" && ctx.principal.id === userId;
-  requireRoleIn(ctx, organizationId, isOwn ? "viewer" : "admin");
+  access.authorize(ctx, isOwn ? "viewer" : "admin", { organizationId });
   return changeAccessBy(async (client) => {
     const { own, target, owners } = await lockMembers(ctx, client, organizationId, userId);
     if (!isOwn && !isAtLeast(own, "admin"))

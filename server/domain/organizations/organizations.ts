@@ -2,19 +2,18 @@ import type { z } from "zod";
 import type { CreateOrganization, Organization } from "@/server/contract/organizations";
 import type { OrganizationDetail, OrganizationUpdate } from "@/server/contract/projects";
 import { inTransaction, type Tx, withSystem } from "@/server/db";
-import { requireOperator } from "@/server/domain/access";
+import { access, visibleOrganizations } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
-import { requireRoleIn, visibleOrganizations } from "./rights";
 
 /** Makes an organization. Operators only. */
 export async function createOrganization(
   ctx: Ctx,
   { name }: z.output<typeof CreateOrganization>,
 ): Promise<Organization> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const data = { id: newId("organization"), displayName: name, createdAt: ctx.now() };
   const row = await withSystem(async (tx) => {
     const made = await tx.organization.create({ data });
@@ -27,7 +26,7 @@ export async function createOrganization(
 
 /** One organization. NotFound to strangers. */
 export async function getOrganization(ctx: Ctx, organizationId: string): Promise<OrganizationDetail> {
-  requireRoleIn(ctx, organizationId, "viewer");
+  access.authorize(ctx, "viewer", { organizationId });
   const row = await withSystem((tx) => tx.organization.findUnique({ where: { id: organizationId } }));
   return toDetail(ctx, row ?? fail("NotFound", "There is no such organization."));
 }
@@ -46,7 +45,7 @@ export async function changeOrganization(
   organizationId: string,
   { displayName }: OrganizationUpdate,
 ): Promise<OrganizationDetail> {
-  requireRoleIn(ctx, organizationId, "admin");
+  access.authorize(ctx, "admin", { organizationId });
   return inTransaction(async (client) => {
     const { rows } = await client.query<{ before: string; created_at: Date }>(
       `WITH old AS (SELECT id, display_name FROM organization WHERE id = $1 FOR NO KEY UPDATE)

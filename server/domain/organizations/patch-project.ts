@@ -1,13 +1,12 @@
 import type { PoolClient } from "pg";
 import type { ProjectDetail, ProjectSettingsPatch } from "@/server/contract/projects";
-import { changeAccessBy } from "@/server/domain/access";
+import { access, changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { requireRoom, type Settings } from "@/server/domain/plans";
 import { ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { findProject, type ProjectRow, toDetail } from "./project-details";
-import { requireRoleIn } from "./rights";
 
 /** A project has at most so many environments, archived ones included. */
 const MOST_ENVIRONMENTS = 50;
@@ -24,7 +23,7 @@ export async function patchProject(
 ): Promise<ProjectDetail> {
   return changeAccessBy(async (client) => {
     const seen = await findProject(ctx, projectId, client);
-    requireRoleIn(ctx, seen.organization_id, "admin");
+    access.authorize(ctx, "admin", { organizationId: seen.organization_id });
     // Whoever gives a slug in this organization waits here, and changes of one project come one after the other.
     const { rows: organizations } = await client.query<{ settings: Settings; projects: number }>(
       `SELECT settings, (SELECT count(*)::int FROM project WHERE organization_id = $1 AND status = 'active') AS projects

@@ -1,14 +1,13 @@
 import type { z } from "zod";
 import { type CreateUser, type GrantOperator, type Person, Role } from "@/server/contract/organizations";
 import { withSystem } from "@/server/db";
-import { changeAccess, isOperator, requireOperator } from "@/server/domain/access";
+import { access, changeAccess, isOperator, visibleOrganizations } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { chooseOrganization } from "./organizations";
 import { hashPassword, makePassword } from "./passwords";
-import { requireRoleIn, visibleOrganizations } from "./rights";
 import { takeSeat } from "./seats";
 
 const withMemberships = { memberships: { orderBy: { createdAt: "asc" } } } as const;
@@ -26,7 +25,7 @@ export async function createUser(ctx: Ctx, input: z.output<typeof CreateUser>): 
   const passwordHash = await hashPassword(password);
   return changeAccess(async (tx) => {
     const organizationId = await chooseOrganization(tx, ctx, input.organizationId);
-    requireRoleIn(ctx, organizationId, input.role === "owner" ? "owner" : "admin");
+    access.authorize(ctx, input.role === "owner" ? "owner" : "admin", { organizationId });
     await takeSeat(tx, organizationId, input.email, ctx.now());
     const known = await tx.user.findUnique({ where: { email: input.email }, include: withMemberships });
     if (known?.memberships.some((membership) => membership.organizationId === organizationId)) {
@@ -75,7 +74,7 @@ export async function listUsers(ctx: Ctx, organizationId?: string): Promise<Pers
 
 /** Makes a person an operator of the whole installation. Operators only. NotFound for nobody. */
 export async function grantOperator(ctx: Ctx, { email }: z.output<typeof GrantOperator>): Promise<Person> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   return changeAccess(async (tx) => {
     const known = await tx.user.findUnique({ where: { email }, select: { id: true } });
     if (!known) fail("NotFound", "No account has this email address.");
@@ -92,7 +91,7 @@ export async function grantOperator(ctx: Ctx, { email }: z.output<typeof GrantOp
 
 /** The operators of this installation. Operators only. */
 export async function listOperators(ctx: Ctx): Promise<Person[]> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const rows = await withSystem((tx) =>
     tx.user.findMany({
       where: { isOperator: true },

@@ -1,7 +1,7 @@
 import type { Plan } from "@/server/contract/billing";
 import type { ChangePlan, PlanSettingsView } from "@/server/contract/plan-settings";
 import { pool, type Queryable } from "@/server/db";
-import { changeAccessBy, requireOperator } from "@/server/domain/access";
+import { access, changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import {
@@ -16,13 +16,12 @@ import {
 } from "@/server/domain/plans";
 import { fail, ValidationFault } from "@/server/errors";
 import type { Json } from "@/server/step";
-import { requireRoleIn } from "./rights";
 
 type Row = { id: string; display_name: string; created_at: Date; settings: Settings };
 
 /** The plan of an organization, what holds for it and what it uses. For its members. */
 export async function planSettings(ctx: Ctx, organizationId: string): Promise<PlanSettingsView> {
-  requireRoleIn(ctx, organizationId, "viewer");
+  access.authorize(ctx, "viewer", { organizationId });
   return view(ctx, await read(organizationId, pool));
 }
 
@@ -31,7 +30,7 @@ export async function listPlanSettings(
   ctx: Ctx,
   { cursor }: { cursor?: string | undefined },
 ): Promise<{ items: PlanSettingsView[]; nextCursor?: string }> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const { rows } = await pool.query<Row>(
     `SELECT id, display_name, created_at, settings FROM organization WHERE ($1::text IS NULL OR id < $1)
      ORDER BY id DESC LIMIT 51`,
@@ -45,7 +44,7 @@ export async function listPlanSettings(
 
 /** The plans an operator can give. */
 export async function offeredPlans(ctx: Ctx): Promise<Plan[]> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   return [...allPlans()];
 }
 
@@ -58,7 +57,7 @@ export async function changePlan(
   organizationId: string,
   { plan, limits, features }: ChangePlan,
 ): Promise<PlanSettingsView> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   if (plan && !allPlans().some(({ slug }) => slug === plan)) {
     const slugs = allPlans().map(({ slug }) => slug);
     const msg = `There is no such plan. Use one of: ${slugs.join(", ")}.`;
@@ -73,7 +72,7 @@ export async function setExternalActions(
   organizationId: string,
   externalActions: boolean,
 ): Promise<PlanSettingsView> {
-  requireRoleIn(ctx, organizationId, "owner");
+  access.authorize(ctx, "owner", { organizationId });
   return change(ctx, organizationId, "external_actions.changed", { externalActions });
 }
 

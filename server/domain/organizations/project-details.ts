@@ -2,10 +2,10 @@ import { z } from "zod";
 import type { Environment, ProjectCreate, ProjectDetail } from "@/server/contract/projects";
 import { Repository, Status } from "@/server/contract/projects";
 import { pool, type Queryable } from "@/server/db";
+import { access, roleIn } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { createProject } from "./projects";
-import { requireRoleIn, roleIn } from "./rights";
 
 export type ProjectRow = {
   id: string;
@@ -38,7 +38,7 @@ export async function findProject(
 
 /** Every project of an organization, archived ones too, oldest first. For its members. */
 export async function projectsOf(ctx: Ctx, organizationId: string): Promise<ProjectDetail[]> {
-  requireRoleIn(ctx, organizationId, "viewer");
+  access.authorize(ctx, "viewer", { organizationId });
   const { rows } = await pool.query<ProjectRow>(
     `${SELECT_PROJECTS} WHERE organization_id = $1 ORDER BY created_at, id`,
     [organizationId],
@@ -64,7 +64,7 @@ export async function addProject(
   organizationId: string,
   { displayName, ...extra }: ProjectCreate,
 ): Promise<ProjectDetail> {
-  requireRoleIn(ctx, organizationId, "admin");
+  access.authorize(ctx, "admin", { organizationId });
   const { projectId } = await createProject(ctx, { name: displayName, organizationId }, extra);
   return toDetail(await findProject(ctx, projectId));
 }

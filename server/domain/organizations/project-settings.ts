@@ -2,11 +2,10 @@ import type { z } from "zod";
 import { RETENTION_DAYS, RetentionRequirement } from "@/server/contract/envelope";
 import { type ChangeProject, type ProjectSettings, StoredSettings } from "@/server/contract/organizations";
 import type { Tx } from "@/server/db";
-import { changeAccess } from "@/server/domain/access";
+import { access, changeAccess, visibleOrganizations } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
-import { requireRoleIn, visibleOrganizations } from "./rights";
 
 /**
  * Changes what a project wants of its executions: a rating that content has unless a call says otherwise, and how many days
@@ -23,7 +22,7 @@ export async function changeProject(
       where: { id: projectId, ...(visible ? { organizationId: { in: visible } } : {}) },
     });
     if (!row) fail("NotFound", "There is no such project.");
-    requireRoleIn(ctx, row.organizationId, "admin");
+    access.authorize(ctx, "admin", { organizationId: row.organizationId });
     const before = StoredSettings.parse(row.settings);
     const days = { ...before.retentionDays, ...retentionDays };
     const settings = {

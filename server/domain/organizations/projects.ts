@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { CreateProject, Project } from "@/server/contract/organizations";
 import type { Repository } from "@/server/contract/projects";
 import { type Tx, withSystem } from "@/server/db";
+import { access, visibleOrganizations } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { requireRoom } from "@/server/domain/plans";
@@ -9,7 +10,6 @@ import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { lockOrganization } from "./lock";
 import { chooseOrganization } from "./organizations";
-import { requireRoleIn, visibleOrganizations } from "./rights";
 
 /** What every new project starts with. */
 const ENVIRONMENTS = [
@@ -34,7 +34,7 @@ export async function createProject(
 ): Promise<Project> {
   return withSystem(async (tx) => {
     const organizationId = await chooseOrganization(tx, ctx, input.organizationId);
-    requireRoleIn(ctx, organizationId, "admin");
+    access.authorize(ctx, "admin", { organizationId });
     return insertProject(tx, ctx, organizationId, input.name, extra);
   });
 }

@@ -1,11 +1,10 @@
 import type { RotateApiKey } from "@/server/contract/keys";
 import { type NewApiKey, Scope } from "@/server/contract/organizations";
-import { changeAccess, makeKeyText } from "@/server/domain/access";
+import { access, changeAccess, makeKeyText } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { actOn, insertKey, lockKey, refuseMoreThanOwn, shownOf, toKey } from "./keys";
-import { requireRoleIn } from "./rights";
 
 /**
  * Makes a key in the place of another: same name, project, environment and scopes, and a lifetime as long as the old one's.
@@ -19,7 +18,7 @@ export async function rotateKey(
 ): Promise<NewApiKey> {
   return changeAccess(async (tx) => {
     const old = await lockKey(tx, ctx, keyId);
-    const role = requireRoleIn(ctx, old.organizationId, "member");
+    const role = access.authorize(ctx, "member", { organizationId: old.organizationId });
     refuseMoreThanOwn(
       role,
       Scope.options.filter((scope) => old.scopes.includes(scope)),

@@ -1,16 +1,15 @@
 import type { ChangeSecurity, SecurityView } from "@/server/contract/security";
 import { pool, type Queryable } from "@/server/db";
-import { changeAccessBy, isAtLeast, securityOf } from "@/server/domain/access";
+import { access, changeAccessBy, isAtLeast, securityOf } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
-import { requireRoleIn } from "./rights";
 
 type Row = { settings: unknown; members: number; members_without: number; has_second_factor: boolean };
 
 /** What an organization asks of its members' sessions. For its members. */
 export async function readSecurity(ctx: Ctx, organizationId: string): Promise<SecurityView> {
-  const role = requireRoleIn(ctx, organizationId, "viewer");
+  const role = access.authorize(ctx, "viewer", { organizationId });
   const { rows } = await pool.query<Row>(
     `SELECT settings->'security' AS settings,
        (SELECT count(*)::int FROM membership WHERE organization_id = organization.id) AS members,
@@ -42,7 +41,7 @@ export async function setSecurity(
   organizationId: string,
   { requireSecondFactor, sessionHours }: ChangeSecurity,
 ): Promise<SecurityView> {
-  requireRoleIn(ctx, organizationId, "owner");
+  access.authorize(ctx, "owner", { organizationId });
   await changeAccessBy(async (client) => {
     const { rows } = await client.query<{ security: unknown }>(
       "SELECT settings->'security' AS security FROM organization WHERE id = $1 FOR NO KEY UPDATE",

@@ -1,6 +1,6 @@
 import type { AskedRefund, RetryRefund } from "@/server/contract/commissions";
 import { inTransaction } from "@/server/db";
-import { requireOperator } from "@/server/domain/access";
+import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { kindOf } from "./kinds";
@@ -14,7 +14,7 @@ import { findPayment, type PaymentRow } from "./rows";
  * follows it; who comes later is answered with that.
  */
 export async function retryRefund(ctx: Ctx, { paymentId, refundId }: RetryRefund): Promise<AskedRefund> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const located = (await findPayment(paymentId)) ?? noSuchRefund();
   const refund = await inTransaction(async (client) => {
     if (located.subject_id !== null) await kindOf(located.kind).lock?.(client, located.subject_id);

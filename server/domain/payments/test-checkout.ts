@@ -1,6 +1,6 @@
 import type { PaymentView } from "@/server/contract/billing";
+import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { requireRoleIn } from "@/server/domain/organizations";
 import { env } from "@/server/env";
 import { fail } from "@/server/errors";
 import { testPaymentName, testProvider, testSession } from "@/server/payments/test";
@@ -19,7 +19,7 @@ async function testRow(ctx: Ctx, paymentId: string): Promise<PaymentRow> {
   if (env.CAPSTAN_ENV === "production") fail("NotFound", "There is no such payment.");
   const row = await seenPayment(ctx, paymentId);
   if (row.provider !== "test") fail("NotFound", "There is no such payment.");
-  requireRoleIn(ctx, row.organization_id, kindOf(row.kind).leastRole);
+  access.authorize(ctx, kindOf(row.kind).leastRole, { organizationId: row.organization_id });
   return row;
 }
 

@@ -4,9 +4,10 @@ import {
   TOP_UP_PRESETS,
   type WalletTopUpRequest,
 } from "@/server/contract/billing";
+import { roleIn } from "@/server/domain/access";
 import { billingSettings } from "@/server/domain/billing";
 import type { Ctx } from "@/server/domain/ctx";
-import { billedOrganization, roleIn } from "@/server/domain/organizations";
+import { billedOrganization } from "@/server/domain/organizations";
 import { fail, ValidationFault } from "@/server/errors";
 import { startCheckout } from "./checkout";
 import { requirePayer } from "./payer";

@@ -7,8 +7,9 @@ import type {
   RefundReason,
 } from "@/server/contract/commissions";
 import { pool } from "@/server/db";
+import { roleIn } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { billedOrganization, roleIn } from "@/server/domain/organizations";
+import { billedOrganization } from "@/server/domain/organizations";
 import {
   checkoutOffered,
   isProcessing,

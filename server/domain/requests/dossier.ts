@@ -8,7 +8,7 @@ import {
 } from "@/server/contract/dossiers";
 import type { RequestRevision } from "@/server/contract/requests";
 import { pool } from "@/server/db";
-import { requireOperator } from "@/server/domain/access";
+import { access } from "@/server/domain/access";
 import * as audit from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { namesOf } from "@/server/domain/organizations";
@@ -36,7 +36,7 @@ const MOST_PAYMENTS = 99;
 
 /** How many requests wait for an operator, and for what. For operators. */
 export async function queueCounts(ctx: Ctx): Promise<QueueCounts> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const counts: QueueCounts = { submitted: 0, in_review: 0, quoted: 0, paid: 0, refundFailed: 0 };
   const { rows } = await pool.query<{ status: keyof QueueCounts; count: number }>(
     `SELECT status, count(*)::int AS count FROM capability_request WHERE status = ANY($1) GROUP BY status
@@ -49,7 +49,7 @@ export async function queueCounts(ctx: Ctx): Promise<QueueCounts> {
 
 /** One request with everything an operator decides by, and what they can do with it now. For operators. */
 export async function dossier(ctx: Ctx, requestId: string): Promise<RequestDossier> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const request = await findRequest(ctx, requestId);
   const now = ctx.now();
   const [owners, revisions, quotes, thread] = await Promise.all([
@@ -86,7 +86,7 @@ export async function dossier(ctx: Ctx, requestId: string): Promise<RequestDossi
 
 /** One wording of a request. For operators. */
 export async function revision(ctx: Ctx, { requestId, revisionId }: RevisionRef): Promise<RequestRevision> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const { rows } = await pool.query<RevisionRow>(
     "SELECT * FROM capability_request_revision WHERE id = $1 AND request_id = $2",
     [revisionId, requestId],
@@ -100,7 +100,7 @@ export async function auditTrail(
   ctx: Ctx,
   { requestId, cursor }: { requestId: string; cursor?: string | undefined },
 ): Promise<AuditPage> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const { rows } = await pool.query<{ id: string }>(
     `SELECT payment.id FROM payment JOIN commission_quote quote ON quote.id = payment.subject_id
      WHERE quote.request_id = $1 AND payment.kind = '${COMMISSION}' ORDER BY payment.id DESC LIMIT ${MOST_PAYMENTS}`,

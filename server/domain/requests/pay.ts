@@ -1,6 +1,6 @@
 import { inTransaction, pool } from "@/server/db";
+import { roleIn } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { roleIn } from "@/server/domain/organizations";
 import { isProcessing, joinPayment, openCheckout, requirePayer } from "@/server/domain/payments";
 import { fail } from "@/server/errors";
 import { COMMISSION, findQuote, noSuchQuote, quoteById } from "./commission";

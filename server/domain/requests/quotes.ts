@@ -1,6 +1,6 @@
 import type { CommissionQuote, IssueCommissionQuote, ProjectedPricing } from "@/server/contract/requests";
 import { inTransaction, pool, type Queryable } from "@/server/db";
-import { requireOperator } from "@/server/domain/access";
+import { access } from "@/server/domain/access";
 import { PRICING_VERSION } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
@@ -75,7 +75,7 @@ export async function endActiveQuote(client: Queryable, ctx: Ctx, requestId: str
  * RequestStateConflict where it has been reworded since.
  */
 export async function issueQuote(ctx: Ctx, input: IssueCommissionQuote): Promise<CommissionQuote> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const id = newId("commissionQuote");
   return inTransaction(async (client) => {
     const row = await lockRequest(client, input.requestId);

@@ -10,7 +10,7 @@ import type {
   RequestRevision,
 } from "@/server/contract/requests";
 import { pool } from "@/server/db";
-import { access, isOperator, requireOperator } from "@/server/domain/access";
+import { access, isOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
 import { idSchema } from "@/server/ids";
@@ -87,7 +87,7 @@ export async function queue(
   ctx: Ctx,
   { status, refund, order, cursor, limit }: z.output<typeof ListQueue>,
 ): Promise<QueuePage> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const isOldestFirst = order === "oldest";
   const { rows } = await pool.query<
     RequestBrief & { organization_name: string; project_name: string; has_failed_refund: boolean }

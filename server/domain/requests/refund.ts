@@ -1,6 +1,6 @@
 import type { CommissionRefund, RefundCommission } from "@/server/contract/commissions";
 import { inTransaction } from "@/server/db";
-import { requireOperator } from "@/server/domain/access";
+import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { handOnRefund, type PaymentRow, writeRefund } from "@/server/domain/payments";
 import { fail } from "@/server/errors";
@@ -13,7 +13,7 @@ import { lockRequest, requireMove } from "./transitions";
  * is the same refund; one that failed is asked for once more by `payments.retryRefund`.
  */
 export async function refund(ctx: Ctx, { requestId, reason }: RefundCommission): Promise<CommissionRefund> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const written = await inTransaction(async (client) => {
     const request = await lockRequest(client, requestId);
     requireMove(request, "refunded");

@@ -5,7 +5,7 @@ import type {
   RequestFeedback,
   TellCustomer,
 } from "@/server/contract/requests";
-import { requireOperator } from "@/server/domain/access";
+import { access } from "@/server/domain/access";
 import { isCapability, nearestKeys, noCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
@@ -16,7 +16,7 @@ type ToCustomer = z.output<typeof TellCustomer>;
 
 /** An operator takes up a submitted request; one that is in review already is answered as it is. */
 export async function openForReview(ctx: Ctx, requestId: string): Promise<CapabilityRequest> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   return changed(requestId, async (client, row) => {
     if (row.status === "in_review") return;
     await move(client, ctx, row, "in_review");
@@ -34,7 +34,7 @@ async function answer(
   { requestId, message }: ToCustomer,
   kind: "needs_information" | "declined",
 ): Promise<CapabilityRequest> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const feedback: RequestFeedback = { kind, message, at: ctx.now().toISOString() };
   return changed(requestId, async (client, row) => {
     await move(client, ctx, row, kind, { feedback });
@@ -46,7 +46,7 @@ export async function fulfil(
   ctx: Ctx,
   { requestId, capabilityKey }: z.output<typeof FulfilRequest>,
 ): Promise<CapabilityRequest> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   if (!isCapability(capabilityKey)) {
     throw new ValidationFault([
       {

@@ -1,4 +1,4 @@
-import { changeAccessBy, requireOperator } from "@/server/domain/access";
+import { access, changeAccessBy } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
@@ -10,7 +10,7 @@ import { tellPerson } from "./own";
  * linked anew. Operators only: whoever asks for this must have been recognized by other means. NotFound for nobody.
  */
 export async function resetSignIn(ctx: Ctx, address: string) {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const email = address.trim().toLowerCase();
   return changeAccessBy(async (client) => {
     const { rows } = await client.query<{ id: string; had_factor: boolean }>(

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import type { JsonWebKeySet, SigningKey } from "@/server/contract/receipts";
 import { pool, withSystem } from "@/server/db";
-import { requireOperator } from "@/server/domain/access";
+import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { log } from "@/server/log";
 import { openSecret, sealSecret } from "@/server/vault";
@@ -120,7 +120,7 @@ function thumbprintOf({ crv, kty, x }: PublicJwk): string {
 
 /** Retires the key that signs and makes the next one. Other processes sign with it within half a minute. */
 export async function rotateSigningKey(ctx: Ctx): Promise<SigningKey> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const { id } = await makeKey(ctx.now(), true);
   forgetKeys();
   const key = (await listSigningKeys(ctx)).find(({ keyId }) => keyId === id);
@@ -130,7 +130,7 @@ export async function rotateSigningKey(ctx: Ctx): Promise<SigningKey> {
 
 /** Every signing key, newest first; private halves stay where they are. */
 export async function listSigningKeys(ctx: Ctx): Promise<SigningKey[]> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const { rows } = await pool.query<{ id: string; created_at: Date; retired_at: Date | null }>(
     "SELECT id, created_at, retired_at FROM signing_key ORDER BY created_at DESC, id",
   );

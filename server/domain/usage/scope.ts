@@ -1,7 +1,6 @@
 import { pool } from "@/server/db";
-import { access } from "@/server/domain/access";
+import { access, roleIn } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { roleIn } from "@/server/domain/organizations";
 import { fail, ValidationFault } from "@/server/errors";
 
 /** Whose usage is asked for: of one project, or of every project of an organization. */

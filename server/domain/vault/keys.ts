@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { pool } from "@/server/db";
-import { requireOperator } from "@/server/domain/access";
+import { access } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import { credentialsByVaultKey } from "@/server/domain/credentials";
 import type { Ctx } from "@/server/domain/ctx";
@@ -27,7 +27,7 @@ export type VaultStatus = {
 
 /** Which vault keys seal what, and who has them. For operators. */
 export async function vaultStatus(ctx: Ctx): Promise<VaultStatus> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const { sealsWith, opens } = vaultKeys();
   const [values, processes] = [await valuesByKey(), await vaultProcesses()];
   const inUse = new Set(processes.map((process) => process.sealsWith));
@@ -60,7 +60,7 @@ async function valuesByKey(): Promise<Map<string, number>> {
  * PolicyRejected where the keys are settings of the environment.
  */
 export async function rotateKey(ctx: Ctx): Promise<{ keyId: string; before: string }> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   const before = vaultKeys().sealsWith;
   const fresh = randomBytes(32);
   const changed = changeStoredVaultKeys(({ vaultKey, otherVaultKeys }) => ({

@@ -1,5 +1,5 @@
 import { pool } from "@/server/db";
-import { requireOperator } from "@/server/domain/access";
+import { access } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import { rewrapCredentials } from "@/server/domain/credentials";
 import type { Ctx } from "@/server/domain/ctx";
@@ -18,7 +18,7 @@ export type Rewrapped = { keyId: string; rewrapped: number; unopenable: number }
  * what was written. May be stopped and run again. PolicyRejected while a process lives that does not have this key.
  */
 export async function rewrapAll(ctx: Ctx): Promise<Rewrapped> {
-  requireOperator(ctx);
+  access.authorize(ctx, "operator");
   await requireReaders();
   const total = { rewrapped: 0, unopenable: 0 };
   for (const part of [...SEALED_COLUMNS.map((place) => () => rewrapColumn(place)), rewrapCredentials]) {

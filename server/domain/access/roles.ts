@@ -1,0 +1,19 @@
+import type { Ctx, Role } from "@/server/domain/ctx";
+
+/** Is the caller the system or a platform operator, who may do everything here? */
+export function isOperator({ principal }: Ctx): boolean {
+  return principal.kind === "system" || (principal.kind === "human_session" && principal.isOperator);
+}
+
+/** The caller's role in an organization; an operator counts as its owner. Null: none. */
+export function roleIn(ctx: Ctx, organizationId: string): Role | null {
+  if (isOperator(ctx)) return "owner";
+  const { principal } = ctx;
+  return principal.kind === "human_session" ? (principal.memberships.get(organizationId) ?? null) : null;
+}
+
+/** The organizations the caller may look into; null: all. */
+export function visibleOrganizations(ctx: Ctx): string[] | null {
+  if (isOperator(ctx)) return null;
+  return ctx.principal.kind === "human_session" ? [...ctx.principal.memberships.keys()] : [];
+}
