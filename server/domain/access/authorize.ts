@@ -73,7 +73,6 @@ export const EVERYTHING = {
  * - A project: PROJECT_REQUIRED (422) where it is not known which one. AuthorizationFailed (403) for another tenant's project
  *   as for one that does not exist, for a role or scope that is too low, and for what is archived.
  * - `projectInPath`: the same, but NotFound (404) in place of AuthorizationFailed unless the key lacks the scope.
- *
  * - An organization, with a role as the right: the caller's role there. NotFound (404) for strangers and keys, AuthorizationFailed
  *   for a role that is too low. Operators count as owners.
  * - `operator`: AuthorizationFailed for everyone but operators and the system.
