@@ -26,32 +26,41 @@ import * as session from "./session";
 import * as usage from "./usage";
 import * as webhooks from "./webhooks";
 
-/** Every endpoint of the API: the router serves these, OpenAPI describes them, and the laws check them. */
-export const endpoints: Endpoint[] = [
-  ...Object.values(capabilities),
-  ...Object.values(inputs),
-  ...Object.values(jobs),
-  ...Object.values(adapters),
-  ...Object.values(adapterAliases),
-  ...Object.values(comparisons),
-  ...Object.values(adapterWeights),
-  ...Object.values(pins),
-  ...Object.values(bulks),
-  ...Object.values(provenance),
-  ...Object.values(requests),
-  ...Object.values(webhooks),
-  ...Object.values(usage),
-  ...Object.values(budgets),
-  ...Object.values(credentials),
-  ...Object.values(connections),
-  ...Object.values(diagnostics),
-  ...Object.values(organizations),
-  ...Object.values(auditLog),
-  ...Object.values(keys),
-  ...Object.values(panels),
-  ...Object.values(session),
-  ...Object.values(auth),
-  ...Object.values(billing),
-  ...Object.values(openai),
-  ...Object.values(openaiMedia),
+const nouns = [
+  capabilities,
+  inputs,
+  jobs,
+  adapters,
+  adapterAliases,
+  comparisons,
+  adapterWeights,
+  pins,
+  bulks,
+  provenance,
+  requests,
+  webhooks,
+  usage,
+  budgets,
+  credentials,
+  connections,
+  diagnostics,
+  organizations,
+  auditLog,
+  keys,
+  panels,
+  session,
+  auth,
+  billing,
+  openai,
+  openaiMedia,
 ];
+
+/**
+ * Every endpoint of the API: the router serves these, OpenAPI describes them, and the laws check them. Sorted by name within a
+ * noun, because bundlers and test runners disagree about the order of a module's exports, and the order is published.
+ */
+export const endpoints: Endpoint[] = nouns.flatMap((noun) =>
+  Object.entries<Endpoint>(noun)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, endpoint]) => endpoint),
+);

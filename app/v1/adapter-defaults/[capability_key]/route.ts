@@ -2,7 +2,7 @@ import { serve } from "@/server/api/endpoint";
 import { clearAdapterDefault, getAdapterDefault, setAdapterDefault } from "@/server/api/v1/adapter-aliases";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(
+  clearAdapterDefault,
   getAdapterDefault,
   setAdapterDefault,
-  clearAdapterDefault,
 );

@@ -2,6 +2,6 @@ import { serve } from "@/server/api/endpoint";
 import { changePanelDefinition, getPanelDefinition } from "@/server/api/v1/panels";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(
-  getPanelDefinition,
   changePanelDefinition,
+  getPanelDefinition,
 );
