@@ -5,9 +5,9 @@ import { openImports, sourceFiles } from "@/scripts/test/imports";
 import { COMMON_ERRORS, type Endpoint } from "@/server/api/endpoint";
 import { handlers } from "@/server/api/next";
 import { router } from "@/server/api/router";
-import { endpoints } from "@/server/api/v1";
 import { capabilities } from "@/server/capabilities/registry.gen";
 import { ERRORS } from "@/server/errors";
+import { endpoints } from "@/server/operations";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const SKIPPED = new Set(["node_modules", "generated", "dist", ".next", ".data", ".git", "bench", "oracle"]);
@@ -112,7 +112,7 @@ test("a test without .db or .isolated in its name imports no database, and none 
 
 describe("imports flow one way", () => {
   test("the laws see what a file imports", () => {
-    const seen = importsOf("server/api/v1/jobs.ts").map(({ target }) => target);
+    const seen = importsOf("server/operations/jobs.ts").map(({ target }) => target);
     expect(seen).toContain("server/domain/jobs");
     expect(seen).toContain("server/contract/jobs");
   });
@@ -131,6 +131,7 @@ describe("imports flow one way", () => {
       "server/db",
       "server/capabilities",
       "server/api",
+      "server/operations",
       "server/trpc",
     ];
     expect(strays("server/providers", (target) => product.some((each) => isWithin(target, each)))).toEqual(
@@ -216,6 +217,7 @@ describe("imports flow one way", () => {
       "server/domain",
       "server/db",
       "server/api",
+      "server/operations",
       "server/trpc",
       "inngest",
       "app",
@@ -234,6 +236,7 @@ describe("imports flow one way", () => {
   test("the domain knows no HTTP, no tRPC, no React and no Next", () => {
     const forbidden = [
       "server/api",
+      "server/operations",
       "server/trpc",
       "server/web",
       "server/auth",
@@ -292,9 +295,10 @@ describe("imports flow one way", () => {
 
   test("endpoints and routers know the domain, not the database, providers or each other", () => {
     const forbidden = ["server/db", "server/providers", "server/generated"];
-    expect(
-      strays("server/api", (target) => [...forbidden, "server/trpc"].some((each) => isWithin(target, each))),
-    ).toEqual([]);
+    for (const folder of ["server/api", "server/operations"])
+      expect(
+        strays(folder, (target) => [...forbidden, "server/trpc"].some((each) => isWithin(target, each))),
+      ).toEqual([]);
     expect(
       strays("server/trpc", (target) => [...forbidden, "server/api"].some((each) => isWithin(target, each))),
     ).toEqual([]);
@@ -311,7 +315,8 @@ describe("imports flow one way", () => {
   });
 
   test("route files of the API know the API only", () => {
-    expect(strays("app/v1", (target) => !isWithin(target, "server/api"))).toEqual([]);
+    const isApi = (target: string) => isWithin(target, "server/api") || isWithin(target, "server/operations");
+    expect(strays("app/v1", (target) => !isApi(target))).toEqual([]);
   });
 
   test("the verifier stands by itself, so that it runs in a browser and without us", () => {

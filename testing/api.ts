@@ -1,5 +1,4 @@
 import { router } from "@/server/api/router";
-import { endpoints } from "@/server/api/v1";
 import type { Job } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
@@ -7,6 +6,7 @@ import { type Ctx, SCOPES, type Scope, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as organizations from "@/server/domain/organizations";
 import { newId } from "@/server/ids";
+import { endpoints } from "@/server/operations";
 import { Form } from "./forms";
 import { cookieOf } from "./sessions";
 import { fund, inlineStep, testClock } from "./world";

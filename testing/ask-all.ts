@@ -1,10 +1,10 @@
 import { expect } from "vitest";
 import { z } from "zod";
 import type { Endpoint } from "@/server/api/endpoint";
-import { endpoints } from "@/server/api/v1";
 import { pool } from "@/server/db";
 import * as jobs from "@/server/domain/jobs";
 import * as webhooks from "@/server/domain/webhooks";
+import { endpoints } from "@/server/operations";
 import { appRouter } from "@/server/trpc";
 import { type Answer, call } from "./api";
 import { at, own, pinnedTo, say, type World } from "./blind-world";

@@ -43,7 +43,7 @@ const BASES: Record<string, unknown> = {
 
 export async function operationsOf(url: string, apiKey: string, projectId: string): Promise<Operation[]> {
   // Loaded here, so that other goals do not carry the whole service.
-  const { endpoints } = await import("@/server/api/v1");
+  const { endpoints } = await import("@/server/operations");
   const { mcp } = await import("@/server/api/mcp");
   const { capabilities } = await import("@/server/capabilities/registry.gen");
   const { InvokeRequest } = await import("@/server/contract/envelope");

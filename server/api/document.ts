@@ -1,9 +1,9 @@
 import { sha256Hex } from "@/server/canonical";
+import { endpoints } from "@/server/operations";
 import { isKnown } from "./known";
 import { openapi } from "./openapi";
 import { jsonAnswer } from "./plain";
 import type { Incoming, Outgoing } from "./transport";
-import { endpoints } from "./v1";
 
 let ready: { text: string; etag: string } | undefined;
 

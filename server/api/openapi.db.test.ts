@@ -3,12 +3,12 @@ import { join, resolve } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { endpoints } from "@/server/operations";
 import { VERSION } from "@/server/version";
 import { incoming, jsonOf } from "@/testing/requests";
 import { documentAnswer, documentText } from "./document";
 import { endpoint, raw } from "./endpoint";
 import { openapi } from "./openapi";
-import { endpoints } from "./v1";
 
 const COMMITTED = resolve(import.meta.dirname, "../../docs/openapi.json");
 

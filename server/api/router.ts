@@ -6,8 +6,8 @@ import { toOpenAIWire } from "./openai/errors";
 import { insteadOf } from "./openai/unserved";
 import { pathFinder } from "./path";
 import { commonHeaders, requestIdOf } from "./plain";
+import { retired } from "./retired";
 import type { Incoming, Outgoing } from "./transport";
-import { retired } from "./v1/retired";
 
 /** Serves requests to the paths of some endpoints; every other path is NotFound. */
 export type Router = (incoming: Incoming) => Promise<Outgoing>;

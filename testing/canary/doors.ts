@@ -26,7 +26,7 @@ async function proceduresOfPanel(): Promise<[name: string, Procedure["_def"]][]>
 
 /** Every door that takes or gives a secret, by the names of its fields: what `Visit.passed` must have. */
 export async function doorsOfSecrets(): Promise<string[]> {
-  const { endpoints } = await import("@/server/api/v1");
+  const { endpoints } = await import("@/server/operations");
   const api = endpoints.filter(({ params, body, form, output }) =>
     takesOrGives([params, body, form, "rawMediaType" in output ? undefined : output]),
   );
@@ -57,7 +57,7 @@ export async function knockAtApi(
   { key, cookie }: { key: string; cookie: string },
   pasted: string,
 ): Promise<void> {
-  const { endpoints } = await import("@/server/api/v1");
+  const { endpoints } = await import("@/server/operations");
   for (const { method, path, queryFields, body, form } of endpoints) {
     const target = path.replace(/\{\w+\}/g, encodeURIComponent(pasted));
     const query = new URLSearchParams(queryFields.map(({ name }): [string, string] => [name, pasted]));

@@ -1,13 +1,13 @@
 import type { z } from "zod";
 import type { Endpoint } from "@/server/api/endpoint";
 import { callTool, tools } from "@/server/api/mcp/call";
-import { endpoints } from "@/server/api/v1";
 import { servePanel } from "@/server/auth/panel-door";
 import { capabilities } from "@/server/capabilities/registry.gen";
 import { InvokeRequest, JobRequest, QuoteRequest } from "@/server/contract/envelope";
 import { PinnedBulkRequest, PinnedRequest } from "@/server/contract/pinned";
 import { Lockfile } from "@/server/contract/provenance";
 import { ulid } from "@/server/ids";
+import { endpoints } from "@/server/operations";
 import { appRouter } from "@/server/trpc";
 import { call } from "../api";
 import { Form, uploadOf, whiteSquare } from "../forms";

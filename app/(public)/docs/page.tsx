@@ -4,7 +4,7 @@ import { OperationCard } from "@/components/docs/operation-card";
 import { SchemaView } from "@/components/docs/schema-view";
 import { Card, CardBody } from "@/components/ui/card";
 import { openapi } from "@/server/api/openapi";
-import { endpoints } from "@/server/api/v1";
+import { endpoints } from "@/server/operations";
 
 export const metadata: Metadata = { title: "API reference" };
 /** Rendered once, at build time: it changes only with the code. */

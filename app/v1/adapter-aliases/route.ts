@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { createAlias, listAliases } from "@/server/api/v1/adapter-aliases";
+import { createAlias, listAliases } from "@/server/operations/adapter-aliases";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(createAlias, listAliases);

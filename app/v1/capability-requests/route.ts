@@ -1,5 +1,5 @@
 import { serve } from "@/server/api/endpoint";
-import { createCapabilityRequest, listCapabilityRequests } from "@/server/api/v1/requests";
+import { createCapabilityRequest, listCapabilityRequests } from "@/server/operations/requests";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(
   createCapabilityRequest,

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { createConnection, listConnections } from "@/server/api/v1/connections";
+import { createConnection, listConnections } from "@/server/operations/connections";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(createConnection, listConnections);

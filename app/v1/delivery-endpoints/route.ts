@@ -1,5 +1,5 @@
 import { serve } from "@/server/api/endpoint";
-import { createDeliveryEndpoint, listDeliveryEndpoints } from "@/server/api/v1/webhooks";
+import { createDeliveryEndpoint, listDeliveryEndpoints } from "@/server/operations/webhooks";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(
   createDeliveryEndpoint,

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { listOpenAIModels } from "@/server/api/v1/openai";
+import { listOpenAIModels } from "@/server/operations/openai";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(listOpenAIModels);

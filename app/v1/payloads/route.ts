@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { storePayload } from "@/server/api/v1/inputs";
+import { storePayload } from "@/server/operations/inputs";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(storePayload);

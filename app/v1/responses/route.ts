@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { createResponse } from "@/server/api/v1/openai";
+import { createResponse } from "@/server/operations/openai";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(createResponse);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { endpoints } from "@/server/api/v1";
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import { ResolutionRequest } from "@/server/contract/capabilities";
 import { AgentContext, AgentContextProfile } from "@/server/contract/diagnostics";
@@ -7,6 +6,7 @@ import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { allCapabilities, resolve } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
+import { endpoints } from "@/server/operations";
 import type { Json } from "@/server/step";
 import { ctxOf, makeTenant } from "@/testing/tenants";
 import { agentContext, llmsText, manifest, providerDiagnostics, readiness, session } from ".";

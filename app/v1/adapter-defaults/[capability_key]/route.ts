@@ -1,5 +1,9 @@
 import { serve } from "@/server/api/endpoint";
-import { clearAdapterDefault, getAdapterDefault, setAdapterDefault } from "@/server/api/v1/adapter-aliases";
+import {
+  clearAdapterDefault,
+  getAdapterDefault,
+  setAdapterDefault,
+} from "@/server/operations/adapter-aliases";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(
   clearAdapterDefault,

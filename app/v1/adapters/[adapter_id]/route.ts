@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { deleteAdapter, getAdapter } from "@/server/api/v1/adapters";
+import { deleteAdapter, getAdapter } from "@/server/operations/adapters";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(deleteAdapter, getAdapter);

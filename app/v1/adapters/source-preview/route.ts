@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { previewAdapterSource } from "@/server/api/v1/adapters";
+import { previewAdapterSource } from "@/server/operations/adapters";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(previewAdapterSource);

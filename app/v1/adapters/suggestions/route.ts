@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { suggestAdapter } from "@/server/api/v1/adapters";
+import { suggestAdapter } from "@/server/operations/adapters";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(suggestAdapter);

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { deleteApiKey } from "@/server/api/v1/keys";
+import { deleteApiKey } from "@/server/operations/keys";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(deleteApiKey);

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { getArtifact } from "@/server/api/v1/inputs";
+import { getArtifact } from "@/server/operations/inputs";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(getArtifact);

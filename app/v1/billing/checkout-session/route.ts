@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { createPlanCheckout } from "@/server/api/v1/billing";
+import { createPlanCheckout } from "@/server/operations/billing";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(createPlanCheckout);

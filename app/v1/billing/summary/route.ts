@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { billingSummary } from "@/server/api/v1/usage";
+import { billingSummary } from "@/server/operations/usage";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(billingSummary);

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { updateDeliveryEndpoint } from "@/server/api/v1/webhooks";
+import { updateDeliveryEndpoint } from "@/server/operations/webhooks";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(updateDeliveryEndpoint);

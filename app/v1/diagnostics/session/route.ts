@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { getSessionDiagnostics } from "@/server/api/v1/diagnostics";
+import { getSessionDiagnostics } from "@/server/operations/diagnostics";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(getSessionDiagnostics);

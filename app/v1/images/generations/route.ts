@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { createImages } from "@/server/api/v1/openai-media";
+import { createImages } from "@/server/operations/openai-media";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(createImages);

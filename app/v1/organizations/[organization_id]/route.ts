@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { getOrganization, updateOrganization } from "@/server/api/v1/organizations";
+import { getOrganization, updateOrganization } from "@/server/operations/organizations";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(getOrganization, updateOrganization);

@@ -1,5 +1,5 @@
 import { serve } from "@/server/api/endpoint";
-import { changePanelDefinition, getPanelDefinition } from "@/server/api/v1/panels";
+import { changePanelDefinition, getPanelDefinition } from "@/server/operations/panels";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(
   changePanelDefinition,

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { getPanelSession } from "@/server/api/v1/panels";
+import { getPanelSession } from "@/server/operations/panels";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(getPanelSession);

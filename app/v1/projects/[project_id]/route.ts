@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { updateProject } from "@/server/api/v1/organizations";
+import { updateProject } from "@/server/operations/organizations";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(updateProject);

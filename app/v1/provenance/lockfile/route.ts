@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { getLockfile } from "@/server/api/v1/provenance";
+import { getLockfile } from "@/server/operations/provenance";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(getLockfile);

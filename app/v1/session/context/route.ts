@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { getSessionContext } from "@/server/api/v1/session";
+import { getSessionContext } from "@/server/operations/session";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(getSessionContext);

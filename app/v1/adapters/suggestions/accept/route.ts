@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { acceptAdapter } from "@/server/api/v1/adapters";
+import { acceptAdapter } from "@/server/operations/adapters";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(acceptAdapter);

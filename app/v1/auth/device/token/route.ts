@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { redeemDeviceLogin } from "@/server/api/v1/auth";
+import { redeemDeviceLogin } from "@/server/operations/auth";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(redeemDeviceLogin);

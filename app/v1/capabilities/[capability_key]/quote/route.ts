@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { quoteCapability } from "@/server/api/v1/capabilities";
+import { quoteCapability } from "@/server/operations/capabilities";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(quoteCapability);

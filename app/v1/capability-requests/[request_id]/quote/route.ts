@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { getCommissionQuote } from "@/server/api/v1/requests";
+import { getCommissionQuote } from "@/server/operations/requests";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(getCommissionQuote);

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { judgeComparison } from "@/server/api/v1/comparisons";
+import { judgeComparison } from "@/server/operations/comparisons";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(judgeComparison);

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { testConnection } from "@/server/api/v1/connections";
+import { testConnection } from "@/server/operations/connections";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(testConnection);

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { cancelJob } from "@/server/api/v1/jobs";
+import { cancelJob } from "@/server/operations/jobs";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(cancelJob);

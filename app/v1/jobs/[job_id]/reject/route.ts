@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { rejectJob } from "@/server/api/v1/jobs";
+import { rejectJob } from "@/server/operations/jobs";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(rejectJob);

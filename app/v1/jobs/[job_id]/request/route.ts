@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { getJobRequest } from "@/server/api/v1/jobs";
+import { getJobRequest } from "@/server/operations/jobs";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(getJobRequest);

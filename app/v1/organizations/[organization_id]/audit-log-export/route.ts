@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { exportAuditLog } from "@/server/api/v1/audit-log";
+import { exportAuditLog } from "@/server/operations/audit-log";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(exportAuditLog);

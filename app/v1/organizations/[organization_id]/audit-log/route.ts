@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { getAuditLog } from "@/server/api/v1/audit-log";
+import { getAuditLog } from "@/server/operations/audit-log";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(getAuditLog);

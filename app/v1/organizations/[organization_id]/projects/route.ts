@@ -1,5 +1,5 @@
 import { serve } from "@/server/api/endpoint";
-import { createProject, listOrganizationProjects } from "@/server/api/v1/organizations";
+import { createProject, listOrganizationProjects } from "@/server/operations/organizations";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(
   createProject,

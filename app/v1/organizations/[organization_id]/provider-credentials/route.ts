@@ -1,5 +1,5 @@
 import { serve } from "@/server/api/endpoint";
-import { createProviderCredential, listProviderCredentials } from "@/server/api/v1/credentials";
+import { createProviderCredential, listProviderCredentials } from "@/server/operations/credentials";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(
   createProviderCredential,

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { createPanelLaunchCode } from "@/server/api/v1/panels";
+import { createPanelLaunchCode } from "@/server/operations/panels";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(createPanelLaunchCode);

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { exchangePanelLaunchCode } from "@/server/api/v1/panels";
+import { exchangePanelLaunchCode } from "@/server/operations/panels";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(exchangePanelLaunchCode);

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { getBudgetPolicy, putBudgetPolicy } from "@/server/api/v1/budgets";
+import { getBudgetPolicy, putBudgetPolicy } from "@/server/operations/budgets";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(getBudgetPolicy, putBudgetPolicy);

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { listEnvironments } from "@/server/api/v1/organizations";
+import { listEnvironments } from "@/server/operations/organizations";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(listEnvironments);

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { verifyLockfile } from "@/server/api/v1/provenance";
+import { verifyLockfile } from "@/server/operations/provenance";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(verifyLockfile);

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { estimateComparison } from "@/server/api/v1/comparisons";
+import { estimateComparison } from "@/server/operations/comparisons";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(estimateComparison);

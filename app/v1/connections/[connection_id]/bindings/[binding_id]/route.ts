@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { unbindConnection } from "@/server/api/v1/connections";
+import { unbindConnection } from "@/server/operations/connections";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(unbindConnection);

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { getPinnedBulk } from "@/server/api/v1/pinned-bulks";
+import { getPinnedBulk } from "@/server/operations/pinned-bulks";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(getPinnedBulk);

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
-import { getProject } from "@/server/api/v1/organizations";
+import { getProject } from "@/server/operations/organizations";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(getProject);

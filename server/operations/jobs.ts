@@ -1,3 +1,4 @@
+import { artifactAnswer, DOWNLOAD } from "@/server/api/artifact-answer";
 import { endpoint, eventStream, lastEventIdOf, raw, wantsEventStream } from "@/server/api/endpoint";
 import { JsonObject } from "@/server/contract/common";
 import {
@@ -17,7 +18,6 @@ import {
 import { Receipt } from "@/server/contract/receipts";
 import { ListReferences, ReferencePage } from "@/server/contract/references";
 import * as jobs from "@/server/domain/jobs";
-import { artifactAnswer, DOWNLOAD } from "./artifact-answer";
 
 const tags = ["Jobs"];
 

@@ -1,3 +1,4 @@
+import { artifactAnswer, DOWNLOAD } from "@/server/api/artifact-answer";
 import { endpoint } from "@/server/api/endpoint";
 import {
   ArtifactRef,
@@ -8,7 +9,6 @@ import {
   UploadQuery,
 } from "@/server/contract/inputs-stored";
 import * as inputs from "@/server/domain/inputs";
-import { artifactAnswer, DOWNLOAD } from "./artifact-answer";
 
 const tags = ["Stored inputs"];
 const MEGABYTE = 1024 * 1024;

@@ -1,7 +1,7 @@
+import { artifactAnswer } from "@/server/api/artifact-answer";
 import { endpoint, raw } from "@/server/api/endpoint";
 import { WeightsRef } from "@/server/contract/adapters";
 import { findWeights } from "@/server/domain/adapters";
-import { artifactAnswer } from "./artifact-answer";
 
 export const getAdapterWeights = endpoint({
   method: "GET",
