@@ -28,8 +28,8 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** The kinds of caller over HTTP. */
 export type CallerKind = Exclude<PrincipalKind, "system">;
 
-type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
-type Result<O> = O extends z.ZodType ? z.output<O> | Reply<z.output<O>> | Bytes : Outgoing;
+export type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
+export type Result<O> = O extends z.ZodType ? z.output<O> | Reply<z.output<O>> | Bytes : Outgoing;
 
 type Facts = {
   method: Method;
@@ -77,7 +77,7 @@ export type Given = {
   noteBody: ((bytes: Uint8Array) => Promise<void>) | undefined;
 };
 
-type Definition<P, Q, B, O> = Facts & {
+export type Definition<P, Q, B, O> = Facts & {
   params?: P;
   query?: Q;
   body?: B;

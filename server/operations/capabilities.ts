@@ -1,6 +1,5 @@
 import {
   bytes,
-  endpoint,
   eventStream,
   type Incoming,
   lastEventIdOf,
@@ -14,7 +13,6 @@ import {
   CapabilityBenchmarks,
   CapabilityDescriptor,
   CapabilityList,
-  CapabilityRef,
   CatalogViewer,
   ExecutionTargetList,
   ListCapabilities,
@@ -23,13 +21,20 @@ import {
 } from "@/server/contract/capabilities";
 import { JsonObject } from "@/server/contract/common";
 import { QuoteQuery, RawEnvelope } from "@/server/contract/envelope";
-import { ExecutionRef, InvocationResult, Job } from "@/server/contract/jobs";
+import { InvocationResult, Job } from "@/server/contract/jobs";
 import { RetailQuote } from "@/server/contract/pricing";
 import * as catalog from "@/server/domain/catalog";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
 import * as usage from "@/server/domain/usage";
+import { byAnybody, byEveryCaller, byKeys, byKeysAndEmbeds, operations } from "./define";
 import { PLANNING } from "./planning";
+
+const open = operations("Discovery", byAnybody);
+const quoting = operations("Quotes", byEveryCaller("capabilities:run"));
+const run = operations("Execution", byKeys("capabilities:run"));
+const read = operations("Execution", byKeysAndEmbeds("jobs:read"));
+const runByEmbeds = operations("Execution", byKeysAndEmbeds("capabilities:run"));
 
 const MEGABYTE = 1024 * 1024;
 
@@ -40,125 +45,82 @@ function ready({ body, etag }: catalog.Published, incoming: Incoming) {
   return bytes({ headers: { ...headers, "content-type": "application/json" }, body });
 }
 
-export const listCapabilities = endpoint({
-  method: "GET",
-  path: "/v1/capabilities",
+export const listCapabilities = open.get("/v1/capabilities", {
   summary: "List capabilities",
-  tags: ["Discovery"],
-  auth: ["anonymous", "service_principal", "human_session", "panel_session"],
   query: ListCapabilities,
   output: CapabilityList,
   partly: [304],
-  errors: [],
-  run: async (ctx, { query, incoming }) =>
+  http: async (ctx, { query, incoming }) =>
     ready(catalog.publishedList(query, await catalog.viewerOf(ctx, query)), incoming),
 });
 
-export const resolveCapability = endpoint({
-  method: "POST",
-  path: "/v1/capabilities/resolve",
+export const resolveCapability = open.post("/v1/capabilities/resolve", {
   summary: "Find capabilities for an intended outcome",
   description:
     "Ranks the catalog by the words of the intent. Requirements keep only the matches that satisfy all of them; if none does, all matches are returned with their unmet requirements. `runnableNow` is determined for authenticated callers only.",
-  tags: ["Discovery"],
-  auth: ["anonymous", "service_principal", "human_session", "panel_session"],
   body: ResolutionRequest,
   output: ResolutionResponse,
-  errors: [],
   run: async (ctx, { body }) => catalog.resolve(ctx, body),
 });
 
-export const describeCapability = endpoint({
-  method: "GET",
-  path: "/v1/capabilities/{capability_key}",
+export const describeCapability = open.get("/v1/capabilities/{capability_key}", {
   summary: "Retrieve a capability",
-  tags: ["Discovery"],
-  auth: ["anonymous", "service_principal", "human_session", "panel_session"],
-  params: CapabilityRef,
   query: CatalogViewer,
   output: CapabilityDescriptor,
   partly: [304],
-  errors: ["UNKNOWN_CAPABILITY"],
-  run: async (ctx, { params, query, incoming }) => {
+  http: async (ctx, { capability_key, query, incoming }) => {
     const viewer = await catalog.viewerOf(ctx, query);
-    return ready(await catalog.publishedDescriptor(params.capability_key, viewer), incoming);
+    return ready(await catalog.publishedDescriptor(capability_key, viewer), incoming);
   },
 });
 
-export const listExecutionTargets = endpoint({
-  method: "GET",
-  path: "/v1/capabilities/{capability_key}/execution-targets",
+export const listExecutionTargets = open.get("/v1/capabilities/{capability_key}/execution-targets", {
   summary: "List a capability's models",
-  tags: ["Discovery"],
-  auth: ["anonymous", "service_principal", "human_session", "panel_session"],
-  params: CapabilityRef,
   query: CatalogViewer,
   output: ExecutionTargetList,
   partly: [304],
-  errors: ["UNKNOWN_CAPABILITY"],
-  run: async (ctx, { params, query, incoming }) =>
-    ready(catalog.publishedTargets(params.capability_key, await catalog.viewerOf(ctx, query)), incoming),
+  http: async (ctx, { capability_key, query, incoming }) =>
+    ready(catalog.publishedTargets(capability_key, await catalog.viewerOf(ctx, query)), incoming),
 });
 
-export const describeBenchmarks = endpoint({
-  method: "GET",
-  path: "/v1/capabilities/{capability_key}/benchmarks",
+export const describeBenchmarks = open.get("/v1/capabilities/{capability_key}/benchmarks", {
   summary: "Retrieve what a comparison of a capability's models measures",
   description:
     "Returns the definition of the measures and how far your own executions cover them; comparative scores are not computed. Coverage counts executions of the last 90 days with a known outcome, in the key's project or in `projectId`. Callers without a project get the definition and zeros.",
-  tags: ["Discovery"],
-  auth: ["anonymous", "service_principal", "human_session", "panel_session"],
-  params: CapabilityRef,
   query: BenchmarksQuery,
   output: CapabilityBenchmarks,
   partly: [304],
-  errors: ["UNKNOWN_CAPABILITY"],
-  run: async (ctx, { params, query, incoming }) =>
+  http: async (ctx, { capability_key, query, incoming }) =>
     ready(
-      catalog.toPublished(
-        JSON.stringify(await usage.benchmarks(ctx, params.capability_key, query.projectId)),
-      ),
+      catalog.toPublished(JSON.stringify(await usage.benchmarks(ctx, capability_key, query.projectId))),
       incoming,
     ),
 });
 
-const quoting = {
-  method: "POST",
-  tags: ["Quotes"],
-  auth: ["service_principal", "human_session", "panel_session"],
-  scope: "capabilities:run",
-  params: CapabilityRef,
+const quote = {
   query: QuoteQuery,
   body: RawEnvelope,
   bodyLimit: 32 * MEGABYTE,
   output: RetailQuote,
   errors: PLANNING,
-} as const;
+};
 
-export const quoteCapability = endpoint({
-  ...quoting,
-  path: "/v1/capabilities/{capability_key}/quote",
+export const quoteCapability = quoting.post("/v1/capabilities/{capability_key}/quote", {
+  ...quote,
   summary: "Create a quote, without reserving or charging anything",
-  run: (ctx, { params, query, body }) => quotes.quote(ctx, params.capability_key, body, query.projectId),
+  run: (ctx, { capability_key, query, body }) => quotes.quote(ctx, capability_key, body, query.projectId),
 });
 
-export const estimateCapability = endpoint({
-  ...quoting,
-  path: "/v1/capabilities/{capability_key}/estimate",
+export const estimateCapability = quoting.post("/v1/capabilities/{capability_key}/estimate", {
+  ...quote,
   summary: "Create a quote (older name of the same operation)",
-  run: (ctx, { params, query, body }) => quotes.quote(ctx, params.capability_key, body, query.projectId),
+  run: (ctx, { capability_key, query, body }) => quotes.quote(ctx, capability_key, body, query.projectId),
 });
 
-export const invokeCapability = endpoint({
-  method: "POST",
-  path: "/v1/capabilities/{capability_key}/invoke",
+export const invokeCapability = run.post("/v1/capabilities/{capability_key}/invoke", {
   summary: "Invoke a capability and wait for its output, or stream it",
   description:
     "With `executionMode: Stream` the response returns immediately with the execution's id; read its frames at `/v1/executions/{execution_id}/events`. Add `Accept: text/event-stream` to receive the frames in the response itself.",
-  tags: ["Execution"],
-  auth: ["service_principal"],
-  scope: "capabilities:run",
-  params: CapabilityRef,
   body: RawEnvelope,
   bodyLimit: 32 * MEGABYTE,
   output: InvocationResult,
@@ -197,8 +159,8 @@ export const invokeCapability = endpoint({
     "invalid_parameter",
   ],
   idempotent: true,
-  run: async (ctx, { params, body, incoming, idempotencyKey }) => {
-    const result = await jobs.invoke(ctx, params.capability_key, body, idempotencyKey);
+  http: async (ctx, { capability_key, body, incoming, idempotencyKey }) => {
+    const result = await jobs.invoke(ctx, capability_key, body, idempotencyKey);
     const headers = { "x-execution-id": result.executionId };
     if (body.executionMode !== "Stream" || !wantsEventStream(incoming)) return reply(result, { headers });
     return eventStream(
@@ -209,51 +171,29 @@ export const invokeCapability = endpoint({
   },
 });
 
-export const planImages = endpoint({
-  method: "POST",
-  path: "/v1/capabilities/image.generate.v1/plan",
+export const planImages = run.post("/v1/capabilities/image.generate.v1/plan", {
   summary: "Preview how images and sheet cells would be generated, without writing or spending anything",
-  tags: ["Execution"],
-  auth: ["service_principal"],
-  scope: "capabilities:run",
   body: RawEnvelope,
   bodyLimit: 32 * MEGABYTE,
   output: JsonObject,
   envelopeErrors: true,
-  errors: [
-    ...PLANNING.filter((code) => code !== "UNKNOWN_CAPABILITY"),
-    "QUOTE_MISMATCH",
-    "REESTIMATE_REQUIRED",
-  ],
+  errors: [...PLANNING, "QUOTE_MISMATCH", "REESTIMATE_REQUIRED"],
   run: (ctx, { body }) => jobs.preview(ctx, "image.generate.v1", body),
 });
 
 const toEvent = ({ id, event, data }: jobs.Frame) => ({ id: String(id), event, data });
 
-export const followExecution = endpoint({
-  method: "GET",
-  path: "/v1/executions/{execution_id}/events",
+export const followExecution = read.get("/v1/executions/{execution_id}/events", {
   summary: "Stream the events of an execution",
   description:
     "Sends the frames `execution.started`, `token` {index, text}, `usage`, and finally `execution.succeeded` {typedOutput, usage, terminationReason, receiptId} or `execution.failed` {error}, each with an id and JSON data. `Last-Event-ID` resumes after that frame, on any instance. The stream ends after the final frame. Close an EventSource when you receive it: an EventSource reconnects whenever a stream ends, and the final `retry` only delays that by a day.",
-  tags: ["Execution"],
-  auth: ["service_principal", "panel_session"],
-  scope: "jobs:read",
-  params: ExecutionRef,
   output: raw("text/event-stream"),
-  errors: ["NotFound"],
-  run: async (ctx, { params, incoming }) =>
-    eventStream(await jobs.followFrames(ctx, params.execution_id, lastEventIdOf(incoming)), toEvent),
+  http: async (ctx, { execution_id, incoming }) =>
+    eventStream(await jobs.followFrames(ctx, execution_id, lastEventIdOf(incoming)), toEvent),
 });
 
-export const submitJob = endpoint({
-  method: "POST",
-  path: "/v1/capabilities/{capability_key}/jobs",
+export const submitJob = runByEmbeds.post("/v1/capabilities/{capability_key}/jobs", {
   summary: "Create a durable job",
-  tags: ["Execution"],
-  auth: ["service_principal", "panel_session"],
-  scope: "capabilities:run",
-  params: CapabilityRef,
   body: RawEnvelope,
   bodyLimit: 32 * MEGABYTE,
   output: Job,
@@ -270,8 +210,8 @@ export const submitJob = endpoint({
   ],
   idempotent: true,
   answersAtOnce: true,
-  run: async (ctx, { params, body, idempotencyKey }) => {
-    const job = await jobs.submit(ctx, params.capability_key, body, idempotencyKey);
+  run: async (ctx, { capability_key, body, idempotencyKey }) => {
+    const job = await jobs.submit(ctx, capability_key, body, idempotencyKey);
     return reply(job, { headers: { "x-execution-id": job.jobId } });
   },
 });

@@ -1,4 +1,4 @@
-import { endpoint, type Given, raw, reply } from "@/server/api/endpoint";
+import { type Given, raw, reply } from "@/server/api/endpoint";
 import { projectOf } from "@/server/api/openai/ask";
 import { fieldsOf, toEmbeddingList, toInput } from "@/server/api/openai/embeddings";
 import { toEnvelope } from "@/server/api/openai/envelope";
@@ -29,14 +29,13 @@ import {
 } from "@/server/contract/openai-media";
 import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
+import { byKeys, operations } from "./define";
+
+const openai = operations("OpenAI", byKeys("capabilities:run"));
 
 const MEGABYTE = 1024 * 1024;
 
 const asking = {
-  method: "POST",
-  tags: ["OpenAI"],
-  auth: ["service_principal"],
-  scope: "capabilities:run",
   refusals: { toWire: toOpenAIWire, schema: OpenAIError },
   idempotent: true,
 } as const;
@@ -67,16 +66,15 @@ const waiting = {
   errors: [...REFUSALS, "DURABLE_CONCURRENCY_LIMIT", "Gone", ...FAILURES, "JobStillRunning"],
 } as const;
 
-export const createEmbeddings = endpoint({
+export const createEmbeddings = openai.post("/v1/embeddings", {
   ...asking,
-  path: "/v1/embeddings",
   summary: "Create embeddings (OpenAI-compatible)",
   description: "Invokes `text.embed.v1`. Vectors of different models cannot be compared, so name the model.",
   body: EmbeddingsRequest,
   bodyLimit: 32 * MEGABYTE,
   output: EmbeddingList,
   errors: [...REFUSALS, "PayloadUnavailable", ...FAILURES],
-  async run(ctx, { body, incoming, idempotencyKey }) {
+  async http(ctx, { body, incoming, idempotencyKey }) {
     const wanted = await readModel(ctx, body.model, embeddings, projectOf(incoming));
     const envelope = toEnvelope(toInput(body), wanted, incoming);
     const result = await inFieldsOf(fieldsOf(body), () =>
@@ -104,15 +102,14 @@ async function make(
   return { job, files: await filesOf(ctx, job) };
 }
 
-export const createImages = endpoint({
+export const createImages = openai.post("/v1/images/generations", {
   ...waiting,
-  path: "/v1/images/generations",
   summary: "Create images (OpenAI-compatible)",
   description:
     "Creates a durable job of `image.generate.v1` and waits for it. If the job has not ended in time, the response is 504 with the job's id, and the job continues.",
   body: ImagesRequest,
   output: ImagesResponse,
-  async run(ctx, { body, ...given }) {
+  async http(ctx, { body, ...given }) {
     const { job, files } = await make(
       ctx,
       drawing,
@@ -125,16 +122,15 @@ export const createImages = endpoint({
   },
 });
 
-export const editImages = endpoint({
+export const editImages = openai.post("/v1/images/edits", {
   ...waiting,
-  path: "/v1/images/edits",
   summary: "Edit an image (OpenAI-compatible)",
   description:
     "Creates a durable job of `image.edit.v1` and waits for it, as for image generation. The body is a multipart form; if it has several images, the first one is edited.",
   form: ImagesEditForm,
   bodyLimit: MOST_FORM_BYTES,
   output: ImagesResponse,
-  async run(ctx, given) {
+  async http(ctx, given) {
     const { fields, files: sent } = await readEditForm(given.incoming);
     // The bytes of a form differ on every send because of its boundary; its content does not.
     await given.noteBody?.(Buffer.from(JSON.stringify([fields, sent])));
@@ -150,16 +146,15 @@ export const editImages = endpoint({
   },
 });
 
-export const createSpeech = endpoint({
+export const createSpeech = openai.post("/v1/audio/speech", {
   ...waiting,
-  path: "/v1/audio/speech",
   summary: "Create speech (OpenAI-compatible)",
   description:
     "Creates a durable job of `audio.voice.generate.v1` and waits for it, as for image generation. Returns the audio file: MP3, or Opus in Ogg.",
   body: SpeechRequest,
   output: raw("audio/mpeg"),
   also: [raw("audio/ogg")],
-  async run(ctx, { body, ...given }) {
+  async http(ctx, { body, ...given }) {
     const { job, files } = await make(ctx, speech, body.model, toSpeechInput(body), SPEECH_FIELDS, given);
     const [file] = files;
     if (!file) throw new Error(`job ${job.jobId} succeeded without a file`);

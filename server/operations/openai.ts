@@ -1,4 +1,4 @@
-import { endpoint, type Given, raw, reply, streamed } from "@/server/api/endpoint";
+import { type Given, raw, reply, streamed } from "@/server/api/endpoint";
 import { type Ask, inWordsOf, projectOf, toInvoke } from "@/server/api/openai/ask";
 import { chatAsk, chatFrames, toCompletion } from "@/server/api/openai/chat";
 import { toOpenAIWire } from "@/server/api/openai/errors";
@@ -21,6 +21,9 @@ import {
 import { ResponseObject, ResponsesRequest } from "@/server/contract/openai-responses";
 import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
+import { byKeys, operations } from "./define";
+
+const openai = operations("OpenAI", byKeys("capabilities:run"));
 
 const MEGABYTE = 1024 * 1024;
 const refusals = { toWire: toOpenAIWire, schema: OpenAIError };
@@ -31,10 +34,6 @@ const headersOfStream = (head: Head) => ({
 });
 
 const asking = {
-  method: "POST",
-  tags: ["OpenAI"],
-  auth: ["service_principal"],
-  scope: "capabilities:run",
   bodyLimit: 32 * MEGABYTE,
   also: [raw("text/event-stream")],
   refusals,
@@ -82,63 +81,50 @@ async function follow(ctx: Ctx, head: Head): Promise<AsyncIterable<Heard>> {
   return heard(await jobs.followFrames(ctx, head.id, undefined, "capabilities:run"), head);
 }
 
-export const createChatCompletion = endpoint({
+export const createChatCompletion = openai.post("/v1/chat/completions", {
   ...asking,
-  path: "/v1/chat/completions",
   summary: "Create a chat completion (OpenAI-compatible)",
   description:
     "Invokes a text capability, with the same admission, budgets and receipts. `model` is a capability key, `capability@provider/model`, or `provider/model`. With `stream` the response is sent in chunks. The returned id is the execution's id; the header `x-capstan-receipt-id` has the id of its receipt.",
   body: ChatRequest,
   output: ChatCompletion,
-  async run(ctx, { body, ...given }) {
+  async http(ctx, { body, ...given }) {
     const { result, head } = await invoke(ctx, chatAsk(body), given);
     if (!body.stream) return reply(toCompletion(body, result), { headers: headersOf(head) });
     return streamed(chatFrames(body, head, await follow(ctx, head)), headersOfStream(head));
   },
 });
 
-export const createResponse = endpoint({
+export const createResponse = openai.post("/v1/responses", {
   ...asking,
-  path: "/v1/responses",
   summary: "Create a response (OpenAI-compatible)",
   description:
     "Invokes a text capability, as for chat completions. Conversations are not stored: send the whole conversation each time. With `stream` the response is sent as events.",
   body: ResponsesRequest,
   output: ResponseObject,
-  async run(ctx, { body, ...given }) {
+  async http(ctx, { body, ...given }) {
     const { result, head } = await invoke(ctx, responsesAsk(body, await wholeInput(ctx, body)), given);
     if (!body.stream) return reply(toResponse(body, result), { headers: headersOf(head) });
     return streamed(responseFrames(body, head, await follow(ctx, head)), headersOfStream(head));
   },
 });
 
-const reading = {
-  method: "GET",
-  tags: ["OpenAI"],
-  auth: ["service_principal"],
-  scope: "capabilities:run",
+export const listOpenAIModels = openai.get("/v1/models", {
   refusals,
-} as const;
-
-export const listOpenAIModels = endpoint({
-  ...reading,
-  path: "/v1/models",
   summary: "List models (OpenAI-compatible)",
   description: "The capabilities and models that the key can use now, with limits and prices.",
   output: ModelList,
-  errors: [],
-  run: async (ctx, { incoming }) => ({
+  http: async (ctx, { incoming }) => ({
     object: "list" as const,
     data: await listModels(ctx, projectOf(incoming)),
   }),
 });
 
-export const getOpenAIModel = endpoint({
-  ...reading,
-  path: "/v1/models/{model}",
+export const getOpenAIModel = openai.get("/v1/models/{model}", {
+  refusals,
   summary: "Retrieve a model (OpenAI-compatible)",
   params: ModelRef,
   output: Model,
-  errors: ["UNKNOWN_CAPABILITY", "InvalidInput"],
-  run: (ctx, { params, incoming }) => getModel(ctx, params.model, projectOf(incoming)),
+  errors: ["InvalidInput"],
+  http: (ctx, { model, incoming }) => getModel(ctx, model, projectOf(incoming)),
 });

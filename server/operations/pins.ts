@@ -1,26 +1,18 @@
-import { endpoint, reply } from "@/server/api/endpoint";
-import {
-  ListPinned,
-  PinnedAnswer,
-  PinnedPage,
-  PinnedRecord,
-  PinnedRef,
-  RawPinned,
-} from "@/server/contract/pinned";
+import { reply } from "@/server/api/endpoint";
+import { ListPinned, PinnedAnswer, PinnedPage, PinnedRecord, RawPinned } from "@/server/contract/pinned";
 import * as pins from "@/server/domain/pins";
+import { byEveryCaller, byKeys, byKeysAndPeople, operations } from "./define";
 
-const tags = ["Pinned execution"];
+const run = operations("Pinned execution", byKeys("pinned:run"));
+const read = operations("Pinned execution", byKeysAndPeople("jobs:read"));
+const readByAll = operations("Pinned execution", byEveryCaller("jobs:read"));
+
 const MEGABYTE = 1024 * 1024;
 
-export const runPinned = endpoint({
-  method: "POST",
-  path: "/v1/inference/pinned",
+export const runPinned = run.post("/v1/inference/pinned", {
   summary: "Create a pinned execution at a named provider, model and interface",
   description:
     "Sends the request exactly as it is and returns the immutable record when the execution has ended. Nothing is filled in, rewritten, shortened or tried elsewhere, and a request that may have run is never sent again. Repeating the request with the same `idempotencyKey` (or `Idempotency-Key` header) returns the first execution. An error names its record in `details` and says whether the same request may be sent again.",
-  tags,
-  auth: ["service_principal"],
-  scope: "pinned:run",
   body: RawPinned,
   bodyLimit: 32 * MEGABYTE,
   output: PinnedAnswer,
@@ -49,28 +41,17 @@ export const runPinned = endpoint({
   },
 });
 
-export const listPinned = endpoint({
-  method: "GET",
-  path: "/v1/inference/pinned",
+export const listPinned = read.get("/v1/inference/pinned", {
   summary: "List pinned records of a project, newest first",
-  tags,
-  auth: ["service_principal", "human_session"],
-  scope: "jobs:read",
   query: ListPinned,
   output: PinnedPage,
   errors: ["PROJECT_REQUIRED"],
   run: (ctx, { query }) => pins.list(ctx, query),
 });
 
-export const getPinned = endpoint({
-  method: "GET",
-  path: "/v1/inference/pinned/{receipt_id}",
+export const getPinned = readByAll.get("/v1/inference/pinned/{receipt_id}", {
   summary: "Retrieve the immutable record of a pinned execution",
-  tags,
-  auth: ["service_principal", "human_session", "panel_session"],
-  scope: "jobs:read",
-  params: PinnedRef,
   output: PinnedRecord,
-  errors: ["NotFound", "JobNotFinished"],
-  run: (ctx, { params }) => pins.get(ctx, params.receipt_id),
+  errors: ["JobNotFinished"],
+  run: (ctx, { receipt_id }) => pins.get(ctx, receipt_id),
 });

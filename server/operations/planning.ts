@@ -1,8 +1,7 @@
 import type { ErrorCode } from "@/server/errors";
 
-/** Errors that planning a request may cause, before anything is written. */
+/** Errors that planning a request may cause, before anything is written, in addition to an unknown capability. */
 export const PLANNING: ErrorCode[] = [
-  "UNKNOWN_CAPABILITY",
   "UNKNOWN_INPUT_FIELD",
   "UNKNOWN_EXECUTION_FIELD",
   "CONFLICTING_EXECUTION_CONSTRAINT",

@@ -1,4 +1,4 @@
-import { bytes, endpoint } from "@/server/api/endpoint";
+import { bytes } from "@/server/api/endpoint";
 import { isKnown } from "@/server/api/known";
 import { sha256Hex } from "@/server/canonical";
 import { JsonObject } from "@/server/contract/common";
@@ -7,26 +7,26 @@ import {
   LockfileQuery,
   LockfileVerification,
   Manifest,
-  ManifestRef,
   ManifestRequest,
   ManifestVerification,
 } from "@/server/contract/provenance";
 import { JsonWebKeySet } from "@/server/contract/receipts";
 import * as provenance from "@/server/domain/provenance";
 import { publicKeys } from "@/server/domain/signing";
+import { byAnybody, byKeys, byKeysAndEmbeds, operations } from "./define";
 
-export const getKeySet = endpoint({
-  method: "GET",
-  path: "/.well-known/jwks.json",
+const open = operations("Provenance", byAnybody);
+const write = operations("Provenance", byKeys("provenance:write"));
+const read = operations("Provenance", byKeysAndEmbeds("jobs:read"));
+const readByKeys = operations("Provenance", byKeys("jobs:read"));
+
+export const getKeySet = open.get("/.well-known/jwks.json", {
   summary: "Retrieve the public keys that sign receipts",
   description:
     "A JWK Set (RFC 7517) of Ed25519 keys. Retired keys remain listed, so that what they signed can still be verified.",
-  tags: ["Provenance"],
-  auth: ["anonymous", "service_principal", "human_session", "panel_session"],
   output: JsonWebKeySet,
   partly: [304],
-  errors: [],
-  run: async (_ctx, { incoming }) => {
+  http: async (_ctx, { incoming }) => {
     const body = JSON.stringify(await publicKeys());
     const headers = {
       etag: `"${sha256Hex(body).slice(0, 32)}"`,
@@ -39,75 +39,43 @@ export const getKeySet = endpoint({
   },
 });
 
-const tags = ["Provenance"];
-
-export const createManifest = endpoint({
-  method: "POST",
-  path: "/v1/provenance/manifests",
+export const createManifest = write.post("/v1/provenance/manifests", {
   summary: "Create a signed manifest of receipts",
   description:
     "Binds receipts of jobs and pinned executions of one project, each by its own hash. A manifest is immutable and can be verified without this service (docs/evidence.md).",
-  tags,
-  auth: ["service_principal"],
-  scope: "provenance:write",
   body: ManifestRequest,
   output: Manifest,
   errors: ["PROJECT_REQUIRED", "CONFLICTING_EXECUTION_CONSTRAINT", "ComparisonUnjudged"],
   run: (ctx, { body }) => provenance.createManifest(ctx, body),
 });
 
-export const getManifest = endpoint({
-  method: "GET",
-  path: "/v1/provenance/manifests/{manifest_id}",
+export const getManifest = read.get("/v1/provenance/manifests/{manifest_id}", {
   summary: "Retrieve a manifest",
-  tags,
-  auth: ["service_principal", "panel_session"],
-  scope: "jobs:read",
-  params: ManifestRef,
   output: Manifest,
-  errors: ["NotFound"],
-  run: (ctx, { params }) => provenance.getManifest(ctx, params.manifest_id),
+  run: (ctx, { manifest_id }) => provenance.getManifest(ctx, manifest_id),
 });
 
-export const verifyManifest = endpoint({
-  method: "POST",
-  path: "/v1/provenance/manifests/{manifest_id}/verify",
+export const verifyManifest = readByKeys.post("/v1/provenance/manifests/{manifest_id}/verify", {
   summary: "Verify a manifest against its stored receipts",
   description:
     "Hashes every receipt again and checks its signature. `providerRetries` counts requests beyond the first of each call. `providerSpend` is the known cost of the providers' work, without the sandbox.",
-  tags,
-  auth: ["service_principal"],
-  scope: "jobs:read",
-  params: ManifestRef,
   output: ManifestVerification,
-  errors: ["NotFound"],
-  run: (ctx, { params }) => provenance.verifyManifest(ctx, params.manifest_id),
+  run: (ctx, { manifest_id }) => provenance.verifyManifest(ctx, manifest_id),
 });
 
-export const getLockfile = endpoint({
-  method: "GET",
-  path: "/v1/provenance/lockfile",
+export const getLockfile = read.get("/v1/provenance/lockfile", {
   summary: "Retrieve the signed lockfile of a pinned record",
-  tags,
-  auth: ["service_principal", "panel_session"],
-  scope: "jobs:read",
   query: LockfileQuery,
   output: Lockfile,
   errors: ["NotFound", "JobNotFinished"],
   run: (ctx, { query }) => provenance.getLockfile(ctx, query.receipt_id),
 });
 
-export const verifyLockfile = endpoint({
-  method: "POST",
-  path: "/v1/provenance/lockfile/verify",
+export const verifyLockfile = readByKeys.post("/v1/provenance/lockfile/verify", {
   summary: "Verify a lockfile: the pin, its request, its account and its last run",
   description:
     "Send the lockfile exactly as you received it. The response names anything that was changed in it.",
-  tags,
-  auth: ["service_principal"],
-  scope: "jobs:read",
   body: JsonObject,
   output: LockfileVerification,
-  errors: [],
   run: (ctx, { body }) => provenance.verifyLockfile(ctx, body),
 });

@@ -1,27 +1,22 @@
-import { endpoint } from "@/server/api/endpoint";
 import {
   CapabilityRequest,
   CapabilityRequestBody,
   CommissionQuote,
   ListRequests,
   RequestPage,
-  RequestRef,
 } from "@/server/contract/requests";
 import * as requests from "@/server/domain/requests";
+import { byKeysAndPeople, operations } from "./define";
 
-const tags = ["Capability requests"];
-const auth = ["service_principal", "human_session"] as const;
+const write = operations("Capability requests", byKeysAndPeople("requests:write"));
+const read = operations("Capability requests", byKeysAndPeople("jobs:read"));
+
 const bodyLimit = requests.MOST_CONTENT_BYTES;
 
-export const createCapabilityRequest = endpoint({
-  method: "POST",
-  path: "/v1/capability-requests",
+export const createCapabilityRequest = write.post("/v1/capability-requests", {
   summary: "Create a capability request",
   description:
     "Requests a capability that does not exist. Resolve the intent first and file a request only if the outcome is `no_match_requestable`. The request is a draft until you submit it. Everything you send is kept, including your own fields, and fixed by `requestHash`, the SHA-256 of the RFC 8785 form of `revision.content`. Repeating the request with the same `idempotencyKey` (in the body or as the Idempotency-Key header) returns the first one.",
-  tags,
-  auth,
-  scope: "requests:write",
   bodyLimit,
   body: CapabilityRequestBody,
   output: CapabilityRequest,
@@ -30,75 +25,44 @@ export const createCapabilityRequest = endpoint({
   run: (ctx, { body, idempotencyKey }) => requests.create(ctx, body, idempotencyKey),
 });
 
-export const listCapabilityRequests = endpoint({
-  method: "GET",
-  path: "/v1/capability-requests",
+export const listCapabilityRequests = read.get("/v1/capability-requests", {
   summary: "List capability requests, newest first",
-  tags,
-  auth,
-  scope: "jobs:read",
   query: ListRequests,
   output: RequestPage,
-  errors: [],
   run: (ctx, { query }) => requests.list(ctx, query),
 });
 
-export const getCapabilityRequest = endpoint({
-  method: "GET",
-  path: "/v1/capability-requests/{request_id}",
+export const getCapabilityRequest = read.get("/v1/capability-requests/{request_id}", {
   summary: "Retrieve a capability request, with its status, wording and latest review",
-  tags,
-  auth,
-  scope: "jobs:read",
-  params: RequestRef,
   output: CapabilityRequest,
-  errors: ["NotFound"],
-  run: (ctx, { params }) => requests.get(ctx, params.request_id),
+  run: (ctx, { request_id }) => requests.get(ctx, request_id),
 });
 
-export const reviseCapabilityRequest = endpoint({
-  method: "POST",
-  path: "/v1/capability-requests/{request_id}/revisions",
+export const reviseCapabilityRequest = write.post("/v1/capability-requests/{request_id}/revisions", {
   summary: "Revise a capability request",
   description:
     "Send the whole body, not only the changes. The request becomes a draft again and must be submitted again; a quote for the old wording can no longer be paid. A declined or paid request cannot be revised (RequestStateConflict).",
-  tags,
-  auth,
-  scope: "requests:write",
   bodyLimit,
-  params: RequestRef,
   body: CapabilityRequestBody,
   output: CapabilityRequest,
-  errors: ["NotFound", "RequestStateConflict", "PolicyRejected"],
-  run: (ctx, { params, body }) => requests.revise(ctx, params.request_id, body),
+  errors: ["RequestStateConflict", "PolicyRejected"],
+  run: (ctx, { request_id, body }) => requests.revise(ctx, request_id, body),
 });
 
-export const submitCapabilityRequest = endpoint({
-  method: "POST",
-  path: "/v1/capability-requests/{request_id}/submit",
+export const submitCapabilityRequest = write.post("/v1/capability-requests/{request_id}/submit", {
   summary: "Submit a capability request for review",
   description:
     "Submits the current wording for review by people. Needs no body. A request that is already submitted is returned unchanged.",
-  tags,
-  auth,
-  scope: "requests:write",
-  params: RequestRef,
   output: CapabilityRequest,
-  errors: ["NotFound", "RequestStateConflict"],
-  run: (ctx, { params }) => requests.submit(ctx, params.request_id),
+  errors: ["RequestStateConflict"],
+  run: (ctx, { request_id }) => requests.submit(ctx, request_id),
 });
 
-export const getCommissionQuote = endpoint({
-  method: "GET",
-  path: "/v1/capability-requests/{request_id}/quote",
+export const getCommissionQuote = read.get("/v1/capability-requests/{request_id}/quote", {
   summary: "Retrieve the commission quote of a capability request",
   description:
     "The price for building the capability. It cannot be used to run anything, and only a person of the organization can pay it, at `approval.approvalUrl`. Returns NotFound until a quote is issued, and Gone once it has expired (14 days after it was issued) or the wording was replaced; `details.reason` is `expired` or `superseded`.",
-  tags,
-  auth,
-  scope: "jobs:read",
-  params: RequestRef,
   output: CommissionQuote,
-  errors: ["NotFound", "Gone"],
-  run: (ctx, { params }) => requests.quote(ctx, params.request_id),
+  errors: ["Gone"],
+  run: (ctx, { request_id }) => requests.quote(ctx, request_id),
 });

@@ -1,16 +1,12 @@
-import { endpoint } from "@/server/api/endpoint";
 import { SessionContext, SessionQuery } from "@/server/contract/session";
 import { sessionContext } from "@/server/domain/organizations";
+import { byKeysAndPeople, operations } from "./define";
 
-export const getSessionContext = endpoint({
-  method: "GET",
-  path: "/v1/session/context",
+const read = operations("Session", byKeysAndPeople("diagnostics:read"));
+
+export const getSessionContext = read.get("/v1/session/context", {
   summary: "Retrieve the caller's identity, organization and project",
-  tags: ["Session"],
-  auth: ["service_principal", "human_session"],
-  scope: "diagnostics:read",
   query: SessionQuery,
   output: SessionContext,
-  errors: [],
   run: (ctx, { query }) => sessionContext(ctx, query.projectId),
 });

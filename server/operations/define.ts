@@ -1,0 +1,134 @@
+import { z } from "zod";
+import {
+  type CallerKind,
+  type Definition,
+  type Endpoint,
+  endpoint,
+  type Given,
+  type Method,
+  type Parsed,
+  type Result,
+} from "@/server/api/endpoint";
+import type { Raw, Reply } from "@/server/api/transport";
+import { PathId } from "@/server/contract/common";
+import type { Ctx, Scope } from "@/server/domain/ctx";
+import type { ErrorCode } from "@/server/errors";
+
+/** Who may call an operation. A key needs the scope. */
+type By = { auth: readonly CallerKind[]; scope?: Scope };
+export const byPeople: By = { auth: ["human_session"] };
+export const byAnybody: By = { auth: ["anonymous", "service_principal", "human_session", "panel_session"] };
+export const byKeys = (scope: Scope): By => ({ auth: ["service_principal"], scope });
+export const byKeysAndPeople = (scope: Scope): By => ({
+  auth: ["service_principal", "human_session"],
+  scope,
+});
+export const byKeysAndEmbeds = (scope: Scope): By => ({
+  auth: ["service_principal", "panel_session"],
+  scope,
+});
+export const byEveryCaller = (scope: Scope): By => ({
+  auth: ["service_principal", "human_session", "panel_session"],
+  scope,
+});
+
+type Name<P extends string> = P extends `${string}{${infer N}}${infer Rest}` ? N | Name<Rest> : never;
+type ParamsOf<P extends string> = { [N in Name<P>]: string };
+type QueryOf<Q> = Q extends z.ZodObject ? z.input<Q> : unknown;
+type BodyOf<B> = B extends z.ZodObject
+  ? z.input<B>
+  : B extends z.ZodType
+    ? undefined extends z.input<B>
+      ? { body?: z.input<B> }
+      : { body: z.input<B> }
+    : unknown;
+
+declare const TYPES: unique symbol;
+
+/**
+ * An operation that needs nothing of HTTP, so that any interface can offer it. Its input is one object: path parameters, query
+ * fields and body fields; a body that is not a plain object is the field `body`.
+ */
+export type Operation<Input, Output> = Endpoint & {
+  readonly [TYPES]: { input: Input; output: Output };
+};
+
+type Facts<Q, B, O> = Omit<
+  Definition<undefined, Q, B, O>,
+  "method" | "path" | "tags" | "auth" | "scope" | "params" | "errors" | "run"
+> & {
+  /** In addition to the error that its path implies and to those of every endpoint. */
+  errors?: readonly ErrorCode[];
+  /** Only where a path parameter needs a description. */
+  params?: z.ZodObject;
+};
+type Asked<P extends string, Q, B> = ParamsOf<P> & { query: Parsed<Q>; body: Parsed<B> };
+
+type Define = {
+  <
+    const P extends `/${string}`,
+    Q extends z.ZodObject | undefined = undefined,
+    B extends z.ZodType | undefined = undefined,
+    O extends z.ZodType = z.ZodType,
+  >(
+    path: P,
+    spec: Facts<Q, B, O> & {
+      run(
+        ctx: Ctx,
+        request: Asked<P, Q, B> & Pick<Given, "idempotencyKey">,
+      ): Promise<z.output<O> | Reply<z.output<O>>>;
+    },
+  ): Operation<ParamsOf<P> & QueryOf<Q> & BodyOf<B>, z.output<O>>;
+  <
+    const P extends `/${string}`,
+    Q extends z.ZodObject | undefined = undefined,
+    B extends z.ZodType | undefined = undefined,
+    O extends z.ZodType | Raw = Raw,
+  >(
+    path: P,
+    spec: Facts<Q, B, O> & {
+      /** Instead of `run`, for operations that read the HTTP request itself, or answer with bytes or a stream. */
+      http(ctx: Ctx, request: Asked<P, Q, B> & Given): Promise<Result<O>>;
+    },
+  ): Endpoint;
+};
+
+/** The error of a path that names something unknown. */
+function errorsOfPath(names: string[]): ErrorCode[] {
+  if (names.length === 0) return [];
+  const isOfCatalog = names.some((name) => name === "capability_key" || name === "model");
+  return [isOfCatalog ? "UNKNOWN_CAPABILITY" : "NotFound"];
+}
+
+/** What both forms of `Define` have in common, before its types are known. */
+type Spec = Facts<z.ZodObject | undefined, z.ZodType | undefined, z.ZodType | Raw> &
+  Record<"run" | "http", (ctx: Ctx, request: object) => Promise<never>>;
+
+/**
+ * Operations under one heading of the reference, for the same callers. The path types the parameters of `run` and implies
+ * the first error.
+ */
+export function operations(tag: string, by: By) {
+  const define = (method: Method) =>
+    ((path: `/${string}`, { errors = [], params, run, http = run, ...facts }: Spec) => {
+      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? "");
+      const ids = z.object(Object.fromEntries(names.map((name) => [name, PathId])));
+      return endpoint({
+        ...facts,
+        ...by,
+        tags: [tag],
+        method,
+        path,
+        params: names.length > 0 ? (params ?? ids) : undefined,
+        errors: [...new Set([...errorsOfPath(names), ...errors])],
+        run: (ctx, { params: named, ...rest }) => http(ctx, { ...named, ...rest }),
+      });
+    }) as unknown as Define; // the types of `run` and `http` are those of the schemas that parse their requests
+  return {
+    get: define("GET"),
+    post: define("POST"),
+    put: define("PUT"),
+    patch: define("PATCH"),
+    delete: define("DELETE"),
+  };
+}
