@@ -93,8 +93,6 @@ export const ModelAdapterUpload = AdapterUploadFields.extend({
 }).meta({ id: "ModelAdapterUpload" });
 
 export const AdapterRef = z.object({ adapter_id: PathId });
-/** The last part of an address of weights, signature and all. */
-export const WeightsRef = z.object({ weights_link: PathId });
 export const AliasRef = z.object({ alias_name: PathId });
 export const AdapterDefaultRef = z.object({ capability_key: PathId });
 

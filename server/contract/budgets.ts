@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, PathId, pageLimit } from "./common";
+import { DateTime, pageLimit } from "./common";
 
 export const BudgetPeriod = z.enum(["day", "month", "total"]);
 export type BudgetPeriod = z.output<typeof BudgetPeriod>;
@@ -152,7 +152,6 @@ export type ListHolds = z.input<typeof ListHolds>;
 export const HoldPage = z.object({ items: z.array(HoldView), nextCursor: z.string().optional() });
 export type HoldPage = z.output<typeof HoldPage>;
 
-export const HoldPath = z.object({ hold_id: PathId });
 /** What became of it: charged this much in all, the service fee included, or nothing. */
 export const ResolveHold = z
   .strictObject({

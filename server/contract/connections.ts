@@ -8,7 +8,6 @@ const Environment = z.string().min(1).max(64).default("development");
 const Capabilities = z.array(z.string().min(1).max(128)).min(1).max(100);
 
 export const ConnectionPath = z.object({ connection_id: PathId });
-export const ConnectionBindingPath = ConnectionPath.extend({ binding_id: PathId });
 export const OnboardingPath = z.object({ session_id: PathId });
 
 /** How a connection comes to be. Others are not offered: a person pastes a key of their own. */

@@ -3,8 +3,7 @@ import { DateTime, PathId } from "./common";
 
 const Id = z.string().min(1).max(64);
 
-export const OrganizationPath = z.object({ organization_id: PathId });
-export const CredentialPath = OrganizationPath.extend({ credential_id: PathId });
+export const CredentialPath = z.object({ organization_id: PathId, credential_id: PathId });
 export const CredentialBindingPath = CredentialPath.extend({ binding_id: PathId });
 
 export const CreateCredential = z

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, JsonObject, PathId } from "./common";
+import { DateTime, JsonObject } from "./common";
 import { RetentionRequirement } from "./envelope";
 
 /** The project, for callers that are bound to none. */
@@ -23,8 +23,6 @@ export const UploadQuery = InProject.extend({
   retentionRequirement: RetentionRequirement.optional(),
 });
 export type UploadQuery = z.output<typeof UploadQuery>;
-
-export const ArtifactRef = z.object({ artifact_id: PathId });
 
 /** An artifact that was uploaded, as the references in a job's `artifacts` are written. */
 export const StoredArtifact = z

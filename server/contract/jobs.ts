@@ -19,7 +19,6 @@ export const TERMINAL: readonly JobStatus[] = ["succeeded", "failed", "canceled"
 export const JobRef = z.object({ job_id: PathId });
 export const ExecutionRef = z.object({ execution_id: PathId });
 export const ProjectRef = z.object({ project_id: PathId });
-export const JobArtifactPath = JobRef.extend({ artifact_id: PathId });
 
 export const JobArtifactRef = z
   .object({

@@ -1,10 +1,8 @@
 import { z } from "zod";
-import { PathId, queryFlag } from "./common";
+import { queryFlag } from "./common";
 import { ApiKey, CreateApiKey } from "./organizations";
 
 const Id = z.string().min(1).max(64);
-
-export const KeyPath = z.object({ key_id: PathId });
 
 export const ApiKeyCreate = z
   .strictObject({

@@ -1,12 +1,9 @@
 import { z } from "zod";
-import { DateTime, PathId } from "./common";
+import { DateTime } from "./common";
 import { EnvironmentSlug } from "./organizations";
 
 const Id = z.string().min(1).max(64);
 const Word = z.string().trim().min(1).max(128);
-
-export const ProjectPath = z.object({ project_id: PathId });
-export const OrganizationProjectPath = z.object({ organization_id: PathId, project_id: PathId });
 
 export const OrganizationUpdate = z
   .strictObject({ displayName: z.string().trim().min(1).max(255) })

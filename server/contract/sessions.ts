@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, PathId } from "./common";
+import { DateTime } from "./common";
 
 /** A signed-in browser or device of the caller. */
 export const Session = z
@@ -19,7 +19,6 @@ export const Session = z
 export type Session = z.output<typeof Session>;
 
 export const SessionList = z.object({ items: z.array(Session) }).meta({ id: "SessionList" });
-export const SessionPath = z.object({ session_id: PathId });
 export const SessionRef = z.strictObject({ sessionId: z.string().min(1).max(64) });
 export const EndedSession = z
   .object({ sessionId: z.string(), revoked: z.literal(true) })
