@@ -36,125 +36,78 @@ type Spec = {
   inline?: true;
 };
 
+const row = <D extends z.ZodType>(spec: Omit<Spec, "details"> & { details: D }) => spec;
+
+// `Open as never`: without an argument nothing infers D, so it is the type of Open.
+
+/** Repeating the request unchanged cannot succeed. `step` is added to the message. */
+const stop = <D extends z.ZodType = typeof Open>(status: number, details: D = Open as never, step?: string) =>
+  row({ status, retryable: false, next: "stop", details, ...(step ? { step } : {}) });
+/** The same, with the details as fields beside `code`. */
+const inline = <D extends z.ZodType>(status: number, details: D) =>
+  row({ ...stop(status, details), inline: true });
+/** A temporary condition: the same request may succeed later. */
+const later = <D extends z.ZodType = typeof Open>(
+  status: number,
+  details: D = Open as never,
+  step?: string,
+) => row({ status, retryable: true, next: "retry_after_backoff", details, ...(step ? { step } : {}) });
+/** An execution that failed. */
+const failed = (status: number) =>
+  row({ status, retryable: false, next: "inspect_error", details: Execution });
+
 /** One row per code: status, retryability, next step and details, shared by HTTP, job.error, tRPC, MCP and OpenAPI. */
 export const ERRORS = {
-  AuthenticationFailed: { status: 401, retryable: false, next: "stop", details: Open },
-  AuthorizationFailed: { status: 403, retryable: false, next: "stop", details: Open },
-  CapabilityNotAllowed: { status: 403, retryable: false, next: "stop", details: Open },
+  AuthenticationFailed: stop(401),
+  AuthorizationFailed: stop(403),
+  CapabilityNotAllowed: stop(403),
   /** The organization reached a limit of its plan: `limit` names it, `upgrade` the plan that allows more. */
-  PlanLimitReached: { status: 403, retryable: false, next: "stop", details: Open },
+  PlanLimitReached: stop(403),
   /** The organization turned off executions that call a provider. */
-  EXTERNAL_ACTIONS_DISABLED: {
-    status: 403,
-    retryable: false,
-    next: "stop",
-    details: z.object({ upgradeUrl: z.string() }),
-  },
-  CrossSiteRequest: { status: 403, retryable: false, next: "stop", details: Open },
-  NotFound: {
-    status: 404,
-    retryable: false,
-    next: "stop",
-    step: "Check the id or name, and that you have access to it.",
-    details: Open,
-  },
-  UNKNOWN_CAPABILITY: {
-    status: 404,
-    retryable: false,
-    next: "stop",
-    step: "List the available ones with GET /v1/capabilities.",
-    details: z.object({
+  EXTERNAL_ACTIONS_DISABLED: stop(403, z.object({ upgradeUrl: z.string() })),
+  CrossSiteRequest: stop(403),
+  NotFound: stop(404, Open, "Check the id or name, and that you have access to it."),
+  UNKNOWN_CAPABILITY: stop(
+    404,
+    z.object({
       nearestMatches: z.array(z.string()),
       /** Where to connect an account or server that may serve this capability. */
       connectUrl: z.string().optional(),
     }),
-  },
-  MethodNotAllowed: {
-    status: 405,
-    retryable: false,
-    next: "stop",
-    details: z.object({ allow: z.array(z.string()) }),
-  },
+    "List the available ones with GET /v1/capabilities.",
+  ),
+  MethodNotAllowed: stop(405, z.object({ allow: z.array(z.string()) })),
   /** The body did not arrive in time. */
-  RequestTimeout: { status: 408, retryable: true, next: "retry_after_backoff", details: Open },
-  Gone: { status: 410, retryable: false, next: "stop", details: Open },
-  PayloadTooLarge: {
-    status: 413,
-    retryable: false,
-    next: "stop",
-    details: z.object({ maxBytes: z.number() }),
-  },
-  UnsupportedMediaType: { status: 415, retryable: false, next: "stop", details: Open },
-  RangeNotSatisfiable: {
-    status: 416,
-    retryable: false,
-    next: "stop",
-    details: z.object({ byteLength: z.number() }),
-  },
+  RequestTimeout: later(408),
+  Gone: stop(410),
+  PayloadTooLarge: stop(413, z.object({ maxBytes: z.number() })),
+  UnsupportedMediaType: stop(415),
+  RangeNotSatisfiable: stop(416, z.object({ byteLength: z.number() })),
   /** A device is waiting for a person to approve it: ask again after `interval` seconds. */
-  AuthorizationPending: {
-    status: 428,
-    retryable: true,
-    next: "retry_after_backoff",
-    details: z.object({ interval: z.number() }),
-  },
-  RateLimited: {
-    status: 429,
-    retryable: true,
-    next: "retry_after_backoff",
-    details: Later,
-  },
-  DURABLE_CONCURRENCY_LIMIT: { status: 429, retryable: true, next: "retry_after_backoff", details: Later },
-  InternalFailure: {
-    status: 500,
-    retryable: true,
-    repeatable: false,
-    terminal: false,
-    next: "retry_after_backoff",
-    details: Open,
-  },
+  AuthorizationPending: later(428, z.object({ interval: z.number() })),
+  RateLimited: later(429, Later),
+  DURABLE_CONCURRENCY_LIMIT: later(429, Later),
+  InternalFailure: { ...later(500), repeatable: false, terminal: false },
 
   /** Our own storage cannot be reached; no provider was called. */
-  ServiceUnavailable: {
-    status: 503,
-    retryable: true,
-    terminal: false,
-    next: "retry_after_backoff",
-    details: z.object({ retryAfterSeconds: z.number() }),
-  },
+  ServiceUnavailable: { ...later(503, z.object({ retryAfterSeconds: z.number() })), terminal: false },
 
-  InvalidRequest: { status: 400, retryable: false, next: "stop", details: Open },
-  InvalidInput: { status: 422, retryable: false, next: "stop", details: Open },
-  UNKNOWN_INPUT_FIELD: {
-    status: 422,
-    retryable: false,
-    next: "stop",
-    details: z.object({ fields: z.array(z.string()), allowed: z.array(z.string()) }),
-  },
-  UNKNOWN_EXECUTION_FIELD: {
-    status: 422,
-    retryable: false,
-    next: "stop",
-    inline: true,
-    details: z.object({
+  InvalidRequest: stop(400),
+  InvalidInput: stop(422),
+  UNKNOWN_INPUT_FIELD: stop(422, z.object({ fields: z.array(z.string()), allowed: z.array(z.string()) })),
+  UNKNOWN_EXECUTION_FIELD: inline(
+    422,
+    z.object({
       path: z.string(),
       didYouMean: z.string().nullable(),
       supported: z.array(z.string()),
       retryable: z.literal(false),
     }),
-  },
-  CONFLICTING_EXECUTION_CONSTRAINT: {
-    status: 422,
-    retryable: false,
-    next: "stop",
-    details: z.object({ field: z.string(), values: z.array(z.json()) }),
-  },
-  PromptTooLong: {
-    status: 422,
-    retryable: false,
-    next: "stop",
-    inline: true,
-    details: z.object({
+  ),
+  CONFLICTING_EXECUTION_CONSTRAINT: stop(422, z.object({ field: z.string(), values: z.array(z.json()) })),
+  PromptTooLong: inline(
+    422,
+    z.object({
       field: z.string(),
       measurement: z.enum(["characters", "tokens"]),
       overflow: z.literal("reject"),
@@ -167,167 +120,73 @@ export const ERRORS = {
       modelId: z.string().optional(),
       retryable: z.literal(false),
     }),
-  },
-  USE_JOBS: { status: 400, retryable: false, next: "stop", details: z.object({ submit: z.string() }) },
-  USE_INVOKE: { status: 400, retryable: false, next: "stop", details: z.object({ invoke: z.string() }) },
+  ),
+  USE_JOBS: stop(400, z.object({ submit: z.string() })),
+  USE_INVOKE: stop(400, z.object({ invoke: z.string() })),
   /** Required content was removed at the end of its retention, or was never stored. */
-  PayloadUnavailable: { status: 410, retryable: false, next: "stop", details: Open },
-  PolicyRejected: { status: 400, retryable: false, next: "stop", details: Open },
-  PROJECT_REQUIRED: { status: 422, retryable: false, next: "stop", details: Open },
-  CONNECTION_REQUIRED: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    details: z.object({ connectUrl: z.string(), provider: z.string().optional() }),
-  },
+  PayloadUnavailable: stop(410),
+  PolicyRejected: stop(400),
+  PROJECT_REQUIRED: stop(422),
+  CONNECTION_REQUIRED: stop(409, z.object({ connectUrl: z.string(), provider: z.string().optional() })),
   /** A pinned execution runs on the project's own account, never on the operator's. */
-  MANAGED_PINNED_UNAVAILABLE: { status: 501, retryable: false, next: "stop", details: Open },
-  ROUTE_UNAVAILABLE: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    details: z.object({ alternates: z.array(z.string()) }).catchall(z.json()),
-  },
-  PRICING_INPUTS_REQUIRED: {
-    status: 422,
-    retryable: false,
-    next: "stop",
-    details: z.object({ missing: z.array(z.string()) }),
-  },
-  EstimateUnavailable: { status: 422, retryable: false, next: "stop", details: Open },
-  QUOTE_MISMATCH: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    /** `fields`: the parts of the request that differ from the quote. */
-    details: z.object({ reason: z.string(), fields: z.array(z.string()).optional() }),
-  },
+  MANAGED_PINNED_UNAVAILABLE: stop(501),
+  ROUTE_UNAVAILABLE: stop(409, z.object({ alternates: z.array(z.string()) }).catchall(z.json())),
+  PRICING_INPUTS_REQUIRED: stop(422, z.object({ missing: z.array(z.string()) })),
+  EstimateUnavailable: stop(422),
+  /** `fields`: the parts of the request that differ from the quote. */
+  QUOTE_MISMATCH: stop(409, z.object({ reason: z.string(), fields: z.array(z.string()).optional() })),
   /** execution.quoteId and execution.estimateId name different quotes. */
-  ESTIMATE_MISMATCH: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    details: z.object({ field: z.string(), quoteId: z.string(), estimateId: z.string() }),
-  },
+  ESTIMATE_MISMATCH: stop(409, z.object({ field: z.string(), quoteId: z.string(), estimateId: z.string() })),
   /** The request matches the quote, but prices or routes have changed since. */
-  REESTIMATE_REQUIRED: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    details: z.object({
+  REESTIMATE_REQUIRED: stop(
+    409,
+    z.object({
       reason: z.string(),
       pricingVersion: z.string(),
       quotedPricingVersion: z.string(),
       quotedMaximum: usd,
       maximum: usd,
     }),
-  },
-  IdempotencyConflict: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    step: "Send the original body to get its result. Use a new key only to run this as a separate execution.",
-    details: z.object({ jobId: z.string() }),
-  },
-  JobNotCancelable: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    details: z.object({ status: z.string() }),
-  },
-  JobNotAwaitingApproval: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    details: z.object({ status: z.string() }),
-  },
-  EndpointDisabled: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    details: z.object({ endpointId: z.string() }),
-  },
+  ),
+  IdempotencyConflict: stop(
+    409,
+    z.object({ jobId: z.string() }),
+    "Send the original body to get its result. Use a new key only to run this as a separate execution.",
+  ),
+  JobNotCancelable: stop(409, z.object({ status: z.string() })),
+  JobNotAwaitingApproval: stop(409, z.object({ status: z.string() })),
+  EndpointDisabled: stop(409, z.object({ endpointId: z.string() })),
   /** This environment of the project already uses another credential of the same provider. */
-  AlreadyConnected: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    details: z.object({ credentialId: z.string(), bindingId: z.string() }),
-  },
+  AlreadyConnected: stop(409, z.object({ credentialId: z.string(), bindingId: z.string() })),
   /** An organization must have an owner. */
-  LastOwner: { status: 409, retryable: false, next: "stop", details: Open },
+  LastOwner: stop(409),
   /** A key that no longer works, or was already replaced, cannot be rotated. */
-  KeyNotRotatable: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    details: z.object({ keyId: z.string(), replacedBy: z.string().nullable() }),
-  },
-  JobNotInAttention: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    details: z.object({ status: z.string() }),
-  },
+  KeyNotRotatable: stop(409, z.object({ keyId: z.string(), replacedBy: z.string().nullable() })),
+  JobNotInAttention: stop(409, z.object({ status: z.string() })),
   /** The adapter is in use by the current version of an alias, a default or a binding. */
-  AdapterInUse: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    details: z.object({
+  AdapterInUse: stop(
+    409,
+    z.object({
       adapterId: z.string(),
       references: z.array(z.object({ kind: z.enum(["alias", "default", "binding"]), name: z.string() })),
     }),
-  },
+  ),
   /** The answer would reveal which model did the work before the comparison is judged. */
-  ComparisonUnjudged: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    details: z.object({ comparisonId: z.string() }),
-  },
+  ComparisonUnjudged: stop(409, z.object({ comparisonId: z.string() })),
   /** A comparison can be judged only once. */
-  ComparisonJudged: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    details: z.object({ comparisonId: z.string(), decision: z.string() }),
-  },
+  ComparisonJudged: stop(409, z.object({ comparisonId: z.string(), decision: z.string() })),
   /** The capability request's status does not allow this. */
-  RequestStateConflict: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    details: z.object({ requestId: z.string(), status: z.string() }),
-  },
+  RequestStateConflict: stop(409, z.object({ requestId: z.string(), status: z.string() })),
   /** The hold is not ambiguous, so there is nothing to resolve. */
-  HoldNotAmbiguous: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    details: z.object({ state: z.string() }),
-  },
-  RetryNotSafe: { status: 409, retryable: false, next: "stop", details: Open },
-  EstimateExceedsMaxCost: {
-    status: 409,
-    retryable: false,
-    next: "stop",
-    details: z.object({ authorizedMaxAmount: usd, estimatedCost: usd }),
-  },
-  ApprovalRejected: { status: 409, retryable: false, next: "stop", details: Execution },
-  ApprovalExpired: { status: 409, retryable: false, next: "stop", details: Execution },
-  JobNotFinished: {
-    status: 409,
-    retryable: true,
-    next: "retry_after_backoff",
-    step: "Try again when it has ended.",
-    details: z.object({ status: z.string() }),
-  },
-  BudgetExceeded: {
-    status: 402,
-    retryable: false,
-    next: "stop",
-    details: z.object({
+  HoldNotAmbiguous: stop(409, z.object({ state: z.string() })),
+  RetryNotSafe: stop(409),
+  EstimateExceedsMaxCost: stop(409, z.object({ authorizedMaxAmount: usd, estimatedCost: usd })),
+  ApprovalRejected: stop(409, Execution),
+  ApprovalExpired: stop(409, Execution),
+  JobNotFinished: later(409, z.object({ status: z.string() }), "Try again when it has ended."),
+  BudgetExceeded: stop(
+    402,
+    z.object({
       scope: z.string(),
       /** For a ceiling set by the request: the field that set it. */
       field: z.string().optional(),
@@ -340,13 +199,11 @@ export const ERRORS = {
       /** For a limit on the number of jobs: that limit. */
       maxJobs: z.int().optional(),
     }),
-  },
+  ),
   /** Neither the allowance nor the wallet covers this execution. */
-  funding_required: {
-    status: 402,
-    retryable: false,
-    next: "stop",
-    details: z.object({
+  funding_required: stop(
+    402,
+    z.object({
       reason: z.string(),
       fundingOptions: z.array(z.string()),
       legacyCode: z.literal("billing_managed_usage_exhausted"),
@@ -356,63 +213,40 @@ export const ERRORS = {
       isTest: z.boolean(),
       upgradeUrl: z.string(),
     }),
-  },
+  ),
   /** Payments are not set up on this deployment. */
-  billing_not_configured: { status: 402, retryable: false, next: "stop", details: Open },
+  billing_not_configured: stop(402),
 
-  ProviderRejected: { status: 502, retryable: false, next: "inspect_error", details: Execution },
-  UnsupportedTld: { status: 422, retryable: false, next: "stop", details: Execution },
-  PROVIDER_EMPTY_OUTPUT: { status: 502, retryable: false, next: "inspect_error", details: Execution },
-  PROVIDER_ERROR: { status: 502, retryable: false, next: "inspect_error", details: Execution },
-  StructuredOutputInvalid: { status: 502, retryable: false, next: "inspect_error", details: Execution },
+  ProviderRejected: failed(502),
+  UnsupportedTld: stop(422, Execution),
+  PROVIDER_EMPTY_OUTPUT: failed(502),
+  PROVIDER_ERROR: failed(502),
+  StructuredOutputInvalid: failed(502),
   /** The answer did not fit the schema, and neither did the one repair attempt. */
-  StructuredOutputRepairFailed: {
-    status: 502,
-    retryable: false,
-    next: "inspect_error",
-    details: Execution,
-  },
+  StructuredOutputRepairFailed: failed(502),
   /** The answer has the right shape but no content. */
-  EmptyStructuredOutput: { status: 502, retryable: false, next: "inspect_error", details: Execution },
+  EmptyStructuredOutput: failed(502),
   /** The model spent all of its output tokens on reasoning and wrote nothing. */
-  ReasoningBudgetExhausted: { status: 502, retryable: false, next: "inspect_error", details: Execution },
-  OutputLimitReached: { status: 502, retryable: false, next: "inspect_error", details: Execution },
-  ExecutionTimeout: { status: 502, retryable: false, next: "inspect_error", details: Execution },
+  ReasoningBudgetExhausted: failed(502),
+  OutputLimitReached: failed(502),
+  ExecutionTimeout: failed(502),
   /** The job did not end while the caller waited; it is still running. */
-  JobStillRunning: {
-    status: 504,
-    retryable: false,
-    terminal: false,
-    next: "inspect_error",
-    details: Execution,
-  },
-  TRANSPORT_AMBIGUOUS: {
-    status: 502,
-    retryable: false,
-    terminal: false,
-    next: "inspect_error",
-    details: Execution,
-  },
-  ProviderUnavailable: {
-    status: 503,
-    retryable: true,
-    terminal: false,
-    next: "inspect_error",
-    details: Execution,
-  },
-  QueueTimeout: { status: 502, retryable: false, repeatable: true, next: "retry_new", details: Execution },
-  Cancelled: { status: 409, retryable: false, next: "stop", details: Execution },
+  JobStillRunning: { ...failed(504), terminal: false },
+  TRANSPORT_AMBIGUOUS: { ...failed(502), terminal: false },
+  ProviderUnavailable: { ...failed(503), retryable: true, terminal: false },
+  QueueTimeout: { ...failed(502), next: "retry_new", repeatable: true },
+  Cancelled: stop(409, Execution),
 
-  invalid_expression: { status: 422, retryable: false, next: "inspect_error", details: Execution },
-  unknown_variable: { status: 422, retryable: false, next: "inspect_error", details: Execution },
-  unsupported_function: { status: 422, retryable: false, next: "inspect_error", details: Execution },
-  division_by_zero: { status: 422, retryable: false, next: "inspect_error", details: Execution },
-  numeric_overflow: { status: 422, retryable: false, next: "inspect_error", details: Execution },
-  precision_limit_exceeded: { status: 422, retryable: false, next: "inspect_error", details: Execution },
-  complexity_limit_exceeded: { status: 422, retryable: false, next: "inspect_error", details: Execution },
-  invalid_variable: { status: 422, retryable: false, next: "inspect_error", details: Execution },
-  domain_error: { status: 422, retryable: false, next: "inspect_error", details: Execution },
-  invalid_parameter: { status: 422, retryable: false, next: "inspect_error", details: Execution },
+  invalid_expression: failed(422),
+  unknown_variable: failed(422),
+  unsupported_function: failed(422),
+  division_by_zero: failed(422),
+  numeric_overflow: failed(422),
+  precision_limit_exceeded: failed(422),
+  complexity_limit_exceeded: failed(422),
+  invalid_variable: failed(422),
+  domain_error: failed(422),
+  invalid_parameter: failed(422),
 } as const satisfies Record<string, Spec>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -27,7 +27,7 @@ export function toError(
     code: job.error_code,
     message: message && message !== job.error_code ? message : `The job failed with ${job.error_code}.`,
     retryable: row?.retryable ?? false,
-    terminal: row && "terminal" in row ? row.terminal : true,
+    terminal: row?.terminal ?? true,
     resolution: resolutionOf(job, attempt),
     ...withSaid(job.error?.details, said),
   };
