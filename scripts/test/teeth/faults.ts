@@ -122,8 +122,8 @@ export const FAULTS: Fault[] = [
   {
     name: "status-code-changed",
     file: "server/errors.ts",
-    find: "IdempotencyConflict: {\n    status: 409,",
-    replace: "IdempotencyConflict: {\n    status: 422,",
+    find: "IdempotencyConflict: stop(\n    409,",
+    replace: "IdempotencyConflict: stop(\n    422,",
     caughtBy: "server/api/endpoint-errors.db.test.ts",
   },
 
