@@ -229,11 +229,11 @@ describe("nobody but people can pay or review", () => {
     const known = endpoints.filter(({ path }) => path.startsWith(PATH));
     expect(known.map(({ method, path, scope }) => `${method} ${path.slice(PATH.length)} ${scope}`)).toEqual([
       "POST  requests:write",
-      "GET  jobs:read",
       "GET /{request_id} jobs:read",
+      "GET /{request_id}/quote jobs:read",
+      "GET  jobs:read",
       "POST /{request_id}/revisions requests:write",
       "POST /{request_id}/submit requests:write",
-      "GET /{request_id}/quote jobs:read",
     ]);
     const { id } = await needIn(await keyCtx(tenant.key), "draft");
     for (const scope of SCOPES) {
