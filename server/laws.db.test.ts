@@ -180,17 +180,17 @@ describe("imports flow one way", () => {
     expect(strays("server/model-sources", (target) => !allowed(target))).toEqual([]);
   });
 
-  test("the check of safetensors files knows the format and nothing of the product", () => {
-    const isItsOwn = (target: string) => isWithin(target, "server/compute/safetensors");
-    const isAllowed = (target: string) => isItsOwn(target) || target === "server/turn";
-    expect(sources.filter(isItsOwn).length).toBeGreaterThan(5);
-    expect(strays("server/compute/safetensors", (target) => isOurs(target) && !isAllowed(target))).toEqual(
-      [],
-    );
+  test("computation knows formats and nothing of the product", () => {
+    const leaves = ["server/contract/geometry", "server/step", "server/turn"];
+    const isItsOwn = (target: string) => isWithin(target, "server/compute");
+    expect(sources.filter(isItsOwn).length).toBeGreaterThan(60);
+    expect(
+      strays("server/compute", (target) => isOurs(target) && !isItsOwn(target) && !leaves.includes(target)),
+    ).toEqual([]);
     const users = sources.filter((file) =>
       importsOf(file).some(({ target }) => target.startsWith("server/compute/safetensors/")),
     );
-    expect(users.filter((file) => !isItsOwn(file))).toEqual([]); // through its index
+    expect(users.filter((file) => !isWithin(file, "server/compute/safetensors"))).toEqual([]); // through its index
   });
 
   test("the client and its command take from the service only what runs without it", () => {

@@ -1,41 +1,19 @@
-import { type Pool, startPool } from "@/server/compute/thread-pool";
-import { findProgram } from "@/server/compute/thread-program";
+import { threadsOf } from "@/server/compute/threads";
 import type { PdfAnswer, PdfQuestion, Refusal } from "./worker";
 
 /* The text of documents, page by page. */
 
 export const MAX_PAGES = 300;
 export const MAX_CHARACTERS = 2_000_000;
-const DEADLINE_MS = 20_000;
-const MEMORY_MB = 512;
 
-const POOL = Symbol.for("capstan.documents.pool");
-const home: typeof globalThis & { [POOL]?: Promise<Pool<PdfQuestion, PdfAnswer>> } = globalThis;
-
-function pool(): Promise<Pool<PdfQuestion, PdfAnswer>> {
-  home[POOL] ??= findProgram("documents")
-    .then((program) =>
-      startPool<PdfQuestion, PdfAnswer>({
-        name: "documents",
-        program,
-        size: 1,
-        deadlineMs: DEADLINE_MS,
-        memoryMb: MEMORY_MB,
-      }),
-    )
-    .catch((error) => {
-      delete home[POOL]; // the next document retries
-      throw error;
-    });
-  return home[POOL];
-}
-
+const threads = threadsOf<PdfQuestion, PdfAnswer>({
+  name: "documents",
+  size: 1,
+  deadlineMs: 20_000,
+  memoryMb: 512,
+});
 /** Stops the thread; a later document starts it again. */
-export async function closeDocumentPool(): Promise<void> {
-  const running = home[POOL];
-  delete home[POOL];
-  await (await running)?.close();
-}
+export const closeDocumentPool = threads.close;
 
 const REASONS: Record<Refusal, string> = {
   not_pdf: "This is not a PDF.",
@@ -50,7 +28,7 @@ const REASONS: Record<Refusal, string> = {
 /** The text of a PDF by page, or why it could not be read. */
 export async function readPdf(bytes: Uint8Array): Promise<{ pages: string[] } | { refusal: string }> {
   const question = { bytes, maxPages: MAX_PAGES, maxCharacters: MAX_CHARACTERS };
-  const answer = await (await pool()).run(question);
-  if (!answer) return { refusal: "Reading the PDF takes too much time or memory." };
+  const answer = await threads.run(question);
+  if (answer.state === "stopped") return { refusal: "Reading the PDF takes too much time or memory." };
   return answer.state === "done" ? { pages: answer.pages } : { refusal: REASONS[answer.reason] };
 }

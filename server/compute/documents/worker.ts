@@ -1,8 +1,7 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type MessagePort, workerData } from "node:worker_threads";
-import type { Ready } from "@/server/compute/thread-pool";
+import { serve } from "@/server/compute/thread-serve";
 
 /* Reads the text of untrusted PDF files, on a thread that can be terminated. */
 
@@ -74,7 +73,4 @@ const storable = (text: string) =>
     .replaceAll("\0", "\ufffd")
     .replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
 
-// Passed by the pool, which is the only starter of this file.
-const port = workerData.port as MessagePort;
-port.on("message", async (question: PdfQuestion) => port.postMessage(await read(question)));
-loading.then(() => port.postMessage({ state: "ready" } satisfies Ready));
+loading.then(() => serve(read));

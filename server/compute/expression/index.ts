@@ -1,6 +1,5 @@
 import { availableParallelism } from "node:os";
-import { type Pool, startPool } from "@/server/compute/thread-pool";
-import { findProgram } from "@/server/compute/thread-program";
+import { threadsOf } from "@/server/compute/threads";
 import { checkInput, type ExpressionInput, type ExpressionOutput } from "./evaluate";
 import { ExpressionError } from "./refusal";
 import type { Answer } from "./worker";
@@ -21,35 +20,14 @@ export { EXPRESSION_ERROR_CODES, ExpressionError, type ExpressionErrorCode } fro
 /** Wall time of one evaluation. The counted work ends long before; this is for what nobody thought of. */
 const DEADLINE_MS = 250;
 
-// One pool a process, though this module may be loaded by several bundles in it.
-const POOL = Symbol.for("capstan.expression.pool");
-const home: typeof globalThis & { [POOL]?: Promise<Pool<ExpressionInput, Answer>> } = globalThis;
-
-function pool(): Promise<Pool<ExpressionInput, Answer>> {
-  home[POOL] ??= findProgram("expression")
-    .then((program) =>
-      startPool<ExpressionInput, Answer>({
-        name: "expression",
-        program,
-        size: Math.min(Math.max(availableParallelism(), 2), 4),
-        deadlineMs: DEADLINE_MS,
-        memoryMb: 64,
-      }),
-    )
-    .catch((error) => {
-      // The next caller tries again.
-      delete home[POOL];
-      throw error;
-    });
-  return home[POOL];
-}
-
+const threads = threadsOf<ExpressionInput, Answer>({
+  name: "expression",
+  size: Math.min(Math.max(availableParallelism(), 2), 4),
+  deadlineMs: DEADLINE_MS,
+  memoryMb: 64,
+});
 /** Stops the workers; a later evaluation starts them again. */
-export async function closeExpressionPool(): Promise<void> {
-  const running = home[POOL];
-  delete home[POOL];
-  await (await running)?.close();
-}
+export const closeExpressionPool = threads.close;
 
 /**
  * Evaluates an expression on a worker thread. The same input gives the same output, or the same refusal: an
@@ -58,17 +36,17 @@ export async function closeExpressionPool(): Promise<void> {
 export async function evaluateExpression(input: ExpressionInput): Promise<ExpressionOutput> {
   // Also here: what is too long is not worth copying to another thread.
   checkInput(input);
-  const answer = await (await pool()).run(input);
-  if (!answer)
-    throw new ExpressionError(
-      "complexity_limit_exceeded",
-      `The evaluation took longer than ${DEADLINE_MS} ms.`,
-    );
+  const answer = await threads.run(input);
   switch (answer.state) {
     case "done":
       return answer.output;
     case "refused":
       throw new ExpressionError(answer.code, answer.message, answer.position);
+    case "stopped":
+      throw new ExpressionError(
+        "complexity_limit_exceeded",
+        `The evaluation took longer than ${DEADLINE_MS} ms.`,
+      );
     default:
       throw new Error("The expression engine failed.", {
         cause: answer.message,

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { type Pool, startPool } from "@/server/compute/thread-pool";
 import { findProgram, type Program } from "@/server/compute/thread-program";
+import { startPool } from "@/server/compute/threads";
 import {
   closeExpressionPool,
   EXPRESSION_ERROR_CODES,
@@ -17,11 +17,19 @@ import type { Answer } from "./worker";
 
 afterAll(closeExpressionPool);
 
-const start = (program: Program, deadlineMs: number, size = 1) =>
-  startPool<ExpressionInput, Answer>({ name: "expression", program, size, deadlineMs, memoryMb: 64 });
+const start = (program: Program, deadlineMs: number, size = 1, isForOneTask = false) =>
+  startPool<ExpressionInput, Answer>({
+    name: "expression",
+    program,
+    size,
+    deadlineMs,
+    memoryMb: 64,
+    isForOneTask,
+  });
 
-function poolOf(code: string, deadlineMs: number, size = 1): Pool<ExpressionInput, Answer> {
-  const pool = start({ code }, deadlineMs, size);
+function poolOf(...options: [code: string, deadlineMs: number, size?: number, isForOneTask?: boolean]) {
+  const [code, ...rest] = options;
+  const pool = start({ code }, ...rest);
   onTestFinished(() => pool.close());
   return pool;
 }
@@ -109,7 +117,7 @@ test("hostile expressions end with a result or one of the ten codes, and the poo
 
 test("a worker that misses the deadline is stopped and replaced", async () => {
   const pool = poolOf(OBEDIENT, 30);
-  expect(await pool.run({ expression: "spin" })).toBeNull();
+  expect(await pool.run({ expression: "spin" })).toEqual({ state: "stopped", by: "deadline" });
   expect(await pool.run({ expression: "again" })).toEqual({ state: "broken", message: "again0" });
 });
 
@@ -119,14 +127,45 @@ test("those who wait behind a worker that is stopped get their turn", async () =
     pool.run({ expression: "spin" }),
     pool.run({ expression: "b" }),
   ]);
-  expect([stopped, next]).toEqual([null, { state: "broken", message: "b0" }]);
+  expect(stopped).toMatchObject({ state: "stopped" });
+  expect(next).toEqual({ state: "broken", message: "b0" });
 });
 
 test("a worker that dies, or eats all its memory, is replaced", async () => {
   const pool = poolOf(OBEDIENT, 15_000);
-  expect(await pool.run({ expression: "exit" })).toBeNull();
-  expect(await pool.run({ expression: "hoard" })).toBeNull();
+  expect(await pool.run({ expression: "exit" })).toMatchObject({ by: "failure" });
+  expect(await pool.run({ expression: "hoard" })).toMatchObject({ by: "memory" });
   expect(await pool.run({ expression: "again" })).toMatchObject({ message: "again0" });
+});
+
+test("a signal ends the wait of work that runs and of work that waits, and others go on", async () => {
+  const pool = poolOf(OBEDIENT, 15_000);
+  const [running, waiting] = [new AbortController(), new AbortController()];
+  const ended = Promise.allSettled([
+    pool.run({ expression: "spin" }, running),
+    pool.run({ expression: "spin" }, waiting),
+  ]);
+  const last = pool.run({ expression: "c" });
+  waiting.abort("second");
+  running.abort("first");
+  expect((await ended).map((each) => each.status === "rejected" && each.reason)).toEqual(["first", "second"]);
+  expect(await last).toMatchObject({ message: "c0" });
+  await expect(pool.run({ expression: "d" }, running)).rejects.toBe("first");
+});
+
+test("a pool for one task a thread starts each with nothing of the one before", async () => {
+  const counts = `
+    const { port } = require("node:worker_threads").workerData;
+    let count = 0;
+    port.on("message", ({ expression }) => port.postMessage({ state: "broken", message: expression + ++count }));
+    port.postMessage({ state: "ready" });
+  `;
+  const said = async (isForOneTask: boolean) => {
+    const pool = poolOf(counts, 15_000, 1, isForOneTask);
+    return Promise.all(["a", "b"].map((expression) => pool.run({ expression })));
+  };
+  expect(await said(false)).toMatchObject([{ message: "a1" }, { message: "b2" }]);
+  expect(await said(true)).toMatchObject([{ message: "a1" }, { message: "b1" }]);
 });
 
 test("workers that cannot start reject what waits, and nothing is tried for ever", async () => {

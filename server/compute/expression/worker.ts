@@ -1,5 +1,4 @@
-import { type MessagePort, workerData } from "node:worker_threads";
-import type { Ready } from "@/server/compute/thread-pool";
+import { serve } from "@/server/compute/thread-serve";
 import { type ExpressionInput, type ExpressionOutput, evaluate } from "./evaluate";
 import { ExpressionError, type ExpressionErrorCode } from "./refusal";
 
@@ -22,14 +21,10 @@ function answer(input: ExpressionInput): Answer {
   }
 }
 
-// Handed over by the pool, which is the only one to start this file.
-const port = workerData.port as MessagePort;
-
 // Compiles the hot paths before the first caller waits for them.
 evaluate({
   expression: "round(sqrt(2) * 1.5 ^ -3 + max(2 ^ 0.5, 7 % 3) / 3, 5)",
   precision: 200,
   rounding: "05up",
 });
-port.on("message", (input: ExpressionInput) => port.postMessage(answer(input)));
-port.postMessage({ state: "ready" } satisfies Ready);
+serve(answer);

@@ -1,210 +1,37 @@
-import { findProgram, type Program } from "@/server/compute/thread-program";
-import type { Rectangle } from "@/server/contract/geometry";
-import type { AlphaFigures, PixelResult, PixelWork } from "./pixels";
-import { blank, place, type Raster } from "./raster";
-import type { Slice, Sliced } from "./slice";
+import { threadsOf } from "@/server/compute/threads";
+import type { Processed, Processing } from "./process";
+import type { Answer, PictureTask } from "./worker";
 
-export { type AlphaFigures, workPixels } from "./pixels";
-export { parseColor, type Raster } from "./raster";
+export type { AlphaFigures } from "./pixels";
+export type { ProcessedCell, Processing } from "./process";
 
-/** What becomes of one picture after a model drew it. */
-export type Processing = {
-  matte: { keyColor: string; enclosed: boolean } | null;
-  /** Say how transparent it is. */
-  report: boolean;
-  sheet: {
-    /** The size of the whole; a picture of another size is brought to it. */
-    canvas: Size;
-    rows: number;
-    columns: number;
-    /** The size of each cell's picture; null: that of its place on the grid. */
-    cell: Size | null;
-    center: boolean;
-  } | null;
-};
-type Size = { width: number; height: number };
+const DEADLINE_MS = 120_000;
 
-export type ProcessedCell = Size & { row: number; column: number; png: Uint8Array; source: Rectangle | null };
-export type Processed = Size & {
-  png: Uint8Array;
-  alpha: AlphaFigures | null;
-  sheet: { slicedBy: "grid" | "content"; cells: ProcessedCell[] } | null;
-};
-
-/** Larger pictures are not read: a small file can hold a picture that fills the memory. */
-const MOST_PIXELS = 40_000_000;
-const CODEC_SECONDS = 30;
-const PIXELS_MS = 60_000;
-
-/** Loaded with the first picture: most processes never see one. */
-async function codec() {
-  const { default: sharp } = await import("sharp");
-  // The machine's other cores are for others.
-  sharp.concurrency(1);
-  return sharp;
-}
-
-let last: Promise<unknown> = Promise.resolve();
+const threads = threadsOf<PictureTask, Answer>({
+  name: "imaging",
+  size: 1,
+  deadlineMs: DEADLINE_MS,
+  memoryMb: 512, // pixels are outside of it, bounded by the size of the picture
+  isForOneTask: true,
+});
 
 /**
  * Reads a picture, takes out its key colour, cuts it into cells and writes them as PNG. The same picture gives the same
  * bytes. Rejects when the picture cannot be read or the work takes too long. One picture at a time, off this thread.
  */
-export function processImage(bytes: Uint8Array, wanted: Processing): Promise<Processed> {
-  const turn = last.then(() => work(bytes, wanted));
-  last = turn.catch(() => {}); // told to whoever asked
-  return turn;
-}
-
-async function work(bytes: Uint8Array, { matte, report, sheet }: Processing): Promise<Processed> {
-  const raster = await decode(bytes, sheet?.canvas ?? null);
-  const result = await onThread({
-    raster,
-    matte,
-    report,
-    slice: sheet && { rows: sheet.rows, columns: sheet.columns },
-  });
-  const { width, height } = result.raster;
-  return {
-    width,
-    height,
-    png: await encode(result.raster),
-    alpha: result.alpha,
-    sheet: sheet &&
-      result.sheet && {
-        slicedBy: result.sheet.slicedBy,
-        cells: await cellsOf(result.sheet, sheet.cell, sheet.center),
-      },
-  };
-}
-
-async function cellsOf(
-  { slices, opaque }: Sliced,
-  size: Size | null,
-  center: boolean,
-): Promise<ProcessedCell[]> {
-  const sizeOf = (slice: Slice): Size => size ?? slice.cell;
-  // One scale for all, so that what was drawn smaller stays smaller.
-  const scale = slices.reduce((least, slice) => {
-    const { content } = slice;
-    if (!content || opaque) return least;
-    const { width, height } = sizeOf(slice);
-    return Math.min(least, width / content.width, height / content.height);
-  }, 1);
-  const cells: ProcessedCell[] = [];
-  for (const slice of slices) {
-    const { width, height } = sizeOf(slice);
-    const content = slice.content && (await resized(slice.content, opaque ? { width, height } : scale));
-    let picture = blank(width, height);
-    if (content && opaque) picture = content;
-    else if (content) {
-      const { left, top } = center ? centred(content, picture) : kept(content, picture, slice);
-      place(content, picture, left, top);
-    }
-    cells.push({
-      row: slice.row,
-      column: slice.column,
-      width,
-      height,
-      png: await encode(picture),
-      source: slice.source,
-    });
-  }
-  return cells;
-}
-
-const centred = (content: Size, picture: Size) => ({
-  left: Math.floor((picture.width - content.width) / 2),
-  top: Math.floor((picture.height - content.height) / 2),
-});
-
-/** Where it stood in its cell, moved inside where it reached out of it. */
-function kept(content: Size, picture: Size, { cell, source }: Slice) {
-  const at = (edge: "width" | "height", axis: "x" | "y") => {
-    const offset = (source?.[axis] ?? cell[axis]) - cell[axis] - Math.floor((cell[edge] - picture[edge]) / 2);
-    return Math.max(0, Math.min(offset, picture[edge] - content[edge]));
-  };
-  return { left: at("width", "x"), top: at("height", "y") };
-}
-
-async function resized(raster: Raster, to: Size | number): Promise<Raster> {
-  const size =
-    typeof to === "number"
-      ? {
-          width: Math.max(1, Math.floor(raster.width * to)),
-          height: Math.max(1, Math.floor(raster.height * to)),
-        }
-      : to;
-  if (size.width === raster.width && size.height === raster.height) return raster;
-  const { data } = await (await fromRaster(raster))
-    .resize(size.width, size.height, { fit: "fill" })
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  return { width: size.width, height: size.height, data: new Uint8Array(data) };
-}
-
-async function decode(bytes: Uint8Array, canvas: Size | null): Promise<Raster> {
-  const source = (await codec())(bytes, {
-    limitInputPixels: MOST_PIXELS,
-    sequentialRead: true,
-    failOn: "error",
-  })
-    .timeout({ seconds: CODEC_SECONDS })
-    .toColourspace("srgb")
-    .ensureAlpha();
-  const { data, info } = await source.raw({ depth: "uchar" }).toBuffer({ resolveWithObject: true });
-  const raster = { width: info.width, height: info.height, data: new Uint8Array(data) };
-  return canvas ? resized(raster, canvas) : raster;
-}
-
-/** A PNG with an alpha channel where something is not opaque. */
-async function encode(raster: Raster): Promise<Uint8Array> {
-  let isOpaque = true;
-  for (let at = 3; isOpaque && at < raster.data.length; at += 4) isOpaque = raster.data[at] === 255;
-  const picture = await fromRaster(raster);
-  return (isOpaque ? picture.removeAlpha() : picture).png().timeout({ seconds: CODEC_SECONDS }).toBuffer();
-}
-
-const fromRaster = async ({ width, height, data }: Raster) =>
-  (await codec())(data, { raw: { width, height, channels: 4 }, limitInputPixels: MOST_PIXELS });
-
-let program: Promise<Program> | undefined;
-
-/** Works on pixels on a thread of its own, which ends with the work. */
-async function onThread(work: PixelWork): Promise<PixelResult> {
-  // Asked of the process, so that bundlers leave the worker's path alone.
-  const { Worker } = process.getBuiltinModule("node:worker_threads");
-  program ??= findProgram("imaging");
-  const found = await program.catch((error) => {
-    program = undefined; // the next picture tries again
-    throw error;
-  });
-  return new Promise((resolve, reject) => {
-    const worker = new Worker("file" in found ? found.file : found.code, {
-      eval: "code" in found,
-      workerData: work,
-      transferList: [work.raster.data.buffer as ArrayBuffer], // made by `decode`, never shared
-      env: {},
-      execArgv: [],
-      name: "imaging",
-    });
-    const deadline = setTimeout(() => {
-      reject(new Error(`The pixels of a picture took longer than ${PIXELS_MS} ms.`));
-      void worker.terminate();
-    }, PIXELS_MS);
-    worker.once("message", resolve);
-    worker.once("error", reject);
-    worker.once("exit", () => {
-      clearTimeout(deadline);
-      reject(new Error("The thread for pixels ended without an answer."));
-    });
-  });
+export async function processImage(bytes: Uint8Array, wanted: Processing): Promise<Processed> {
+  const answer = await threads.run({ bytes, wanted });
+  if (answer.state === "done") return answer.processed;
+  if (answer.by === "deadline") throw new Error(`A picture took longer than ${DEADLINE_MS} ms to process.`);
+  throw new Error("The picture could not be processed.", { cause: answer.cause });
 }
 
 /** The size of a picture by its own header, with nothing of it decoded; null where it cannot be read. */
-export async function measurePicture(bytes: Uint8Array): Promise<Size | null> {
+export async function measurePicture(bytes: Uint8Array): Promise<{ width: number; height: number } | null> {
+  // Loaded with the first picture: most processes never see one.
+  const { default: sharp } = await import("sharp");
   try {
-    const { width, height } = await (await codec())(bytes, { limitInputPixels: false }).metadata();
+    const { width, height } = await sharp(bytes, { limitInputPixels: false }).metadata();
     return width > 0 && height > 0 ? { width, height } : null;
   } catch {
     return null;

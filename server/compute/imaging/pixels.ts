@@ -1,4 +1,3 @@
-import type { TransparencyReport } from "@/server/contract/images";
 import { keyOut } from "./matte";
 import { parseColor, type Raster, type Rgb } from "./raster";
 import { type Sliced, type SlicePlan, sliceSheet } from "./slice";
@@ -12,18 +11,19 @@ export type PixelWork = {
   report: boolean;
 };
 
-export type AlphaFigures = Pick<
-  TransparencyReport,
-  "hasAlphaChannel" | "transparentPixelRatio" | "opaqueCornerCount" | "chromaPlateRatio"
->;
-export type PixelResult = {
-  raster: Raster;
-  alpha: AlphaFigures | null;
-  sheet: Sliced | null;
+export type AlphaFigures = {
+  hasAlphaChannel: boolean;
+  transparentPixelRatio: number;
+  opaqueCornerCount: number;
+  chromaPlateRatio: number;
 };
 
 /** Key colour out, then the grid: pure, so that doing it again gives the same pixels. Changes the raster it is given. */
-export function workPixels({ raster, matte, slice, report }: PixelWork): PixelResult {
+export function workPixels({ raster, matte, slice, report }: PixelWork): {
+  raster: Raster;
+  alpha: AlphaFigures | null;
+  sheet: Sliced | null;
+} {
   const key = matte ? keyOut(raster, { key: parseColor(matte.keyColor), enclosed: matte.enclosed }) : null;
   return {
     raster,

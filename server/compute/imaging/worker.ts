@@ -1,9 +1,12 @@
-import { parentPort, workerData } from "node:worker_threads";
-import { type PixelWork, workPixels } from "./pixels";
+import { serve } from "@/server/compute/thread-serve";
+import { type Processed, type Processing, processPicture } from "./process";
 
-/** One piece of work, handed over when the thread was started; answers once and ends. */
-const result = workPixels(workerData as PixelWork); // by the only one who starts this file
-const buffers = [result.raster, ...(result.sheet?.slices ?? []).map(({ content }) => content)].flatMap(
-  (raster) => (raster ? [raster.data.buffer as ArrayBuffer] : []), // made by us, never shared
+export type PictureTask = { bytes: Uint8Array; wanted: Processing };
+export type Answer = { state: "done"; processed: Processed };
+
+serve(
+  async ({ bytes, wanted }: PictureTask): Promise<Answer> => ({
+    state: "done",
+    processed: await processPicture(bytes, wanted),
+  }),
 );
-parentPort?.postMessage(result, buffers);

@@ -1,5 +1,4 @@
-import { type MessagePort, workerData } from "node:worker_threads";
-import type { Ready } from "@/server/compute/thread-pool";
+import { serve } from "@/server/compute/thread-serve";
 import type { Json } from "@/server/step";
 import type { JsonSchema, SchemaProblem } from "./check";
 import { compile, type Misfit } from "./validate";
@@ -14,11 +13,7 @@ function answer({ schema, value }: Question): Answer {
   return { state: "done", misfits: value === undefined ? [] : compiled.fits(value) };
 }
 
-// Handed over by the pool, which is the only one to start this file.
-const port = workerData.port as MessagePort;
-
 // Both drafts' own schemas are compiled before the first caller waits for them.
 answer({ schema: { type: "object", properties: { a: { pattern: "^a+$" } } }, value: { a: "a" } });
 answer({ schema: { $schema: "http://json-schema.org/draft-07/schema#", type: "object" }, value: {} });
-port.on("message", (question: Question) => port.postMessage(answer(question)));
-port.postMessage({ state: "ready" } satisfies Ready);
+serve(answer);

@@ -59,6 +59,8 @@ export type Rendered = {
   writtenBy: Record<string, string>;
 };
 
+export type RenderTask = { bytes: Uint8Array; request: RenderRequest };
+
 /** What the worker answers; a refusal is about the file, anything else that goes wrong is an error of ours. */
 export type Answer = { state: "rendered"; rendered: Rendered } | { state: "refused"; message: string };
 

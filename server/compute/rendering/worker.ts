@@ -1,14 +1,14 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { serve } from "@/server/compute/thread-serve";
 import { render } from "./render";
-import { type Answer, Refused, type RenderRequest } from "./request";
+import { type Answer, Refused, type RenderTask } from "./request";
 
-/** One file, handed over when the thread was started; answers once and ends. */
-const { bytes, request } = workerData as { bytes: Uint8Array; request: RenderRequest }; // by the only one who starts this
-
-render(bytes, request).then(
-  (rendered) => parentPort?.postMessage({ state: "rendered", rendered } satisfies Answer),
-  (cause: unknown) => {
-    if (!(cause instanceof Refused)) throw cause;
-    parentPort?.postMessage({ state: "refused", message: cause.message } satisfies Answer);
-  },
+serve(
+  ({ bytes, request }: RenderTask): Promise<Answer> =>
+    render(bytes, request).then(
+      (rendered) => ({ state: "rendered", rendered }),
+      (cause: unknown) => {
+        if (!(cause instanceof Refused)) throw cause;
+        return { state: "refused", message: cause.message };
+      },
+    ),
 );
