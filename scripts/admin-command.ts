@@ -424,6 +424,8 @@ function shown(value: unknown): string {
       ? shown(value.display)
       : "slug" in value
         ? shown(value.slug)
-        : Object.values(value).map(shown).join(" ");
+        : Object.entries(value)
+            .map(([name, each]) => `${name}=${shown(each)}`)
+            .join(" ");
   return String(value);
 }

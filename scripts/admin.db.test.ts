@@ -97,6 +97,9 @@ describe("budgets and holds", () => {
       "principal",
     ]);
     expect((await admin("budget", "list", "--project", projectId)).items).toHaveLength(1);
+    expect((await runAdmin(["budget", "list", "--project", projectId])).out).toMatch(
+      /periodStart=\S+ periodEnd=\S+ settledMicros=0 heldMicros=0 availableMicros=1000000/,
+    );
     const { budgetId } = ofProject;
     const until = new Date(Date.now() + 3_600_000).toISOString();
     const raise = ["budget", "increase", "--budget", budgetId, "--amount-micros", "5"];

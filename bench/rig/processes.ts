@@ -76,15 +76,16 @@ export async function untilAnswers(url: string, one: Running, log: string): Prom
 
 const MICROS_PER_TICK = 10_000; // USER_HZ is 100 on every Linux
 
-/** CPU time a process and its children have used so far, user and system, in microseconds. */
+/** CPU time a process and its children have used so far, those that ended too, user and system, in microseconds. */
 export function cpuMicros(pid: number): number {
-  return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + ownCpuMicros(each), 0);
+  return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + timesOf(each), 0) * MICROS_PER_TICK;
 }
 
-function ownCpuMicros(pid: number): number {
-  const fields = statOf(pid);
-  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * MICROS_PER_TICK;
-}
+/** Ticks of a process, and of its children that ended: PostgreSQL starts one for each connection. */
+const timesOf = (pid: number) =>
+  statOf(pid)
+    .slice(11, 15) // utime, stime, cutime, cstime
+    .reduce((sum, ticks) => sum + Number(ticks), 0);
 
 /** The fields of /proc/<pid>/stat after the command's name, which may hold spaces; empty when the process is gone. */
 function statOf(pid: number): string[] {

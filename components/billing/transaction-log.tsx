@@ -40,7 +40,7 @@ export function TransactionLog({ organizationId, place }: Props) {
         <CardHeader
           id="transactions-title"
           title="Transactions"
-          hint="Immutable ledger of balance and credits."
+          hint="Immutable ledger of balance and allowance."
         />
         {data.items.length === 0 ? (
           <EmptyState
