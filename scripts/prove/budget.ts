@@ -28,18 +28,9 @@ const SAMPLE_MS = 25;
 
 const installation = await openInstallation(0.003, { SANDBOX_SLOW_MS: "3000" });
 const { base, parts, admin } = installation;
-const { organizationId = "" } = await admin("organization", "create", "--name", "Budget");
+const { organizationId, projectId, apiKey } = await installation.tenant("Budget");
 // Far more than the ceilings: the budgets are to refuse, not the wallet.
 await admin("wallet", "credit", "--organization", organizationId, "--amount-micros", "1000000000", "--test", "--reason", "prove"); // biome-ignore format: one command
-const { projectId = "" } = await admin(
-  "project",
-  "create",
-  "--name",
-  "Budget",
-  "--organization",
-  organizationId,
-);
-const { apiKey } = await admin("key", "create", "--project", projectId, "--name", "prove");
 const setBudget = (scope: string, id: string, ceiling: number, period: string, enforcement: string) =>
   admin("budget", "set", scope, id, "--ceiling-micros", String(ceiling), "--period", period, "--enforcement", enforcement); // biome-ignore format: one command
 await setBudget("--project", projectId, CEILING, "total", "prevent");

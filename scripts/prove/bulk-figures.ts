@@ -19,10 +19,8 @@ type Bulk = { seconds: number; acceptMs: number; status: string; counts: Record<
  */
 export async function proveFigures(items: number, concurrency: number): Promise<boolean> {
   const installation = await openInstallation(0);
-  const { base, parts, admin } = installation;
-  const { organizationId = "" } = await admin("organization", "create", "--name", "Bulks");
-  const made = await admin("project", "create", "--name", "Bulks", "--organization", organizationId);
-  const { apiKey } = await admin("key", "create", "--project", made.projectId ?? "", "--name", "prove");
+  const { base, parts } = installation;
+  const { apiKey } = await installation.tenant("Bulks");
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
   let number = 0;
 

@@ -34,7 +34,6 @@ export const ALL_POINTS = [...new Set([...POINTS.web, ...POINTS.worker])];
 
 export type Part = { name: "web" | "worker"; kills: number; child: ChildProcess; stop(): Promise<void> };
 export type Figure = [what: string, value: number, wanted: number | "any"];
-export type Installation = Awaited<ReturnType<typeof openInstallation>>;
 
 /** Starts everything; `chance` is how likely a process dies at each of its places, `settings` come on top. */
 export async function openInstallation(
@@ -124,9 +123,17 @@ export async function openInstallation(
   const sandbox = await start("sandbox");
   const parts = [await keep("web"), await keep("worker")];
 
+  const base = `http://127.0.0.1:${webPort}`;
+  const admin = async (...words: string[]): Promise<Record<string, string>> => {
+    const { stdout } = await promisify(execFile)("npx", ["tsx", "scripts/admin.ts", ...words, "--json"], {
+      env,
+    });
+    return JSON.parse(stdout);
+  };
+
   return {
     directory,
-    base: `http://127.0.0.1:${webPort}`,
+    base,
     /** The settings of its processes. */
     env,
     parts,
@@ -134,12 +141,27 @@ export async function openInstallation(
     databaseUrl: () => postgres.url,
 
     /** The admin command against it. */
-    async admin(...words: string[]): Promise<Record<string, string>> {
-      const { stdout } = await promisify(execFile)("npx", ["tsx", "scripts/admin.ts", ...words, "--json"], {
-        env,
-      });
-      return JSON.parse(stdout);
+    admin,
+
+    /** An organization with a project and its key. */
+    async tenant(name: string) {
+      const { organizationId = "" } = await admin("organization", "create", "--name", name);
+      const of = ["--organization", organizationId];
+      const { projectId = "" } = await admin("project", "create", "--name", name, ...of);
+      const { apiKey = "" } = await admin("key", "create", "--project", projectId, "--name", "prove");
+      return { organizationId, projectId, apiKey };
     },
+
+    /** Waits until its web process can work. */
+    ready: () =>
+      until(
+        () =>
+          fetch(`${base}/readyz`).then(
+            ({ ok }) => ok,
+            () => false,
+          ),
+        120_000,
+      ),
 
     /** A connection of the system's own, that sees every project. */
     async connect(): Promise<pg.Client> {

@@ -22,17 +22,8 @@ const SETTLE_MS = 180_000;
 type Sent = { key: string; operation: "jobs" | "invoke"; answered: boolean };
 
 const installation = await openInstallation(0.03);
-const { base, parts, admin } = installation;
-const { organizationId = "" } = await admin("organization", "create", "--name", "Durability");
-const { projectId = "" } = await admin(
-  "project",
-  "create",
-  "--name",
-  "Durability",
-  "--organization",
-  organizationId,
-);
-const { apiKey } = await admin("key", "create", "--project", projectId, "--name", "prove");
+const { base, parts } = installation;
+const { apiKey } = await installation.tenant("Durability");
 
 const sent: Sent[] = [];
 const startedAt = Date.now();

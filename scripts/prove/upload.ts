@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, promisify } from "node:util";
 import { headerOf } from "@/server/compute/safetensors/corpus-parts";
-import { openInstallation, until } from "./installation";
+import { openInstallation } from "./installation";
 
 /*
  * npm run prove:upload [-- --gib 2]: an installation as `npm run up` starts it takes a LoRA of that size over HTTP while the
@@ -31,24 +31,10 @@ const rate = (bytes: number, ms: number) =>
   `${(ms / 1000).toFixed(1)} s, ${Math.round(megabytes(bytes) / (ms / 1000))} MB/s`;
 
 const installation = await openInstallation(0, { RATE_LIMIT_KEY_PER_MINUTE: "1000000" });
-const { base, admin, directory } = installation;
+const { base, directory } = installation;
 const pid = installation.parts[0]?.child.pid ?? 0;
-const isReady = () =>
-  fetch(`${base}/readyz`).then(
-    ({ ok }) => ok,
-    () => false,
-  );
-await until(isReady, 120_000);
-const { organizationId = "" } = await admin("organization", "create", "--name", "Uploads");
-const { projectId = "" } = await admin(
-  "project",
-  "create",
-  "--name",
-  "Uploads",
-  "--organization",
-  organizationId,
-);
-const { apiKey = "" } = await admin("key", "create", "--project", projectId, "--name", "prove");
+await installation.ready();
+const { apiKey } = await installation.tenant("Uploads");
 
 /** Writes a LoRA that has exactly this many bytes. */
 async function writeLora(path: string, byteLength: number): Promise<void> {

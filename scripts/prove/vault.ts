@@ -64,23 +64,8 @@ const installation = await openInstallation(0, {
   LOG_LEVEL: "info",
 });
 const { base, admin } = installation;
-const isReady = () =>
-  fetch(`${base}/readyz`).then(
-    ({ ok }) => ok,
-    () => false,
-  );
-await until(isReady, 120_000);
-
-const { organizationId = "" } = await admin("organization", "create", "--name", "Vault");
-const { projectId = "" } = await admin(
-  "project",
-  "create",
-  "--name",
-  "Vault",
-  "--organization",
-  organizationId,
-);
-const { apiKey = "" } = await admin("key", "create", "--project", projectId, "--name", "prove");
+await installation.ready();
+const { organizationId, projectId, apiKey } = await installation.tenant("Vault");
 
 // The account is connected as a person does it, by modules that have the settings of the installation.
 Object.assign(env, {
@@ -189,7 +174,7 @@ async function work(executions: number): Promise<void> {
 }
 const phase = async (text: string, settings: Record<string, string>) => {
   await installation.restart(settings);
-  await until(isReady, 60_000);
+  await installation.ready();
   await work(EACH);
   say(text);
 };
