@@ -1,27 +1,12 @@
-import { TextInput, TextOutput } from "@/server/contract/inputs";
-import { defineCapability } from "./define";
-import { toWords } from "./text/execute";
-import { durable, inTokens, textFeatures } from "./text/kinds";
+import { defineWords } from "./text/conversation";
+import { durable } from "./text/kinds";
 
-const CONTEXT_TOKENS = 128_000;
-const limits = { durable: durable(600) };
-
-export default defineCapability({
+export default defineWords({
   key: "text.creative.longform.v1",
   title: "Long creative text",
   description:
     "Writes long pieces: stories, chapters, essays, scripts, speeches. Runs as a durable job, and a reader may follow it paragraph by paragraph.",
-  modality: "text",
-  family: "text",
-  category: "generation",
   modes: ["job_async"],
-  input: TextInput,
-  output: TextOutput,
-  inputConstraints: { messages: inTokens(CONTEXT_TOKENS) },
-  features: textFeatures(limits, CONTEXT_TOKENS),
-  inputMediaTypes: ["text/plain"],
-  outputKind: "text",
-  outputMediaType: "text/plain",
   intentExamples: [
     "Write a short story about a lighthouse keeper",
     "Draft the first chapter of a novel",
@@ -43,9 +28,9 @@ export default defineCapability({
     "poem",
   ],
   taskTags: ["creative-writing", "long-form", "storytelling"],
-  trialEligible: true,
   readySummary: "Long texts as durable jobs.",
-  ...limits,
+  durable: durable(600),
+  contextTokens: 128_000,
   examples: [
     {
       title: "A story",
@@ -56,5 +41,5 @@ export default defineCapability({
       },
     },
   ],
-  execute: toWords({ budget: 32_768, only: ["longform"], prefer: ["longform"] }),
+  answer: { budget: 32_768, only: ["longform"], prefer: ["longform"] },
 });

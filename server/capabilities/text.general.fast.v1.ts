@@ -1,27 +1,12 @@
-import { TextInput, TextOutput } from "@/server/contract/inputs";
-import { defineCapability } from "./define";
-import { toWords } from "./text/execute";
-import { durable, inTokens, SHORT_SYNC, textFeatures } from "./text/kinds";
+import { defineWords } from "./text/conversation";
+import { SHORT } from "./text/kinds";
 
-const CONTEXT_TOKENS = 128_000;
-const limits = { sync: SHORT_SYNC, durable: durable(120) };
-
-export default defineCapability({
+export default defineWords({
   key: "text.general.fast.v1",
   title: "Fast general text",
   description:
     "Answers a conversation with text: questions, summaries, rewriting, classification. Made for short, quick answers; longer ones run as durable jobs.",
-  modality: "text",
-  family: "text",
-  category: "generation",
   modes: ["invoke_sync", "invoke_stream", "job_async"],
-  input: TextInput,
-  output: TextOutput,
-  inputConstraints: { messages: inTokens(CONTEXT_TOKENS) },
-  features: textFeatures(limits, CONTEXT_TOKENS, { streams: true }),
-  inputMediaTypes: ["text/plain"],
-  outputKind: "text",
-  outputMediaType: "text/plain",
   intentExamples: [
     "Summarise this e-mail in two sentences",
     "Answer a short question",
@@ -50,9 +35,9 @@ export default defineCapability({
     "what is a",
   ],
   taskTags: ["chat", "summarization", "rewriting", "classification", "question-answering"],
-  trialEligible: true,
   readySummary: "Short text answers now, longer ones as durable jobs.",
-  ...limits,
+  ...SHORT,
+  contextTokens: 128_000,
   examples: [
     {
       title: "A question",
@@ -69,5 +54,5 @@ export default defineCapability({
       },
     },
   ],
-  execute: toWords({ budget: 8_192, prefer: ["fast"] }),
+  answer: { budget: 8_192, prefer: ["fast"] },
 });

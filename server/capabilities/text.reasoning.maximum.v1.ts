@@ -1,31 +1,12 @@
-import { TextInput, TextOutput } from "@/server/contract/inputs";
-import { defineCapability } from "./define";
-import { toWords } from "./text/execute";
-import { durable, inTokens, LONG_SYNC, textFeatures } from "./text/kinds";
+import { defineWords } from "./text/conversation";
+import { LONG } from "./text/kinds";
 
-const CONTEXT_TOKENS = 1_050_000;
-const limits = { sync: LONG_SYNC, durable: durable(600) };
-
-export default defineCapability({
+export default defineWords({
   key: "text.reasoning.maximum.v1",
   title: "Maximum reasoning",
   description:
     "The strongest available models, over as much text as they can read: whole code bases, contracts, archives. A request that does not fit is rejected, never silently cut off.",
-  modality: "text",
-  family: "text",
-  category: "generation",
   modes: ["invoke_sync", "invoke_stream", "job_async"],
-  input: TextInput,
-  output: TextOutput,
-  inputConstraints: { messages: inTokens(CONTEXT_TOKENS) },
-  features: textFeatures(limits, CONTEXT_TOKENS, {
-    streams: true,
-    longContext: true,
-    recommendedMaxInputTokens: 900_000,
-  }),
-  inputMediaTypes: ["text/plain"],
-  outputKind: "text",
-  outputMediaType: "text/plain",
   intentExamples: [
     "Read this whole code base and find the race condition",
     "Compare two hundred pages of contracts in every detail",
@@ -47,9 +28,10 @@ export default defineCapability({
     "regardless of cost",
   ],
   taskTags: ["reasoning", "long-context", "research", "analysis"],
-  trialEligible: true,
   readySummary: "The strongest reasoning, over up to a million tokens of text.",
-  ...limits,
+  ...LONG,
+  contextTokens: 1_050_000,
+  features: { longContext: true, recommendedMaxInputTokens: 900_000 },
   examples: [
     {
       title: "A hard question over long material",
@@ -62,10 +44,10 @@ export default defineCapability({
       },
     },
   ],
-  execute: toWords({
+  answer: {
     budget: 32_768,
     only: ["frontier"],
     prefer: ["frontier"],
-    contextTokens: CONTEXT_TOKENS,
-  }),
+    contextTokens: 1_050_000,
+  },
 });

@@ -1,27 +1,12 @@
-import { StructuredOutput, TextInput } from "@/server/contract/inputs";
-import { defineCapability } from "./define";
-import { toObject } from "./text/execute";
-import { durable, inTokens, LONG_SYNC, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
+import { defineObject } from "./text/conversation";
+import { LONG } from "./text/kinds";
 
-const CONTEXT_TOKENS = 128_000;
-const limits = { sync: LONG_SYNC, durable: durable(600) };
-
-export default defineCapability({
+export default defineObject({
   key: "text.structured.adjudication.v1",
   title: "Structured adjudication",
   description:
     "Judges a case by the rules you give and answers with one JSON object: a verdict, its reasons, how sure it is. Give a JSON Schema in `responseSchema` and the answer must match it.",
-  modality: "text",
-  family: "text",
-  category: "generation",
   modes: ["invoke_sync", "job_async"],
-  input: TextInput,
-  output: StructuredOutput,
-  inputConstraints: { messages: inTokens(CONTEXT_TOKENS) },
-  features: textFeatures(limits, CONTEXT_TOKENS, { jsonSchema: true, errorCodes: STRUCTURED_ERRORS }),
-  inputMediaTypes: ["text/plain"],
-  outputKind: "structured",
-  outputMediaType: "application/json",
   intentExamples: [
     "Decide whether this refund request follows the policy",
     "Judge which of two answers is better and say why",
@@ -39,9 +24,9 @@ export default defineCapability({
     "compare",
   ],
   taskTags: ["adjudication", "evaluation", "policy", "structured-output"],
-  trialEligible: true,
   readySummary: "A verdict with reasons, as one JSON object.",
-  ...limits,
+  ...LONG,
+  contextTokens: 128_000,
   examples: [
     {
       title: "A refund",
@@ -63,9 +48,9 @@ export default defineCapability({
       },
     },
   ],
-  execute: toObject({
+  answer: {
     budget: 16_384,
     only: ["reasoning", "frontier"],
     prefer: ["frontier", "reasoning"],
-  }),
+  },
 });

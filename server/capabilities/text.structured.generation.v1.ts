@@ -1,27 +1,12 @@
-import { StructuredOutput, TextInput } from "@/server/contract/inputs";
-import { defineCapability } from "./define";
-import { toObject } from "./text/execute";
-import { durable, inTokens, SHORT_SYNC, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
+import { defineObject } from "./text/conversation";
+import { SHORT } from "./text/kinds";
 
-const CONTEXT_TOKENS = 128_000;
-const limits = { sync: SHORT_SYNC, durable: durable(120) };
-
-export default defineCapability({
+export default defineObject({
   key: "text.structured.generation.v1",
   title: "Structured generation",
   description:
     "Answers a conversation with one JSON object. Give a JSON Schema in `responseSchema` and the answer must match it.",
-  modality: "text",
-  family: "text",
-  category: "generation",
   modes: ["invoke_sync", "job_async"],
-  input: TextInput,
-  output: StructuredOutput,
-  inputConstraints: { messages: inTokens(CONTEXT_TOKENS) },
-  features: textFeatures(limits, CONTEXT_TOKENS, { jsonSchema: true, errorCodes: STRUCTURED_ERRORS }),
-  inputMediaTypes: ["text/plain"],
-  outputKind: "structured",
-  outputMediaType: "application/json",
   intentExamples: [
     "Extract name and date from a sentence as JSON",
     "Generate three product ideas as a JSON object",
@@ -39,9 +24,9 @@ export default defineCapability({
     "machine readable",
   ],
   taskTags: ["structured-output", "json", "extraction", "generation"],
-  trialEligible: true,
   readySummary: "One JSON object per run, which matches your schema if you give one.",
-  ...limits,
+  ...SHORT,
+  contextTokens: 128_000,
   examples: [
     {
       title: "An object that satisfies a schema",
@@ -66,5 +51,5 @@ export default defineCapability({
       },
     },
   ],
-  execute: toObject({ budget: 16_384, prefer: ["fast"] }),
+  answer: { budget: 16_384, prefer: ["fast"] },
 });

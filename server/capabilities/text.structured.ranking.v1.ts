@@ -1,27 +1,12 @@
-import { StructuredOutput, TextInput } from "@/server/contract/inputs";
-import { defineCapability } from "./define";
-import { toObject } from "./text/execute";
-import { durable, inTokens, SHORT_SYNC, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
+import { defineObject } from "./text/conversation";
+import { SHORT } from "./text/kinds";
 
-const CONTEXT_TOKENS = 128_000;
-const limits = { sync: SHORT_SYNC, durable: durable(120) };
-
-export default defineCapability({
+export default defineObject({
   key: "text.structured.ranking.v1",
   title: "Structured ranking",
   description:
     "Puts options in order by the criteria in the conversation, as one JSON object. Give a JSON Schema in `responseSchema` and the answer must match it.",
-  modality: "text",
-  family: "text",
-  category: "generation",
   modes: ["invoke_sync", "job_async"],
-  input: TextInput,
-  output: StructuredOutput,
-  inputConstraints: { messages: inTokens(CONTEXT_TOKENS) },
-  features: textFeatures(limits, CONTEXT_TOKENS, { jsonSchema: true, errorCodes: STRUCTURED_ERRORS }),
-  inputMediaTypes: ["text/plain"],
-  outputKind: "structured",
-  outputMediaType: "application/json",
   intentExamples: [
     "Rank these applicants by fit for the role",
     "Sort search results by relevance to a question",
@@ -39,9 +24,9 @@ export default defineCapability({
     "best first",
   ],
   taskTags: ["ranking", "reranking", "scoring", "structured-output"],
-  trialEligible: true,
   readySummary: "Options in order, as one JSON object.",
-  ...limits,
+  ...SHORT,
+  contextTokens: 128_000,
   examples: [
     {
       title: "Headlines by appeal",
@@ -69,5 +54,5 @@ export default defineCapability({
       },
     },
   ],
-  execute: toObject({ budget: 16_384, prefer: ["reasoning", "fast"] }),
+  answer: { budget: 16_384, prefer: ["reasoning", "fast"] },
 });

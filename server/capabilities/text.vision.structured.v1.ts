@@ -3,7 +3,7 @@ import { StructuredOutput, TextInput } from "@/server/contract/inputs";
 import type { TextMessage } from "@/server/providers/define";
 import { defineCapability } from "./define";
 import { fitsText, gradeRank, outputCap, requireAnswer, toTextCall } from "./text/call";
-import { durable, inTokens, SHORT_SYNC, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
+import { inTokens, SHORT, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
 import {
   ImagePart,
   MAX_PICTURE_BYTES,
@@ -15,7 +15,6 @@ import { isNative, readJson, repairInWords, type Shape, shaped, shapeOf } from "
 
 const OUTPUT_BUDGET = 8_192;
 const CONTEXT_TOKENS = 128_000;
-const limits = { sync: SHORT_SYNC, durable: durable(120) };
 
 const Part = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text"), text: z.string() }),
@@ -52,7 +51,7 @@ export default defineCapability<Input, StructuredOutput, Material>({
   input: Input,
   output: StructuredOutput,
   inputConstraints: { messages: inTokens(CONTEXT_TOKENS) },
-  features: textFeatures(limits, CONTEXT_TOKENS, {
+  features: textFeatures(SHORT, CONTEXT_TOKENS, {
     visionInput: true,
     jsonSchema: true,
     maxPictures: MAX_PICTURES,
@@ -88,7 +87,7 @@ export default defineCapability<Input, StructuredOutput, Material>({
   taskTags: ["vision", "image-understanding", "ocr", "structured-output"],
   trialEligible: true,
   readySummary: "Pictures in, one JSON object out.",
-  ...limits,
+  ...SHORT,
   examples: [
     {
       title: "A picture",

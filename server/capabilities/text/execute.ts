@@ -6,7 +6,7 @@ import { isNative, readJson, repairInWords, type Shape, shaped, shapeOf } from "
 
 /* How a text input is run: for words, or for a JSON object. */
 
-type Kind = {
+export type Kind = {
   /** Tokens a run may answer when the caller gives no hint. */
   budget: number;
   /** Models of other grades are not taken; absent: all are. */

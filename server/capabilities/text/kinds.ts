@@ -5,9 +5,6 @@ import type { CapabilityDefinition, InputConstraint } from "../define";
 
 type Limits = Pick<CapabilityDefinition<never, unknown>, "sync" | "durable">;
 
-export const SHORT_SYNC = { maxOutputTokens: 2048, seconds: 60 };
-export const LONG_SYNC = { maxOutputTokens: 8192, seconds: 300 };
-
 /** Of durable text: a queue of two hours, at most ten minutes of work. */
 export const durable = (defaultExecutionSeconds: number) => ({
   defaultQueueSeconds: 7200,
@@ -15,6 +12,10 @@ export const durable = (defaultExecutionSeconds: number) => ({
   defaultExecutionSeconds,
   maxExecutionSeconds: 600,
 });
+
+/** Short runs, and long ones: what a synchronous run may take, and a durable one. */
+export const SHORT = { sync: { maxOutputTokens: 2048, seconds: 60 }, durable: durable(120) };
+export const LONG = { sync: { maxOutputTokens: 8192, seconds: 300 }, durable: durable(600) };
 
 /** The feature flags of a text capability, its limits among them. */
 export function textFeatures(
