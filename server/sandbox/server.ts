@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { listen } from "@/server/web/listen";
 import { type PortServer, RequestRefused, type Tier } from "./ports/define";
 import { embedding } from "./ports/embedding";
 import { image } from "./ports/image";
@@ -197,15 +198,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   server.keepAliveTimeout = 120_000;
   server.requestTimeout = 0;
-  await new Promise<void>((listening, failed) => {
-    server.once("error", failed);
-    server.listen(options.port, options.host ?? "127.0.0.1", listening);
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The sandbox has no port.");
-  const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
+  const url = await listen(server, { host: options.host ?? "127.0.0.1", port: options.port });
   return {
-    url: `http://${host}:${address.port}`,
+    url,
     async stop() {
       await new Promise<void>((closed) => {
         server.close(() => closed());

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { usesInngestServer } from "@/server/env";
 import { log } from "@/server/log";
 
@@ -22,20 +23,6 @@ async function untilRegistered(url: URL, stopped: AbortSignal): Promise<void> {
     const why = answer instanceof Response ? (await answer.text()).slice(0, 300) : answer.message;
     if (stopped.aborted) return;
     log.warn({ why, pauseMs }, "the Inngest server did not accept our functions; trying again");
-    await pause(pauseMs, stopped);
+    await sleep(pauseMs, undefined, { signal: stopped }).catch(() => {}); // stopped: the loop ends
   }
-}
-
-function pause(ms: number, stopped: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    stopped.addEventListener(
-      "abort",
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }
