@@ -6,7 +6,7 @@ import anthropic from "./anthropic";
 import { fitsOutputFormat } from "./anthropic-ports/request";
 import type { TextCall } from "./define";
 import { ioFor } from "./testing/vendor";
-import { type Comparison, sendsWhatItsClientSends } from "./testing/wire";
+import { type Comparison, secondTurn, sendsWhatItsClientSends } from "./testing/wire";
 
 const SECRET = "sk-ant-wire-1";
 const model = "claude-opus-5-5";
@@ -43,24 +43,7 @@ const schema = {
   required: ["fish"],
   additionalProperties: false,
 };
-/** A loop's second turn: two tools were called at once, and here are their results. */
-const loop: TextCall = {
-  ...ask,
-  messages: [
-    { role: "user", content: "How deep and wide is the Elbe?" },
-    {
-      role: "assistant",
-      content: "I will look.",
-      toolCalls: [
-        { id: "call_1", name: "depth_of", arguments: '{"river":"Elbe"}' },
-        { id: "call_2", name: "width_of", arguments: '{"river":"Elbe"}' },
-      ],
-    },
-    { role: "tool", content: "12 m", toolCallId: "call_1" },
-    { role: "tool", content: '{"metres":300}', toolCallId: "call_2" },
-  ],
-  tools: ["depth_of", "width_of"].map((name) => ({ type: "function", name, parameters: schema })),
-};
+const loop: TextCall = { ...ask, ...secondTurn(schema) };
 const looped = {
   model,
   max_tokens: 200,

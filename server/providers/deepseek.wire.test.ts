@@ -2,7 +2,7 @@ import OpenAI from "openai";
 import deepseek from "./deepseek";
 import type { TextCall } from "./define";
 import { ioFor } from "./testing/vendor";
-import { type Comparison, sendsWhatItsClientSends } from "./testing/wire";
+import { type Comparison, secondChatTurn, secondTurn, sendsWhatItsClientSends } from "./testing/wire";
 
 /* The vendor publishes no client of its own: its documentation has people use OpenAI's, at its own address. */
 
@@ -32,52 +32,11 @@ const asked = {
 };
 const parameters = { type: "object", properties: { fish: { type: "string" } } };
 
-/** A loop's second turn: two tools were called at once, and here are their results. */
-const loop: TextCall = {
-  ...ask,
-  messages: [
-    { role: "user", content: "How deep and wide is the Elbe?" },
-    {
-      role: "assistant",
-      content: "I will look.",
-      toolCalls: [
-        { id: "call_1", name: "depth_of", arguments: '{"river":"Elbe"}' },
-        { id: "call_2", name: "width_of", arguments: '{"river":"Elbe"}' },
-      ],
-    },
-    { role: "tool", content: "12 m", toolCallId: "call_1" },
-    { role: "tool", content: '{"metres":300}', toolCallId: "call_2" },
-  ],
-  tools: ["depth_of", "width_of"].map((name) => ({ type: "function", name, parameters })),
-};
+const loop: TextCall = { ...ask, ...secondTurn(parameters) };
 const looped = {
   model,
-  messages: [
-    { role: "user" as const, content: "How deep and wide is the Elbe?" },
-    {
-      role: "assistant" as const,
-      content: "I will look.",
-      tool_calls: [
-        {
-          id: "call_1",
-          type: "function" as const,
-          function: { name: "depth_of", arguments: '{"river":"Elbe"}' },
-        },
-        {
-          id: "call_2",
-          type: "function" as const,
-          function: { name: "width_of", arguments: '{"river":"Elbe"}' },
-        },
-      ],
-    },
-    { role: "tool" as const, content: "12 m", tool_call_id: "call_1" },
-    { role: "tool" as const, content: '{"metres":300}', tool_call_id: "call_2" },
-  ],
+  ...secondChatTurn(parameters),
   max_tokens: 200,
-  tools: ["depth_of", "width_of"].map((name) => ({
-    type: "function" as const,
-    function: { name, parameters },
-  })),
   stream: false as const,
   // A loop that was begun thinking wants that thinking back, which is not there.
   ...{ thinking: { type: "disabled" } },

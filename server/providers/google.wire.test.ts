@@ -2,7 +2,7 @@ import { FunctionCallingConfigMode, GoogleGenAI, ThinkingLevel } from "@google/g
 import type { ImageCall, TextCall } from "./define";
 import google from "./google";
 import { ioFor } from "./testing/vendor";
-import { type Comparison, sendsWhatItsClientSends } from "./testing/wire";
+import { type Comparison, secondTurn, sendsWhatItsClientSends } from "./testing/wire";
 
 const SECRET = "AIza-wire-1";
 const model = "gemini-3.8-flash";
@@ -35,24 +35,7 @@ const schema = {
   properties: { fish: { type: "string" } },
   required: ["fish"],
 };
-/** A loop's second turn: two tools were called at once, and here are their results. */
-const loop: TextCall = {
-  ...ask,
-  messages: [
-    { role: "user", content: "How deep and wide is the Elbe?" },
-    {
-      role: "assistant",
-      content: "I will look.",
-      toolCalls: [
-        { id: "call_1", name: "depth_of", arguments: '{"river":"Elbe"}' },
-        { id: "call_2", name: "width_of", arguments: '{"river":"Elbe"}' },
-      ],
-    },
-    { role: "tool", content: "12 m", toolCallId: "call_1" },
-    { role: "tool", content: '{"metres":300}', toolCallId: "call_2" },
-  ],
-  tools: ["depth_of", "width_of"].map((name) => ({ type: "function", name, parameters: schema })),
-};
+const loop: TextCall = { ...ask, ...secondTurn(schema) };
 /** What models of this generation want with a call whose thinking is not there: the vendor's own word for it. */
 const thoughtSignature = "skip_thought_signature_validator";
 const looped = {

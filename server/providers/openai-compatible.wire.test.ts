@@ -2,7 +2,7 @@ import OpenAI from "openai";
 import type { ModelFacts, TextCall } from "./define";
 import openaiCompatible from "./openai-compatible";
 import { ioFor } from "./testing/vendor";
-import { type Comparison, sendsWhatItsClientSends } from "./testing/wire";
+import { type Comparison, secondChatTurn, secondTurn, sendsWhatItsClientSends } from "./testing/wire";
 
 /* Servers that speak chat completions are asked with OpenAI's client, at their own address. */
 
@@ -16,53 +16,8 @@ const submit = async (url: string, call: TextCall) => openaiCompatible.text?.sub
 
 const answer = { json: { id: "chat-1", choices: [{ message: { content: "Cod." }, finish_reason: "stop" }] } };
 const parameters = { type: "object", properties: { river: { type: "string" } } };
-/** A loop's second turn: two tools were called at once, and here are their results. */
-const loop: TextCall = {
-  messages: [
-    { role: "user", content: "How deep and wide is the Elbe?" },
-    {
-      role: "assistant",
-      content: "",
-      toolCalls: [
-        { id: "call_1", name: "depth_of", arguments: '{"river":"Elbe"}' },
-        { id: "call_2", name: "width_of", arguments: '{"river":"Elbe"}' },
-      ],
-    },
-    { role: "tool", content: "12 m", toolCallId: "call_1" },
-    { role: "tool", content: "300 m", toolCallId: "call_2" },
-  ],
-  responseFormat: { type: "text" },
-  tools: ["depth_of", "width_of"].map((name) => ({ type: "function", name, parameters })),
-};
-const looped = {
-  model,
-  messages: [
-    { role: "user" as const, content: "How deep and wide is the Elbe?" },
-    {
-      role: "assistant" as const,
-      content: null,
-      tool_calls: [
-        {
-          id: "call_1",
-          type: "function" as const,
-          function: { name: "depth_of", arguments: '{"river":"Elbe"}' },
-        },
-        {
-          id: "call_2",
-          type: "function" as const,
-          function: { name: "width_of", arguments: '{"river":"Elbe"}' },
-        },
-      ],
-    },
-    { role: "tool" as const, content: "12 m", tool_call_id: "call_1" },
-    { role: "tool" as const, content: "300 m", tool_call_id: "call_2" },
-  ],
-  tools: ["depth_of", "width_of"].map((name) => ({
-    type: "function" as const,
-    function: { name, parameters },
-  })),
-  stream: false as const,
-};
+const loop: TextCall = { ...secondTurn(parameters, ""), responseFormat: { type: "text" } };
+const looped = { model, ...secondChatTurn(parameters, null), stream: false as const };
 
 /** Members that OpenAI's interface does not have, which the client sends as they are. */
 const members = { top_k: 5, chat_template_kwargs: { enable_thinking: false } };

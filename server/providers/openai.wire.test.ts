@@ -2,7 +2,7 @@ import OpenAI, { toFile } from "openai";
 import type { ImageCall, TextCall } from "./define";
 import openai from "./openai";
 import { ioFor } from "./testing/vendor";
-import { type Comparison, sendsWhatItsClientSends } from "./testing/wire";
+import { type Comparison, secondTurn, sendsWhatItsClientSends } from "./testing/wire";
 
 const SECRET = "sk-wire-1";
 const clientAt = (baseURL: string) => new OpenAI({ apiKey: SECRET, baseURL, maxRetries: 0 });
@@ -37,24 +37,7 @@ const schema = {
   required: ["fish"],
   additionalProperties: false,
 };
-/** A loop's second turn: two tools were called at once, and here are their results. */
-const loop: TextCall = {
-  ...ask,
-  messages: [
-    { role: "user", content: "How deep and wide is the Elbe?" },
-    {
-      role: "assistant",
-      content: "I will look.",
-      toolCalls: [
-        { id: "call_1", name: "depth_of", arguments: '{"river":"Elbe"}' },
-        { id: "call_2", name: "width_of", arguments: '{"river":"Elbe"}' },
-      ],
-    },
-    { role: "tool", content: "12 m", toolCallId: "call_1" },
-    { role: "tool", content: '{"metres":300}', toolCallId: "call_2" },
-  ],
-  tools: ["depth_of", "width_of"].map((name) => ({ type: "function", name, parameters: schema })),
-};
+const loop: TextCall = { ...ask, ...secondTurn(schema) };
 const looped = {
   model: "gpt-5.6-luna",
   input: [

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Json } from "@/server/step";
+import type { TextCall } from "../define";
 import { type Arrived, type Script, startVendor, type Vendor } from "./vendor";
 
 /*
@@ -129,3 +131,41 @@ function without(body: unknown, path: string): unknown {
     ? others
     : { ...others, [first]: without(inner, rest.join(".")) };
 }
+
+const ASKED = [
+  { id: "call_1", name: "depth_of", arguments: '{"river":"Elbe"}' },
+  { id: "call_2", name: "width_of", arguments: '{"river":"Elbe"}' },
+];
+const TOOLS = ["depth_of", "width_of"];
+
+/** A loop's second turn: two tools were called at once, and here are their results. */
+export const secondTurn = (
+  parameters: Json,
+  words = "I will look.",
+): Required<Pick<TextCall, "messages" | "tools">> => ({
+  messages: [
+    { role: "user", content: "How deep and wide is the Elbe?" },
+    { role: "assistant", content: words, toolCalls: ASKED },
+    { role: "tool", content: "12 m", toolCallId: "call_1" },
+    { role: "tool", content: '{"metres":300}', toolCallId: "call_2" },
+  ],
+  tools: TOOLS.map((name) => ({ type: "function", name, parameters })),
+});
+
+/** The same as chat completions have it. */
+export const secondChatTurn = (
+  parameters: Record<string, unknown>,
+  content: string | null = "I will look.",
+) => ({
+  messages: [
+    { role: "user" as const, content: "How deep and wide is the Elbe?" },
+    {
+      role: "assistant" as const,
+      content,
+      tool_calls: ASKED.map(({ id, ...asked }) => ({ id, type: "function" as const, function: asked })),
+    },
+    { role: "tool" as const, content: "12 m", tool_call_id: "call_1" },
+    { role: "tool" as const, content: '{"metres":300}', tool_call_id: "call_2" },
+  ],
+  tools: TOOLS.map((name) => ({ type: "function" as const, function: { name, parameters } })),
+});
