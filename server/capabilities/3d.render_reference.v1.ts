@@ -10,7 +10,14 @@ import {
   type View,
 } from "@/server/compute/rendering";
 import { RENDER_VIEWS, RenderInput, RenderOutput } from "@/server/contract/renders";
-import { CapabilityFault, defineCapability, type Outcome, type OutputFile, type SourceFile } from "./define";
+import {
+  CapabilityFault,
+  defineCapability,
+  durable,
+  type Outcome,
+  type OutputFile,
+  type SourceFile,
+} from "./define";
 
 const MANIFEST_SCHEMA = "service.reference-manifest.v1";
 const GLB = "model/gltf-binary";
@@ -160,12 +167,7 @@ export default defineCapability<RenderInput, RenderOutput>({
   taskTags: ["3d", "render", "reference", "review", "preview"],
   trialEligible: false,
   readySummary: "PNG views of a GLB model, a contact sheet and a manifest. Free, with no account to connect.",
-  durable: {
-    defaultQueueSeconds: 7200,
-    maxQueueSeconds: 7200,
-    defaultExecutionSeconds: 300,
-    maxExecutionSeconds: 900,
-  },
+  durable: durable(300, 900),
   examples: [
     { title: "A reference bundle", input: { source: { artifactId: "art_model" } } },
     {

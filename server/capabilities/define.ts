@@ -250,6 +250,22 @@ export type CapabilityDefinition<I, O, M = never> = {
 /** A capability whose input and output types are closed over: what the registry holds. */
 export type Capability = CapabilityDefinition<never, unknown>;
 
+/** Deadlines of durable runs, in seconds: two hours in the queue, and what the work itself may take. */
+export const durable = (defaultExecutionSeconds: number, maxExecutionSeconds = 600) => ({
+  defaultQueueSeconds: 7200,
+  maxQueueSeconds: 7200,
+  defaultExecutionSeconds,
+  maxExecutionSeconds,
+});
+
+/** Feature flags of what a provider's model answers. */
+export const BY_MODEL = {
+  providerBacked: true,
+  modelBacked: true,
+  deterministic: false,
+  executionClass: "provider",
+} as const;
+
 /**
  * Defines one capability: words, schemas, modes, examples, and either a port with pure mappings or a local run.
  * No price list, vendor, route or database.

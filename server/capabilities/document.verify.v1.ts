@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { MAX_PAGES, readPdf } from "@/server/compute/documents";
 import type { ModelFacts } from "@/server/providers/define";
-import { CapabilityFault, defineCapability, InputFault, type SourceFile } from "./define";
+import { CapabilityFault, defineCapability, durable, InputFault, type SourceFile } from "./define";
 import { finderIn, type Place } from "./document/place";
 import { saysSame } from "./document/sameness";
 import { gradeRank, outputCap, requireAnswer, toTextCall } from "./text/call";
-import { durable, inTokens, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
+import { inTokens, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
 import { decodeBase64 } from "./text/pictures";
 import { isNative, readJson, refuseBeside, repairInWords, type Shape, shaped } from "./text/shape";
 

@@ -9,7 +9,7 @@ import {
 import { snapEdge } from "@/server/contract/images";
 import { headOf } from "@/server/contract/pictures";
 import type { ModelFacts } from "@/server/providers/define";
-import { defineCapability, type OutputFile } from "./define";
+import { BY_MODEL, defineCapability, durable, type OutputFile } from "./define";
 import { checkLength, drawnOf, PROMPT_CHARACTERS, sizeOfPng, takesSize, toFile } from "./image/drawing";
 import { nearestSize } from "./image/sizes";
 import {
@@ -81,10 +81,7 @@ export default defineCapability({
     mask: { supported: true, editable: "alpha 0" },
     referenceImages: { max: 3 },
     transparency: { native: true, matte: true, methods: { ...EDIT_TRANSPARENCY } },
-    providerBacked: true,
-    modelBacked: true,
-    deterministic: false,
-    executionClass: "provider",
+    ...BY_MODEL,
   },
   constraints: { dimensions: { minEdge: EDIT_EDGES.min, maxEdge: EDIT_EDGES.max, multipleOf: 16 } },
   inputMediaTypes: ["text/plain", "image/png", "image/jpeg", "image/webp"],
@@ -108,12 +105,7 @@ export default defineCapability({
   taskTags: ["image", "edit", "inpainting"],
   trialEligible: true,
   readySummary: "A picture changed by a prompt, as a durable job with one artifact per variant.",
-  durable: {
-    defaultQueueSeconds: 7200,
-    maxQueueSeconds: 7200,
-    defaultExecutionSeconds: 300,
-    maxExecutionSeconds: 900,
-  },
+  durable: durable(300, 900),
   variants: (input) => input.variantCount,
   examples: [
     {

@@ -11,7 +11,7 @@ import {
   TRANSPARENCY_METHODS,
 } from "@/server/contract/images";
 import type { ModelFacts } from "@/server/providers/define";
-import { defineCapability, type OutputFile } from "./define";
+import { BY_MODEL, defineCapability, durable, type OutputFile } from "./define";
 import { checkLength, drawnOf, PROMPT_CHARACTERS, sizeOfPng, takesSize, toFile } from "./image/drawing";
 import {
   askedOfDrawing,
@@ -127,10 +127,7 @@ export default defineCapability({
     },
     sheetSlicing: { supported: true, maxRows: 8, maxColumns: 8, variantCount: 1 },
     canvasFloor: { minPixels: IMAGE_DIMENSIONS.minPixels, minimumSquare: "816x816" },
-    providerBacked: true,
-    modelBacked: true,
-    deterministic: false,
-    executionClass: "provider",
+    ...BY_MODEL,
   },
   constraints: {
     dimensions: { ...IMAGE_DIMENSIONS },
@@ -153,12 +150,7 @@ export default defineCapability({
   taskTags: ["image", "generation", "illustration", "sprite", "sheet"],
   trialEligible: true,
   readySummary: "PNG images from a prompt, as durable jobs with one artifact per variant or sheet cell.",
-  durable: {
-    defaultQueueSeconds: 7200,
-    maxQueueSeconds: 7200,
-    defaultExecutionSeconds: 300,
-    maxExecutionSeconds: 900,
-  },
+  durable: durable(300, 900),
   variants: (input) => input.variantCount,
   adapters: (input) => input.adapters,
   examples: [

@@ -7,7 +7,7 @@ import {
   textureReferenceOf,
   VIEWS,
 } from "@/server/contract/meshes";
-import { CapabilityFault, defineCapability } from "./define";
+import { BY_MODEL, CapabilityFault, defineCapability, durable } from "./define";
 import { toMeshOutcome } from "./mesh/outcome";
 import { MOST_PICTURE_BYTES, PICTURE_TYPES, pictureAt, toPicture } from "./mesh/pictures";
 import { acceptsTexture, TEXTURE_CONSTRAINTS } from "./mesh/texture";
@@ -18,8 +18,6 @@ import {
   usableViews,
   VIEW_KIND,
 } from "./mesh/turnaround";
-
-const SECONDS = { default: 1_200, most: 3_600 };
 
 export default defineCapability<MeshFromImageInput, MeshOutput, TurnaroundMaterial>({
   key: "model.generate.3d.from-image.v1",
@@ -44,10 +42,7 @@ export default defineCapability<MeshFromImageInput, MeshOutput, TurnaroundMateri
     meshProfiles: [...MESH_PROFILES],
     textures: { supported: true, prompt: true, referencePicture: true },
     formats: ["glb"],
-    providerBacked: true,
-    modelBacked: true,
-    deterministic: false,
-    executionClass: "provider",
+    ...BY_MODEL,
   },
   inputMediaTypes: [...PICTURE_TYPES],
   outputKind: "artifact",
@@ -77,12 +72,7 @@ export default defineCapability<MeshFromImageInput, MeshOutput, TurnaroundMateri
   trialEligible: true,
   readySummary:
     "Four drawn views, an optional review by a person, and a checked GLB mesh, as one durable job.",
-  durable: {
-    defaultQueueSeconds: 7200,
-    maxQueueSeconds: 7200,
-    defaultExecutionSeconds: SECONDS.default,
-    maxExecutionSeconds: SECONDS.most,
-  },
+  durable: durable(1_200, 3_600),
   interaction: {
     typicallyRequired: false,
     reason: "With requireTurnaroundApproval, a person reviews the drawn views before the mesh is made.",

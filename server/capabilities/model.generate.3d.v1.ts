@@ -7,7 +7,7 @@ import {
   textureReferenceOf,
 } from "@/server/contract/meshes";
 import type { ProviderFile } from "@/server/providers/define";
-import { defineCapability, type Source } from "./define";
+import { BY_MODEL, defineCapability, durable, type Source } from "./define";
 import { toMeshOutcome } from "./mesh/outcome";
 import { MOST_PICTURE_BYTES, PICTURE_TYPES, pictureAt, toPicture } from "./mesh/pictures";
 import { acceptsTexture, TEXTURE_CONSTRAINTS } from "./mesh/texture";
@@ -41,10 +41,7 @@ export default defineCapability<MeshInput, MeshOutput, Material>({
     meshProfiles: [...MESH_PROFILES],
     textures: { supported: true, prompt: true, referencePicture: true },
     formats: ["glb"],
-    providerBacked: true,
-    modelBacked: true,
-    deterministic: false,
-    executionClass: "provider",
+    ...BY_MODEL,
   },
   inputMediaTypes: [...PICTURE_TYPES],
   outputKind: "artifact",
@@ -77,12 +74,7 @@ export default defineCapability<MeshInput, MeshOutput, Material>({
   taskTags: ["3d", "mesh", "generation", "glb"],
   trialEligible: true,
   readySummary: "A checked GLB mesh from one to four pictures, as a durable job.",
-  durable: {
-    defaultQueueSeconds: 7200,
-    maxQueueSeconds: 7200,
-    defaultExecutionSeconds: 900,
-    maxExecutionSeconds: 3600,
-  },
+  durable: durable(900, 3600),
   examples: [
     { title: "A bare mesh from one picture", input: { inputArtifactIds: ["art_front"] } },
     {

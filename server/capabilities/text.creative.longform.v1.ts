@@ -1,5 +1,5 @@
+import { durable } from "./define";
 import { defineWords } from "./text/conversation";
-import { durable } from "./text/kinds";
 
 export default defineWords({
   key: "text.creative.longform.v1",

@@ -1,8 +1,7 @@
 import type { z } from "zod";
 import { EmbedInput, EmbedOutput, MOST_CHARACTERS, MOST_TEXTS } from "@/server/contract/embeddings";
 import { takesDimensions } from "@/server/providers/define";
-import { CapabilityFault, defineCapability, InputFault } from "./define";
-import { durable } from "./text/kinds";
+import { BY_MODEL, CapabilityFault, defineCapability, durable, InputFault } from "./define";
 
 /** As numbers a vector takes five times the room it takes as base64. */
 const MOST_NUMBERS = 1_000_000;
@@ -29,10 +28,7 @@ export default defineCapability<EmbedInput, z.output<typeof EmbedOutput>>({
     maxTexts: MOST_TEXTS,
     dimensions: true,
     encodings: ["float", "base64"],
-    providerBacked: true,
-    modelBacked: true,
-    deterministic: false,
-    executionClass: "provider",
+    ...BY_MODEL,
   },
   inputMediaTypes: ["text/plain"],
   outputKind: "structured",

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { JsonObject } from "@/server/contract/common";
 import { StructuredOutput } from "@/server/contract/inputs";
-import { defineCapability } from "./define";
+import { defineCapability, durable } from "./define";
 import { gradeRank, outputCap, requireAnswer, toTextCall } from "./text/call";
-import { durable, inTokens, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
+import { inTokens, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
 import {
   isNative,
   readJson,

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { ModelFacts } from "@/server/providers/define";
-import { CapabilityFault, defineCapability } from "./define";
+import { CapabilityFault, defineCapability, durable } from "./define";
 import { gradeRank, requireAnswer, toTextCall } from "./text/call";
-import { durable, inTokens, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
+import { inTokens, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
 import { isNative, readJson, refuseBeside, type Shape, shaped, withFindings } from "./text/shape";
 import { flawsOf, toUnfit } from "./text/translation";
 

@@ -1,7 +1,7 @@
 import { measureMp4 } from "@/server/compute/media/mp4";
 import { RESOLUTIONS, VIDEO_SECONDS, VideoInput, VideoOutput } from "@/server/contract/videos";
 import type { ModelFacts } from "@/server/providers/define";
-import { CapabilityFault, defineCapability } from "./define";
+import { BY_MODEL, CapabilityFault, defineCapability, durable } from "./define";
 import { toFile } from "./image/drawing";
 
 const PROMPT_CHARACTERS = 4_000;
@@ -38,10 +38,7 @@ export default defineCapability({
     nativeAudio: false,
     startEndFrames: false,
     referenceImages: { max: 4 },
-    providerBacked: true,
-    modelBacked: true,
-    deterministic: false,
-    executionClass: "provider",
+    ...BY_MODEL,
   },
   inputMediaTypes: ["text/plain", "image/png", "image/jpeg", "image/webp"],
   outputKind: "artifact",
@@ -57,12 +54,7 @@ export default defineCapability({
   trialEligible: false,
   readySummary: "One MP4 from a prompt, as a durable job.",
   // Vendors take minutes for a clip, and longer when they are busy.
-  durable: {
-    defaultQueueSeconds: 7200,
-    maxQueueSeconds: 7200,
-    defaultExecutionSeconds: 900,
-    maxExecutionSeconds: 3600,
-  },
+  durable: durable(900, 3600),
   examples: [
     { title: "Eight seconds, landscape", input: { prompt: "A lighthouse above a calm sea at dawn" } },
     {

@@ -3,6 +3,7 @@ import { JsonObject } from "@/server/contract/common";
 import { ValidationFault } from "@/server/errors";
 import type { ModelFacts } from "@/server/providers/define";
 import type { Json } from "@/server/step";
+import { BY_MODEL, durable } from "../define";
 
 /* Fields that inputs of sound share, and what of them is a matter of the model. */
 
@@ -84,17 +85,9 @@ export const atLeast = (durationMs: number, { duration }: ModelFacts): number =>
   Math.max(durationMs, duration?.minMs ?? 0);
 
 /** Deadlines of durable work on sound. */
-export const DURABLE = {
-  defaultQueueSeconds: 7200,
-  maxQueueSeconds: 7200,
-  defaultExecutionSeconds: 300,
-  maxExecutionSeconds: 900,
-};
+export const DURABLE = durable(300, 900);
 export const FEATURES = {
   syncInvoke: { supported: false },
   variants: { min: 1, max: 4, default: 1 },
-  providerBacked: true,
-  modelBacked: true,
-  deterministic: false,
-  executionClass: "provider",
+  ...BY_MODEL,
 } as const;

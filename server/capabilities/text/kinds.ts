@@ -1,17 +1,9 @@
 import type { Json } from "@/server/step";
-import type { CapabilityDefinition, InputConstraint } from "../define";
+import { BY_MODEL, type CapabilityDefinition, durable, type InputConstraint } from "../define";
 
 /* What text capabilities say of themselves in the same way, from the same figures. */
 
 type Limits = Pick<CapabilityDefinition<never, unknown>, "sync" | "durable">;
-
-/** Of durable text: a queue of two hours, at most ten minutes of work. */
-export const durable = (defaultExecutionSeconds: number) => ({
-  defaultQueueSeconds: 7200,
-  maxQueueSeconds: 7200,
-  defaultExecutionSeconds,
-  maxExecutionSeconds: 600,
-});
 
 /** Short runs, and long ones: what a synchronous run may take, and a durable one. */
 export const SHORT = { sync: { maxOutputTokens: 2048, seconds: 60 }, durable: durable(120) };
@@ -42,10 +34,7 @@ export function textFeatures(
     documentInput: false,
     visionInput: false,
     jsonObject: true,
-    providerBacked: true,
-    modelBacked: true,
-    deterministic: false,
-    executionClass: "provider",
+    ...BY_MODEL,
     ...Object.fromEntries(Object.entries(own).filter(([name]) => name !== "streams")),
   };
 }
