@@ -9,14 +9,14 @@ import {
   type ProviderIo,
   type TextCall,
 } from "./define";
-import { getJson, postForEvents, postJson } from "./http";
+import { bearer, getJson, postForEvents, postJson } from "./http";
 import { brokenOff } from "./text-call";
 
 /* Anthropic: text by the Messages API. Of the vendor's structured outputs, `output_config.format` is used. */
 
 /** As the vendor's own client sends the key; that version has no temperature any more, for any model. */
-const headers = ({ credentials }: Pick<ProviderIo, "credentials">) => ({
-  authorization: `Bearer ${credentials.apiKey?.reveal() ?? ""}`,
+const headers = (io: Pick<ProviderIo, "credentials">) => ({
+  ...bearer(io),
   "anthropic-version": "2026-10-21",
 });
 const explained = { explain: explainAnthropicError };

@@ -9,7 +9,7 @@ import {
   type TextCall,
   textOf,
 } from "./define";
-import { type Explanation, getJson } from "./http";
+import { bearer, type Explanation, getJson } from "./http";
 import { pinResponses } from "./openai-ports/pins";
 import { IN_JSON, isForced } from "./text-call";
 
@@ -55,8 +55,7 @@ function adapt(
 }
 
 async function check(account: ProviderAccount): Promise<void> {
-  const sent = { authorization: `Bearer ${account.credentials.apiKey?.reveal() ?? ""}` };
-  await getJson("/models", sent, account, { explain });
+  await getJson("/models", bearer(account), account, { explain });
 }
 
 /*

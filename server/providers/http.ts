@@ -31,6 +31,11 @@ const MAX_ERROR_BYTES = 64 * 1024;
 /** What a call needs of `ProviderIo`. */
 export type HttpIo = Pick<ProviderIo, "baseUrl" | "credentials" | "signal" | "allowPrivateAddresses">;
 
+/** An API key as most vendors take it. */
+export const bearer = ({ credentials }: Pick<HttpIo, "credentials">) => ({
+  authorization: `Bearer ${credentials.apiKey?.reveal() ?? ""}`,
+});
+
 export type HttpReply = Answer & {
   /** The parsed JSON body, without the credentials; parse it with a schema before use. */
   body: unknown;

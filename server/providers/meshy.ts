@@ -14,7 +14,7 @@ import {
   toDataUrl,
 } from "./define";
 import { getFile } from "./get-file";
-import { type Explanation, getJson, parseReply, postJson, safeWord } from "./http";
+import { bearer, type Explanation, getJson, parseReply, postJson, safeWord } from "./http";
 import { vendorWords } from "./vendor-words";
 
 /* Meshy: tasks that make a mesh from one picture, or from several of one object. A task is made once and asked for until it ends. */
@@ -54,10 +54,6 @@ function explain({ status }: { status: number }): Explanation | undefined {
   if (status === 429) return { message: "The Meshy account has reached its limit of tasks or requests." };
   return undefined;
 }
-
-const headers = (io: Pick<ProviderIo, "credentials">) => ({
-  authorization: `Bearer ${io.credentials.apiKey?.reveal() ?? ""}`,
-});
 
 /** How finely a mesh is built for each profile; without a remesh it is as fine as the model makes it. */
 const BUILDS: Record<MeshCall["profile"], object> = {
@@ -103,14 +99,14 @@ async function submit(call: MeshCall, io: ProviderIo): Promise<Progress<MeshResu
     target_formats: ["glb"],
   };
   const path = isOne ? ONE : SEVERAL;
-  const reply = await postJson(path, body, headers(io), io, { explain });
+  const reply = await postJson(path, body, bearer(io), io, { explain });
   const { result: id } = parseReply(Made, reply, io);
   return { state: "pending", handle: { path, id }, pollAfterMs: POLL_MS };
 }
 
 async function poll(handle: Json, io: ProviderIo): Promise<Progress<MeshResult>> {
   const { path, id } = Handle.parse(handle);
-  const reply = await getJson(`${path}/${encodeURIComponent(id)}`, headers(io), io, { explain });
+  const reply = await getJson(`${path}/${encodeURIComponent(id)}`, bearer(io), io, { explain });
   const task = parseReply(Task, reply, io);
   if (task.status === "PENDING" || task.status === "IN_PROGRESS")
     return { state: "pending", handle: { path, id }, pollAfterMs: POLL_MS, progress: progressOf(task) };
@@ -152,7 +148,7 @@ function whyNot({ status, task_error: error }: Task): string {
 
 /** Reads the account's balance: an answer at all means that the key is good. */
 async function check(account: ProviderAccount): Promise<void> {
-  const reply = await getJson("/openapi/v1/balance", headers(account), account, { explain });
+  const reply = await getJson("/openapi/v1/balance", bearer(account), account, { explain });
   parseReply(Balance, reply, account);
 }
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineProvider } from "./define";
-import { check } from "./openai-ports/check";
+import { bearer, getJson, parseReply } from "./http";
+import { explainOpenAiError } from "./openai-ports/common";
 import { embedding, embeddingModels } from "./openai-ports/embedding";
 import { image, imageModels } from "./openai-ports/image";
 import { pins } from "./openai-ports/pins";
@@ -98,6 +99,10 @@ export default defineProvider({
   image,
   speech,
   embedding,
-  check,
+  // Lists the account's models: needs the key, changes nothing and costs nothing.
+  async check(account) {
+    const reply = await getJson("/models", bearer(account), account, { explain: explainOpenAiError });
+    parseReply(z.object({ data: z.array(z.unknown()) }), reply, account);
+  },
   pins,
 });

@@ -17,7 +17,7 @@ import {
   type VideoCall,
   type VideoResult,
 } from "./define";
-import { type Explanation, getJson, parseReply, postJson, safeWord } from "./http";
+import { bearer, type Explanation, getJson, parseReply, postJson, safeWord } from "./http";
 import { fetchImages, fetchVideo } from "./made-files";
 import { vendorWords } from "./vendor-words";
 
@@ -46,13 +46,9 @@ function explain({ status }: { status: number }): Explanation | undefined {
   return undefined;
 }
 
-const headers = (io: Pick<ProviderIo, "credentials">) => ({
-  authorization: `Bearer ${io.credentials.apiKey?.reveal() ?? ""}`,
-});
-
 /** Without `Prefer: wait` the vendor answers at once; no connection is held while it works. */
 async function predict(input: object, io: ProviderIo): Promise<Progress<never>> {
-  const reply = await postJson(`/models/${io.model.id}/predictions`, { input }, headers(io), io, { explain });
+  const reply = await postJson(`/models/${io.model.id}/predictions`, { input }, bearer(io), io, { explain });
   const { id } = parseReply(Made, reply, io);
   return { state: "pending", handle: { id }, pollAfterMs: POLL_MS };
 }
@@ -65,7 +61,7 @@ async function ask<R>(
   read: (addresses: string[]) => Promise<{ result: R; usage: Usage | null }>,
 ): Promise<Progress<R>> {
   const { id } = Handle.parse(handle);
-  const reply = await getJson(`/predictions/${id}`, headers(io), io, { explain });
+  const reply = await getJson(`/predictions/${id}`, bearer(io), io, { explain });
   const prediction = parseReply(Prediction, reply, io);
   const { status } = prediction;
   if (status === "starting" || status === "processing")
@@ -182,7 +178,7 @@ const pollVideo = (handle: Json, io: ProviderIo): Promise<Progress<VideoResult>>
 
 /** Reads whose the token is. */
 async function check(account: ProviderAccount): Promise<void> {
-  parseReply(Account, await getJson("/account", headers(account), account, { explain }), account);
+  parseReply(Account, await getJson("/account", bearer(account), account, { explain }), account);
 }
 
 // ---- models; their prices were read where others quote replicate.com (docs/reference/providers.md)

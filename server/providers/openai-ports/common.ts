@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Count, CountsOf, figures } from "../counts";
 import type { ProviderIo, Tier } from "../define";
-import { type Explanation, type HttpReply, safeWord } from "../http";
+import { bearer, type Explanation, type HttpReply, safeWord } from "../http";
 
 /* What every port of OpenAI shares: who asks, what it says went wrong, what it says it used. */
 
@@ -52,7 +52,7 @@ export const explainOpenAiError = explainBy(REASONS);
 export const explainCompatibleError = explainBy(reasonsOf("The provider", "The provider's account"));
 
 export const headers = (io: ProviderIo) => ({
-  authorization: `Bearer ${io.credentials.apiKey?.reveal() ?? ""}`,
+  ...bearer(io),
   "x-client-request-id": io.attemptId,
 });
 
