@@ -387,52 +387,49 @@ describe("refusals", () => {
       request: { pin: PIN.pin, items: [{ id: "one", input: PIN.input }] },
     });
     const { id } = await use("request_capability_quote", { request: NEED });
-    const asked: [string, (none: boolean) => object][] = [
-      ...["job_status", "wait_job", "cancel_job", "job_inspect", "get_receipt"].map(
-        (name): [string, (none: boolean) => object] => [
-          name,
-          (none) => ({ job_id: none ? newId("job") : jobId }),
-        ],
-      ),
-      ["download_artifact", (none) => ({ job_id: none ? newId("job") : jobId, artifact_id })],
-      ["pinned_get", (none) => ({ receipt_id: none ? newId("receipt") : receiptId })],
-      ["lockfile_emit", (none) => ({ receipt_id: none ? newId("receipt") : receiptId })],
-      ["manifest_verify", (none) => ({ manifest_id: none ? newId("manifest") : manifestId })],
-      [
-        "manifest_create",
-        (none) => ({ manifest: { label: "x", receiptIds: [none ? newId("receipt") : receiptId] } }),
-      ],
-      ["pinned_bulk_get", (none) => ({ bulk_id: none ? newId("bulk") : bulkId })],
-      ["get_capability_request_quote", (none) => ({ request_id: none ? newId("capabilityRequest") : id })],
-      ["jobs_find", (none) => ({ project_id: none ? newId("project") : tenant.projectId })],
-      ["status", (none) => ({ project_id: none ? newId("project") : tenant.projectId })],
-      [
-        "describe_capability",
-        (none) => ({ capability_key: TEXT, project_id: none ? newId("project") : tenant.projectId }),
-      ],
-      [
-        "quote_capability",
-        (none) => ({
-          capability_key: TEXT,
-          request: { input },
-          project_id: none ? newId("project") : tenant.projectId,
-        }),
-      ],
+    const real = {
+      job: jobId,
+      receipt: receiptId,
+      manifest: manifestId,
+      bulk: bulkId,
+      capabilityRequest: id,
+      project: tenant.projectId,
+    };
+    type Ids = Record<keyof typeof real, string>;
+    const kinds = Object.keys(real) as (keyof Ids)[]; // its own
+    const none = Object.fromEntries(kinds.map((kind) => [kind, newId(kind)])) as Ids;
+    const ofJob = ({ job }: Ids) => ({ job_id: job });
+    const ofProject = ({ project }: Ids) => ({ project_id: project });
+    const ofReceipt = ({ receipt }: Ids) => ({ receipt_id: receipt });
+    const asked: [string, (ids: Ids) => object][] = [
+      ["job_status", ofJob],
+      ["wait_job", ofJob],
+      ["cancel_job", ofJob],
+      ["job_inspect", ofJob],
+      ["get_receipt", ofJob],
+      ["download_artifact", (ids) => ({ ...ofJob(ids), artifact_id })],
+      ["pinned_get", ofReceipt],
+      ["lockfile_emit", ofReceipt],
+      ["manifest_verify", ({ manifest }) => ({ manifest_id: manifest })],
+      ["manifest_create", ({ receipt }) => ({ manifest: { label: "x", receiptIds: [receipt] } })],
+      ["pinned_bulk_get", ({ bulk }) => ({ bulk_id: bulk })],
+      ["get_capability_request_quote", ({ capabilityRequest }) => ({ request_id: capabilityRequest })],
+      ["jobs_find", ofProject],
+      ["status", ofProject],
+      ["describe_capability", (ids) => ({ capability_key: TEXT, ...ofProject(ids) })],
+      ["quote_capability", (ids) => ({ capability_key: TEXT, request: { input }, ...ofProject(ids) })],
       [
         "submit_job",
-        (none) => ({
-          capability_key: TEXT,
-          request: { input, context: { projectId: none ? newId("project") : tenant.projectId } },
-        }),
+        ({ project }) => ({ capability_key: TEXT, request: { input, context: { projectId: project } } }),
       ],
     ];
     const withoutIds = (told: Body) => JSON.stringify(told).replaceAll(/\b[a-z]+_[0-9a-z]{26}\b/g, "id");
     for (const [name, args] of asked) {
-      const foreign = await refused(name, args(false), stranger);
-      expect([name, withoutIds(foreign)]).toEqual([
-        name,
-        withoutIds(await refused(name, args(true), stranger)),
-      ]);
+      const [foreign, unknown] = [
+        await refused(name, args(real), stranger),
+        await refused(name, args(none), stranger),
+      ];
+      expect([name, withoutIds(foreign)]).toEqual([name, withoutIds(unknown)]);
     }
     const { rows } = await pool.query("SELECT status FROM job WHERE id = $1", [jobId]);
     expect(rows[0].status).toBe("succeeded");

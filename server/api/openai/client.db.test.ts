@@ -1,54 +1,30 @@
-import OpenAI, { APIError } from "openai";
+import type OpenAI from "openai";
 import { zodResponseFormat, zodTextFormat } from "openai/helpers/zod";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { setLiveProcesses } from "@/server/api/rate-limit";
 import { pool } from "@/server/db";
 import { receiptIdOf } from "@/server/ids";
-import { startServer, type WebServer } from "@/server/web/server";
-import { makeKey, makeKeyWithId, makeTenant, revokeKey, type Tenant } from "@/testing/api";
+import { makeTenant } from "@/testing/api";
+import { refusal, serveOpenAI } from "./client.fixture";
 
 /* OpenAI's own client against a running server, as it comes: only its address and its key are ours. */
 
 const FAST = "text.general.fast.v1";
 const question = [{ role: "user" as const, content: "How deep are the rivers?" }];
 
-let tenant: Tenant;
-let server: WebServer;
-let client: OpenAI;
-const clientOf = (apiKey: string, more: object = {}) =>
-  new OpenAI({ apiKey, baseURL: `${server.url}/v1`, ...more });
-
-beforeAll(async () => {
-  tenant = await makeTenant();
-  server = await startServer({ host: "127.0.0.1", port: 0, pages: null });
-  client = clientOf(tenant.key);
-});
-afterAll(async () => {
-  await server.stop(1_000);
-});
-
-/** What a call is refused with. */
-async function refusal(work: Promise<unknown>): Promise<APIError> {
-  const error = await work.then(
-    () => null,
-    (cause) => cause,
-  );
-  expect(error).toBeInstanceOf(APIError);
-  return error;
-}
+const world = serveOpenAI();
 
 const executions = async () => {
   const { rows } = await pool.query<{ count: number }>(
     "SELECT count(*) AS count FROM job WHERE project_id = $1",
-    [tenant.projectId],
+    [world.tenant.projectId],
   );
   return rows[0]?.count;
 };
 
 describe("chat completions", () => {
   test("an answer is an execution: its id, its receipt, its tokens", async () => {
-    const { data, response } = await client.chat.completions
+    const { data, response } = await world.client.chat.completions
       .create({
         model: FAST,
         messages: [{ role: "developer", content: "Be brief." }, ...question],
@@ -80,16 +56,16 @@ describe("chat completions", () => {
     expect(data).toMatchObject({ metadata: { ticket: "7", capstan_receipt_id: receiptId } });
     const { usage } = data;
     expect(usage?.total_tokens).toBe((usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0));
-    const job = (await tenant.get(`/v1/jobs/${data.id}`)).json;
+    const job = (await world.tenant.get(`/v1/jobs/${data.id}`)).json;
     expect(job).toMatchObject({ status: "succeeded", capabilityKey: FAST, metadata: { ticket: "7" } });
-    const request = (await tenant.get(`/v1/jobs/${data.id}/request`)).json;
+    const request = (await world.tenant.get(`/v1/jobs/${data.id}/request`)).json;
     expect(JSON.stringify(request)).toContain('"temperature":0.5');
-    expect((await tenant.get(`/v1/jobs/${data.id}/receipt`)).json).toMatchObject({ receiptId });
+    expect((await world.tenant.get(`/v1/jobs/${data.id}/receipt`)).json).toMatchObject({ receiptId });
   });
 
   test("a stream says the same words piece by piece, and its tokens where they are asked for", async () => {
-    const whole = await client.chat.completions.create({ model: FAST, messages: question });
-    const stream = await client.chat.completions.create({
+    const whole = await world.client.chat.completions.create({ model: FAST, messages: question });
+    const stream = await world.client.chat.completions.create({
       model: FAST,
       messages: question,
       stream: true,
@@ -105,17 +81,19 @@ describe("chat completions", () => {
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: whole.usage });
     expect(chunks.slice(0, -1).every(({ usage }) => usage === null)).toBe(true);
     const id = chunks[0]?.id ?? "";
-    expect((await tenant.get(`/v1/jobs/${id}/receipt`)).json).toMatchObject({ receiptId: receiptIdOf(id) });
+    expect((await world.tenant.get(`/v1/jobs/${id}/receipt`)).json).toMatchObject({
+      receiptId: receiptIdOf(id),
+    });
   });
 
   test("the client's own stream helper puts it together", async () => {
-    const runner = client.chat.completions.stream({ model: FAST, messages: question });
+    const runner = world.client.chat.completions.stream({ model: FAST, messages: question });
     const { choices } = await runner.finalChatCompletion();
     expect(choices[0]?.message.content).toContain("rivers");
   });
 
   test("a reader that goes away in the middle loses nothing but its own view: the execution ends and is recorded", async () => {
-    const stream = await client.chat.completions.create({
+    const stream = await world.client.chat.completions.create({
       model: `${FAST}@sandbox/sandbox-slow`,
       messages: [{ role: "user", content: "Write 40 sentences about rivers." }],
       stream: true,
@@ -129,12 +107,12 @@ describe("chat completions", () => {
       }
     }
     // The events end with the execution.
-    const events = await fetch(`${server.url}/v1/jobs/${id}/events`, {
-      headers: { authorization: `Bearer ${tenant.key}`, accept: "text/event-stream" },
+    const events = await fetch(`${world.server.url}/v1/jobs/${id}/events`, {
+      headers: { authorization: `Bearer ${world.tenant.key}`, accept: "text/event-stream" },
     });
     expect(await events.text()).toContain("job.succeeded");
-    expect((await tenant.get(`/v1/jobs/${id}`)).json.status).toBe("succeeded");
-    expect((await tenant.get(`/v1/jobs/${id}/receipt`)).status).toBe(200);
+    expect((await world.tenant.get(`/v1/jobs/${id}`)).json.status).toBe("succeeded");
+    expect((await world.tenant.get(`/v1/jobs/${id}/receipt`)).status).toBe(200);
   });
 
   test("tools are offered, and what the model calls is read by the client", async () => {
@@ -153,7 +131,11 @@ describe("chat completions", () => {
         },
       },
     ];
-    const { choices } = await client.chat.completions.create({ model: FAST, messages: question, tools });
+    const { choices } = await world.client.chat.completions.create({
+      model: FAST,
+      messages: question,
+      tools,
+    });
     expect(choices[0]).toMatchObject({
       finish_reason: "tool_calls",
       message: { content: null, tool_calls: [{ type: "function", function: { name: "depth_of" } }] },
@@ -161,10 +143,10 @@ describe("chat completions", () => {
     const call = choices[0]?.message.tool_calls?.[0];
     if (call?.type !== "function") throw new Error("no function was called");
     expect(typeof JSON.parse(call.function.arguments).river).toBe("string");
-    const runner = client.chat.completions.stream({ model: FAST, messages: question, tools });
+    const runner = world.client.chat.completions.stream({ model: FAST, messages: question, tools });
     const streamed = (await runner.finalChatCompletion()).choices[0];
     expect(streamed?.finish_reason).toBe("tool_calls");
-    const none = await client.chat.completions.create({
+    const none = await world.client.chat.completions.create({
       model: FAST,
       messages: question,
       tools,
@@ -176,7 +158,7 @@ describe("chat completions", () => {
   test("structured output, as the client's helper asks for it, with words and with an object", async () => {
     const Answer = z.object({ name: z.string(), metres: z.number() });
     for (const model of [FAST, "text.structured.generation.v1"]) {
-      const { choices } = await client.chat.completions.parse({
+      const { choices } = await world.client.chat.completions.parse({
         model,
         messages: question,
         response_format: zodResponseFormat(Answer, "answer"),
@@ -184,7 +166,7 @@ describe("chat completions", () => {
       const parsed = choices[0]?.message.parsed;
       expect(Answer.parse(parsed)).toEqual(parsed);
     }
-    const object = await client.chat.completions.create({
+    const object = await world.client.chat.completions.create({
       model: FAST,
       messages: question,
       response_format: { type: "json_object" },
@@ -196,7 +178,7 @@ describe("chat completions", () => {
     const url =
       "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
     const ask = (model: string, address = url) =>
-      client.chat.completions.create({
+      world.client.chat.completions.create({
         model,
         messages: [
           {
@@ -217,9 +199,12 @@ describe("chat completions", () => {
 
   test("a model is named with its capability or alone", async () => {
     for (const model of ["sandbox/sandbox-2", "text.reasoning.high.v1@sandbox/sandbox-2"]) {
-      const { model: answered, id } = await client.chat.completions.create({ model, messages: question });
+      const { model: answered, id } = await world.client.chat.completions.create({
+        model,
+        messages: question,
+      });
       expect(answered).toBe("sandbox/sandbox-2");
-      const { json } = await tenant.get(`/v1/jobs/${id}`);
+      const { json } = await world.tenant.get(`/v1/jobs/${id}`);
       expect(json.capabilityKey).toBe(model.includes("@") ? "text.reasoning.high.v1" : FAST);
     }
   });
@@ -227,7 +212,10 @@ describe("chat completions", () => {
   test("the same Idempotency-Key is the same execution, streamed too; with another request it is refused once", async () => {
     const headers = { "Idempotency-Key": "a-key" };
     const ask = (content: string) =>
-      client.chat.completions.create({ model: FAST, messages: [{ role: "user", content }] }, { headers });
+      world.client.chat.completions.create(
+        { model: FAST, messages: [{ role: "user", content }] },
+        { headers },
+      );
     const first = await ask("One");
     const before = await executions();
     expect(await ask("One")).toEqual(first);
@@ -240,7 +228,7 @@ describe("chat completions", () => {
     expect(await executions()).toBe(before);
     const said: string[] = [];
     for (const _ of [1, 2]) {
-      const stream = await client.chat.completions.create(
+      const stream = await world.client.chat.completions.create(
         { model: FAST, messages: question, stream: true },
         { headers: { "Idempotency-Key": "a-stream" } },
       );
@@ -255,14 +243,14 @@ describe("chat completions", () => {
 
   test("a key of a whole organization says its project as the client does", async () => {
     const unbound = await refusal(
-      clientOf(tenant.unboundKey).chat.completions.create({ model: FAST, messages: question }),
+      world.clientOf(world.tenant.unboundKey).chat.completions.create({ model: FAST, messages: question }),
     );
     expect(unbound).toMatchObject({ status: 422, code: "PROJECT_REQUIRED" });
-    const named = clientOf(tenant.unboundKey, { project: tenant.otherProjectId });
+    const named = world.clientOf(world.tenant.unboundKey, { project: world.tenant.otherProjectId });
     expect((await named.chat.completions.create({ model: FAST, messages: question })).id).toMatch(/^wfr_/);
     expect((await named.models.list()).data.length).toBeGreaterThan(5);
     const stranger = await makeTenant();
-    const foreign = clientOf(tenant.unboundKey, { project: stranger.projectId });
+    const foreign = world.clientOf(world.tenant.unboundKey, { project: stranger.projectId });
     expect((await refusal(foreign.chat.completions.create({ model: FAST, messages: question }))).status).toBe(
       403,
     );
@@ -272,7 +260,7 @@ describe("chat completions", () => {
 
 describe("responses", () => {
   test("an answer with its text, its tokens and its receipt", async () => {
-    const response = await client.responses.create({
+    const response = await world.client.responses.create({
       model: FAST,
       instructions: "Be brief.",
       input: "How deep are the rivers?",
@@ -284,7 +272,7 @@ describe("responses", () => {
     expect(response.metadata).toEqual({ ticket: "8", capstan_receipt_id: receiptIdOf(response.id) });
     expect(response.usage?.total_tokens).toBeGreaterThan(0);
     // Its output may be given back as it came.
-    const next = await client.responses.create({
+    const next = await world.client.responses.create({
       model: FAST,
       input: [
         { role: "user", content: "How deep are the rivers?" },
@@ -296,7 +284,7 @@ describe("responses", () => {
   });
 
   test("a stream is its events in order, and the client puts it together", async () => {
-    const stream = await client.responses.create({
+    const stream = await world.client.responses.create({
       model: FAST,
       input: "How deep are the rivers?",
       stream: true,
@@ -316,7 +304,7 @@ describe("responses", () => {
       "response.output_item.done",
       "response.completed",
     ]);
-    const final = await client.responses
+    const final = await world.client.responses
       .stream({ model: FAST, input: "How deep are the rivers?" })
       .finalResponse();
     expect(final.output_text).toContain("rivers");
@@ -336,12 +324,12 @@ describe("responses", () => {
       },
     };
     const asked = { model: FAST, input: "How deep are the rivers?", tools: [tool] };
-    const { output } = await client.responses.create(asked);
+    const { output } = await world.client.responses.create(asked);
     expect(output).toMatchObject([{ type: "function_call", name: "depth_of", status: "completed" }]);
-    const streamed = await client.responses.stream(asked).finalResponse();
+    const streamed = await world.client.responses.stream(asked).finalResponse();
     expect(streamed.output).toMatchObject([{ type: "function_call", name: "depth_of" }]);
     const Answer = z.object({ name: z.string() });
-    const { output_parsed } = await client.responses.parse({
+    const { output_parsed } = await world.client.responses.parse({
       model: "text.structured.generation.v1",
       input: "How deep are the rivers?",
       text: { format: zodTextFormat(Answer, "answer") },
@@ -350,7 +338,7 @@ describe("responses", () => {
   });
 
   test("a failure ends a stream as a failed response, named by our code", async () => {
-    const stream = await client.responses.create({
+    const stream = await world.client.responses.create({
       model: `${FAST}@sandbox/sandbox-fail`,
       input: "Anything",
       stream: true,
@@ -367,7 +355,7 @@ describe("responses", () => {
 describe("models", () => {
   test("are capabilities, and what the key reaches", async () => {
     const ids: string[] = [];
-    for await (const { id, object } of client.models.list()) {
+    for await (const { id, object } of world.client.models.list()) {
       expect(object).toBe("model");
       ids.push(id);
     }
@@ -378,115 +366,14 @@ describe("models", () => {
     expect(ids).not.toContain("text.translate.v1"); // takes no conversation
     expect(ids.some((id) => id.startsWith("openai/"))).toBe(false); // nothing connected
     for (const id of [FAST, "sandbox/sandbox-1", `${FAST}@sandbox/sandbox-1`])
-      expect((await client.models.retrieve(id)).id).toBe(id);
+      expect((await world.client.models.retrieve(id)).id).toBe(id);
     const unconnected = refusal(
-      client.chat.completions.create({ model: "openai/gpt-4.1-mini", messages: question }),
+      world.client.chat.completions.create({ model: "openai/gpt-4.1-mini", messages: question }),
     );
     expect(await unconnected).toMatchObject({ status: 409, code: "CONNECTION_REQUIRED" });
     for (const id of ["gpt-4o", "openai/gpt-5.6-sol", `${FAST}@sandbox/none`]) {
-      const { status, code, param } = await refusal(client.models.retrieve(id));
+      const { status, code, param } = await refusal(world.client.models.retrieve(id));
       expect({ status, code, param }).toEqual({ status: 404, code: "UNKNOWN_CAPABILITY", param: "model" });
     }
-  });
-});
-
-describe("refusals", () => {
-  const ask = (more: object, by = client) =>
-    refusal(
-      by.chat.completions.create({
-        model: FAST,
-        messages: question,
-        ...more,
-      } as OpenAI.ChatCompletionCreateParams),
-    );
-
-  test("401 without a key that holds, also after it was revoked", async () => {
-    expect(await ask({}, clientOf("cap_nothing"))).toBeInstanceOf(OpenAI.AuthenticationError);
-    const { apiKey, keyId } = await makeKeyWithId({ projectId: tenant.projectId });
-    const held = clientOf(apiKey);
-    await held.chat.completions.create({ model: FAST, messages: question });
-    await revokeKey(keyId);
-    expect(await ask({}, held)).toMatchObject({ status: 401, type: "authentication_error" });
-  });
-
-  test("402 where no funds are, 403 without the right", async () => {
-    const poor = await makeTenant({ walletMicros: 0 });
-    expect(await ask({}, clientOf(poor.key))).toMatchObject({
-      status: 402,
-      code: "funding_required",
-      type: "insufficient_quota",
-    });
-    const reader = await makeKey({ projectId: tenant.projectId, scopes: ["jobs:read"] });
-    expect(await ask({}, clientOf(reader))).toMatchObject({ status: 403, code: "AuthorizationFailed" });
-  });
-
-  test("404 for a model that is not there, with what there is", async () => {
-    const error = await ask({ model: "gpt-4o" });
-    expect(error).toBeInstanceOf(OpenAI.NotFoundError);
-    expect(error).toMatchObject({ code: "UNKNOWN_CAPABILITY", param: "model" });
-    expect(JSON.stringify(error.error)).toContain(FAST);
-  });
-
-  test.each([
-    [{ stop: [""] }, "stop[0]"],
-    [{ seed: 0.5 }, "seed"],
-    [{ n: 129 }, "n"],
-    [{ top_p: 2 }, "top_p"],
-    [{ logprobs: true }, "logprobs"],
-    [{ frequency_penalty: 3 }, "frequency_penalty"],
-    [{ logit_bias: { 1: 1 } }, "logit_bias"],
-    [{ tool_choice: "any" }, "tool_choice"],
-    [{ temperature: 3 }, "temperature"],
-    [{ max_tokens: 1, max_completion_tokens: 2 }, "max_tokens"],
-    [{ messages: [] }, "messages"],
-    [{ messages: [...question, { role: "function", name: "x", content: "9" }] }, "messages[1].role"],
-    [{ stream_options: { include_usage: true } }, "stream_options"],
-    [{ model: "text.structured.generation.v1", stream: true }, "stream"],
-    [
-      {
-        response_format: { type: "json_schema", json_schema: { name: "x", schema: { type: "nothing" } } },
-      },
-      "response_format.json_schema.schema.type",
-    ],
-  ])("422 names the field: %j", async (more, param) => {
-    const before = await executions();
-    const error = await ask(more);
-    expect(error).toMatchObject({ status: 422, type: "invalid_request_error", code: "InvalidInput" });
-    expect(error.param).toBe(param);
-    expect(await executions()).toBe(before);
-  });
-
-  test("what may have run is not sent again by the client; what did not run may be", async () => {
-    const before = Number(await executions());
-    const lost = await ask({ model: `${FAST}@sandbox/sandbox-lost` });
-    expect(lost).toMatchObject({ status: 502, code: "TRANSPORT_AMBIGUOUS" });
-    expect(lost.headers?.get("x-should-retry")).toBe("false");
-    expect(Number(await executions())).toBe(before + 1);
-    expect(JSON.stringify(lost.error)).toContain("executionId");
-    expect(JSON.stringify(lost.error)).not.toContain("at ");
-  });
-
-  test("a stream that fails says so in the stream", async () => {
-    const stream = await client.chat.completions.create({
-      model: `${FAST}@sandbox/sandbox-fail`,
-      messages: question,
-      stream: true,
-    });
-    const error = await refusal(
-      (async () => {
-        for await (const _ of stream);
-      })(),
-    );
-    expect(error).toMatchObject({ code: expect.any(String), type: "server_error" });
-  });
-
-  test("429 is the limit of the key, with when to come again", async () => {
-    const hurried = clientOf(await makeKey({ projectId: tenant.projectId }), { maxRetries: 0 });
-    setLiveProcesses(1_000_000); // of which this one gives its part: a single request
-    await hurried.models.retrieve(FAST);
-    const error = await ask({}, hurried).finally(() => setLiveProcesses(1));
-    expect(error).toBeInstanceOf(OpenAI.RateLimitError);
-    expect(error).toMatchObject({ code: "RateLimited", type: "rate_limit_error" });
-    expect(error.headers?.get("retry-after")).toMatch(/^\d+$/);
   });
 });

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { MPEGDecoder } from "mpg123-decoder";
-import OpenAI, { APIError, toFile } from "openai";
+import OpenAI, { toFile } from "openai";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { pool } from "@/server/db";
@@ -11,6 +11,7 @@ import { makeKey, makeTenant, type Tenant } from "@/testing/api";
 import { whiteSquare } from "@/testing/forms";
 import { setSettings } from "@/testing/settings";
 import { workFor } from "@/testing/work";
+import { refusal } from "./client.fixture";
 
 /* Embeddings, images and speech by OpenAI's own client as it comes, against a running server. */
 
@@ -33,15 +34,6 @@ afterAll(async () => {
   await stopWork();
   await server.stop(1_000);
 });
-
-async function refusal(work: Promise<unknown>): Promise<APIError> {
-  const error = await work.then(
-    () => null,
-    (cause) => cause,
-  );
-  expect(error).toBeInstanceOf(APIError);
-  return error;
-}
 
 const executions = async (projectId = tenant.projectId) => {
   const { rows } = await pool.query<{ count: number }>(

@@ -1,4 +1,4 @@
-import OpenAI, { APIError } from "openai";
+import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pool } from "@/server/db";
 import * as credentials from "@/server/domain/credentials";
@@ -8,6 +8,7 @@ import { startServer, type WebServer } from "@/server/web/server";
 import { makeKey, makeTenant } from "@/testing/api";
 import { setSettings } from "@/testing/settings";
 import { system } from "@/testing/tenants";
+import { refusal } from "./client.fixture";
 
 /* What may stand in `model`, and what the list of models says, to OpenAI's own client as it comes. */
 
@@ -57,15 +58,6 @@ async function makeConnected(...accounts: { provider: string; models?: string }[
 }
 
 const ownServer = (models: string) => ({ provider: "openai-compatible", models });
-
-async function refusal(work: Promise<unknown>): Promise<APIError> {
-  const error = await work.then(
-    () => null,
-    (cause) => cause,
-  );
-  expect(error).toBeInstanceOf(APIError);
-  return error;
-}
 
 // biome-ignore lint/suspicious/noExplicitAny: OpenAI's type of a model has no metadata
 const metadataOf = (model: unknown) => (model as any).metadata;

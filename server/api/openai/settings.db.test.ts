@@ -1,4 +1,4 @@
-import OpenAI, { APIError } from "openai";
+import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pool } from "@/server/db";
 import * as budgets from "@/server/domain/budgets";
@@ -9,6 +9,7 @@ import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
 import { startServer, type WebServer } from "@/server/web/server";
 import { call, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
 import { setSettings } from "@/testing/settings";
+import { refusal } from "./client.fixture";
 
 /* Settings that not every model takes, and members that are not known here: where they go, and where they are refused. */
 
@@ -41,14 +42,6 @@ const ask = (more: object, by = client) =>
     messages,
     ...more,
   } as OpenAI.ChatCompletionCreateParamsNonStreaming);
-async function refusal(work: Promise<unknown>): Promise<APIError> {
-  const error = await work.then(
-    () => null,
-    (cause) => cause,
-  );
-  expect(error).toBeInstanceOf(APIError);
-  return error;
-}
 const textOf = (answer: OpenAI.ChatCompletion) => answer.choices[0]?.message.content ?? "";
 const maximumOf = async (id: string) => {
   const { rows } = await pool.query<{ most: number; actual: number }>(
