@@ -1,9 +1,8 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { seed } from "@/prisma/bootstrap";
 import { pool } from "@/server/db";
 import { access, isKeyText } from "@/server/domain/access";
 import * as jobs from "@/server/domain/jobs";
@@ -13,6 +12,7 @@ import { turnOn } from "@/testing/codes";
 import { signIn as signInNow } from "@/testing/sessions";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
 import { inlineStep, makeProject } from "@/testing/world";
+import { admin } from "./admin.fixture";
 import { runAdmin } from "./admin-command";
 
 const directory = mkdtempSync(join(tmpdir(), "capstan-admin-"));
@@ -46,131 +46,6 @@ function spawnAdmin(
     ),
   );
 }
-
-async function admin(...args: string[]) {
-  const { code, out, error } = await runAdmin([...args, "--json"]);
-  expect({ code, error }).toEqual({ code: 0, error: "" });
-  return JSON.parse(out);
-}
-
-describe("budgets and holds", () => {
-  const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
-
-  test("a budget is set of a project, an organization and a principal, read, raised for a while and removed", async () => {
-    const { organizationId, projectId } = await makeProject();
-    const { keyId } = await admin("key", "create", "--name", "agent", "--project", projectId);
-    const set = (...of: string[]) =>
-      admin(
-        "budget",
-        "set",
-        ...of,
-        "--ceiling-micros",
-        "1000000",
-        "--period",
-        "day",
-        "--enforcement",
-        "prevent",
-      );
-    const ofProject = await set("--project", projectId);
-    expect(ofProject).toMatchObject({
-      scope: `project:${projectId}`,
-      period: "day",
-      ceilingMicros: 1_000_000,
-      ceilingUsd: 1,
-      enforcement: "prevent",
-      managedOnly: false,
-      spend: { settledMicros: 0, heldMicros: 0, availableMicros: 1_000_000 },
-    });
-    expect(await set("--organization", organizationId, "--managed-only")).toMatchObject({
-      scope: `organization:${organizationId}`,
-      managedOnly: true,
-    });
-    for (const more of [[], ["--organization", organizationId]])
-      expect(await set("--principal", keyId, ...more)).toMatchObject({
-        scope: `principal:${keyId}`,
-        organizationId,
-      });
-    const { items } = await admin("budget", "list", "--organization", organizationId);
-    expect(items.map((item: { scope: string }) => item.scope.split(":")[0])).toEqual([
-      "organization",
-      "project",
-      "principal",
-    ]);
-    expect((await admin("budget", "list", "--project", projectId)).items).toHaveLength(1);
-    expect((await runAdmin(["budget", "list", "--project", projectId])).out).toMatch(
-      /periodStart=\S+ periodEnd=\S+ settledMicros=0 heldMicros=0 availableMicros=1000000/,
-    );
-    const { budgetId } = ofProject;
-    const until = new Date(Date.now() + 3_600_000).toISOString();
-    const raise = ["budget", "increase", "--budget", budgetId, "--amount-micros", "5"];
-    expect(await admin(...raise, "--until", until, "--reason", "A launch")).toMatchObject({
-      effectiveCeilingMicros: 1_000_005,
-      temporaryIncrease: { amountMicros: 5, until, reason: "A launch" },
-    });
-    expect(await admin("budget", "clear-increase", "--budget", budgetId)).toMatchObject({
-      effectiveCeilingMicros: 1_000_000,
-    });
-    expect(await admin("budget", "remove", "--budget", budgetId)).toMatchObject({ enforcement: "off" });
-    expect(await runAdmin([...raise, "--until", "tomorrow", "--reason", "x"])).toMatchObject({
-      code: 2,
-      error: expect.stringContaining("--until"),
-    });
-  });
-
-  test.each([
-    [[], "Set one of --project, --organization or --principal."],
-    [
-      ["--project", "cpr_none"],
-      "There is no such project. Check the id or name, and that you have access to it.",
-    ],
-    [
-      ["--principal", "key_none"],
-      "There is no such key or member. Check the id or name, and that you have access to it.",
-    ],
-    [
-      ["--project", "cpr_none", "--organization", "org_none"],
-      "Use --project without --organization and --principal.",
-    ],
-    [
-      ["--project", "cpr_none", "--ceiling-micros", "1.5"],
-      "--ceiling-micros must be a whole number of micros.",
-    ],
-    [["--project", "cpr_none", "--period", "week"], '--period: "week" is not one of day, month, total.'],
-  ])("budget set %j is refused: %s", async (given, error) => {
-    const complete = ["--ceiling-micros", "1", "--period", "day", "--enforcement", "warn"];
-    const rest = complete.filter((_, at) => !given.includes(complete[at - (at % 2)]!));
-    expect(await runAdmin(["budget", "set", ...given, ...rest])).toMatchObject({ code: 2, error });
-  });
-
-  test("holds are listed, and an ambiguous one is resolved once", async () => {
-    const project = await makeProject();
-    const lost = { executionConstraints: { preferredModel: "sandbox-lost" } };
-    const { jobId } = await jobs.submit(project.ctx, "text.general.fast.v1", { input, execution: lost });
-    const list = async (...more: string[]) =>
-      (await admin("hold", "list", "--project", project.projectId, ...more)).items;
-    expect(await list("--state", "open")).toMatchObject([{ executionId: jobId, state: "open" }]);
-    await jobs.run(system, jobId, inlineStep(project.clock));
-    expect(await list("--state", "open")).toEqual([]);
-    const [{ holdId }] = await list();
-    const resolve = ["hold", "resolve", "--hold", holdId];
-    for (const wrong of [[], ["--charged-micros", "1", "--not-charged"]])
-      expect(await runAdmin([...resolve, ...wrong, "--note", "x"])).toMatchObject({
-        code: 2,
-        error: "Set either --charged-micros or --not-charged.",
-      });
-    expect(await admin(...resolve, "--charged-micros", "12", "--note", "Invoice 7")).toMatchObject({
-      state: "settled",
-      settledMicros: 12,
-      resolvedBy: "admin",
-      note: "Invoice 7",
-    });
-    expect(await runAdmin([...resolve, "--not-charged", "--note", "x"])).toMatchObject({
-      code: 2,
-      error: "This hold is already settled.",
-    });
-    expect(await list()).toEqual([]);
-  });
-});
 
 describe("the admin command", () => {
   test("shows and fills wallets, live and of the sandbox apart, and holds the ledger against them", async () => {
@@ -487,49 +362,5 @@ describe("the admin command", () => {
     const nowhere = await spawnAdmin(["key", "list"], { CAPSTAN_DATA_DIR: join(directory, "nothing") });
     expect(nowhere).toMatchObject({ code: 2 });
     expect(nowhere.stderr).toMatch(/No installation is running here/);
-  });
-});
-
-describe("the seed", () => {
-  const file = join(directory, "bootstrap.json");
-  const seeded = async () => {
-    await seed(directory);
-    return JSON.parse(readFileSync(file, "utf8"));
-  };
-
-  test("makes people and keys that work, for their owner's eyes only; again it keeps what still holds", async () => {
-    const first = await seeded();
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(await access.keyPrincipal(first.apiKey, new Date())).toMatchObject({
-      projectId: first.projectId,
-      organizationId: first.organizationId,
-    });
-    expect(await access.keyPrincipal(first.unboundApiKey, new Date())).toMatchObject({
-      projectId: null,
-      organizationId: first.organizationId,
-    });
-    const signIn = (account: { email: string; password: string }) =>
-      verifySignIn(system, { ...account, address: "seed-test" });
-    expect(await signIn(first.member)).toMatchObject({ email: first.member.email });
-    expect(await signIn(first.operator)).toMatchObject({ email: first.operator.email });
-
-    expect(await seeded()).toEqual(first);
-
-    // A key that was revoked meanwhile is replaced; nothing else changes.
-    const principal = await access.keyPrincipal(first.apiKey, new Date());
-    await admin("key", "revoke", "--key", principal?.id ?? "");
-    const next = await seeded();
-    expect(next).toEqual({ ...first, apiKey: next.apiKey });
-    expect(await access.keyPrincipal(next.apiKey, new Date())).toMatchObject({ projectId: first.projectId });
-  });
-
-  test("another machine over the same database gets people and keys of its own", async () => {
-    const first = await seeded();
-    rmSync(file);
-    const second = await seeded();
-    expect(second).toMatchObject({ organizationId: first.organizationId, projectId: first.projectId });
-    expect(second.member.email).not.toBe(first.member.email);
-    expect(await access.keyPrincipal(first.apiKey, new Date())).not.toBeNull();
-    expect(await access.keyPrincipal(second.apiKey, new Date())).not.toBeNull();
   });
 });

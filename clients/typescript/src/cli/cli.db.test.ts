@@ -14,14 +14,10 @@ import { publicUrl } from "@/server/env";
 import { startServer, type WebServer } from "@/server/web/server";
 import { finish, makeKey, makeTenant, type Tenant } from "@/testing/api";
 import { makePerson } from "@/testing/tenants";
-import type { Schemas } from "../client";
-import { chooseProject } from "./projects";
-import type { Terminal } from "./terminal";
 
 /* The command as a process of its own, against a running server. Most of the time goes into starting processes: beside each other. */
 
 const test = each.concurrent;
-type Project = Schemas["Project"];
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-cli-"));
 const program = join(folder, "capstan.mjs");
@@ -371,12 +367,8 @@ test("login that cannot go on says why, and leaves neither a session nor a file"
     loginAs(elsewhere, "approved", ["--project", "cpr_of_strangers"], env),
   ]);
   const [denied, unclear, viewer, strange] = ended.map(({ out }) => JSON.parse(out).error);
-  expect(ended.map(({ code }) => code)).toEqual([
-    EXIT_CODES.unauthorized,
-    EXIT_CODES.usage,
-    EXIT_CODES.usage,
-    EXIT_CODES.usage,
-  ]);
+  const { unauthorized, usage } = EXIT_CODES;
+  expect(ended.map(({ code }) => code)).toEqual([unauthorized, usage, usage, usage]);
   expect(denied).toMatchObject({ code: "LoginNotApproved", message: expect.stringContaining("denied") });
   expect(unclear.message).toContain("--project");
   for (const id of [tenant.projectId, tenant.otherProjectId]) expect(unclear.message).toContain(id);
@@ -388,29 +380,6 @@ test("login that cannot go on says why, and leaves neither a session nor a file"
   );
   expect(rows).toEqual([]);
   expect(readdirSync(home)).toEqual([]);
-});
-
-test("a person at a terminal chooses the project by its number; the only one is taken unasked", async () => {
-  const project = (id: string) => ({ id, displayName: `Project ${id}` }) as Project;
-  const notes: string[] = [];
-  const given = ["0", "three", "2"];
-  const terminal: Terminal = {
-    isJson: false,
-    answer: () => {},
-    line: () => {},
-    note: (text) => notes.push(text),
-    ask: async () => given.shift() ?? "",
-  };
-  const projects: [Project, string][] = [
-    [project("cpr_a"), "North"],
-    [project("cpr_b"), "South"],
-  ];
-  expect((await chooseProject(terminal, projects, undefined)).id).toBe("cpr_b");
-  expect(notes[0]).toMatch(/1 {2}cpr_a {2}Project cpr_a {2}North\n {2}2 {2}cpr_b/);
-  expect(notes.slice(1)).toEqual(["0 is not one of the numbers.", "three is not one of the numbers."]);
-  expect((await chooseProject(terminal, projects.slice(0, 1), undefined)).id).toBe("cpr_a");
-  expect((await chooseProject(terminal, projects, "cpr_a")).id).toBe("cpr_a");
-  expect(given).toEqual([]);
 });
 
 test("in a clone the source runs as it lies there; files are read and written where it was typed", async () => {
