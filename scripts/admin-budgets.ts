@@ -27,25 +27,6 @@ type Flags = {
   note?: string;
 };
 
-/** The flags of each command about budgets and holds. */
-export const BUDGET_COMMANDS: Record<string, readonly (keyof Flags)[]> = {
-  "budget set": [
-    "organization",
-    "project",
-    "principal",
-    "ceiling-micros",
-    "period",
-    "enforcement",
-    "managed-only",
-  ],
-  "budget list": ["organization", "project"],
-  "budget increase": ["budget", "amount-micros", "until", "reason"],
-  "budget clear-increase": ["budget"],
-  "budget remove": ["budget"],
-  "hold list": ["organization", "project", "state"],
-  "hold resolve": ["hold", "charged-micros", "not-charged", "note"],
-};
-
 export const BUDGET_FLAGS = {
   principal: { type: "string" },
   period: { type: "string" },

@@ -13,8 +13,9 @@ import { listSigningKeys, rotateSigningKey } from "@/server/domain/signing";
 import * as vault from "@/server/domain/vault";
 import { Fault, ValidationFault } from "@/server/errors";
 import { redactText } from "@/server/redact-tokens";
-import { BUDGET_COMMANDS, BUDGET_FLAGS, BUDGET_USAGE, performBudgets, type Reading } from "./admin-budgets";
+import { BUDGET_FLAGS, BUDGET_USAGE, performBudgets, type Reading } from "./admin-budgets";
 import { performPlan } from "./admin-plans";
+import { aligned } from "./launch/table";
 
 const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
 
@@ -91,43 +92,20 @@ const FLAGS = {
 
 type Flags = ReturnType<typeof readArguments>["values"];
 
-/** The flags of each command, in addition to --json and --help. */
-export const COMMANDS: Record<string, readonly (keyof Flags)[]> = {
-  "organization create": ["name"],
-  "organization list": [],
-  "organization plan": ["organization", "plan", "limits", "features"],
-  "project create": ["name", "organization"],
-  "project list": ["organization"],
-  "project set": ["project", "maturity", "retention"],
-  "user create": ["email", "organization", "role", "name"],
-  "user list": ["organization"],
-  "user reset": ["email"],
-  "key create": ["project", "organization", "name", "scopes", "expires-in", "environment"],
-  "key list": ["project", "organization", "include-revoked"],
-  "key revoke": ["key"],
-  "operator grant": ["email"],
-  "operator list": [],
-  "job attention list": [],
-  "job attention retry": ["job"],
-  "job attention accept": ["job"],
-  "job attention fail": ["job"],
-  "mail resend": ["mail"],
-  "mail test": ["to"],
-  "wallet show": ["organization"],
-  "wallet credit": ["organization", "amount-micros", "reason", "test"],
-  "ledger check": ["organization"],
-  ...BUDGET_COMMANDS,
-  "signing-key list": [],
-  "signing-key rotate": [],
-  "vault status": [],
-  "vault rotate": [],
-  "vault rewrap": [],
-  "vault drop": [],
-};
+/** The flags of each command, in addition to --json and --help, by the usage: a line names the command and then its flags. */
+export const COMMANDS: Record<string, readonly string[]> = {};
+for (const line of USAGE.split("\n")) {
+  const [, command, rest = ""] = /^ {2}([a-z-]+(?: [a-z-]+)*?)(?=$| {2}| [-[(])(.*)/.exec(line) ?? [];
+  const [flags = ""] = rest.split(/ {3}/); // what comes then is about them
+  if (command)
+    COMMANDS[command] = [
+      ...new Set([...(COMMANDS[command] ?? []), ...(flags.match(/(?<=--)[a-z-]+/g) ?? [])]),
+    ];
+}
 
 /** A flag that a command does not use is an error, never ignored. */
 function refuseForeignFlags(command: string, flags: Flags): void {
-  const taken: readonly string[] = [...(COMMANDS[command] ?? []), "json", "help"];
+  const taken = [...(COMMANDS[command] ?? []), "json", "help"];
   const foreign = Object.keys(flags).filter((name) => !taken.includes(name));
   if (foreign.length === 0) return;
   const allowed = taken.map((name) => `--${name}`).join(", ");
@@ -393,26 +371,12 @@ export async function runAdmin(args: string[]): Promise<Outcome> {
 
 /** For people: one line per field, or a table for a list. */
 function shownWhole(result: object): string {
-  if ("items" in result && Array.isArray(result.items)) return table(result.items);
-  const width = Math.max(...Object.keys(result).map((name) => name.length));
-  return Object.entries(result)
-    .map(([name, value]) => `${name.padEnd(width)}  ${shown(value)}`)
-    .join("\n");
-}
-
-function table(items: Record<string, unknown>[]): string {
+  if (!("items" in result && Array.isArray(result.items)))
+    return aligned(Object.entries(result).map(([name, value]) => [name, shown(value)])).join("\n");
+  const items: Record<string, unknown>[] = result.items;
   if (items.length === 0) return "None.";
   const names = Object.keys(items[0] ?? {});
-  const lines = [names, ...items.map((item) => names.map((name) => shown(item[name])))];
-  const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, at) => cell.padEnd(widths[at]!))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  return aligned([names, ...items.map((item) => names.map((name) => shown(item[name])))]).join("\n");
 }
 
 function shown(value: unknown): string {

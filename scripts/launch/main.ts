@@ -16,6 +16,7 @@ import { clusterDir, stopPostgres } from "./postgres";
 import { clockBeganAt, openReport, type Report } from "./report";
 import { endLeftovers, findRunning, removeRuntime } from "./runtime";
 import { canListen, endProcess, isAlive } from "./system";
+import { aligned } from "./table";
 
 export { test } from "../test/run";
 
@@ -153,7 +154,7 @@ async function announce(
 }
 
 function tableOf(rows: MainJobRow[]): string[] {
-  const cells = [
+  return aligned([
     ["capability", "job", "receipt", "admitted", "done", "events", "output"],
     ...rows.map((row) => [
       row.capability,
@@ -164,15 +165,7 @@ function tableOf(rows: MainJobRow[]): string[] {
       String(row.events),
       row.output,
     ]),
-  ];
-  const widths = cells[0]!.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
-  return cells.map(
-    (row) =>
-      `  ${row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join("  ")
-        .trimEnd()}`,
-  );
+  ]).map((line) => `  ${line}`);
 }
 
 /** Starts the same command without a terminal, prints its output until it is ready, and leaves it running. */
