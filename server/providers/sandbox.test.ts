@@ -43,6 +43,42 @@ describe("the sandbox provider and its server", () => {
     return port === "text" ? sandbox.text.submit(call, io) : sandbox.image.submit(sea, io);
   };
 
+  /** Streams one call and keeps what was told. */
+  function stream(model: string) {
+    const told: string[] = [];
+    const adapter = sandbox.text?.stream;
+    if (!adapter) throw new Error("the sandbox does not stream");
+    const ended = adapter(hello, ioFor(sandbox, model, "text", server.url), (text) => told.push(text));
+    return { told, ended };
+  }
+
+  test.each(["sandbox-1", "sandbox-2", "sandbox-slow"])("%s streams the same as at once", async (model) => {
+    const { told, ended } = stream(model);
+    const io = ioFor(sandbox, model, "text", server.url);
+    const atOnce = await sandbox.text?.submit(hello, io);
+    expect(await ended).toEqual({ ...atOnce, providerRequestId: expect.stringMatching(/^sbx_/) });
+    expect(told.length).toBeGreaterThan(3);
+    expect(atOnce).toMatchObject({ result: { text: told.join("") } });
+  });
+
+  test.each([
+    ["sandbox-refuse", "refused", "attempted"],
+    ["sandbox-busy", "capacity", "attempted"],
+    ["sandbox-fail", "failed", "attempted"],
+    ["sandbox-lost", "lost", "ambiguous"],
+  ])("%s, streamed, is %s", async (model, kind, submission) => {
+    const { told, ended } = stream(model);
+    const fault = await faultOf(ended);
+    expect([fault.kind, fault.submission]).toEqual([kind, submission]);
+    expect(told.length > 0).toBe(model === "sandbox-lost");
+  });
+
+  test("sandbox-empty streams nothing", async () => {
+    const { told, ended } = stream("sandbox-empty");
+    expect(await ended).toMatchObject({ result: { text: "" } });
+    expect(told).toEqual([]);
+  });
+
   test.each(["sandbox-1", "sandbox-2", "sandbox-slow"])("%s answers both ports", async (model) => {
     expect(await submit("text", model, `ok-${model}`)).toMatchObject({
       state: "done",

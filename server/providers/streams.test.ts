@@ -1,25 +1,16 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Sandbox, startSandbox } from "@/server/sandbox/server";
+import { afterAll, describe, expect, test } from "vitest";
 import anthropic from "./anthropic";
 import deepseek from "./deepseek";
 import type { Provider, TextCall } from "./define";
 import google from "./google";
 import openai from "./openai";
 import compatible, { modelsFromSetting } from "./openai-compatible";
-import sandbox from "./sandbox";
-import { eventReader, type ServerEvent } from "./server-events";
 import { faultOf, ioFor, type Script, startVendor, type Vendor } from "./testing/vendor";
 
 const hello: TextCall = { messages: [{ role: "user", content: "Hello" }], responseFormat: { type: "text" } };
 const chat = { ...compatible, models: modelsFromSetting("llama3:8b:0.05:0.08") };
 
-let vendor: Vendor;
-beforeAll(async () => {
-  vendor = await startVendor();
-});
+const vendor: Vendor = await startVendor();
 afterAll(() => vendor.stop());
 
 const events = (...data: unknown[]): Script => ({
@@ -36,32 +27,6 @@ async function stream(provider: Provider, model: string, baseUrl = vendor.url, c
   const ended = adapter(call, io, (text) => told.push(text));
   return { told, progress: ended.catch((fault) => fault), ended };
 }
-
-describe("the reader of events", () => {
-  const text = ": hi\n\nevent: one\ndata: a\ndata: b\n\ndata:é€😀\r\n\r\nid: 7\n\ndata: last\r\rdata: cut";
-  const expected: ServerEvent[] = [
-    { event: "one", data: "a\nb" },
-    { event: "", data: "é€😀" },
-    { event: "", data: "last" },
-  ];
-
-  test("tells the same events however the bytes are cut, and never half of one", () => {
-    const bytes = Buffer.from(text);
-    for (let size = 1; size <= bytes.length; size++) {
-      const seen: ServerEvent[] = [];
-      const read = eventReader((event) => seen.push(event) < 0);
-      for (let at = 0; at < bytes.length; at += size) read(bytes.subarray(at, at + size));
-      expect(seen).toEqual(expected);
-    }
-  });
-
-  test("tells nothing after the last one", () => {
-    const seen: ServerEvent[] = [];
-    const read = eventReader((event) => seen.push(event) === 2);
-    expect(read(Buffer.from(text))).toBe(true);
-    expect(seen).toEqual(expected.slice(0, 2));
-  });
-});
 
 describe("openai streams", () => {
   const delta = (text: string) => ({ type: "response.output_text.delta", delta: text });
@@ -346,12 +311,17 @@ describe("google streams", () => {
   });
 });
 
-describe("chat completions stream", () => {
-  const chunk = (delta: object, finish_reason: string | null = null) => ({
+/** A chunk of a chat completion. */
+const chunkOf =
+  (model: string) =>
+  (delta: object, finish_reason: string | null = null) => ({
     id: "chat_1",
-    model: "llama3:8b",
+    model,
     choices: [{ index: 0, delta, finish_reason }],
   });
+
+describe("chat completions stream", () => {
+  const chunk = chunkOf("llama3:8b");
 
   test("text, tool calls and usage are gathered from the chunks", async () => {
     const call = (part: object) => chunk({ tool_calls: [{ index: 0, ...part }] });
@@ -378,10 +348,8 @@ describe("chat completions stream", () => {
       providerRequestId: "chat_1",
     });
     expect(told).toEqual(["Let me ", "look."]);
-    expect(JSON.parse(vendor.arrived[0]!.body)).toMatchObject({
-      stream: true,
-      stream_options: { include_usage: true },
-    });
+    const asked = { stream: true, stream_options: { include_usage: true } };
+    expect(JSON.parse(vendor.arrived[0]!.body)).toMatchObject(asked);
   });
 
   test("a server that reports no usage has none, not zero", async () => {
@@ -406,11 +374,7 @@ describe("chat completions stream", () => {
 });
 
 test("deepseek streams as chat completions do; its thinking tells nothing, and its cache is counted", async () => {
-  const piece = (delta: object, finish_reason: string | null = null) => ({
-    id: "chat-1",
-    model: "deepseek-flash",
-    choices: [{ index: 0, delta, finish_reason }],
-  });
+  const piece = chunkOf("deepseek-flash");
   vendor.answer(
     events(
       piece({ role: "assistant", content: null, reasoning_content: "Hm" }),
@@ -432,44 +396,4 @@ test("deepseek streams as chat completions do; its thinking tells nothing, and i
   expect(told).toEqual(["Co", "d."]);
   vendor.answer(events(piece({ content: "Co" })));
   expect((await faultOf((await stream(deepseek, "deepseek-flash")).ended)).kind).toBe("lost");
-});
-
-describe("the sandbox streams", () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "sandbox-stream-"));
-  let server: Sandbox;
-  beforeAll(async () => {
-    server = await startSandbox({ port: 0, dataDir, slowMs: 20 });
-  });
-  afterAll(async () => {
-    await server.stop();
-    rmSync(dataDir, { recursive: true });
-  });
-  const run = (model: string) => stream(sandbox, model, server.url);
-
-  test.each(["sandbox-1", "sandbox-2", "sandbox-slow"])("%s says the same as at once", async (model) => {
-    const { told, ended } = await run(model);
-    const io = ioFor(sandbox, model, "text", server.url);
-    const atOnce = await sandbox.text?.submit(hello, io);
-    expect(await ended).toEqual({ ...atOnce, providerRequestId: expect.stringMatching(/^sbx_/) });
-    expect(told.length).toBeGreaterThan(3);
-    expect(atOnce).toMatchObject({ result: { text: told.join("") } });
-  });
-
-  test.each([
-    ["sandbox-refuse", "refused", "attempted"],
-    ["sandbox-busy", "capacity", "attempted"],
-    ["sandbox-fail", "failed", "attempted"],
-    ["sandbox-lost", "lost", "ambiguous"],
-  ])("%s is %s", async (model, kind, submission) => {
-    const { told, ended } = await run(model);
-    const fault = await faultOf(ended);
-    expect([fault.kind, fault.submission]).toEqual([kind, submission]);
-    expect(told.length > 0).toBe(model === "sandbox-lost");
-  });
-
-  test("sandbox-empty tells nothing", async () => {
-    const { told, ended } = await run("sandbox-empty");
-    expect(await ended).toMatchObject({ result: { text: "" } });
-    expect(told).toEqual([]);
-  });
 });
