@@ -1,7 +1,6 @@
 import { z } from "zod";
 import {
   atLeast,
-  DURABLE,
   extensionsFor,
   FEATURES,
   isNamed,
@@ -11,8 +10,8 @@ import {
   takesExtensions,
   VariantCount,
 } from "./audio/input";
-import { AudioOutput, toAudioFiles } from "./audio/takes";
-import { defineCapability } from "./define";
+import { AUDIO, toAudioFiles } from "./audio/takes";
+import { defineCapability, inCharacters } from "./define";
 
 const PROMPT_CHARACTERS = 4_100;
 
@@ -26,27 +25,15 @@ export const MusicInput = z.strictObject({
 });
 
 export default defineCapability({
+  ...AUDIO,
   key: "audio.music.generate.v1",
   title: "Music generation",
   description: "Composes music from a prompt, three seconds to five minutes long, in one to four takes.",
-  modality: "audio",
-  family: "audio",
-  category: "generation",
-  modes: ["job_async"],
   input: MusicInput,
-  output: AudioOutput,
   inputConstraints: {
-    prompt: {
-      measurement: "characters",
-      max: PROMPT_CHARACTERS,
-      overflow: "reject",
-      semantic: true,
-      byModel: { music_v1: { max: PROMPT_CHARACTERS } },
-    },
+    prompt: inCharacters(PROMPT_CHARACTERS, { music_v1: PROMPT_CHARACTERS }),
   },
   features: { ...FEATURES, durationMs: { min: 3_000, max: 300_000, default: 30_000 }, instrumental: true },
-  inputMediaTypes: ["text/plain"],
-  outputKind: "artifact",
   outputMediaType: "audio/mpeg",
   intentExamples: [
     "Compose background music for a video",
@@ -58,7 +45,6 @@ export default defineCapability({
   taskTags: ["audio", "music", "composition"],
   trialEligible: false,
   readySummary: "Music as MP3 files, as durable jobs with one artifact per take.",
-  durable: DURABLE,
   variants: (input) => input.variantCount,
   examples: [
     { title: "Half a minute of calm piano", input: { prompt: "Calm piano with soft strings, slow" } },

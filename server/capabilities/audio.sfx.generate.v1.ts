@@ -2,7 +2,6 @@ import { z } from "zod";
 import {
   atLeast,
   DiversityMode,
-  DURABLE,
   extensionsFor,
   FEATURES,
   isNamed,
@@ -12,8 +11,8 @@ import {
   takesExtensions,
   VariantCount,
 } from "./audio/input";
-import { AudioOutput, toAudioFiles } from "./audio/takes";
-import { defineCapability } from "./define";
+import { AUDIO, toAudioFiles } from "./audio/takes";
+import { defineCapability, inCharacters } from "./define";
 
 const PROMPT_CHARACTERS = 450;
 
@@ -38,21 +37,15 @@ export const SoundInput = z.strictObject({
 });
 
 export default defineCapability({
+  ...AUDIO,
   key: "audio.sfx.generate.v1",
   title: "Sound effects",
   description: "Makes a sound effect from a prompt, up to 22 seconds long, in one to four takes.",
-  modality: "audio",
-  family: "audio",
-  category: "generation",
-  modes: ["job_async"],
   input: SoundInput,
-  output: AudioOutput,
   inputConstraints: {
-    prompt: { measurement: "characters", max: PROMPT_CHARACTERS, overflow: "reject", semantic: true },
+    prompt: inCharacters(PROMPT_CHARACTERS),
   },
   features: { ...FEATURES, durationMs: { min: 100, max: 22_000, default: 2_000 }, promptInfluence: true },
-  inputMediaTypes: ["text/plain"],
-  outputKind: "artifact",
   outputMediaType: "audio/ogg",
   intentExamples: [
     "Make the sound of a coin being picked up",
@@ -64,7 +57,6 @@ export default defineCapability({
   taskTags: ["audio", "sound", "effects", "game"],
   trialEligible: true,
   readySummary: "Sound effects as Ogg files, as durable jobs with one artifact per take.",
-  durable: DURABLE,
   variants: (input) => input.variantCount,
   examples: [
     { title: "A coin", input: { prompt: "A coin is picked up, bright and short", durationMs: 900 } },

@@ -3,7 +3,6 @@ import { charactersOf } from "@/server/characters";
 import type { AudioContainer, ModelFacts } from "@/server/providers/define";
 import {
   DiversityMode,
-  DURABLE,
   extensionsFor,
   FEATURES,
   formatFor,
@@ -13,8 +12,8 @@ import {
   takesExtensions,
   VariantCount,
 } from "./audio/input";
-import { AudioOutput, toAudioFiles } from "./audio/takes";
-import { defineCapability } from "./define";
+import { AUDIO, toAudioFiles } from "./audio/takes";
+import { defineCapability, inCharacters } from "./define";
 
 const Share = z.number().min(0).max(1).optional();
 
@@ -71,31 +70,19 @@ function containerFor(preference: string | undefined, model: ModelFacts) {
 }
 
 export default defineCapability({
+  ...AUDIO,
   key: "audio.voice.generate.v1",
   title: "Voice generation",
   description: "Reads a text aloud in a voice you name, in one to four takes.",
-  modality: "audio",
-  family: "audio",
-  category: "generation",
-  modes: ["job_async"],
   input: VoiceInput,
-  output: AudioOutput,
   inputConstraints: {
-    text: {
-      measurement: "characters",
-      max: 10_000,
-      overflow: "reject",
-      semantic: true,
-      byModel: {
-        eleven_multilingual_v2: { max: 10_000 },
-        eleven_flash_v2_5: { max: 40_000 },
-        eleven_turbo_v2_5: { max: 40_000 },
-      },
-    },
+    text: inCharacters(10_000, {
+      eleven_multilingual_v2: 10_000,
+      eleven_flash_v2_5: 40_000,
+      eleven_turbo_v2_5: 40_000,
+    }),
   },
   features: { ...FEATURES, voiceSettings: true, seed: true, noSilentTruncation: true },
-  inputMediaTypes: ["text/plain"],
-  outputKind: "artifact",
   outputMediaType: "audio/ogg",
   intentExamples: [
     "Read this text aloud",
@@ -117,7 +104,6 @@ export default defineCapability({
   taskTags: ["audio", "speech", "voice", "narration"],
   trialEligible: false,
   readySummary: "Spoken text as Ogg files, as durable jobs with one artifact per take.",
-  durable: DURABLE,
   variants: (input) => input.variantCount,
   examples: [
     {

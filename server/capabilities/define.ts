@@ -258,6 +258,17 @@ export const durable = (defaultExecutionSeconds: number, maxExecutionSeconds = 6
   maxExecutionSeconds,
 });
 
+/** A field that is measured in characters and never trimmed; `byModel`: what models take that differ. */
+export const inCharacters = (max: number, byModel?: Record<string, number>): InputConstraint => ({
+  measurement: "characters",
+  max,
+  overflow: "reject",
+  semantic: true,
+  ...(byModel && {
+    byModel: Object.fromEntries(Object.entries(byModel).map(([id, most]) => [id, { max: most }])),
+  }),
+});
+
 /** Feature flags of what a provider's model answers. */
 export const BY_MODEL = {
   providerBacked: true,

@@ -9,8 +9,8 @@ import {
 import { snapEdge } from "@/server/contract/images";
 import { headOf } from "@/server/contract/pictures";
 import type { ModelFacts } from "@/server/providers/define";
-import { BY_MODEL, defineCapability, durable, type OutputFile } from "./define";
-import { checkLength, drawnOf, PROMPT_CHARACTERS, sizeOfPng, takesSize, toFile } from "./image/drawing";
+import { BY_MODEL, defineCapability, type OutputFile } from "./define";
+import { checkLength, drawnOf, IMAGE, sizeOfPng, takesSize, toFile } from "./image/drawing";
 import { nearestSize } from "./image/sizes";
 import {
   askedOfDrawing,
@@ -57,24 +57,12 @@ const WHITE_SQUARE =
   "iVBORw0KGgoAAAANSUhEUgAAAQAAAAEAAQMAAABmvDolAAAAA1BMVEX///+nxBvIAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAH0lEQVRo3u3BAQ0AAADCoPdPbQ43oAAAAAAAAAAAvg0hAAABfxmcpwAAAABJRU5ErkJggg==";
 
 export default defineCapability({
+  ...IMAGE,
   key: KEY,
   title: "Image editing",
   description: "Changes a picture according to a prompt: all of it, or only where a mask is transparent.",
-  modality: "image",
-  family: "image",
-  category: "generation",
-  modes: ["job_async"],
   input: ImageEditInput,
   output: ImageEditOutput,
-  inputConstraints: {
-    prompt: {
-      measurement: "characters",
-      max: PROMPT_CHARACTERS,
-      overflow: "reject",
-      semantic: true,
-      byModel: { "gpt-image-1": { max: PROMPT_CHARACTERS }, "gpt-image-2": { max: PROMPT_CHARACTERS } },
-    },
-  },
   features: {
     syncInvoke: { supported: false },
     variants: { min: 1, max: 4, default: 1 },
@@ -84,9 +72,6 @@ export default defineCapability({
     ...BY_MODEL,
   },
   constraints: { dimensions: { minEdge: EDIT_EDGES.min, maxEdge: EDIT_EDGES.max, multipleOf: 16 } },
-  inputMediaTypes: ["text/plain", "image/png", "image/jpeg", "image/webp"],
-  outputKind: "artifact",
-  outputMediaType: "image/png",
   intentExamples: [
     "Remove the background from this photo",
     "Replace the sky in my picture with a sunset",
@@ -103,9 +88,7 @@ export default defineCapability({
     "background removal",
   ],
   taskTags: ["image", "edit", "inpainting"],
-  trialEligible: true,
   readySummary: "A picture changed by a prompt, as a durable job with one artifact per variant.",
-  durable: durable(300, 900),
   variants: (input) => input.variantCount,
   examples: [
     {

@@ -11,8 +11,8 @@ import {
   TRANSPARENCY_METHODS,
 } from "@/server/contract/images";
 import type { ModelFacts } from "@/server/providers/define";
-import { BY_MODEL, defineCapability, durable, type OutputFile } from "./define";
-import { checkLength, drawnOf, PROMPT_CHARACTERS, sizeOfPng, takesSize, toFile } from "./image/drawing";
+import { BY_MODEL, defineCapability, type OutputFile } from "./define";
+import { checkLength, drawnOf, IMAGE, sizeOfPng, takesSize, toFile } from "./image/drawing";
 import {
   askedOfDrawing,
   matteOf,
@@ -91,24 +91,12 @@ const layoutFacts = ({ rows, columns, slicedBy, cells = [] }: NonNullable<ImageO
 });
 
 export default defineCapability({
+  ...IMAGE,
   key: KEY,
   title: "Image generation",
   description: "Draws one to four images from a prompt, or a sheet of them, at the size you ask for.",
-  modality: "image",
-  family: "image",
-  category: "generation",
-  modes: ["job_async"],
   input: ImageInput,
   output: ImageOutput,
-  inputConstraints: {
-    prompt: {
-      measurement: "characters",
-      max: PROMPT_CHARACTERS,
-      overflow: "reject",
-      semantic: true,
-      byModel: { "gpt-image-1": { max: PROMPT_CHARACTERS }, "gpt-image-2": { max: PROMPT_CHARACTERS } },
-    },
-  },
   features: {
     syncInvoke: { supported: false },
     variants: { min: 1, max: 4, default: 1 },
@@ -137,9 +125,6 @@ export default defineCapability({
       derivedCellSize: "canvas divided by columns and rows",
     },
   },
-  inputMediaTypes: ["text/plain", "image/png", "image/jpeg", "image/webp"],
-  outputKind: "artifact",
-  outputMediaType: "image/png",
   intentExamples: [
     "Draw a lighthouse at dawn",
     "Make a transparent sprite of a red potion",
@@ -148,9 +133,7 @@ export default defineCapability({
   ],
   synonyms: ["picture", "illustration", "drawing", "art", "photo", "sprite", "sheet", "cover", "logo", "png"],
   taskTags: ["image", "generation", "illustration", "sprite", "sheet"],
-  trialEligible: true,
   readySummary: "PNG images from a prompt, as durable jobs with one artifact per variant or sheet cell.",
-  durable: durable(300, 900),
   variants: (input) => input.variantCount,
   adapters: (input) => input.adapters,
   examples: [

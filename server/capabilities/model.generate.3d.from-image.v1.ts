@@ -1,15 +1,14 @@
 import {
-  MESH_PROFILES,
   MeshFromImageInput,
-  MeshOutput,
+  type MeshOutput,
   meshSettingsOf,
   TURNAROUND_MODES,
   textureReferenceOf,
   VIEWS,
 } from "@/server/contract/meshes";
-import { BY_MODEL, CapabilityFault, defineCapability, durable } from "./define";
-import { toMeshOutcome } from "./mesh/outcome";
-import { MOST_PICTURE_BYTES, PICTURE_TYPES, pictureAt, toPicture } from "./mesh/pictures";
+import { CapabilityFault, defineCapability, durable, inCharacters } from "./define";
+import { MESH, MESH_FEATURES, toMeshOutcome } from "./mesh/outcome";
+import { MOST_PICTURE_BYTES, pictureAt, toPicture } from "./mesh/pictures";
 import { acceptsTexture, TEXTURE_CONSTRAINTS } from "./mesh/texture";
 import {
   SHEET_KIND,
@@ -20,33 +19,22 @@ import {
 } from "./mesh/turnaround";
 
 export default defineCapability<MeshFromImageInput, MeshOutput, TurnaroundMaterial>({
+  ...MESH,
   key: "model.generate.3d.from-image.v1",
   title: "3D model from an image",
   description:
     "Draws an object from one picture from its four sides, lets a person review the views if requested, and makes a 3D mesh (GLB) of them.",
-  modality: "mesh",
-  family: "geometry",
-  category: "generation",
-  modes: ["job_async"],
   input: MeshFromImageInput,
-  output: MeshOutput,
   inputConstraints: {
     ...TEXTURE_CONSTRAINTS,
-    resolvedPrompt: { measurement: "characters", max: 32_000, overflow: "reject", semantic: true },
+    resolvedPrompt: inCharacters(32_000),
   },
   features: {
-    syncInvoke: { supported: false },
+    ...MESH_FEATURES,
     turnaround: { views: [...VIEWS], modes: [...TURNAROUND_MODES], review: "requireTurnaroundApproval" },
     artifactKinds: [SHEET_KIND, VIEW_KIND, "mesh"],
     inputPictures: { min: 1, max: 1, maxBytes: MOST_PICTURE_BYTES },
-    meshProfiles: [...MESH_PROFILES],
-    textures: { supported: true, prompt: true, referencePicture: true },
-    formats: ["glb"],
-    ...BY_MODEL,
   },
-  inputMediaTypes: [...PICTURE_TYPES],
-  outputKind: "artifact",
-  outputMediaType: "model/gltf-binary",
   intentExamples: [
     "Make a 3D model from this single concept drawing",
     "Turn a character picture into a turnaround sheet and a mesh",
@@ -69,7 +57,6 @@ export default defineCapability<MeshFromImageInput, MeshOutput, TurnaroundMateri
     "from a single picture",
   ],
   taskTags: ["3d", "mesh", "turnaround", "generation", "glb"],
-  trialEligible: true,
   readySummary:
     "Four drawn views, an optional review by a person, and a checked GLB mesh, as one durable job.",
   durable: durable(1_200, 3_600),

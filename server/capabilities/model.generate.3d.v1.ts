@@ -1,15 +1,14 @@
 import {
-  MESH_PROFILES,
   MeshInput,
-  MeshOutput,
+  type MeshOutput,
   MOST_MESH_PICTURES,
   meshSettingsOf,
   textureReferenceOf,
 } from "@/server/contract/meshes";
 import type { ProviderFile } from "@/server/providers/define";
-import { BY_MODEL, defineCapability, durable, type Source } from "./define";
-import { toMeshOutcome } from "./mesh/outcome";
-import { MOST_PICTURE_BYTES, PICTURE_TYPES, pictureAt, toPicture } from "./mesh/pictures";
+import { defineCapability, durable, type Source } from "./define";
+import { MESH, MESH_FEATURES, toMeshOutcome } from "./mesh/outcome";
+import { MOST_PICTURE_BYTES, pictureAt, toPicture } from "./mesh/pictures";
 import { acceptsTexture, TEXTURE_CONSTRAINTS } from "./mesh/texture";
 
 type Material = { images: ProviderFile[]; besides: ProviderFile[] };
@@ -25,27 +24,16 @@ function besides(input: MeshInput): Source[] {
 }
 
 export default defineCapability<MeshInput, MeshOutput, Material>({
+  ...MESH,
   key: "model.generate.3d.v1",
   title: "3D model generation",
   description: "Makes a textured or bare 3D mesh (GLB) from one to four pictures of an object.",
-  modality: "mesh",
-  family: "geometry",
-  category: "generation",
-  modes: ["job_async"],
   input: MeshInput,
-  output: MeshOutput,
   inputConstraints: TEXTURE_CONSTRAINTS,
   features: {
-    syncInvoke: { supported: false },
+    ...MESH_FEATURES,
     inputPictures: { min: 1, max: MOST_MESH_PICTURES, maxBytes: MOST_PICTURE_BYTES },
-    meshProfiles: [...MESH_PROFILES],
-    textures: { supported: true, prompt: true, referencePicture: true },
-    formats: ["glb"],
-    ...BY_MODEL,
   },
-  inputMediaTypes: [...PICTURE_TYPES],
-  outputKind: "artifact",
-  outputMediaType: "model/gltf-binary",
   intentExamples: [
     "Turn photos of a toy into a 3D model",
     "Make a GLB mesh from four views of a chair",
@@ -72,7 +60,6 @@ export default defineCapability<MeshInput, MeshOutput, Material>({
     "textured",
   ],
   taskTags: ["3d", "mesh", "generation", "glb"],
-  trialEligible: true,
   readySummary: "A checked GLB mesh from one to four pictures, as a durable job.",
   durable: durable(900, 3600),
   examples: [

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { EmbedInput, EmbedOutput, MOST_CHARACTERS, MOST_TEXTS } from "@/server/contract/embeddings";
 import { takesDimensions } from "@/server/providers/define";
-import { BY_MODEL, CapabilityFault, defineCapability, durable, InputFault } from "./define";
+import { BY_MODEL, CapabilityFault, defineCapability, durable, InputFault, inCharacters } from "./define";
 
 /** As numbers a vector takes five times the room it takes as base64. */
 const MOST_NUMBERS = 1_000_000;
@@ -21,7 +21,7 @@ export default defineCapability<EmbedInput, z.output<typeof EmbedOutput>>({
   input: EmbedInput,
   output: EmbedOutput,
   inputConstraints: {
-    texts: { measurement: "characters", max: MOST_CHARACTERS, overflow: "reject", semantic: true },
+    texts: inCharacters(MOST_CHARACTERS),
   },
   features: {
     syncInvoke: { supported: true, targetMaxDurationSeconds: 60 },

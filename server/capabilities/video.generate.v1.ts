@@ -1,7 +1,7 @@
 import { measureMp4 } from "@/server/compute/media/mp4";
 import { RESOLUTIONS, VIDEO_SECONDS, VideoInput, VideoOutput } from "@/server/contract/videos";
 import type { ModelFacts } from "@/server/providers/define";
-import { BY_MODEL, CapabilityFault, defineCapability, durable } from "./define";
+import { BY_MODEL, CapabilityFault, defineCapability, durable, inCharacters } from "./define";
 import { toFile } from "./image/drawing";
 
 const PROMPT_CHARACTERS = 4_000;
@@ -29,7 +29,7 @@ export default defineCapability({
   input: VideoInput,
   output: VideoOutput,
   inputConstraints: {
-    prompt: { measurement: "characters", max: PROMPT_CHARACTERS, overflow: "reject", semantic: true },
+    prompt: inCharacters(PROMPT_CHARACTERS),
   },
   features: {
     syncInvoke: { supported: false },

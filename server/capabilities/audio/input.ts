@@ -3,7 +3,7 @@ import { JsonObject } from "@/server/contract/common";
 import { ValidationFault } from "@/server/errors";
 import type { ModelFacts } from "@/server/providers/define";
 import type { Json } from "@/server/step";
-import { BY_MODEL, durable } from "../define";
+import { BY_MODEL } from "../define";
 
 /* Fields that inputs of sound share, and what of them is a matter of the model. */
 
@@ -84,8 +84,6 @@ export const isShortEnough = (durationMs: number, { duration }: ModelFacts): boo
 export const atLeast = (durationMs: number, { duration }: ModelFacts): number =>
   Math.max(durationMs, duration?.minMs ?? 0);
 
-/** Deadlines of durable work on sound. */
-export const DURABLE = durable(300, 900);
 export const FEATURES = {
   syncInvoke: { supported: false },
   variants: { min: 1, max: 4, default: 1 },

@@ -1,7 +1,13 @@
 import { z } from "zod";
 import { readAudio } from "@/server/compute/audio/read";
 import type { AudioResult } from "@/server/providers/define";
-import { CapabilityFault, type Outcome, type OutputFile } from "../define";
+import {
+  type CapabilityDefinition,
+  CapabilityFault,
+  durable,
+  type Outcome,
+  type OutputFile,
+} from "../define";
 
 /* What every capability that yields sound shares: its takes become files, each named for what it is. */
 
@@ -17,6 +23,18 @@ export const AudioOutput = z.object({
   artifacts: z.array(AudioArtifact).describe("One per take. The length is measured in the file."),
 });
 export type AudioOutput = z.output<typeof AudioOutput>;
+
+/** What all capabilities that yield sound say of themselves. */
+export const AUDIO = {
+  modality: "audio",
+  family: "audio",
+  category: "generation",
+  modes: ["job_async"],
+  output: AudioOutput,
+  inputMediaTypes: ["text/plain"],
+  outputKind: "artifact",
+  durable: durable(300, 900),
+} satisfies Partial<CapabilityDefinition<never, AudioOutput>>;
 
 const ENDINGS = { "audio/ogg": "ogg", "audio/mpeg": "mp3" } as const;
 

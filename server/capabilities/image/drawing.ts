@@ -1,11 +1,30 @@
 import { charactersOf } from "@/server/characters";
 import type { InlineImage } from "@/server/contract/images";
 import type { ImageResult, ModelFacts, NamedFile } from "@/server/providers/define";
-import { CapabilityFault } from "../define";
+import { type CapabilityDefinition, CapabilityFault, durable, inCharacters } from "../define";
 
 /* What every capability that draws shares: its bound of words, sizes models take, and files in and out. */
 
-export const PROMPT_CHARACTERS = 32_000;
+const PROMPT_CHARACTERS = 32_000;
+
+/** What all capabilities that draw say of themselves. */
+export const IMAGE = {
+  modality: "image",
+  family: "image",
+  category: "generation",
+  modes: ["job_async"],
+  inputConstraints: {
+    prompt: inCharacters(PROMPT_CHARACTERS, {
+      "gpt-image-1": PROMPT_CHARACTERS,
+      "gpt-image-2": PROMPT_CHARACTERS,
+    }),
+  },
+  inputMediaTypes: ["text/plain", "image/png", "image/jpeg", "image/webp"],
+  outputKind: "artifact",
+  outputMediaType: "image/png",
+  trialEligible: true,
+  durable: durable(300, 900),
+} satisfies Partial<CapabilityDefinition<never, unknown>>;
 
 /** Refuses a prompt that is too long with what is added to it; nothing is trimmed. */
 export function checkLength(

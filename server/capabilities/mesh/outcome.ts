@@ -1,7 +1,28 @@
-import type { MeshOutput } from "@/server/contract/meshes";
+import { MESH_PROFILES, MeshOutput } from "@/server/contract/meshes";
 import type { MeshResult } from "@/server/providers/define";
-import { CapabilityFault, type Outcome } from "../define";
+import { BY_MODEL, type CapabilityDefinition, CapabilityFault, type Outcome } from "../define";
 import { checkGlb } from "./glb";
+import { PICTURE_TYPES } from "./pictures";
+
+/** What all capabilities that yield meshes say of themselves. */
+export const MESH = {
+  modality: "mesh",
+  family: "geometry",
+  category: "generation",
+  modes: ["job_async"],
+  output: MeshOutput,
+  inputMediaTypes: [...PICTURE_TYPES],
+  outputKind: "artifact",
+  outputMediaType: "model/gltf-binary",
+  trialEligible: true,
+} satisfies Partial<CapabilityDefinition<never, MeshOutput>>;
+export const MESH_FEATURES = {
+  syncInvoke: { supported: false },
+  meshProfiles: [...MESH_PROFILES],
+  textures: { supported: true, prompt: true, referencePicture: true },
+  formats: ["glb"],
+  ...BY_MODEL,
+};
 
 /** The mesh a provider made, checked before it is kept. */
 export function toMeshOutcome({ mesh }: MeshResult): Outcome<MeshOutput> {

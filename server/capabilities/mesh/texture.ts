@@ -1,14 +1,8 @@
 import { meshSettingsOf, TEXTURE_PROMPT_CHARACTERS, textureReferenceOf } from "@/server/contract/meshes";
 import type { ModelFacts } from "@/server/providers/define";
-import type { InputConstraint } from "../define";
+import { inCharacters } from "../define";
 
-const TEXTURE_PROMPT: InputConstraint = {
-  measurement: "characters",
-  max: TEXTURE_PROMPT_CHARACTERS,
-  overflow: "reject",
-  semantic: true,
-  byModel: { "meshy-6": { max: 600 }, "meshy-5": { max: 600 } },
-};
+const TEXTURE_PROMPT = inCharacters(TEXTURE_PROMPT_CHARACTERS, { "meshy-6": 600, "meshy-5": 600 });
 export const TEXTURE_CONSTRAINTS = {
   "meshSettings.texturePrompt": TEXTURE_PROMPT,
   "meshSettings.overrides.texturePrompt": TEXTURE_PROMPT,
