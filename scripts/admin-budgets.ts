@@ -1,3 +1,4 @@
+import type { parseArgs } from "node:util";
 import {
   BudgetEnforcement,
   BudgetPeriod,
@@ -7,25 +8,6 @@ import {
 } from "@/server/contract/budgets";
 import * as budgets from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
-
-type Flags = {
-  organization?: string;
-  project?: string;
-  principal?: string;
-  period?: string;
-  enforcement?: string;
-  "ceiling-micros"?: string;
-  "managed-only"?: boolean;
-  budget?: string;
-  "amount-micros"?: string;
-  until?: string;
-  reason?: string;
-  state?: string;
-  hold?: string;
-  "charged-micros"?: string;
-  "not-charged"?: boolean;
-  note?: string;
-};
 
 export const BUDGET_FLAGS = {
   principal: { type: "string" },
@@ -41,6 +23,9 @@ export const BUDGET_FLAGS = {
   "not-charged": { type: "boolean" },
   note: { type: "string" },
 } as const;
+
+type Flags = ReturnType<typeof parseArgs<{ options: typeof BUDGET_FLAGS }>>["values"] &
+  Partial<Record<"organization" | "project" | "amount-micros" | "reason", string>>;
 
 export const BUDGET_USAGE = `  budget set --project <id> --ceiling-micros <n> --period day|month|total --enforcement off|warn|prevent [--managed-only]
   budget set --organization <id> …                    for a whole organization
