@@ -47,7 +47,7 @@ const UNSEEN: [files: RegExp, reach: Reach][] = [
   [/^biome\.json$|^LICENSE$|^\.gitignore$|^\.npmrc$|^\.ci\//, {}],
   // Programs of threads are found by their name while the product runs.
   [
-    /^server\/compute\/(documents|expression|imaging|json-schema|rendering)\//,
+    /^server\/compute\/((documents|expression|imaging|json-schema|rendering)\/|thread-serve\.ts$)/,
     { as: "server/compute/thread-program.ts" },
   ],
   [/^server\/providers\/.*\.(fixtures|json)/, { tests: /^server\/(providers|domain\/(pins|attempts))\// }],

@@ -4,16 +4,14 @@
  */
 
 export {
-  type AddressRules,
   isPrivateLiteral,
-  isPublicAddress,
   PRIVATE_ADDRESS,
   refusalOfAddress,
 } from "./addresses";
-export { type Answer, exchange, type Outcome, type Reader } from "./exchange";
+export { type Answer, exchange } from "./exchange";
 export { codeOf, whyUnreachable } from "./failures";
-export { FetchFault, type FetchReason } from "./fetch-fault";
+export { FetchFault } from "./fetch-fault";
 export { type Fetched, type FetchRequest, type FetchRules, fetchPublic, networkOf } from "./fetch-public";
 export { keepPools, openPool } from "./pools";
-export { type PostOutcome, postText } from "./post-text";
-export { isListedHost, type Network } from "./public-url";
+export { postText } from "./post-text";
+export { isListedHost } from "./public-url";

@@ -1,4 +1,3 @@
-import type { TextInput } from "@/server/contract/inputs";
 import type {
   ModelFacts,
   TextCall,
@@ -71,5 +70,3 @@ export function requireAnswer(result: TextResult, usage?: Usage | null): TextRes
     throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider's answer contains no output.");
   return result;
 }
-
-export type { TextInput };

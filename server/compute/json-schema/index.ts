@@ -4,7 +4,7 @@ import { checkSize, type JsonSchema, type SchemaProblem } from "./check";
 import type { Misfit } from "./validate";
 import type { Answer, Question } from "./worker";
 
-export { type JsonSchema, MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, type SchemaProblem } from "./check";
+export type { JsonSchema, SchemaProblem } from "./check";
 export type { Misfit } from "./validate";
 
 /* JSON Schemas of callers: strangers' programs, compiled and run on threads that may be thrown away. */

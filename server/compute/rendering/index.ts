@@ -3,17 +3,11 @@ import { type Answer, Refused, type Rendered, type RenderRequest, type RenderTas
 
 export { MAX_FILE_BYTES } from "./limits";
 export {
-  BACKGROUNDS,
-  type Camera,
-  FRAMINGS,
-  type MeshFacts,
   RENDERER,
   Refused,
   type Rendered,
   type RenderRequest,
   STANDARD_VIEWS,
-  STYLES,
-  VIEWS,
   type View,
 } from "./request";
 

@@ -1,5 +1,4 @@
-export { type CheckedFile, type CheckOptions, checkHeader, checkPieces, checkSafetensors } from "./check";
-export type { Dtype } from "./dtypes";
-export { type Header, headerLength, PREFIX_BYTES, type Tensor } from "./header";
-export { type LoraFacts, type LoraNaming, loraFacts } from "./lora";
-export { LIMITS, type Place, RULES, type Rule, SafetensorsRefusal } from "./rules";
+export { checkHeader, checkPieces, checkSafetensors } from "./check";
+export { type Header, headerLength, PREFIX_BYTES } from "./header";
+export { type LoraFacts, loraFacts } from "./lora";
+export { LIMITS, RULES, type Rule, SafetensorsRefusal } from "./rules";
