@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { createServer, Agent as HttpAgent, request } from "node:http";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import { listen } from "../../server/web/listen";
 import { CAPABILITY, ourBodies } from "../rig/bodies";
 import { missesOfFinished } from "../rig/counts";
 import { MARK, newKeys } from "../rig/load";
@@ -183,11 +184,9 @@ async function startProvider() {
       answered.end(answer);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (!address || typeof address === "string") throw new Error("the provider has no port");
+  const url = await listen(server, { host: "127.0.0.1", port: 0 });
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url,
     /** When the call with this key arrived, by the clock of this process. */
     callOf(key: string): Promise<number> {
       const at = arrived.get(key);

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "@playwright/test";
-import { freePort } from "../free-port";
+import { freePort } from "../../scripts/launch/system";
 import { signedIn } from "../needs";
 import { ended, makePerson, submit, world } from "../world";
 

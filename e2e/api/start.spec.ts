@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
-import { freePort } from "../free-port";
+import { freePort } from "../../scripts/launch/system";
 import { world } from "../world";
 
 /* A web process and a worker that somebody starts by themselves, beside those of the installation. */

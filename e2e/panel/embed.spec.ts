@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import AxeBuilder from "@axe-core/playwright";
 import { type APIRequestContext, expect, type Page, test } from "@playwright/test";
+import { freePort } from "../../scripts/launch/system";
 import { call, world } from "../world";
 import { expectNoSidewaysScroll } from "./panel";
 
@@ -21,15 +21,6 @@ async function startHost() {
   });
   await once(child.stdout, "data");
   return { origin: `http://localhost:${port}`, stop: () => child.kill() };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number }; // a TCP server's address
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 type Heard = {
