@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import anthropic from "./anthropic";
 import { MOST_COST_MICROS, MOST_COUNT, toCostMicros } from "./counts";
-import type { Progress, Provider, TextCall, TextResult } from "./define";
+import type { Progress, Provider, TextResult } from "./define";
 import google from "./google";
 import openai from "./openai";
 import compatible, { modelsFromSetting } from "./openai-compatible";
+import { hello } from "./testing/calls";
 import { ioFor, startVendor, type Vendor } from "./testing/vendor";
 
 /* Vendors that say what no answer can have used: their answer is taken, and the figure is not known. */
-
-const hello: TextCall = { messages: [{ role: "user", content: "Hello" }], responseFormat: { type: "text" } };
 
 const NO_COUNTS = [
   "1.5",

@@ -2,10 +2,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import deepseek from "./deepseek";
 import type { TextCall } from "./define";
+import { hello } from "./testing/calls";
 import { answersItsFixtures, checksCredentials, tellsTheTruthAboutSubmission } from "./testing/fixtures";
 import { faultOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
-
-const hello: TextCall = { messages: [{ role: "user", content: "Hello" }], responseFormat: { type: "text" } };
 
 answersItsFixtures(deepseek, join(import.meta.dirname, "deepseek.fixtures"), {
   headers: { "content-type": "application/json" },

@@ -3,22 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "@/server/step";
 import type { ImageCall, PortName, VideoCall } from "./define";
 import fal from "./fal";
+import { cube as oneCube, picture, sea } from "./testing/calls";
 import { answersItsFixtures, keyInHeader, tellsTheTruthAboutSubmission } from "./testing/fixtures";
 import { everythingOf, faultOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
 
 const KEY = "fal-canary-0a9b8c7d6e5f4a3b";
 const ID = "764cabcf-b745-4b3e-ae38-1200304cf45b";
-const cube: ImageCall = {
-  prompt: "A red cube",
-  width: 1024,
-  height: 1024,
-  quality: "medium",
-  count: 2,
-  transparent: false,
-  referenceImages: [],
-};
-const sea: VideoCall = { prompt: "The sea", aspectRatio: "16:9", durationSeconds: 8, referenceImages: [] };
-const picture = { bytes: Buffer.from("iVBORw0K", "base64"), mediaType: "image/png", filename: "a.png" };
+const cube: ImageCall = { ...oneCube, quality: "medium", count: 2 };
 
 const signing = keyInHeader("authorization", "Key ");
 answersItsFixtures(fal, join(import.meta.dirname, "fal.fixtures"), {

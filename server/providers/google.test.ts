@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ImageCall, TextCall } from "./define";
 import google from "./google";
+import { cube, hello } from "./testing/calls";
 import {
   answersItsFixtures,
   checksCredentials,
@@ -10,16 +11,6 @@ import {
 } from "./testing/fixtures";
 import { faultOf, ioFor, type Script, startVendor, type Vendor } from "./testing/vendor";
 
-const hello: TextCall = { messages: [{ role: "user", content: "Hello" }], responseFormat: { type: "text" } };
-const cube: ImageCall = {
-  prompt: "A red cube",
-  width: 1024,
-  height: 1024,
-  quality: "auto",
-  count: 1,
-  transparent: false,
-  referenceImages: [],
-};
 const signing = keyInHeader("x-goog-api-key");
 
 answersItsFixtures(google, join(import.meta.dirname, "google.fixtures"), {

@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { TextCall } from "./define";
 import compatible, { modelsFromSetting } from "./openai-compatible";
+import { hello } from "./testing/calls";
 import { answersItsFixtures, tellsTheTruthAboutSubmission } from "./testing/fixtures";
 import { ioFor, startVendor } from "./testing/vendor";
 
-const hello: TextCall = { messages: [{ role: "user", content: "Hello" }], responseFormat: { type: "text" } };
 const provider = { ...compatible, models: modelsFromSetting("llama3:8b:0.05:0.08,nomic:0.01:embeddings") };
 
 answersItsFixtures(provider, join(import.meta.dirname, "openai-compatible.fixtures"), {

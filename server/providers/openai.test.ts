@@ -3,19 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TextCall, Tier } from "./define";
 import openai from "./openai";
 import { fitsStrictSchema } from "./openai-ports/text";
+import { cube, hello } from "./testing/calls";
 import { answersItsFixtures, tellsTheTruthAboutSubmission } from "./testing/fixtures";
 import { faultOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
-
-const hello: TextCall = { messages: [{ role: "user", content: "Hello" }], responseFormat: { type: "text" } };
-const cube = {
-  prompt: "A red cube",
-  width: 1024,
-  height: 1024,
-  quality: "auto" as const,
-  count: 1,
-  transparent: false,
-  referenceImages: [],
-};
 
 answersItsFixtures(openai, join(import.meta.dirname, "openai.fixtures"), {
   headers: { "content-type": "application/json", "x-client-request-id": "att_01test" },

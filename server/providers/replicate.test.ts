@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { muxMp4 } from "@/server/sandbox/video/mp4";
 import type { Json } from "@/server/step";
-import type { ImageCall, PortName, VideoCall } from "./define";
+import type { ImageCall, PortName } from "./define";
 import replicate from "./replicate";
+import { cube as oneCube, picture, sea } from "./testing/calls";
 import { answersItsFixtures, tellsTheTruthAboutSubmission } from "./testing/fixtures";
 import { everythingOf, faultOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
 
@@ -11,17 +12,7 @@ const KEY = "r8_canary0a9b8c7d6e5f4a3b";
 const ID = "gm3qorzdhgbfurvjtvhg6dckhu";
 const LORA = "black-forest-labs/flux-dev-lora";
 const VIDEO = "bytedance/seedance-1-lite";
-const cube: ImageCall = {
-  prompt: "A red cube",
-  width: 1024,
-  height: 1024,
-  quality: "medium",
-  count: 2,
-  transparent: false,
-  referenceImages: [],
-};
-const sea: VideoCall = { prompt: "The sea", aspectRatio: "16:9", durationSeconds: 8, referenceImages: [] };
-const picture = { bytes: Buffer.from("iVBORw0K", "base64"), mediaType: "image/png", filename: "a.png" };
+const cube: ImageCall = { ...oneCube, quality: "medium", count: 2 };
 
 answersItsFixtures(replicate, join(import.meta.dirname, "replicate.fixtures"), {
   headers: { "content-type": "application/json" },

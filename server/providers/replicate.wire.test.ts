@@ -1,6 +1,7 @@
 import Replicate from "replicate";
 import type { ImageCall, VideoCall } from "./define";
 import replicate from "./replicate";
+import { picture } from "./testing/calls";
 import { ioFor } from "./testing/vendor";
 import { sendsWhatItsClientSends } from "./testing/wire";
 
@@ -20,7 +21,6 @@ const drawn: ImageCall = {
   referenceImages: [],
   adapters: [{ url: "https://example.com/a.safetensors", weight: 0.8 }],
 };
-const picture = { bytes: Buffer.from("iVBORw0K", "base64"), mediaType: "image/png", filename: "a.png" };
 const filmed: VideoCall = {
   prompt: "The sea",
   aspectRatio: "16:9",

@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import { type Sandbox, startSandbox } from "@/server/sandbox/server";
 import type { Json } from "@/server/step";
-import type { ImageCall, PortName, TextCall, Tier } from "./define";
+import type { ImageCall, PortName, Tier } from "./define";
 import { type PinCall, PinRefusal, sendPin, settingsOf } from "./pins";
 import sandbox from "./sandbox";
+import { hello } from "./testing/calls";
 import { tellsTheTruthAboutSubmission } from "./testing/fixtures";
 import { faultOf, ioFor, pinApi } from "./testing/vendor";
 
-const hello: TextCall = { messages: [{ role: "user", content: "Hello" }], responseFormat: { type: "text" } };
 const sea: ImageCall = {
   prompt: "The sea",
   width: 256,

@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, test } from "vitest";
 import anthropic from "./anthropic";
 import deepseek from "./deepseek";
-import type { Provider, TextCall } from "./define";
+import type { Provider } from "./define";
 import google from "./google";
 import openai from "./openai";
 import compatible, { modelsFromSetting } from "./openai-compatible";
+import { hello } from "./testing/calls";
 import { faultOf, ioFor, type Script, startVendor, type Vendor } from "./testing/vendor";
 
-const hello: TextCall = { messages: [{ role: "user", content: "Hello" }], responseFormat: { type: "text" } };
 const chat = { ...compatible, models: modelsFromSetting("llama3:8b:0.05:0.08") };
 
 const vendor: Vendor = await startVendor();
