@@ -86,8 +86,6 @@ END $$;
 CREATE TRIGGER "comparison_stays" BEFORE UPDATE ON "comparison" FOR EACH ROW EXECUTE FUNCTION capstan_guard_comparison();
 -- The jobs of a panel session are found by it; those of others never are.
 CREATE INDEX "job_of_panel" ON "job" ("principal_id") WHERE "principal_kind" = 'panel_session';
--- The jobs that are still blind are few, and found by this alone.
-CREATE INDEX "job_blind" ON "job" ("organization_id", "project_id", "comparison_id") WHERE "is_blind";
 CREATE TRIGGER "model_adapter_never_deleted" BEFORE DELETE OR TRUNCATE ON "model_adapter"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 -- What an adapter is never changes; how its source is, and that it was put away, may.

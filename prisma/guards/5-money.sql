@@ -59,39 +59,9 @@ RETURN CASE split_part(scope, ':', 1) WHEN 'organization' THEN 1 WHEN 'project' 
 CREATE FUNCTION capstan_budget_lock(organization text) RETURNS bigint LANGUAGE sql IMMUTABLE
 RETURN hashtextextended('budget ' || organization, 0);
 
--- Money of comparisons that nobody has judged is told as one sum, and only when no part of it is open any more: a figure that
--- is read between two ends must not tell a price. Said here once, for balances, budgets, refusals, alerts and usage alike.
-
--- Is a comparison still under way as far as money goes: has a job of it not ended, or does nobody know what one cost?
-CREATE FUNCTION capstan_is_open(organization text, project text, comparison text) RETURNS boolean LANGUAGE sql STABLE
-RETURN EXISTS (
-  SELECT FROM job j LEFT JOIN hold h ON h.execution_id = j.id
-  WHERE j.is_blind AND j.organization_id = organization AND j.project_id = project AND j.comparison_id = comparison
-    AND (j.status NOT IN ('succeeded', 'failed', 'canceled') OR h.state IN ('open', 'ambiguous')));
-
--- The holds of an organization that have ended and count as held still, because others of their comparison are open.
-CREATE FUNCTION capstan_veiled(organization text) RETURNS SETOF hold LANGUAGE sql STABLE ROWS 2
-BEGIN ATOMIC
-  SELECT h.* FROM job j JOIN hold h ON h.execution_id = j.id
-  WHERE j.is_blind AND j.organization_id = organization AND h.state IN ('settled', 'released')
-    AND capstan_is_open(j.organization_id, j.project_id, j.comparison_id);
-END;
-
--- What of that a budget counts in a period: as held, and not as settled.
-CREATE FUNCTION capstan_veiled_in(budget text, start timestamptz, test boolean)
-RETURNS TABLE ("held" bigint, "settled" bigint) LANGUAGE sql STABLE ROWS 1
-BEGIN ATOMIC
-  SELECT coalesce(sum(h.amount_micros), 0)::bigint, coalesce(sum(h.settled_micros), 0)::bigint
-  FROM budget b, capstan_veiled(b.organization_id) h
-  WHERE b.id = budget AND h.is_test = test AND capstan_period_start(b.period, h.created_at) = start
-    AND (NOT b.managed_only OR h.billing_mode = 'managed')
-    AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode, h.credential_ids));
-END;
-
 -- Sets money aside for new holds, and says what pays for each, and which ceilings that only warn it goes above: told by
 -- the row of the job or pinned execution, and by a job's events, as well. SQLSTATE CB402: a ceiling that prevents would be passed; CB403: the organization has not
--- the funds. Both with a DETAIL in JSON, and nothing written. The decision is exact; figures that are told of what is left
--- are those that everybody is shown.
+-- the funds. Both with a DETAIL in JSON, and nothing written.
 CREATE FUNCTION capstan_reserve(items reservation[], allowance bigint, trial_ceiling bigint)
 RETURNS TABLE ("hold_id" text, "funding" text, "warnings" jsonb) LANGUAGE plpgsql STRICT ROWS 1 AS $$
 DECLARE
@@ -102,7 +72,6 @@ DECLARE
   spent record;
   account record;
   purse wallet;
-  veiled record;
 BEGIN
   IF cardinality(items) = 0 THEN RETURN; END IF;
   IF cardinality(items) = 1 THEN
@@ -157,22 +126,19 @@ BEGIN
         WHERE w.budget_id = due.id AND w.period_start = due.start AND w.is_test = due.is_test;
         -- Room that came back since the refusal: ask once more.
         CONTINUE WHEN spent.settled + spent.held + due.amount <= due.ceiling;
-        SELECT * INTO veiled FROM capstan_veiled_in(due.id, due.start, due.is_test);
         RAISE EXCEPTION 'budget % is exhausted', due.scope USING ERRCODE = 'CB402', DETAIL = jsonb_build_object(
           'budgetId', due.id, 'scope', due.scope, 'period', due.period, 'enforcement', due.enforcement,
-          'ceilingMicros', due.ceiling, 'availableMicros', greatest(0, due.ceiling - spent.settled - spent.held
-            + veiled.settled - veiled.held), 'amountMicros', due.amount)::text;
+          'ceilingMicros', due.ceiling, 'availableMicros', greatest(0, due.ceiling - spent.settled - spent.held),
+          'amountMicros', due.amount)::text;
       END IF;
     END LOOP;
     PERFORM capstan_alert(due.id, due.start, due.is_test, due.ceiling, spent.settled, spent.held, spent.alerted, moment);
     IF spent.settled + spent.held > due.ceiling THEN
-      SELECT * INTO veiled FROM capstan_veiled_in(due.id, due.start, due.is_test);
       -- In their order each takes of the room there was; a bulk is thousands of them, so in one pass.
       warned := warned || coalesce((
         SELECT jsonb_object_agg(over.hold_id, coalesce(warned->over.hold_id, '[]') || jsonb_build_object(
           'code', 'BudgetExceeded', 'scope', due.scope, 'period', due.period, 'enforcement', due.enforcement,
-          'estimatedCost', trim_scale(over.amount_micros / 1e6), 'remaining',
-          trim_scale(greatest(0, over.room + veiled.settled - veiled.held) / 1e6),
+          'estimatedCost', trim_scale(over.amount_micros / 1e6), 'remaining', trim_scale(greatest(0, over.room) / 1e6),
           'ceiling', trim_scale(due.ceiling / 1e6)))
         FROM (
           SELECT i.hold_id, i.amount_micros, due.ceiling - spent.settled - spent.held + due.amount + i.amount_micros
@@ -186,16 +152,12 @@ BEGIN
 
   IF warned <> '{}' THEN
     -- Rows that the calling statement has just made: it does not touch them again. A pinned execution has no events.
-    -- Competitors of a comparison are warned on their rows alone: an event of some would tell them apart.
-    IF current_setting('capstan.warn_quietly', true) IS DISTINCT FROM 'on' THEN
-      INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
-      SELECT j.project_id, j.id, j.last_event + w.position, 'job.budget_warning', w.value, i.created_at
-      FROM unnest(items) i JOIN job j ON j.id = i.execution_id,
-        jsonb_array_elements(warned->i.hold_id) WITH ORDINALITY AS w(value, position);
-    END IF;
+    INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+    SELECT j.project_id, j.id, j.last_event + w.position, 'job.budget_warning', w.value, i.created_at
+    FROM unnest(items) i JOIN job j ON j.id = i.execution_id,
+      jsonb_array_elements(warned->i.hold_id) WITH ORDINALITY AS w(value, position);
     UPDATE job j SET warnings = j.warnings || (warned->i.hold_id),
-      last_event = j.last_event + CASE WHEN current_setting('capstan.warn_quietly', true) IS DISTINCT FROM 'on'
-        THEN jsonb_array_length(warned->i.hold_id) ELSE 0 END
+      last_event = j.last_event + jsonb_array_length(warned->i.hold_id)
     FROM unnest(items) i WHERE j.id = i.execution_id AND warned ? i.hold_id;
     UPDATE pinned_execution p SET warnings = p.warnings || (warned->i.hold_id)
     FROM unnest(items) i WHERE p.id = i.execution_id AND warned ? i.hold_id;
@@ -225,15 +187,11 @@ BEGIN
         purse.held_micros := purse.held_micros + item.amount_micros;
         funding := 'wallet';
       ELSE
-        SELECT coalesce(sum(h.amount_micros - coalesce(h.settled_micros, 0)) FILTER (WHERE h.funding = 'wallet'), 0)::bigint AS of_wallet,
-          coalesce(sum(h.amount_micros - coalesce(h.settled_micros, 0)) FILTER (WHERE h.funding = 'allowance'), 0)::bigint AS of_allowance
-        INTO veiled FROM capstan_veiled(account.organization_id) h WHERE h.is_test = account.is_test;
         RAISE EXCEPTION 'organization % has not the funds', item.organization_id USING ERRCODE = 'CB403',
           DETAIL = jsonb_build_object('isTest', item.is_test, 'amountMicros', item.amount_micros,
-            'allowanceMicros', greatest(0, purse.allowance_micros - purse.allowance_used_micros - purse.allowance_held_micros
-              - veiled.of_allowance),
+            'allowanceMicros', greatest(0, purse.allowance_micros - purse.allowance_used_micros - purse.allowance_held_micros),
             'trialCeilingMicros', trial_ceiling,
-            'walletMicros', greatest(0, purse.balance_micros - purse.held_micros - veiled.of_wallet))::text;
+            'walletMicros', greatest(0, purse.balance_micros - purse.held_micros))::text;
       END IF;
       RETURN NEXT;
     END LOOP;
@@ -267,8 +225,8 @@ BEGIN
   INSERT INTO budget_alert (id, budget_id, organization_id, project_id, scope, period, period_start, is_test, percent,
     spent_micros, held_micros, ceiling_micros, enforcement, created_at)
   SELECT capstan_event_id(moment, step.percent), b.id, b.organization_id, b.project_id, b.scope, b.period, start, test,
-    step.percent, capstan_alert.settled - veiled.settled, capstan_alert.held + veiled.held, ceiling, b.enforcement, moment
-  FROM capstan_veiled_in(budget, start, test) veiled, budget b, unnest(ARRAY[50, 80, 100]) AS step(percent)
+    step.percent, capstan_alert.settled, capstan_alert.held, ceiling, b.enforcement, moment
+  FROM budget b, unnest(ARRAY[50, 80, 100]) AS step(percent)
   WHERE b.id = budget AND step.percent > alerted AND step.percent <= reached AND NOT capstan_is_of_panel(b.scope);
 END $$;
 

@@ -8,23 +8,60 @@ RETURN coalesce(pinned.plan, (SELECT b.plan FROM pinned_bulk b WHERE b.id = pinn
 
 CREATE VIEW "execution" WITH (security_invoker = true) AS
 SELECT j.id, j.id AS job_id, NULL AS pinned_id, j.project_id, j.organization_id, j.environment, j.product_id, j.principal_id,
-  j.capability_key, j.provider, j.model, j.mode::text AS mode, j.status::text AS status, j.billing_mode::text AS billing_mode,
-  j.external_ref, j.tags, j.pricing_version, j.created_at, j.completed_at, j.estimated_micros::bigint AS estimated_micros,
-  j.actual_micros::bigint AS actual_micros, j.receipt_id, NULL::jsonb AS usage,
+  j.capability_key, CASE WHEN j.is_blind THEN '' ELSE j.provider END AS provider,
+  CASE WHEN j.is_blind THEN '' ELSE j.model END AS model, j.provider = 'sandbox' AS is_test, j.mode::text AS mode,
+  CASE WHEN j.is_blind AND j.completed_at IS NOT NULL THEN 'unjudged' ELSE j.status::text END AS status,
+  j.billing_mode::text AS billing_mode, j.external_ref, j.tags,
+  CASE WHEN j.is_blind THEN '' ELSE j.pricing_version END AS pricing_version, j.created_at,
+  CASE WHEN j.is_blind THEN j.created_at ELSE j.completed_at END AS completed_at,
+  j.estimated_micros::bigint AS estimated_micros, j.actual_micros::bigint AS actual_micros,
+  CASE WHEN NOT j.is_blind THEN j.receipt_id END AS receipt_id, NULL::jsonb AS usage,
   (j.pricing->>'serviceFeeBps')::integer AS fee_bps,
   -- Of a charge at the whole hold, since the cost is unknown.
   (j.pricing->>'maximumMicros')::bigint - (j.pricing->>'maximumUpstreamMicros')::bigint AS fee_on_hold_micros,
-  j.comparison_id, j.is_blind,
-  j.is_blind AND capstan_is_open(j.organization_id, j.project_id, j.comparison_id) AS is_veiled
+  -- What the books name: until a comparison is judged, it and none of its competitors.
+  CASE WHEN j.is_blind THEN j.comparison_id ELSE j.id END AS line_id
 FROM job j
 UNION ALL
 SELECT p.id, NULL, p.id, p.project_id, p.organization_id, p.environment, '', p.principal_id,
-  'inference.pinned', p.provider, p.model, CASE WHEN p.bulk_id IS NULL THEN 'pinned' ELSE 'pinned_bulk' END, p.status::text,
-  'byok', capstan_pinned_plan(p)->>'externalRef',
+  'inference.pinned', p.provider, p.model, p.provider = 'sandbox', CASE WHEN p.bulk_id IS NULL THEN 'pinned' ELSE 'pinned_bulk' END,
+  p.status::text, 'byok', capstan_pinned_plan(p)->>'externalRef',
   ARRAY(SELECT jsonb_array_elements_text(capstan_pinned_plan(p)->'tags')), capstan_pinned_plan(p)->>'pricingVersion',
-  p.created_at, p.completed_at, p.estimated_micros::bigint, p.actual_micros::bigint, p.receipt_id, p.usage, 0, 0::bigint,
-  NULL, false, false
+  p.created_at, p.completed_at, p.estimated_micros::bigint, p.actual_micros::bigint, p.receipt_id, p.usage, 0, 0::bigint, p.id
 FROM pinned_execution p;
+
+-- Comparisons in the books. The sums of wallet, budgets and usage are exact at any moment. What a comparison has reserved and
+-- cost is one line that names the comparison until it is judged, so that nobody who is to judge it reads a competitor's price.
+
+-- The jobs that are still blind are few, and found by this alone.
+CREATE INDEX "job_blind" ON "job" ("organization_id", "project_id", "comparison_id") WHERE "is_blind";
+
+-- Holds that have not ended, as lists have them.
+CREATE VIEW "hold_line" WITH (security_invoker = true) AS
+SELECT h.*, x.capability_key, x.status
+FROM hold h LEFT JOIN execution x ON x.id = h.execution_id
+WHERE h.state IN ('open', 'ambiguous') AND x.line_id IS NOT DISTINCT FROM x.id
+UNION ALL
+SELECT min(h.id), h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, '{}'::text[],
+  h.is_test, NULL, sum(h.amount_micros)::bigint, CASE WHEN bool_or(h.state = 'open') THEN 'open' ELSE 'ambiguous' END, NULL::bigint,
+  min(h.created_at), NULL, NULL, NULL, j.capability_key, NULL
+FROM job j JOIN hold h ON h.execution_id = j.id
+WHERE j.is_blind AND h.state IN ('open', 'ambiguous')
+GROUP BY h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, h.is_test, j.capability_key;
+
+-- What moved wallets and allowances, as lists have it. A comparison's line is where its first charge is, in one of the two.
+CREATE VIEW "account_line" WITH (security_invoker = true) AS
+SELECT e.id, e.transaction_id, e.organization_id, e.project_id, e.job_id, NULL AS comparison_id, e.payment_id, e.account,
+  e.amount_micros, e.currency::text AS currency, e.kind, e.pricing_version, e.is_test, e.created_at
+FROM ledger_entry e LEFT JOIN job j ON j.id = e.job_id
+WHERE j.is_blind IS NOT TRUE
+UNION ALL
+SELECT min(e.id), j.comparison_id, j.organization_id, j.project_id, NULL, j.comparison_id, NULL, max(e.account),
+  sum(e.amount_micros)::bigint, 'USD', 'charge', NULL, e.is_test, min(j.created_at)
+FROM job j JOIN hold h ON h.execution_id = j.id
+JOIN ledger_entry e ON e.hold_id = h.id AND e.account IN ('wallet:' || j.organization_id, 'allowance:' || j.organization_id)
+WHERE j.is_blind
+GROUP BY j.comparison_id, j.organization_id, j.project_id, e.is_test;
 
 -- Takes up the next items of a bulk for its worker. Under the lock of the bulk and counted after it is held, so that never
 -- more are under way than its lanes, however many processes ask at once; after a cancel there are none.

@@ -340,9 +340,9 @@ const calledBy = ({ route, estimate }: Pick<Work, "route" | "estimate">) => ({
   account: estimate.account ?? ("operator" as const),
 });
 
-/** What a connection met, kept for its owners. Of a blind job nothing: it would tell which of several it was. */
-function noteConnection({ estimate, isBlind, now }: Work, cause: unknown): void {
-  if (estimate.account && !isBlind) noteMet(estimate.account.credentialId, cause, now());
+/** What a connection met, kept for its owners. */
+function noteConnection({ estimate, now }: Work, cause: unknown): void {
+  if (estimate.account) noteMet(estimate.account.credentialId, cause, now());
 }
 
 /** Nobody tries this call again: what stood against it to the end is remembered of its route. */

@@ -79,8 +79,6 @@ const isAbortReason = (value: unknown): value is AbortReason =>
 
 /** One call to be made, and what it is made for. */
 export type Work = {
-  /** A competitor of a comparison that nobody has judged. */
-  isBlind?: boolean;
   /** Where it runs: an account of its own must be connected to it. */
   project: { id: string; environment: string };
   capability: Capability;

@@ -37,17 +37,8 @@ const untouched = (is_test: boolean): WalletRow => ({
 async function readPurses(organizationId: string): Promise<{ live: WalletRow; test: WalletRow }> {
   const { rows } = await pool.query<WalletRow>({
     name: "wallets-of",
-    // What a blind comparison has cost so far counts as held until no part of it is open any more.
-    text: `SELECT w.is_test, w.balance_micros + veiled.charged AS balance_micros, w.held_micros + veiled.held AS held_micros,
-             w.allowance_micros, w.allowance_used_micros - veiled.allowance_charged AS allowance_used_micros,
-             w.allowance_held_micros + veiled.allowance_held AS allowance_held_micros
-           FROM wallet w, LATERAL (
-             SELECT coalesce(sum(h.amount_micros) FILTER (WHERE h.funding = 'wallet'), 0)::bigint AS held,
-               coalesce(sum(h.settled_micros) FILTER (WHERE h.funding = 'wallet'), 0)::bigint AS charged,
-               coalesce(sum(h.amount_micros) FILTER (WHERE h.funding = 'allowance'), 0)::bigint AS allowance_held,
-               coalesce(sum(h.settled_micros) FILTER (WHERE h.funding = 'allowance'), 0)::bigint AS allowance_charged
-             FROM capstan_veiled(w.organization_id) h WHERE h.is_test = w.is_test) veiled
-           WHERE w.organization_id = $1`,
+    text: `SELECT is_test, balance_micros, held_micros, allowance_micros, allowance_used_micros, allowance_held_micros
+           FROM wallet WHERE organization_id = $1`,
     values: [organizationId],
   });
   const of = (isTest: boolean) => rows.find((row) => row.is_test === isTest) ?? untouched(isTest);
@@ -110,31 +101,11 @@ type EntryRow = {
   pricing_version: string | null;
   created_at: Date;
   comparison_id: string | null;
-  submitted_at: Date | null;
-  comparison_micros: number | null;
-  comparison_purse: string | null;
 };
 
 /**
- * The entry of a blind comparison that stands for all of it, with what it came to: the charge of the job that ended last,
- * whichever purse paid for it. Nothing of it is told before no part of it is open any more.
- */
-const COMPARISON = `LEFT JOIN job blind ON blind.id = e.job_id AND blind.is_blind
-  LEFT JOIN LATERAL (
-    SELECT other.id AS last_job, sum(h.settled_micros) OVER ()::bigint AS micros,
-      CASE WHEN bool_or(h.funding = 'wallet') OVER () THEN 'wallet:' ELSE 'allowance:' END AS purse
-    FROM job other JOIN hold h ON h.execution_id = other.id
-    WHERE other.is_blind AND other.organization_id = blind.organization_id AND other.project_id = blind.project_id
-      AND other.comparison_id = blind.comparison_id
-      AND h.is_test = e.is_test AND h.settled_micros > 0
-    ORDER BY other.completed_at DESC, other.id DESC LIMIT 1) whole ON true`;
-const IS_SHOWN = `(blind.id IS NULL OR (e.kind = 'charge' AND blind.id = whole.last_job
-  AND NOT capstan_is_open(blind.organization_id, blind.project_id, blind.comparison_id)))`;
-
-/**
- * Everything that ever moved an organization's wallet and allowance, newest first; nothing of it changes, but that a blind
- * comparison is one entry until it is judged. A key that is
- * bound to a project sees that project's and the organization's own entries, not those of its other projects.
+ * Everything that ever moved an organization's wallet and allowance, newest first; nothing of it changes, except that
+ * a comparison is one entry until it is judged. A key that is bound to a project sees that project's and the organization's own entries, not those of its other projects.
  */
 export async function walletTransactions(
   ctx: Ctx,
@@ -147,10 +118,8 @@ export async function walletTransactions(
     name: "wallet-transactions",
     text: `SELECT entry.* FROM unnest(ARRAY['wallet:' || $1, 'allowance:' || $1]) AS own(account),
              LATERAL (
-               SELECT e.*, blind.comparison_id, blind.created_at AS submitted_at, whole.micros AS comparison_micros,
-                 whole.purse AS comparison_purse
-               FROM ledger_entry e ${COMPARISON}
-               WHERE e.account = own.account AND e.id < $2 AND ${IS_SHOWN}
+               SELECT * FROM account_line e
+               WHERE e.organization_id = $1 AND e.account = own.account AND e.id < $2
                AND ($3::boolean IS NULL OR e.is_test = $3)
                AND ($4::text IS NULL OR e.project_id IS NULL OR e.project_id = $4)
                ORDER BY e.id DESC LIMIT $5) entry
@@ -174,18 +143,16 @@ export async function walletTransactions(
 function toTransaction(row: EntryRow): WalletTransaction {
   return {
     entryId: String(row.id),
-    transactionId: row.comparison_id ?? row.transaction_id,
-    account: ((row.comparison_id && row.comparison_purse) || row.account).startsWith("wallet:")
-      ? "wallet"
-      : "allowance",
+    transactionId: row.transaction_id,
+    account: row.account.startsWith("wallet:") ? "wallet" : "allowance",
     kind: row.kind,
-    amount: toMoney(row.comparison_id ? -(row.comparison_micros ?? 0) : row.amount_micros, row.currency),
+    amount: toMoney(row.amount_micros, row.currency),
     test: row.is_test,
     projectId: row.project_id,
-    jobId: row.comparison_id ? null : row.job_id,
+    jobId: row.job_id,
     comparisonId: row.comparison_id,
     paymentId: row.payment_id,
-    pricingVersion: row.comparison_id ? null : row.pricing_version,
-    createdAt: (row.submitted_at ?? row.created_at).toISOString(),
+    pricingVersion: row.pricing_version,
+    createdAt: row.created_at.toISOString(),
   };
 }

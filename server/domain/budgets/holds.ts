@@ -50,23 +50,10 @@ function scopeOf(ctx: Ctx): ReadScope {
   return isOperator(ctx) ? EVERYTHING : access.authorize(ctx, "billing:read", "rows");
 }
 
-/** The holds of executions but those of blind comparisons, and of each of these one for all that is open of it. */
-const SHOWN = `(
-  SELECT hold.*, execution.capability_key, execution.status
-  FROM hold LEFT JOIN execution ON execution.id = hold.execution_id
-  WHERE hold.state IN ('open', 'ambiguous') AND execution.is_blind IS NOT TRUE
-  UNION ALL
-  SELECT min(h.id), h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, '{}'::text[], h.is_test, NULL,
-    sum(h.amount_micros)::bigint, CASE WHEN bool_or(bool_or(h.state = 'ambiguous')) OVER whole AND NOT bool_or(bool_or(h.state = 'open')) OVER whole
-      THEN 'ambiguous' ELSE 'open' END,
-    NULL, min(h.created_at), NULL, NULL, NULL, j.capability_key, NULL
-  FROM job j JOIN hold h ON h.execution_id = j.id
-  WHERE j.is_blind AND capstan_is_open(j.organization_id, j.project_id, j.comparison_id)
-  GROUP BY h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, h.is_test, j.capability_key
-  WINDOW whole AS (PARTITION BY h.organization_id, j.comparison_id)
-)`;
-
-/** Money that is set aside, newest first: of executions that have not ended, and of those whose end nobody knows. */
+/**
+ * Reserved money, newest first: of executions that have not ended, and of those whose charge is unconfirmed. A comparison that is
+ * not judged is one line.
+ */
 export async function listHolds(ctx: Ctx, query: ListHolds): Promise<HoldPage> {
   const scope = scopeOf(ctx);
   if (query.projectId) {
@@ -77,7 +64,7 @@ export async function listHolds(ctx: Ctx, query: ListHolds): Promise<HoldPage> {
   if (!isOwn && !isOperator(ctx)) fail("NotFound", "There is no such organization.");
   const limit = Number(query.limit ?? 50);
   const { rows } = await pool.query<HoldRow>(
-    `SELECT * FROM ${SHOWN} AS hold
+    `SELECT * FROM hold_line AS hold
      WHERE ($1::text IS NULL OR hold.state = $1::text)
        AND ($2::text[] IS NULL OR hold.organization_id = ANY($2)) AND ($3::text IS NULL OR hold.project_id = $3)
        AND ($4::text IS NULL OR hold.project_id = $4) AND ($5::text IS NULL OR hold.organization_id = $5)

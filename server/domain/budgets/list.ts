@@ -4,7 +4,7 @@ import { access, roleIn, visibleOrganizations } from "@/server/domain/access";
 import type { Ctx, Role } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { findOwner } from "./owner";
-import { type BudgetRow, COUNTS, HELD, readBudgets, toBudget, WITH_VEILED } from "./rows";
+import { type BudgetRow, COUNTS, HELD, readBudgets, toBudget } from "./rows";
 
 /** Ceilings of the organizations the caller belongs to, with what counts now; of one of them, or of one project. */
 export async function list(ctx: Ctx, query: ListBudgets): Promise<{ items: BudgetView[] }> {
@@ -46,7 +46,7 @@ export async function course(
     `WITH counted AS MATERIALIZED (
        SELECT h.created_at, CASE WHEN ${HELD} THEN 0 ELSE coalesce(h.settled_micros, 0) END AS settled,
          CASE WHEN ${HELD} THEN h.amount_micros ELSE 0 END AS held
-       FROM budget b JOIN hold h ON h.organization_id = b.organization_id ${WITH_VEILED}
+       FROM budget b JOIN hold h ON h.organization_id = b.organization_id
        WHERE b.id = $1 AND ${COUNTS} AND h.is_test = $2 AND h.created_at >= capstan_period_start(b.period, $4)
      )
      SELECT step.at, coalesce(sum(counted.settled), 0)::bigint AS settled, coalesce(sum(counted.held), 0)::bigint AS held

@@ -15,8 +15,8 @@ type Ambiguous = HoldRow & {
   provider: string | null;
   fee_bps: number | null;
   pinned_id: string | null;
-  is_blind: boolean | null;
-  comparison_id: string | null;
+  /** Another id than the execution's: its comparison, which is not judged. */
+  line_id: string | null;
 };
 
 /**
@@ -78,17 +78,17 @@ export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold):
 }
 
 const READ = `SELECT hold.*, execution.capability_key, execution.status, execution.provider,
-  execution.fee_bps, execution.pinned_id, execution.is_blind, execution.comparison_id
+  execution.fee_bps, execution.pinned_id, execution.line_id
   FROM hold LEFT JOIN execution ON execution.id = hold.execution_id WHERE hold.id = $1`;
 
 async function find(ctx: Ctx, holdId: string): Promise<Ambiguous> {
   const { rows } = await pool.query<Ambiguous>(READ, [holdId]);
   const [row] = rows;
   if (!row || !roleIn(ctx, row.organization_id)) return fail("NotFound", "There is no such hold.");
-  access.authorize(ctx, "owner", { organizationId: row.organization_id });
-  if (row.is_blind)
+  requireRoleIn(ctx, row.organization_id, "owner");
+  if (row.line_id !== null && row.line_id !== row.execution_id)
     fail("ComparisonUnjudged", "This hold belongs to a comparison. Judge the comparison first.", {
-      comparisonId: row.comparison_id ?? "",
+      comparisonId: row.line_id,
     });
   if (row.state !== "ambiguous") notAmbiguous(row.state);
   return row;

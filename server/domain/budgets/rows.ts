@@ -27,20 +27,19 @@ export type BudgetRow = {
 export const COUNTS = `h.organization_id = b.organization_id AND (NOT b.managed_only OR h.billing_mode = 'managed')
   AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode, h.credential_ids))`;
 
-/** What a hold counts as, as anybody is shown it: joined are those that count as held still (`capstan_veiled`). */
-export const HELD = "(h.state IN ('open', 'ambiguous') OR veiled.id IS NOT NULL)";
-export const WITH_VEILED = "LEFT JOIN LATERAL capstan_veiled(b.organization_id) veiled ON veiled.id = h.id";
+/** Does the hold `h` still reserve its amount? */
+export const HELD = "h.state IN ('open', 'ambiguous')";
 
 /** The counted window of the current period; of a budget that is off, which nobody counts, the holds themselves. */
 const spendOf = (isTest: boolean) => `CASE WHEN b.enforcement <> 'off' THEN (
-    SELECT json_build_object('heldMicros', w.held_micros + veiled.held, 'settledMicros', w.settled_micros - veiled.settled)
-    FROM budget_window w, capstan_veiled_in(w.budget_id, w.period_start, w.is_test) veiled
+    SELECT json_build_object('heldMicros', w.held_micros, 'settledMicros', w.settled_micros)
+    FROM budget_window w
     WHERE w.budget_id = b.id AND w.period_start = current.start AND w.is_test = ${isTest})
   ELSE (
     SELECT json_build_object(
       'heldMicros', coalesce(sum(h.amount_micros) FILTER (WHERE ${HELD}), 0),
-      'settledMicros', coalesce(sum(h.settled_micros) FILTER (WHERE NOT ${HELD}), 0))
-    FROM hold h ${WITH_VEILED} WHERE ${COUNTS} AND h.is_test = ${isTest} AND h.created_at >= current.start) END`;
+      'settledMicros', coalesce(sum(h.settled_micros), 0))
+    FROM hold h WHERE ${COUNTS} AND h.is_test = ${isTest} AND h.created_at >= current.start) END`;
 
 /** Budgets with what counts now, by a condition on `b` with parameters from $2 on. */
 export async function readBudgets(

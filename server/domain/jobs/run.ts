@@ -252,7 +252,6 @@ async function submit(ctx: Ctx, work: ReadyWork, row: AttemptRow, lease: Lease):
 
 const callOf = (ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease) => ({
   now: ctx.now,
-  isBlind: work.job.is_blind,
   project: { id: work.job.project_id, environment: work.job.environment },
   estimate: work.stage?.estimate ?? work.job.pricing,
   executionSeconds: work.job.execution_seconds,

@@ -6,7 +6,7 @@ import { SCOPES, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { compareDrawings } from "@/server/domain/jobs/blind.fixture";
 import * as usage from "@/server/domain/usage";
-import { inlineStep, makeProject, type TestProject } from "@/testing/world";
+import { inlineStep, makeProject } from "@/testing/world";
 
 /** Three models of the sandbox; the second costs half, and the third draws one picture less than it is asked for. */
 const MODELS = ["sandbox-1", "sandbox-2", "sandbox-partial"];
@@ -77,14 +77,32 @@ async function shownOf({
 const reveal = (comparisonId: string) =>
   pool.query("UPDATE job SET is_blind = false WHERE comparison_id = $1", [comparisonId]);
 
-test("between two ends of a comparison nothing that tells money changes; at its end it is one sum, judged each is told", async () => {
+test("totals are exact after every end; a comparison is one line until it is judged, then each entry has its own", async () => {
   const world = await makeCompared();
   const [first, second, third] = world.jobIds as [string, string, string];
-  const before = await shownOf(world);
   await world.run(first);
-  expect(await shownOf(world)).toBe(before);
+  const { rows: held } = await pool.query<{ held: number; settled: number }>(
+    `SELECT coalesce(sum(amount_micros) FILTER (WHERE state = 'open'), 0)::bigint AS held, sum(settled_micros)::bigint AS settled
+     FROM hold JOIN job ON job.id = execution_id WHERE job.comparison_id = $1`,
+    [world.comparisonId],
+  );
+  const halfway = JSON.parse(await shownOf(world));
+  for (const { testSpend } of halfway.budgets)
+    expect(testSpend).toMatchObject({ heldMicros: held[0]?.held, settledMicros: held[0]?.settled });
+  expect(halfway.holds).toMatchObject([
+    { executionId: world.comparisonId, amountMicros: held[0]?.held, state: "open" },
+  ]);
+  expect(halfway.transactions).toMatchObject([
+    { jobId: null, comparisonId: world.comparisonId, amount: { amountMicros: -(held[0]?.settled ?? 0) } },
+  ]);
+  expect(halfway.summary.totals).toMatchObject({
+    executions: 3,
+    unfinished: 2,
+    unjudged: 1,
+    chargedMicros: held[0]?.settled,
+  });
+  expect(JSON.stringify(halfway)).not.toMatch(/sandbox|job_/);
   await world.run(second);
-  expect(await shownOf(world)).toBe(before);
   expect((await world.run(third)).status).toBe("succeeded");
 
   const { rows } = await pool.query<{ settled: number; actual: number }>(
@@ -155,18 +173,22 @@ test("a day that is counted with a blind comparison in it is counted anew once t
   expect((await totals()).byProvider).toMatchObject([{ provider: "sandbox", executions: 3, succeeded: 3 }]);
 });
 
-test("a hold whose charge nobody knows keeps the whole comparison held, and is resolved once it is judged", async () => {
+test("an unconfirmed charge is the hold of its comparison, and is resolved once it is judged", async () => {
   const world = await makeCompared();
   const [first, ...others] = world.jobIds;
   for (const jobId of others) await world.run(jobId);
   await pool.query("UPDATE hold SET state = 'ambiguous' WHERE execution_id = $1", [first]);
   await pool.query("UPDATE job SET status = 'failed', completed_at = now() WHERE id = $1", [first]);
   const { totals } = (await usage.summary(world.ctx, { days: 7, projectId: world.projectId })).test;
-  expect(totals).toMatchObject({ unfinished: 0, unjudged: 3, chargedMicros: 0 });
+  const { rows: settled } = await pool.query<{ sum: number }>(
+    "SELECT sum(settled_micros)::bigint AS sum FROM hold JOIN job ON job.id = execution_id WHERE comparison_id = $1",
+    [world.comparisonId],
+  );
+  expect(totals).toMatchObject({ unfinished: 0, unjudged: 3, chargedMicros: settled[0]?.sum });
   const [hold] = (await budgets.listHolds(world.ctx, {})).items;
   const { rows } = await pool.query<{ sum: number }>(
-    "SELECT sum(amount_micros)::bigint AS sum FROM hold JOIN job ON job.id = execution_id WHERE comparison_id = $1",
-    [world.comparisonId],
+    "SELECT sum(amount_micros)::bigint AS sum FROM hold WHERE execution_id = $1",
+    [first],
   );
   expect(hold).toMatchObject({
     executionId: world.comparisonId,
@@ -180,53 +202,4 @@ test("a hold whose charge nobody knows keeps the whole comparison held, and is r
   const [own] = (await budgets.listHolds(world.ctx, {})).items;
   expect(own).toMatchObject({ executionId: first });
   expect(await resolve(own!.holdId)).toMatchObject({ state: "released" });
-});
-
-/** The refusal of an ordinary job that has no room. */
-async function refusalOf({ ctx }: TestProject, variantCount: number) {
-  return jobs
-    .submit(ctx, "image.generate.v1", { input: { prompt: "Too much", variantCount, quality: "high" } })
-    .then(() => null)
-    .catch(({ code, details, message }) => ({ code, details, message }));
-}
-
-test("what a refusal says of what is left is what everybody is shown", async () => {
-  const world = await makeCompared();
-  const { rows } = await pool.query<{ held: number }>(
-    "SELECT sum(amount_micros)::bigint AS held FROM hold WHERE organization_id = $1",
-    [world.organizationId],
-  );
-  const ceilingMicros = (rows[0]?.held ?? 0) + 1_000;
-  await budgets.set(world.system, {
-    owner: { projectId: world.projectId },
-    period: "day",
-    ceilingMicros,
-    enforcement: "prevent",
-  });
-  const before = await refusalOf(world, 4);
-  expect(before).toMatchObject({ code: "BudgetExceeded", details: { available: 0.001 } });
-  await world.run(world.jobIds[0]!);
-  expect(await refusalOf(world, 4)).toEqual(before);
-  await budgets.set(world.system, {
-    owner: { projectId: world.projectId },
-    period: "day",
-    ceilingMicros: 5_000_000_000,
-    enforcement: "prevent",
-  });
-  await pool.query(
-    "UPDATE wallet SET balance_micros = held_micros + 2000, allowance_micros = allowance_used_micros WHERE organization_id = $1",
-    [world.organizationId],
-  );
-  const poor = await refusalOf(world, 4);
-  const { held } = (
-    await pool.query(
-      "SELECT sum(amount_micros - settled_micros)::bigint AS held FROM hold WHERE execution_id = $1",
-      [world.jobIds[0]],
-    )
-  ).rows[0];
-  expect(held).toBeGreaterThanOrEqual(0);
-  expect(poor).toMatchObject({
-    code: "funding_required",
-    details: { remainingMicros: Math.max(0, 2000 - held) },
-  });
 });

@@ -1,14 +1,13 @@
 import type { ExecutionCost } from "@/server/contract/usage";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
-import { SANDBOX } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { FEE } from "./count";
 
 type CostRow = {
   status: string;
-  provider: string;
+  is_test: boolean;
   billing_mode: string;
   estimated_micros: number;
   actual_micros: number | null;
@@ -18,26 +17,26 @@ type CostRow = {
   funding: "allowance" | "wallet" | null;
   resolved_by: string | null;
   fee_micros: number;
-  is_blind: boolean;
+  line_id: string;
 };
 
 /**
- * What an execution was estimated at, has reserved, was charged, and who pays; as its rows have it now. Null: of a
- * comparison that nobody has judged, and told with it.
+ * What an execution was estimated at, has reserved, was charged, and who pays; as its rows have it now. Null: it
+ * is part of the line of its comparison, which is not judged.
  */
 export async function cost(ctx: Ctx, executionId: string): Promise<ExecutionCost | null> {
   const scope = access.authorize(ctx, "jobs:read", "rows");
   const { rows } = await pool.query<CostRow>({
     name: "cost-of",
-    text: `SELECT execution.status, provider, execution.billing_mode, estimated_micros, actual_micros, hold.state AS hold_state,
-       hold.amount_micros, hold.settled_micros, hold.funding, hold.resolved_by, is_blind, (${FEE})::bigint AS fee_micros
+    text: `SELECT execution.status, execution.billing_mode, estimated_micros, actual_micros, hold.state AS hold_state,
+       hold.amount_micros, hold.settled_micros, hold.funding, hold.resolved_by, is_test, line_id, (${FEE})::bigint AS fee_micros
      FROM execution LEFT JOIN hold ON hold.execution_id = execution.id WHERE execution.id = $1
        AND ($2::text[] IS NULL OR execution.organization_id = ANY($2)) AND ($3::text IS NULL OR execution.project_id = $3)
        AND ($4::text IS NULL OR execution.environment = $4)`,
     values: [executionId, scope.organizationIds, scope.projectId, scope.environment],
   });
   const row = rows[0] ?? fail("NotFound", "There is no such execution.");
-  if (row.is_blind) return null;
+  if (row.line_id !== executionId) return null;
   const hasEnded = ["succeeded", "failed", "ambiguous", "canceled"].includes(row.status);
   const isOpen = row.hold_state === "open" || row.hold_state === "ambiguous" || !hasEnded;
   return {
@@ -51,7 +50,7 @@ export async function cost(ctx: Ctx, executionId: string): Promise<ExecutionCost
       row.hold_state === null
         ? "nobody"
         : (row.funding ?? (row.billing_mode === "byok" ? "own_account" : "nobody")),
-    test: row.provider === SANDBOX,
+    test: row.is_test,
     corrected: row.resolved_by !== null,
   };
 }

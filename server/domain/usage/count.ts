@@ -1,4 +1,3 @@
-import { SANDBOX } from "@/server/domain/catalog";
 import { PREFIXES } from "@/server/ids";
 
 /** The columns of `usage_day` that say whose usage it is. */
@@ -29,8 +28,11 @@ export const COUNTS = [
   "images",
 ] as const;
 
-/** Has this execution (of the view) ended? One whose end nobody knows has failed, as far as anybody can tell. */
-export const ENDED = "execution.status IN ('succeeded', 'failed', 'ambiguous', 'canceled')";
+/**
+ * Has this execution (of the view) ended? An ambiguous one counts as failed; how one ended whose comparison is not judged is
+ * counted after the judgement.
+ */
+export const ENDED = "execution.status IN ('succeeded', 'failed', 'ambiguous', 'canceled', 'unjudged')";
 
 /** The sum of a figure; what is no count, which older rows may hold, counts as nothing. */
 const SUM_OF = (figure: string) => `sum(CASE WHEN each.usage->>'${figure}' ~ '^[0-9]{1,10}$'
@@ -57,38 +59,25 @@ export const FEE = `CASE
 export const KIND_PREFIXES = [`${PREFIXES.job}_`, `${PREFIXES.pinned}_`];
 const KINDS = KIND_PREFIXES.map((prefix) => `('${prefix}')`).join(", ");
 
-/**
- * Of a comparison that nobody has judged: its executions are told neither by who did them nor by how they ended, and what
- * they came to is one sum, once no part of it is open any more.
- */
-const IS_TOLD = "NOT execution.is_blind";
-const IS_SUMMED = "NOT execution.is_veiled";
-const MAKER = (name: string) => `CASE WHEN execution.is_blind THEN '' ELSE execution.${name} END`;
-
-/** Of an unjudged comparison all of which has ended, which its own page says too; what one of them does before is not told. */
-const IS_UNJUDGED = `execution.is_blind AND NOT EXISTS (SELECT FROM job other
-    WHERE other.is_blind AND other.organization_id = execution.organization_id AND other.project_id = execution.project_id
-      AND other.comparison_id = execution.comparison_id AND other.status NOT IN ('succeeded', 'failed', 'canceled'))`;
-
 /** Counted beside COUNTS, and not kept: a day with any is not closed, and so is counted from its executions. */
 export const UNJUDGED = "unjudged";
 
 /** Counts the executions of a common table (project_id, day, from_ulid, until_ulid), from their own rows, by GROUPS. */
 export const countFrom = (table: string) => `
-SELECT execution.organization_id, execution.project_id, ${table}.day, execution.capability_key, ${MAKER("provider")} AS provider,
-  ${MAKER("model")} AS model, execution.principal_id, execution.billing_mode, execution.provider = '${SANDBOX}' AS is_test,
+SELECT execution.organization_id, execution.project_id, ${table}.day, execution.capability_key, execution.provider,
+  execution.model, execution.principal_id, execution.billing_mode, execution.is_test,
   count(*) AS executions,
-  count(*) FILTER (WHERE execution.status = 'succeeded' AND ${IS_TOLD}) AS succeeded,
-  count(*) FILTER (WHERE execution.status IN ('failed', 'ambiguous') AND ${IS_TOLD}) AS failed,
-  count(*) FILTER (WHERE execution.status = 'canceled' AND ${IS_TOLD}) AS canceled,
-  count(*) FILTER (WHERE ${IS_UNJUDGED}) AS ${UNJUDGED},
-  coalesce(sum(execution.actual_micros) FILTER (WHERE ${ENDED} AND ${IS_SUMMED}), 0)::bigint AS cost_micros,
-  count(*) FILTER (WHERE ${ENDED} AND execution.actual_micros IS NULL AND ${IS_TOLD}) AS unknown_costs,
-  coalesce(sum(hold.settled_micros) FILTER (WHERE hold.state = 'settled' AND ${IS_SUMMED}), 0)::bigint AS charged_micros,
-  coalesce(sum(${FEE}) FILTER (WHERE ${IS_SUMMED}), 0)::bigint AS fee_micros,
-  coalesce(sum(used.input_tokens) FILTER (WHERE ${IS_SUMMED}), 0)::bigint AS input_tokens,
-  coalesce(sum(used.output_tokens) FILTER (WHERE ${IS_SUMMED}), 0)::bigint AS output_tokens,
-  coalesce(sum(used.images) FILTER (WHERE ${IS_SUMMED}), 0)::bigint AS images
+  count(*) FILTER (WHERE execution.status = 'succeeded') AS succeeded,
+  count(*) FILTER (WHERE execution.status IN ('failed', 'ambiguous')) AS failed,
+  count(*) FILTER (WHERE execution.status = 'canceled') AS canceled,
+  count(*) FILTER (WHERE execution.status = '${UNJUDGED}') AS ${UNJUDGED},
+  coalesce(sum(execution.actual_micros) FILTER (WHERE ${ENDED}), 0)::bigint AS cost_micros,
+  count(*) FILTER (WHERE ${ENDED} AND execution.actual_micros IS NULL) AS unknown_costs,
+  coalesce(sum(hold.settled_micros) FILTER (WHERE hold.state = 'settled'), 0)::bigint AS charged_micros,
+  coalesce(sum(${FEE}), 0)::bigint AS fee_micros,
+  coalesce(sum(used.input_tokens), 0)::bigint AS input_tokens,
+  coalesce(sum(used.output_tokens), 0)::bigint AS output_tokens,
+  coalesce(sum(used.images), 0)::bigint AS images
 FROM ${table} CROSS JOIN (VALUES ${KINDS}) AS kind(prefix)
 -- A day at a time by the index of a project's ids, never the rows of every tenant: OFFSET 0 and the pairs hold the planner to it.
 JOIN LATERAL (
@@ -97,8 +86,8 @@ JOIN LATERAL (
   OFFSET 0) execution ON true
 LEFT JOIN hold ON hold.execution_id = execution.id
 ${USED}
-GROUP BY execution.organization_id, execution.project_id, ${table}.day, execution.capability_key, ${MAKER("provider")},
-  ${MAKER("model")}, execution.principal_id, execution.billing_mode, execution.provider = '${SANDBOX}'`;
+GROUP BY execution.organization_id, execution.project_id, ${table}.day, execution.capability_key, execution.provider,
+  execution.model, execution.principal_id, execution.billing_mode, execution.is_test`;
 
 /** Was a charge of this day decided by a person after it was counted? A minute's grace, since clocks differ. */
 export const CORRECTED_SINCE = `EXISTS (SELECT FROM hold WHERE hold.organization_id = counted.organization_id

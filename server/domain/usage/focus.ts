@@ -1,5 +1,4 @@
 import { type Cell, decimalOf } from "@/server/csv";
-import { SANDBOX } from "@/server/domain/catalog";
 import { providers } from "@/server/providers/registry.gen";
 import type { UsageScope } from "./scope";
 
@@ -32,8 +31,9 @@ export type ExportRow = {
   input_tokens: number | null;
   output_tokens: number | null;
   images: number | null;
-  /** Of a comparison, whose providers are not told; absent of an execution, whose provider says so. */
-  is_test?: boolean;
+  is_test: boolean;
+  /** What the books name: the execution, or the comparison that it competes in. */
+  line_id: string;
 };
 
 /** What one line charges: the execution as it ended, or what a person decided about its charge later. */
@@ -64,7 +64,7 @@ const dayStart = (at: Date, days = 0) =>
 const monthStart = (at: Date, months = 0) =>
   new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months));
 
-/** The status of a comparison that nobody has judged. */
+/** The status of a comparison that is not judged. */
 const UNJUDGED = "unjudged";
 const OURS = "Capstan";
 const nameOf = (provider: string) => providers.find((each) => each.name === provider)?.title ?? provider;
@@ -143,7 +143,7 @@ export const COLUMNS: readonly Column[] = [
   ["x_ProviderCostStatus", used((row) => text(row.actual_micros === null ? "unknown" : "known"))],
   ["x_FundingSource", (row) => text(row.funding ?? (row.billing_mode === "byok" ? "own_account" : "none"))],
   ["x_BillingMode", (row) => text(row.billing_mode)],
-  ["x_IsTest", (row) => text(String(row.is_test ?? row.provider === SANDBOX))],
+  ["x_IsTest", (row) => text(String(row.is_test))],
   ["x_Status", (row) => text(row.status)],
   [
     "x_HoldState",
