@@ -276,9 +276,9 @@ export const FAULTS: Fault[] = [
   {
     name: "blind-job-shows-model",
     file: "server/domain/jobs/view.ts",
-    find: "return job.is_blind ? blindJob(job, view, parts.veil) : view;",
+    find: "return job.is_blind ? blindJob(job, view, parts.shared) : view;",
     replace:
-      "return job.is_blind ? { ...blindJob(job, view, parts.veil), diagnostics: view.diagnostics } : view;",
+      "return job.is_blind ? { ...blindJob(job, view, parts.shared), diagnostics: view.diagnostics } : view;",
     caughtBy: "server/domain/jobs/blind.db.test.ts",
   },
 ];

@@ -1,7 +1,7 @@
 import type { StoredArtifact, UploadQuery } from "@/server/contract/inputs-stored";
 import { pool, type Queryable } from "@/server/db";
 import { access } from "@/server/domain/access";
-import { artifactStore, entryFilename } from "@/server/domain/artifacts";
+import { artifactStore } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail, ValidationFault } from "@/server/errors";
 import { expiryOf, toFilename } from "./artifact-row";
@@ -106,14 +106,10 @@ export type FoundArtifact = {
  * somebody else's as for none; Gone where its bytes were removed.
  */
 export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundArtifact> {
-  const scope = access.authorize(ctx, "jobs:read", "made rows");
-  const { rows } = await pool.query<FoundArtifact & { is_blind: boolean; place: number | null }>(
-    `SELECT artifact.id, artifact.project_id, media_type, sha256, byte_length, filename, pruned_at,
-       maker.job_id IS NOT NULL AS is_blind, maker.place
+  const scope = access.ownScopeOf(ctx, "jobs:read");
+  const { rows } = await pool.query<FoundArtifact>(
+    `SELECT artifact.id, artifact.project_id, media_type, sha256, byte_length, filename, pruned_at
      FROM artifact JOIN project ON project.id = artifact.project_id
-     LEFT JOIN LATERAL (
-       SELECT job.id AS job_id, (SELECT position FROM comparison_entry entry WHERE entry.job_id = job.id) AS place
-       ${MAKERS_OF("artifact.project_id", "artifact.id")} AND job.is_blind LIMIT 1) maker ON true
      WHERE artifact.id = $1 AND ($2::text[] IS NULL OR project.organization_id = ANY($2)) AND ($3::text IS NULL OR artifact.project_id = $3)
        AND ($4::text IS NULL OR EXISTS (SELECT ${MAKERS_OF("artifact.project_id", "artifact.id")} AND ${OF_PANEL_SESSION("$4")}))
        AND ${IS_OF_ENVIRONMENT("$5")}`,
@@ -123,8 +119,7 @@ export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundA
   if (!found) fail("NotFound", "There is no such artifact.");
   if (found.pruned_at || !(await artifactStore().stat(found.sha256)))
     fail("Gone", "The content of this artifact was removed at the end of its retention.");
-  const { is_blind, place, ...artifact } = found;
-  return is_blind ? { ...artifact, filename: entryFilename(place, artifact.media_type) } : artifact;
+  return found;
 }
 
 /** Where an input finds its artifacts: what was uploaded to the project, and the outputs of one environment or, null, of all. */

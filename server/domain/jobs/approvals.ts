@@ -98,13 +98,13 @@ export async function pauseForApproval(
   });
 }
 
-/** What a wait inside a flow shows: of a blind job what the dearest of its comparison may cost, as at admission. */
+/** What a wait inside a flow shows: of a competitor what the dearest of its comparison may cost, as at admission. */
 async function figuresOfWait(job: JobRow): Promise<{ estimatedMicros: Micros; maximumMicros: Micros }> {
   const { expectedMicros: estimatedMicros, maximumMicros } = job.pricing;
-  if (!job.is_blind) return { estimatedMicros, maximumMicros };
+  if (job.comparison_id === null) return { estimatedMicros, maximumMicros };
   const { rows } = await pool.query<{ estimatedMicros: Micros; maximumMicros: Micros }>(
     `SELECT max(estimated_micros)::bigint AS "estimatedMicros", max(maximum_micros)::bigint AS "maximumMicros"
-     FROM job WHERE organization_id = $1 AND project_id = $2 AND comparison_id = $3 AND is_blind`,
+     FROM job WHERE organization_id = $1 AND project_id = $2 AND comparison_id = $3`,
     [job.organization_id, job.project_id, job.comparison_id],
   );
   return rows[0] ?? { estimatedMicros, maximumMicros };

@@ -1,11 +1,10 @@
-import { entryFilename } from "@/server/domain/artifacts";
 import { getCapability, isCapability } from "@/server/domain/catalog";
 import type { Json } from "@/server/step";
 
 /*
  * The typed output of a blind job. Text and objects of a caller's own shape are the work itself and are shown whole. What
  * capabilities say of files is written by us around them: of that only what is named here, since how a file came to be
- * (its name, the way its background was removed, the renderer) may tell who made it.
+ * (the way its background was removed, the renderer) may tell who made it.
  */
 
 /** What is said of files: their measures, and where they stand among others. */
@@ -18,6 +17,8 @@ const MEASURES = new Set([
   "sheet",
   "cells",
   "artifactId",
+  "filename",
+  "label",
   "downloadPath",
   "variantIndex",
   "view",
@@ -45,22 +46,20 @@ const MEASURES = new Set([
 ]);
 
 /** Typed output as it may be shown before the comparison is judged. */
-export function blindOutput(capabilityKey: string, output: Json, place: number | null): Json {
+export function blindOutput(capabilityKey: string, output: Json): Json {
   if (output === null || !isCapability(capabilityKey)) return null;
   const { outputKind } = getCapability(capabilityKey);
-  if (outputKind === "artifact") return measuresOf(output, place);
+  if (outputKind === "artifact") return measuresOf(output);
   return outputKind === "text" ? wordsOf(output) : output;
 }
 
-function measuresOf(value: Json, place: number | null): Json {
-  if (Array.isArray(value)) return value.map((each) => measuresOf(each, place));
+function measuresOf(value: Json): Json {
+  if (Array.isArray(value)) return value.map(measuresOf);
   if (typeof value !== "object" || value === null) return value;
-  const type = typeof value.mediaType === "string" ? value.mediaType : "image/png";
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, each]): [string, Json][] => {
-      if (name === "filename") return [[name, entryFilename(place, type)]];
-      return MEASURES.has(name) ? [[name, measuresOf(each, place)]] : [];
-    }),
+    Object.entries(value).flatMap(([name, each]): [string, Json][] =>
+      MEASURES.has(name) ? [[name, measuresOf(each)]] : [],
+    ),
   );
 }
 

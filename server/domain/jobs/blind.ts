@@ -1,16 +1,19 @@
-import type {
-  Job,
-  JobApproval,
-  JobArtifactRef,
-  JobError,
-  JobEvent,
-  JobListItem,
+import { canonicalText } from "@/server/canonical";
+import { openContent, type StoredContent } from "@/server/content";
+import {
+  type Job,
+  type JobApproval,
+  type JobArtifactRef,
+  type JobError,
+  type JobEvent,
+  type JobListItem,
+  TERMINAL,
 } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
-import { entryFilename } from "@/server/domain/artifacts";
 import { fail } from "@/server/errors";
 import type { Json } from "@/server/step";
 import { blindOutput } from "./blind-output";
+import { isObject, withPrompt } from "./prompt";
 import type { JobRow } from "./rows";
 
 /*
@@ -18,8 +21,6 @@ import type { JobRow } from "./rows";
  * who did it, for how much or how fast (docs/guides/compare-models.md). Every view is written out field by field, so that a field
  * that is added to it later does not compile before it is decided here.
  */
-
-type Blind = Pick<JobRow, "id" | "is_blind" | "comparison_id" | "created_at" | "capability_key">;
 
 /** Refuses an answer that would reveal which model did the work. */
 export function refuseBlind(job: Pick<JobRow, "is_blind" | "comparison_id">, what: string): void {
@@ -29,19 +30,8 @@ export function refuseBlind(job: Pick<JobRow, "is_blind" | "comparison_id">, wha
   });
 }
 
-/** Which entry of its comparison a blind job is, from 1 on; null for every other job, and asked of nobody then. */
-export async function entryPlaceOf(job: Pick<JobRow, "id" | "is_blind">): Promise<number | null> {
-  if (!job.is_blind) return null;
-  const { rows } = await pool.query<{ position: number }>({
-    name: "entry-place",
-    text: "SELECT position FROM comparison_entry WHERE job_id = $1",
-    values: [job.id],
-  });
-  return rows[0]?.position ?? null;
-}
-
-/** A file by its entry, and without names that its maker gave it. */
-export function blindArtifact(ref: JobArtifactRef, place: number | null): JobArtifactRef {
+/** A file with its measures, and without what else its maker reports. Its name is our own. */
+function blindArtifact(ref: JobArtifactRef): JobArtifactRef {
   return {
     artifactId: ref.artifactId,
     mediaType: ref.mediaType,
@@ -49,8 +39,8 @@ export function blindArtifact(ref: JobArtifactRef, place: number | null): JobArt
     downloadPath: ref.downloadPath,
     sha256: ref.sha256,
     byteLength: ref.byteLength,
-    label: null,
-    filename: entryFilename(place, ref.mediaType),
+    label: ref.label,
+    filename: ref.filename,
     variantIndex: ref.variantIndex,
     sliceCellId: ref.sliceCellId,
     slotStatus: ref.slotStatus,
@@ -60,7 +50,7 @@ export function blindArtifact(ref: JobArtifactRef, place: number | null): JobArt
 }
 
 /** Why it failed, in our own words: those of a provider would reveal it. */
-export function blindError(error: JobError | null): JobError | null {
+function blindError(error: JobError | null): JobError | null {
   if (!error) return null;
   const { code, retryable, terminal } = error;
   return {
@@ -73,8 +63,7 @@ export function blindError(error: JobError | null): JobError | null {
 }
 
 /** What is decided on: at admission the same for all competitors, inside a flow without the moment it came there. */
-export function blindApproval(job: Blind, approval: JobApproval | null): JobApproval | null {
-  if (!approval) return null;
+export function blindApproval(job: Pick<JobRow, "created_at">, approval: JobApproval): JobApproval {
   const { reason, message, step, estimatedCost, maximumCost, threshold, currency, whoMayDecide } = approval;
   const { approvalUrl, approvePath, rejectPath, artifacts } = approval;
   return {
@@ -107,17 +96,9 @@ const toLook = (shown: Json): Json => {
   };
 };
 
-/** What a view of a blind job needs beyond its own rows. */
-export type Veil = {
-  place: number | null;
-  /** What was asked of all competitors alike. */
-  request: Record<string, Json>;
-};
-
 /** The job without what would betray its competitor. */
-export function blindJob(job: JobRow, view: Job, veil: Veil | undefined): Job {
-  const place = veil?.place ?? null;
-  const typedOutput = blindOutput(job.capability_key, view.typedOutput, place);
+export function blindJob(job: JobRow, view: Job, shared: Record<string, Json> | undefined): Job {
+  const typedOutput = blindOutput(job.capability_key, view.typedOutput);
   return {
     jobId: view.jobId,
     capabilityKey: view.capabilityKey,
@@ -147,7 +128,7 @@ export function blindJob(job: JobRow, view: Job, veil: Veil | undefined): Job {
     matureContentTraits: view.matureContentTraits,
     maturitySource: view.maturitySource,
     pricing: null,
-    artifacts: view.artifacts.map((ref) => blindArtifact(ref, place)),
+    artifacts: view.artifacts.map(blindArtifact),
     variantSet: view.variantSet,
     selectedArtifactId: view.selectedArtifactId,
     primaryArtifactId: view.primaryArtifactId,
@@ -158,11 +139,13 @@ export function blindJob(job: JobRow, view: Job, veil: Veil | undefined): Job {
     error: blindError(view.error),
     progress: null,
     diagnostics: null,
-    requestSnapshot: veil?.request ?? null,
+    requestSnapshot: shared
+      ? { ...shared, ...(isObject(shared.input) ? { input: withPrompt(shared.input) } : {}) }
+      : null,
     nextAction: view.status === "failed" ? "inspect_error" : view.nextAction,
     pollAfterSeconds: view.pollAfterSeconds,
     retry: { sameKey: false, newKeySafe: false },
-    approval: blindApproval(job, view.approval),
+    approval: view.approval,
     retryOf: null,
     comparison: view.comparison,
   };
@@ -186,18 +169,21 @@ export function blindListItem(item: JobListItem): JobListItem {
   };
 }
 
-/** Of every type of event: what of it is the same whoever does the work. A type that is not listed shows nothing. */
-export const SHOWN_OF_EVENTS: Readonly<Record<string, readonly string[]>> = {
+/**
+ * Of every type of event: what of it is the same for each competitor. Null: that it happened already tells them apart, as a
+ * warning on the dearer one or a report of progress that only some vendors make.
+ */
+export const SHOWN_OF_EVENTS: Readonly<Record<string, readonly string[] | null>> = {
   "job.queued": ["capabilityKey"],
   "job.started": ["capabilityKey"],
   "job.provider_submitted": [],
-  "job.progress": [],
+  "job.progress": null,
   "job.reader_text": ["text", "sequence", "boundary", "provisional"],
   "job.artifact_stored": ["artifactId", "mediaType", "sha256", "byteLength", "variantIndex", "sliceCellId"],
   "job.awaiting_approval": ["reason", "step", "estimatedCost", "threshold"],
   "job.approved": ["by", "principalId", "authorizedMaxAmount"],
   "job.rejected": ["by", "principalId"],
-  "job.budget_warning": [],
+  "job.budget_warning": null,
   "job.cancel_requested": ["by"],
   "job.retry_scheduled": ["step", "by"],
   "job.needs_attention": ["reason", "step"],
@@ -208,9 +194,10 @@ export const SHOWN_OF_EVENTS: Readonly<Record<string, readonly string[]>> = {
   "job.receipt_sealed": [],
 };
 
-/** That it happened, not when: all events of a job have the moment of its admission. */
-export function blindEvent(job: Pick<Blind, "created_at">, event: JobEvent): JobEvent {
-  const shown = SHOWN_OF_EVENTS[event.type] ?? [];
+/** That it happened, not when: all events of a job have the moment of its admission. Null: it is not shown. */
+export function blindEvent(job: Pick<JobRow, "created_at">, event: JobEvent): JobEvent | null {
+  const shown = SHOWN_OF_EVENTS[event.type] ?? null;
+  if (!shown) return null;
   return {
     id: event.id,
     cursor: event.cursor,
@@ -221,5 +208,64 @@ export function blindEvent(job: Pick<Blind, "created_at">, event: JobEvent): Job
     payload: Object.fromEntries(
       shown.flatMap((name) => (name in event.payload ? [[name, event.payload[name] as Json]] : [])),
     ),
+  };
+}
+
+/** What of a request says by whom or how it is to be done: of a blind job never shown. */
+const CONSTRAINTS = new Set(["execution", "sampling", "budget"]);
+
+/**
+ * What was asked of all competitors alike: fields of the request and of its input that say the same for each. Where the
+ * content of one is not kept (any more), nobody can tell, and nothing of it is shown.
+ */
+export async function sharedRequestOf(job: JobRow): Promise<Record<string, Json>> {
+  const known = {
+    capability: job.capability_key,
+    productId: job.product_id,
+    environment: job.environment,
+  };
+  if (job.retention_requirement === "HashesOnly" && TERMINAL.includes(job.status)) return known;
+  const { rows } = await pool.query<StoredContent>({
+    name: "requests-of-comparison",
+    text: `SELECT payload.id, payload.content, payload.is_sealed FROM job competitor
+      LEFT JOIN payload ON payload.project_id = competitor.project_id AND payload.job_id = competitor.id AND payload.kind = 'request'
+      WHERE competitor.organization_id = $1 AND competitor.project_id = $2 AND competitor.comparison_id = $3
+        AND competitor.is_blind`,
+    values: [job.organization_id, job.project_id, job.comparison_id],
+  });
+  const requests = rows.map((row) => {
+    const content = row.id === null ? null : openContent(row);
+    return content === null ? null : (JSON.parse(content) as Record<string, Json>); // written by admission
+  });
+  const whole = requests.filter((each) => each !== null);
+  if (whole.length < requests.length || whole.length < 2) return known;
+  const { input: _, ...shared } = sharedBy(whole, CONSTRAINTS);
+  const input = sharedBy(whole.map((each) => each.input as Record<string, Json>)); // an object by the envelope's schema
+  return { ...shared, ...known, input };
+}
+
+/** The fields that say the same in each. */
+function sharedBy(objects: Record<string, Json>[], but: ReadonlySet<string> = new Set()) {
+  const [first = {}, ...others] = objects;
+  return Object.fromEntries(
+    Object.entries(first).filter(
+      ([name, value]) =>
+        !but.has(name) &&
+        others.every((each) => name in each && canonicalText(each[name]!) === canonicalText(value)),
+    ),
+  );
+}
+
+/** The request as it may be read: no hash, since whoever knows what the competitors vary could find theirs by it. */
+export async function blindRequest(job: JobRow): Promise<Record<string, Json>> {
+  const shared = await sharedRequestOf(job);
+  return {
+    jobId: job.id,
+    capabilityKey: job.capability_key,
+    idempotencyKey: job.comparison_id,
+    requestHash: null,
+    sha256: null,
+    contentState: "input" in shared ? "available" : "pruned",
+    request: "input" in shared ? shared : null,
   };
 }

@@ -37,11 +37,12 @@ const openText = (jobId: string, { payload, text, is_sealed }: EventRow) =>
 /** What a sealed text is bound to: its place in its job. */
 export const readerTextName = (jobId: string, sequence: number) => `${jobId}/reader_text/${sequence}`;
 
-/** An event as every transport carries it: pages, streams and webhooks. */
-export function toEvent(
-  job: Pick<JobRow, "id" | "project_id" | "is_blind" | "created_at">,
-  row: EventRow,
-): JobEvent {
+/** What is read of a job to show its events. */
+export const JOB_OF_EVENT = "id, project_id, is_blind, created_at";
+export type JobOfEvent = Pick<JobRow, "id" | "project_id" | "is_blind" | "created_at">;
+
+/** An event as every transport carries it: pages, streams and webhooks. None of them carries one that is null. */
+export function toEvent(job: JobOfEvent, row: EventRow): JobEvent | null {
   const event = {
     id: String(row.id),
     cursor: String(row.id),
@@ -53,6 +54,9 @@ export function toEvent(
   };
   return job.is_blind ? blindEvent(job, event) : event;
 }
+
+const toEvents = (job: JobOfEvent, rows: EventRow[]) =>
+  rows.map((row) => toEvent(job, row)).filter((event) => event !== null);
 
 /**
  * A page of a job's events in order. `cursor` is an exclusive lower bound on the event id; `nextCursor` is there only
@@ -73,7 +77,7 @@ export async function events(
   const page = rows.slice(0, query.limit);
   const last = page.at(-1);
   return {
-    events: page.map((row) => toEvent(job, row)),
+    events: toEvents(job, page),
     ...(rows.length > query.limit && last ? { nextCursor: String(last.id) } : {}),
   };
 }
@@ -124,8 +128,7 @@ export async function followEvents(
     for await (const { items, isOver } of followPages(ctx, job, source, pace)) {
       const wanted = query.type === undefined ? items : items.filter(({ type }) => type === query.type);
       // A page of other types is no quiet while: nothing is said about it, unless it is the last.
-      if (wanted.length > 0 || items.length === 0 || isOver)
-        yield { items: wanted.map((row) => toEvent(job, row)), isOver };
+      if (wanted.length > 0 || items.length === 0 || isOver) yield { items: toEvents(job, wanted), isOver };
     }
   })();
 }

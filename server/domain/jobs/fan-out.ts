@@ -3,22 +3,21 @@ import { pool } from "@/server/db";
 import { fanOutAlerts } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { adoptLate, dispatchDue } from "@/server/domain/webhooks";
-import { newId, newIdAt, PREFIXES } from "@/server/ids";
-import { COLUMNS, type EventRow, toEvent, WITH_TEXT } from "./events";
+import { newId, PREFIXES } from "@/server/ids";
+import { COLUMNS, type EventRow, JOB_OF_EVENT, type JobOfEvent, toEvent, WITH_TEXT } from "./events";
 
 const MOST_JOBS = 200;
 /** Of one job in one pass; the rest comes with the next. */
 const MOST_EVENTS = 100;
 
-type Behind = EventRow & {
-  job_id: string;
-  project_id: string;
-  organization_id: string;
-  is_blind: boolean;
-  job_created_at: Date;
-  webhook_event: number;
-  endpoints: string[];
-};
+type Behind = Omit<JobOfEvent, keyof EventRow> &
+  EventRow & {
+    job_id: string;
+    organization_id: string;
+    job_created_at: Date;
+    webhook_event: number;
+    endpoints: string[];
+  };
 
 /**
  * One pass of the webhooks: events and alerts that happened since the last one become deliveries, and what is due goes to the durable
@@ -39,11 +38,10 @@ export async function announce(ctx: Ctx, only: { projectId?: string } = {}): Pro
 async function fanOut(ctx: Ctx, projectId: string | null): Promise<boolean> {
   const { rows } = await pool.query<Behind>(
     `WITH behind AS (
-       SELECT id, project_id, organization_id, is_blind, created_at, webhook_event FROM job
+       SELECT ${JOB_OF_EVENT}, organization_id, webhook_event FROM job
        WHERE webhook_behind AND ($2::text IS NULL OR project_id = $2) ORDER BY id LIMIT $1
      )
-     SELECT behind.id AS job_id, behind.project_id, behind.organization_id, behind.webhook_event,
-       behind.is_blind, behind.created_at AS job_created_at, event.*, ARRAY(
+     SELECT behind.*, behind.id AS job_id, behind.created_at AS job_created_at, event.*, ARRAY(
          SELECT endpoint.id FROM delivery_endpoint endpoint
          WHERE endpoint.organization_id = behind.organization_id AND endpoint.enabled
            AND (endpoint.project_id IS NULL OR endpoint.project_id = behind.project_id)
@@ -63,9 +61,11 @@ async function fanOut(ctx: Ctx, projectId: string | null): Promise<boolean> {
   for (const row of rows) {
     moves.set(row.job_id, { id: row.job_id, was: row.webhook_event, seen: row.id });
     const job = { ...row, id: row.job_id, created_at: row.job_created_at };
-    const body = row.endpoints.length > 0 ? JSON.stringify(toEvent(job, row)) : "";
+    const event = row.endpoints.length > 0 ? toEvent(job, row) : null;
+    if (!event) continue;
+    const body = JSON.stringify(event);
     for (const endpoint_id of row.endpoints) {
-      const id = row.is_blind ? newIdAt("delivery", row.job_created_at.getTime()) : newId("delivery");
+      const id = newId("delivery");
       const is_sealed = row.is_sealed ?? false;
       made.push({
         id,

@@ -5,7 +5,7 @@ import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
 import { idSchema } from "@/server/ids";
-import { toListItem } from "./view";
+import { LISTED, toListItem } from "./view";
 
 const Cursor = idSchema("job");
 
@@ -23,57 +23,10 @@ function readCursor(cursor: string | undefined): string | undefined {
   return parsed.data;
 }
 
-const listed = {
-  id: true,
-  status: true,
-  capabilityKey: true,
-  createdAt: true,
-  completedAt: true,
-  artifactCount: true,
-  errorCode: true,
-  selectedArtifactId: true,
-  receiptId: true,
-  actualMicros: true,
-  comparisonId: true,
-  isBlind: true,
-} as const;
-type Listed = {
-  id: string;
-  status: string;
-  capabilityKey: string;
-  createdAt: Date;
-  completedAt: Date | null;
-  artifactCount: number;
-  errorCode: string | null;
-  selectedArtifactId: string | null;
-  receiptId: string | null;
-  actualMicros: bigint | null;
-  comparisonId: string | null;
-  isBlind: boolean;
-};
-
-function toPage(rows: Listed[], limit: number): JobPage {
-  const page = rows.slice(0, limit);
-  return {
-    items: page.map((row) =>
-      toListItem({
-        id: row.id,
-        status: row.status as Parameters<typeof toListItem>[0]["status"], // a check constraint holds the column to the enum
-        capability_key: row.capabilityKey,
-        created_at: row.createdAt,
-        completed_at: row.completedAt,
-        artifact_count: row.artifactCount,
-        error_code: row.errorCode,
-        selected_artifact_id: row.selectedArtifactId,
-        receipt_id: row.receiptId,
-        actual_micros: row.actualMicros === null ? null : Number(row.actualMicros),
-        comparison_id: row.comparisonId,
-        is_blind: row.isBlind,
-      }),
-    ),
-    nextCursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null,
-  };
-}
+const toPage = (rows: Parameters<typeof toListItem>[0][], limit: number): JobPage => ({
+  items: rows.slice(0, limit).map(toListItem),
+  nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null,
+});
 
 /** The jobs of a project that the caller may see, newest first, by keyset: ids sort by time. Lines never carry prompts or error messages. */
 export async function history(ctx: Ctx, projectId: string, query: ListProjectJobs): Promise<JobPage> {
@@ -96,7 +49,7 @@ export async function history(ctx: Ctx, projectId: string, query: ListProjectJob
           : { selectedArtifactId: query.selected ? { not: null } : null }),
         ...(query.status && query.outcome ? { AND: [{ status: query.status }] } : {}),
       },
-      select: listed,
+      select: LISTED,
       orderBy: { id: "desc" },
       take: query.limit + 1,
     }),
@@ -119,7 +72,7 @@ export async function mine(
       ...(cursor ? { id: { lt: cursor } } : {}),
       ...withTags(query.tag),
     },
-    select: listed,
+    select: LISTED,
     orderBy: { id: "desc" },
     take: query.limit + 1,
   });

@@ -2,7 +2,7 @@ import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { OutputFile } from "@/server/capabilities/define";
 import { isKeptSealed } from "@/server/content";
 import { keepContents, readWhole } from "@/server/domain/artifacts";
-import { newId, newIdAt } from "@/server/ids";
+import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { expiryOf } from "./retention";
 import { type ArtifactRow, artifactsOf, type JobRow, UNPROCESSED } from "./rows";
@@ -11,7 +11,7 @@ import type { NewEvent } from "./transitions/moves";
 
 /** Puts files into the store and names them; the rows that list them are written with the answer. */
 export async function keepFiles(
-  job: Pick<JobRow, "retention_requirement" | "content_kept_ms" | "is_blind" | "created_at">,
+  job: Pick<JobRow, "retention_requirement" | "content_kept_ms">,
   files: OutputFile[],
   now: Date,
 ): Promise<StoredArtifact[]> {
@@ -20,8 +20,7 @@ export async function keepFiles(
   return stored.map(({ sha256, byteLength }, place) => {
     const file = files[place]!;
     return {
-      // Of a blind job not even the id says how fast it came.
-      artifact_id: job.is_blind ? newIdAt("artifact", job.created_at.getTime()) : newId("artifact"),
+      artifact_id: newId("artifact"),
       media_type: file.mediaType,
       sha256,
       byte_length: byteLength,

@@ -1,12 +1,11 @@
 import type { JobResult } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
-import { artifactStore, entryFilename } from "@/server/domain/artifacts";
+import { artifactStore } from "@/server/domain/artifacts";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import type { Json } from "@/server/step";
-import { entryPlaceOf, refuseBlind } from "./blind";
-import { sharedRequestOf } from "./blind-request";
+import { blindRequest, refuseBlind } from "./blind";
 import { get } from "./get";
 import {
   type ArtifactRow,
@@ -18,23 +17,12 @@ import {
 } from "./rows";
 
 /**
- * The canonical submitted request; where it is not kept (any more) `request` is null and its hash stays. Of a blind job what
- * was asked of all competitors, and no hash: who knows what they vary could find theirs by it.
+ * The canonical submitted request; where it is not kept (any more) `request` is null and its hash stays. Of a blind job
+ * `blindRequest`.
  */
 export async function request(ctx: Ctx, jobId: string): Promise<Record<string, Json>> {
   const job = await findJob(ctx, jobId);
-  if (job.is_blind) {
-    const shared = await sharedRequestOf(job);
-    return {
-      jobId: job.id,
-      capabilityKey: job.capability_key,
-      idempotencyKey: job.comparison_id,
-      requestHash: null,
-      sha256: null,
-      contentState: "input" in shared ? "available" : "pruned",
-      request: "input" in shared ? shared : null,
-    };
-  }
+  if (job.is_blind) return blindRequest(job);
   const payloads = await payloadsOf(job);
   const snapshot = requestContentOf(job, payloads);
   return {
@@ -57,8 +45,7 @@ export async function result(ctx: Ctx, jobId: string): Promise<JobResult> {
     jobId: job.jobId,
     status: job.status,
     typedOutput: job.typedOutput,
-    // Its id says when it was written.
-    outputPayloadRef: row.is_blind ? null : (output?.id ?? null),
+    outputPayloadRef: output?.id ?? null,
     payloadState: output ? (output.content === null ? "pruned" : "available") : null,
     artifacts: job.artifacts,
     error: job.error,
@@ -91,7 +78,5 @@ export async function artifact(
   if (!found) fail("NotFound", "This job has no such artifact.");
   if (found.pruned_at || !(await artifactStore().stat(found.sha256)))
     fail("Gone", "The content of this artifact was removed at the end of its retention.");
-  return job.is_blind
-    ? { ...found, filename: entryFilename(await entryPlaceOf(job), found.media_type) }
-    : found;
+  return found;
 }

@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { ListReferences, Reference, ReferencePage } from "@/server/contract/references";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
-import { entryFilename } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
 import { idSchema } from "@/server/ids";
@@ -21,15 +20,12 @@ type Row = {
   label: string | null;
   variant_index: number | null;
   is_selected: boolean | null;
-  is_blind: boolean | null;
-  place: number | null;
-  submitted_at: Date | null;
 };
 
 /**
  * What a project has that a next generation may start from, newest first: files uploaded as inputs, and of each job
  * that succeeded the output that was selected or is its only one to choose; to a key, of jobs of its environment. Nothing
- * whose content is gone.
+ * whose content is gone, and nothing of a comparison before it is judged.
  */
 export async function references(ctx: Ctx, projectId: string, query: ListReferences): Promise<ReferencePage> {
   const project = await access.authorize(ctx, "jobs:read", { projectInPath: projectId });
@@ -39,14 +35,12 @@ export async function references(ctx: Ctx, projectId: string, query: ListReferen
   const { rows } = await pool.query<Row>({
     name: "references",
     text: `SELECT artifact.id, media_type, sha256, byte_length, filename, artifact.created_at,
-        made.job_id, made.capability_key, made.kind, made.label, made.variant_index, made.is_selected,
-        made.is_blind, made.place, made.submitted_at
+        made.job_id, made.capability_key, made.kind, made.label, made.variant_index, made.is_selected
       FROM artifact LEFT JOIN LATERAL (
         SELECT job.id AS job_id, job.capability_key, listed.kind, listed.label, listed.variant_index,
-          coalesce(job.selected_artifact_id = artifact.id, false) AS is_selected, job.is_blind, job.created_at AS submitted_at,
-          CASE WHEN job.is_blind THEN (SELECT position FROM comparison_entry entry WHERE entry.job_id = job.id) END AS place
+          coalesce(job.selected_artifact_id = artifact.id, false) AS is_selected
         FROM job_artifact listed JOIN job ON job.project_id = listed.project_id AND job.id = listed.job_id
-        WHERE listed.project_id = artifact.project_id AND listed.artifact_id = artifact.id AND job.status = 'succeeded'
+        WHERE listed.project_id = artifact.project_id AND listed.artifact_id = artifact.id AND job.status = 'succeeded' AND NOT job.is_blind
           AND ($6::text IS NULL OR job.environment = $6)
           AND (job.selected_artifact_id = artifact.id OR (
             job.selected_artifact_id IS NULL AND coalesce(job.requested_variants, 1) <= 1 AND (job.artifact_count = 1 OR (
@@ -86,14 +80,14 @@ function toReference(row: Row): Reference {
     kind: row.kind ?? "input",
     sha256: row.sha256,
     byteLength: row.byte_length,
-    filename: row.is_blind ? entryFilename(row.place, row.media_type) : row.filename,
-    label: row.is_blind ? null : row.label,
+    filename: row.filename,
+    label: row.label,
     jobId: row.job_id,
     capabilityKey: row.capability_key,
     variantIndex: row.variant_index,
     selected: row.is_selected ?? false,
     downloadPath:
       row.job_id === null ? `/v1/artifacts/${row.id}` : `/v1/jobs/${row.job_id}/artifacts/${row.id}`,
-    createdAt: ((row.is_blind && row.submitted_at) || row.created_at).toISOString(),
+    createdAt: row.created_at.toISOString(),
   };
 }

@@ -8,7 +8,7 @@ import { fail } from "@/server/errors";
 import { admitDurable } from "./admit";
 import { refuseBlind } from "./blind";
 import { isNewKeySafe } from "./hints";
-import { findWholeJob, requestContentOf } from "./rows";
+import { findWholeJob, type JobRow, type LastAttempt, requestContentOf } from "./rows";
 
 /**
  * A new job from what a job was asked, under a new key, where nothing ran and nothing was charged; else RetryNotSafe.
@@ -16,23 +16,7 @@ import { findWholeJob, requestContentOf } from "./rows";
  */
 export async function retry(ctx: Ctx, jobId: string, idempotencyHeader?: string): Promise<Job> {
   const { job, parts } = await findWholeJob(ctx, jobId, "capabilities:run");
-  refuseBlind(job, "Whether it is safe to run again");
-  if (job.operation !== "jobs") {
-    const invoke = `/v1/capabilities/${job.capability_key}/invoke`;
-    fail("USE_INVOKE", `A synchronous execution cannot be retried as a job. Send POST ${invoke} again.`, {
-      invoke,
-    });
-  }
-  if (!isNewKeySafe(job, parts.attempt)) {
-    fail(
-      "RetryNotSafe",
-      "It is not safe to run this job again: it has not ended, or the provider may have run it. Read the job first.",
-      {
-        status: job.status,
-        ...(job.error_code ? { errorCode: job.error_code } : {}),
-      },
-    );
-  }
+  requireRetryable(job, parts.attempt);
   const snapshot = requestContentOf(job, parts.payloads);
   if (typeof snapshot !== "object" || snapshot === null || Array.isArray(snapshot))
     fail(
@@ -46,4 +30,25 @@ export async function retry(ctx: Ctx, jobId: string, idempotencyHeader?: string)
     retryOf: job.id,
     ...(conversation ? { conversation: conversation as Conversation } : {}), // was one
   });
+}
+
+/** Throws where it is not safe to run this job again, or not a job that can be. */
+export function requireRetryable(job: JobRow, attempt: LastAttempt | null): void {
+  refuseBlind(job, "Whether it is safe to run again");
+  if (job.operation !== "jobs") {
+    const invoke = `/v1/capabilities/${job.capability_key}/invoke`;
+    fail("USE_INVOKE", `A synchronous execution cannot be retried as a job. Send POST ${invoke} again.`, {
+      invoke,
+    });
+  }
+  if (!isNewKeySafe(job, attempt)) {
+    fail(
+      "RetryNotSafe",
+      "It is not safe to run this job again: it has not ended, or the provider may have run it. Read the job first.",
+      {
+        status: job.status,
+        ...(job.error_code ? { errorCode: job.error_code } : {}),
+      },
+    );
+  }
 }

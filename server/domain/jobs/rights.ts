@@ -4,7 +4,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { requireFeature } from "@/server/domain/plans";
 import { Fault } from "@/server/errors";
 import { requireDecider } from "./approvals";
-import { isNewKeySafe } from "./hints";
+import { requireRetryable } from "./retry";
 import { attemptOf, findJob, type JobRow } from "./rows";
 import { sourcesOf } from "./transitions/moves";
 
@@ -19,9 +19,10 @@ export async function rights(ctx: Ctx, jobId: string): Promise<JobRights> {
         )
       : "",
     decisionRights(ctx, job),
-    job.operation === "jobs" && !job.is_blind && isNewKeySafe(job, await attemptOf(job))
-      ? refusalOf(() => access.authorize(ctx, "capabilities:run", { projectId: job.project_id }))
-      : "",
+    refusalOf(async () => {
+      requireRetryable(job, await attemptOf(job));
+      await access.project(ctx, job.project_id, "capabilities:run");
+    }),
   ]);
   return {
     cancel: cancel === null,

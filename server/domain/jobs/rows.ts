@@ -16,8 +16,7 @@ import type { Micros } from "@/server/money";
 import type { Tier } from "@/server/providers/define";
 import { statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
-import type { Veil } from "./blind";
-import { veilOf } from "./blind-request";
+import { sharedRequestOf } from "./blind";
 
 /** A job as the database has it. */
 export type JobRow = {
@@ -222,8 +221,8 @@ export type JobParts = {
   sealed: Pick<Receipt, "pricing"> | null;
   /** What a person found out of its charge. */
   resolution: { chargedMicros: Micros; resolvedAt: string } | null;
-  /** Of a blind job alone: without it, all is hidden that differs between competitors. */
-  veil?: Veil | undefined;
+  /** Of a blind job alone: what all competitors were asked alike. */
+  shared?: Record<string, Json>;
 };
 
 /**
@@ -316,7 +315,7 @@ export async function findWholeJob(
       artifacts: row.artifacts ?? [],
       sealed: row.sealed && JSON.parse(row.sealed),
       resolution: row.resolution,
-      ...(row.is_blind ? { veil: await veilOf(row) } : {}),
+      ...(row.is_blind ? { shared: await sharedRequestOf(row) } : {}),
     },
   };
 }

@@ -42,7 +42,7 @@ export type AdmittedTogether = {
 };
 
 /**
- * Admits the competitors of a comparison: all of them, blind, with their holds, or none. Their wakes leave once they are
+ * Admits the competitors of a comparison: all of them, with their holds, or none. Their wakes leave once they are
  * committed; a wake that is lost is sent by the sweeper as always. `attach` and the answer have them in `order`.
  */
 export async function submitTogether(
@@ -67,10 +67,7 @@ export async function submitTogether(
     order.map((place, position) => {
       const { admission } = prepared[place]!; // `order` holds the places of `requests`
       const hold_id = admission.hold_id && holdIds[position]!;
-      // Only some would be warned of: it is on their rows, and told when they are judged.
-      const events = admission.events.filter(({ type }) => type !== "job.budget_warning");
-      const own = { id: ids[position]!, payload_id: newId("payload"), hold_id };
-      return { ...admission, ...own, events, last_event: events.length };
+      return { ...admission, id: ids[position]!, payload_id: newId("payload"), hold_id };
     }),
   );
   const jobs = admissions.map((each, position) => ({

@@ -3,12 +3,13 @@ import {
   type JobApproval,
   type JobArtifactRef,
   type JobListItem,
+  type JobStatus,
   TERMINAL,
 } from "@/server/contract/jobs";
 import { publicUrl } from "@/server/env";
 import { microsToUsd } from "@/server/money";
 import type { Json } from "@/server/step";
-import { blindJob, blindListItem } from "./blind";
+import { blindApproval, blindJob, blindListItem } from "./blind";
 import { hintsOf, isNewKeySafe, toError } from "./hints";
 import { isObject, withPrompt } from "./prompt";
 import { keptSaid } from "./provider-said";
@@ -27,7 +28,7 @@ import {
 /** The wire's Job: hints are derived, never stored. Of a blind job, what may be shown. */
 export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
   const view = toWholeJob(job, parts, now);
-  return job.is_blind ? blindJob(job, view, parts.veil) : view;
+  return job.is_blind ? blindJob(job, view, parts.shared) : view;
 }
 
 function toWholeJob(job: JobRow, parts: JobParts, now: Date): Job {
@@ -96,39 +97,54 @@ function toWholeJob(job: JobRow, parts: JobParts, now: Date): Job {
   };
 }
 
+/** What is read of a job for a line of a list. */
+export const LISTED = {
+  id: true,
+  status: true,
+  capabilityKey: true,
+  createdAt: true,
+  completedAt: true,
+  artifactCount: true,
+  errorCode: true,
+  selectedArtifactId: true,
+  receiptId: true,
+  actualMicros: true,
+  comparisonId: true,
+  isBlind: true,
+} as const;
+
+type Listed = {
+  id: string;
+  status: string;
+  capabilityKey: string;
+  createdAt: Date;
+  completedAt: Date | null;
+  artifactCount: number;
+  errorCode: string | null;
+  selectedArtifactId: string | null;
+  receiptId: string | null;
+  actualMicros: bigint | null;
+  comparisonId: string | null;
+  isBlind: boolean;
+};
+
 /** A line of the history: never prompt text, snapshots or error messages. */
-export function toListItem(
-  row: Pick<
-    JobRow,
-    | "id"
-    | "status"
-    | "capability_key"
-    | "created_at"
-    | "completed_at"
-    | "artifact_count"
-    | "error_code"
-    | "selected_artifact_id"
-    | "receipt_id"
-    | "actual_micros"
-    | "comparison_id"
-    | "is_blind"
-  >,
-): JobListItem {
+export function toListItem(row: Listed): JobListItem {
   const item = {
     jobId: row.id,
-    status: row.status,
-    capabilityKey: row.capability_key,
-    capability: row.capability_key,
-    createdAt: row.created_at.toISOString(),
-    completedAt: row.completed_at?.toISOString() ?? null,
-    artifactCount: row.artifact_count,
-    errorCode: row.error_code,
-    selectedArtifactId: row.selected_artifact_id,
-    receiptId: row.receipt_id,
-    actualCost: row.actual_micros === null ? null : microsToUsd(row.actual_micros),
-    comparison: competesIn(row),
+    status: row.status as JobStatus, // a check constraint holds the column to the enum
+    capabilityKey: row.capabilityKey,
+    capability: row.capabilityKey,
+    createdAt: row.createdAt.toISOString(),
+    completedAt: row.completedAt?.toISOString() ?? null,
+    artifactCount: row.artifactCount,
+    errorCode: row.errorCode,
+    selectedArtifactId: row.selectedArtifactId,
+    receiptId: row.receiptId,
+    actualCost: row.actualMicros === null ? null : microsToUsd(Number(row.actualMicros)),
+    comparison: competesIn({ comparison_id: row.comparisonId, is_blind: row.isBlind }),
   };
-  return row.is_blind ? blindListItem(item) : item;
+  return row.isBlind ? blindListItem(item) : item;
 }
 
 const competesIn = ({ comparison_id, is_blind }: Pick<JobRow, "comparison_id" | "is_blind">) =>
@@ -179,7 +195,7 @@ export function toApproval(job: JobRow): JobApproval | null {
   const { approval } = job;
   if (job.status !== "awaiting_approval" || !approval) return null;
   const decide = `/v1/jobs/${job.id}`;
-  return {
+  const whole: JobApproval = {
     ...approval.shown,
     reason: approval.reason,
     message: MESSAGE_OF_WAIT[approval.reason],
@@ -199,6 +215,7 @@ export function toApproval(job: JobRow): JobApproval | null {
     approvePath: `${decide}/approve`,
     rejectPath: `${decide}/reject`,
   };
+  return job.is_blind ? blindApproval(job, whole) : whole;
 }
 
 const MESSAGE_OF_WAIT: Record<StoredApproval["reason"], string> = {

@@ -3,7 +3,6 @@ import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { namesOf } from "@/server/domain/organizations";
-import { blindApproval } from "./blind";
 import { decisionRights } from "./rights";
 import type { JobRow } from "./rows";
 import { toApproval } from "./view";
@@ -24,8 +23,7 @@ export async function listWaiting(
   const names = await namesOf(rows.map(({ principal_id }) => principal_id));
   const items = await Promise.all(
     rows.slice(0, MOST).map(async (job): Promise<WaitingJob[]> => {
-      const whole = toApproval(job);
-      const approval = job.is_blind ? blindApproval(job, whole) : whole;
+      const approval = toApproval(job);
       if (!approval) return [];
       return [
         {

@@ -8,7 +8,7 @@ import type { Ctx, Scope } from "@/server/domain/ctx";
 import { fail, ValidationFault } from "@/server/errors";
 import { idSchema } from "@/server/ids";
 import { dispatchDue } from "./dispatch";
-import { DELIVERY, type DeliveryRow, toDelivery, visibleEndpoints } from "./rows";
+import { type DeliveryRow, toDelivery, visibleEndpoints } from "./rows";
 
 /** Deliveries to the endpoints the caller may see, newest first. Lines never carry what was sent. */
 export async function deliveries(ctx: Ctx, query: ListDeliveries): Promise<DeliveryPage> {
@@ -17,7 +17,7 @@ export async function deliveries(ctx: Ctx, query: ListDeliveries): Promise<Deliv
     ? await access.authorize(ctx, "jobs:read", { projectId: query.projectId })
     : null;
   const { rows } = await pool.query<DeliveryRow>(
-    `SELECT ${DELIVERY} FROM delivery JOIN delivery_endpoint endpoint ON endpoint.id = delivery.endpoint_id
+    `SELECT delivery.* FROM delivery JOIN delivery_endpoint endpoint ON endpoint.id = delivery.endpoint_id
      WHERE ${visible.condition}
        AND ($4::text IS NULL OR delivery.project_id = $4) AND ($5::text IS NULL OR delivery.endpoint_id = $5)
        AND ($6::text IS NULL OR delivery.job_id = $6) AND ($7::text IS NULL OR delivery.state = $7::text)
@@ -70,7 +70,7 @@ export async function delivery(ctx: Ctx, deliveryId: string): Promise<DeliveryDe
     body: openContent({ ...row, content: row.body }),
     tries: rows.map((made) => ({
       number: made.number,
-      startedAt: (row.blind_since ?? made.started_at).toISOString(),
+      startedAt: made.started_at.toISOString(),
       durationMs: made.duration_ms,
       httpStatus: made.http_status,
       error: made.error,
@@ -106,7 +106,7 @@ export async function replay(ctx: Ctx, deliveryId: string): Promise<Delivery> {
 async function findDelivery(ctx: Ctx, deliveryId: string, right: Scope) {
   const visible = visibleEndpoints(ctx, right, 2);
   const { rows } = await pool.query<DeliveryRow & { endpoint_enabled: boolean; organization_id: string }>(
-    `SELECT ${DELIVERY}, endpoint.enabled AS endpoint_enabled, endpoint.organization_id AS organization_id
+    `SELECT delivery.*, endpoint.enabled AS endpoint_enabled, endpoint.organization_id AS organization_id
      FROM delivery JOIN delivery_endpoint endpoint ON endpoint.id = delivery.endpoint_id
      WHERE delivery.id = $1 AND ${visible.condition}`,
     [deliveryId, ...visible.values],

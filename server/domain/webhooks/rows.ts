@@ -35,12 +35,7 @@ export type DeliveryRow = {
   last_error: string | null;
   created_at: Date;
   completed_at: Date | null;
-  /** Of a job in a comparison that nobody has judged: its admission, the one moment that is told. */
-  blind_since: Date | null;
 };
-
-/** What is read of a delivery, with the job it tells of. */
-export const DELIVERY = `delivery.*, (SELECT job.created_at FROM job WHERE job.id = delivery.job_id AND job.is_blind) AS blind_since`;
 
 /**
  * Which endpoints the caller may see, as a condition on `endpoint` with three parameters from `first` on. A key never
@@ -89,9 +84,8 @@ export function toEndpoint(row: EndpointRow): DeliveryEndpoint {
   };
 }
 
-/** The delivery without its body; of a blind job without the times of its way. */
+/** The delivery without its body. */
 export function toDelivery(row: DeliveryRow): Delivery {
-  const { blind_since: since } = row;
   return {
     deliveryId: row.id,
     endpointId: row.endpoint_id,
@@ -101,10 +95,10 @@ export function toDelivery(row: DeliveryRow): Delivery {
     type: row.type,
     state: row.state,
     attempts: row.attempts,
-    nextAttemptAt: since ? null : (row.next_attempt_at?.toISOString() ?? null),
+    nextAttemptAt: row.next_attempt_at?.toISOString() ?? null,
     lastStatus: row.last_status,
     lastError: row.last_error,
-    createdAt: (since ?? row.created_at).toISOString(),
-    completedAt: since ? null : (row.completed_at?.toISOString() ?? null),
+    createdAt: row.created_at.toISOString(),
+    completedAt: row.completed_at?.toISOString() ?? null,
   };
 }

@@ -307,8 +307,6 @@ export async function insertTogether(
   comparisonId: string,
   items: Admission[],
 ): Promise<void> {
-  // Warnings of budgets stay on the rows: as events they would tell the dearer from the cheaper.
-  await client.query("SET LOCAL capstan.warn_quietly = 'on'");
   const { rows } = await client
     .query<{ id: string }>(admission(items))
     .catch(refuseWork)

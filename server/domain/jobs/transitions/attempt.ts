@@ -141,8 +141,7 @@ export async function keepHandle({
 }: Waiting & { handle: Json; progress?: ReportedProgress | null; now: Date }): Promise<boolean> {
   const { rowCount } = await pool.query(
     `WITH held AS (
-       -- How far a blind job is would tell by whom: only some vendors say it.
-       SELECT id, $6::jsonb IS NOT NULL AND NOT is_blind AND $6 IS DISTINCT FROM progress - 'updatedAt' AS has_news FROM job
+       SELECT id, $6::jsonb IS NOT NULL AND $6 IS DISTINCT FROM progress - 'updatedAt' AS has_news FROM job
        WHERE id = $1 AND fence = $2 AND status IN ('running', 'canceling') FOR NO KEY UPDATE
      ), mine AS (
        UPDATE job SET lease_until = greatest(lease_until, $4), last_event = last_event + CASE WHEN has_news THEN 1 ELSE 0 END,
