@@ -34,7 +34,7 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
     trpc.comparisons.judge.mutationOptions({
       meta: { isShownInPlace: true },
       onSuccess: () => toast.success("Judgement saved. Models revealed."),
-      // The jobs of the entries are no longer blind.
+      // The jobs of the entries now show who did them.
       onSettled: () =>
         Promise.all([
           queryClient.invalidateQueries({ queryKey: trpc.comparisons.pathKey() }),

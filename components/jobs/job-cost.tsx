@@ -6,7 +6,6 @@ import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import type { Job } from "@/server/contract/jobs";
 import type { ExecutionCost } from "@/server/contract/usage";
-import { HiddenCard, isBlind } from "./blind";
 import { formatUsd } from "./format-usd";
 
 const PAID_BY: Record<ExecutionCost["paidBy"], string> = {
@@ -20,12 +19,10 @@ const PAID_BY: Record<ExecutionCost["paidBy"], string> = {
 export function JobCost({ job }: { job: Job }) {
   const trpc = useTRPC();
   const { data: cost } = useQuery({
-    enabled: !isBlind(job),
     // A new status needs a new query.
     ...trpc.usage.cost.queryOptions({ job_id: job.jobId, status: job.status }),
     placeholderData: keepPreviousData,
   });
-  if (isBlind(job)) return <HiddenCard job={job} title="Cost" id="cost-title" what="The cost is" />;
   if (!cost) return null;
   return (
     <Card aria-labelledby="cost-title">

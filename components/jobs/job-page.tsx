@@ -14,7 +14,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { type Job, type JobRights, TERMINAL } from "@/server/contract/jobs";
 import { ApprovalNotice } from "./approval";
 import { ArtifactGallery } from "./artifact-gallery";
-import { BlindNotice, ComparisonLink, Hidden, isBlind } from "./blind";
+import { BlindNotice, ComparisonLink, isBlind } from "./blind";
 import { Metadata, Tags } from "./caller-facts";
 import { CancelJob } from "./cancel-job";
 import { formatUsd } from "./format-usd";
@@ -48,8 +48,8 @@ export function JobPage({ jobId, projectId }: { jobId: string; projectId: string
           <ReceiptCard job={job} />
         </div>
         <div className="grid min-w-0 grid-cols-1 gap-5">
-          <JobTimeline job={job} />
-          <JobCost job={job} />
+          <JobTimeline job={job} isTimed={!isBlind(job)} />
+          {!isBlind(job) && <JobCost job={job} />}
           <JobDetails job={job} />
         </div>
       </div>
@@ -88,30 +88,32 @@ function JobHeader({
         <Figure name="Created">
           <Moment at={job.createdAt} />
         </Figure>
-        <Figure name="Queue time">
-          {isBlind(job) ? <Hidden /> : <Span from={job.createdAt} to={job.startedAt ?? job.completedAt} />}
-        </Figure>
-        <Figure name="Run time">
-          <Ran job={job} />
-        </Figure>
-        <Figure name="Provider estimate">
-          {isBlind(job) ? <Hidden /> : job.estimatedCost === null ? <None /> : formatUsd(job.estimatedCost)}
-        </Figure>
-        <Figure name="Provider cost">
-          <ProviderCost job={job} />
-        </Figure>
+        {!isBlind(job) && (
+          <>
+            <Figure name="Queue time">
+              <Span from={job.createdAt} to={job.startedAt ?? job.completedAt} />
+            </Figure>
+            <Figure name="Run time">
+              <Ran job={job} />
+            </Figure>
+            <Figure name="Provider estimate">
+              {job.estimatedCost === null ? <None /> : formatUsd(job.estimatedCost)}
+            </Figure>
+            <Figure name="Provider cost">
+              <ProviderCost job={job} />
+            </Figure>
+          </>
+        )}
       </Figures>
     </header>
   );
 }
 
 function Ran({ job }: { job: Job }) {
-  if (isBlind(job)) return <Hidden />;
   return job.startedAt ? <Span from={job.startedAt} to={job.completedAt} /> : <None />;
 }
 
 function ProviderCost({ job }: { job: Job }) {
-  if (isBlind(job)) return <Hidden />;
   if (job.actualCost !== null) return formatUsd(job.actualCost);
   return TERMINAL.includes(job.status) ? <span className="text-muted">Unknown</span> : <None />;
 }

@@ -22,7 +22,6 @@ import { Moment } from "@/components/time/moment";
 import { Card, CardHeader } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import type { Job, JobEvent } from "@/server/contract/jobs";
-import { isBlind } from "./blind";
 import { isComplete, useJobEvents } from "./job-events";
 
 const LOOKS: Record<string, { title: string; icon: LucideIcon; tone?: string }> = {
@@ -46,8 +45,8 @@ const LOOKS: Record<string, { title: string; icon: LucideIcon; tone?: string }> 
   "job.receipt_sealed": { title: "Receipt sealed", icon: ReceiptText, tone: "text-good" },
 };
 
-/** A job's events in order, updated live. */
-export function JobTimeline({ job }: { job: Job }) {
+/** A job's events in order, updated live; with their times if `isTimed`. */
+export function JobTimeline({ job, isTimed }: { job: Job; isTimed: boolean }) {
   const events = useJobEvents(job);
   const isLive = !isComplete(job, events);
   const isLost = useConnectionLost();
@@ -78,9 +77,9 @@ export function JobTimeline({ job }: { job: Job }) {
               key={event.id}
               event={event}
               sincePrevious={
-                isBlind(job) ? null : msBetween(events[index - 1]?.createdAt ?? null, event.createdAt)
+                isTimed ? msBetween(events[index - 1]?.createdAt ?? null, event.createdAt) : null
               }
-              isTimed={!isBlind(job)}
+              isTimed={isTimed}
               isLast={index === events.length - 1}
             />
           ))}

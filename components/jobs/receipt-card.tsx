@@ -16,11 +16,10 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import { spaced, words } from "@/components/ui/wording";
 import { VerifyHere } from "@/components/verify/verify-here";
-import { type Job, TERMINAL } from "@/server/contract/jobs";
+import type { Job } from "@/server/contract/jobs";
 import { type Receipt, ReceiptAdapter } from "@/server/contract/receipts";
 import { verifyDocument } from "@/server/verify";
 import { AdapterFacts } from "./adapter-facts";
-import { HiddenCard, isBlind } from "./blind";
 
 /** The receipt fields that the readable form shows. Fields that an older receipt lacks are not shown. */
 const Readable = z.looseObject({
@@ -74,13 +73,9 @@ export function ReceiptCard({ job }: { job: Job }) {
   const receipt = useQuery(
     trpc.jobs.receipt.queryOptions(
       { job_id: job.jobId },
-      { enabled: job.receiptId !== null && !isBlind(job), staleTime: Infinity },
+      { enabled: job.receiptId !== null, staleTime: Infinity },
     ),
   );
-  if (isBlind(job))
-    return TERMINAL.includes(job.status) ? (
-      <HiddenCard job={job} title="Receipt" id="receipt-title" what="The receipt is" />
-    ) : null;
   if (job.receiptId === null) return null;
   return (
     <Tabs defaultValue="readable">

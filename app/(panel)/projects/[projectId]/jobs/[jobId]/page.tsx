@@ -1,7 +1,6 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
-import { isBlind } from "@/components/jobs/blind";
 import { eventsKey } from "@/components/jobs/events-key";
 import { JobPage } from "@/components/jobs/job-page";
 import { requirePerson } from "@/server/auth/session";
@@ -21,11 +20,8 @@ export default async function Page({ params }: Props) {
     if (job.projectId !== projectId) notFound();
     const [{ events }] = await Promise.all([
       queryClient.fetchQuery(trpc.jobs.events.queryOptions({ job_id: jobId, limit: 200 })),
-      !isBlind(job) &&
-        queryClient.fetchQuery(trpc.usage.cost.queryOptions({ job_id: jobId, status: job.status })),
-      !isBlind(job) &&
-        job.receiptId &&
-        queryClient.fetchQuery(trpc.jobs.receipt.queryOptions({ job_id: jobId })),
+      queryClient.fetchQuery(trpc.usage.cost.queryOptions({ job_id: jobId, status: job.status })),
+      job.receiptId && queryClient.fetchQuery(trpc.jobs.receipt.queryOptions({ job_id: jobId })),
     ]);
     queryClient.setQueryData(eventsKey(jobId), events);
   });
