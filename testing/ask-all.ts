@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Endpoint } from "@/server/api/endpoint";
 import { pool } from "@/server/db";
 import * as jobs from "@/server/domain/jobs";
+import { SHOWN_OF_EVENTS } from "@/server/domain/jobs/blind";
 import * as webhooks from "@/server/domain/webhooks";
 import { endpoints } from "@/server/operations";
 import { appRouter } from "@/server/trpc";
@@ -18,11 +19,27 @@ const PLAIN: Record<string, Value> = {
   days: 30,
   status: "succeeded",
   isTest: true,
+  environment: "development",
+  view: "full",
+  baseModelFamily: "none",
+  external_subject: "none",
+  accountClass: "individual",
+  tag: ["none"],
   capabilities: ["text.general.fast.v1"],
   // A key finds no more than the id of its job.
   operation: "jobs",
   idempotency_key: "a key of one's own",
 };
+/** Filters that a competitor could be found by: each is asked for with every one of these. */
+const SOUGHT: Record<string, Value[]> = {
+  provider: ["sandbox", "openai-compatible"],
+  model: ["sandbox-1", "sandbox-2", "quillfeather"],
+  q: ["sandbox", "quillfeather"],
+  type: Object.keys(SHOWN_OF_EVENTS),
+  action: ["job", "comparison"],
+};
+/** They name an entry or a place in a list, and so tell nothing apart. */
+const NAMES_ONE = ["cursor", "jobId", "subject"];
 const MOST_DAYS = 92;
 const dayFrom = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
@@ -30,8 +47,59 @@ const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.to
 function valuesOf(world: World, name: string): Value[] | undefined {
   if (name === "from") return [dayFrom(-MOST_DAYS + 3)];
   if (name === "to") return [dayFrom(1)];
-  const found = world.pool[snake(name)] ?? (name in PLAIN ? [PLAIN[name]!] : undefined);
-  return found;
+  if (name === "actor") return world.pool.principal_id;
+  if (name === "subject") return world.pool.job_id;
+  return world.pool[snake(name)] ?? SOUGHT[name] ?? (name in PLAIN ? [PLAIN[name]!] : undefined);
+}
+
+/** What an optional field is asked with: each of the values that its schema lists, else what is known by its name. */
+function optionsOf(world: World, name: string, schema: z.ZodType): Value[] {
+  const { enum: listed, type, const: only } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  if (listed) return listed as Value[]; // fields of a query are words, numbers and booleans
+  if (only !== undefined) return [only as Value]; // likewise
+  if (type === "boolean") return [true, false];
+  return (
+    valuesOf(world, name) ??
+    (() => {
+      throw new Error(`nothing stands for ${name}: this test does not know this filter yet`);
+    })()
+  );
+}
+
+type Fields = Record<string, Value>;
+/** What each optional field of a list adds to its plain question, one field at a time. */
+function* filtersOf(world: World, fields: [string, z.ZodType][]): Generator<Fields> {
+  const names = fields.map(([name]) => name);
+  const most = names.includes("limit") ? { limit: 100 } : {};
+  yield most;
+  for (const [name, schema] of fields) {
+    if (name === "limit") yield { limit: 1 };
+    else if (name !== "cursor")
+      for (const value of optionsOf(world, name, schema).slice(0, MOST_VALUES))
+        yield { ...most, [name]: value };
+  }
+}
+const MOST_VALUES = 20;
+/** With so many choices of what is required optional fields are asked. */
+const MOST_FILTERED = 3;
+
+/** Entries that lists show alike, of one comparison: no filter may tell one of them from another. */
+async function alikeIn({ comparisonIds }: World): Promise<string[][]> {
+  const { rows } = await pool.query<{ ids: string[] }>(
+    `SELECT array_agg(id) AS ids FROM job WHERE comparison_id = ANY($1)
+     GROUP BY comparison_id, status, artifact_count, error_code, selected_artifact_id IS NULL HAVING count(*) > 1`,
+    [comparisonIds],
+  );
+  return rows.map(({ ids }) => ids);
+}
+
+/** What a filter lists some of, and not others that look the same. */
+function splitBy(alike: string[][], whole: string, filtered: string): string[] {
+  return alike.flatMap((ids) => {
+    const shown = ids.filter((id) => whole.includes(id));
+    const found = shown.filter((id) => filtered.includes(id));
+    return found.length === 0 || found.length === shown.length ? [] : found;
+  });
 }
 
 /** Every choice of values for these names. */
@@ -95,22 +163,23 @@ const CONCERNS_NO_ENTRY = [
   /^(POST|DELETE) \/v1\/(stripe|payments|webhooks|test-checkout|panel|auth|policy)/,
 ];
 
-/** What was answered, by what was asked. */
-export type Told = Map<string, string[]>;
+/** What was answered, by what was asked; and the filters that told entries apart which look the same. */
+export type Told = Map<string, string[]> & { split?: string[] };
 const textOf = ({ status, headers, text }: Answer) => `${status}\n${JSON.stringify(headers)}\n${text}`;
 const isAsked = ({ auth }: Endpoint) =>
   auth.some((kind) => kind === "service_principal" || kind === "human_session");
 
-async function askAll(world: World, endpoint: Endpoint, told: Told) {
+async function askAll(world: World, endpoint: Endpoint, told: Told, alike: string[][], split: string[]) {
   const { method, path } = endpoint;
   const name = `${method} ${path}`;
   if (method !== "GET" && !(name in BODIES)) {
     if (CONCERNS_NO_ENTRY.some((pattern) => pattern.test(name))) return;
     throw new Error(`${name} changes something, and this test does not know what to send`);
   }
-  const required = Object.entries(endpoint.query?.shape ?? {}).flatMap(([field, schema]) =>
-    (schema as z.ZodType).safeParse(undefined).success ? [] : [field],
-  );
+  const fields = Object.entries(endpoint.query?.shape ?? {}) as [string, z.ZodType][]; // of a query, all are
+  const isOptional = ([, schema]: [string, z.ZodType]) => schema.safeParse(undefined).success;
+  const required = fields.filter((field) => !isOptional(field)).map(([field]) => field);
+  const optional = fields.filter(isOptional);
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, param]) => param!);
   const body = BODIES[name] === "receipts" ? { label: "x", receiptIds: world.pool.receipt_id } : BODIES[name];
   const answers = told.get(name) ?? [];
@@ -120,20 +189,27 @@ async function askAll(world: World, endpoint: Endpoint, told: Told) {
     ...(endpoint.auth.includes("service_principal") ? [{ key: tenant.key }, { key: tenant.unboundKey }] : []),
     ...(endpoint.auth.includes("human_session") ? [{ headers: world.owner }] : []),
   ];
-  for (const chosen of choices(world, [...params, ...required])) {
+  for (const [place, chosen] of choices(world, [...params, ...required]).entries()) {
     const target = params.reduce((made, param) => made.replace(`{${param}}`, String(chosen[param])), path);
-    const query = new URLSearchParams(
-      required.map((field): [string, string] => [field, String(chosen[field])]),
-    );
-    // Lists are asked for the project, and as they are.
-    const filters =
-      endpoint.query && "projectId" in endpoint.query.shape ? ["", `projectId=${tenant.projectId}`] : [""];
+    const asRequired = Object.fromEntries(required.map((field) => [field, chosen[field]!]));
+    // What changes something is asked once.
+    const filters = method === "GET" && place < MOST_FILTERED ? filtersOf(world, optional) : [{}];
+    const plain = new Map<object, string>();
     for (const filter of filters) {
-      const full = `${target}?${[query.toString(), filter].filter(Boolean).join("&")}`;
+      const query = new URLSearchParams(
+        Object.entries({ ...asRequired, ...filter }).flatMap(([field, value]) =>
+          [value].flat().map((each): [string, string] => [field, String(each)]),
+        ),
+      );
+      const full = `${target}?${query}`;
       for (const caller of callers) {
         const answer = await call(method, full, body === undefined ? caller : { ...caller, body });
         expect(answer.status, `${name}: ${answer.text}`).toBeLessThan(500);
         answers.push(textOf(answer));
+        const whole = plain.get(caller) ?? answer.text;
+        plain.set(caller, whole);
+        if (!NAMES_ONE.some((one) => one in filter) && filter.limit !== 1)
+          for (const id of splitBy(alike, whole, answer.text)) split.push(`${name}?${query}: ${id}`);
         if (method === "GET" && /\{artifact_id\}/.test(path))
           answers.push(textOf(await call("HEAD", full, caller)));
         if (
@@ -154,7 +230,7 @@ async function askAll(world: World, endpoint: Endpoint, told: Told) {
 }
 
 /** Every question of the panel, with every choice of what it requires. */
-async function askPanel(world: World, told: Told) {
+async function askPanel(world: World, told: Told, alike: string[][], split: string[]) {
   const procedures = appRouter._def.procedures as unknown as Record<
     string,
     { _def: { type: string; inputs: z.ZodType[] } } & ((...given: unknown[]) => unknown)
@@ -167,6 +243,7 @@ async function askPanel(world: World, told: Told) {
     const required = fields.flatMap(([field, schema]) =>
       schema.safeParse(undefined).success ? [] : [field],
     );
+    const optional = fields.filter(([, schema]) => schema.safeParse(undefined).success);
     const ask = path
       .split(".")
       .reduce((at: unknown, part) => (at as Record<string, unknown>)[part], world.caller) as (
@@ -174,8 +251,14 @@ async function askPanel(world: World, told: Told) {
     ) => Promise<unknown>;
     const answers: string[] = [];
     told.set(`panel ${path}`, answers);
-    for (const chosen of choices(world, required)) {
-      const answer = await ask(required.length > 0 || fields.length > 0 ? chosen : undefined).catch(
+    const asked = choices(world, required).flatMap((chosen, place) =>
+      (place < MOST_FILTERED ? [...filtersOf(world, optional)] : [{}]).map(
+        (filter): Fields => ({ ...chosen, ...filter }),
+      ),
+    );
+    let whole: string | undefined;
+    for (const chosen of asked) {
+      const answer = await ask(fields.length > 0 ? chosen : undefined).catch(
         ({
           code,
           message,
@@ -191,7 +274,14 @@ async function askPanel(world: World, told: Told) {
           details: cause?.details,
         }),
       );
-      answers.push(JSON.stringify(answer));
+      const text = JSON.stringify(answer) ?? "";
+      answers.push(text);
+      if (required.every((field) => chosen[field] === asked[0]![field])) {
+        whole ??= text;
+        if (!NAMES_ONE.some((one) => one in chosen) && chosen.limit !== 1)
+          for (const id of splitBy(alike, whole, text))
+            split.push(`${path} ${JSON.stringify(chosen)}: ${id}`);
+      }
     }
   }
 }
@@ -209,10 +299,12 @@ export async function walk(world: World): Promise<Told> {
     "webhooks",
     world.receiver.received.splice(0).map(({ body, headers }) => `${JSON.stringify(headers)}\n${body}`),
   );
-  await askPanel(world, told);
+  const alike = await alikeIn(world);
+  const split: string[] = [];
+  await askPanel(world, told, alike, split);
   const order = Object.keys(BODIES);
   const place = ({ method, path }: Endpoint) => order.indexOf(`${method} ${path}`);
   for (const endpoint of endpoints.filter(isAsked).toSorted((a, b) => place(a) - place(b)))
-    await askAll(world, endpoint, told);
-  return told;
+    await askAll(world, endpoint, told, alike, split);
+  return Object.assign(told, { split });
 }

@@ -7,7 +7,8 @@ import { compareAll, makeWorld, type World } from "@/testing/blind-world";
 import { setSettings } from "@/testing/settings";
 
 /*
- * Before judgement, nothing its creator can reach says who made an entry, for how much, or when. Everything is asked twice:
+ * Before judgement, the product's pages do not say who made an entry, for how much, or when. Everything is asked twice, with each
+ * optional filter in turn:
  * by the creator of comparisons, and by a twin who has the same accounts and has compared nothing. What the first is told
  * more often than the second (a name, a figure or a moment of an entry) is a leak; so the catalog may name its models.
  */
@@ -20,8 +21,10 @@ const NAMES = [
   "openai-compatible",
   'sandbox[-/]|"sandbox"',
   "vermilion",
-  "image-1",
 ];
+/** They are exact at any moment, with one line for a comparison: there neither names nor entries are shown. */
+const BOOKS =
+  /^\w+ \/v1\/(billing|connections|delivery-endpoints|deliveries|projects\/\{project_id\}\/budget)|^panel (usage\.(?!cost)|budgets|billing|webhooks|connections)/;
 
 let vendor: Vendor;
 const before = { ...env };
@@ -107,6 +110,7 @@ async function needlesOf({ comparisonIds }: World): Promise<Needle[]> {
   for (const sum of sums.values()) figures.delete(sum);
   const whole = (text: string) => new RegExp(`(?<![\\w.])${text.replace(/[.+]/g, "\\$&")}(?![\\w.])`, "g");
   return [
+    ...rows.map(({ id }) => ({ what: `entry ${id}`, pattern: new RegExp(id, "g") })),
     ...NAMES.map((name) => ({ what: `name ${name}`, pattern: new RegExp(name, "g") })),
     ...[...figures].flatMap((micros) => [
       ...(micros >= 1_000 ? [{ what: `figure ${micros}`, pattern: whole(String(micros)) }] : []),
@@ -127,6 +131,8 @@ function leaks(told: Told, twin: Told, needles: Needle[]): string[] {
   const found: string[] = [];
   for (const [name, texts] of told)
     for (const { what, pattern } of needles) {
+      if (BOOKS.test(name) ? /^(figure|moment)/.test(what) : /^entry/.test(what)) continue;
+      if (/deliver/.test(name) && /^entry/.test(what)) continue;
       const [here, there] = [countIn(texts, pattern), countIn(twin.get(name), pattern)];
       if (here > there) found.push(`${name}: ${what}, ${here - there} times`);
     }
@@ -143,13 +149,14 @@ test("before judgement no answer, event, header, webhook or question of the pane
   expect(told.size).toBeGreaterThan(80);
   const missed = leaks(told, twinTold, needles);
   expect(missed).toEqual([]);
+  expect(told.split).toEqual([]);
 
   // The control: judged, the same questions are answered with all of it.
   for (const id of world.comparisonIds)
     await pool.query("UPDATE job SET is_blind = false WHERE comparison_id = $1", [id]);
   const revealed = leaks(await walk(world), twinTold, needles);
   const seen = new Set(revealed.map((line) => line.split(": ")[1]?.split(" ")[0]));
-  expect(seen).toEqual(new Set(["name", "figure", "moment"]));
+  expect(seen).toEqual(new Set(["entry", "name", "figure", "moment"]));
   for (const name of NAMES)
     expect(
       revealed.some((line) => line.includes(`name ${name}`)),
