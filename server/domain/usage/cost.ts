@@ -29,7 +29,7 @@ export async function cost(ctx: Ctx, executionId: string): Promise<ExecutionCost
   const { rows } = await pool.query<CostRow>({
     name: "cost-of",
     text: `SELECT execution.status, execution.billing_mode, estimated_micros, actual_micros, hold.state AS hold_state,
-       hold.amount_micros, hold.settled_micros, hold.funding, hold.resolved_by, is_test, line_id, (${FEE})::bigint AS fee_micros
+       hold.amount_micros, hold.settled_micros, hold.funding, hold.resolved_by, execution.is_test, line_id, (${FEE})::bigint AS fee_micros
      FROM execution LEFT JOIN hold ON hold.execution_id = execution.id WHERE execution.id = $1
        AND ($2::text[] IS NULL OR execution.organization_id = ANY($2)) AND ($3::text IS NULL OR execution.project_id = $3)
        AND ($4::text IS NULL OR execution.environment = $4)`,

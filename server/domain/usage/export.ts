@@ -105,7 +105,7 @@ async function page(
     text: `SELECT execution.id, line_id, execution.project_id, environment, product_id, execution.principal_id, capability_key, provider,
        model, mode, status, execution.billing_mode, external_ref, tags, pricing_version, execution.created_at, completed_at,
        actual_micros, receipt_id, hold.state AS hold_state, hold.settled_micros, hold.funding, hold.resolved_by,
-       hold.resolved_at, (${FEE})::bigint AS fee_micros, is_test, used.*
+       hold.resolved_at, (${FEE})::bigint AS fee_micros, execution.is_test, used.*
      FROM execution
      LEFT JOIN hold ON hold.execution_id = execution.id
      ${USED}
