@@ -13,7 +13,6 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { EndOfList, Pagination } from "@/components/ui/pagination";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import { type JobListItem, TERMINAL } from "@/server/contract/jobs";
-import { isBlind } from "./blind";
 import { FirstJob } from "./first-job";
 import { formatUsd } from "./format-usd";
 import { JobStatusBadge } from "./job-status";
@@ -175,13 +174,11 @@ function JobOutcome({ job }: { job: JobListItem }) {
 
 /** The provider cost. Unknown is not zero. */
 function Cost({ job }: { job: JobListItem }) {
-  if (isBlind(job)) return "Hidden until judged";
   if (job.actualCost !== null) return formatUsd(job.actualCost);
-  return isUnderWay(job) ? null : "Unknown cost";
+  return job.receiptId === null ? null : "Unknown cost";
 }
 
 function Took({ job }: { job: JobListItem }) {
-  if (isBlind(job)) return null;
   const ms = msBetween(job.createdAt, job.completedAt);
   if (ms !== null) return formatDuration(ms);
   return isUnderWay(job) ? <Elapsed since={job.createdAt} /> : null;

@@ -1,6 +1,7 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import Link from "next/link";
+import { comparisonHref } from "@/components/comparisons/list-state";
 import { BackLink } from "@/components/shell/back-link";
 import { formatDuration, msBetween } from "@/components/time/format";
 import { Elapsed, Moment } from "@/components/time/moment";
@@ -14,7 +15,6 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { type Job, type JobRights, TERMINAL } from "@/server/contract/jobs";
 import { ApprovalNotice } from "./approval";
 import { ArtifactGallery } from "./artifact-gallery";
-import { BlindNotice, ComparisonLink, isBlind } from "./blind";
 import { Metadata, Tags } from "./caller-facts";
 import { CancelJob } from "./cancel-job";
 import { formatUsd } from "./format-usd";
@@ -221,5 +221,33 @@ function JobDetails({ job }: { job: Job }) {
         <Metadata metadata={job.metadata} />
       </CardBody>
     </Card>
+  );
+}
+
+/** Whether this job's model, cost and duration are hidden: they are until its comparison is judged. */
+const isBlind = ({ comparison }: Pick<Job, "comparison">) => comparison?.isJudged === false;
+
+/** States on a blind job's page what is hidden, and links to its comparison. */
+function BlindNotice({ job }: { job: Job }) {
+  if (!job.comparison || !isBlind(job)) return null;
+  return (
+    <Notice tone="busy" title="Blind comparison entry">
+      <p>
+        The model, cost, duration and receipt are hidden until the comparison is judged.{" "}
+        <ComparisonLink job={job}>Open comparison</ComparisonLink>
+      </p>
+    </Notice>
+  );
+}
+
+function ComparisonLink({ job, children }: { job: Job; children: string }) {
+  if (!job.comparison) return null;
+  return (
+    <Link
+      href={comparisonHref(job.projectId, job.comparison.comparisonId)}
+      className="text-link underline underline-offset-2"
+    >
+      {children}
+    </Link>
   );
 }

@@ -42,7 +42,7 @@ function withoutContent({ competitor, ...entry }: ComparisonEntry): ComparisonEn
 
 async function read(ctx: Ctx, comparisonId: string, right: Scope) {
   const row = await findComparison(ctx, comparisonId, right);
-  // Read through the jobs' own view, which hides what betrays a competitor as long as it is blind.
+  // Read through the jobs' own view, which leaves out what betrays a competitor before the judgement.
   const entryJobs = await Promise.all(row.entries.map(({ job_id }) => jobs.get(ctx, job_id, right)));
   const isContentPrivate = entryJobs.some(({ dataClassification }) => isPrivate(dataClassification));
   return { comparison: toComparison(row, entryJobs, ctx.now()), isContentPrivate };

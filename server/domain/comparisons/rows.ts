@@ -100,7 +100,7 @@ export function toComparison(row: ComparisonRow, jobs: Job[], now: Date): Compar
   };
 }
 
-/** Of an entry that nobody has judged yet nothing but what its blind job shows. */
+/** Before the judgement an entry is what its job shows. */
 function toEntry({ decision }: ComparisonRow, entry: EntryRow, job: Job): ComparisonEntry {
   const { artifacts, typedOutput, error } = job;
   const shown = { entryId: entry.entry_id, jobId: job.jobId, status: job.status };

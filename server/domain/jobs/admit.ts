@@ -10,7 +10,7 @@ import type { Json } from "@/server/step";
 import { get } from "./get";
 import { keepSources, type Prepared, prepare } from "./prepare";
 import { joinEarlier, watchWaiter } from "./repeats";
-import { type JobRow, type PayloadRow, payloadsOf, requestContentOf } from "./rows";
+import { type JobRow, NOT_COMPETING, type PayloadRow, payloadsOf, requestContentOf } from "./rows";
 import {
   type Beside,
   type Kind,
@@ -184,8 +184,7 @@ export function toRow(admission: Admission): JobRow {
     error_code: null,
     error: null,
     receipt_id: null,
-    comparison_id: null,
-    is_blind: false,
+    ...NOT_COMPETING,
     metadata: admission.metadata as JobRow["metadata"], // an object by its schema
     maturity: admission.maturity as JobRow["maturity"], // likewise
     warnings: admission.warnings as JobRow["warnings"], // written from this very type

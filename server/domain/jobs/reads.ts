@@ -1,6 +1,7 @@
 import type { JobResult } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
+import { pool } from "@/server/db";
 import { artifactStore } from "@/server/domain/artifacts";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
@@ -11,6 +12,7 @@ import {
   type ArtifactRow,
   artifactsOf,
   findJob,
+  type JobRow,
   payloadsOf,
   requestContentOf,
   sealedReceiptOf,
@@ -64,6 +66,15 @@ export async function receipt(ctx: Ctx, jobId: string): Promise<Receipt> {
   const sealed = await sealedReceiptOf(job);
   if (!sealed) throw new Error(`job ${job.id} has ended without a receipt`);
   return sealed;
+}
+
+/** ComparisonUnjudged where one of these receipts is of a competitor whose comparison is not judged. */
+export async function refuseUnjudged(projectId: string, receiptIds: string[]): Promise<void> {
+  const { rows } = await pool.query<Pick<JobRow, "is_blind" | "comparison_id">>(
+    "SELECT is_blind, comparison_id FROM job WHERE project_id = $1 AND is_blind AND receipt_id = ANY($2) LIMIT 1",
+    [projectId, receiptIds],
+  );
+  for (const job of rows) refuseBlind(job, "The receipt");
 }
 
 /** One artifact of a job, ready to be streamed. NotFound for another job's artifact as for none. */

@@ -207,6 +207,9 @@ export type ArtifactRow = {
   pruned_at?: Date | string | null;
 };
 
+/** Of a job outside of comparisons. */
+export const NOT_COMPETING = { comparison_id: null, is_blind: false } as const;
+
 export type PayloadRow = StoredContent & { kind: "request" | "output" | "native"; sha256: string };
 
 export type LastAttempt = Pick<AttemptRow, "submission" | "number">;

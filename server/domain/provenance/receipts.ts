@@ -1,5 +1,5 @@
 import { pool } from "@/server/db";
-import { refuseBlind } from "@/server/domain/jobs";
+import { refuseUnjudged } from "@/server/domain/jobs";
 import { toRecord } from "@/server/domain/pins";
 import { type Sealed, toReceipt } from "@/server/domain/receipts";
 import type { Json } from "@/server/step";
@@ -17,8 +17,6 @@ type Row = Sealed & {
   id: string;
   isPinned: boolean;
   requestHash: string;
-  is_blind: boolean;
-  comparison_id: string | null;
 };
 
 /** Receipts are read, and checked, this many at a time: others are served in between. */
@@ -26,7 +24,7 @@ export const AT_ONCE = 250;
 
 /**
  * Those of these receipts that are the project's, or of one environment of it: of jobs and of pinned executions.
- * ComparisonUnjudged where one is of a competitor that nobody has judged.
+ * ComparisonUnjudged where one is of a competitor whose comparison is not judged.
  */
 export async function receiptsOf(
   projectId: string,
@@ -38,18 +36,20 @@ export async function receiptsOf(
     const { rows } = await pool.query<Row>({
       name: "receipts-by-id",
       text: `
-        SELECT receipt.id, body, hash, signature, key_id AS "keyId", false AS "isPinned", job.request_hash AS "requestHash",
-          job.is_blind, job.comparison_id
+        SELECT receipt.id, body, hash, signature, key_id AS "keyId", false AS "isPinned", job.request_hash AS "requestHash"
         FROM receipt JOIN job ON job.id = receipt.job_id
         WHERE receipt.id = ANY($2) AND receipt.project_id = $1 AND ($3::text IS NULL OR job.environment = $3)
         UNION ALL
-        SELECT record.id, body, hash, signature, key_id, true, pinned.request_hash, false, NULL
+        SELECT record.id, body, hash, signature, key_id, true, pinned.request_hash
         FROM pinned_record record JOIN pinned_execution pinned ON pinned.id = record.pinned_id
         WHERE record.id = ANY($2) AND record.project_id = $1 AND ($3::text IS NULL OR pinned.environment = $3)`,
       values: [projectId, ids.slice(from, from + AT_ONCE), environment],
     });
+    await refuseUnjudged(
+      projectId,
+      rows.map(({ id }) => id),
+    );
     for (const row of rows) {
-      refuseBlind(row, "The receipt");
       const document = row.isPinned ? toRecord(row, { output: null, corrections: [] }) : toReceipt(row);
       found.set(row.id, {
         id: row.id,
