@@ -24,7 +24,7 @@ export function GuardrailCard({ projectId, canSet }: { projectId: string; canSet
       <CardHeader
         id="guardrails-title"
         title="Own provider accounts"
-        hint="Safety limits for the whole organization, at list price"
+        hint="Spending limits for the whole organization, at list price"
       />
       <CardBody>
         {canSet ? (

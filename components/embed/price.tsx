@@ -50,7 +50,7 @@ function Figures({ quote, isBrokenDown }: { quote: RetailQuote; isBrokenDown: bo
   if (quote.status !== "ok")
     return (
       <span className="text-muted">
-        No price yet: {quote.missing.map((field) => field.replace("/input/", "")).join(", ")} missing.
+        No price yet: enter {quote.missing.map((field) => field.replace("/input/", "")).join(", ")}.
       </span>
     );
   const usd = (micros: number | undefined) => formatUsd((micros ?? 0) / 1_000_000);

@@ -10,7 +10,7 @@ export function AdapterFacts({ adapter }: { adapter: ReceiptAdapter }) {
       <Fact name="Alias">
         {alias && `${alias}, version ${aliasVersionNumber}${adapter.byDefault ? ", by default" : ""}`}
       </Fact>
-      <Fact name="Weight">{adapter.weight.toLocaleString("en-US")}</Fact>
+      <Fact name="Strength">{adapter.weight.toLocaleString("en-US")}</Fact>
       <Fact name="Trigger words">{triggerWords.join(", ") || null}</Fact>
       <Fact name="Adapter">
         <CopyableId id={adapter.adapterId} what="adapter id" />

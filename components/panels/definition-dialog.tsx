@@ -232,7 +232,7 @@ function Identity({
             required
             maxLength={128}
             pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
-            title="Letters, digits, and . _ - after the first"
+            title="Letters and digits; after the first character also . _ -"
             placeholder="picture-studio"
             autoComplete="off"
             spellCheck={false}

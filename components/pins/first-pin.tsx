@@ -27,7 +27,7 @@ export function FirstPin({
       }
     >
       <p>
-        A pinned request goes to one provider, model and interface, exactly as it was written, and leaves a
+        A pinned request goes to one provider, model and interface, exactly as it was written, and creates a
         signed record. Set an API key as <code className="text-sm">CAPSTAN_API_KEY</code> and send one:
       </p>
       <Snippet what="command" code={firstPinCommand(baseUrl, projectId)} />

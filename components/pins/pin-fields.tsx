@@ -129,7 +129,7 @@ export function PinFields({
       </div>
       {chosen && !chosen.isConnected && (
         <p className="text-sm text-muted">
-          This needs a {chosen.providerTitle} connection.{" "}
+          This needs a connection to {chosen.providerTitle}.{" "}
           <Link
             href={`/projects/${projectId}/connections?provider=${chosen.pin.provider}`}
             className="text-link underline"

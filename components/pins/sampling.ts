@@ -19,11 +19,15 @@ export const SAMPLING: Record<SamplingName, Field> = {
   reasoningEffort: {
     label: "Reasoning effort",
     kind: "words",
-    hint: "A value of the provider, such as low or high.",
+    hint: "A value that the provider defines, such as low or high.",
   },
   thinking: { label: "Thinking", kind: "switch" },
   thinkingBudgetTokens: { label: "Thinking budget, tokens", kind: "number" },
-  verbosity: { label: "Verbosity", kind: "words", hint: "A value of the provider, such as low or high." },
+  verbosity: {
+    label: "Verbosity",
+    kind: "words",
+    hint: "A value that the provider defines, such as low or high.",
+  },
 };
 
 /**

@@ -175,8 +175,8 @@ function EndpointForm({
               autoComplete="new-password"
             />
             <p className="text-xs text-muted">
-              <code>whsec_</code> and base64, or any text. Use at least 24 random bytes, because anyone who
-              sees a delivery can guess a short secret.
+              <code>whsec_</code> followed by base64, or any text. Use at least 24 random bytes, because
+              anyone who sees a delivery can guess a short secret.
             </p>
           </div>
         )}

@@ -1,9 +1,9 @@
 /*
- * A host page with a Capstan panel, in one file without dependencies:
+ * A host page with a Capstan embed, in one file without dependencies:
  *
  *   CAPSTAN_URL=http://localhost:3000 CAPSTAN_API_KEY=cap_… CAPSTAN_PROJECT=cpr_… node docs/examples/panel-host.mjs
  *
- * The key stays here. The page gets a session: so much money, so many jobs, for this very origin.
+ * The key stays here. The page gets a session, which is limited in money and jobs and bound to this origin.
  */
 import { createServer } from "node:http";
 
@@ -37,7 +37,7 @@ if (!definitions.some(({ key }) => key === KEY))
   });
 
 const page = `<!doctype html><html lang="en"><title>Host page</title><meta name="viewport" content="width=device-width">
-<main><h1>A page of somebody else's</h1>
+<main><h1>Someone else's page</h1>
 <capstan-panel session-endpoint="/session"></capstan-panel></main>
 <script src="${CAPSTAN_URL}/capstan-panel.js"></script>
 <script>
@@ -49,7 +49,7 @@ const page = `<!doctype html><html lang="en"><title>Host page</title><meta name=
 
 createServer(async (request, response) => {
   if (request.url === "/session" && request.method === "POST") {
-    // Here the host would look who is signed in, and give a session for them.
+    // A real host checks here who is signed in, and creates a session for that person.
     const session = await ask("/v1/panel-sessions", {
       projectId: CAPSTAN_PROJECT,
       panelDefinitionKey: KEY,
@@ -65,4 +65,4 @@ createServer(async (request, response) => {
   }
   response.writeHead(200, { "content-type": "text/html; charset=utf-8" });
   response.end(page);
-}).listen(Number(PORT), "127.0.0.1", () => console.log(`${origin} shows a panel of ${CAPSTAN_URL}`));
+}).listen(Number(PORT), "127.0.0.1", () => console.log(`${origin} shows an embed of ${CAPSTAN_URL}`));

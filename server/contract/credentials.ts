@@ -32,7 +32,7 @@ export const CreateCredential = z
       .nullish()
       .meta({
         description:
-          "For `openai-compatible` only: members of an OpenAI request that Capstan does not interpret and passes to the server unchanged. A name can end in `*`. If left out: `top_k`, `min_p`, `repetition_penalty`, `guided_*`, `chat_template_kwargs`, `logit_bias`. A rotation does not change the list. `*` alone passes any member, but such a request is rejected while a ceiling with enforcement `prevent` applies, since a member may change the price.",
+          "For `openai-compatible` only: members of an OpenAI request that Capstan does not interpret and passes to the server unchanged. A name can end in `*`. If left out: `top_k`, `min_p`, `repetition_penalty`, `guided_*`, `chat_template_kwargs`, `logit_bias`. A rotation does not change the list. `*` alone passes any member, but such a request is rejected while a spending limit with enforcement `prevent` applies, since a member may change the price.",
       }),
   })
   .meta({ id: "ProviderCredentialCreate" });
