@@ -54,7 +54,7 @@ function firstFlaw(values: unknown[], level: number): string | null {
 /** The same of a provider's answer, as a sentence. */
 export function answerFlaw(answer: unknown): string | null {
   const flaw = formFlaw(answer);
-  return flaw && `The provider's answer holds ${flaw}, which no record can be made of.`;
+  return flaw && `The provider's answer contains ${flaw}, so no record can be made of it.`;
 }
 
 function objectText(value: { [key: string]: Json }): string {

@@ -35,7 +35,7 @@ export function productionFaults(settings: Env): string[] {
     );
   if (settings.INNGEST_DEV) faults.push("INNGEST_DEV must not be set: it accepts unsigned calls.");
   if ((settings.INNGEST_BASE_URL || settings.INNGEST_EVENT_KEY) && !settings.INNGEST_SIGNING_KEY)
-    faults.push("INNGEST_SIGNING_KEY is needed with an Inngest server, or anybody could start functions.");
+    faults.push("INNGEST_SIGNING_KEY is needed with an Inngest server, or anyone could start functions.");
   return faults;
 }
 

@@ -80,7 +80,7 @@ export function rewrapped(sealed: string): string | null {
 function partsOf(sealed: string) {
   const [version, keyId, wrapped, ...rest] = sealed.split(".");
   if (version !== "v1" || !keyId || !wrapped || rest.length !== 3)
-    throw new Error("This is no sealed value.");
+    throw new Error("This is not a sealed value.");
   return { keyId, wrapped, rest };
 }
 

@@ -106,7 +106,7 @@ export const PanelDefinitionCreate = z
     capabilityKey: z.string().min(1).max(128).nullish(),
     capabilityVersion: z.string().min(1).max(64).nullish(),
     projectId: Id.nullish().meta({
-      description: "Limits the panel to this project. If left out, the whole organization can use it.",
+      description: "Limits the embed to this project. If left out, the whole organization can use it.",
     }),
     presentation: PanelPresentation.prefault({}),
     policy: PanelPolicy.prefault({}),

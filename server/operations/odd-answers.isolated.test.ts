@@ -113,7 +113,7 @@ test("figures that were stored before they were checked count as nothing, and ev
 const USAGE = '{"prompt_tokens":3,"completion_tokens":4}';
 const STRUCTURED = "text.structured.generation.v1";
 const TRANSLATE = "text.translate.v1";
-const NOBODYS = "holds half of a character, which no record can be made of.";
+const NOBODYS = "contains half of a character, so no record can be made of it.";
 const INVALID = "StructuredOutputInvalid";
 const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
 const translation = JSON.stringify({ items: [{ id: "a", translation: "Tief\ud800" }] });

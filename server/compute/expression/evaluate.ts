@@ -71,7 +71,7 @@ export function checkInput(input: ExpressionInput): Required<ExpressionInput> & 
     if (name.length > MAX_EXPRESSION_LENGTH || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
       throw new ExpressionError(
         "invalid_variable",
-        `${JSON.stringify(name.slice(0, 64))} is no variable name: letters, digits and _, not starting with a digit.`,
+        `${JSON.stringify(name.slice(0, 64))} is not a variable name: letters, digits and _, not starting with a digit.`,
       );
     if (value.length > MAX_VARIABLE_LENGTH)
       throw new ExpressionError(
@@ -89,7 +89,7 @@ function readVariables(variables: Record<string, string>): Map<string, Num> {
     if (literal === "malformed")
       throw new ExpressionError(
         "invalid_variable",
-        `The variable ${name.slice(0, 64)} is no decimal number: ${JSON.stringify(text.slice(0, 64))}.`,
+        `The variable ${name.slice(0, 64)} is not a decimal number: ${JSON.stringify(text.slice(0, 64))}.`,
       );
     if (literal === "out_of_range")
       throw new ExpressionError(

@@ -42,7 +42,7 @@ export function power(context: Context, x: Num, y: Num): Num {
     return { value: zero(negative), exponent: 0 };
   }
   if (x.value.isNegative() && !whole)
-    refuse(context, "domain_error", "A negative number to a power that is no integer.");
+    refuse(context, "domain_error", "A negative number to a power that is not an integer.");
 
   const base = x.value.abs();
   const n = y.value.toNumber();

@@ -37,7 +37,7 @@ export function checkSize(schema: JsonSchema): SchemaProblem | null {
   }
   const bytes = Buffer.byteLength(JSON.stringify(schema));
   return bytes > MAX_SCHEMA_BYTES
-    ? { path: [], message: `The schema has ${bytes} bytes; at most ${MAX_SCHEMA_BYTES} are taken.` }
+    ? { path: [], message: `The schema has ${bytes} bytes; at most ${MAX_SCHEMA_BYTES} are allowed.` }
     : null;
 }
 
@@ -75,7 +75,7 @@ function checkKeyword(key: string, value: Json, at: (string | number)[]): Schema
   if (DATA.includes(key)) return null;
   if (REFERENCES.includes(key) && typeof value === "string" && !value.startsWith("#"))
     return { path: at, message: "Only references inside the schema itself (#...) are followed." };
-  if (key === "$async") return { path: at, message: "Asynchronous schemas are not taken." };
+  if (key === "$async") return { path: at, message: "Asynchronous schemas are not supported." };
   if (key === "pattern" && typeof value === "string") return checkPattern(value, at);
   if (IN_LISTS.includes(key) && Array.isArray(value))
     return first(value.map((part, place) => () => checkNode(part, [...at, place])));
@@ -104,7 +104,8 @@ function checkPattern(pattern: string, path: (string | number)[]): SchemaProblem
   } catch {
     return {
       path,
-      message: "The pattern cannot be matched in linear time: look-around and back-references are not taken.",
+      message:
+        "The pattern cannot be matched in linear time: look-around and back-references are not supported.",
     };
   }
 }

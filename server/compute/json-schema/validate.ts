@@ -46,7 +46,7 @@ export function compile(schema: JsonSchema): SchemaProblem | { fits(value: Json)
     const [error] = meta.errors ?? [];
     return {
       path: pathOf(error?.instancePath ?? ""),
-      message: `It ${error?.message ?? "is no JSON Schema"}.`,
+      message: `It ${error?.message ?? "is not a JSON Schema"}.`,
     };
   }
   try {
@@ -56,7 +56,7 @@ export function compile(schema: JsonSchema): SchemaProblem | { fits(value: Json)
       fits: (value) => (validate(value) ? [] : (validate.errors ?? []).slice(0, MOST_MISFITS).map(toMisfit)),
     };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : "it is no JSON Schema";
+    const reason = error instanceof Error ? error.message : "it is not a JSON Schema";
     return { path: [], message: `The schema cannot be compiled: ${cut(reason)}` };
   }
 }

@@ -35,7 +35,7 @@ export async function createDefinition(
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) ON CONFLICT DO NOTHING`,
       [id, organizationId, projectId, input.key, input.displayName, input.origin, ctx.principal.id, now],
     );
-    if (!rowCount) invalid("key", "Another panel already has this key. Choose another.", "duplicate");
+    if (!rowCount) invalid("key", "Another embed already has this key. Choose another.", "duplicate");
     await insertVersion(ctx, client, id, 1, {
       ...input,
       capabilityKey: input.capabilityKey ?? null,
@@ -89,7 +89,7 @@ function checkCapability(key: string | null | undefined, version: string | null 
   if (!key) return;
   if (!isCapability(key)) invalid("capabilityKey", `There is no capability ${key}.`, "not_found");
   if (!getCapability(key).modes.includes("job_async"))
-    invalid("capabilityKey", `${key} does not run as a durable job, and a panel runs only those.`);
+    invalid("capabilityKey", `${key} does not run as a durable job, and an embed runs only those.`);
   const own = /\.(v\d+)$/.exec(key)?.[1];
   if (version && version !== own && version !== own?.slice(1))
     invalid("capabilityVersion", `${key} has the version ${own}.`);
@@ -215,7 +215,7 @@ async function mayChange(ctx: Ctx, definitionId: string): Promise<DefinitionRow>
   if (scope.projectId !== null || !(allowed?.includes(row.organization_id) ?? true))
     fail(
       "AuthorizationFailed",
-      "This panel belongs to the whole organization, and your access is limited to a project. Ask an admin of the organization.",
+      "This embed belongs to the whole organization, and your access is limited to a project. Ask an admin of the organization.",
     );
   return row;
 }

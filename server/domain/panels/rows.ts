@@ -145,7 +145,7 @@ export function toSession(row: SessionRow, now: Date): PanelSession {
 }
 
 export const noSuchSession = (): never => fail("NotFound", "There is no such embed session.");
-export const noSuchDefinition = (): never => fail("NotFound", "There is no such panel definition.");
+export const noSuchDefinition = (): never => fail("NotFound", "There is no such embed definition.");
 
 /** What holds where no definition says more. */
 export const USUAL_POLICY = PanelPolicy.parse({});

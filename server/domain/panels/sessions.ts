@@ -149,8 +149,8 @@ async function definitionFor(
     [project.organizationId, project.id, id ?? null, key ?? null],
   );
   const field = id ? "panelDefinitionId" : "panelDefinitionKey";
-  if (!row) return invalid([field], "There is no such panel for this project.", "not_found");
-  if (row.status !== "active") invalid([field], `This panel is ${row.status} and cannot be opened.`);
+  if (!row) return invalid([field], "There is no such embed for this project.", "not_found");
+  if (row.status !== "active") invalid([field], `This embed is ${row.status} and cannot be opened.`);
   return row;
 }
 
@@ -161,7 +161,7 @@ function refuseOtherOrigins(wanted: string[], definition: DefinitionRow | null):
   if (place >= 0)
     invalid(
       ["allowedOrigins", place],
-      "The panel does not allow this origin. Add it to the panel's allowed origins.",
+      "The embed does not allow this origin. Add it to the embed's allowed origins.",
     );
 }
 

@@ -38,7 +38,7 @@ export async function inputOf(
   if (principal.kind !== "panel_session") return resolveInput(project.id, asked, isInline, ctx.now());
   const { terms } = principal;
   if (terms.capabilityKey !== null && terms.capabilityKey !== capabilityKey)
-    fail("AuthorizationFailed", `This panel runs only ${terms.capabilityKey}.`);
+    fail("AuthorizationFailed", `This embed runs only ${terms.capabilityKey}.`);
   const { input } = asked;
   const issues = [
     ...(asked.inputPayloadRef
@@ -67,7 +67,7 @@ function lockedFields({ lockedInputs }: PanelTerms, input: JsonObject): Validati
       ([field, value]) => input[field] !== undefined && canonicalText(input[field]) !== canonicalText(value),
     )
     .map(([field]) =>
-      issue(["input", field], "This panel sets the value of this field. Leave it out.", "locked"),
+      issue(["input", field], "This embed sets the value of this field. Leave it out.", "locked"),
     );
 }
 
@@ -78,7 +78,7 @@ function outputsAboveMost({ policy, lockedInputs }: PanelTerms, input: JsonObjec
   return [
     issue(
       ["input", "variantCount"],
-      `This panel makes at most ${maxOutputs} outputs at once.`,
+      `This embed makes at most ${maxOutputs} outputs at once.`,
       "less_than_equal",
     ),
   ];
@@ -146,7 +146,7 @@ function checkRouting({ policy, lockedInputs }: PanelTerms, asked: Asked): void 
   if (wanted === FREE_CHOICE || [defaultRoutingPolicy, ...allowedRoutingPolicies].includes(wanted)) return;
   fail(
     "PolicyRejected",
-    `This panel does not allow requests to choose a provider or model (${wanted}). Leave it out.`,
+    `This embed does not allow requests to choose a provider or model (${wanted}). Leave it out.`,
     {
       policy: "panel",
       routingPolicy: wanted,
