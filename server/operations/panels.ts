@@ -25,9 +25,6 @@ export const createPanelDefinition = run.post("/v1/panel-definitions", {
   summary: "Create an embed",
   description:
     "An embed is shown by other sites in their pages. It has a capability, an appearance, permissions, and the origins that may show it. Its key is unique within the project, or within the organization if no project is named.",
-  tags,
-  auth: makers,
-  scope: "capabilities:run",
   body: PanelDefinitionCreate,
   output: PanelDefinition,
   run: (ctx, { body }) => panels.createDefinition(ctx, body),

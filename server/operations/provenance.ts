@@ -43,9 +43,6 @@ export const createManifest = write.post("/v1/provenance/manifests", {
   summary: "Create a signed manifest of receipts",
   description:
     "Binds receipts of jobs and pinned executions of one project, each by its own hash. A manifest is immutable and can be verified without this service (docs/reference/evidence.md).",
-  tags,
-  auth: ["service_principal"],
-  scope: "provenance:write",
   body: ManifestRequest,
   output: Manifest,
   errors: ["PROJECT_REQUIRED", "CONFLICTING_EXECUTION_CONSTRAINT", "ComparisonUnjudged"],

@@ -42,9 +42,6 @@ export const reviseCapabilityRequest = write.post("/v1/capability-requests/{requ
   summary: "Revise a capability request",
   description:
     "Send the whole body, not only the changes. The request becomes a draft again and must be submitted again; a quote for an earlier revision can no longer be paid. A declined or paid request cannot be revised (RequestStateConflict).",
-  tags,
-  auth,
-  scope: "requests:write",
   bodyLimit,
   body: CapabilityRequestBody,
   output: CapabilityRequest,
@@ -56,10 +53,6 @@ export const submitCapabilityRequest = write.post("/v1/capability-requests/{requ
   summary: "Submit a capability request for review",
   description:
     "Submits the current revision for review by people. Needs no body. A request that is already submitted is returned unchanged.",
-  tags,
-  auth,
-  scope: "requests:write",
-  params: RequestRef,
   output: CapabilityRequest,
   errors: ["RequestStateConflict"],
   run: (ctx, { request_id }) => requests.submit(ctx, request_id),
@@ -69,10 +62,6 @@ export const getCommissionQuote = read.get("/v1/capability-requests/{request_id}
   summary: "Retrieve the commission quote of a capability request",
   description:
     "The price for building the capability. It cannot be used to run anything, and only a person of the organization can pay it, at `approval.approvalUrl`. Returns NotFound until a quote is issued, and Gone once it has expired (14 days after it was issued) or was superseded by a revision or a newer quote; `details.reason` is `expired` or `superseded`.",
-  tags,
-  auth,
-  scope: "jobs:read",
-  params: RequestRef,
   output: CommissionQuote,
   errors: ["Gone"],
   run: (ctx, { request_id }) => requests.quote(ctx, request_id),

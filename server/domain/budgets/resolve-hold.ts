@@ -85,7 +85,7 @@ async function find(ctx: Ctx, holdId: string): Promise<Ambiguous> {
   const { rows } = await pool.query<Ambiguous>(READ, [holdId]);
   const [row] = rows;
   if (!row || !roleIn(ctx, row.organization_id)) return fail("NotFound", "There is no such hold.");
-  requireRoleIn(ctx, row.organization_id, "owner");
+  access.authorize(ctx, "owner", { organizationId: row.organization_id });
   if (row.line_id !== null && row.line_id !== row.execution_id)
     fail("ComparisonUnjudged", "This hold belongs to a comparison. Judge the comparison first.", {
       comparisonId: row.line_id,

@@ -106,7 +106,7 @@ export type FoundArtifact = {
  * somebody else's as for none; Gone where its bytes were removed.
  */
 export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundArtifact> {
-  const scope = access.ownScopeOf(ctx, "jobs:read");
+  const scope = access.authorize(ctx, "jobs:read", "made rows");
   const { rows } = await pool.query<FoundArtifact>(
     `SELECT artifact.id, artifact.project_id, media_type, sha256, byte_length, filename, pruned_at
      FROM artifact JOIN project ON project.id = artifact.project_id

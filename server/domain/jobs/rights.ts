@@ -21,7 +21,7 @@ export async function rights(ctx: Ctx, jobId: string): Promise<JobRights> {
     decisionRights(ctx, job),
     refusalOf(async () => {
       requireRetryable(job, await attemptOf(job));
-      await access.project(ctx, job.project_id, "capabilities:run");
+      await access.authorize(ctx, "capabilities:run", { projectId: job.project_id });
     }),
   ]);
   return {
