@@ -70,7 +70,7 @@ type Fields = Record<string, Value>;
 /** What each optional field of a list adds to its plain question, one field at a time. */
 function* filtersOf(world: World, fields: [string, z.ZodType][]): Generator<Fields> {
   const names = fields.map(([name]) => name);
-  const most = names.includes("limit") ? { limit: 100 } : {};
+  const most: Fields = names.includes("limit") ? { limit: 100 } : {};
   yield most;
   for (const [name, schema] of fields) {
     if (name === "limit") yield { limit: 1 };
@@ -193,7 +193,8 @@ async function askAll(world: World, endpoint: Endpoint, told: Told, alike: strin
     const target = params.reduce((made, param) => made.replace(`{${param}}`, String(chosen[param])), path);
     const asRequired = Object.fromEntries(required.map((field) => [field, chosen[field]!]));
     // What changes something is asked once.
-    const filters = method === "GET" && place < MOST_FILTERED ? filtersOf(world, optional) : [{}];
+    const filters: Iterable<Fields> =
+      method === "GET" && place < MOST_FILTERED ? filtersOf(world, optional) : [{}];
     const plain = new Map<object, string>();
     for (const filter of filters) {
       const query = new URLSearchParams(

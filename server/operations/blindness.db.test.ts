@@ -45,8 +45,6 @@ const REVEALING = [
   "GET /v1/jobs/{job_id}/events",
   "GET /v1/jobs/{job_id}/request",
   "GET /v1/jobs/{job_id}/receipt",
-  "GET /v1/jobs/{job_id}/artifacts/{artifact_id}",
-  "GET /v1/artifacts/{artifact_id}",
   "GET /v1/comparisons/{comparison_id}",
   "GET /v1/billing/summary",
   "GET /v1/billing/usage-export",
@@ -132,7 +130,7 @@ function leaks(told: Told, twin: Told, needles: Needle[]): string[] {
   for (const [name, texts] of told)
     for (const { what, pattern } of needles) {
       if (BOOKS.test(name) ? /^(figure|moment)/.test(what) : /^entry/.test(what)) continue;
-      if (/deliver/.test(name) && /^entry/.test(what)) continue;
+      if (/deliver/.test(name) && what.startsWith("entry")) continue; // they name their job
       const [here, there] = [countIn(texts, pattern), countIn(twin.get(name), pattern)];
       if (here > there) found.push(`${name}: ${what}, ${here - there} times`);
     }

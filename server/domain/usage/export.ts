@@ -70,6 +70,7 @@ const toLines = (rows: ExportRow[], scope: UsageScope) =>
 function addTo(lines: Map<string, ExportRow>, row: ExportRow): void {
   const name = [row.line_id, row.billing_mode, row.is_test].join(" ");
   const line = lines.get(name) ?? { ...row, id: row.line_id, hold_state: "settled", ...NOTHING };
+  line.fee_micros += row.fee_micros;
   for (const figure of FIGURES)
     line[figure] = row[figure] === null ? line[figure] : (line[figure] ?? 0) + row[figure];
   if (row.funding === "wallet") line.funding = row.funding;
@@ -84,14 +85,7 @@ const NOTHING = {
   output_tokens: null,
   images: null,
 };
-const FIGURES = [
-  "settled_micros",
-  "actual_micros",
-  "fee_micros",
-  "input_tokens",
-  "output_tokens",
-  "images",
-] as const;
+const FIGURES = ["settled_micros", "actual_micros", "input_tokens", "output_tokens", "images"] as const;
 
 /** The next executions of a project, by the index of its ids. */
 async function page(
