@@ -11,6 +11,7 @@ import type {
 import { inTransaction, pool } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { pageOf, readCursor, refuseCursor } from "@/server/domain/paging";
 import { newId } from "@/server/ids";
 import {
   ALIAS_SELECT,
@@ -24,7 +25,7 @@ import {
 } from "./alias-rows";
 import { nameKey } from "./names";
 import { placeOf } from "./place";
-import { noCursor, pageOf, readCursor, refuseAt } from "./rows";
+import { refuseAt } from "./rows";
 
 type Where = z.output<typeof AdapterQuery>;
 
@@ -83,7 +84,7 @@ export async function listAliases(
   const { rows } = await pool.query<AliasRow>(
     `${ALIAS_SELECT} WHERE alias.project_id = $1 AND alias.environment = $2 AND ($3::text IS NULL OR alias.id < $3)
      ORDER BY alias.id DESC LIMIT $4`,
-    [projectId, environment, readCursor(query.cursor, "alias"), query.limit + 1],
+    [projectId, environment, readCursor("alias", query.cursor), query.limit + 1],
   );
   return pageOf(rows, query.limit, toAlias);
 }
@@ -105,10 +106,10 @@ export async function aliasVersions(
      WHERE version.alias_id = $1
        AND ($2::text IS NULL OR version.number < (SELECT number FROM adapter_alias_version WHERE alias_id = $1 AND id = $2))
      ORDER BY version.number DESC LIMIT $3`,
-    [alias.id, readCursor(query.cursor, "aliasVersion"), query.limit + 1],
+    [alias.id, readCursor("aliasVersion", query.cursor), query.limit + 1],
   );
   // A version of another alias is before nothing here; the first one of this alias is before none as well.
-  if (rows.length === 0 && !(await isVersionOf(alias.id, query.cursor))) noCursor();
+  if (rows.length === 0 && !(await isVersionOf(alias.id, query.cursor))) refuseCursor();
   return pageOf(rows, query.limit, toVersion);
 }
 

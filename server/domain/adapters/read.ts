@@ -2,10 +2,11 @@ import type { z } from "zod";
 import type { ListModelAdapters, ModelAdapter, ModelAdapterPage } from "@/server/contract/adapters";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
+import { pageOf, readCursor } from "@/server/domain/paging";
 import { familyOfWord } from "@/server/model-families";
 import { nameKey } from "./names";
 import { type Place, placeOf } from "./place";
-import { ADAPTER_COLUMNS, type AdapterRow, findAdapter, pageOf, readCursor, toAdapter } from "./rows";
+import { ADAPTER_COLUMNS, type AdapterRow, findAdapter, toAdapter } from "./rows";
 
 /** The adapters of an environment, newest first: all, or those that are looked for. */
 export async function list(
@@ -30,7 +31,7 @@ export async function list(
     [
       place.projectId,
       place.environment,
-      readCursor(query.cursor, "adapter"),
+      readCursor("adapter", query.cursor),
       limit + 1,
       q || null,
       q ? nameKey(q) : null,

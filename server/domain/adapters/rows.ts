@@ -1,10 +1,8 @@
-import { z } from "zod";
 import type { ModelAdapter } from "@/server/contract/adapters";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { fail, ValidationFault } from "@/server/errors";
-import { type IdKind, idSchema } from "@/server/ids";
 
 export type AdapterRow = {
   id: string;
@@ -96,28 +94,7 @@ export function toAdapter(row: AdapterRow): ModelAdapter {
   };
 }
 
-/** The cursor of a list whose cursors are ids of this kind. */
-export function readCursor(cursor: string | undefined, kind: IdKind): string | null {
-  if (cursor === undefined) return null;
-  return z.safeParse(idSchema(kind), cursor).success ? cursor : noCursor();
-}
-
-export function noCursor(): never {
-  return refuseAt(
-    ["query", "cursor"],
-    "This cursor is not valid for this list. Start again without a cursor.",
-    "value_error",
-  );
-}
-
 /** A 422 at one field. */
 export function refuseAt(loc: (string | number)[], msg: string, type: string): never {
   throw new ValidationFault([{ loc, msg, type }]);
-}
-
-/** A page of rows of which one more than `limit` was asked for. */
-export function pageOf<R extends { id: string }, T>(rows: R[], limit: number, view: (row: R) => T) {
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  return { items: page.map(view), ...(rows.length > limit && last ? { nextCursor: last.id } : {}) };
 }

@@ -2,6 +2,7 @@ import type { AuditPage, ListAuditEntries } from "@/server/contract/audit";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { pageOf, readCursor } from "@/server/domain/paging";
 
 type Row = {
   id: string;
@@ -25,9 +26,9 @@ export async function entries(ctx: Ctx, { subjects, cursor, limit }: ListAuditEn
      LEFT JOIN api_key key ON actor_kind = 'service_principal' AND key.id = actor_id
      WHERE subject = ANY($1) AND ($2::text IS NULL OR entry.id < $2)
      ORDER BY entry.id DESC LIMIT $3`,
-    [subjects, cursor ?? null, limit + 1],
+    [subjects, readCursor("audit", cursor), limit + 1],
   );
-  const items = rows.slice(0, limit).map((row) => ({
+  return pageOf(rows, limit, (row) => ({
     entryId: row.id,
     action: row.action,
     actorId: row.actor_id,
@@ -37,6 +38,4 @@ export async function entries(ctx: Ctx, { subjects, cursor, limit }: ListAuditEn
     address: row.address,
     createdAt: row.created_at.toISOString(),
   }));
-  const last = items.at(-1);
-  return { items, ...(rows.length > limit && last ? { nextCursor: last.entryId } : {}) };
 }

@@ -1,6 +1,7 @@
 import type { AuditLogEntry, AuditLogPage, AuditLogQuery, ListAuditLog } from "@/server/contract/audit";
 import { csvLine } from "@/server/csv";
 import { pool } from "@/server/db";
+import { pageOf, readCursor } from "@/server/domain/paging";
 import type { Json } from "@/server/step";
 
 type Row = {
@@ -25,10 +26,8 @@ export async function logOf(
   organizationId: string,
   { cursor, limit, ...query }: ListAuditLog,
 ): Promise<AuditLogPage> {
-  const rows = await read(organizationId, query, cursor ?? null, limit + 1);
-  const items = rows.slice(0, limit).map(toEntry);
-  const last = items.at(-1);
-  return { items, ...(rows.length > limit && last ? { nextCursor: last.entryId } : {}) };
+  const rows = await read(organizationId, query, readCursor("audit", cursor), limit + 1);
+  return pageOf(rows, limit, toEntry);
 }
 
 const COLUMNS: [name: string, of: (entry: AuditLogEntry) => string | null][] = [

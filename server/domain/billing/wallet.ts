@@ -9,6 +9,7 @@ import { pool } from "@/server/db";
 import { ALLOWANCE_MICROS, TRIAL_CEILING_MICROS } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization } from "@/server/domain/organizations";
+import { pageOf } from "@/server/domain/paging";
 import { toMoney } from "@/server/money";
 import { billingSettings, presentationFor } from "./currency";
 
@@ -132,12 +133,7 @@ export async function walletTransactions(
       query.limit + 1,
     ],
   });
-  const page = rows.slice(0, query.limit);
-  const last = page.at(-1);
-  return {
-    items: page.map(toTransaction),
-    ...(rows.length > query.limit && last ? { nextCursor: String(last.id) } : {}),
-  };
+  return pageOf(rows, query.limit, toTransaction);
 }
 
 function toTransaction(row: EntryRow): WalletTransaction {

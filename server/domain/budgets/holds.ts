@@ -2,6 +2,7 @@ import type { HoldPage, HoldView, ListHolds } from "@/server/contract/budgets";
 import { pool } from "@/server/db";
 import { access, EVERYTHING, isOperator, type ReadScope } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { pageOf, readCursor } from "@/server/domain/paging";
 import { fail } from "@/server/errors";
 import { findOwner } from "./owner";
 
@@ -76,13 +77,9 @@ export async function listHolds(ctx: Ctx, query: ListHolds): Promise<HoldPage> {
       scope.projectId,
       query.projectId ?? null,
       query.organizationId ?? null,
-      query.cursor ?? null,
+      readCursor("hold", query.cursor),
       limit + 1,
     ],
   );
-  const last = rows[limit - 1];
-  return {
-    items: rows.slice(0, limit).map(toHold),
-    ...(rows.length > limit && last ? { nextCursor: last.id } : {}),
-  };
+  return pageOf(rows, limit, toHold);
 }

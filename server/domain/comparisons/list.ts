@@ -3,11 +3,8 @@ import { TERMINAL } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { ValidationFault } from "@/server/errors";
-import { idSchema } from "@/server/ids";
+import { nullEndedPageOf, readCursor } from "@/server/domain/paging";
 import { type LineRow, toLine } from "./rows";
-
-const Cursor = idSchema("comparison");
 
 /** The comparisons of a project, newest first, by keyset: ids sort by time. */
 export async function list(
@@ -16,14 +13,6 @@ export async function list(
   { cursor, limit, status, capabilityKey, judged }: ListComparisons,
 ): Promise<ComparisonPage> {
   const project = await access.authorize(ctx, "jobs:read", { projectId });
-  if (cursor !== undefined && !Cursor.safeParse(cursor).success)
-    throw new ValidationFault([
-      {
-        loc: ["query", "cursor"],
-        msg: "This cursor is not valid for this list. Start again without a cursor.",
-        type: "value_error",
-      },
-    ]);
   const { rows } = await pool.query<LineRow>({
     name: "list-comparisons",
     text: `SELECT id, capability_key, intent, created_at, decision, statuses
@@ -39,7 +28,7 @@ export async function list(
        ORDER BY id DESC LIMIT $3`,
     values: [
       project.id,
-      cursor ?? null,
+      readCursor("comparison", cursor),
       limit + 1,
       status ?? null,
       capabilityKey ?? null,
@@ -48,6 +37,5 @@ export async function list(
       access.authorize(ctx, "jobs:read", "rows").environment,
     ],
   });
-  const page = rows.slice(0, limit);
-  return { items: page.map(toLine), nextCursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null };
+  return nullEndedPageOf(rows, limit, toLine);
 }

@@ -2,6 +2,7 @@ import { openContent } from "@/server/content";
 import { type JobEvent, type JobEventPage, TERMINAL } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import type { Ctx, Scope } from "@/server/domain/ctx";
+import { pageOf } from "@/server/domain/paging";
 import type { Json } from "@/server/step";
 import { blindEvent } from "./blind";
 import { followPages, type Pace } from "./follow";
@@ -74,12 +75,8 @@ export async function events(
      ORDER BY event.id LIMIT $5`,
     [job.id, job.project_id, toAfter(query.cursor), query.type ?? null, query.limit + 1],
   );
-  const page = rows.slice(0, query.limit);
-  const last = page.at(-1);
-  return {
-    events: toEvents(job, page),
-    ...(rows.length > query.limit && last ? { nextCursor: String(last.id) } : {}),
-  };
+  const { items: page, ...next } = pageOf(rows, query.limit, (row) => row);
+  return { events: toEvents(job, page), ...next };
 }
 
 /** The next events of many jobs in one statement. It is over when the job has ended and its last event is among them. */

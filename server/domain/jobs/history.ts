@@ -1,38 +1,15 @@
-import { z } from "zod";
 import type { JobPage, ListProjectJobs } from "@/server/contract/jobs";
 import { prisma, withTenant } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { ValidationFault } from "@/server/errors";
-import { idSchema } from "@/server/ids";
+import { nullEndedPageOf, readCursor } from "@/server/domain/paging";
 import { LISTED, toListItem } from "./view";
-
-const Cursor = idSchema("job");
-
-function readCursor(cursor: string | undefined): string | undefined {
-  if (cursor === undefined) return undefined;
-  const parsed = z.safeParse(Cursor, cursor);
-  if (!parsed.success)
-    throw new ValidationFault([
-      {
-        loc: ["query", "cursor"],
-        msg: "This cursor is not valid for this list. Start again without a cursor.",
-        type: "value_error",
-      },
-    ]);
-  return parsed.data;
-}
-
-const toPage = (rows: Parameters<typeof toListItem>[0][], limit: number): JobPage => ({
-  items: rows.slice(0, limit).map(toListItem),
-  nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null,
-});
 
 /** The jobs of a project that the caller may see, newest first, by keyset: ids sort by time. Lines never carry prompts or error messages. */
 export async function history(ctx: Ctx, projectId: string, query: ListProjectJobs): Promise<JobPage> {
   const project = await access.authorize(ctx, "jobs:read", { projectInPath: projectId });
   const { environment } = access.authorize(ctx, "jobs:read", "rows");
-  const cursor = readCursor(query.cursor);
+  const cursor = readCursor("job", query.cursor);
   const rows = await withTenant(project.id, (tx) =>
     tx.job.findMany({
       where: {
@@ -54,7 +31,7 @@ export async function history(ctx: Ctx, projectId: string, query: ListProjectJob
       take: query.limit + 1,
     }),
   );
-  return toPage(rows, query.limit);
+  return nullEndedPageOf(rows, query.limit, toListItem);
 }
 
 /** The jobs the caller submitted itself, newest first. */
@@ -63,7 +40,7 @@ export async function mine(
   query: { limit: number; cursor?: string | undefined; tag?: string[] | undefined },
 ): Promise<JobPage> {
   const scope = access.authorize(ctx, "jobs:read", "rows");
-  const cursor = readCursor(query.cursor);
+  const cursor = readCursor("job", query.cursor);
   const rows = await prisma.job.findMany({
     where: {
       principalId: ctx.principal.id,
@@ -76,7 +53,7 @@ export async function mine(
     orderBy: { id: "desc" },
     take: query.limit + 1,
   });
-  return toPage(rows, query.limit);
+  return nullEndedPageOf(rows, query.limit, toListItem);
 }
 
 /** Jobs that have all of these tags; that they have any is said too, for the index holds only those. */

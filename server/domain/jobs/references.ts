@@ -1,10 +1,8 @@
-import { z } from "zod";
 import type { ListReferences, Reference, ReferencePage } from "@/server/contract/references";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { ValidationFault } from "@/server/errors";
-import { idSchema } from "@/server/ids";
+import { pageOf, readCursor } from "@/server/domain/paging";
 import { SHEET_KINDS } from "./view";
 
 type Row = {
@@ -30,7 +28,7 @@ type Row = {
 export async function references(ctx: Ctx, projectId: string, query: ListReferences): Promise<ReferencePage> {
   const project = await access.authorize(ctx, "jobs:read", { projectInPath: projectId });
   const { environment } = access.authorize(ctx, "jobs:read", "rows");
-  const cursor = query.cursor === undefined ? null : readCursor(query.cursor);
+  const cursor = readCursor("artifact", query.cursor);
   // The choice of one output is the job's primaryArtifactId, as a condition on rows.
   const { rows } = await pool.query<Row>({
     name: "references",
@@ -55,21 +53,7 @@ export async function references(ctx: Ctx, projectId: string, query: ListReferen
       ORDER BY artifact.id DESC LIMIT $5`,
     values: [project.id, cursor, ctx.now(), SHEET_KINDS, query.limit + 1, environment],
   });
-  const items = rows.slice(0, query.limit).map(toReference);
-  const last = items.at(-1);
-  return { items, ...(rows.length > query.limit && last ? { nextCursor: last.artifactId } : {}) };
-}
-
-function readCursor(cursor: string): string {
-  const parsed = z.safeParse(idSchema("artifact"), cursor);
-  if (parsed.success) return parsed.data;
-  throw new ValidationFault([
-    {
-      loc: ["query", "cursor"],
-      msg: "This cursor is not valid for this list. Start again without a cursor.",
-      type: "value_error",
-    },
-  ]);
+  return pageOf(rows, query.limit, toReference);
 }
 
 function toReference(row: Row): Reference {

@@ -6,6 +6,7 @@ import type {
 } from "@/server/contract/notifications";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
+import { pageOf, readCursor } from "@/server/domain/paging";
 import { fail } from "@/server/errors";
 
 type Row = {
@@ -36,17 +37,11 @@ export async function list(ctx: Ctx, { cursor, limit }: ListNotifications): Prom
   const [{ rows }, unread] = await Promise.all([
     pool.query<Row>(
       `SELECT * FROM notification WHERE ${VISIBLE} AND ($4::text IS NULL OR id < $4) ORDER BY id DESC LIMIT $5`,
-      [...who, cursor ?? null, limit + 1],
+      [...who, readCursor("notification", cursor), limit + 1],
     ),
     countUnread(ctx),
   ]);
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  return {
-    items: page.map(toNotification),
-    unread,
-    ...(rows.length > limit && last ? { nextCursor: last.id } : {}),
-  };
+  return { ...pageOf(rows, limit, toNotification), unread };
 }
 
 export async function countUnread(ctx: Ctx): Promise<number> {

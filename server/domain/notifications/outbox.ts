@@ -2,6 +2,7 @@ import type { ListOutbox, OutboxMail, OutboxMailDetail, OutboxPage } from "@/ser
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { pageOf, readCursor } from "@/server/domain/paging";
 import { fail } from "@/server/errors";
 import { withLink } from "./invitation-link";
 import { findMailer } from "./mailer";
@@ -26,15 +27,9 @@ export async function outbox(ctx: Ctx, { state, cursor, limit }: ListOutbox): Pr
   const { rows } = await pool.query<Row>(
     `SELECT ${COLUMNS} FROM mail
      WHERE ($1::text IS NULL OR state = $1::text) AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
-    [state ?? null, cursor ?? null, limit + 1],
+    [state ?? null, readCursor("mail", cursor), limit + 1],
   );
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  return {
-    items: page.map(toMail),
-    isSending: findMailer() !== null,
-    ...(rows.length > limit && last ? { nextCursor: last.id } : {}),
-  };
+  return { ...pageOf(rows, limit, toMail), isSending: findMailer() !== null };
 }
 
 /**

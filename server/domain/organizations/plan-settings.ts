@@ -4,6 +4,7 @@ import { pool, type Queryable } from "@/server/db";
 import { access, changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { pageOf, readCursor } from "@/server/domain/paging";
 import {
   allowsExternal,
   allPlans,
@@ -34,12 +35,12 @@ export async function listPlanSettings(
   const { rows } = await pool.query<Row>(
     `SELECT id, display_name, created_at, settings FROM organization WHERE ($1::text IS NULL OR id < $1)
      ORDER BY id DESC LIMIT 51`,
-    [cursor ?? null],
+    [readCursor("organization", cursor)],
   );
+  const { items: page, ...next } = pageOf(rows, 50, (row) => row);
   const items: PlanSettingsView[] = [];
-  for (const row of rows.slice(0, 50)) items.push(await view(ctx, row));
-  const last = items.at(-1);
-  return { items, ...(rows.length > 50 && last ? { nextCursor: last.organizationId } : {}) };
+  for (const row of page) items.push(await view(ctx, row));
+  return { items, ...next };
 }
 
 /** The plans an operator can give. */

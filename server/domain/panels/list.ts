@@ -1,10 +1,8 @@
-import { z } from "zod";
 import type { ListPanelSessions, PanelSessionPage } from "@/server/contract/panels";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { ValidationFault } from "@/server/errors";
-import { idSchema } from "@/server/ids";
+import { pageOf, readCursor } from "@/server/domain/paging";
 import { LOOK } from "./definitions";
 import { readSessions, toSession } from "./rows";
 
@@ -29,28 +27,9 @@ export async function listSessions(
       query.external_subject ?? null,
       query.status ?? null,
       now,
-      readCursor(query.cursor),
+      readCursor("panelSession", query.cursor),
       query.limit + 1,
     ],
   );
-  const page = rows.slice(0, query.limit);
-  const last = page.at(-1);
-  return {
-    items: page.map((row) => toSession(row, now)),
-    ...(rows.length > query.limit && last ? { nextCursor: last.id } : {}),
-  };
-}
-
-const Cursor = idSchema("panelSession");
-
-function readCursor(cursor: string | undefined): string | null {
-  if (cursor === undefined) return null;
-  if (z.safeParse(Cursor, cursor).success) return cursor;
-  throw new ValidationFault([
-    {
-      loc: ["query", "cursor"],
-      msg: "This cursor is not valid for this list. Start again without a cursor.",
-      type: "value_error",
-    },
-  ]);
+  return pageOf(rows, query.limit, (row) => toSession(row, now));
 }

@@ -1,12 +1,12 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { batched } from "@/server/batch";
 import { openContent, type StoredContent } from "@/server/content";
 import type { ListPinned, PinnedPage, PinnedRecord } from "@/server/contract/pinned";
 import { pool } from "@/server/db";
 import { access, type OwnScope } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail, ValidationFault } from "@/server/errors";
-import { idSchema } from "@/server/ids";
+import { nullEndedPageOf, readCursor } from "@/server/domain/paging";
+import { fail } from "@/server/errors";
 import { statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
 import { type CorrectionRow, toCorrection } from "./corrections";
@@ -128,22 +128,12 @@ export async function get(ctx: Ctx, receiptId: string): Promise<PinnedRecord> {
   });
 }
 
-const Cursor = idSchema("receipt");
-
 /** Records of a project, newest first; of one bulk where it is named. */
 export async function list(
   ctx: Ctx,
   { projectId, bulkId, limit, cursor }: z.output<typeof ListPinned>,
 ): Promise<PinnedPage> {
   const project = await access.authorize(ctx, READ, { projectId });
-  if (cursor !== undefined && !z.safeParse(Cursor, cursor).success)
-    throw new ValidationFault([
-      {
-        loc: ["query", "cursor"],
-        msg: "This cursor is not valid for this list. Start again without a cursor.",
-        type: "value_error",
-      },
-    ]);
   const { environment } = access.authorize(ctx, READ, "rows");
   const { rows } = await pool.query<{ id: string; body: string }>(
     `SELECT record.id, record.body FROM pinned_record record
@@ -152,11 +142,7 @@ export async function list(
          SELECT FROM pinned_execution pinned WHERE pinned.id = record.pinned_id
            AND ($3 IS NULL OR pinned.bulk_id = $3) AND ($4 IS NULL OR pinned.environment = $4)))
      ORDER BY record.id DESC LIMIT $5`,
-    [project.id, cursor ?? null, bulkId ?? null, environment, limit + 1],
+    [project.id, readCursor("receipt", cursor), bulkId ?? null, environment, limit + 1],
   );
-  const page = rows.slice(0, limit);
-  return {
-    items: page.map(({ body }) => toListItem(body)),
-    nextCursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null,
-  };
+  return nullEndedPageOf(rows, limit, ({ body }) => toListItem(body));
 }

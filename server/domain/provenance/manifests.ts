@@ -1,11 +1,12 @@
-import { z } from "zod";
+import type { z } from "zod";
 import type { ListManifests, Manifest, ManifestPage, ManifestRequest } from "@/server/contract/provenance";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { nullEndedPageOf, readCursor } from "@/server/domain/paging";
 import { type Sealed, sealDocument, signatureOf } from "@/server/domain/receipts";
 import { fail, ValidationFault } from "@/server/errors";
-import { idSchema, newId } from "@/server/ids";
+import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { manifestEntryOf } from "@/server/verify";
 import { AT_ONCE, receiptsOf } from "./receipts";
@@ -106,22 +107,12 @@ export async function getManifest(ctx: Ctx, manifestId: string): Promise<Manifes
   return rows[0] ? toManifest(rows[0]) : fail("NotFound", "There is no such manifest.");
 }
 
-const Cursor = idSchema("manifest");
-
 /** The manifests of a project, newest first. */
 export async function listManifests(
   ctx: Ctx,
   { projectId, limit, cursor }: z.output<typeof ListManifests>,
 ): Promise<z.output<typeof ManifestPage>> {
   const project = await access.authorize(ctx, READ, { projectId });
-  if (cursor !== undefined && !z.safeParse(Cursor, cursor).success)
-    throw new ValidationFault([
-      {
-        loc: ["query", "cursor"],
-        msg: "This cursor is not valid for this list. Start again without a cursor.",
-        type: "value_error",
-      },
-    ]);
   const { rows } = await pool.query<{
     id: string;
     label: string;
@@ -132,19 +123,15 @@ export async function listManifests(
   }>(
     `SELECT id, label, experiment_hash, receipt_count, hash, created_at FROM manifest
      WHERE project_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
-    [project.id, cursor ?? null, limit + 1],
+    [project.id, readCursor("manifest", cursor), limit + 1],
   );
-  const page = rows.slice(0, limit);
-  return {
-    items: page.map((row) => ({
-      manifestId: row.id,
-      projectId: project.id,
-      label: row.label,
-      experimentHash: row.experiment_hash,
-      createdAt: row.created_at.toISOString(),
-      manifestHash: row.hash,
-      receiptCount: row.receipt_count,
-    })),
-    nextCursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null,
-  };
+  return nullEndedPageOf(rows, limit, (row) => ({
+    manifestId: row.id,
+    projectId: project.id,
+    label: row.label,
+    experimentHash: row.experiment_hash,
+    createdAt: row.created_at.toISOString(),
+    manifestHash: row.hash,
+    receiptCount: row.receipt_count,
+  }));
 }

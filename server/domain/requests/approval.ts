@@ -10,6 +10,7 @@ import { pool } from "@/server/db";
 import { roleIn } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization } from "@/server/domain/organizations";
+import { pageOf, readCursor } from "@/server/domain/paging";
 import {
   checkoutOffered,
   isProcessing,
@@ -116,17 +117,15 @@ export async function listPaid(
      WHERE payment.kind = '${COMMISSION}' AND payment.organization_id = $1 AND ($2::text IS NULL OR payment.id < $2)
        AND (payment.state = 'paid' OR payment.state IN ('open', 'expired') AND payment.processing_at IS NOT NULL)
      ORDER BY payment.id DESC LIMIT $3`,
-    [billedOrganization(ctx, organizationId, "viewer"), cursor ?? null, PAGE + 1],
+    [billedOrganization(ctx, organizationId, "viewer"), readCursor("payment", cursor), PAGE + 1],
   );
-  const items = rows.slice(0, PAGE).map((row) => ({
+  return pageOf(rows, PAGE, (row) => ({
     ...toPayment(row, ctx.now()),
     quoteId: row.quote_id,
     requestId: row.request_id,
     projectId: row.project_id,
     summary: row.summary,
   }));
-  const last = items.at(-1);
-  return { items, ...(rows.length > PAGE && last && { nextCursor: last.paymentId }) };
 }
 
 function toPayment(row: PaidRow, now: Date): CommissionPayment {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 import type {
   CapabilityRequest,
   ListedRequestPage,
@@ -12,8 +12,7 @@ import type {
 import { pool } from "@/server/db";
 import { access, isOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { ValidationFault } from "@/server/errors";
-import { idSchema } from "@/server/ids";
+import { pageOf, readCursor } from "@/server/domain/paging";
 import {
   BRIEF,
   findRequest,
@@ -32,29 +31,9 @@ export async function get(ctx: Ctx, requestId: string): Promise<CapabilityReques
   return toRequest(await findRequest(ctx, requestId));
 }
 
-const Cursor = idSchema("capabilityRequest");
-
-function readCursor(cursor: string | undefined): string | null {
-  if (cursor === undefined) return null;
-  if (z.safeParse(Cursor, cursor).success) return cursor;
-  throw new ValidationFault([
-    {
-      loc: ["query", "cursor"],
-      msg: "This cursor is not valid for this list. Start again without a cursor.",
-      type: "value_error",
-    },
-  ]);
-}
-
-function pageOf<Item extends { id: string }>(items: Item[], limit: number) {
-  const page = items.slice(0, limit);
-  const last = page.at(-1);
-  return { items: page, ...(items.length > limit && last ? { nextCursor: last.id } : {}) };
-}
-
 /** The requests of a project, or of all that the caller belongs to, newest first. */
 export async function list(ctx: Ctx, query: z.output<typeof ListRequests>): Promise<RequestPage> {
-  return pageOf((await readPage(ctx, query)).map(toSummary), query.limit);
+  return pageOf(await readPage(ctx, query), query.limit, toSummary);
 }
 
 /** The same for the panel, with what becomes of what was paid for them: to programs their states say enough. */
@@ -62,7 +41,7 @@ export async function listForPanel(
   ctx: Ctx,
   query: z.output<typeof ListRequests>,
 ): Promise<ListedRequestPage> {
-  return pageOf((await readPage(ctx, query)).map(toListed), query.limit);
+  return pageOf(await readPage(ctx, query), query.limit, toListed);
 }
 
 async function readPage(
@@ -77,7 +56,13 @@ async function readPage(
      WHERE ($1::text[] IS NULL OR request.organization_id = ANY($1)) AND ($2::text IS NULL OR request.project_id = $2)
        AND ($3::text IS NULL OR request.status = $3) AND ($4::text IS NULL OR request.id < $4)
      ORDER BY request.id DESC LIMIT $5`,
-    [scope.organizationIds, scope.projectId, status ?? null, readCursor(cursor), limit + 1],
+    [
+      scope.organizationIds,
+      scope.projectId,
+      status ?? null,
+      readCursor("capabilityRequest", cursor),
+      limit + 1,
+    ],
   );
   return rows;
 }
@@ -100,15 +85,14 @@ export async function queue(
        AND ($4::text IS NULL OR request.id IN (${REFUND_FAILED}))
        AND ($2::text IS NULL OR request.id ${isOldestFirst ? ">" : "<"} $2)
      ORDER BY request.id ${isOldestFirst ? "ASC" : "DESC"} LIMIT $3`,
-    [status ?? null, readCursor(cursor), limit + 1, refund ?? null],
+    [status ?? null, readCursor("capabilityRequest", cursor), limit + 1, refund ?? null],
   );
-  const items = rows.map((row) => ({
+  return pageOf(rows, limit, (row) => ({
     ...toListed(row),
     organizationName: row.organization_name,
     projectName: row.project_name,
     hasFailedRefund: row.has_failed_refund,
   }));
-  return pageOf(items, limit);
 }
 
 /** Every wording of a request, newest first. */

@@ -1,12 +1,11 @@
-import { z } from "zod";
 import { openContent } from "@/server/content";
 import type { Delivery, DeliveryDetail, DeliveryPage, ListDeliveries } from "@/server/contract/webhooks";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx, Scope } from "@/server/domain/ctx";
-import { fail, ValidationFault } from "@/server/errors";
-import { idSchema } from "@/server/ids";
+import { pageOf, readCursor } from "@/server/domain/paging";
+import { fail } from "@/server/errors";
 import { dispatchDue } from "./dispatch";
 import { type DeliveryRow, toDelivery, visibleEndpoints } from "./rows";
 
@@ -29,30 +28,11 @@ export async function deliveries(ctx: Ctx, query: ListDeliveries): Promise<Deliv
       query.endpointId ?? null,
       query.jobId ?? null,
       query.state ?? null,
-      readCursor(query.cursor),
+      readCursor("delivery", query.cursor),
       query.limit + 1,
     ],
   );
-  const page = rows.slice(0, query.limit);
-  const last = page.at(-1);
-  return {
-    items: page.map(toDelivery),
-    ...(rows.length > query.limit && last ? { nextCursor: last.id } : {}),
-  };
-}
-
-const Cursor = idSchema("delivery");
-
-function readCursor(cursor: string | undefined): string | null {
-  if (cursor === undefined) return null;
-  if (z.safeParse(Cursor, cursor).success) return cursor;
-  throw new ValidationFault([
-    {
-      loc: ["query", "cursor"],
-      msg: "This cursor is not valid for this list. Start again without a cursor.",
-      type: "value_error",
-    },
-  ]);
+  return pageOf(rows, query.limit, toDelivery);
 }
 
 /** One delivery with what was sent and every try. */

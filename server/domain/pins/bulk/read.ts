@@ -5,13 +5,14 @@ import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { nextStepOf } from "@/server/domain/attempts";
 import type { Ctx, Scope } from "@/server/domain/ctx";
-import { ValidationFault } from "@/server/errors";
+import { nullEndedPageOf, readCursor, refuseCursor } from "@/server/domain/paging";
 import { READ } from "../read";
 import { type BulkRow, findBulk, isOver } from "./rows";
 
 type Status = z.output<typeof BulkItemStatus>;
 type ItemRow = {
-  position: number;
+  /** Its position in the bulk. */
+  id: number;
   item_id: string;
   status: Status;
   receipt_id: string | null;
@@ -36,22 +37,17 @@ export async function viewBulk(
   { limit = BULK_PAGE, cursor, status }: Page = {},
 ): Promise<PinnedBulk> {
   const bulk = await findBulk(ctx, bulkId, right);
-  const after = readCursor(cursor);
+  const after = readPosition(cursor);
   const [counted, { rows }] = await Promise.all([
     countItems([bulk.id]),
     pool.query<ItemRow>({
       name: "bulk-items",
-      text: `SELECT position, item_id, status, receipt_id, error, safely_retryable AS is_retryable FROM pinned_execution item
+      text: `SELECT position AS id, item_id, status, receipt_id, error, safely_retryable AS is_retryable FROM pinned_execution item
              WHERE bulk_id = $1 AND position > $2 AND ($3::text IS NULL OR status = $3::text) ORDER BY position LIMIT $4`,
       values: [bulk.id, after, status ?? null, limit + 1],
     }),
   ]);
-  const page = rows.slice(0, limit);
-  return {
-    ...toBulk(bulk, counted),
-    items: page.map(toItem),
-    nextCursor: rows.length > limit ? String(page.at(-1)?.position) : null,
-  };
+  return { ...toBulk(bulk, counted), ...nullEndedPageOf(rows, limit, toItem) };
 }
 
 /** The bulks of a project, or of all projects the caller may see, newest first, without their items. */
@@ -74,16 +70,12 @@ export async function listBulks(
       scope.organizationIds,
       project?.id ?? scope.projectId,
       scope.environment,
-      cursor ?? null,
+      readCursor("bulk", cursor),
       limit + 1,
     ],
   });
-  const page = rows.slice(0, limit);
-  const counted = await countItems(page.map(({ id }) => id));
-  return {
-    items: page.map((bulk) => toBulk(bulk, counted)),
-    nextCursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null,
-  };
+  const counted = await countItems(rows.map(({ id }) => id));
+  return nullEndedPageOf(rows, limit, (bulk) => toBulk(bulk, counted));
 }
 
 /** Counted from the items themselves, each time: nothing else says how far a bulk is. */
@@ -135,14 +127,7 @@ const toItem = (row: ItemRow): BulkItemView => ({
 const nextStepOfItem = (row: ItemRow) =>
   nextStepOf(row.is_retryable ?? false, row.status === "ambiguous" ? "ambiguous" : null);
 
-function readCursor(cursor: string | undefined): number {
+function readPosition(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
-  if (/^[1-9]\d{0,8}$/.test(cursor)) return Number(cursor);
-  throw new ValidationFault([
-    {
-      loc: ["query", "cursor"],
-      msg: "This cursor is not valid for this list. Start again without a cursor.",
-      type: "value_error",
-    },
-  ]);
+  return /^[1-9]\d{0,8}$/.test(cursor) ? Number(cursor) : refuseCursor();
 }

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import * as audit from "@/server/domain/audit";
+import * as budgets from "@/server/domain/budgets";
+import type { Ctx } from "@/server/domain/ctx";
+import * as notifications from "@/server/domain/notifications";
+import * as organizations from "@/server/domain/organizations";
+import * as pins from "@/server/domain/pins";
+import * as requests from "@/server/domain/requests";
+import { newId } from "@/server/ids";
+import { makePerson, makeTenant } from "@/testing/tenants";
+import { nullEndedPageOf, pageOf } from "./paging";
+
+test("a page names the next one only if a row was left, and a list that always says so ends with null", () => {
+  const rows = [{ id: "a" }, { id: "b" }, { id: "c" }];
+  const idOf = ({ id }: { id: string }) => id;
+  expect(pageOf(rows, 2, idOf)).toEqual({ items: ["a", "b"], nextCursor: "b" });
+  expect(pageOf(rows, 3, idOf)).toStrictEqual({ items: ["a", "b", "c"] });
+  expect(pageOf([{ id: 7 }, { id: 8 }], 1, ({ id }) => id)).toEqual({ items: [7], nextCursor: "7" });
+  expect(nullEndedPageOf(rows, 2, idOf)).toEqual({ items: ["a", "b"], nextCursor: "b" });
+  expect(nullEndedPageOf([], 2, idOf)).toStrictEqual({ items: [], nextCursor: null });
+});
+
+type List = (ctx: Ctx, page: { limit: number; cursor: string }, organizationId: string) => Promise<object>;
+const LISTS: [name: string, list: List][] = [
+  ["holds", budgets.listHolds],
+  ["notifications", notifications.list],
+  ["emails", notifications.outbox],
+  ["an audit trail", (ctx, page) => audit.entries(ctx, { subjects: ["x"], ...page })],
+  ["the audit log", (ctx, page, organizationId) => organizations.auditLog(ctx, organizationId, page)],
+  ["payments", (ctx, page, organizationId) => requests.listPaid(ctx, { organizationId, ...page })],
+  ["bulks", pins.listBulks],
+  ["plans", organizations.listPlanSettings],
+];
+
+test.each(LISTS)(
+  "%s: a cursor of another list is refused, not taken for a place in this one",
+  async (_name, list) => {
+    const { organizationId } = await makeTenant();
+    const { ctx } = await makePerson(organizationId, "owner");
+    const { principal } = ctx;
+    if (principal.kind !== "human_session") throw new Error("a person has a session");
+    const operator: Ctx = { ...ctx, principal: { ...principal, isOperator: true } };
+    for (const cursor of ["x", newId("job"), "zzz"])
+      await expect(list(operator, { limit: 5, cursor }, organizationId)).rejects.toMatchObject({
+        issues: [{ loc: ["query", "cursor"], type: "value_error" }],
+      });
+  },
+);
