@@ -1,4 +1,5 @@
-import { bytes, raw } from "@/server/api/endpoint";
+import { csv } from "@/server/api/csv";
+import { raw } from "@/server/api/endpoint";
 import { AuditLogPage, AuditLogQuery, ListAuditLog } from "@/server/contract/audit";
 import * as organizations from "@/server/domain/organizations";
 import { byPeople, operations } from "./define";
@@ -20,15 +21,6 @@ export const exportAuditLog = people.get("/v1/organizations/{organization_id}/au
     "For organization admins. Exports all entries; details are JSON. Text that a spreadsheet would read as a formula is prefixed with an apostrophe.",
   query: AuditLogQuery,
   output: raw("text/csv"),
-  http: async (ctx, { organization_id, query }) => {
-    const { filename, content } = await organizations.auditLogFile(ctx, organization_id, query);
-    return bytes({
-      headers: {
-        "content-type": "text/csv; charset=utf-8",
-        "content-disposition": `attachment; filename="${filename}"`,
-        "cache-control": "no-store",
-      },
-      body: content,
-    });
-  },
+  http: async (ctx, { organization_id, query }) =>
+    csv(await organizations.auditLogFile(ctx, organization_id, query)),
 });

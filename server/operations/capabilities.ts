@@ -1,5 +1,4 @@
 import {
-  bytes,
   eventStream,
   type Incoming,
   lastEventIdOf,
@@ -7,7 +6,7 @@ import {
   reply,
   wantsEventStream,
 } from "@/server/api/endpoint";
-import { isKnown } from "@/server/api/known";
+import { published } from "@/server/api/published";
 import {
   BenchmarksQuery,
   CapabilityBenchmarks,
@@ -39,11 +38,12 @@ const runByEmbeds = operations("Execution", byKeysAndEmbeds("capabilities:run"))
 const MEGABYTE = 1024 * 1024;
 
 /** The prepared catalog response, or 304 for a caller that already has it. Authenticated callers see more. */
-function ready({ body, etag }: catalog.Published, incoming: Incoming) {
-  const headers = { etag, "cache-control": "private, no-cache", vary: "authorization, cookie, origin" };
-  if (isKnown(incoming, etag)) return bytes({ status: 304, headers });
-  return bytes({ headers: { ...headers, "content-type": "application/json" }, body });
-}
+const ready = ({ body, etag }: catalog.Published, incoming: Incoming) =>
+  published(incoming, body, {
+    etag,
+    "cache-control": "private, no-cache",
+    vary: "authorization, cookie, origin",
+  });
 
 export const listCapabilities = open.get("/v1/capabilities", {
   summary: "List capabilities",

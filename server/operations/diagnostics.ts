@@ -1,5 +1,4 @@
-import { bytes } from "@/server/api/endpoint";
-import { isKnown } from "@/server/api/known";
+import { FOR_A_MINUTE, published } from "@/server/api/published";
 import {
   AgentContext,
   AgentContextQuery,
@@ -49,11 +48,6 @@ export const getAgentContext = open.get("/v1/agent-context", {
   http: async (_, { query, incoming }) => {
     const document = diagnostics.agentContext(query.profile);
     const etag = `"${document.contentHash}"`;
-    const headers = { etag, "cache-control": "public, max-age=60" };
-    if (isKnown(incoming, etag)) return bytes({ status: 304, headers });
-    return bytes({
-      headers: { ...headers, "content-type": "application/json" },
-      body: Buffer.from(JSON.stringify(document)),
-    });
+    return published(incoming, JSON.stringify(document), { ...FOR_A_MINUTE, etag });
   },
 });

@@ -1,6 +1,4 @@
-import { bytes } from "@/server/api/endpoint";
-import { isKnown } from "@/server/api/known";
-import { sha256Hex } from "@/server/canonical";
+import { etagOf, FOR_ALL_PAGES, published } from "@/server/api/published";
 import { JsonObject } from "@/server/contract/common";
 import {
   Lockfile,
@@ -28,14 +26,8 @@ export const getKeySet = open.get("/.well-known/jwks.json", {
   partly: [304],
   http: async (_ctx, { incoming }) => {
     const body = JSON.stringify(await publicKeys());
-    const headers = {
-      etag: `"${sha256Hex(body).slice(0, 32)}"`,
-      // Short: a receipt signed by a new key must be verifiable soon after a rotation.
-      "cache-control": "public, max-age=60",
-      "access-control-allow-origin": "*", // a public document that tools in browsers read
-    };
-    if (isKnown(incoming, headers.etag)) return bytes({ status: 304, headers });
-    return bytes({ headers: { ...headers, "content-type": "application/json" }, body });
+    // Kept shortly: a receipt signed by a new key must be verifiable soon after a rotation.
+    return published(incoming, body, { ...FOR_ALL_PAGES, etag: etagOf(body) });
   },
 });
 

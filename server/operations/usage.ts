@@ -1,4 +1,5 @@
-import { bytes, raw } from "@/server/api/endpoint";
+import { csv } from "@/server/api/csv";
+import { raw } from "@/server/api/endpoint";
 import { BillingSummary, BillingSummaryQuery, UsageExportQuery } from "@/server/contract/usage";
 import * as usage from "@/server/domain/usage";
 import { byKeysAndPeople, operations } from "./define";
@@ -20,15 +21,5 @@ export const usageExport = read.get("/v1/billing/usage-export", {
     "One line per ended execution submitted from the day `from` up to, but not including, the day `to` (UTC, at most 92 days), and a second line with ChargeClass `Correction` if a person later changed its charge. Amounts are exact decimals; their sum is what the ledger charged. Columns that start with `x_` are specific to Capstan. Text that a spreadsheet would read as a formula is prefixed with an apostrophe.",
   query: UsageExportQuery,
   output: raw("text/csv"),
-  http: async (ctx, { query }) => {
-    const { filename, content } = await usage.usageFile(ctx, query);
-    return bytes({
-      headers: {
-        "content-type": "text/csv; charset=utf-8",
-        "content-disposition": `attachment; filename="${filename}"`,
-        "cache-control": "no-store",
-      },
-      body: content,
-    });
-  },
+  http: async (ctx, { query }) => csv(await usage.usageFile(ctx, query)),
 });
