@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { isOwnPage, requireOwnPage } from "@/server/api/own-page";
 import { personOfCookie } from "@/server/auth/claims";
 import { cookies, SESSION_COOKIE } from "@/server/auth/cookies";
-import { isOwnPage, requireOwnPage } from "@/server/auth/same-origin";
 import { access } from "@/server/domain/access";
 import type { Principal } from "@/server/domain/ctx";
 import { env } from "@/server/env";

@@ -1,4 +1,4 @@
-import { isOwnPage } from "@/server/auth/same-origin";
+import { isOwnPage } from "@/server/api/own-page";
 import {
   ExchangedPanelSession,
   ListPanelDefinitions,

@@ -1,9 +1,9 @@
 import type { NextRequest } from "next/server";
 import NextAuth from "next-auth";
+import { originOf, requireSameOrigin } from "@/server/api/own-page";
 import { SESSION_COOKIE } from "@/server/auth/cookies";
 import { answered } from "@/server/auth/guard";
 import { authOptions } from "@/server/auth/options";
-import { originOf, requireSameOrigin } from "@/server/auth/same-origin";
 import { publicUrl } from "@/server/env";
 
 type Context = { params: Promise<{ nextauth: string[] }> };

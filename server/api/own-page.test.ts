@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { publicUrl } from "@/server/env";
 import { log } from "@/server/log";
 import { setSettings } from "@/testing/settings";
-import { requireJson, requireSameOrigin } from "./same-origin";
+import { requireJson, requireSameOrigin } from "./own-page";
 
 const PUBLIC_ORIGIN = new URL(publicUrl).origin;
 afterEach(() => {
