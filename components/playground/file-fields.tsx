@@ -28,6 +28,7 @@ async function upload(projectId: string, file: File): Promise<string> {
   });
   const body: unknown = await answer.json().catch(() => null);
   if (answer.ok) return Stored.parse(body).artifactId;
+  if (answer.status === 401) throw new Error("Your session has ended. Sign in, then upload the file again.");
   const detail = Refusal.safeParse(body).data?.detail;
   throw new Error(
     (Array.isArray(detail) ? detail[0]?.msg : detail?.message) ??

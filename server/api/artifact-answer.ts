@@ -6,7 +6,7 @@ import { Fault } from "@/server/errors";
 export async function artifactAnswer(
   artifact: { sha256: string; byte_length: number; media_type: string },
   incoming: Incoming,
-  filename: string,
+  filename: string | null,
 ): Promise<Outgoing> {
   const answer = await download(
     {

@@ -162,15 +162,15 @@ function credentialOf(incoming: Incoming): Credential {
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** The body's media type; only an endpoint that takes a form accepts one from a signed-in browser. */
-type BodyType = "application/json" | "multipart/form-data";
+/** The body's media type, null for any; only an endpoint that takes a form accepts one from a signed-in browser. */
+type BodyType = "application/json" | "multipart/form-data" | null;
 
 /**
  * A browser sends our cookie with requests from other sites as well. A write must come from our own pages, match the CSRF
  * token if one is sent, and have the endpoint's content type, which a form of another site cannot send. A request without
- * a body needs no content type.
+ * a body needs no content type. Throws CrossSiteRequest (403) or UnsupportedMediaType (415).
  */
-function requireOwnWrite(incoming: Incoming, bodyType: BodyType): void {
+export function requireOwnWrite(incoming: Incoming, bodyType: BodyType): void {
   if (SAFE_METHODS.has(incoming.method)) return;
   requireOwnPage(incoming);
   const sent = incoming.header("x-csrf-token");
@@ -183,7 +183,7 @@ function requireOwnWrite(incoming: Incoming, bodyType: BodyType): void {
   const type = incoming.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   const hasBody = announcesBody(incoming.header("transfer-encoding"), incoming.header("content-length"));
   if (type === undefined && !hasBody) return;
-  if (type !== bodyType) fail("UnsupportedMediaType", `Send the body as ${bodyType}.`);
+  if (bodyType && type !== bodyType) fail("UnsupportedMediaType", `Send the body as ${bodyType}.`);
 }
 
 /** next-auth's cookie is `<token>|<sha256 of token and secret>`; the header must be that token. */

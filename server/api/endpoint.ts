@@ -50,7 +50,7 @@ type Facts = {
   idempotent?: true;
   /** Of endpoints that start an execution: the response only confirms the start. */
   answersAtOnce?: true;
-  /** The body is not read: `run` gets the stream of `incoming`. */
+  /** The body is not read: `run` gets the stream of `incoming`, of any media type. */
   rawBody?: true;
   /** Like `rawBody`, for a multipart form with these fields, one of them a file. A signed-in browser may send it. */
   form?: z.ZodObject;
@@ -156,6 +156,13 @@ export function refuse(
   );
 }
 
+/** The response to an error that was thrown outside the kernel. The caller is neither identified nor counted. */
+export const refuseUncounted = (
+  incoming: Incoming,
+  error: unknown,
+  inShapeOf?: NonNullable<Endpoint["refusals"]>["toWire"],
+): Promise<Outgoing> => answer(incoming, null, () => Promise.reject(error), inShapeOf);
+
 /** A logger that names the request in each line. Created lazily, because most requests log nothing. */
 class RequestLog implements Log {
   constructor(private readonly requestId: string) {}
@@ -241,7 +248,7 @@ async function perform(
   ctx: Ctx,
   headers: Headers,
 ): Promise<Outgoing> {
-  const bodyType = endpoint.form ? "multipart/form-data" : "application/json";
+  const bodyType = endpoint.form ? "multipart/form-data" : endpoint.rawBody ? null : "application/json";
   if (isForPages(endpoint)) await admitPage(incoming, ctx.now(), headers);
   ctx.principal = await identify(incoming, ctx.now(), headers, bodyType);
   requireCaller(endpoint, ctx, headers);

@@ -45,7 +45,8 @@ export function toIncoming(request: Request): Incoming {
   };
 }
 
-function toResponse({ status, headers, body }: Outgoing): Response {
+/** A response of our own code for a Next handler. */
+export function toResponse({ status, headers, body }: Outgoing): Response {
   return new Response(toBody(body), { status, headers });
 }
 

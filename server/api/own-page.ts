@@ -1,7 +1,7 @@
-import type { Incoming } from "@/server/api/transport";
 import { env, publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
 import { log } from "@/server/log";
+import type { Incoming } from "./transport";
 
 /** As much of a request as the rule reads. */
 type Asked = Pick<Incoming, "header">;
@@ -39,11 +39,6 @@ export function requireOwnPage(asked: Asked): void {
     "CrossSiteRequest",
     `This page was opened at ${origin}, but this installation is set up for ${PUBLIC_ORIGIN}. Open it there, or ask your operator to set PUBLIC_URL to ${origin}.`,
   );
-}
-
-/** The same for a request of a Next handler. */
-export function requireSameOrigin({ headers }: Request): void {
-  requireOwnPage({ header: (name) => headers.get(name) ?? undefined });
 }
 
 /** The origin that a page states, or null: of sandboxed documents it is the word `null`. */
@@ -95,10 +90,4 @@ function warn(origin: string, host: string | undefined): void {
     { origin, expected: PUBLIC_ORIGIN, host },
     "a page's request was rejected: its Origin is neither that of PUBLIC_URL nor the request's host. If people use this address, set PUBLIC_URL to it",
   );
-}
-
-/** Refuses a body that is not JSON: a plain HTML form of another site can send no such thing. UnsupportedMediaType (415). */
-export function requireJson(request: Request): void {
-  const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
-  if (type !== "application/json") fail("UnsupportedMediaType", "Send the body as application/json.");
 }

@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { addressLimit } from "@/server/api/rate-limit";
 import type { Ctx } from "@/server/domain/ctx";
 import { env } from "@/server/env";
+import { log } from "@/server/log";
 import { spend } from "@/testing/limits";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
 import { servePanel } from "./panel-door";
@@ -69,4 +70,27 @@ test("a write from an address that is not ours is refused in the shape that the 
       data: { code: "FORBIDDEN", fault: { code: "CrossSiteRequest" } },
     },
   });
+});
+
+test("a body that is not JSON is refused: a form of another site can send no JSON", async () => {
+  for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]) {
+    const refused = await ask(nobody, JSON.stringify({ token }), { "content-type": type });
+    expect(refused.status, type).toBe(415);
+  }
+  const usual = { "content-type": "application/json; charset=utf-8" };
+  expect((await ask(nobody, JSON.stringify({ token }), usual)).status).toBe(404);
+});
+
+test("an outage while the session is read is a 503 that says when to retry, and is logged", async () => {
+  const logged = vi.spyOn(log, "error").mockReturnValue();
+  onTestFinished(() => logged.mockRestore());
+  const outage = Object.assign(new Error("connect"), { code: "ECONNREFUSED", syscall: "connect" });
+  const request = new Request("http://panel/api/trpc/projects.list");
+  const answer = await servePanel(request, () => Promise.reject(outage));
+  expect(answer.status).toBe(503);
+  expect(answer.headers.get("retry-after")).toBe("5");
+  expect(await answer.json()).toMatchObject({
+    error: { data: { code: "SERVICE_UNAVAILABLE", fault: { code: "ServiceUnavailable" } } },
+  });
+  expect(logged).toHaveBeenCalledWith({ err: outage }, "panel request failed");
 });

@@ -1,13 +1,14 @@
 import { TRPCError } from "@trpc/server";
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
+import { requireOwnWrite } from "@/server/api/auth";
 import { DEFAULT_BODY_LIMIT, readLimited } from "@/server/api/body";
 import { refuseHostileJson } from "@/server/api/json-scan";
 import { toIncoming } from "@/server/api/next";
-import { requireJson, requireSameOrigin } from "@/server/api/own-page";
 import { countRequest } from "@/server/api/rate-limit";
 import type { Ctx } from "@/server/domain/ctx";
-import { Fault } from "@/server/errors";
 import { toWire } from "@/server/errors-wire";
+import { log } from "@/server/log";
+import { isOutage } from "@/server/outage";
 import { appRouter } from "@/server/trpc";
 import { isHuman, toTrpcError } from "@/server/trpc/init";
 
@@ -18,39 +19,35 @@ const MOST_BYTES = 32 * 1024 * 1024;
 
 /**
  * Serves a request of the panel's pages. Who asks is counted and the body bounded as at the API's own door, before
- * anything of it is read; writes come by POST only, and only from our own pages.
+ * anything of it is read; writes come by POST only, and only from our own pages. Never rejects.
  */
 export async function servePanel(request: Request, findCtx: () => Promise<Ctx>): Promise<Response> {
   const headers: Record<string, string> = { "cache-control": "private, no-store" };
-  let admitted: Awaited<ReturnType<typeof admit>>;
   try {
-    admitted = await admit(request, findCtx, headers);
+    const { ctx, body } = await admit(request, findCtx, headers);
+    return await answer(body ? withBody(request, body) : request, headers, async () => ctx);
   } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    Object.assign(headers, toWire(error, "").headers);
-    // Said in the shape the pages read: it is the answer of each call.
+    const { status, headers: own } = toWire(error, "");
+    if (status === 500 || isOutage(error)) log.error({ err: error }, "panel request failed");
+    Object.assign(headers, own);
+    const cause = error instanceof Error ? error : undefined;
+    // In the shape that the pages read: it is the answer of each call.
     return answer(request, headers, () => {
-      throw toTrpcError(new TRPCError({ code: "INTERNAL_SERVER_ERROR", cause: error }));
+      throw toTrpcError(new TRPCError({ code: "INTERNAL_SERVER_ERROR", cause }));
     });
   }
-  const { ctx, body } = admitted;
-  // What no database or hash can hold is refused here as the API refuses it: the verbs are the same.
-  const given = body ? Buffer.from(body).toString("utf8") : toIncoming(request).query.get("input");
-  refuseHostileJson(given ?? "");
-  return answer(body ? withBody(request, body) : request, headers, async () => ctx);
 }
 
 async function admit(request: Request, findCtx: () => Promise<Ctx>, headers: Record<string, string>) {
-  const isWrite = request.method === "POST";
-  if (isWrite) {
-    requireSameOrigin(request);
-    requireJson(request);
-  }
   const incoming = toIncoming(request);
+  requireOwnWrite(incoming, "application/json");
   const ctx = await findCtx();
   countRequest(ctx.principal, incoming.address, headers);
   const mostBytes = isHuman(ctx) ? MOST_BYTES : DEFAULT_BODY_LIMIT;
-  return { ctx, body: isWrite ? await readLimited(incoming, mostBytes) : undefined };
+  const body = request.method === "POST" ? await readLimited(incoming, mostBytes) : undefined;
+  // What no database or hash can hold is refused here as the API refuses it: the verbs are the same.
+  refuseHostileJson(body ? Buffer.from(body).toString("utf8") : (incoming.query.get("input") ?? ""));
+  return { ctx, body };
 }
 
 function withBody(request: Request, body: Uint8Array): Request {

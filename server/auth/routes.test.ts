@@ -19,7 +19,7 @@ test("every route that takes a write beside the API asks whether it comes from o
       !WITHOUT_COOKIE.includes(file),
   );
   const asking = routes.filter(({ text }) =>
-    /\bserve\(|\bservePanel\(|\brequireSameOrigin\(request\)/.test(text),
+    /\bserve\(|\bhandlers\(panelFiles\)|\bservePanel\(|\brequireOwnPage\(incoming\)/.test(text),
   );
   expect(asking.map(({ file }) => file)).toEqual(routes.map(({ file }) => file));
   expect(routes.map(({ file }) => file)).toEqual(

@@ -5,6 +5,7 @@ import { llmsAnswer, manifestAnswer } from "@/server/api/front-door";
 import { draining, health, readiness } from "@/server/api/health";
 import { mcpRoute } from "@/server/api/mcp";
 import { metricsAnswer } from "@/server/api/metrics";
+import { panelFiles } from "@/server/api/panel-files";
 import { commonHeaders, requestIdOf } from "@/server/api/plain";
 import { type Router, router } from "@/server/api/router";
 import type { Incoming, Outgoing } from "@/server/api/transport";
@@ -67,8 +68,9 @@ export async function startServer(options: {
     const incoming = new HttpIncoming(request, response, deadline);
     const { path } = incoming;
     const isApi = path.startsWith("/v1/") || path === "/v1" || !path.startsWith("/"); // `*` is the server's, no page's
-    const own = isApi ? route : paths[path];
-    const isRouted = own === route || own === mcpRoute;
+    const isFile = path === "/artifacts" || path.startsWith("/artifacts/");
+    const own = isApi ? route : isFile ? panelFiles : paths[path];
+    const isRouted = own === route || own === mcpRoute || own === panelFiles;
     if (own && !isRouted && incoming.method === "OPTIONS") {
       const headers = { ...commonHeaders(requestIdOf(incoming)), allow: "GET, HEAD, OPTIONS" };
       return send(request, response, { status: 204, headers, body: null });

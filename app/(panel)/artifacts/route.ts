@@ -1,11 +1,4 @@
-import { requireSameOrigin } from "@/server/api/own-page";
-import { artifactUpload } from "@/server/auth/artifact-upload";
-import { answered } from "@/server/auth/guard";
+import { handlers } from "@/server/api/next";
+import { panelFiles } from "@/server/api/panel-files";
 
-/** Accepts a file for a form's artifact field, from our own pages only. */
-export function POST(request: Request): Promise<Response> {
-  return answered(async () => {
-    requireSameOrigin(request);
-    return artifactUpload(request);
-  });
-}
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = handlers(panelFiles);
