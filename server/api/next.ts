@@ -1,6 +1,6 @@
 import { clientAddress } from "./address";
 import { whole } from "./body";
-import type { Endpoint } from "./endpoint";
+import { type Endpoint, refuseUncounted } from "./endpoint";
 import { type Router, router } from "./router";
 import type { Incoming, Outgoing } from "./transport";
 
@@ -45,8 +45,24 @@ export function toIncoming(request: Request): Incoming {
   };
 }
 
-/** A response of our own code for a Next handler. */
-export function toResponse({ status, headers, body }: Outgoing): Response {
+/**
+ * Runs a Next handler that is not of the API. What it throws is answered, and logged where it is unexpected, as of an
+ * endpoint; in another shape if its client reads another.
+ */
+export async function guarded(
+  request: Request,
+  handler: (incoming: Incoming) => Promise<Response>,
+  inShapeOf?: Parameters<typeof refuseUncounted>[2],
+): Promise<Response> {
+  const incoming = toIncoming(request);
+  try {
+    return await handler(incoming);
+  } catch (error) {
+    return toResponse(await refuseUncounted(incoming, error, inShapeOf));
+  }
+}
+
+function toResponse({ status, headers, body }: Outgoing): Response {
   return new Response(toBody(body), { status, headers });
 }
 
