@@ -1,13 +1,9 @@
+import { isPrivate } from "@/server/contract/envelope";
 import type { ErrorCode } from "@/server/errors";
 import { openSecret, sealSecret } from "@/server/vault";
 
 /** Content as its row has it; null: it was removed. */
 export type StoredContent = { id: string; content: string | null; is_sealed: boolean };
-
-const CONFIDENTIAL = new Set(["PrivateUserContent", "Manuscript"]);
-
-/** Is it somebody's own words: kept encrypted, and shown only to who asks for it? */
-export const isPrivate = (dataClassification: string) => CONFIDENTIAL.has(dataClassification);
 
 /** Must what this job takes in and puts out be kept encrypted? */
 export const isKeptSealed = (dataClassification: string, retentionRequirement: string) =>

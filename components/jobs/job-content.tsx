@@ -8,6 +8,7 @@ import { HiddenContent } from "@/components/ui/hidden-content";
 import { JsonView } from "@/components/ui/json-view";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import { Words } from "@/components/ui/words";
+import { isPrivate } from "@/server/contract/envelope";
 import type { Job } from "@/server/contract/jobs";
 
 /** Schemas that read better as text. Everything else is shown as JSON. */
@@ -18,17 +19,10 @@ const Conversation = z.looseObject({
 const Prompt = z.looseObject({ prompt: z.string() });
 const Snapshot = z.looseObject({ input: z.json().optional() });
 
-const PRIVATE = new Set(["PrivateUserContent", "Manuscript"]);
-
-/** Whether this job's content is private, and shown only on request. */
-export function isPrivate(job: Job): boolean {
-  return PRIVATE.has(job.dataClassification);
-}
-
 /** Hides private content until the reader asks for it. */
 export function PrivateContent({ job, children }: { job: Job; children: ReactNode }) {
   const [isShown, setShown] = useState(false);
-  if (isShown || !isPrivate(job)) return children;
+  if (isShown || !isPrivate(job.dataClassification)) return children;
   return <HiddenContent of="job" onShow={() => setShown(true)} />;
 }
 
@@ -43,7 +37,7 @@ function Revealed({ job, title, id, children }: RevealedProps) {
     enabled: isShown,
     staleTime: 0,
   });
-  if (!isPrivate(job)) return children(job);
+  if (!isPrivate(job.dataClassification)) return children(job);
   if (isShown && whole.data) return children(whole.data);
   return (
     <Card aria-labelledby={id} aria-busy={whole.isFetching}>

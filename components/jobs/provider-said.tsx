@@ -4,8 +4,8 @@ import { useState } from "react";
 import { z } from "zod";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
+import { isPrivate } from "@/server/contract/envelope";
 import type { Job } from "@/server/contract/jobs";
-import { isPrivate } from "./job-content";
 
 const Said = z.looseObject({
   details: z.looseObject({
@@ -38,7 +38,7 @@ export function ProviderSaid({ job }: { job: Job }) {
         Provider response{head && `: ${head}`}
         {message && <q className="ml-1.5">{message}</q>}
       </p>
-      {isPrivate(job) && !isAsked && (
+      {isPrivate(job.dataClassification) && !isAsked && (
         <Button size="sm" onClick={() => setAsked(true)}>
           Show provider message
         </Button>

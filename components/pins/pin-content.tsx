@@ -11,9 +11,9 @@ import { JsonView } from "@/components/ui/json-view";
 import { Notice } from "@/components/ui/notice";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import { Words } from "@/components/ui/words";
+import { isPrivate } from "@/server/contract/envelope";
 import type { PinnedOutput, PinnedRecord } from "@/server/contract/pinned";
 
-const PRIVATE = new Set(["PrivateUserContent", "Manuscript"]);
 const NOT_KEPT = "The content is not stored. The record has its hash.";
 
 /** The request members that read better as text than as JSON. */
@@ -22,12 +22,12 @@ const Request = z.looseObject({ instructions: z.string().optional(), input: z.st
 /** The request and response, shown while they are stored. Private content is shown only on request. */
 export function PinContent({ record }: { record: PinnedRecord }) {
   const trpc = useTRPC();
-  const isPrivate = PRIVATE.has(record.dataClassification);
-  const [isShown, setShown] = useState(!isPrivate);
+  const isHidden = isPrivate(record.dataClassification);
+  const [isShown, setShown] = useState(!isHidden);
   const { data, error, isFetching } = useQuery({
     ...trpc.pinned.content.queryOptions({ receipt_id: record.receiptId }),
     enabled: isShown,
-    staleTime: isPrivate ? 0 : 60_000,
+    staleTime: isHidden ? 0 : 60_000,
   });
   const hidden = !isShown && <HiddenContent of="record" pending={isFetching} onShow={() => setShown(true)} />;
   const failed = error && (

@@ -8,6 +8,12 @@ export const DataClassification = z.enum([
   "PrivateUserContent",
   "Manuscript",
 ]);
+const CONFIDENTIAL = new Set<string>(["PrivateUserContent", "Manuscript"] satisfies z.output<
+  typeof DataClassification
+>[]);
+/** Whether content of this class is private: kept encrypted, and shown only to a reader who asks for it. */
+export const isPrivate = (dataClassification: string) => CONFIDENTIAL.has(dataClassification);
+
 export const RetentionRequirement = z.enum([
   "HashesOnly",
   "Transient",

@@ -14,6 +14,7 @@ import * as catalog from "@/server/domain/catalog";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
 import { human, router } from "./init";
+import { withoutPrivateContent } from "./jobs";
 
 /** A capability as the catalog's page shows it. */
 const Entry = CapabilitySummary.extend({ category: z.string(), price: z.string(), runsNow: z.boolean() });
@@ -71,7 +72,9 @@ export const catalogRouter = router({
   submit: human
     .input(Request)
     .output(Job)
-    .mutation(({ ctx, input }) => jobs.submit(ctx, input.capability_key, inProject(input))),
+    .mutation(async ({ ctx, input }) =>
+      withoutPrivateContent(await jobs.submit(ctx, input.capability_key, inProject(input))),
+    ),
   /** The frames of a streaming execution as they are written; `lastEventId` resumes after one. */
   frames: human
     .input(

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isPrivate } from "@/server/content";
+import { isPrivate } from "@/server/contract/envelope";
 import {
   EventsQuery,
   Job,
@@ -25,7 +25,7 @@ const JobOfKey = ProjectRef.extend({
 const Variant = SelectVariant.extend(JobRef.shape);
 
 /** Private content is not sent until the reader asks for it. */
-function withoutPrivateContent(job: Job): Job {
+export function withoutPrivateContent(job: Job): Job {
   if (!isPrivate(job.dataClassification)) return job;
   const { capability, productId, environment, idempotencyKey } = job.requestSnapshot ?? {};
   const requestSnapshot = { capability, productId, environment, idempotencyKey };
@@ -74,7 +74,7 @@ export const jobsRouter = router({
   cancel: human
     .input(JobRef)
     .output(Job)
-    .mutation(({ ctx, input }) => jobs.cancel(ctx, input.job_id)),
+    .mutation(async ({ ctx, input }) => withoutPrivateContent(await jobs.cancel(ctx, input.job_id))),
   /** What the reader may do with the job in this status; the status is part of the cache key. */
   rights: human
     .input(JobRef.extend({ status: JobStatus }))
@@ -83,17 +83,19 @@ export const jobsRouter = router({
   approve: human
     .input(JobRef)
     .output(Job)
-    .mutation(({ ctx, input }) => jobs.approve(ctx, input.job_id)),
+    .mutation(async ({ ctx, input }) => withoutPrivateContent(await jobs.approve(ctx, input.job_id))),
   reject: human
     .input(JobRef)
     .output(Job)
-    .mutation(({ ctx, input }) => jobs.reject(ctx, input.job_id)),
+    .mutation(async ({ ctx, input }) => withoutPrivateContent(await jobs.reject(ctx, input.job_id))),
   retry: human
     .input(JobRef)
     .output(Job)
-    .mutation(({ ctx, input }) => jobs.retry(ctx, input.job_id)),
+    .mutation(async ({ ctx, input }) => withoutPrivateContent(await jobs.retry(ctx, input.job_id))),
   selectVariant: human
     .input(Variant)
     .output(Job)
-    .mutation(({ ctx, input }) => jobs.selectVariant(ctx, input.job_id, { artifactId: input.artifactId })),
+    .mutation(async ({ ctx, input: { job_id, ...choice } }) =>
+      withoutPrivateContent(await jobs.selectVariant(ctx, job_id, choice)),
+    ),
 });

@@ -7,6 +7,7 @@ import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { submit } from "@/server/domain/jobs";
 import { createProject } from "@/server/domain/organizations";
 import { ERRORS, Fault, ValidationFault } from "@/server/errors";
+import { finish } from "@/testing/api";
 import { makePerson, makeTenant } from "@/testing/tenants";
 import { appRouter } from "./index";
 import { codeOfStatus, toTrpcError } from "./init";
@@ -238,6 +239,43 @@ test("private content leaves the server only when the reader asks for it", async
   expect(await of("PrivateUserContent")).toEqual([false, true]);
   expect(await of("Manuscript")).toEqual([false, true]);
   expect(await of("Internal")).toEqual([true, true]);
+});
+
+test("what a person does to a private job answers without its content, as the read of it does", async () => {
+  const { organizationId, projectId } = await makeTenant();
+  const { ctx } = await makePerson(organizationId, "owner");
+  const panel = appRouter.createCaller(ctx);
+  const words = "The hero dies.";
+  const context = { projectId, dataClassification: "Manuscript" };
+  const submitted = await panel.catalog.submit({
+    capability_key: "image.generate.v1",
+    project_id: projectId,
+    body: { input: { prompt: words, variantCount: 2 }, context },
+  });
+  const drawn = { job_id: submitted.jobId };
+  const artifactId = (await finish(drawn.job_id)).artifacts?.[0]?.artifactId ?? "";
+  const write = async () => {
+    const input = { messages: [{ role: "user", content: words }] };
+    return (await submit(ctx, "text.general.fast.v1", { input, context })).jobId;
+  };
+  const setThreshold = (micros: number | null) =>
+    pool.query("UPDATE project SET approval_threshold_micros = $2 WHERE id = $1", [projectId, micros]);
+  await setThreshold(0);
+  const [one, other] = [{ job_id: await write() }, { job_id: await write() }];
+  await setThreshold(null);
+  const answers = {
+    submit: submitted,
+    selectVariant: await panel.jobs.selectVariant({ ...drawn, artifactId }),
+    approve: await panel.jobs.approve(one),
+    reject: await panel.jobs.reject(other),
+    cancel: await panel.jobs.cancel(one),
+    retry: await panel.jobs.retry(one),
+  };
+  expect(JSON.stringify(await panel.jobs.content(one))).toContain(words);
+  for (const [name, answer] of Object.entries(answers)) {
+    expect(answer.dataClassification, name).toBe("Manuscript");
+    expect(JSON.stringify(answer), name).not.toContain(words);
+  }
 });
 
 test("a project's budgets are its own, its organization's and its principals', and not another project's", async () => {

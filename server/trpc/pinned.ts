@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isPrivate } from "@/server/content";
 import { JsonObject } from "@/server/contract/common";
+import { isPrivate } from "@/server/contract/envelope";
 import { ProjectRef } from "@/server/contract/jobs";
 import {
   BulkPage,

@@ -1,5 +1,5 @@
-import { isPrivate } from "@/server/content";
 import type { Comparison, ComparisonEntry, ComparisonShown } from "@/server/contract/comparisons";
+import { isPrivate } from "@/server/contract/envelope";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { namesOf } from "@/server/domain/organizations";

@@ -1,5 +1,6 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
-import { isKeptSealed, isPrivate } from "@/server/content";
+import { isKeptSealed } from "@/server/content";
+import { isPrivate } from "@/server/contract/envelope";
 import type { JobError } from "@/server/contract/jobs";
 import type { ProviderSaid } from "@/server/domain/attempts";
 import { newId } from "@/server/ids";

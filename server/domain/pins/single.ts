@@ -1,5 +1,6 @@
 import { sha256Hex } from "@/server/canonical";
-import { isKeptSealed, isPrivate, OUTPUT_REMOVED } from "@/server/content";
+import { isKeptSealed, OUTPUT_REMOVED } from "@/server/content";
+import { isPrivate } from "@/server/contract/envelope";
 import type { PinnedAnswer, PinnedRecord, PinnedRequest } from "@/server/contract/pinned";
 import { type Admission, access, EVERYTHING, personBehind } from "@/server/domain/access";
 import { LEASE_MS, leaseOwner, nextStepOf } from "@/server/domain/attempts";
