@@ -276,7 +276,7 @@ describe("imports flow one way", () => {
       ["adapters", "connections"],
       ["panels"],
       ["quotes", "payments"],
-      ["attempts", "receipts", "requests"],
+      ["executions", "receipts", "requests"],
       ["jobs", "pins"],
       ["comparisons", "diagnostics", "provenance", "usage", "vault"],
     ];

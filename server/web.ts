@@ -1,5 +1,5 @@
 import { closeDatabase } from "@/server/db";
-import { releaseAllLeases } from "@/server/domain/attempts";
+import { releaseAllLeases } from "@/server/domain/executions";
 import { holdProcessLock } from "@/server/domain/jobs";
 import * as pins from "@/server/domain/pins";
 import { announceVaultKeys } from "@/server/domain/vault";

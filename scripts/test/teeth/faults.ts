@@ -158,7 +158,7 @@ export const FAULTS: Fault[] = [
   },
   {
     name: "unknown-cost-is-zero",
-    file: "server/domain/attempts/settle.ts",
+    file: "server/domain/executions/settle.ts",
     find: "return { costMicros: null, chargedMicros: held,",
     replace: "return { costMicros: 0, chargedMicros: held,",
     caughtBy: "server/domain/receipts/compose.db.test.ts",

@@ -1,6 +1,6 @@
 import { CapabilityFault } from "@/server/capabilities/define";
-import { type CallOutcome, LEASE_MS, type Lease } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
+import { type CallOutcome, LEASE_MS, type Lease } from "@/server/domain/executions";
 import { isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { log } from "@/server/log";

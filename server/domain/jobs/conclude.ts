@@ -1,6 +1,6 @@
-import { type Observed, settle } from "@/server/domain/attempts";
 import { accountOf, type Funding, fundingOfHold } from "@/server/domain/budgets";
 import { SANDBOX } from "@/server/domain/catalog";
+import { type Observed, settle } from "@/server/domain/executions";
 import { type Estimate, serviceFee } from "@/server/domain/quotes";
 import { sealReceipt } from "@/server/domain/receipts";
 import { failpoint } from "@/server/failpoint";

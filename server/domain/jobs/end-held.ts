@@ -1,5 +1,5 @@
-import type { Lease } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
+import type { Lease } from "@/server/domain/executions";
 import { conclude } from "./conclude";
 import { type Ended, endedWithout, type Kept } from "./ended";
 import { type AttemptRow, artifactsOf, type JobRow, payloadsOf } from "./rows";

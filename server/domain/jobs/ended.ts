@@ -1,4 +1,4 @@
-import { type CallOutcome, nothingSent, type Observed, type ProviderSaid } from "@/server/domain/attempts";
+import { type CallOutcome, nothingSent, type Observed, type ProviderSaid } from "@/server/domain/executions";
 import { storedEvents, toOutput } from "./output";
 import type { ArtifactRow, AttemptRow, JobRow, StoredOutcome } from "./rows";
 import type { StoredAnswer, StoredArtifact } from "./transitions/answer";

@@ -1,5 +1,5 @@
 import type { Job, JobError } from "@/server/contract/jobs";
-import { nextStepOf, type ProviderSaid } from "@/server/domain/attempts";
+import { nextStepOf, type ProviderSaid } from "@/server/domain/executions";
 import { ERRORS, isErrorCode } from "@/server/errors";
 import { withSaid } from "./provider-said";
 import type { JobRow, LastAttempt } from "./rows";

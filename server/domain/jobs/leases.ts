@@ -1,5 +1,5 @@
 import { pool } from "@/server/db";
-import { leaseKeeper } from "@/server/domain/attempts";
+import { leaseKeeper } from "@/server/domain/executions";
 
 /** The leases of jobs: renewed in one statement; work whose lease is lost or that is to be canceled is stopped. */
 export const jobLeases = leaseKeeper(async (claimed, until) => {

@@ -2,7 +2,7 @@ import { canonicalText, sha256Hex } from "@/server/canonical";
 import { isKeptSealed } from "@/server/content";
 import { isPrivate } from "@/server/contract/envelope";
 import type { JobError } from "@/server/contract/jobs";
-import type { ProviderSaid } from "@/server/domain/attempts";
+import type { ProviderSaid } from "@/server/domain/executions";
 import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { isObject } from "./prompt";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { pool } from "@/server/db";
-import { releaseAllLeases } from "@/server/domain/attempts";
+import { releaseAllLeases } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { env } from "@/server/env";
 import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";

@@ -1,7 +1,7 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import { pool } from "@/server/db";
-import { LEASE_MS } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
+import { LEASE_MS } from "@/server/domain/executions";
 import { env } from "@/server/env";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";

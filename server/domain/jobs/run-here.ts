@@ -1,6 +1,6 @@
 import { type Capability, CapabilityFault } from "@/server/capabilities/define";
-import type { AbortReason } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
+import type { AbortReason } from "@/server/domain/executions";
 import { readSources, toFault } from "@/server/domain/quotes";
 import { Fault } from "@/server/errors";
 import type { Json } from "@/server/step";

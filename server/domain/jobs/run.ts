@@ -1,3 +1,4 @@
+import type { Ctx } from "@/server/domain/ctx";
 import {
   type AbortReason,
   type CallOutcome,
@@ -8,8 +9,7 @@ import {
   pollCall,
   streamCall,
   submitCall,
-} from "@/server/domain/attempts";
-import type { Ctx } from "@/server/domain/ctx";
+} from "@/server/domain/executions";
 import { Fault, ValidationFault } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";

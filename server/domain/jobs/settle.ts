@@ -1,5 +1,5 @@
-import { type CallOutcome, gaveUp, LEASE_MS, type Lease, LOST } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
+import { type CallOutcome, gaveUp, LEASE_MS, type Lease, LOST } from "@/server/domain/executions";
 import { failpoint } from "@/server/failpoint";
 import { keepAndEnd } from "./answered";
 import { cancelNow, end, type StepResult } from "./end-held";

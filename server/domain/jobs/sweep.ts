@@ -1,6 +1,6 @@
 import { pool } from "@/server/db";
-import { LOST } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
+import { LOST } from "@/server/domain/executions";
 import { log } from "@/server/log";
 import { expireApproval } from "./approvals";
 import { resendDue } from "./dispatch";

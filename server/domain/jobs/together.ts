@@ -1,4 +1,4 @@
-import type { Settlement } from "@/server/domain/attempts";
+import type { Settlement } from "@/server/domain/executions";
 import type { Micros } from "@/server/money";
 import type { Usage } from "@/server/providers/define";
 import type { Ended } from "./ended";

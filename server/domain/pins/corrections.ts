@@ -1,6 +1,6 @@
 import type { PinnedCorrectionView } from "@/server/contract/pinned";
 import { pool } from "@/server/db";
-import { leaseOwner } from "@/server/domain/attempts";
+import { leaseOwner } from "@/server/domain/executions";
 import { signatureOf } from "@/server/domain/receipts";
 import { signCorrection } from "@/server/domain/signing";
 import { newId, receiptIdOf } from "@/server/ids";

@@ -1,7 +1,7 @@
 import { answerFlaw, sha256Hex } from "@/server/canonical";
 import { type PinnedOutput, START_WINDOW_SECONDS } from "@/server/contract/pinned";
-import type { AbortReason, Lease, ProviderSaid } from "@/server/domain/attempts";
 import { noteFailure } from "@/server/domain/catalog";
+import type { AbortReason, Lease, ProviderSaid } from "@/server/domain/executions";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";

@@ -1,5 +1,5 @@
 import { pool } from "@/server/db";
-import { leaseKeeper } from "@/server/domain/attempts";
+import { leaseKeeper } from "@/server/domain/executions";
 
 /** The leases of pinned executions, renewed in one statement. */
 export const pinLeases = leaseKeeper(async (claimed, until) => {

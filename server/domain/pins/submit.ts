@@ -1,7 +1,7 @@
-import type { AbortReason } from "@/server/domain/attempts";
-import { LOST, type ProviderSaid, type Settlement, saidBy } from "@/server/domain/attempts";
 import { noteFailure, noteSuccess, priceOf, SANDBOX } from "@/server/domain/catalog";
 import { noteMet, type OpenAccount } from "@/server/domain/credentials";
+import type { AbortReason } from "@/server/domain/executions";
+import { LOST, type ProviderSaid, type Settlement, saidBy } from "@/server/domain/executions";
 import { env } from "@/server/env";
 import type { ErrorCode } from "@/server/errors";
 import { log } from "@/server/log";

@@ -1,6 +1,6 @@
 import { pool } from "@/server/db";
-import { LEASE_MS, LOST, leaseOwner } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
+import { LEASE_MS, LOST, leaseOwner } from "@/server/domain/executions";
 import { log } from "@/server/log";
 import { wakeAgain } from "./bulk";
 import { processClock } from "./clock";

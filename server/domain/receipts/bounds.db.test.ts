@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ReceiptPricing } from "@/server/contract/pricing";
-import { settle } from "@/server/domain/attempts";
 import { allCapabilities, priceOf, targetsOf } from "@/server/domain/catalog";
+import { settle } from "@/server/domain/executions";
 import type { Estimate } from "@/server/domain/quotes";
 import { figures, MOST_COST_MICROS, MOST_COUNT, toCostMicros } from "@/server/providers/counts";
 import type { ModelFacts, Usage } from "@/server/providers/define";

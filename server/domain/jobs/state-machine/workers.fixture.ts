@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { JobStatus } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
-import { LEASE_MS } from "@/server/domain/attempts";
+import { LEASE_MS } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { newId } from "@/server/ids";
 import { startJob } from "@/testing/world";

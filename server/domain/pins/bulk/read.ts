@@ -3,9 +3,9 @@ import type { BulkItemStatus, BulkItemView, BulkPage, PinnedBulk } from "@/serve
 import { BULK_PAGE } from "@/server/contract/pinned";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
-import { nextStepOf } from "@/server/domain/attempts";
 import type { Ctx, Scope } from "@/server/domain/ctx";
-import { nullEndedPageOf, readCursor, refuseCursor } from "@/server/domain/paging";
+import { nextStepOf } from "@/server/domain/executions";
+import { ValidationFault } from "@/server/errors";
 import { READ } from "../read";
 import { type BulkRow, findBulk, isOver } from "./rows";
 

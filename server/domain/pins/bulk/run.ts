@@ -1,5 +1,5 @@
-import { LEASE_MS, leaseOwner } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
+import { LEASE_MS, leaseOwner } from "@/server/domain/executions";
 import { log } from "@/server/log";
 import type { Step } from "@/server/step";
 import {
