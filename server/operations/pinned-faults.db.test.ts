@@ -9,7 +9,7 @@ import { type ResponsesServer, startResponsesServer } from "@/testing/responses-
 import { makeTenant } from "@/testing/tenants";
 import { SECRET, vendorAsOpenAi } from "@/testing/vault";
 
-/* What a client sees of a vendor that fails: one of each kind; all of them are in server/domain/pins/faults.db.test.ts. */
+/* What a client sees of a vendor that fails: one of each kind; all of them are in server/domain/executions/outcomes.db.test.ts. */
 
 const PATH = "/v1/inference/pinned";
 const folder = mkdtempSync(join(tmpdir(), "pinned-http-"));
