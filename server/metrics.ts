@@ -32,6 +32,12 @@ function open() {
       help: "Executions that this process finished, by mode, status and error code.",
       labelNames: ["mode", "status", "code"],
     }),
+    exposure: new Counter({
+      registers,
+      name: "capstan_provider_exposure_micros_total",
+      help: "The most that providers may charge the operator for failed calls that no customer pays for, in micros of a US dollar.",
+      labelNames: ["provider"],
+    }),
   };
 }
 
@@ -82,4 +88,9 @@ export function countEnd(mode: string, status: string, code: string | null): voi
   metrics()
     .ended.labels(mode, status, code ?? "")
     .inc();
+}
+
+/** Counts what a provider may charge the operator for a failed call that the customer does not pay for. */
+export function countExposure(provider: string, micros: number): void {
+  if (micros > 0) metrics().exposure.labels(provider).inc(micros);
 }

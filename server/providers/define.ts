@@ -207,6 +207,8 @@ export class ProviderFault extends Error {
       providerRequestId?: string;
       retryAfterMs?: number;
       usage?: Usage | null;
+      /** Of a poll: the request failed, which says nothing about the work it asks for. */
+      concerns?: "request";
       vendor?: VendorWords | null;
       /** Our own signal ended the call (execution limit or cancel), not the provider or the network. */
       aborted?: boolean;
@@ -409,6 +411,8 @@ export type Provider = {
   environment: { credentials: Record<string, string>; baseUrl: string };
   defaultBaseUrl: string | null;
   models: ModelFacts[];
+  /** The vendor documents that it bills requests it answers with an error. */
+  errorsAreBilled?: true;
   /**
    * Of servers whose models and prices only their owner knows: reads them from the text the owner wrote. Throws with a
    * sentence about what it could not read. A connection names its own server and models then.

@@ -37,7 +37,7 @@ export const unreadable = ({ status, header }: Answer, io: Io, why: Error): Prov
     "failed",
     "attempted",
     "The provider's answer does not match its documented format.",
-    { status, ...requestId(header, io) },
+    { status, ...requestId(header, io), concerns: "request" },
     { cause: why },
   );
 
@@ -109,6 +109,7 @@ export function faultOfAnswer(
     {
       status,
       ...requestId(header, io),
+      concerns: "request",
       vendor: vendorWords(body, io),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     },

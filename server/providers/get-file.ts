@@ -38,7 +38,7 @@ export async function getFile(
 }
 
 /** A closed door, a full house and a broken connection say nothing of the file. */
-function asFileFault({ kind, message, details }: ProviderFault): ProviderFault {
+function asFileFault({ kind, message, details: { concerns: _, ...details } }: ProviderFault): ProviderFault {
   const isDefinite = kind === "refused" || (kind === "failed" && (details.status ?? 0) < 500);
   return isDefinite
     ? new ProviderFault("failed", "attempted", "The provider's file cannot be downloaded.", details)

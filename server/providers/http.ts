@@ -252,6 +252,7 @@ const isRedirect = ({ status, header }: Answer) =>
 const tooLarge = ({ status }: Answer, limit: number) =>
   new ProviderFault("failed", "attempted", `The provider's answer is larger than ${limit} bytes.`, {
     status,
+    concerns: "request",
   });
 
 function bodyOf(
@@ -266,6 +267,7 @@ function bodyOf(
   throw new ProviderFault("failed", "attempted", "The provider's answer is not JSON.", {
     status,
     ...requestId(header, io),
+    concerns: "request",
   });
 }
 

@@ -158,9 +158,9 @@ export const FAULTS: Fault[] = [
   },
   {
     name: "unknown-cost-is-zero",
-    file: "server/domain/executions/settle.ts",
-    find: "return { costMicros: null, chargedMicros: held,",
-    replace: "return { costMicros: 0, chargedMicros: held,",
+    file: "server/domain/executions/money.ts",
+    find: "const nothing = { costMicros: null,",
+    replace: "const nothing = { costMicros: 0,",
     caughtBy: "server/domain/receipts/compose.db.test.ts",
   },
   {

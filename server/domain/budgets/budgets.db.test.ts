@@ -248,7 +248,7 @@ test("an ambiguous hold that was charged settles: budget, wallet, ledger and job
   expect(await acts(project)).toContain("hold.resolved");
 });
 
-test("one that was not charged is released; more than was held is an overrun; of many who resolve, one does", async () => {
+test("one that was not charged is released; of more than was held the rest is the operator's; of many who resolve, one does", async () => {
   const project = await makeProjectAtNoon();
   const owner = person(project, "owner");
   const before = await walletOf(project);
@@ -268,9 +268,10 @@ test("one that was not charged is released; more than was held is an overrun; of
     chargedMicros: 0,
   });
   const over = await lose(project);
-  await budgets.resolveHold(owner, over.holdId, { chargedMicros: over.heldMicros + 500, note: "More." });
+  await budgets.resolveHold(owner, over.holdId, { chargedMicros: 2 * over.heldMicros, note: "More." });
   const { ledger } = await rowsOf(over.jobId);
-  expect(ledger).toContainEqual(expect.objectContaining({ kind: "overrun", amount_micros: -500 }));
+  expect(ledger).toContainEqual(expect.objectContaining({ kind: "excess", account: "operator" }));
+  expect((await rowsOf(over.jobId)).hold.settled_micros).toBe(over.heldMicros);
   expect(ledger.reduce((sum, { amount_micros }) => sum + amount_micros, 0)).toBe(0);
 });
 

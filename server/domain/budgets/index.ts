@@ -14,6 +14,7 @@ export {
 export { listHolds } from "./holds";
 export { course, get, list } from "./list";
 export { policy, putPolicy } from "./policy";
+export { exposureOf, type Posting, postingsOf } from "./postings";
 export {
   ALLOWANCE_MICROS,
   accountOf,

@@ -8,6 +8,7 @@ import { fail } from "@/server/errors";
 import { newId, receiptIdOf } from "@/server/ids";
 import type { Micros } from "@/server/money";
 import { type HoldRow, toHold } from "./holds";
+import { type Posting, postingsOf } from "./postings";
 import { accountOf, type Funding, resolved } from "./reserve";
 
 type Ambiguous = HoldRow & {
@@ -26,7 +27,9 @@ type Ambiguous = HoldRow & {
  */
 export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold): Promise<HoldView> {
   const hold = await find(ctx, holdId);
-  const charged = found.chargedMicros ?? 0;
+  const foundMicros = found.chargedMicros ?? 0;
+  // A managed customer is charged at most what was held.
+  const charged = hold.billing_mode === "managed" ? Math.min(foundMicros, hold.amount_micros) : foundMicros;
   const now = ctx.now();
   const corrections = await correctionsOf(hold, charged, now);
   return inTransaction(async (client) => {
@@ -37,10 +40,10 @@ export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold):
        ), posted AS (
          INSERT INTO ledger_entry (transaction_id, organization_id, project_id, job_id, hold_id, account, amount_micros, kind,
            pricing_version, is_test, created_at)
-         SELECT $7, ended.organization_id, ended.project_id, ended.execution_id, ended.id, posting.account, posting.micros,
+         SELECT $7, ended.organization_id, ended.project_id, ended.execution_id, ended.id, posting.account, posting.amount_micros,
            posting.kind, execution.pricing_version, ended.is_test, $4
          FROM ended LEFT JOIN execution ON execution.id = ended.execution_id,
-           jsonb_to_recordset($8::jsonb) AS posting(account text, micros bigint, kind text)
+           jsonb_to_recordset($8::jsonb) AS posting(account text, amount_micros bigint, kind text)
        ), corrected AS (
          INSERT INTO pinned_correction (id, project_id, pinned_id, kind, details, signature, key_id, created_by, created_at)
          SELECT x.id, ended.project_id, ended.execution_id, x.kind, x.details, x.signature, x.key_id, $5, $4
@@ -55,7 +58,7 @@ export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold):
         ctx.principal.id,
         found.note,
         newId("transaction"),
-        JSON.stringify(postingsOf(hold, charged)),
+        JSON.stringify(entriesOf(hold, foundMicros)),
         JSON.stringify(corrections),
       ],
     );
@@ -119,13 +122,16 @@ async function correctionsOf(hold: Ambiguous, chargedMicros: Micros, now: Date) 
 }
 
 /** As an execution's own end has them: the fee is part of what is charged, at the rate of its estimate. */
-function postingsOf(hold: Ambiguous, charged: Micros) {
-  const account = accountOf(hold.organization_id, hold.funding);
-  const upstream = Math.round((charged * 10_000) / (10_000 + (hold.fee_bps ?? 0)));
-  return [
-    { account, micros: -Math.min(charged, hold.amount_micros), kind: "charge" },
-    { account, micros: -Math.max(0, charged - hold.amount_micros), kind: "overrun" },
-    { account: `provider:${hold.provider ?? "unknown"}`, micros: upstream, kind: "upstream" },
-    { account: "service_fee", micros: charged - upstream, kind: "fee" },
-  ].filter(({ micros }) => micros !== 0);
+function entriesOf(hold: Ambiguous, foundMicros: Micros): Posting[] {
+  const upstream = Math.round((foundMicros * 10_000) / (10_000 + (hold.fee_bps ?? 0)));
+  const fee = foundMicros - upstream;
+  // The operator takes no fee on what the customer does not pay.
+  const isManaged = hold.billing_mode === "managed";
+  return postingsOf({
+    payer: accountOf(hold.organization_id, hold.funding),
+    billingMode: hold.billing_mode,
+    heldMicros: hold.amount_micros,
+    upstream: [[hold.provider ?? "unknown", upstream]],
+    feeMicros: isManaged ? Math.min(fee, Math.max(0, hold.amount_micros - upstream)) : fee,
+  });
 }

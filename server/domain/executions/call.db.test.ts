@@ -45,6 +45,28 @@ test.each([
   },
 );
 
+test("a poll that is answered with an error is asked again, and work that failed costs nothing unless it reports usage", async () => {
+  const broken = fails("failed", "attempted", "no", { status: 500, concerns: "request" });
+  expect(await pollCall(broken, HANDLE)).toMatchObject({ state: "pending", handle: HANDLE });
+  const failure = { state: "failed", code: "PROVIDER_ERROR" };
+  const plain = fails("failed", "attempted", "no", { status: 200 });
+  expect(await pollCall(plain, HANDLE)).toMatchObject({ ...failure, settlement: "exposed" });
+  const usage = { inputTokens: 1_000_000, outputTokens: 0 };
+  const used = fails("failed", "attempted", "no", { status: 200, usage });
+  expect(await pollCall(used, HANDLE)).toMatchObject({
+    ...failure,
+    settlement: "cost",
+    observed: { costMicros: 150_000 },
+  });
+});
+
+test("a provider that bills its errors keeps the whole hold for one without usage", async () => {
+  const work = fails("failed", "attempted", "no", { status: 200 });
+  const provider = { ...work.route.provider, errorsAreBilled: true as const };
+  const outcome = await pollCall({ ...work, route: { ...work.route, provider } }, HANDLE);
+  expect(outcome).toMatchObject({ state: "failed", code: "PROVIDER_ERROR", settlement: "hold" });
+});
+
 test("a poll waits as long as the provider says", async () => {
   const outcome = await pollCall(
     fails("capacity", "attempted", "no", { status: 429, retryAfterMs: 60_000 }),
@@ -151,3 +173,23 @@ describe("a streamed answer that says the credential back", () => {
     expect(outcome).toMatchObject({ state: "failed", code: "PROVIDER_ERROR" });
   });
 });
+
+test.each(["failed", "refused", "capacity", "lost"] as const)(
+  "a stream that breaks off as %s after its first words may have been charged",
+  async (kind) => {
+    const work = kept(() => Promise.reject(new Error("never asked")));
+    const text = work.route.provider.text!; // the sandbox has it
+    const stream: PortAdapter<"text">["stream"] = (_call, _io, onText) => {
+      onText("Eleven ");
+      return Promise.reject(new ProviderFault(kind, "attempted", "no", { status: 200 }));
+    };
+    const provider = { ...work.route.provider, text: { ...text, stream } };
+    const outcome = await streamCall({ ...work, route: { ...work.route, provider } }, () => {});
+    expect(outcome).toMatchObject({
+      state: "failed",
+      code: "TRANSPORT_AMBIGUOUS",
+      settlement: "ambiguous",
+      observed: { submission: "ambiguous" },
+    });
+  },
+);

@@ -33,14 +33,15 @@ import { toSecrets } from "@/server/secret";
 import type { Json } from "@/server/step";
 import {
   type CallOutcome,
-  costSettlement,
   failed,
   LOST,
   nothingSent,
   type Observed,
+  type ProviderSaid,
   toOutcome,
   type Work,
 } from "./outcome";
+import { healthOf, kindOfUnusable } from "./outcomes";
 import { failedAs, joined, repairOf, settled, type Unfit } from "./repair";
 
 /** The account of a call, opened for it alone; null: it is not connected any more, or does not open. */
@@ -107,7 +108,7 @@ async function withAdapters(work: Work): Promise<AnyCall | CallOutcome> {
     return { state: "refused_for_now", reason: "unreachable", retryAfterMs: null, message, isOurs: true };
   }
   const gone = "The weights of an adapter that this execution uses were removed.";
-  return failed("PayloadUnavailable", gone, nothingSent, "released");
+  return failed("content_gone", gone, nothingSent);
 }
 
 /**
@@ -143,57 +144,53 @@ export async function streamCall(work: Work, onText: (text: string) => void): Pr
     () => isAsSaid,
   );
   const outcome = settled(observed);
-  if (told === "") return outcome;
-  if (outcome.state === "refused_for_now") {
-    const { message, said } = outcome;
-    const observed = { ...nothingSent, submission: "attempted" as const };
-    return { ...failed("PROVIDER_ERROR", message, observed, "hold"), ...(said ? { said } : {}) };
-  }
-  if (outcome.state === "failed" && outcome.settlement === "released")
-    return { ...outcome, code: "PROVIDER_ERROR", settlement: "hold" };
-  return outcome;
+  if (told === "" || outcome.state === "succeeded" || outcome.state === "aborted") return outcome;
+  // A complete answer has its own end; one that broke off may be charged.
+  if (outcome.state === "failed" && /^(unusable|error_with_usage)/.test(outcome.kind)) return outcome;
+  const words = (outcome as { said?: ProviderSaid }).said; // failures and refusals have it
+  return failed("lost", LOST, { ...nothingSent, submission: "ambiguous" }, words ? { said: words } : {});
 }
 
 const ASK_AGAIN_MS = 5_000;
 
 /**
- * Asks again for work a provider took earlier. Asking changes nothing there: when it fails, it is asked once more
- * later, and whatever is said about the asking, the work itself was submitted and may be charged.
+ * Asks again for work a provider took earlier. A fault of the request says nothing about the work, which may still run: it is
+ * asked again later. A fault of the work is its end. A refused poll leaves the work's end unknown.
  */
 export async function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
-  const observed = await observe(work, (adapter, io) => {
+  let isOfRequest = false;
+  const observed = await observe(work, async (adapter, io) => {
     if (!adapter.poll)
       throw new ProviderFault("failed", "attempted", `${work.route.provider.title} cannot be polled.`);
-    return adapter.poll(handle, io);
+    try {
+      return await adapter.poll(handle, io);
+    } catch (cause) {
+      isOfRequest = cause instanceof ProviderFault && concernsRequest(cause);
+      throw cause;
+    }
   });
   const outcome = settled(observed);
+  const again = { state: "pending", handle, pollAfterMs: ASK_AGAIN_MS } as const;
   switch (outcome.state) {
     case "refused_for_now":
-      return { state: "pending", handle, pollAfterMs: Math.max(outcome.retryAfterMs ?? 0, ASK_AGAIN_MS) };
+      return { ...again, pollAfterMs: Math.max(outcome.retryAfterMs ?? 0, ASK_AGAIN_MS) };
     case "aborted":
       return { ...outcome, submission: "attempted" };
     case "failed": {
-      if (outcome.code === "TRANSPORT_AMBIGUOUS")
-        return { state: "pending", handle, pollAfterMs: ASK_AGAIN_MS };
+      if (isOfRequest) return again;
       if (outcome.settlement !== "released") return outcome;
-      // A no that says what the work used is one to the work itself, not to the asking.
-      if (outcome.code === "ProviderRejected" && outcome.observed.usage) return refusedWork(work, outcome);
-      const observed = { ...outcome.observed, submission: "ambiguous" as const };
-      return failed("TRANSPORT_AMBIGUOUS", LOST, observed, "ambiguous");
+      return failed("lost", LOST, { ...outcome.observed, submission: "ambiguous" });
     }
     default:
       return outcome;
   }
 }
 
-/** Work a provider took and then refused costs what it says it used. */
-function refusedWork(work: Work, refused: Extract<CallOutcome, { state: "failed" }>): CallOutcome {
-  const { observed } = refused;
-  const { usage } = observed;
-  const costMicros = usage ? priceOf(work.route.model.price, usage, work.estimate.bounds) : null;
-  const settlement = costMicros === null ? "hold" : "cost";
-  return { ...refused, observed: { ...observed, costMicros }, settlement };
-}
+const concernsRequest = ({ kind, details }: ProviderFault) =>
+  kind === "lost" || (kind === "failed" && details.concerns === "request");
+
+/** Of an answer whose text is not what was streamed. */
+export const DIFFERS = "The provider's final answer differs from the text it streamed.";
 
 type AnyAdapter = { [P in PortName]: PortAdapter<P> }[PortName];
 
@@ -218,12 +215,7 @@ async function observe(
     return { state: "refused_for_now", reason: "unreachable", retryAfterMs: null, message, isOurs: true };
   }
   if (!adapter || !io) {
-    return failed(
-      "ProviderUnavailable",
-      "The provider account of this route is no longer connected.",
-      nothingSent,
-      "released",
-    );
+    return failed("unsendable", "The provider account of this route is no longer connected.", nothingSent);
   }
   let progress: Progress<unknown>;
   try {
@@ -231,8 +223,8 @@ async function observe(
   } catch (cause) {
     const outcome = toOutcome(cause, work);
     if (outcome.state !== "aborted") noteConnection(work, cause);
-    if (outcome.state === "failed" && isVendors(cause))
-      await noteFailure(calledBy(work), cause.kind === "lost" ? "lost" : "failed", work.now());
+    const health = outcome.state === "failed" && cause instanceof ProviderFault ? healthOf(cause) : null;
+    if (health) await noteFailure(calledBy(work), health, work.now());
     return outcome;
   }
   await noteSuccess(calledBy(work));
@@ -249,14 +241,9 @@ async function observe(
     usage,
     costMicros: usage ? priceOf(work.route.model.price, usage, { ...work.estimate.bounds, tier }) : null,
   };
-  const settlement = costSettlement(observed);
-  if (!isAsTold(progress.result))
-    return failed(
-      "PROVIDER_ERROR",
-      "The provider's final answer differs from the text it streamed.",
-      observed,
-      settlement,
-    );
+  const unusable = (message: string) =>
+    failed(kindOfUnusable(observed.costMicros), message, observed, { code: "PROVIDER_ERROR" });
+  if (!isAsTold(progress.result)) return unusable(DIFFERS);
   const answer = execution.port === "text" ? asAsked(work, progress.result as TextResult) : progress.result; // by the port
   const said = execution.port === "text" ? wordsOf(answer as TextResult) : null; // likewise
   try {
@@ -273,7 +260,7 @@ async function observe(
       ? await readText(work, answer as TextResult, said, read)
       : await read(answer);
     const flaw = answerFlaw(typedOutput);
-    if (flaw) return failed("PROVIDER_ERROR", flaw, observed, settlement);
+    if (flaw) return unusable(flaw);
     return { state: "succeeded", observed, typedOutput, files, finishReason };
   } catch (cause) {
     if (cause instanceof UnfitAnswer) return { state: "unfit", observed, answer, fault: cause };
@@ -283,7 +270,7 @@ async function observe(
       return isKept ? { ...outcome, partial: said } : outcome;
     }
     log.error({ err: cause, attemptId: work.attemptId }, "the answer of a provider could not be read");
-    return failed("PROVIDER_ERROR", "The provider's answer could not be read.", observed, settlement);
+    return unusable("The provider's answer could not be read.");
   }
 }
 
@@ -326,13 +313,6 @@ const wordsOf = ({ text, toolCalls }: TextChoice): TextOutput => ({
   role: "assistant",
   ...(toolCalls.length > 0 ? { toolCalls } : {}),
 });
-
-/** Was it the vendor that failed, and neither the request nor the account? */
-function isVendors(cause: unknown): cause is ProviderFault {
-  if (!(cause instanceof ProviderFault)) return false;
-  const { status = 0 } = cause.details;
-  return cause.kind === "lost" || (cause.kind === "failed" && (status >= 500 || status === 408));
-}
 
 /** The route and account of a call, as the health of routes is kept. */
 const calledBy = ({ route, estimate }: Pick<Work, "route" | "estimate">) => ({

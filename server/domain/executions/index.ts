@@ -1,4 +1,4 @@
-export { gaveUp, pollCall, streamCall, submitCall } from "./call";
+export { DIFFERS, gaveUp, pollCall, streamCall, submitCall } from "./call";
 export {
   type Claimed,
   LEASE_MS,
@@ -8,16 +8,27 @@ export {
   leaseOwner,
   releaseAllLeases,
 } from "./leases";
+export { type CallMoney, type ExecutionMoney, moneyOf, usageOf } from "./money";
 export { nextStepOf } from "./next-step";
 export {
   type AbortReason,
   type CallOutcome,
+  type Failed,
+  failed,
   LOST,
   nothingSent,
   type Observed,
   type ProviderSaid,
-  type Settlement,
   saidBy,
   type Work,
 } from "./outcome";
-export { settle } from "./settle";
+export {
+  backoffOf,
+  healthOf,
+  kindOfFault,
+  kindOfResult,
+  kindOfUnusable,
+  type OutcomeKind,
+  rowOf,
+  type Settlement,
+} from "./outcomes";

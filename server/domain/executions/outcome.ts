@@ -1,7 +1,7 @@
 import type { Capability, OutputFile } from "@/server/capabilities/define";
 import type { TextOutput } from "@/server/contract/inputs";
 import type { Route } from "@/server/domain/catalog";
-import type { Estimate } from "@/server/domain/quotes";
+import { type Estimate, priceOf } from "@/server/domain/quotes";
 import type { ErrorCode } from "@/server/errors";
 import { log } from "@/server/log";
 import type { Micros } from "@/server/money";
@@ -14,9 +14,7 @@ import {
   type Usage,
 } from "@/server/providers/define";
 import type { Json } from "@/server/step";
-
-/** How the money of an attempt ends: at the observed cost, at the whole hold (cost unknown), given back, or unresolved. */
-export type Settlement = "cost" | "hold" | "released" | "ambiguous";
+import { kindOfFault, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
 
 export type Observed = {
   submission: SubmissionState;
@@ -49,6 +47,7 @@ export type CallOutcome =
     }
   | {
       state: "failed";
+      kind: OutcomeKind;
       observed: Observed;
       code: ErrorCode;
       message: string;
@@ -71,6 +70,8 @@ export type CallOutcome =
       isOurs?: true;
     }
   | { state: "aborted"; submission: SubmissionState; why: AbortReason };
+
+export type Failed = Extract<CallOutcome, { state: "failed" }>;
 
 export type AbortReason = "deadline" | "canceled" | "lease_lost" | "shutdown";
 
@@ -100,10 +101,6 @@ export type Work = {
   now(): Date;
 };
 
-/** What an answered call costs: what was observed, or the whole hold where nothing tells. */
-export const costSettlement = ({ costMicros }: Observed): Settlement =>
-  costMicros === null ? "hold" : "cost";
-
 /** What is known of a call that nobody answered; of one whose request did leave, `submission` says so. */
 export const nothingSent: Observed = {
   submission: "not_attempted",
@@ -115,15 +112,23 @@ export const nothingSent: Observed = {
   costMicros: null,
 };
 
+/** A call without a result. The outcome's row has its money; `code` is the capability's own, where the row has none. */
 export function failed(
-  code: ErrorCode,
+  kind: OutcomeKind,
   message: string,
   observed: Observed,
-  settlement: Settlement,
-  details: Record<string, Json> = {},
-): Extract<CallOutcome, { state: "failed" }> {
-  const more = Object.keys(details).length > 0 ? { details } : {};
-  return { state: "failed", observed, code, message, settlement, ...more };
+  more: { code?: ErrorCode; details?: Record<string, Json>; said?: ProviderSaid } = {},
+): Failed {
+  const { code, settlement } = rowOf(kind);
+  return {
+    state: "failed",
+    kind,
+    observed,
+    code: more.code ?? code ?? "PROVIDER_ERROR",
+    message,
+    settlement,
+    ...more,
+  };
 }
 
 /** Translates the one error kind of providers; anything else is a bug of ours after a send nobody observed. */
@@ -134,34 +139,28 @@ export function toOutcome(cause: unknown, work: Work): CallOutcome {
   }
   if (!(cause instanceof ProviderFault)) {
     log.error({ err: cause, attemptId: work.attemptId }, "a provider call failed in an unknown way");
-    return failed("TRANSPORT_AMBIGUOUS", LOST, { ...nothingSent, submission: "ambiguous" }, "ambiguous");
+    return failed("lost", LOST, { ...nothingSent, submission: "ambiguous" });
   }
-  const { status, providerRequestId, retryAfterMs, usage } = cause.details;
+  const { status, providerRequestId, retryAfterMs, usage = null } = cause.details;
+  const { provider, model } = work.route;
+  const costMicros = usage && priceOf(model.price, usage, { ...work.estimate.bounds, tier: work.tier });
+  const kind = kindOfFault(cause, costMicros, provider.errorsAreBilled);
+  const said = saidBy(cause, Boolean(work.estimate.account));
+  if (kind === "capacity" || kind === "unreachable") {
+    const { message } = cause;
+    return { state: "refused_for_now", reason: kind, retryAfterMs: retryAfterMs ?? null, message, ...said };
+  }
   const observed: Observed = {
     ...nothingSent,
     submission: cause.submission,
     httpStatus: status ?? null,
     providerRequestId: providerRequestId ?? null,
-    usage: usage ?? null,
+    usage,
+    costMicros,
   };
-  const said = saidBy(cause, Boolean(work.estimate.account));
-  switch (cause.kind) {
-    case "capacity":
-    case "unreachable":
-      return {
-        state: "refused_for_now",
-        reason: cause.kind,
-        retryAfterMs: retryAfterMs ?? null,
-        message: cause.message,
-        ...said,
-      };
-    case "refused":
-      return { ...failed("ProviderRejected", cause.message, observed, "released"), ...said };
-    case "failed":
-      return { ...failed("PROVIDER_ERROR", cause.message, observed, "hold"), ...said };
-    case "lost":
-      return failed("TRANSPORT_AMBIGUOUS", LOST, { ...observed, submission: "ambiguous" }, "ambiguous");
-  }
+  return kind === "lost"
+    ? failed(kind, LOST, { ...observed, submission: "ambiguous" })
+    : failed(kind, cause.message, observed, said);
 }
 
 /** What the provider answered, where it did; its message only where the account is the caller's own. */

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
+import { lockedUntil } from "@/server/domain/jobs/recovery.fixture";
 import * as pins from "@/server/domain/pins";
 import { connectOpenAi, projectAt, TIMEOUT_MS } from "@/server/domain/pins/testing/patience";
 import { Fault } from "@/server/errors";
@@ -75,7 +76,13 @@ const refused: Row = {
   charged: null,
 };
 /** A complete answer that is no result and reports no usage. */
-const failed: Row = { ...answered, status: "failed", code: "PROVIDER_ERROR", charged: "the hold" };
+const failed: Row = {
+  ...answered,
+  status: "failed",
+  code: "PROVIDER_ERROR",
+  hold: "released",
+  charged: null,
+};
 /** A result that was used up in vain. */
 const unusable = (code: string): Row => ({ ...answered, status: "failed", code });
 const unavailable: Row = { ...refused, code: "ProviderUnavailable", refusals: "many", arrived: "many" };
@@ -90,8 +97,12 @@ const refusedOnBothTiers: Expected = { ...refused, durable: { ...refused, arrive
 /** Pins need every piece of evidence; a job does with less, and pays its hold where the usage is missing. */
 const lacksUsage: Expected = { ...answered, charged: "the hold", pinned: failed };
 const lacksEvidence: Expected = { ...answered, pinned: unusable("PROVIDER_ERROR") };
-/** A job's port and a pin's both read the usage of an answer that failed; only the pin is charged by it. */
-const failedWithUsage: Expected = { ...failed, pinned: { ...failed, charged: COST } };
+/** A failure does not report its tier, so a durable job is charged at the tier that it asked for. */
+const failedWithUsage: Expected = {
+  ...unusable("PROVIDER_ERROR"),
+  durable: { ...unusable("PROVIDER_ERROR"), charged: COST / 2 },
+};
+
 const TABLE: Record<ScriptName, Expected> = {
   answers: answered,
   "accepts and closes": { ...lost, arrived: 0 },
@@ -192,14 +203,8 @@ const TABLE: Record<ScriptName, Expected> = {
 
 const isFlex = (name: ScriptName) => name.includes("flex");
 const isSilent = (name: ScriptName) => name.includes("silen");
-/** A limit of time: a pin has no end of its own, and so no word for it but that nobody knows. */
-const timedOut: Row = {
-  ...lost,
-  code: "ExecutionTimeout",
-  submission: "attempted",
-  hold: "settled",
-  charged: "the hold",
-};
+/** A pinned record has no word of its own for a limit of time. */
+const timedOut: Row = { ...lost, code: "ExecutionTimeout", submission: "attempted" };
 
 function expectedOf(name: ScriptName, driver: Driver): Row {
   const { durable, invoke, pinned, ...shared } = TABLE[name];
@@ -246,7 +251,8 @@ const DRIVERS = {
   async invoke(name: ScriptName) {
     const { ctx } = await makeConnected(name, "invoke");
     const isFull = expectedOf(name, "invoke").arrived === "many";
-    const request = isFull ? { ...asJob(name), queueDeadlineSeconds: 3 } : asJob(name);
+    const executionConstraints = { queueDeadlineSeconds: isFull ? 3 : 10 };
+    const request = { ...asJob(name), execution: { executionConstraints } };
     return ofJob(ctx, await idOf(jobs.invoke(ctx, CAPABILITY, request)));
   },
   async pinned(name: ScriptName) {
@@ -327,4 +333,28 @@ test.concurrent.each(cases)("%s, %s", { timeout: 60_000 }, async (name, driver) 
     refusals: expected.refusals === "many" && refusals === arrived ? "many" : refusals,
     arrived: isMany && arrived > 1 ? "many" : arrived,
   }).toEqual(expected);
+});
+
+test("an execution whose cancel came before its end answers as its record says, not with success", async () => {
+  const { ctx, organizationId, projectId } = await makeProject();
+  let say = () => {};
+  const url = await server.open("canceled", {
+    answer: (socket, request) => {
+      say = () => SCRIPTS.answers.answer?.(socket, request);
+    },
+  });
+  await connectOpenAi(organizationId, projectId, url);
+  const answer = jobs.invoke(ctx, CAPABILITY, asJob("answers")).catch((cause) => cause);
+  await expect.poll(() => server.arrived("canceled").length, { interval: 5, timeout: 10_000 }).toBe(1);
+  const { rows } = await pool.query("SELECT id FROM job WHERE project_id = $1", [projectId]);
+  const executionId: string = rows[0].id;
+  const cancelThenSay = () => {
+    const canceling = jobs.cancel(ctx, executionId);
+    say();
+    return [canceling, answer];
+  };
+  await lockedUntil(executionId, 1, cancelThenSay, { holding: "seen_event" });
+  expect(await answer).toMatchObject({ code: "Cancelled", details: { executionId } });
+  expect(await jobs.get(ctx, executionId)).toMatchObject({ status: "canceled" });
+  expect(await moneyOf(executionId)).toEqual({ hold: "settled", charged: COST });
 });

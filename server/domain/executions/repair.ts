@@ -1,14 +1,16 @@
 import type { CapabilityFault, UnfitAnswer } from "@/server/capabilities/define";
-import { type ErrorCode, isErrorCode } from "@/server/errors";
-import type { AnyCall, Usage } from "@/server/providers/define";
+import { isErrorCode } from "@/server/errors";
+import type { AnyCall } from "@/server/providers/define";
+import { addUsage, usageOf } from "./money";
 import {
   type CallOutcome,
-  costSettlement,
+  type Failed,
   failed,
   type Observed,
   type ProviderSaid,
   type Work,
 } from "./outcome";
+import { kindOfUnusable, type OutcomeKind, rowOf } from "./outcomes";
 
 /** An answer came, and the capability finds it unfit. */
 export type Unfit = { state: "unfit"; observed: Observed; answer: unknown; fault: UnfitAnswer };
@@ -20,74 +22,75 @@ export function repairOf({ capability: { execute }, call, estimate }: Work, unfi
 }
 
 /** An answer that the capability refused: it was made, and costs what it cost. */
-export function failedAs(
-  fault: CapabilityFault,
-  observed: Observed,
-  code: string = fault.code,
-): Extract<CallOutcome, { state: "failed" }> {
-  const known: ErrorCode = isErrorCode(code) ? code : "PROVIDER_ERROR";
-  return failed(known, fault.message, observed, costSettlement(observed), fault.details);
+export function failedAs(fault: CapabilityFault, observed: Observed, code: string = fault.code): Failed {
+  return failed(kindOfUnusable(observed.costMicros), fault.message, observed, {
+    code: isErrorCode(code) ? code : "PROVIDER_ERROR",
+    ...(Object.keys(fault.details).length > 0 ? { details: fault.details } : {}),
+  });
 }
 
 /** What became of two calls of which the first was answered unfit: one outcome, with the figures of both. */
 export function joined({ observed: first, fault }: Unfit, second: CallOutcome | Unfit): CallOutcome {
-  const unrepaired = (why: string, observed: Observed, settlement = costSettlement(observed)) =>
-    failed("StructuredOutputRepairFailed", `${fault.message} ${why}`, observed, settlement, fault.details);
+  const unrepaired = (why: string, observed: Observed, said?: ProviderSaid, kind?: OutcomeKind): Failed =>
+    failed(kind ?? kindOfUnusable(observed.costMicros), `${fault.message} ${why}`, observed, {
+      code: "StructuredOutputRepairFailed",
+      ...(Object.keys(fault.details).length > 0 ? { details: fault.details } : {}),
+      ...(said ? { said } : {}),
+    });
   switch (second.state) {
     case "succeeded":
       return { ...second, observed: ofBoth(first, second.observed) };
     case "unfit":
       return failedAs(second.fault, ofBoth(first, second.observed), second.fault.codeAfterRepair);
-    case "failed":
-      switch (second.settlement) {
-        case "released":
-          return { ...unrepaired("The provider rejected the repair attempt.", first), ...saidOf(second) };
-        case "hold":
-          return {
-            ...unrepaired(
-              "The repair attempt failed at the provider.",
-              ofBoth(first, second.observed),
-              "hold",
-            ),
-            ...saidOf(second),
-          };
-        default:
-          return { ...second, observed: ofBoth(first, second.observed) };
+    case "failed": {
+      const { kind, settlement, said } = second;
+      const both = ofKnown(first, second.observed);
+      if (settlement === "ambiguous") return { ...second, observed: both };
+      if (settlement === "released")
+        return unrepaired("The provider rejected the repair attempt.", first, said);
+      const isAnswered = kind === "unusable" || kind === "unusable_without_usage";
+      if (isAnswered) {
+        const whole = kindOfUnusable(both.costMicros);
+        return { ...second, kind: whole, settlement: rowOf(whole).settlement, observed: both };
       }
+      const billed = kind === "billed_error" ? kind : undefined;
+      return unrepaired("The repair attempt failed at the provider.", both, said, billed);
+    }
     case "refused_for_now":
-      return {
-        ...unrepaired("The provider had no capacity for a repair attempt.", first),
-        ...saidOf(second),
-      };
+      return unrepaired("The provider had no capacity for a repair attempt.", first, second.said);
     case "aborted":
       return { ...second, submission: "attempted" };
     case "pending":
       // Excluded where repairs are planned; its cost could not be told apart any more.
       return unrepaired(
         "The provider did not answer the repair attempt in time.",
-        ofBoth(first, first),
-        "ambiguous",
+        { ...first, submissions: 2 },
+        undefined,
+        "lost",
       );
   }
 }
 
-const saidOf = ({ said }: { said?: ProviderSaid }) => (said ? { said } : {});
-
 /** The second answer's words, and the figures of both; one that is not known makes the sum unknown. */
 function ofBoth(first: Observed, second: Observed): Observed {
   const isKnown = first.costMicros !== null && second.costMicros !== null;
+  const usage = first.usage && second.usage ? addUsage(first.usage, second.usage) : null;
   return {
-    ...second,
-    usage: first.usage && second.usage ? sum(first.usage, second.usage) : null,
+    ...ofKnown(first, second),
+    usage,
     costMicros: isKnown ? first.costMicros! + second.costMicros! : null,
-    submissions: 2,
   };
 }
 
-function sum(first: Usage, second: Usage): Usage {
-  const figures: Record<string, number> = { ...first };
-  for (const [name, value] of Object.entries(second)) figures[name] = (figures[name] ?? 0) + value;
-  return figures;
+/** The same of a repair without a result: what is known of either is charged. */
+function ofKnown(first: Observed, second: Observed): Observed {
+  const isKnown = first.costMicros !== null || second.costMicros !== null;
+  return {
+    ...second,
+    usage: usageOf([first, second]),
+    costMicros: isKnown ? (first.costMicros ?? 0) + (second.costMicros ?? 0) : null,
+    submissions: 2,
+  };
 }
 
 /** Of a call that nobody repairs. */

@@ -1,6 +1,6 @@
 import { CapabilityFault } from "@/server/capabilities/define";
 import type { Ctx } from "@/server/domain/ctx";
-import { type CallOutcome, LEASE_MS, type Lease } from "@/server/domain/executions";
+import { type CallOutcome, kindOfResult, LEASE_MS, type Lease, rowOf } from "@/server/domain/executions";
 import { isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { log } from "@/server/log";
@@ -46,7 +46,7 @@ export async function keepAndEnd(
   lease: Lease,
   outcome: Extract<CallOutcome, { state: "succeeded" }>,
 ): Promise<StepResult> {
-  const settlement = outcome.observed.costMicros === null ? "hold" : "cost";
+  const { settlement } = rowOf(kindOfResult(outcome.observed.costMicros));
   const ended = {
     outcome: {
       outcome: "succeeded" as const,

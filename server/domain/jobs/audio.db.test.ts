@@ -170,7 +170,7 @@ describe("what goes wrong ends as what it is", () => {
     [MUSIC, { prompt: "x", durationMs: 3_000 }, "sandbox-garbled", "PROVIDER_ERROR", "settled"],
     [SOUND, { prompt: "x" }, "sandbox-refuse", "ProviderRejected", "released"],
     [VOICE, said, "sandbox-lost", "TRANSPORT_AMBIGUOUS", "ambiguous"],
-    [MUSIC, { prompt: "x", durationMs: 3_000 }, "sandbox-fail", "PROVIDER_ERROR", "settled"],
+    [MUSIC, { prompt: "x", durationMs: 3_000 }, "sandbox-fail", "PROVIDER_ERROR", "released"],
   ])("%s %j on %s: %s", async (key, input, model, code, hold) => {
     const job = await record(await makeProject(), key, input, model);
     expect(job).toMatchObject({ status: "failed", error: { code }, artifacts: [] });

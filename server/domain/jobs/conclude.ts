@@ -1,17 +1,27 @@
-import { accountOf, type Funding, fundingOfHold } from "@/server/domain/budgets";
+import {
+  accountOf,
+  exposureOf,
+  type Funding,
+  fundingOfHold,
+  type Posting,
+  postingsOf,
+} from "@/server/domain/budgets";
 import { SANDBOX } from "@/server/domain/catalog";
-import { type Observed, settle } from "@/server/domain/executions";
-import { type Estimate, serviceFee } from "@/server/domain/quotes";
+import {
+  type CallMoney,
+  type ExecutionMoney,
+  moneyOf,
+  type Observed,
+  usageOf,
+} from "@/server/domain/executions";
 import { sealReceipt } from "@/server/domain/receipts";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
-import { countEnd } from "@/server/metrics";
-import type { Micros } from "@/server/money";
+import { countEnd, countExposure } from "@/server/metrics";
 import { type Ended, endedBefore, toAttemptUpdate } from "./ended";
 import { storedEvents } from "./output";
 import { toPayload } from "./provider-said";
 import { type ArtifactRow, type AttemptRow, artifactsOf, attemptsOf, type JobRow, tierToAsk } from "./rows";
-import { partsOf, sharesOf, together, usedTogether } from "./together";
 import { type Finish, finish } from "./transitions/finish";
 import type { NewEvent } from "./transitions/moves";
 import { toArtifactRef } from "./view";
@@ -46,9 +56,8 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
   const isPaid = job.pricing.maximumMicros > 0;
   const to = conclusion.canceled ? "canceled" : outcome.outcome;
   const earlier = await earlierOf(job, attempt);
-  const parts = partsOf(earlier, attempt ?? job, ended);
-  const whole = together(parts);
-  const money = settle(job.pricing, whole.settlement, whole.costMicros);
+  const calls = callsOf(earlier, attempt ?? job, ended);
+  const money = moneyOf(job.pricing, calls);
   const funding = isPaid ? await fundingOf(job) : null;
   // What the stages kept is there however it ends.
   const before = job.pricing.stages ? await artifactsOf(job) : conclusion.artifacts;
@@ -95,7 +104,7 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
     attempt: attempt && toReceiptAttempt(job, attempt, ended, now),
     earlier: earlier.map((row) => toReceiptAttempt(job, row, endedBefore(row), now)),
     tier: observed.tier,
-    usage: usedTogether(parts),
+    usage: usageOf(calls),
     finishReason: outcome.finishReason,
     requestedVariants: job.requested_variants,
     media: outcome.media ?? null,
@@ -108,8 +117,6 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
   });
   const succeeded =
     to === "succeeded" ? artifacts.filter((artifact) => artifact.variant_index !== null).length : 0;
-  const charged = money.chargedMicros ?? 0;
-  const held = job.pricing.maximumMicros;
   failpoint("before-receipt");
   const isWritten = await finish({
     jobId: job.id,
@@ -124,32 +131,9 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
     completed_variants: succeeded,
     failed_variants: to === "canceled" ? 0 : Math.max(0, (job.requested_variants ?? 0) - succeeded),
     receipt,
-    hold: { state: money.hold, settled_micros: money.hold === "settled" ? charged : null },
+    hold: { state: money.hold, settled_micros: money.hold === "settled" ? money.chargedMicros : null },
     transaction_id: newId("transaction"),
-    postings:
-      isPaid && money.hold === "settled" && charged > 0
-        ? [
-            {
-              account: accountOf(job.organization_id, funding),
-              amount_micros: -Math.min(charged, held),
-              kind: "charge",
-            },
-            // What the work cost above what was held: charged in full, and told apart.
-            {
-              account: accountOf(job.organization_id, funding),
-              amount_micros: -Math.max(0, charged - held),
-              kind: "overrun",
-            },
-            ...[...sharesOf(parts, charged - feeOf(job.pricing, money.costMicros))].map(
-              ([provider, amount_micros]) => ({
-                account: `provider:${provider}`,
-                amount_micros,
-                kind: "upstream",
-              }),
-            ),
-            { account: "service_fee", amount_micros: feeOf(job.pricing, money.costMicros), kind: "fee" },
-          ].filter((posting) => posting.amount_micros !== 0)
-        : [],
+    postings: isPaid ? entriesOf(job, money, funding) : [],
     is_test: isTest,
     is_uncertain: to === "failed" && isUncertain(error?.code, observed.submission),
     attempt:
@@ -167,7 +151,10 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
       { type: "job.receipt_sealed", payload: { receiptId: receipt.id, receiptHash: receipt.hash } },
     ],
   });
-  if (isWritten) countEnd(job.mode, to, error?.code ?? null);
+  if (isWritten) {
+    countEnd(job.mode, to, error?.code ?? null);
+    if (isPaid && isManaged(job) && !isTest) countExposure(job.provider, money.exposureMicros);
+  }
   return isWritten;
 }
 
@@ -213,7 +200,36 @@ async function fundingOf(job: JobRow): Promise<Funding> {
   return job.funding === undefined ? fundingOfHold(job.id) : job.funding;
 }
 
-const feeOf = (estimate: Estimate, costMicros: Micros | null) =>
-  costMicros === null
-    ? estimate.maximumMicros - estimate.maximumUpstreamMicros
-    : serviceFee(costMicros, estimate.serviceFeeBps);
+const isManaged = ({ pricing }: JobRow) => pricing.billingMode === "managed";
+
+/** What an end writes into the ledger. A charge of nothing has no entries. */
+function entriesOf(job: JobRow, money: ExecutionMoney, funding: Funding): Posting[] {
+  const { billingMode, maximumMicros } = job.pricing;
+  const { upstream, feeMicros, chargedMicros } = money;
+  const payer = accountOf(job.organization_id, funding);
+  const isCharged = money.hold === "settled" && chargedMicros !== 0;
+  return [
+    ...(isCharged ? postingsOf({ payer, billingMode, heldMicros: maximumMicros, upstream, feeMicros }) : []),
+    ...(isManaged(job) ? exposureOf(`${job.provider}/${job.model}`, money.exposureMicros) : []),
+  ];
+}
+
+/** The calls of an execution: those that were answered before, and the one it ends with. */
+const callsOf = (
+  earlier: AttemptRow[],
+  last: { provider: string },
+  { outcome, observed }: Pick<Ended, "outcome" | "observed">,
+): CallMoney[] => [
+  ...earlier.map(({ provider, answer, cost_micros, usage }) => ({
+    provider,
+    settlement: answer?.settlement ?? ("ambiguous" as const),
+    costMicros: cost_micros,
+    usage,
+  })),
+  {
+    provider: last.provider,
+    settlement: outcome.settlement,
+    costMicros: observed.costMicros,
+    usage: observed.usage,
+  },
+];

@@ -175,7 +175,7 @@ test("a picture whose head is whole and whose pixels are not is refused by the s
 test.each([
   ["sandbox-refuse", "ProviderRejected", "released"],
   ["sandbox-empty", "PROVIDER_EMPTY_OUTPUT", "settled"],
-  ["sandbox-fail", "PROVIDER_ERROR", "settled"],
+  ["sandbox-fail", "PROVIDER_ERROR", "released"],
   ["sandbox-lost", "TRANSPORT_AMBIGUOUS", "ambiguous"],
 ])("%s ends as %s, its hold %s", async (model, code, hold) => {
   const { job } = await edit({ prompt: "Snow", sourceImage: inline(source) }, model);

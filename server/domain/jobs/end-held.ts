@@ -53,9 +53,9 @@ export async function cancelNow(
   row: AttemptRow,
   lease: Lease,
 ): Promise<StepResult> {
-  const mayHaveRun = row.submission !== "not_attempted";
-  const settlement = mayHaveRun ? "ambiguous" : "released";
-  const ended = endedWithout({ code: null, message: null, settlement }, row.submission);
+  const { submission } = row;
+  const kind = submission === "not_attempted" ? "canceled_unsent" : "canceled";
+  const ended = endedWithout(kind, null, { submission });
   await conclude({
     job: work.job,
     inputHash: work.inputHash,
@@ -78,12 +78,11 @@ export async function endWithout(
   jobId: string,
   row: AttemptRow,
   lease: Lease,
-  code: "InternalFailure",
   message: string,
 ): Promise<StepResult> {
   const job = await readJob(jobId);
   if (!job) return { state: "ended" };
-  const sent = row.submission !== "not_attempted";
+  const { submission } = row;
   await conclude({
     job,
     inputHash: await storedInputHash(jobId),
@@ -91,7 +90,10 @@ export async function endWithout(
     engine: null,
     attempt: row,
     artifacts: [],
-    ended: endedWithout({ code, message, settlement: sent ? "ambiguous" : "released" }, row.submission),
+    ended: endedWithout(submission === "not_attempted" ? "stopped_unsent" : "lost", message, {
+      code: "InternalFailure",
+      submission,
+    }),
     from: ["running"],
     fence: lease.fence,
     canceled: false,

@@ -52,6 +52,8 @@ function endedAsFound(
     const before = endedBefore(attempt);
     return { ...before, outcome: { ...before.outcome, outcome: "failed", code, message } };
   }
-  const settlement = submission === "not_attempted" ? "released" : "ambiguous";
-  return endedWithout({ code, message, settlement }, submission);
+  return endedWithout(submission === "not_attempted" ? "stopped_unsent" : "lost", message, {
+    code,
+    submission,
+  });
 }

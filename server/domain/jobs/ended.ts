@@ -1,4 +1,11 @@
-import { type CallOutcome, nothingSent, type Observed, type ProviderSaid } from "@/server/domain/executions";
+import {
+  type Failed,
+  nothingSent,
+  type Observed,
+  type OutcomeKind,
+  type ProviderSaid,
+  rowOf,
+} from "@/server/domain/executions";
 import { storedEvents, toOutput } from "./output";
 import type { ArtifactRow, AttemptRow, JobRow, StoredOutcome } from "./rows";
 import type { StoredAnswer, StoredArtifact } from "./transitions/answer";
@@ -20,11 +27,7 @@ export type Ended = {
 export type Kept = { artifacts: ArtifactRow[]; outputHash: string | null };
 
 /** A failure the provider's answer told, as an end; what there is of an answer that was cut off is kept. */
-export function endedAsFailed(
-  outcome: Extract<CallOutcome, { state: "failed" }>,
-  job: JobRow,
-  now: Date,
-): Ended {
+export function endedAsFailed(outcome: Failed, job: JobRow, now: Date): Ended {
   const { partial } = outcome;
   return {
     outcome: {
@@ -41,16 +44,32 @@ export function endedAsFailed(
   };
 }
 
-/** An end without any provider answer: never submitted, too late, canceled, or lost. */
+/**
+ * An end without any provider answer: never submitted, too late, canceled, or lost. Money, code and submission are those of
+ * its kind unless `more` names others.
+ */
 export function endedWithout(
-  outcome: Omit<StoredOutcome, "outcome" | "finishReason" | "isSetAside">,
-  submission: Observed["submission"],
-  said?: ProviderSaid,
+  kind: OutcomeKind,
+  message: string | null,
+  more: {
+    code?: string | null;
+    submission?: Observed["submission"];
+    details?: StoredOutcome["details"];
+    said?: ProviderSaid | undefined;
+  } = {},
 ): Ended {
+  const row = rowOf(kind);
   return {
-    outcome: { outcome: "failed", finishReason: null, ...outcome },
-    observed: { ...nothingSent, submission },
-    said,
+    outcome: {
+      outcome: "failed",
+      finishReason: null,
+      code: more.code === undefined ? row.code : more.code,
+      message,
+      settlement: row.settlement,
+      ...(more.details ? { details: more.details } : {}),
+    },
+    observed: { ...nothingSent, submission: more.submission ?? row.submission },
+    said: more.said,
     fresh: { output: null, artifacts: [] },
   };
 }

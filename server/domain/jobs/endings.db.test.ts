@@ -4,7 +4,7 @@ import * as jobs from "@/server/domain/jobs";
 import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
 import { conclude } from "./conclude";
 import { endedWithout } from "./ended";
-import { admitted, lockedUntil, PAST_LEASE_MS, QUESTION, submittedJob, takenJob } from "./recovery.fixture";
+import { admitted, PAST_LEASE_MS, QUESTION, submittedJob, takenJob } from "./recovery.fixture";
 import { attempt } from "./run";
 import { keepHandle, takeBack } from "./transitions/attempt";
 import { readJob } from "./work";
@@ -54,12 +54,12 @@ test("canceled work that a provider keeps is never called unsubmitted: its hold 
   expect(rows.hold).toMatchObject({ state: "ambiguous" });
 });
 
-test("work that cost more than was held is charged in full, the overrun as an entry of its own, and sums to zero", async () => {
+test("managed work that cost more than was held is charged the hold, and the excess is the operator's", async () => {
   const project = await makeProject();
   const { jobId, started } = await takenJob(project);
   const job = (await readJob(jobId))!;
   const costMicros = job.pricing.maximumMicros + 1_000_000;
-  const ended = endedWithout({ code: null, message: null, settlement: "cost" }, "attempted");
+  const ended = endedWithout("result", null);
   await conclude({
     job,
     inputHash: "",
@@ -81,28 +81,33 @@ test("work that cost more than was held is charged in full, the overrun as an en
   const amountOf = (kind: string) =>
     ledger.find((entry) => "kind" in entry && entry.kind === kind)?.amount_micros ?? 0;
   expect(amountOf("charge")).toBe(-job.pricing.maximumMicros);
-  expect(amountOf("charge") + amountOf("overrun")).toBe(-hold.settled_micros);
-  expect(hold.settled_micros).toBeGreaterThanOrEqual(costMicros);
+  expect(hold.settled_micros).toBe(job.pricing.maximumMicros);
+  expect([amountOf("overrun"), amountOf("fee")]).toEqual([0, 0]);
+  expect(amountOf("excess")).toBe(-1_000_000);
+  const { pricing } = await jobs.receipt(project.ctx, jobId);
+  expect(pricing?.providerCost?.amount?.amountMicros).toBe(costMicros);
+  expect(pricing?.customerCharge?.customerTotalMicros).toBe(job.pricing.maximumMicros);
   expect(ledger.reduce((sum, entry) => sum + entry.amount_micros, 0)).toBe(0);
 });
 
-test("an execution whose cancel came before its end answers as its record says, not with success", async () => {
+test("while a synchronous call waits for capacity its row says that nothing was sent, and a cancel releases its hold", async () => {
   const project = await makeProject();
   const answer = jobs
     .invoke(project.ctx, "text.general.fast.v1", { input: QUESTION, preferredModel: "sandbox-busy" })
     .catch((cause) => cause);
   let executionId = "";
   while (!executionId) {
-    const { rows } = await pool.query("SELECT id FROM job WHERE project_id = $1", [project.projectId]);
-    executionId = rows[0]?.id ?? "";
+    const { rows } = await pool.query(
+      "SELECT job_id FROM attempt WHERE project_id = $1 AND submission = 'not_attempted' AND capacity_rejections = 1",
+      [project.projectId],
+    );
+    executionId = rows[0]?.job_id ?? "";
   }
-  await lockedUntil(executionId, 1, () => [jobs.cancel(project.ctx, executionId), answer], {
-    holding: "seen_event",
-  });
+  await jobs.cancel(project.ctx, executionId);
   expect(await answer).toMatchObject({ code: "Cancelled", details: { executionId } });
   const { job, hold, receipts } = await rowsOf(executionId);
   expect(job).toMatchObject({ status: "canceled" });
-  expect(hold).toMatchObject({ state: "settled" });
+  expect(hold).toMatchObject({ state: "released" });
   expect(receipts).toHaveLength(1);
 });
 

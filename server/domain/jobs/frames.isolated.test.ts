@@ -154,7 +154,7 @@ describe("a streaming invoke", () => {
     ["sandbox-refuse", "ProviderRejected", "released"],
     ["sandbox-lost", "TRANSPORT_AMBIGUOUS", "ambiguous"],
     ["sandbox-empty", "PROVIDER_EMPTY_OUTPUT", "settled"],
-    ["sandbox-fail", "PROVIDER_ERROR", "settled"],
+    ["sandbox-fail", "PROVIDER_ERROR", "released"],
   ])("%s ends with the failure its record has", async (model, code, hold) => {
     const executionId = await start(model);
     const frames = await framesOf(executionId);

@@ -6,7 +6,17 @@ import type { InvocationResult } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import { gaveUp, nextStepOf, type ProviderSaid, streamCall, submitCall } from "@/server/domain/executions";
+import {
+  backoffOf,
+  gaveUp,
+  kindOfResult,
+  LEASE_MS,
+  nextStepOf,
+  type ProviderSaid,
+  rowOf,
+  streamCall,
+  submitCall,
+} from "@/server/domain/executions";
 import { Fault, fail, isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { receiptIdOf } from "@/server/ids";
@@ -27,6 +37,7 @@ import { keptSaid, saidUnasked, withSaid } from "./provider-said";
 import { type AttemptRow, attemptOf, type JobRow, parseContent, payloadsOf } from "./rows";
 import { runHere } from "./run-here";
 import type { Admission } from "./transitions/admission";
+import { beginSubmission, keepHandle, takeBack } from "./transitions/attempt";
 import { inputHashOf, readJob } from "./work";
 
 function freshAttempt(admission: Admission): AttemptRow | null {
@@ -181,11 +192,28 @@ async function execute(
   }
 }
 
-const CAPACITY_WAIT_MS = 250;
-
 /** Until when a caller waits for a provider that has no capacity: as the request says, and never beyond its own limit. */
 const capacityDeadline = ({ created_at, queue_deadline_at, execution_seconds }: JobRow) =>
   Math.min(queue_deadline_at.getTime(), created_at.getTime() + execution_seconds * 1000);
+
+/** What a move of the attempt is written under; the lease outlives the wait that follows. */
+const held = (job: JobRow, attempt: AttemptRow, now: Date, waitMs: number) => ({
+  jobId: job.id,
+  fence: 1,
+  attemptId: attempt.id,
+  leaseUntil: new Date(now.getTime() + waitMs + LEASE_MS),
+});
+
+/**
+ * Waits, then records that the request may leave once more. Meanwhile its row says that nothing was sent, so a process that
+ * stops leaves no ambiguous hold. False: the execution was canceled, or is no longer this process's.
+ */
+async function sendAgainAfter(ctx: Ctx, job: JobRow, attempt: AttemptRow, waitMs: number): Promise<boolean> {
+  const { capacity_rejections: capacityRejections } = attempt;
+  if (!(await takeBack({ ...held(job, attempt, ctx.now(), waitMs), capacityRejections }))) return false;
+  await new Promise((resolve) => setTimeout(resolve, waitMs));
+  return beginSubmission({ ...held(job, attempt, ctx.now(), 0), tier: "standard", now: ctx.now() });
+}
 
 async function callProvider(
   ctx: Ctx,
@@ -228,7 +256,7 @@ async function callProvider(
             outcome: "succeeded",
             code: null,
             message: null,
-            settlement: outcome.observed.costMicros === null ? "hold" : "cost",
+            settlement: rowOf(kindOfResult(outcome.observed.costMicros)).settlement,
             finishReason: outcome.finishReason,
           },
           observed: outcome.observed,
@@ -238,59 +266,40 @@ async function callProvider(
       case "failed":
         return endedAsFailed(outcome, job, ctx.now());
       case "refused_for_now": {
-        const waitMs = Math.max(
-          outcome.retryAfterMs ?? 0,
-          CAPACITY_WAIT_MS * 2 ** attempt.capacity_rejections,
-        );
-        const isCapacity = outcome.reason === "capacity";
-        if (!isCapacity || ctx.now().getTime() + waitMs > capacityDeadline(job)) {
+        const { reason, message, said } = outcome;
+        const waitMs = backoffOf(ctx.now().getTime() - attempt.started_at.getTime(), outcome.retryAfterMs);
+        if (ctx.now().getTime() + waitMs > capacityDeadline(job)) {
           await gaveUp(work, outcome, ctx.now());
-          return endedWithout(
-            {
-              code: "ProviderUnavailable",
-              message: outcome.message,
-              settlement: "released",
-              ...(isCapacity ? { details: { retryAfterSeconds: Math.ceil(waitMs / 1000) } } : {}),
-            },
-            isCapacity ? "attempted" : "not_attempted",
-            outcome.said,
-          );
+          const details =
+            reason === "capacity" ? { details: { retryAfterSeconds: Math.ceil(waitMs / 1000) } } : {};
+          return endedWithout(reason, message, { said, ...details });
         }
-        attempt.capacity_rejections++;
-        await new Promise((resolve) => setTimeout(resolve, waitMs));
+        if (reason === "capacity") attempt.capacity_rejections++;
+        if (!(await sendAgainAfter(ctx, job, attempt, waitMs))) return endedWithout("canceled_unsent", null);
         continue;
       }
       case "aborted": {
         const sent = outcome.submission !== "not_attempted";
         if (outcome.why === "deadline") {
           const message = `The provider did not answer within ${job.execution_seconds} seconds. Use a durable job for longer work.`;
-          return endedWithout(
-            { code: "ExecutionTimeout", message, settlement: sent ? "hold" : "released" },
-            sent ? "attempted" : "not_attempted",
-          );
+          return endedWithout(sent ? "timed_out" : "timed_out_unsent", message);
         }
-        if (outcome.why === "canceled") {
-          return endedWithout(
-            { code: null, message: null, settlement: sent ? "ambiguous" : "released" },
-            sent ? "ambiguous" : "not_attempted",
-          );
-        }
-        const message = "The request was sent to the provider, and the wait for its answer was ended.";
-        return endedWithout(
-          { code: "TRANSPORT_AMBIGUOUS", message, settlement: sent ? "ambiguous" : "released" },
-          sent ? "ambiguous" : "not_attempted",
-        );
+        if (outcome.why === "canceled") return endedWithout(sent ? "canceled" : "canceled_unsent", null);
+        return sent
+          ? endedWithout(
+              "lost",
+              "The request was sent to the provider, and the wait for its answer was ended.",
+            )
+          : endedWithout("stopped_unsent", "The process that ran this stopped.");
       }
-      case "pending":
-        return endedWithout(
-          {
-            code: "TRANSPORT_AMBIGUOUS",
-            message:
-              "The provider accepted the work and will answer later. Use a durable job for this model.",
-            settlement: "ambiguous",
-          },
-          "ambiguous",
-        );
+      case "pending": {
+        // The work is the provider's now: its handle stays, for whoever finds out what it cost.
+        const { handle, pollAfterMs } = outcome;
+        await keepHandle({ ...held(job, attempt, ctx.now(), pollAfterMs), handle, now: ctx.now() });
+        const message =
+          "The provider accepted the work and will answer later. Use a durable job for this model.";
+        return endedWithout("lost", message);
+      }
     }
   }
 }
@@ -393,10 +402,7 @@ async function fromRows(job: JobRow): Promise<InvocationResult> {
     );
   }
   const output = payloads.find((payload) => payload.kind === "output");
-  const base: Ended = endedWithout(
-    { code: null, message: null, settlement: "released" },
-    attempt?.submission ?? "not_attempted",
-  );
+  const base = endedWithout("canceled_unsent", null, { submission: attempt?.submission ?? "not_attempted" });
   const result = toResult(
     job,
     {

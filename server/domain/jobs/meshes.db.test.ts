@@ -90,7 +90,7 @@ describe("how each model of the sandbox ends", () => {
     ["sandbox-refuse", "failed", "ProviderRejected", "released"],
     ["sandbox-lost", "failed", "TRANSPORT_AMBIGUOUS", "ambiguous"],
     ["sandbox-empty", "failed", "PROVIDER_EMPTY_OUTPUT", "settled"],
-    ["sandbox-fail", "failed", "PROVIDER_ERROR", "settled"],
+    ["sandbox-fail", "failed", "PROVIDER_ERROR", "released"],
   ])("%s: %s %s, hold %s", async (model, status, code, held) => {
     const id = await upload(await picture("#c33"), "image/png");
     const { jobId, job } = await make({ inputArtifactIds: [id] }, model);

@@ -20,7 +20,7 @@ type Row = {
   nextAction: string;
   hold: "settled" | "released" | "ambiguous";
   /** What is known of the provider's cost, and so what is charged. */
-  cost: "known" | "unknown, the whole hold" | "none" | "unknown";
+  cost: "known" | "exposed" | "none" | "unknown";
 };
 
 const SUCCEEDED = {
@@ -46,8 +46,8 @@ const TABLE: Row[] = [
     code: "ExecutionTimeout",
     submission: "attempted",
     newKeySafe: false,
-    hold: "settled",
-    cost: "unknown, the whole hold",
+    hold: "ambiguous",
+    cost: "unknown",
   },
   {
     model: "sandbox-refuse",
@@ -95,8 +95,8 @@ const TABLE: Row[] = [
     code: "PROVIDER_ERROR",
     submission: "attempted",
     newKeySafe: false,
-    hold: "settled",
-    cost: "unknown, the whole hold",
+    hold: "released",
+    cost: "exposed",
   },
 ];
 const NEVER_STARTED: Row = {
@@ -164,13 +164,18 @@ async function expectRow(ctx: Parameters<typeof jobs.get>[0], jobId: string, row
       expect(job.actualCost).toBe(microsToUsd(spent ?? Number.NaN));
       expect(hold.settled_micros).toBe(charged);
       break;
-    case "unknown, the whole hold":
+    case "exposed":
+      // The customer pays nothing; what the provider may charge is the operator's.
       expect({ spent, charged, actualCost: job.actualCost }).toEqual({
         spent: null,
-        charged: hold.amount_micros,
+        charged: 0,
         actualCost: null,
       });
-      expect(hold.settled_micros).toBe(hold.amount_micros);
+      expect(receipt.pricing?.providerCost).toMatchObject({ amount: null, status: "unknown" });
+      expect(ledger).toMatchObject([
+        { account: "operator", kind: "exposure", amount_micros: expect.any(Number) },
+        { account: `exposure:sandbox/${row.model}`, kind: "exposure", amount_micros: expect.any(Number) },
+      ]);
       break;
     case "none":
       expect({ spent, charged, actualCost: job.actualCost, ledger }).toEqual({

@@ -133,7 +133,6 @@ test("what was decided about a job by rows that have changed since is not writte
   const move = { jobId, fence: started.fence, from: ["running" as const], now: project.ctx.now() };
   const event = { type: "job.queued", payload: { reason: "lease_lost" } };
   expect(await transition({ ...move, to: "queued", event, lastEvent: seen.last_event })).toBe(false);
-  const released = { code: "ExecutionTimeout", message: "late", settlement: "released" } as const;
   const ended = await conclude({
     job: seen,
     inputHash: "",
@@ -141,7 +140,7 @@ test("what was decided about a job by rows that have changed since is not writte
     engine: null,
     attempt: null,
     artifacts: [],
-    ended: endedWithout(released, "not_attempted"),
+    ended: endedWithout("timed_out_unsent", "late"),
     from: ["running"],
     fence: started.fence,
     asRead: true,
@@ -165,10 +164,7 @@ test("of many ends of one job, one is written", async () => {
         attempt: null,
         artifacts: [],
         canceled: n % 2 === 0,
-        ended: endedWithout(
-          { code: n % 2 ? "QueueTimeout" : null, message: null, settlement: "released" },
-          "not_attempted",
-        ),
+        ended: endedWithout("stopped_unsent", null, { code: n % 2 ? "QueueTimeout" : null }),
         from: ["queued"],
         fence: null,
         now: project.ctx.now(),

@@ -89,7 +89,6 @@ test("a worker whose lease was taken over writes nothing more", async () => {
   expect(
     await storeAnswer({ jobId, fence: first!.fence, now: project.ctx.now(), ...answerOf(first!.attemptId) }),
   ).toBe(false);
-  const late = { code: "ExecutionTimeout", message: "late", settlement: "released" } as const;
   const ended = await conclude({
     job: (await readJob(jobId))!,
     inputHash: "",
@@ -97,7 +96,7 @@ test("a worker whose lease was taken over writes nothing more", async () => {
     engine: null,
     attempt: null,
     artifacts: [],
-    ended: endedWithout(late, "not_attempted"),
+    ended: endedWithout("timed_out_unsent", "late"),
     from: ["running"],
     fence: first!.fence,
     canceled: false,

@@ -8,6 +8,7 @@ import { pool } from "@/server/db";
 import { access, type OwnScope } from "@/server/domain/access";
 import type { Funding } from "@/server/domain/budgets";
 import type { Ctx, Scope } from "@/server/domain/ctx";
+import type { Settlement } from "@/server/domain/executions";
 import type { InputReach } from "@/server/domain/inputs";
 import type { Estimate } from "@/server/domain/quotes";
 import { toReceipt } from "@/server/domain/receipts";
@@ -172,7 +173,7 @@ export type StoredOutcome = {
   outcome: "succeeded" | "failed";
   code: string | null;
   message: string | null;
-  settlement: "cost" | "hold" | "released" | "ambiguous";
+  settlement: Settlement;
   finishReason: string | null;
   /** The tier that ran; absent: no answer tells. */
   tier?: Tier;

@@ -21,7 +21,7 @@ export async function runHere(
     const outcome = await execution.run(input as never, signal, files); // parsed by this capability's own schema
     const now = ctx.now();
     const artifacts = await keepFiles(job, outcome.files, now);
-    const ended = endedWithout({ code: null, message: null, settlement: "released" }, "not_attempted");
+    const ended = endedWithout("ran_here", null);
     return {
       ...ended,
       outcome: {
@@ -35,21 +35,16 @@ export async function runHere(
     const why: AbortReason | null = signal.aborted ? signal.reason : null;
     if (why === "deadline") {
       const message = `The execution did not finish within ${job.execution_seconds} seconds.`;
-      return endedWithout({ code: "ExecutionTimeout", message, settlement: "released" }, "not_attempted");
+      return endedWithout("timed_out_unsent", message);
     }
     if (why) throw cause;
     const fault = faultOf(cause);
     if (!fault) ctx.log.error({ err: cause, jobId: job.id }, "a local capability failed");
     const { code, message, details } = fault ?? BROKEN;
-    return endedWithout(
-      {
-        code,
-        message,
-        settlement: "released",
-        ...(Object.keys(details).length > 0 ? { details: details as Record<string, Json> } : {}), // plain data
-      },
-      "not_attempted",
-    );
+    return endedWithout("ran_here", message, {
+      code,
+      ...(Object.keys(details).length > 0 ? { details: details as Record<string, Json> } : {}), // plain data
+    });
   }
 }
 

@@ -2,6 +2,9 @@ import type { Ctx } from "@/server/domain/ctx";
 import {
   type AbortReason,
   type CallOutcome,
+  DIFFERS,
+  failed,
+  kindOfUnusable,
   LEASE_MS,
   type Lease,
   LOST,
@@ -125,14 +128,7 @@ export async function attempt(
     // Of a delivery that comes late the lease may be over: who sweeps must not take for abandoned what now goes on.
     if (!known && isNearItsEnd(ctx, job)) await jobLeases.renew(ctx.now());
     if (!work)
-      return await endWithout(
-        ctx,
-        jobId,
-        row,
-        lease,
-        "InternalFailure",
-        "The request of this job can no longer be read.",
-      );
+      return await endWithout(ctx, jobId, row, lease, "The request of this job can no longer be read.");
     if (row.answer?.isSetAside && job.status === "running") return await storeSetAside(ctx, work, row, lease);
     if (row.answer) return await endAnswered(ctx, work, row, lease);
     if (job.status === "canceling") return await cancelNow(ctx, work, row, lease);
@@ -145,13 +141,7 @@ export async function attempt(
       return await settle(ctx, work, row, lease, outcome);
     }
     if (row.submission === "ambiguous") {
-      return await end(
-        ctx,
-        work,
-        row,
-        lease,
-        endedWithout({ code: "TRANSPORT_AMBIGUOUS", message: LOST, settlement: "ambiguous" }, "ambiguous"),
-      );
+      return await end(ctx, work, row, lease, endedWithout("lost", LOST));
     }
     const ready = await readyOrEnd(ctx, work, row, lease);
     if (!ready) return { state: "ended" };
@@ -201,13 +191,10 @@ async function readyOrEnd(
     const fault = cause instanceof ValidationFault ? SOURCE_GONE : cause;
     if (!(fault instanceof Fault)) throw cause;
     // Work that a provider has taken is not over because its files cannot be read here now.
-    const sent = row.submission !== "not_attempted";
     const { code, message } = fault;
-    const ended = endedWithout(
-      { code, message, settlement: sent ? "ambiguous" : "released" },
-      row.submission,
-    );
-    await end(ctx, work, row, lease, ended);
+    const { submission } = row;
+    const kind = submission === "not_attempted" ? "content_gone" : "lost";
+    await end(ctx, work, row, lease, endedWithout(kind, message, { code, submission }));
     return null;
   }
 }
@@ -241,13 +228,7 @@ async function submit(ctx: Ctx, work: ReadyWork, row: AttemptRow, lease: Lease):
   const { content } = outcome.typedOutput as { content?: unknown }; // admitted for plain text only
   if ((await reader.close(String(content))) !== "differs") return outcome;
   const { observed } = outcome;
-  return {
-    state: "failed",
-    observed,
-    code: "PROVIDER_ERROR",
-    message: "The provider's final answer differs from the text it streamed.",
-    settlement: observed.costMicros === null ? "hold" : "cost",
-  };
+  return failed(kindOfUnusable(observed.costMicros), DIFFERS, observed, { code: "PROVIDER_ERROR" });
 }
 
 const callOf = (ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease) => ({

@@ -1,5 +1,13 @@
 import type { Ctx } from "@/server/domain/ctx";
-import { type CallOutcome, gaveUp, LEASE_MS, type Lease, LOST } from "@/server/domain/executions";
+import {
+  backoffOf,
+  type CallOutcome,
+  type Failed,
+  gaveUp,
+  LEASE_MS,
+  type Lease,
+  LOST,
+} from "@/server/domain/executions";
 import { failpoint } from "@/server/failpoint";
 import { keepAndEnd } from "./answered";
 import { cancelNow, end, type StepResult } from "./end-held";
@@ -38,22 +46,17 @@ export async function settle(
     case "refused_for_now": {
       const waited = ctx.now().getTime() - row.started_at.getTime();
       const rejections = row.capacity_rejections + (outcome.reason === "capacity" ? 1 : 0);
-      const backoff = Math.min(500 * 2 ** rejections, 10_000);
-      const afterMs = Math.max(outcome.retryAfterMs ?? 0, backoff);
-      const isCapacity = outcome.reason === "capacity";
+      const afterMs = backoffOf(waited, outcome.retryAfterMs);
       if (waited + afterMs > ADMISSION_DEADLINE_MS) {
         const refused: AttemptRow = { ...row, capacity_rejections: rejections };
-        if (work.route) await gaveUp({ route: work.route, estimate: work.job.pricing }, outcome, ctx.now());
+        const { route, stage, job } = work;
+        if (route) await gaveUp({ route, estimate: stage?.estimate ?? job.pricing }, outcome, ctx.now());
         return end(
           ctx,
           work,
           refused,
           lease,
-          endedWithout(
-            { code: "ProviderUnavailable", message: outcome.message, settlement: "released" },
-            isCapacity ? "attempted" : "not_attempted",
-            outcome.said,
-          ),
+          endedWithout(outcome.reason, outcome.message, { said: outcome.said }),
         );
       }
       const kept = await takeBack({
@@ -66,8 +69,6 @@ export async function settle(
       return afterAbort(ctx, work, row, lease, outcome);
   }
 }
-
-type Failed = Extract<CallOutcome, { state: "failed" }>;
 
 /** A definite no to a request on a cheaper tier may be meant for the tier alone. */
 const isTierRefused = (work: LoadedWork, row: AttemptRow, { settlement, observed }: Failed) =>
@@ -105,23 +106,12 @@ export async function afterAbort(
     return cancelNow(ctx, work, { ...row, submission: sent ? "ambiguous" : "not_attempted" }, lease);
   if (outcome.why === "deadline") {
     const message = `The provider did not answer within ${work.job.execution_seconds} seconds.`;
-    const ended = endedWithout(
-      { code: "ExecutionTimeout", message, settlement: sent ? "hold" : "released" },
-      sent ? "attempted" : "not_attempted",
-    );
-    return end(ctx, work, row, lease, ended);
+    return end(ctx, work, row, lease, endedWithout(sent ? "timed_out" : "timed_out_unsent", message));
   }
   // Shutdown: work the provider keeps is asked for by another worker, when this lease has ended; what may have run
   // ends as ambiguous; what was never sent goes back to the queue.
   if (row.handle !== null) return { state: "ended" };
-  if (sent)
-    return end(
-      ctx,
-      work,
-      row,
-      lease,
-      endedWithout({ code: "TRANSPORT_AMBIGUOUS", message: LOST, settlement: "ambiguous" }, "ambiguous"),
-    );
+  if (sent) return end(ctx, work, row, lease, endedWithout("lost", LOST));
   await takeBack({ ...under(ctx, row, lease, 0), capacityRejections: row.capacity_rejections });
   await requeue(ctx, work.job.id, lease.fence);
   return { state: "ended" };

@@ -307,10 +307,9 @@ describe("a process that dies between the stages", () => {
 });
 
 describe("how the money of both stages ends", () => {
-  const whole = withFee(SHEET + MESH);
   test.each<[string, string, string, number | null]>([
     ["sandbox-refuse", "ProviderRejected", "settled", withFee(SHEET)],
-    ["sandbox-fail", "PROVIDER_ERROR", "settled", whole],
+    ["sandbox-fail", "PROVIDER_ERROR", "settled", withFee(SHEET)],
     ["sandbox-empty", "PROVIDER_EMPTY_OUTPUT", "settled", withFee(SHEET)],
     ["sandbox-lost", "TRANSPORT_AMBIGUOUS", "ambiguous", null],
   ])("the mesh by %s: %s, the hold %s at %s", async (preferredModel, code, state, settled) => {
@@ -326,7 +325,7 @@ describe("how the money of both stages ends", () => {
 
   test.each<[string, string, string, number | null, boolean]>([
     ["sandbox-refuse", "ProviderRejected", "released", null, true],
-    ["sandbox-fail", "PROVIDER_ERROR", "settled", whole, false],
+    ["sandbox-fail", "PROVIDER_ERROR", "released", null, false],
     ["sandbox-empty", "PROVIDER_EMPTY_OUTPUT", "settled", 0, false],
     ["sandbox-lost", "TRANSPORT_AMBIGUOUS", "ambiguous", null, false],
   ])("the drawing by %s: %s, the hold %s at %s, and no mesh", async (model, code, state, settled, isSafe) => {

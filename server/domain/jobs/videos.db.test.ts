@@ -112,21 +112,21 @@ describe("while the provider works", () => {
     }
   });
 
-  test("a deadline that passes ends it as ExecutionTimeout, its hold settled whole and its cost unknown", async () => {
+  test("a deadline that passes ends it as ExecutionTimeout, its hold ambiguous and its cost unknown", async () => {
     const { jobId, job } = await make({ prompt: "Snow", durationSeconds: 2 }, "sandbox-slow", {
       execution: { executionConstraints: { maxDurationSeconds: 5 } },
     });
     expect(job).toMatchObject({ status: "failed", error: { code: "ExecutionTimeout" } });
     const { hold, attempts } = await rowsOf(jobId);
     expect(attempts).toMatchObject([{ submission: "attempted", cost_micros: null }]);
-    expect([hold.state, hold.settled_micros]).toEqual(["settled", hold.amount_micros]);
+    expect([hold.state, hold.settled_micros]).toEqual(["ambiguous", null]);
   });
 });
 
 test.each([
   ["sandbox-refuse", "failed", "ProviderRejected", "released"],
   ["sandbox-empty", "failed", "PROVIDER_EMPTY_OUTPUT", "settled"],
-  ["sandbox-fail", "failed", "PROVIDER_ERROR", "settled"],
+  ["sandbox-fail", "failed", "PROVIDER_ERROR", "released"],
   ["sandbox-lost", "failed", "TRANSPORT_AMBIGUOUS", "ambiguous"],
   ["sandbox-busy", "succeeded", undefined, "settled"],
 ])("%s ends %s as %s, its hold %s", async (model, status, code, held) => {

@@ -2,9 +2,9 @@ import { canonicalText, sha256Hex } from "@/server/canonical";
 import { isKeptSealed } from "@/server/content";
 import type { PinnedOutput, PinnedRecord, PinnedStatus } from "@/server/contract/pinned";
 import { pool } from "@/server/db";
-import { accountOf } from "@/server/domain/budgets";
+import { accountOf, postingsOf } from "@/server/domain/budgets";
 import { keptUntil } from "@/server/domain/envelope";
-import { type Settlement, settle } from "@/server/domain/executions";
+import { moneyOf, type Settlement } from "@/server/domain/executions";
 import type { Sealed } from "@/server/domain/receipts";
 import type { ErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
@@ -64,10 +64,16 @@ export type Concluded = {
 export async function conclude(held: Held, end: End): Promise<Concluded | null> {
   const { row, plan, clock } = held;
   const now = clock.now();
-  const money = settle(
-    { maximumMicros: row.maximum_micros, serviceFeeBps: 0 },
-    end.settlement,
-    end.observed.costMicros,
+  const { settlement, observed } = end;
+  const { provider } = plan.pin;
+  const money = moneyOf(
+    {
+      billingMode: plan.billingMode,
+      maximumMicros: row.maximum_micros,
+      maximumUpstreamMicros: row.maximum_micros,
+      serviceFeeBps: plan.serviceFeeBps,
+    },
+    [{ provider, settlement, costMicros: observed.costMicros, usage: observed.usage }],
   );
   const isPaid = row.maximum_micros > 0;
   const costMicros = isPaid ? money.costMicros : 0;
@@ -94,7 +100,7 @@ export async function conclude(held: Held, end: End): Promise<Concluded | null> 
     completedAt: now,
   });
   failpoint("before-receipt");
-  const charged = money.chargedMicros ?? 0;
+  const { chargedMicros, upstream, feeMicros } = money;
   const isWritten = await finishSurely(
     {
       pinnedId: row.id,
@@ -110,10 +116,19 @@ export async function conclude(held: Held, end: End): Promise<Concluded | null> 
       record,
       output: content.output,
       native: content.native,
-      hold: { state: money.hold, settledMicros: money.hold === "settled" ? charged : null },
+      hold: { state: money.hold, settledMicros: money.hold === "settled" ? chargedMicros : null },
       transactionId: newId("transaction"),
       pricingVersion: plan.pricingVersion,
-      postings: isPaid && money.hold === "settled" ? postingsOf(row, plan, charged) : [],
+      postings:
+        isPaid && money.hold === "settled"
+          ? postingsOf({
+              payer: accountOf(row.organization_id, null),
+              billingMode: plan.billingMode,
+              heldMicros: row.maximum_micros,
+              upstream,
+              feeMicros,
+            })
+          : [],
     },
     clock,
   );
@@ -144,17 +159,6 @@ const endedAs = (attempt: PinnedAttemptRow, end: AttemptEnd): PinnedAttemptRow =
   error_code: end.errorCode,
   ended_at: end.endedAt,
 });
-
-/** What the customer's own account was charged; above the hold it is charged in full, and told apart. */
-function postingsOf(row: RecordRow, plan: PinnedPlan, charged: number): Finish["postings"] {
-  const account = accountOf(row.organization_id, null);
-  const held = row.maximum_micros;
-  return [
-    { account, amount_micros: -Math.min(charged, held), kind: "charge" },
-    { account, amount_micros: -Math.max(0, charged - held), kind: "overrun" },
-    { account: `provider:${plan.pin.provider}`, amount_micros: charged, kind: "upstream" },
-  ].filter(({ amount_micros }) => amount_micros !== 0);
-}
 
 export type EndContent = {
   output: KeptContent | null;

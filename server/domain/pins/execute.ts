@@ -1,7 +1,15 @@
 import { answerFlaw, sha256Hex } from "@/server/canonical";
 import { type PinnedOutput, START_WINDOW_SECONDS } from "@/server/contract/pinned";
 import { noteFailure } from "@/server/domain/catalog";
-import type { AbortReason, Lease, ProviderSaid } from "@/server/domain/executions";
+import {
+  type AbortReason,
+  backoffOf,
+  kindOfResult,
+  kindOfUnusable,
+  type Lease,
+  type ProviderSaid,
+  rowOf,
+} from "@/server/domain/executions";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
@@ -39,9 +47,6 @@ export type Result =
 /** What is told of a failure once, and is in no record: what the provider answered, and when to come again. */
 export type Told = { said?: ProviderSaid | undefined; retryAfterSeconds?: number };
 
-const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 15_000;
-
 /**
  * Carries an execution to its end. Every submission is written down before its first byte can leave; what the vendor
  * definitely did not take on is sent again inside the admission deadline, the same bytes each time; what may have run never.
@@ -67,7 +72,7 @@ export async function execute(work: Work): Promise<Result> {
   const sentHash = sha256Hex(bytes);
 
   const deadline = startOf(row).getTime() + admissionMs(row, plan);
-  for (let tried = 0; ; tried++) {
+  for (;;) {
     if (isLost(lease)) return { state: "lost" };
     if (lease.signal.aborted || work.mayGoOn?.() === false) {
       const isNothing = row.bulk_id !== null && submissionOf(attempts) === "not_attempted";
@@ -120,10 +125,7 @@ export async function execute(work: Work): Promise<Result> {
     };
     if (outcome.state === "not_now") {
       if (outcome.reason === "capacity") work.onCapacity?.();
-      const waitMs = Math.max(
-        outcome.retryAfterMs ?? 0,
-        Math.min(FIRST_WAIT_MS * 2 ** Math.min(tried, 20), LONGEST_WAIT_MS),
-      );
+      const waitMs = backoffOf(clock.now().getTime() - startOf(row).getTime(), outcome.retryAfterMs);
       if (clock.now().getTime() + waitMs > deadline) {
         await tellHealth(target, plan, outcome, clock);
         const isCapacity = outcome.reason === "capacity";
@@ -159,7 +161,6 @@ function admissionMs({ bulk_id }: RecordRow, { limits }: PinnedPlan): number {
 }
 
 /** The body's bytes: a function of what was admitted alone, so they are the same whoever makes them, each time. */
-/** The body as it is sent, each time. */
 export const bytesOf = ({ api, model }: Target, content: PinnedContent, tier: Tier) =>
   Buffer.from(JSON.stringify(api.body(content, model, tier)));
 
@@ -235,7 +236,6 @@ function endingOf(
   const { sent } = outcome;
   const { text, toolCalls, finishReason } = sent;
   const output: PinnedOutput = { text, toolCalls, finishReason };
-  const settlement = observed.costMicros === null ? "hold" : "cost";
   const attempt = { id, submission: "attempted" as const, httpStatus, endedAt };
   const failed = (
     code: "PROVIDER_EMPTY_OUTPUT" | "PROVIDER_ERROR",
@@ -246,7 +246,7 @@ function endingOf(
       status: "failed" as const,
       code,
       message,
-      settlement,
+      settlement: rowOf(kindOfUnusable(observed.costMicros)).settlement,
       safelyRetryable: false,
       attempt: { ...attempt, errorCode: code },
       observed,
@@ -260,7 +260,7 @@ function endingOf(
     status: "succeeded",
     code: null,
     message: null,
-    settlement,
+    settlement: rowOf(kindOfResult(observed.costMicros)).settlement,
     safelyRetryable: false,
     attempt: { ...attempt, errorCode: null },
     observed,

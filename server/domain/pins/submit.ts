@@ -1,7 +1,16 @@
 import { noteFailure, noteSuccess, priceOf, SANDBOX } from "@/server/domain/catalog";
 import { noteMet, type OpenAccount } from "@/server/domain/credentials";
 import type { AbortReason } from "@/server/domain/executions";
-import { LOST, type ProviderSaid, type Settlement, saidBy } from "@/server/domain/executions";
+import {
+  healthOf,
+  kindOfFault,
+  LOST,
+  type OutcomeKind,
+  type ProviderSaid,
+  rowOf,
+  type Settlement,
+  saidBy,
+} from "@/server/domain/executions";
 import { env } from "@/server/env";
 import type { ErrorCode } from "@/server/errors";
 import { log } from "@/server/log";
@@ -117,18 +126,14 @@ export async function submitOnce(submission: Submission): Promise<Outcome> {
     const outcome = toOutcome(cause, submission, controller.signal);
     if (plan.credentialId !== null && !controller.signal.aborted)
       noteMet(plan.credentialId, cause, clock.now());
-    if (cause instanceof ProviderFault && isVendors(cause))
-      await noteFailure(called, cause.kind === "lost" ? "lost" : "failed", clock.now());
+    const health = cause instanceof ProviderFault ? healthOf(cause) : null;
+    if (health) await noteFailure(called, health, clock.now());
     return outcome;
   } finally {
     callOff();
     stop.removeEventListener("abort", onStop);
   }
 }
-
-/** Was it the vendor that failed, and neither the request, the account nor our own patience? */
-const isVendors = ({ kind, details: { status = 0, aborted } }: ProviderFault) =>
-  !aborted && (kind === "lost" || (kind === "failed" && status >= 500));
 
 function observedOf({ model }: Target, asked: Tier, sent: PinSent): Observed {
   const tier = tierThatRan(model.supports.deferred, sent.tier ?? asked);
@@ -149,7 +154,7 @@ const tierThatRan = (hasFlex: boolean | undefined, ran: Tier): Tier => (hasFlex 
 function toOutcome(cause: unknown, { target, plan, pinnedId }: Submission, signal: AbortSignal): Outcome {
   if (!(cause instanceof ProviderFault)) {
     log.error({ err: cause, pinnedId }, "a pinned call failed in an unknown way");
-    return lost(LOST);
+    return failed("lost", LOST);
   }
   const { status, providerRequestId, retryAfterMs, usage, aborted } = cause.details;
   const { price, supports } = target.model;
@@ -164,29 +169,24 @@ function toOutcome(cause: unknown, { target, plan, pinnedId }: Submission, signa
     tier: usage ? tier : null,
   };
   const said = saidBy(cause, plan.credentialId !== null);
-  const failed = (code: ErrorCode, settlement: Settlement, safelyRetryable: boolean): Outcome => ({
-    state: "failed",
-    submission: cause.submission,
-    failure: { status: "failed", code, message: cause.message, settlement, safelyRetryable },
-    observed,
-    ...said,
-  });
+  const isDeadline = aborted && signal.reason === ("deadline" satisfies AbortReason);
   switch (cause.kind) {
     case "unreachable":
-      if (aborted && signal.reason !== ("deadline" satisfies AbortReason)) return { state: "stopped" };
+      if (aborted && !isDeadline) return { state: "stopped" };
       return notNow(cause, "unreachable", "not_attempted", observed);
     case "capacity":
       return { ...notNow(cause, "capacity", "attempted", observed, retryAfterMs), ...said };
-    case "refused":
-      return failed("ProviderRejected", "released", true);
-    case "failed":
-      return failed("PROVIDER_ERROR", costMicros === null ? "hold" : "cost", false);
     case "lost":
-      return lost(
-        aborted && signal.reason === ("deadline" satisfies AbortReason)
-          ? `The request was sent to the provider, which did not answer within ${plan.limits.timeoutSeconds} seconds.`
-          : LOST,
-      );
+      return isDeadline
+        ? failed(
+            "timed_out",
+            `The request was sent to the provider, which did not answer within ${plan.limits.timeoutSeconds} seconds.`,
+          )
+        : failed("lost", LOST);
+    default: {
+      const kind = kindOfFault(cause, costMicros, target.provider.errorsAreBilled);
+      return { ...failed(kind, cause.message, observed), ...said };
+    }
   }
 }
 
@@ -205,15 +205,20 @@ const notNow = (
   observed,
 });
 
-const lost = (message: string): Outcome => ({
-  state: "failed",
-  submission: "ambiguous",
-  failure: {
-    status: "ambiguous",
-    code: "TRANSPORT_AMBIGUOUS",
-    message,
-    settlement: "ambiguous",
-    safelyRetryable: false,
-  },
-  observed: NOTHING_OBSERVED,
-});
+/** A submission without a result, as its kind's row has it. */
+function failed(kind: OutcomeKind, message: string, observed = NOTHING_OBSERVED): Outcome {
+  const { settlement, isSafe, pinned, ...row } = rowOf(kind);
+  const { code, submission } = pinned ?? row;
+  return {
+    state: "failed",
+    submission,
+    failure: {
+      status: settlement === "ambiguous" ? "ambiguous" : "failed",
+      code: code ?? "PROVIDER_ERROR",
+      message,
+      settlement,
+      safelyRetryable: isSafe,
+    },
+    observed,
+  };
+}

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ReceiptPricing } from "@/server/contract/pricing";
 import { allCapabilities, priceOf, targetsOf } from "@/server/domain/catalog";
-import { settle } from "@/server/domain/executions";
+import { moneyOf } from "@/server/domain/executions";
 import type { Estimate } from "@/server/domain/quotes";
 import { figures, MOST_COST_MICROS, MOST_COUNT, toCostMicros } from "@/server/providers/counts";
 import type { ModelFacts, Usage } from "@/server/providers/define";
@@ -70,7 +70,8 @@ function sealed(model: ModelFacts, usage: Usage, calls: number) {
     expectedMicros: 106,
     maximumMicros: 106,
   } as unknown as Estimate; // what money is made of
-  const { chargedMicros } = settle(estimate, costMicros === null ? "hold" : "cost", costMicros);
+  const settlement = costMicros === null ? "hold" : "cost";
+  const { chargedMicros } = moneyOf(estimate, [{ provider: "any", settlement, costMicros, usage }]);
   const all = Object.fromEntries(Object.entries(usage).map(([name, value]) => [name, value * calls]));
   const facts = {
     quoteId: null,

@@ -1,15 +1,15 @@
 import type { Receipt } from "@/server/contract/receipts";
 import { present } from "@/server/domain/billing";
-import { pricingOf, serviceFee } from "@/server/domain/quotes";
+import { pricingOf } from "@/server/domain/quotes";
 import { type Micros, toMoney } from "@/server/money";
 import type { ReceiptFacts } from "./facts";
 
-/** The fee as far as anything was charged: on an unknown cost the fee of the whole hold. */
+/** The fee as far as anything was charged: on an unknown cost that of the whole hold, and none above the hold. */
 function feeOf({ estimate, costMicros, chargedMicros }: ReceiptFacts): Micros {
   if (chargedMicros === null || chargedMicros === 0) return 0;
   return costMicros === null
     ? estimate.maximumMicros - estimate.maximumUpstreamMicros
-    : serviceFee(costMicros, estimate.serviceFeeBps);
+    : Math.max(0, chargedMicros - costMicros);
 }
 
 type Charged = {
@@ -73,6 +73,9 @@ function providerCostOf({ estimate, costMicros, usage }: ReceiptFacts): Receipt[
 export function pricing(facts: ReceiptFacts): Receipt["pricing"] {
   const { estimate, costMicros: cost } = facts;
   const fee = feeOf(facts);
+  // Above the hold the operator pays.
+  const isCapped = estimate.billingMode === "managed" && facts.chargedMicros !== null;
+  const basis = isCapped && cost !== null ? Math.min(cost, facts.chargedMicros ?? 0) : cost;
   const funding = fundingOf(facts);
   const charged = facts.chargedMicros === null ? null : chargedTo(funding.source, facts.chargedMicros);
   const reported = facts.usage?.reportedCostMicros ?? null;
@@ -94,17 +97,17 @@ export function pricing(facts: ReceiptFacts): Receipt["pricing"] {
       chargedAt: charged.customer > 0 ? facts.completedAt.toISOString() : null,
     },
     customerCharge:
-      cost === null
+      basis === null
         ? null
         : {
-            upstreamMicros: cost,
+            upstreamMicros: basis,
             serviceFeeMicros: fee,
-            customerTotalMicros: cost + fee,
+            customerTotalMicros: basis + fee,
             currency: "USD",
             lineItems: [
               {
                 label: `${facts.capabilityKey} by ${estimate.route?.key ?? "this service"}`,
-                upstreamMicros: cost,
+                upstreamMicros: basis,
                 serviceFeeMicros: fee,
                 includedProcessing: facts.provider === null,
               },

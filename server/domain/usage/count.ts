@@ -53,7 +53,7 @@ export const FEE = `CASE
   WHEN hold.resolved_by IS NOT NULL THEN coalesce((SELECT sum(entry.amount_micros) FROM ledger_entry entry
     WHERE entry.hold_id = hold.id AND entry.account = 'service_fee'), 0)
   WHEN execution.actual_micros IS NULL THEN execution.fee_on_hold_micros
-  ELSE hold.settled_micros - execution.actual_micros END`;
+  ELSE greatest(hold.settled_micros - execution.actual_micros, 0) END`;
 
 /** What the ids of executions begin with, kind by kind. */
 export const KIND_PREFIXES = [`${PREFIXES.job}_`, `${PREFIXES.pinned}_`];

@@ -228,15 +228,15 @@ test("the lines of an export add up to the ledger, to the micro, also after a pe
   expect(lineOf(unknown)).toMatchObject({ x_ProviderCost: "", x_ProviderCostStatus: "unknown" });
   expect(lineOf(lost)).toMatchObject({ BilledCost: "0", x_HoldState: "ambiguous", ChargeClass: "" });
 
-  await resolve(project, lost, 1_234_567);
+  await resolve(project, lost, 1_234);
   const second = await exported(project.ctx);
   const after = await ledgerOf(project.projectId);
-  expect(after.charged).toBe(ledger.charged + 1_234_567);
+  expect(after.charged).toBe(ledger.charged + 1_234);
   expect(total(second.lines, "BilledCost")).toBe(BigInt(after.charged));
   expect(total(second.lines, "x_Fee")).toBe(BigInt(after.fee));
   const corrections = second.lines.filter((line) => line.ChargeClass === "Correction");
   expect(corrections).toEqual([
-    expect.objectContaining({ ResourceId: lost, BilledCost: "1.234567", x_HoldState: "settled" }),
+    expect.objectContaining({ ResourceId: lost, BilledCost: "0.001234", x_HoldState: "settled" }),
   ]);
   // What was told before stays word for word.
   expect(second.lines.filter((line) => line.ChargeClass === "")).toEqual(first.lines);
@@ -312,8 +312,11 @@ test("what one execution costs is null while nobody knows it, and says who pays"
   expect(settled?.chargedMicros).toBe(
     (settled?.providerCostMicros ?? Number.NaN) + (settled?.feeMicros ?? Number.NaN),
   );
-  expect(await of(unknown)).toMatchObject({ providerCostMicros: null, holdState: "settled" });
-  expect((await of(unknown))?.chargedMicros).toBe((await of(unknown))?.heldMicros);
+  expect(await of(unknown)).toMatchObject({
+    providerCostMicros: null,
+    holdState: "released",
+    chargedMicros: 0,
+  });
   const open = { chargedMicros: null, feeMicros: null, providerCostMicros: null };
   expect(await of(lost)).toMatchObject({ ...open, holdState: "ambiguous" });
   expect(await of(waiting)).toMatchObject({ ...open, holdState: "open" });

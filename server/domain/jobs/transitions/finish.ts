@@ -1,7 +1,7 @@
 import { batched } from "@/server/batch";
 import type { JobStatus } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
-import { resolved } from "@/server/domain/budgets";
+import { type Posting, resolved } from "@/server/domain/budgets";
 import type { Micros } from "@/server/money";
 import { statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
@@ -16,8 +16,6 @@ import {
   WRITTEN,
 } from "./answer";
 import { apart, MOVES, type NewEvent } from "./moves";
-
-export type LedgerPosting = { account: string; amount_micros: Micros; kind: string };
 
 /** The end of an execution: status, receipt, hold, ledger and events, at once. */
 export type Finish = StoredAnswer & {
@@ -37,7 +35,7 @@ export type Finish = StoredAnswer & {
   receipt: { id: string; body: string; hash: string; signature: string; keyId: string };
   hold: { state: "settled" | "released" | "ambiguous"; settled_micros: Micros | null };
   transaction_id: string;
-  postings: LedgerPosting[];
+  postings: Posting[];
   is_test: boolean;
   /** Whoever repeats it without a key is answered with this end. */
   is_uncertain: boolean;

@@ -1,0 +1,104 @@
+import { type Estimate, serviceFee } from "@/server/domain/quotes";
+import type { Micros } from "@/server/money";
+import type { Usage } from "@/server/providers/define";
+import type { Settlement } from "./outcomes";
+
+/** What one call came to, as far as money goes. */
+export type CallMoney = {
+  provider: string;
+  settlement: Settlement;
+  /** At list price; null: unknown. */
+  costMicros: Micros | null;
+  usage: Usage | null;
+};
+
+type Priced = Pick<Estimate, "maximumMicros" | "maximumUpstreamMicros" | "serviceFeeBps" | "billingMode">;
+
+/** The money of an execution that ends. */
+export type ExecutionMoney = {
+  hold: "settled" | "released" | "ambiguous";
+  /** What the providers' work cost at list price; null: unknown. */
+  costMicros: Micros | null;
+  /** What the customer is charged, the fee included; null: not known yet. */
+  chargedMicros: Micros | null;
+  feeMicros: Micros;
+  /** What is charged of each provider's work. */
+  upstream: [provider: string, micros: Micros][];
+  /** What the providers may charge the operator for work that no customer pays. */
+  exposureMicros: Micros;
+};
+
+/**
+ * The money of an execution, from its calls in their order. One call with an unknown outcome leaves the whole hold ambiguous,
+ * and a result of unknown cost settles all of it; otherwise known costs add up. A managed customer is charged at most the
+ * hold.
+ */
+export function moneyOf(estimate: Priced, calls: CallMoney[]): ExecutionMoney {
+  const settlement = settlementOf(calls);
+  const known = calls.filter((call) => call.settlement === "cost");
+  const cost = known.reduce((sum, { costMicros }) => sum + (costMicros ?? 0), 0);
+  const { maximumMicros, maximumUpstreamMicros, serviceFeeBps, billingMode } = estimate;
+  const nothing = { costMicros: null, chargedMicros: null, feeMicros: 0, upstream: [], exposureMicros: 0 };
+  switch (settlement) {
+    case "ambiguous":
+      return { ...nothing, hold: "ambiguous" };
+    case "hold":
+      return {
+        ...nothing,
+        hold: "settled",
+        chargedMicros: maximumMicros,
+        feeMicros: maximumMicros - maximumUpstreamMicros,
+        upstream: sharesOf(calls, maximumUpstreamMicros),
+      };
+    case "released":
+      return { ...nothing, hold: "released", costMicros: 0, chargedMicros: 0 };
+    case "exposed":
+      return { ...nothing, hold: "released", chargedMicros: 0, exposureMicros: maximumUpstreamMicros };
+    case "cost": {
+      const isManaged = billingMode === "managed";
+      const fee = serviceFee(cost, serviceFeeBps);
+      // The operator takes no fee on what the customer does not pay.
+      const feeMicros = isManaged ? Math.min(fee, Math.max(0, maximumMicros - cost)) : fee;
+      const whole = cost + feeMicros;
+      const isExposed = calls.some((call) => call.settlement === "exposed");
+      return {
+        hold: "settled",
+        costMicros: cost,
+        chargedMicros: isManaged ? Math.min(whole, maximumMicros) : whole,
+        feeMicros,
+        upstream: sharesOf(calls, cost),
+        exposureMicros: isExposed ? Math.max(0, maximumUpstreamMicros - cost) : 0,
+      };
+    }
+  }
+}
+
+function settlementOf(calls: CallMoney[]): Settlement {
+  const order = ["ambiguous", "hold", "cost", "exposed"] as const;
+  return order.find((each) => calls.some(({ settlement }) => settlement === each)) ?? "released";
+}
+
+/** Usage of all calls that report any; null: none does. */
+export function usageOf(calls: Pick<CallMoney, "usage">[]): Usage | null {
+  const reported = calls.flatMap(({ usage }) => usage ?? []);
+  return reported.length === 0 ? null : reported.reduce(addUsage);
+}
+
+/** The figures of two usages, summed. */
+export function addUsage(first: Usage, second: Usage): Usage {
+  const sum: Record<string, number> = { ...first };
+  for (const [figure, amount] of Object.entries(second)) sum[figure] = (sum[figure] ?? 0) + amount;
+  return sum;
+}
+
+/** What of an upstream amount each provider gets: the known cost of its calls, and the last one the rest. */
+function sharesOf(calls: CallMoney[], upstreamMicros: Micros): [string, Micros][] {
+  const shares = new Map<string, Micros>();
+  let rest = upstreamMicros;
+  for (const [place, { provider, costMicros }] of calls.entries()) {
+    const share = place === calls.length - 1 ? rest : Math.min(costMicros ?? 0, rest);
+    shares.set(provider, (shares.get(provider) ?? 0) + share);
+    rest -= share;
+  }
+  return [...shares];
+}

@@ -1,0 +1,130 @@
+import type { ErrorCode } from "@/server/errors";
+import type { Micros } from "@/server/money";
+import type { ProviderFault, SubmissionState } from "@/server/providers/define";
+import { jittered } from "@/server/tries";
+
+/*
+ * What may come back from a call to a provider, and what follows from it for the money and for the next request. Durable
+ * jobs, synchronous calls and pinned executions all read this table.
+ */
+
+/**
+ * How the money of a call ends: at its known cost; at the whole hold, because the cost of a result is unknown; released;
+ * released although the provider may charge the operator (exposed); or unresolved.
+ */
+export type Settlement = "cost" | "hold" | "released" | "exposed" | "ambiguous";
+
+type Row = {
+  settlement: Settlement;
+  /** Null: of its own, as the capability says. */
+  code: ErrorCode | null;
+  submission: SubmissionState;
+  /** Nothing ran and nothing was charged: the request may be sent again under a new key. */
+  isSafe: boolean;
+  /**
+   * Of a pinned execution, where its record requires other words: its status says `ambiguous` where a job's says `failed`, and
+   * a submission without a complete answer is ambiguous whatever ended the wait.
+   */
+  pinned?: { code: ErrorCode; submission: SubmissionState };
+};
+
+const unsent = { settlement: "released", submission: "not_attempted", isSafe: true } as const;
+const refused = { settlement: "released", submission: "attempted", isSafe: true } as const;
+const charged = { settlement: "cost", submission: "attempted", isSafe: false } as const;
+const exposed = { ...charged, settlement: "exposed" } as const;
+const unknown = { settlement: "ambiguous", submission: "ambiguous", isSafe: false } as const;
+
+export const OUTCOMES = {
+  result: { ...charged, code: null },
+  result_of_unknown_cost: { ...charged, settlement: "hold", code: null },
+
+  /** The capability runs in this installation: no provider, no money. */
+  ran_here: { ...unsent, code: null },
+  /** The account or the model is gone. */
+  unsendable: { ...unsent, code: "ProviderUnavailable" },
+  /** A source, weights or the stored request are gone. */
+  content_gone: { ...unsent, code: "PayloadUnavailable" },
+  /** By our own port, before anything left. */
+  refused_unsent: { ...unsent, code: "ProviderRejected" },
+  refused: { ...refused, code: "ProviderRejected" },
+  /** The refusal reports what the work used. */
+  refused_after_work: { ...charged, code: "ProviderRejected" },
+  /** The wait for capacity ended. */
+  capacity: { ...refused, code: "ProviderUnavailable" },
+  unreachable: { ...unsent, code: "ProviderUnavailable" },
+
+  /** A complete answer that is an error, with its usage. */
+  error_with_usage: { ...charged, code: "PROVIDER_ERROR" },
+  /** The same without usage, or an answer that cannot be read. */
+  error: { ...exposed, code: "PROVIDER_ERROR" },
+  /** The provider is documented to bill its errors. */
+  billed_error: { ...charged, settlement: "hold", code: "PROVIDER_ERROR" },
+  /** A complete answer that is empty, or that the capability cannot use. */
+  unusable: { ...charged, code: null },
+  unusable_without_usage: { ...exposed, code: null },
+
+  lost: { ...unknown, code: "TRANSPORT_AMBIGUOUS" },
+  timed_out: {
+    ...unknown,
+    code: "ExecutionTimeout",
+    submission: "attempted",
+    pinned: { code: "TRANSPORT_AMBIGUOUS", submission: "ambiguous" },
+  },
+  timed_out_unsent: { ...unsent, code: "ExecutionTimeout" },
+  canceled: { ...unknown, code: null },
+  canceled_unsent: { ...unsent, code: null },
+  /** The process stopped, or the request can no longer be read, before anything left. */
+  stopped_unsent: { ...unsent, code: "InternalFailure" },
+} as const satisfies Record<string, Row>;
+
+export type OutcomeKind = keyof typeof OUTCOMES;
+
+/** The cells of a kind as plain data. */
+export const rowOf = (kind: OutcomeKind): Row => OUTCOMES[kind];
+
+/** An outcome of a result by whether its cost is known. */
+export const kindOfResult = (costMicros: Micros | null): OutcomeKind =>
+  costMicros === null ? "result_of_unknown_cost" : "result";
+
+/** The outcome of a complete answer that cannot be used. */
+export const kindOfUnusable = (costMicros: Micros | null): OutcomeKind =>
+  costMicros === null ? "unusable_without_usage" : "unusable";
+
+/** The outcome of a fault; `costMicros` is that of the usage it reports, null where it reports none. */
+export function kindOfFault(
+  { kind, submission }: ProviderFault,
+  costMicros: Micros | null,
+  errorsAreBilled = false,
+): OutcomeKind {
+  switch (kind) {
+    case "capacity":
+    case "unreachable":
+    case "lost":
+      return kind;
+    case "refused":
+      if (submission === "not_attempted") return "refused_unsent";
+      return costMicros === null ? "refused" : "refused_after_work";
+    case "failed":
+      if (costMicros !== null) return "error_with_usage";
+      return errorsAreBilled ? "billed_error" : "error";
+  }
+}
+
+/** What a fault says about its route's health; null: the request, the account or our own patience was at fault. */
+export function healthOf({ kind, details }: ProviderFault): "failed" | "lost" | null {
+  if (details.aborted) return null;
+  if (kind === "lost") return kind;
+  const { status = 0 } = details;
+  return kind === "failed" && (status >= 500 || status === 408) ? kind : null;
+}
+
+const BACKOFF_MS = { first: 500, most: 10_000 };
+
+/**
+ * How long to wait before a refused call is sent again: as long as the provider asks for, else as long as has been waited so
+ * far, which doubles each time. It needs no counter, so another process continues where one stopped.
+ */
+export function backoffOf(waitedMs: number, retryAfterMs: number | null): number {
+  const waitMs = Math.min(Math.max(0, waitedMs) + BACKOFF_MS.first, BACKOFF_MS.most);
+  return Math.max(retryAfterMs ?? 0, jittered(waitMs));
+}
