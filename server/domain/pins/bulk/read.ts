@@ -5,7 +5,7 @@ import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { nextStepOf } from "@/server/domain/executions";
-import { ValidationFault } from "@/server/errors";
+import { nullEndedPageOf, readCursor, refuseCursor } from "@/server/domain/paging";
 import { READ } from "../read";
 import { type BulkRow, findBulk, isOver } from "./rows";
 
