@@ -58,7 +58,7 @@ ${BUDGET_USAGE}
   vault drop                                          remove old keys from the data directory that are not needed
 
 Without --organization, the oldest one is used. --expires-in takes seconds, or a number with s, m, h or d.
-With --json, standard output is exactly one JSON value.`;
+With --json, standard output is exactly one JSON value; call npm run -s, or npm prints the command first.`;
 
 /** A mistake that the caller can correct; reported without a stack. */
 class Complaint extends Error {}

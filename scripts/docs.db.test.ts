@@ -122,3 +122,10 @@ test("every npm script and admin command that a document names exists", () => {
   expect(adminFaultOf(" -- key remove --key x")).toBe("no such command");
   expect(adminFaultOf(" -- key revoke --name x")).toBe("no flag name");
 });
+
+test("a document that shows --json calls npm with -s, which keeps npm's own line out of the output", () => {
+  const loud = (page: Page) =>
+    commandsOf(page).filter(({ whole }) => / --json\b/.test(whole) && !/^npm run (-s|--silent) /.test(whole));
+  expect(pages.flatMap((page) => loud(page).map(({ whole }) => `${page.path}: ${whole}`))).toEqual([]);
+  expect(loud({ path: "x.md", text: "npm run admin -- key list --json" })).toHaveLength(1);
+});
