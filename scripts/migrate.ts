@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { migrateEngine } from "@/inngest/embedded/migrate";
 import { applyMigrations, readMigrations } from "./migrations";
-import { diffSchemas } from "./schema-diff";
+import type { diffSchemas as diff } from "./schema-diff";
 
 const SCHEMA = "prisma/schema";
 /**
@@ -27,6 +27,9 @@ async function together(folder: string, ending: string): Promise<string> {
   const parts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
   return parts.join("\n");
 }
+
+/** Imported only to write a migration: its packages are not installed where migrations are just applied. */
+const diffSchemas: typeof diff = async (from, to) => (await import("./schema-diff")).diffSchemas(from, to);
 
 const currentSchema = () => together(SCHEMA, ".prisma");
 

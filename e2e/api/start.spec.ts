@@ -15,8 +15,8 @@ test.afterEach(() => {
   for (const child of started.splice(0)) child.kill("SIGKILL"); // what it started ends with it
 });
 
-function start(part: string, settings: Record<string, string>): ChildProcess {
-  const child = spawn(process.execPath, ["scripts/start.mjs", part], {
+function start(args: string[], settings: Record<string, string>): ChildProcess {
+  const child = spawn(process.execPath, ["scripts/start.mjs", ...args], {
     env: {
       ...process.env,
       CAPSTAN_DATA_DIR: dataDir,
@@ -25,7 +25,7 @@ function start(part: string, settings: Record<string, string>): ChildProcess {
       LOG_LEVEL: "warn",
       ...settings,
     },
-    stdio: ["ignore", "inherit", "pipe"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
   started.push(child);
   return child;
@@ -40,7 +40,7 @@ const ready = (url: string) => expect.poll(() => statusOf(`${url}/readyz`), { ti
 
 test("a worker started by itself says that it can work and what it counts, and ends in order when it is asked to", async () => {
   const port = await freePort();
-  const worker = start("worker", { WORKER_PORT: String(port) });
+  const worker = start(["worker"], { WORKER_PORT: String(port) });
   const url = `http://127.0.0.1:${port}`;
   await ready(url);
   const answer = await fetch(`${url}/metrics`);
@@ -54,7 +54,7 @@ test("a worker started by itself says that it can work and what it counts, and e
 
 test("a web process started by itself serves the same installation", async () => {
   const port = await freePort();
-  const web = start("web", { PORT: String(port) });
+  const web = start(["web"], { PORT: String(port) });
   const url = `http://127.0.0.1:${port}`;
   await ready(url);
   expect(await statusOf(`${url}/v1/jobs`, { authorization: `Bearer ${world.apiKey}` })).toBe(200);
@@ -67,11 +67,11 @@ test("a web process started by itself serves the same installation", async () =>
 
 for (const [what, part, settings, told] of [
   ["without a database", "web", { DATABASE_URL: "" }, "DATABASE_URL is not set."],
-  ["of another name", "engine", {}, "Usage: npm run start -- web, or worker, or sandbox"],
+  ["of another name", "engine", {}, "Usage: npm run start -- web, worker, sandbox, migrate apply, or admin"],
   ["with a wrong setting", "worker", { WORKER_PORT: "70000" }, "WORKER_PORT: must be a port"],
 ] as const)
   test(`a process ${what} is not started, and one sentence says why`, async () => {
-    const child = start(part, settings);
+    const child = start([part], settings);
     let said = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       said += text;
@@ -80,3 +80,18 @@ for (const [what, part, settings, told] of [
     expect(said).toContain(told);
     expect(said).not.toContain("    at ");
   });
+
+test("migrate and admin run from the build", async () => {
+  const output = async (...args: string[]) => {
+    const child = start(args, {});
+    let said = "";
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
+    return { code: (await once(child, "close"))[0], said };
+  };
+  expect(await output("migrate", "apply")).toEqual({ code: 0, said: "Nothing to apply.\n" });
+  const { code, said } = await output("admin", "organization", "list", "--json");
+  expect(code).toBe(0);
+  expect(JSON.parse(said).items.length).toBeGreaterThan(0);
+});

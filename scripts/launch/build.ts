@@ -16,7 +16,9 @@ const SOURCES = [
   "prisma/bootstrap.ts",
   "prisma/seed.ts",
   "scripts/launch",
-  ...["admin", "admin-budgets", "admin-command", "admin-plans"].map((name) => `scripts/${name}.ts`),
+  ...["admin", "admin-budgets", "admin-command", "admin-plans", "migrate", "migrations", "schema-diff"].map(
+    (name) => `scripts/${name}.ts`,
+  ),
   "server",
   "next.config.js",
   "postcss.config.mjs",
@@ -37,6 +39,7 @@ const PROGRAMS: Record<string, string> = {
   lifeline: "scripts/launch/lifeline.ts",
   start: "scripts/launch/start.ts",
   admin: "scripts/admin.ts",
+  migrate: "scripts/migrate.ts",
 };
 const CHUNKS = "dist/chunks";
 const MARK = "dist/.built-from";

