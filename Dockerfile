@@ -34,9 +34,9 @@ RUN mkdir -p /data && chown 1000:1000 /data
 VOLUME /data
 USER 1000:1000
 EXPOSE 3000
-# Web and worker both report at port 3000.
+# Web and worker both report at PORT; a worker needs WORKER_PORT to be equal to it.
 HEALTHCHECK --interval=10s --timeout=5s --retries=6 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:3000/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Node as process 1 forwards SIGTERM; the process then has 25 seconds for running provider calls.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["node", "scripts/start.mjs"]

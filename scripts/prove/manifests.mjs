@@ -29,7 +29,8 @@ function install() {
   mkdirSync(FOLDER, { recursive: true });
   const manifest = JSON.stringify({ private: true, dependencies: TOOLS });
   const file = join(FOLDER, "package.json");
-  if (existsSync(file) && readFileSync(file, "utf8") === manifest && existsSync(join(FOLDER, "node_modules"))) return;
+  if (existsSync(file) && readFileSync(file, "utf8") === manifest && existsSync(join(FOLDER, "node_modules")))
+    return;
   writeFileSync(file, manifest);
   const { ok, said } = run("npm", [
     "install",
