@@ -15,6 +15,7 @@ const atRoot = [
   "ARCHITECTURE.md",
   "CONTRIBUTING.md",
   "CHANGELOG.md",
+  "SECURITY.md",
   "bench/README.md",
   "clients/typescript/README.md",
 ].map(pageAt);

@@ -54,6 +54,7 @@ const postgres = await startPostgres({
   logFile: join(database, "postgres.log"),
   disposable: true,
 });
+const sandboxPort = await freePort();
 const settings = {
   ...environmentOf(image),
   CAPSTAN_DATA_DIR: data,
@@ -62,6 +63,9 @@ const settings = {
   NEXTAUTH_SECRET: randomBytes(48).toString("base64"),
   CAPSTAN_VAULT_KEY: randomBytes(32).toString("base64"),
   DATABASE_URL: postgres.url,
+  SANDBOX: "1",
+  SANDBOX_PORT: String(sandboxPort),
+  SANDBOX_URL: `http://127.0.0.1:${sandboxPort}`,
 };
 
 /** Process 1 in a file system that is read-only but for the data. */
@@ -125,6 +129,7 @@ try {
   const { projectId } = await admin("project", "create", "--name", "Image", "--organization", organizationId);
   const { apiKey } = await admin("key", "create", "--project", projectId, "--name", "image");
 
+  start(["sandbox"]);
   const parts = [];
   for (const name of ["web", "worker"]) {
     const port = await freePort();
@@ -140,13 +145,13 @@ try {
 
   const url = `http://127.0.0.1:${parts[0]!.port}`;
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
-  const submitted = await fetch(`${url}/v1/capabilities/compute.evaluate.v1/jobs`, {
+  const submitted = await fetch(`${url}/v1/capabilities/text.general.fast.v1/jobs`, {
     method: "POST",
     headers,
     body: JSON.stringify({
       context: { projectId },
-      input: { expression: "6 * 7" },
-      execution: {},
+      input: { messages: [{ role: "user", content: "What is a capstan?" }], maxOutputTokens: 100 },
+      execution: { executionConstraints: { providerPin: "sandbox" } },
       idempotencyKey: randomUUID(),
     }),
   });

@@ -44,7 +44,11 @@ const UNSEEN: [files: RegExp, reach: Reach][] = [
   [/^docs\/openapi\.json$/, { tests: /^(clients\/|server\/api\/openapi)/ }],
   [/^docs\/(?!openapi)|^[A-Z]+\.md$/, { tests: /^server\/providers\/pinned-apis\.test\.ts$/ }],
   [/^\.env\.example$/, { tests: /^(server\/env|scripts\/docs\.db)\.test\.ts$/ }],
-  [/^biome\.json$|^LICENSE$|^\.gitignore$|^\.npmrc$|^\.ci\//, {}],
+  [
+    /^(Dockerfile|\.dockerignore|compose\.yaml)$|^deploy\/|^\.github\/|^renovate\.json$/,
+    { tests: /^scripts\/(manifests|release)\.test\.ts$/ },
+  ],
+  [/^biome\.json$|^LICENSE$|^NOTICE$|^\.gitignore$|^\.npmrc$|^\.ci\//, {}],
   // Programs of threads are found by their name while the product runs.
   [
     /^server\/compute\/((documents|expression|imaging|json-schema|rendering)\/|thread-serve\.ts$)/,

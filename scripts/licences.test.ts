@@ -1,0 +1,26 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { licencesPage, PAGE, productionPackages } from "./licences";
+import { billOfMaterials } from "./sbom";
+
+test("docs/licences.md lists the packages of the lock file: `npm run licences` after a change", () => {
+  expect(readFileSync(PAGE, "utf8")).toBe(licencesPage());
+});
+
+test("every package has a licence that Apache-2.0 software may be distributed with", () => {
+  const forbidden = productionPackages().filter(({ licence }) =>
+    /\b(A?GPL|SSPL|BUSL|UNLICENSED)\b/.test(licence),
+  );
+  expect(forbidden).toEqual([]);
+});
+
+test("the bill of materials has each package once, with a SHA-512 checksum", () => {
+  const { components } = billOfMaterials();
+  expect(new Set(components.map(({ purl }) => purl)).size).toBe(productionPackages().length);
+  expect(
+    components.flatMap(({ hashes }) => hashes).filter(({ content }) => !/^[0-9a-f]{128}$/.test(content)),
+  ).toEqual([]);
+  expect(components.find(({ name }) => name === "@trpc/server")?.purl).toMatch(
+    /^pkg:npm\/%40trpc\/server@\d/,
+  );
+});
