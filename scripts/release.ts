@@ -45,7 +45,7 @@ function sectionOf(changelog: string, version: string): string | undefined {
   return own?.replace(/^.*\n/, "").trim() || undefined;
 }
 
-if (import.meta.main ?? process.argv[1]?.endsWith("release.ts")) {
+if (process.argv[1]?.endsWith("release.ts")) {
   const { values, positionals } = parseArgs({
     options: { notes: { type: "string" } },
     allowPositionals: true,

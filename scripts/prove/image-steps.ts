@@ -113,7 +113,7 @@ export function executeSteps(stages: Stage[], { folder, reusePackages, say }: Op
         return link("node_modules", join(workdir, "node_modules"));
       // Plain directories have no /data of their own.
       const here = command.replaceAll(/(?<=\s)\/(?=\w)/g, `${root}/`);
-      const { NODE_ENV: _, ...env } = process.env;
+      const env = { ...process.env, NODE_ENV: "development" } as const; // npm leaves out no package
       const done = spawnSync("sh", ["-ec", here], {
         cwd: workdir,
         env,

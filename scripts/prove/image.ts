@@ -77,10 +77,11 @@ function start(args: string[], port = 0): ChildProcess {
   const command = [process.execPath, ...entry.slice(1), ...args];
   const confined = ["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", CONFINED, "sh", ...command];
   const [program = "", ...rest] = hasNamespaces ? ["unshare", ...confined] : command;
-  const env = {
+  const env: NodeJS.ProcessEnv = {
     PATH: process.env.PATH,
     DATA: data,
     ...settings,
+    NODE_ENV: "production",
     PORT: String(port),
     WORKER_PORT: String(port),
   };
@@ -136,7 +137,8 @@ try {
     const child = start([name], port);
     const output = outputOf(child);
     const isHealthy = async () =>
-      spawnSync(process.execPath, health.slice(1), { env: { PORT: String(port) } }).status === 0;
+      spawnSync(process.execPath, health.slice(1), { env: { NODE_ENV: "production", PORT: String(port) } })
+        .status === 0;
     await until(async () => child.exitCode !== null || (await isHealthy()), 60_000);
     if (child.exitCode !== null) throw new Error(`${name} ended:\n${output.out}${output.error}`);
     parts.push({ name, port, child, output });
