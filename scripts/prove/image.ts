@@ -38,7 +38,7 @@ const health = words.parse(JSON.parse(/CMD (\[.*\])$/.exec(lineOf("HEALTHCHECK")
 const figures: Figure[] = [];
 const running = new Set<ChildProcess>();
 process.once("exit", () => {
-  for (const child of running) child.kill("SIGKILL");
+  for (const child of running) signal(child, "SIGKILL");
   rmSync(FOLDER, { recursive: true, force: true });
 });
 
@@ -111,10 +111,11 @@ async function command(...args: string[]): Promise<string> {
 }
 const admin = async (...args: string[]) => JSON.parse(await command("admin", ...args, "--json"));
 
-/** The signal reaches process 1 of the namespace, as an engine sends it. */
-function terminate(child: ChildProcess) {
+/** The signal reaches process 1 of the namespace, as an engine sends it; unshare would not pass it on. */
+function signal(child: ChildProcess, name: NodeJS.Signals) {
+  if (!hasNamespaces) return void child.kill(name);
   const inner = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").trim();
-  process.kill(hasNamespaces ? Number(inner) : child.pid!, "SIGTERM");
+  if (inner) process.kill(Number(inner), name);
 }
 
 try {
@@ -174,7 +175,7 @@ try {
 
   for (const { name, child, output } of parts) {
     const ended = once(child, "close");
-    terminate(child);
+    signal(child, "SIGTERM");
     const [code] = await ended;
     figures.push([`exit code of ${name} after SIGTERM`, Number(code), 0]);
     figures.push([
