@@ -231,8 +231,6 @@ export const ResolutionResponse = z
   .meta({ id: "CapabilityResolutionResponse" });
 export type ResolutionResponse = z.output<typeof ResolutionResponse>;
 
-export const BenchmarksQuery = z.object({ projectId: z.string().min(1).max(64).optional() });
-
 /** What a comparison of a capability's models would be made of, and how much of our own experience there is. */
 export const CapabilityBenchmarks = z
   .object({

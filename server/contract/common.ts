@@ -47,3 +47,6 @@ export const wholeNumber = (min: number, max: number) =>
 
 /** `limit` of a page. */
 export const pageLimit = (max: number, fallback: number) => wholeNumber(1, max).default(fallback);
+
+/** The project of a request, in its query; not needed with a key that is bound to one. */
+export const InProject = z.object({ projectId: z.string().min(1).max(64).optional() });

@@ -57,8 +57,6 @@ export const BindConnection = BindCredential.extend({
 }).meta({ id: "ConnectionBindingCreate" });
 export type BindConnection = z.output<typeof BindConnection>;
 
-export const ConnectionQuery = z.object({ projectId: Id.optional() });
-
 export const Connection = Credential.omit({ credentialId: true })
   .extend({
     id: z.string(),

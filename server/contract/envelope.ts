@@ -147,9 +147,6 @@ export const QuoteRequest = z
   .meta({ id: "RetailEstimateRequest" });
 export type QuoteRequest = z.output<typeof QuoteRequest>;
 
-/** Of a quote: the project, for callers that do not name it in the body. */
-export const QuoteQuery = z.object({ projectId: z.string().min(1).max(64).optional() });
-
 /** What a caller may post: the envelope, or a bare body that is the input itself. Normalization decides. */
 export const RawEnvelope = JsonObject;
 export type RawEnvelope = z.output<typeof RawEnvelope>;

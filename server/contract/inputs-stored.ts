@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { DateTime, JsonObject } from "./common";
+import { DateTime, InProject, JsonObject } from "./common";
 import { RetentionRequirement } from "./envelope";
 
 /** The project, for callers that are bound to none. */
-export const InProject = z.object({ projectId: z.string().min(1).max(64).optional() });
 
 /** Any JSON object: the input of a later request. */
 export const PayloadBody = JsonObject;

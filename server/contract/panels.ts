@@ -169,7 +169,6 @@ export type PanelDefinition = z.output<typeof PanelDefinition>;
 export const PanelDefinitionList = z
   .object({ definitions: z.array(PanelDefinition) })
   .meta({ id: "PanelDefinitionList" });
-export const ListPanelDefinitions = z.object({ projectId: Id.optional() });
 export const PanelDefinitionPath = z.object({ definition_id: PathId });
 
 export const PanelSessionCreate = z

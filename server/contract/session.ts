@@ -1,7 +1,5 @@
 import { z } from "zod";
 
-export const SessionQuery = z.object({ projectId: z.string().min(1).max(64).optional() });
-
 /** Where a caller stands: who it is, and the organization, project and environment it works in. */
 export const SessionContext = z
   .object({

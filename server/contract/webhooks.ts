@@ -108,7 +108,6 @@ export const DeliveryEndpoint = z
   .meta({ id: "DeliveryEndpoint" });
 export type DeliveryEndpoint = z.output<typeof DeliveryEndpoint>;
 
-export const ListDeliveryEndpoints = z.object({ projectId: Id.optional() });
 export const DeliveryEndpointList = z
   .object({ items: z.array(DeliveryEndpoint) })
   .meta({ id: "DeliveryEndpointList" });

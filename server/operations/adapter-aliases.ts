@@ -11,7 +11,7 @@ import {
   RecipeBinding,
   RecipeBindingRequest,
 } from "@/server/contract/adapters";
-import { InProject } from "@/server/contract/inputs-stored";
+import { InProject } from "@/server/contract/common";
 import * as adapters from "@/server/domain/adapters";
 import { byKeysAndPeople, operations } from "./define";
 

@@ -12,7 +12,7 @@ import {
   Suggestion,
   SuggestionRequest,
 } from "@/server/contract/adapters";
-import { InProject } from "@/server/contract/inputs-stored";
+import { InProject } from "@/server/contract/common";
 import * as adapters from "@/server/domain/adapters";
 import { byKeysAndPeople, operations } from "./define";
 

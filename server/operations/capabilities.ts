@@ -8,7 +8,6 @@ import {
 } from "@/server/api/endpoint";
 import { published } from "@/server/api/published";
 import {
-  BenchmarksQuery,
   CapabilityBenchmarks,
   CapabilityDescriptor,
   CapabilityList,
@@ -18,8 +17,8 @@ import {
   ResolutionRequest,
   ResolutionResponse,
 } from "@/server/contract/capabilities";
-import { JsonObject } from "@/server/contract/common";
-import { QuoteQuery, RawEnvelope } from "@/server/contract/envelope";
+import { InProject, JsonObject } from "@/server/contract/common";
+import { RawEnvelope } from "@/server/contract/envelope";
 import { InvocationResult, Job } from "@/server/contract/jobs";
 import { RetailQuote } from "@/server/contract/pricing";
 import * as catalog from "@/server/domain/catalog";
@@ -87,7 +86,7 @@ export const describeBenchmarks = open.get("/v1/capabilities/{capability_key}/be
   summary: "Retrieve what a comparison of a capability's models measures",
   description:
     "Returns the definition of the measures and how far your own executions cover them; comparative scores are not computed. Coverage counts executions of the last 90 days with a known outcome, in the key's project or in `projectId`. Callers without a project get the definition and zeros.",
-  query: BenchmarksQuery,
+  query: InProject,
   output: CapabilityBenchmarks,
   partly: [304],
   http: async (ctx, { capability_key, query, incoming }) =>
@@ -98,7 +97,7 @@ export const describeBenchmarks = open.get("/v1/capabilities/{capability_key}/be
 });
 
 const quote = {
-  query: QuoteQuery,
+  query: InProject,
   body: RawEnvelope,
   bodyLimit: 32 * MEGABYTE,
   output: RetailQuote,

@@ -1,3 +1,4 @@
+import { InProject } from "@/server/contract/common";
 import {
   Comparison,
   ComparisonCreateRequest,
@@ -6,7 +7,6 @@ import {
   CompetitorOptions,
   JudgementRequest,
 } from "@/server/contract/comparisons";
-import { QuoteQuery } from "@/server/contract/envelope";
 import * as comparisons from "@/server/domain/comparisons";
 import type { ErrorCode } from "@/server/errors";
 import { byKeys, byKeysAndPeople, operations } from "./define";
@@ -51,7 +51,7 @@ export const createComparison = run.post("/v1/capabilities/{capability_key}/comp
 
 export const estimateComparison = run.post("/v1/capabilities/{capability_key}/comparisons/estimate", {
   summary: "Price a comparison, without creating a quote",
-  query: QuoteQuery,
+  query: InProject,
   body: ComparisonEstimateRequest,
   bodyLimit: 32 * MEGABYTE,
   output: ComparisonEstimate,
@@ -64,7 +64,7 @@ export const listCompetitorOptions = run.get(
   "/v1/capabilities/{capability_key}/comparisons/competitor-options",
   {
     summary: "List the models that can compete in a capability",
-    query: QuoteQuery,
+    query: InProject,
     output: CompetitorOptions,
     errors: ["PROJECT_REQUIRED"],
     run: (ctx, { capability_key, query }) => comparisons.options(ctx, capability_key, query.projectId),

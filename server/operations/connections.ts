@@ -1,3 +1,4 @@
+import { InProject } from "@/server/contract/common";
 import {
   BindConnection,
   CompleteOnboarding,
@@ -5,7 +6,6 @@ import {
   ConnectionChanged,
   ConnectionDetail,
   ConnectionList,
-  ConnectionQuery,
   ConnectionRepair,
   ConnectionTested,
   CreateConnection,
@@ -25,7 +25,7 @@ export const listConnections = people.get("/v1/connections", {
   summary: "List connections, newest first",
   description:
     "A connection is a provider credential with its bindings, under the same id and the same rules. Secrets are never returned. For admins of the caller's organization, or of the one that owns `projectId`; with `projectId`, lists only connections that serve that project.",
-  query: ConnectionQuery,
+  query: InProject,
   output: ConnectionList,
   run: (ctx, { query }) => connections.list(ctx, query),
 });

@@ -1,11 +1,6 @@
 import { artifactAnswer, DOWNLOAD } from "@/server/api/artifact-answer";
-import {
-  InProject,
-  PayloadBody,
-  StoredArtifact,
-  StoredPayload,
-  UploadQuery,
-} from "@/server/contract/inputs-stored";
+import { InProject } from "@/server/contract/common";
+import { PayloadBody, StoredArtifact, StoredPayload, UploadQuery } from "@/server/contract/inputs-stored";
 import * as inputs from "@/server/domain/inputs";
 import { byKeys, byKeysAndEmbeds, operations } from "./define";
 

@@ -1,7 +1,7 @@
 import { isOwnPage } from "@/server/api/own-page";
+import { InProject } from "@/server/contract/common";
 import {
   ExchangedPanelSession,
-  ListPanelDefinitions,
   NewPanelSession,
   PanelBootstrap,
   PanelCodeExchange,
@@ -33,7 +33,7 @@ export const createPanelDefinition = run.post("/v1/panel-definitions", {
 export const listPanelDefinitions = read.get("/v1/panel-definitions", {
   summary: "List embeds, newest first",
   description: "Lists the embeds of a project and of its organization, without archived ones.",
-  query: ListPanelDefinitions,
+  query: InProject,
   output: PanelDefinitionList,
   run: (ctx, { query }) => panels.listDefinitions(ctx, query),
 });

@@ -1,3 +1,4 @@
+import { InProject } from "@/server/contract/common";
 import {
   CreateDeliveryEndpoint,
   Delivery,
@@ -5,7 +6,6 @@ import {
   DeliveryEndpointList,
   DeliveryPage,
   ListDeliveries,
-  ListDeliveryEndpoints,
   UpdateDeliveryEndpoint,
 } from "@/server/contract/webhooks";
 import * as webhooks from "@/server/domain/webhooks";
@@ -27,7 +27,7 @@ export const createDeliveryEndpoint = write.post("/v1/delivery-endpoints", {
 
 export const listDeliveryEndpoints = read.get("/v1/delivery-endpoints", {
   summary: "List delivery endpoints, newest first",
-  query: ListDeliveryEndpoints,
+  query: InProject,
   output: DeliveryEndpointList,
   run: (ctx, { query }) => webhooks.listEndpoints(ctx, query),
 });
