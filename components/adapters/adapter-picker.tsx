@@ -27,7 +27,7 @@ export function AdapterPicker({
   const [text, setText] = useState("");
   const q = useDeferredValue(text);
   const { data, error } = useQuery({
-    ...trpc.adapters.list.queryOptions({ project_id: projectId, environment, q, limit: MOST }),
+    ...trpc.adapters.list.queryOptions({ projectId, environment, q, limit: MOST }),
     placeholderData: keepPreviousData,
   });
   return (

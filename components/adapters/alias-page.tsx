@@ -24,7 +24,7 @@ export function AliasPage({ projectId, name, state }: { projectId: string; name:
   const trpc = useTRPC();
   const { environment } = state;
   const { data: alias } = useSuspenseQuery(
-    trpc.adapters.alias.queryOptions({ project_id: projectId, environment, alias_name: name }),
+    trpc.adapters.alias.queryOptions({ projectId, environment, alias_name: name }),
   );
   const { data: history } = useSuspenseQuery(
     trpc.adapters.history.queryOptions({ ...toPageQuery(projectId, state), alias_name: name }),
@@ -93,7 +93,7 @@ function CurrentCard({
   const trpc = useTRPC();
   const { data: choices } = useSuspenseQuery(trpc.adapters.choices.queryOptions());
   const { data: defaults } = useSuspenseQuery(
-    trpc.adapters.defaults.queryOptions({ project_id: projectId, environment }),
+    trpc.adapters.defaults.queryOptions({ projectId, environment }),
   );
   const { adapter, current } = alias;
   const used = defaults.filter((each) => each.alias === alias.alias);

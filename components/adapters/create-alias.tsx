@@ -55,7 +55,7 @@ function AliasForm({ projectId, environment }: Props) {
     event.preventDefault();
     if (!isReady || create.isPending) return;
     create.mutate({
-      project_id: projectId,
+      projectId,
       environment,
       alias,
       target: { adapterId: adapter.adapterId, weight: chosenWeight },

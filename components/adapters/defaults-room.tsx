@@ -27,7 +27,7 @@ export function DefaultsRoom({
   environment: string | undefined;
 }) {
   const trpc = useTRPC();
-  const place = { project_id: projectId, environment: asked };
+  const place = { projectId, environment: asked };
   const { data: defaults } = useSuspenseQuery(trpc.adapters.defaults.queryOptions(place));
   const { data: aliases } = useSuspenseQuery(
     trpc.adapters.aliases.queryOptions({ ...place, limit: MOST_ALIASES }),
@@ -155,7 +155,7 @@ function Change({
       onSettled,
     }),
   );
-  const asked = { project_id: projectId, environment, capability_key: chosen.capabilityKey };
+  const asked = { projectId, environment, capability_key: chosen.capabilityKey };
   if (aliases.length === 0)
     return (
       <p className="text-muted">

@@ -24,7 +24,7 @@ export function LinkForm(props: AddProps) {
   function submit(event: FormEvent) {
     event.preventDefault();
     const query = text.trim();
-    if (query !== "" && !look.isPending) look.mutate({ project_id: projectId, environment, query });
+    if (query !== "" && !look.isPending) look.mutate({ projectId, environment, query });
   }
   return (
     <div className="space-y-4">

@@ -50,7 +50,7 @@ export function LinkPreview({
   function choose(path: string) {
     setFile(path);
     accept.reset();
-    if (first.kind === "huggingface") look.mutate({ project_id: projectId, query: exactly(first, path) });
+    if (first.kind === "huggingface") look.mutate({ projectId, query: exactly(first, path) });
   }
 
   return (
@@ -101,7 +101,7 @@ export function LinkPreview({
             pending={register.isPending}
             onClick={() =>
               register.mutate({
-                project_id: projectId,
+                projectId,
                 environment,
                 displayName: preview.displayName ?? first.ref.slice(-255),
                 source: { kind: first.kind, ref: first.ref },
@@ -121,7 +121,7 @@ export function LinkPreview({
         onClick={() =>
           file !== null &&
           accept.mutate({
-            project_id: projectId,
+            projectId,
             environment,
             // The commit that was shown, even if its branch has moved.
             query: first.kind === "huggingface" ? exactly(first, file) : query,

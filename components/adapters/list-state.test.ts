@@ -26,7 +26,7 @@ test("the state survives the URL, and unknown values are ignored", () => {
   expect(readListState({ q: "x".repeat(300) }).q).toHaveLength(200);
   expect(readPageState({ cursor: CURSOR, q: "moss" })).toEqual({ cursor: CURSOR });
   expect(toAdaptersQuery("cpr_1", state)).toEqual({
-    project_id: "cpr_1",
+    projectId: "cpr_1",
     environment: "production",
     q: "ohwx & moss",
     baseModelFamily: "sd1.5",

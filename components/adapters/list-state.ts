@@ -47,7 +47,7 @@ export const toAdaptersQuery = (projectId: string, { q, family, health, ...page 
   health,
 });
 export const toPageQuery = (projectId: string, { environment, cursor }: PageState) => ({
-  project_id: projectId,
+  projectId,
   environment,
   cursor,
   limit: PAGE_SIZE,

@@ -56,7 +56,7 @@ function PromoteForm({ alias, offered, onOpenChange }: Props) {
     event.preventDefault();
     if (!isReady || promote.isPending) return;
     promote.mutate({
-      project_id: alias.projectId,
+      projectId: alias.projectId,
       environment: alias.environment,
       alias_name: alias.alias,
       target: { adapterId: after.adapter.adapterId, weight: after.weight },

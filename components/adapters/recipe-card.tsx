@@ -93,7 +93,7 @@ function Pin({ alias, versions }: { alias: AliasShown; versions: AliasStep[] }) 
         actionVariant="primary"
         onConfirm={() =>
           bind.mutate({
-            project_id: alias.projectId,
+            projectId: alias.projectId,
             environment: alias.environment,
             alias_name: alias.alias,
             versionId: version.versionId,

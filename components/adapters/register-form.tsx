@@ -65,7 +65,7 @@ export function RegisterForm({ projectId, environment, onAdded }: AddProps) {
     event.preventDefault();
     if (!isReady || register.isPending) return;
     register.mutate({
-      project_id: projectId,
+      projectId,
       environment,
       displayName: draft.displayName,
       source: isArtifact

@@ -22,7 +22,7 @@ export function HoldList({ projectId, canResolve }: { projectId: string; canReso
   const trpc = useTRPC();
   const [chosen, setChosen] = useState<HoldView | null>(null);
   const { data } = useSuspenseQuery({
-    ...trpc.budgets.holds.queryOptions({ project_id: projectId }),
+    ...trpc.budgets.holds.queryOptions({ projectId }),
     refetchInterval: REFRESH_MS,
   });
   const unknown = data.items.filter(({ state }) => state === "ambiguous").length;

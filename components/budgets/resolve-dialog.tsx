@@ -44,8 +44,8 @@ function ResolveForm({ hold, onClose }: { hold: HoldView; onClose: () => void })
     const { holdId } = hold;
     resolve.mutate(
       outcome === "charged"
-        ? { holdId, note, chargedMicros: requiredAmount(fields, "charged") }
-        : { holdId, note, notCharged: true },
+        ? { hold_id: holdId, note, chargedMicros: requiredAmount(fields, "charged") }
+        : { hold_id: holdId, note, notCharged: true },
     );
   }
   return (

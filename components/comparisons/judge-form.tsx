@@ -121,7 +121,7 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
             }
             action="Submit judgement"
             actionVariant="primary"
-            onConfirm={() => judgement && judge.mutate({ comparison_id: comparisonId, body: judgement })}
+            onConfirm={() => judgement && judge.mutate({ comparison_id: comparisonId, ...judgement })}
           >
             <Button variant="primary" size="lg" pending={judge.isPending} disabled={disabled || !judgement}>
               {!judge.isPending && <Gavel aria-hidden />}

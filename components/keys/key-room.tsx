@@ -247,7 +247,7 @@ function RevokeKey({ apiKey }: { apiKey: ApiKey }) {
         </>
       }
       action="Revoke key"
-      onConfirm={() => revoke.mutate({ keyId: apiKey.keyId })}
+      onConfirm={() => revoke.mutate({ key_id: apiKey.keyId })}
     >
       <Button size="sm" pending={revoke.isPending} aria-label={`Revoke ${apiKey.name}`}>
         Revoke

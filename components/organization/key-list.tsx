@@ -123,7 +123,7 @@ function Acts({ apiKey }: { apiKey: NamedKey }) {
         title={`Revoke “${apiKey.name}”?`}
         description="Anything using this key is refused from its next request. This cannot be undone."
         action="Revoke key"
-        onConfirm={() => revoke.mutate({ keyId: apiKey.keyId })}
+        onConfirm={() => revoke.mutate({ key_id: apiKey.keyId })}
       >
         <Button size="sm" pending={revoke.isPending} aria-label={`Revoke ${apiKey.name}`}>
           Revoke

@@ -14,7 +14,7 @@ export function readPlace(params: SearchParams): ListPlace {
 
 /** The query for a position, as the routers of pinned records, bulks and manifests accept it. */
 export function toPageQuery(projectId: string, { cursor }: ListPlace) {
-  return { project_id: projectId, cursor, limit: PAGE_SIZE };
+  return { projectId, cursor, limit: PAGE_SIZE };
 }
 
 export const pinnedHref = (projectId: string, place: ListPlace = {}) =>

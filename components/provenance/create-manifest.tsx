@@ -56,7 +56,7 @@ function ManifestForm({ projectId, receiptIds }: { projectId: string; receiptIds
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
     create.mutate({
-      project_id: projectId,
+      projectId,
       label: String(fields.get("label")).trim(),
       receiptIds: ids,
       experimentHash: String(fields.get("experimentHash")).trim() || undefined,

@@ -47,7 +47,7 @@ export function LockfileRoom({ projectId }: { projectId: string }) {
   function check() {
     if (!lockfile)
       return setProblem("This is not a JSON object. You can download a lockfile from a record's page.");
-    verify.mutate({ project_id: projectId, lockfile });
+    verify.mutate({ body: lockfile });
   }
 
   return (

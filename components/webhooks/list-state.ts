@@ -21,7 +21,7 @@ export function readLogState(params: SearchParams): LogState {
 
 /** The webhooks router's query for a state. */
 export function toDeliveriesQuery(projectId: string, { state, endpoint, cursor }: LogState) {
-  return { project_id: projectId, state, endpointId: endpoint, cursor, limit: PAGE_SIZE };
+  return { projectId, state, endpointId: endpoint, cursor, limit: PAGE_SIZE };
 }
 
 /** The URL of a state; without filters or a position it is the bare path. */

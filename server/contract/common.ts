@@ -33,9 +33,12 @@ export type BillingMode = z.output<typeof BillingMode>;
 /** An id in a path: any text an address has room for, since one that nobody has is not found, however long it is. */
 export const PathId = z.string().min(1).max(16_384);
 
-/** Yes or no, in a query string; published as the boolean it means. */
+/** Yes or no, in a query string; published as the boolean it means, which the panel sends. */
 export const queryFlag = z
-  .stringbool({ truthy: ["true", "1"], falsy: ["false", "0"] })
+  .preprocess(
+    (given) => (typeof given === "boolean" ? String(given) : given),
+    z.stringbool({ truthy: ["true", "1"], falsy: ["false", "0"] }),
+  )
   .meta({ type: "boolean" });
 
 /** A whole number, in a query string as decimal digits. */

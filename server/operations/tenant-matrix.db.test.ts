@@ -362,7 +362,6 @@ const SAME_AS_NONE: Record<string, string> = {
     "no quote is made of another",
   "trpc catalog.quote body body.execution.": "no quote is made of another",
   "mcp quote_capability body request.execution.": "no quote is made of another",
-  "trpc provenance.verifyLockfile body project_id": "a lockfile names its own project",
   "GET /v1/inference/pinned query bulkId": "a bulk that was canceled before it ran has no executions",
   "trpc pinned.list body bulkId": "a bulk that was canceled before it ran has no executions",
 };

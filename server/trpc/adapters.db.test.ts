@@ -17,18 +17,18 @@ async function personOf({ organizationId, clock }: TestProject, role: "owner" | 
 
 test("a member names, promotes and pins what a request then means; the history says who did it", async () => {
   const project = await makeProject();
-  const { projectId: project_id, ctx } = project;
+  const { projectId, ctx } = project;
   const { panel, email, userId } = await personOf(project, "member");
   const one = await putAdapter(ctx, "One", { triggerWords: ["ohwx"], recommendedWeight: 0.7 });
   const two = await putAdapter(ctx, "Two");
-  const first = await panel.createAlias({ project_id, alias: "Hero", target: { adapterId: one.adapterId } });
-  const named = { project_id, alias_name: "hero" };
+  const first = await panel.createAlias({ projectId, alias: "Hero", target: { adapterId: one.adapterId } });
+  const named = { projectId, alias_name: "hero" };
   expect(await panel.promote({ ...named, target: { adapterId: two.adapterId, weight: 0.5 } })).toMatchObject({
     versionCount: 2,
     current: { number: 2, target: { adapterId: two.adapterId, weight: 0.5 } },
   });
   expect(await panel.bind({ ...named, versionId: first.current.versionId })).toMatchObject({ number: 1 });
-  expect(await panel.setDefault({ project_id, capability_key: IMAGE, alias: "HERO" })).toMatchObject({
+  expect(await panel.setDefault({ projectId, capability_key: IMAGE, alias: "HERO" })).toMatchObject({
     alias: "Hero",
   });
   expect(await panel.alias(named)).toMatchObject({ adapter: { displayName: "Two" }, binding: { number: 1 } });
@@ -46,7 +46,7 @@ test("a member names, promotes and pins what a request then means; the history s
       },
     ],
   });
-  expect(await panel.defaults({ project_id })).toEqual([
+  expect(await panel.defaults({ projectId })).toEqual([
     {
       capabilityKey: IMAGE,
       title: expect.any(String),
@@ -55,35 +55,35 @@ test("a member names, promotes and pins what a request then means; the history s
       setAt: expect.any(String),
     },
   ]);
-  await panel.clearDefault({ project_id, capability_key: IMAGE });
-  expect(await panel.defaults({ project_id })).toMatchObject([{ alias: null, setAt: null }]);
+  await panel.clearDefault({ projectId, capability_key: IMAGE });
+  expect(await panel.defaults({ projectId })).toMatchObject([{ alias: null, setAt: null }]);
 });
 
 test("a version whose adapter was deleted keeps its name in the history, and in no list", async () => {
   const project = await makeProject();
-  const { projectId: project_id, ctx } = project;
+  const { projectId, ctx } = project;
   const { panel } = await personOf(project, "member");
   const gone = await putAdapter(ctx, "Gone");
   const next = await putAdapter(ctx, "Next");
-  await panel.createAlias({ project_id, alias: "a", target: { adapterId: gone.adapterId } });
+  await panel.createAlias({ projectId, alias: "a", target: { adapterId: gone.adapterId } });
   await expect(panel.remove({ adapter_id: gone.adapterId })).rejects.toMatchObject({
     code: "CONFLICT",
     cause: { code: "AdapterInUse", details: { references: [{ kind: "alias", name: "a" }] } },
   });
-  await panel.promote({ project_id, alias_name: "a", target: { adapterId: next.adapterId } });
+  await panel.promote({ projectId, alias_name: "a", target: { adapterId: next.adapterId } });
   expect(await panel.remove({ adapter_id: gone.adapterId })).toMatchObject({ deleted: true });
-  expect((await panel.history({ project_id, alias_name: "a" })).items).toMatchObject([
+  expect((await panel.history({ projectId, alias_name: "a" })).items).toMatchObject([
     { number: 2, isAdapterDeleted: false },
     { number: 1, isAdapterDeleted: true, adapter: { displayName: "Gone" } },
   ]);
-  expect((await panel.list({ project_id })).items.map(({ displayName }) => displayName)).toEqual(["Next"]);
-  expect((await panel.aliases({ project_id })).items).toMatchObject([{ adapter: { displayName: "Next" } }]);
+  expect((await panel.list({ projectId })).items.map(({ displayName }) => displayName)).toEqual(["Next"]);
+  expect((await panel.aliases({ projectId })).items).toMatchObject([{ adapter: { displayName: "Next" } }]);
   await expect(panel.get({ adapter_id: gone.adapterId })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
 test("a list is searched by name, alias, trigger word and source, and narrowed by family and health", async () => {
   const project = await makeProject();
-  const { projectId: project_id, ctx } = project;
+  const { projectId, ctx } = project;
   const { panel } = await personOf(project, "viewer");
   const moss = await putAdapter(ctx, "Mössy Stones", {
     baseModelFamily: "FLUX.1-dev",
@@ -96,7 +96,7 @@ test("a list is searched by name, alias, trigger word and source, and narrowed b
   });
   await adapters.createAlias(ctx, {}, { alias: "Hero", target: { adapterId: moss.adapterId } });
   const found = async (query: object) =>
-    (await panel.list({ project_id, ...query })).items.map(({ displayName }) => displayName);
+    (await panel.list({ projectId, ...query })).items.map(({ displayName }) => displayName);
   expect(await found({ q: "MÖSSY" })).toEqual(["Mössy Stones"]);
   expect(await found({ q: "ohWX" })).toEqual(["Mössy Stones"]);
   expect(await found({ q: "hero" })).toEqual(["Mössy Stones"]);
@@ -107,8 +107,8 @@ test("a list is searched by name, alias, trigger word and source, and narrowed b
   expect(await found({ baseModelFamily: "wan" })).toEqual([]);
   expect(await found({ health: "missing" })).toEqual(["Tuesday"]);
   expect(await found({ q: "  " })).toHaveLength(3);
-  const first = await panel.list({ project_id, q: "s", limit: 1 });
-  const rest = await panel.list({ project_id, q: "s", limit: 5, cursor: first.nextCursor });
+  const first = await panel.list({ projectId, q: "s", limit: 1 });
+  const rest = await panel.list({ projectId, q: "s", limit: 5, cursor: first.nextCursor });
   expect([...first.items, ...rest.items].map(({ displayName }) => displayName)).toEqual([
     "Tuesday",
     "Portraits",
@@ -137,30 +137,30 @@ test("what draws with an adapter is said, and where nothing does, why", async ()
 
 test("a viewer sees everything and changes nothing", async () => {
   const project = await makeProject();
-  const { projectId: project_id, ctx } = project;
+  const { projectId, ctx } = project;
   const { panel } = await personOf(project, "viewer");
   const { adapterId } = await putAdapter(ctx, "Seen");
   await adapters.createAlias(ctx, {}, { alias: "a", target: { adapterId } });
-  const named = { project_id, alias_name: "a" };
+  const named = { projectId, alias_name: "a" };
   expect((await panel.choices()).families).toContainEqual({ name: "flux", title: "FLUX.1" });
   expect((await panel.choices()).capabilities.map(({ key }) => key)).toEqual([IMAGE]);
-  expect((await panel.aliases({ project_id })).items).toHaveLength(1);
+  expect((await panel.aliases({ projectId })).items).toHaveLength(1);
   expect((await panel.history(named)).items).toHaveLength(1);
   const target = { adapterId };
   const refused = await Promise.allSettled([
     panel.register({
-      project_id,
+      projectId,
       displayName: "x",
       source: { kind: "provider_ref", ref: "x", provider: "fal" },
     }),
-    panel.createAlias({ project_id, alias: "b", target }),
+    panel.createAlias({ projectId, alias: "b", target }),
     panel.promote({ ...named, target: { adapterId, weight: 1 } }),
     panel.bind(named),
-    panel.setDefault({ project_id, capability_key: IMAGE, alias: "a" }),
-    panel.clearDefault({ project_id, capability_key: IMAGE }),
-    panel.preview({ project_id, query: "owner/name" }),
-    panel.suggest({ project_id, query: "a" }),
-    panel.accept({ project_id, query: "a" }),
+    panel.setDefault({ projectId, capability_key: IMAGE, alias: "a" }),
+    panel.clearDefault({ projectId, capability_key: IMAGE }),
+    panel.preview({ projectId, query: "owner/name" }),
+    panel.suggest({ projectId, query: "a" }),
+    panel.accept({ projectId, query: "a" }),
     panel.revalidate({ adapter_id: adapterId }),
     panel.remove({ adapter_id: adapterId }),
   ]);
@@ -176,21 +176,21 @@ test("somebody else's adapter, alias, project or environment and none at all are
   const { adapterId } = await putAdapter(project.ctx, "Theirs");
   await adapters.createAlias(project.ctx, {}, { alias: "a", target: { adapterId } });
   const { panel } = await personOf(await makeProject(), "owner");
-  const refusals = async (project_id: string, adapter_id: string) => {
-    const named = { project_id, alias_name: "a" };
+  const refusals = async (projectId: string, adapter_id: string) => {
+    const named = { projectId, alias_name: "a" };
     const tried = await Promise.allSettled([
       panel.get({ adapter_id }),
       panel.uses({ adapter_id }),
       panel.revalidate({ adapter_id }),
       panel.remove({ adapter_id }),
-      panel.list({ project_id }),
-      panel.aliases({ project_id }),
+      panel.list({ projectId }),
+      panel.aliases({ projectId }),
       panel.alias(named),
       panel.history(named),
-      panel.defaults({ project_id }),
+      panel.defaults({ projectId }),
       panel.promote({ ...named, target: { adapterId: adapter_id } }),
       panel.bind(named),
-      panel.accept({ project_id, query: adapter_id }),
+      panel.accept({ projectId, query: adapter_id }),
     ]);
     return tried.map((answer) => (answer.status === "rejected" ? answer.reason.message : answer.value));
   };
@@ -200,7 +200,7 @@ test("somebody else's adapter, alias, project or environment and none at all are
   const own = await makeProject();
   const member = await personOf(own, "member");
   for (const environment of ["production", "nowhere"])
-    await expect(member.panel.list({ project_id: own.projectId, environment })).rejects.toMatchObject({
+    await expect(member.panel.list({ projectId: own.projectId, environment })).rejects.toMatchObject({
       code: "FORBIDDEN",
     });
 });

@@ -1,24 +1,15 @@
 import { z } from "zod";
-import {
-  BillingCurrencySettings,
-  BillingCurrencyUpdate,
-  CheckoutSession,
-  PaymentRef,
-  PaymentView,
-  Wallet,
-  WalletTopUpRequest,
-  WalletTransactionPage,
-  WalletTransactionsQuery,
-} from "@/server/contract/billing";
+import { PaymentRef, PaymentView } from "@/server/contract/billing";
 import { ListCommissionPayments, PaidCommissionPage } from "@/server/contract/commissions";
 import { Role } from "@/server/contract/organizations";
-import * as billing from "@/server/domain/billing";
 import { listOrganizations } from "@/server/domain/organizations";
 import * as payments from "@/server/domain/payments";
 import * as requests from "@/server/domain/requests"; // also sells commissions, which the test checkout shows and pays
+import * as api from "@/server/operations/billing";
 import { human, router } from "./init";
+import { mutation, query } from "./of";
 
-const OfOrganization = z.object({ organizationId: z.string().max(64) });
+const ofOrganization = { needs: ["organizationId"] } as const;
 const Account = z.object({ organizationId: z.string(), displayName: z.string(), role: Role });
 
 export const billingRouter = router({
@@ -34,36 +25,15 @@ export const billingRouter = router({
   checkout: human
     .output(z.object({ provider: z.string(), test: z.boolean() }).nullable())
     .query(() => payments.checkoutOffered()),
-  wallet: human
-    .input(OfOrganization)
-    .output(Wallet)
-    .query(({ ctx, input }) => billing.wallet(ctx, input.organizationId)),
-  transactions: human
-    .input(
-      WalletTransactionsQuery.omit({ test: true }).extend({
-        ...OfOrganization.shape,
-        test: z.boolean().optional(),
-      }),
-    )
-    .output(WalletTransactionPage)
-    .query(({ ctx, input }) => billing.walletTransactions(ctx, input)),
+  wallet: query(api.getWallet, ofOrganization),
+  transactions: query(api.listWalletTransactions, ofOrganization),
   /** Payments for commissions, which are not wallet transactions. */
   commissions: human
     .input(ListCommissionPayments)
     .output(PaidCommissionPage)
     .query(({ ctx, input }) => requests.listPaid(ctx, input)),
-  topUp: human
-    .input(OfOrganization.extend(WalletTopUpRequest.shape))
-    .output(CheckoutSession)
-    .mutation(({ ctx, input: { organizationId, ...request } }) =>
-      payments.startTopUp(ctx, organizationId, request),
-    ),
-  setCurrency: human
-    .input(OfOrganization.extend(BillingCurrencyUpdate.shape))
-    .output(BillingCurrencySettings)
-    .mutation(({ ctx, input: { organizationId, ...update } }) =>
-      billing.setBillingCurrency(ctx, organizationId, update),
-    ),
+  topUp: mutation(api.createTopUpSession, ofOrganization),
+  setCurrency: mutation(api.setBillingCurrency, ofOrganization),
   payment: human
     .input(PaymentRef)
     .output(PaymentView)

@@ -5,23 +5,18 @@ import {
   BudgetList,
   BudgetRef,
   BudgetView,
-  ChangeGuardrails,
   Guardrails,
-  HoldPage,
-  HoldView,
   IncreaseBudget,
-  ListHolds,
-  ResolveHold,
   SetBudget,
 } from "@/server/contract/budgets";
 import { ProjectRef } from "@/server/contract/jobs";
 import { access } from "@/server/domain/access";
 import * as budgets from "@/server/domain/budgets";
+import * as api from "@/server/operations/budgets";
 import { human, router } from "./init";
+import { mutation, query } from "./of";
 
-const Holds = ListHolds.omit({ organizationId: true, projectId: true }).extend(ProjectRef.shape);
 const Course = BudgetRef.extend({ isTest: z.boolean() });
-const Resolve = ResolveHold.and(z.object({ holdId: z.string().max(64) }));
 
 /** The budgets that apply to a project, their holds, and what a person may do about both. */
 export const budgetsRouter = router({
@@ -56,16 +51,8 @@ export const budgetsRouter = router({
     .input(BudgetRef)
     .output(BudgetView)
     .mutation(({ ctx, input }) => budgets.remove(ctx, input.budgetId)),
-  holds: human
-    .input(Holds)
-    .output(HoldPage)
-    .query(({ ctx, input: { project_id: projectId, ...page } }) =>
-      budgets.listHolds(ctx, { ...page, projectId }),
-    ),
-  resolve: human
-    .input(Resolve)
-    .output(HoldView)
-    .mutation(({ ctx, input: { holdId, ...found } }) => budgets.resolveHold(ctx, holdId, found)),
+  holds: query(api.listHolds, { needs: ["projectId"] }),
+  resolve: mutation(api.resolveHold),
   alerts: human
     .input(ProjectRef)
     .output(z.array(BudgetAlert))
@@ -83,8 +70,5 @@ export const budgetsRouter = router({
       const { organizationId } = await access.authorize(ctx, "billing:read", { projectId: input.project_id });
       return budgets.guardrails(ctx, organizationId);
     }),
-  changeGuardrails: human
-    .input(ChangeGuardrails)
-    .output(Guardrails)
-    .mutation(({ ctx, input }) => budgets.changeGuardrails(ctx, input)),
+  changeGuardrails: mutation(api.patchGuardrails),
 });

@@ -59,7 +59,7 @@ test("who judged is told by name, and who may only look judges nothing", async (
     (["viewer", "member"] as const).map((role) => makePerson(tenant.organizationId, role)),
   );
   const { comparisonId, winner } = await compared(tenant, false);
-  const judge = { comparison_id: comparisonId, body: { ...winner, decision: "winner" as const } };
+  const judge = { comparison_id: comparisonId, ...winner, decision: "winner" as const };
   const asViewer = appRouter.createCaller(viewer!.ctx).comparisons;
   await expect(asViewer.judge(judge)).rejects.toMatchObject({ code: "FORBIDDEN" });
   expect((await asViewer.get({ comparison_id: comparisonId })).judgement).toBeNull();
@@ -100,10 +100,10 @@ test("a member compares, prices and judges in the project of the page; a viewer 
   const page = { project_id: project.projectId, limit: 5 };
   expect((await viewer.list(page)).items).toMatchObject([{ comparisonId, decision: null }]);
   await expect(viewer.create({ ...place, body })).rejects.toMatchObject({ code: "FORBIDDEN" });
-  await expect(viewer.judge({ ...asked, body: { decision: "tie" } })).rejects.toMatchObject({
+  await expect(viewer.judge({ ...asked, decision: "tie" })).rejects.toMatchObject({
     code: "FORBIDDEN",
   });
-  const told = await member.judge({ ...asked, body: { decision: "tie" } });
+  const told = await member.judge({ ...asked, decision: "tie" });
   expect(told.entries.map(({ model }) => model).sort()).toEqual(["sandbox-1", "sandbox-2"]);
   expect((await viewer.list(page)).items).toMatchObject([{ comparisonId, decision: "tie" }]);
 });

@@ -8,12 +8,13 @@ import {
   ComparisonRef,
   ComparisonShown,
   CompetitorOptions,
-  JudgementRequest,
   ListComparisons,
 } from "@/server/contract/comparisons";
 import { ProjectRef } from "@/server/contract/jobs";
 import * as comparisons from "@/server/domain/comparisons";
+import * as api from "@/server/operations/comparisons";
 import { human, router } from "./init";
+import { mutation } from "./of";
 
 /** A capability, for the project on whose page it is compared. */
 const Compared = CapabilityRef.extend(ProjectRef.shape);
@@ -53,8 +54,5 @@ export const comparisonsRouter = router({
     .input(ComparisonRef)
     .output(ComparisonShown)
     .query(({ ctx, input }) => comparisons.shown(ctx, input.comparison_id, { withContent: true })),
-  judge: human
-    .input(ComparisonRef.extend({ body: JudgementRequest }))
-    .output(Comparison)
-    .mutation(({ ctx, input }) => comparisons.judge(ctx, input.comparison_id, input.body)),
+  judge: mutation(api.judgeComparison),
 });

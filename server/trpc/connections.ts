@@ -1,33 +1,19 @@
 import { z } from "zod";
+import { Connection, SetConnectionGuardrails } from "@/server/contract/connections";
 import {
-  Connection,
-  ConnectionDetail,
-  ConnectionPath,
-  ConnectionRepair,
-  OnboardingPath,
-  OnboardingPlan,
-  OnboardingRequest,
-  OnboardingSession,
-  SetConnectionGuardrails,
-} from "@/server/contract/connections";
-import {
-  BindCredential,
   ConnectableProvider,
   ConnectProject,
-  CreateCredential,
   Credential,
-  CredentialBinding,
-  CredentialBindingPath,
-  CredentialPath,
-  DeletedCredential,
-  Done,
   ProjectConnections,
 } from "@/server/contract/credentials";
 import { ProjectRef } from "@/server/contract/jobs";
 import { connectableProviders } from "@/server/domain/catalog";
 import * as connections from "@/server/domain/connections";
 import * as credentials from "@/server/domain/credentials";
+import * as api from "@/server/operations/connections";
+import * as accounts from "@/server/operations/credentials";
 import { human, router } from "./init";
+import { mutation, query } from "./of";
 
 export const connectionsRouter = router({
   list: human
@@ -39,51 +25,19 @@ export const connectionsRouter = router({
     .input(ConnectProject)
     .output(Credential)
     .mutation(({ ctx, input }) => credentials.connectProject(ctx, input)),
-  rotate: human
-    .input(CreateCredential.extend(CredentialPath.shape))
-    .output(Credential)
-    .mutation(({ ctx, input: { organization_id, credential_id, ...input } }) =>
-      credentials.rotateCredential(ctx, organization_id, credential_id, input),
-    ),
-  bind: human
-    .input(BindCredential.extend(CredentialPath.shape))
-    .output(CredentialBinding)
-    .mutation(({ ctx, input: { organization_id, credential_id, ...input } }) =>
-      credentials.bindCredential(ctx, organization_id, credential_id, input),
-    ),
-  unbind: human
-    .input(CredentialBindingPath)
-    .output(Done)
-    .mutation(({ ctx, input }) =>
-      credentials.unbindCredential(ctx, input.organization_id, input.credential_id, input.binding_id),
-    ),
-  remove: human
-    .input(CredentialPath)
-    .output(DeletedCredential)
-    .mutation(({ ctx, input }) =>
-      credentials.deleteCredential(ctx, input.organization_id, input.credential_id),
-    ),
-  detail: human
-    .input(ConnectionPath)
-    .output(ConnectionDetail)
-    .query(({ ctx, input }) => connections.get(ctx, input.connection_id)),
+  rotate: mutation(accounts.rotateProviderCredential),
+  bind: mutation(accounts.bindProviderCredential),
+  unbind: mutation(accounts.unbindProviderCredential),
+  remove: mutation(accounts.deleteProviderCredential),
+  detail: query(api.getConnection),
   /** Tests the connection with its provider, and says how to fix problems. */
-  test: human
-    .input(ConnectionPath)
-    .output(ConnectionRepair)
-    .mutation(({ ctx, input }) => connections.repair(ctx, input.connection_id)),
+  test: mutation(api.repairConnection),
   setGuardrails: human
     .input(SetConnectionGuardrails)
     .output(Connection)
     .mutation(({ ctx, input: { connection_id, ...guardrails } }) =>
       connections.setGuardrails(ctx, connection_id, guardrails),
     ),
-  plan: human
-    .input(OnboardingRequest)
-    .output(OnboardingPlan)
-    .query(({ ctx, input }) => connections.plan(ctx, input)),
-  session: human
-    .input(OnboardingPath)
-    .output(OnboardingSession)
-    .query(({ ctx, input }) => connections.getOnboarding(ctx, input.session_id)),
+  plan: query(api.planOnboarding),
+  session: query(api.getOnboardingSession),
 });

@@ -2,27 +2,23 @@ import { z } from "zod";
 import { isPrivate } from "@/server/contract/envelope";
 import {
   EventsQuery,
-  Job,
+  type Job,
   JobEventPage,
-  JobPage,
   JobRef,
   JobRights,
   JobStatus,
-  ListProjectJobs,
   ProjectRef,
-  SelectVariant,
 } from "@/server/contract/jobs";
-import { Receipt } from "@/server/contract/receipts";
 import * as jobs from "@/server/domain/jobs";
+import * as api from "@/server/operations/jobs";
 import { human, router } from "./init";
+import { mutation, query } from "./of";
 
-const ProjectJobs = ListProjectJobs.omit({ selected: true }).extend(ProjectRef.shape);
 const JobEvents = EventsQuery.extend(JobRef.shape);
 const JobOfKey = ProjectRef.extend({
   operation: z.enum(["jobs", "invoke"]),
   idempotency_key: z.string().min(1).max(255),
 });
-const Variant = SelectVariant.extend(JobRef.shape);
 
 /** Private content is not sent until the reader asks for it. */
 export function withoutPrivateContent(job: Job): Job {
@@ -38,20 +34,14 @@ export function withoutPrivateContent(job: Job): Job {
   };
 }
 
+/** What the panel gets of an answered job. */
+const hidden = { view: withoutPrivateContent };
+
 export const jobsRouter = router({
-  list: human
-    .input(ProjectJobs)
-    .output(JobPage)
-    .query(({ ctx, input: { project_id, ...filter } }) => jobs.history(ctx, project_id, filter)),
-  get: human
-    .input(JobRef)
-    .output(Job)
-    .query(async ({ ctx, input }) => withoutPrivateContent(await jobs.get(ctx, input.job_id))),
+  list: query(api.listProjectJobs),
+  get: query(api.getJob, hidden),
   /** The job with its content, for a reader who chose to see private content. */
-  content: human
-    .input(JobRef)
-    .output(Job)
-    .query(({ ctx, input }) => jobs.get(ctx, input.job_id)),
+  content: query(api.getJob),
   /** The job of a request whose response was lost, for example because the page was reloaded. */
   ofKey: human
     .input(JobOfKey)
@@ -63,39 +53,16 @@ export const jobsRouter = router({
     .input(JobEvents)
     .output(JobEventPage)
     .query(({ ctx, input: { job_id, ...page } }) => jobs.events(ctx, job_id, page)),
-  request: human
-    .input(JobRef)
-    .output(z.json())
-    .query(({ ctx, input }) => jobs.request(ctx, input.job_id)),
-  receipt: human
-    .input(JobRef)
-    .output(Receipt)
-    .query(({ ctx, input }) => jobs.receipt(ctx, input.job_id)),
-  cancel: human
-    .input(JobRef)
-    .output(Job)
-    .mutation(async ({ ctx, input }) => withoutPrivateContent(await jobs.cancel(ctx, input.job_id))),
+  request: query(api.getJobRequest),
+  receipt: query(api.getJobReceipt),
+  cancel: mutation(api.cancelJob, hidden),
   /** What the reader may do with the job in this status; the status is part of the cache key. */
   rights: human
     .input(JobRef.extend({ status: JobStatus }))
     .output(JobRights)
     .query(({ ctx, input }) => jobs.rights(ctx, input.job_id)),
-  approve: human
-    .input(JobRef)
-    .output(Job)
-    .mutation(async ({ ctx, input }) => withoutPrivateContent(await jobs.approve(ctx, input.job_id))),
-  reject: human
-    .input(JobRef)
-    .output(Job)
-    .mutation(async ({ ctx, input }) => withoutPrivateContent(await jobs.reject(ctx, input.job_id))),
-  retry: human
-    .input(JobRef)
-    .output(Job)
-    .mutation(async ({ ctx, input }) => withoutPrivateContent(await jobs.retry(ctx, input.job_id))),
-  selectVariant: human
-    .input(Variant)
-    .output(Job)
-    .mutation(async ({ ctx, input: { job_id, ...choice } }) =>
-      withoutPrivateContent(await jobs.selectVariant(ctx, job_id, choice)),
-    ),
+  approve: mutation(api.approveJob, hidden),
+  reject: mutation(api.rejectJob, hidden),
+  retry: mutation(api.retryJob, hidden),
+  selectVariant: mutation(api.selectJobVariant, hidden),
 });

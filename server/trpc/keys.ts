@@ -2,10 +2,10 @@ import { z } from "zod";
 import { ProjectRef } from "@/server/contract/jobs";
 import { ApiKey, CreateApiKey, NewApiKey } from "@/server/contract/organizations";
 import { access } from "@/server/domain/access";
-import { createKey, listKeys, revokeKey } from "@/server/domain/organizations";
+import { createKey, listKeys } from "@/server/domain/organizations";
+import * as api from "@/server/operations/keys";
 import { human, router } from "./init";
-
-const KeyRef = z.object({ keyId: z.string().min(1).max(64) });
+import { mutation } from "./of";
 
 export const keysRouter = router({
   /** Keys that work in a project: those bound to it, and those for all projects of its organization. */
@@ -23,8 +23,5 @@ export const keysRouter = router({
     .input(CreateApiKey)
     .output(NewApiKey)
     .mutation(({ ctx, input }) => createKey(ctx, input)),
-  revoke: human
-    .input(KeyRef)
-    .output(ApiKey)
-    .mutation(({ ctx, input }) => revokeKey(ctx, input.keyId)),
+  revoke: mutation(api.revokeApiKey),
 });

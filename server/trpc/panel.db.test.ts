@@ -39,7 +39,7 @@ test("nobody reads anything without a session", async () => {
     ["jobs.get", { job_id: "wfr_1" }],
     ["keys.list", { project_id: projectId }],
     ["budgets.list", { project_id: projectId }],
-    ["budgets.holds", { project_id: projectId }],
+    ["budgets.holds", { projectId }],
     ["budgets.alerts", { project_id: projectId }],
     ["budgets.guardrails", { project_id: projectId }],
   ];
@@ -97,8 +97,9 @@ test("somebody else's project and one that does not exist are the same refusal",
     "budgets.alerts",
     "budgets.guardrails",
   ]) {
-    const theirs = await ask(ctx, path, { project_id: foreign.projectId });
-    const nobodys = await ask(ctx, path, { project_id: "cpr_00000000000000000000000000" });
+    const of = (projectId: string) => ask(ctx, path, { project_id: projectId, projectId });
+    const theirs = await of(foreign.projectId);
+    const nobodys = await of("cpr_00000000000000000000000000");
     expect([403, 404]).toContain(theirs.status);
     expect(theirs).toEqual(nobodys);
   }
@@ -142,7 +143,7 @@ test("a person makes, sees and revokes a key of their project; its text is answe
   const listed = await panel.keys.list({ project_id: projectId });
   expect(listed.find(({ keyId }) => keyId === made.keyId)).toMatchObject({ name: "Mine", revokedAt: null });
   expect(JSON.stringify(listed)).not.toContain(made.apiKey);
-  expect(await panel.keys.revoke({ keyId: made.keyId })).toMatchObject({ revokedAt: expect.any(String) });
+  expect(await panel.keys.revoke({ key_id: made.keyId })).toMatchObject({ revokedAt: expect.any(String) });
 });
 
 test("keys open to every project of the organization are listed, those of another project are not", async () => {

@@ -1,17 +1,10 @@
 import { z } from "zod";
 import { ProjectRef } from "@/server/contract/jobs";
-import {
-  DefinePanel,
-  ListPanelSessions,
-  PanelDefinition,
-  PanelDefinitionPatch,
-  PanelDefinitionPath,
-  PanelSession,
-  PanelSessionPage,
-  PanelSessionPath,
-} from "@/server/contract/panels";
+import { DefinePanel, ListPanelSessions, PanelDefinition, PanelSessionPage } from "@/server/contract/panels";
 import * as panels from "@/server/domain/panels";
+import * as api from "@/server/operations/panels";
 import { human, router } from "./init";
+import { mutation } from "./of";
 
 export const panelsRouter = router({
   /** A project's embeds: its own and those of its organization, including archived ones. */
@@ -26,18 +19,10 @@ export const panelsRouter = router({
     .input(DefinePanel)
     .output(PanelDefinition)
     .mutation(({ ctx, input }) => panels.createDefinition(ctx, input)),
-  change: human
-    .input(PanelDefinitionPatch.extend(PanelDefinitionPath.shape))
-    .output(PanelDefinition)
-    .mutation(({ ctx, input: { definition_id, ...patch } }) =>
-      panels.changeDefinition(ctx, definition_id, patch),
-    ),
+  change: mutation(api.changePanelDefinition),
   sessions: human
     .input(ListPanelSessions.extend(ProjectRef.shape))
     .output(PanelSessionPage)
     .query(({ ctx, input: { project_id, ...query } }) => panels.listSessions(ctx, project_id, query)),
-  revokeSession: human
-    .input(PanelSessionPath)
-    .output(PanelSession)
-    .mutation(({ ctx, input }) => panels.revokeSession(ctx, input.session_id)),
+  revokeSession: mutation(api.revokePanelSession),
 });

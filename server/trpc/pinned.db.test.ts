@@ -24,7 +24,7 @@ test("private content of a record stays on the server until a reader asks for it
   expect(answer).not.toBe("");
   const shown = JSON.stringify([
     await panel.pinned.get({ receipt_id: receiptId }),
-    await panel.pinned.list({ project_id: world.projectId }),
+    await panel.pinned.list({ projectId: world.projectId }),
   ]);
   expect(shown).toContain(whole.record.recordHash);
   for (const secret of [words, answer, 'nativeResponse":']) expect(shown).not.toContain(secret);
@@ -41,7 +41,7 @@ test("a form runs in the project it stands in, whatever its body says, and a vie
   const { receipt } = await appRouter.createCaller(member).pinned.run(ask);
   expect(receipt).toMatchObject({ projectId: world.projectId, principalKind: "human_session" });
   await expect(appRouter.createCaller(viewer).pinned.run(ask)).rejects.toMatchObject({ code: "FORBIDDEN" });
-  const { items } = await appRouter.createCaller(viewer).pinned.list({ project_id: world.projectId });
+  const { items } = await appRouter.createCaller(viewer).pinned.list({ projectId: world.projectId });
   expect(items.map(({ receiptId }) => receiptId)).toEqual([receipt.receiptId]);
 });
 
@@ -50,7 +50,7 @@ test("a viewer reads bulks and the records of their items, and neither cancels n
   const { bulkId } = await submitBulk(world.ctx, { pin, items: [{ id: "one", input: "Hello" }] });
   const { ctx } = await makePerson(world.organizationId, "viewer");
   const panel = appRouter.createCaller(ctx);
-  const { items } = await panel.pinned.bulks({ project_id: world.projectId });
+  const { items } = await panel.pinned.bulks({ projectId: world.projectId });
   expect(items.map((bulk) => bulk.bulkId)).toEqual([bulkId]);
   expect(await panel.pinned.bulk({ bulk_id: bulkId })).toMatchObject({ bulkId, itemCount: 1 });
   for (const change of [panel.pinned.cancelBulk, panel.pinned.retryBulk])

@@ -4,23 +4,19 @@ import { isPrivate } from "@/server/contract/envelope";
 import { ProjectRef } from "@/server/contract/jobs";
 import {
   BulkPage,
-  BulkQuery,
-  BulkRef,
   ListBulks,
-  ListPinned,
   PinChoice,
   PinnedAnswer,
-  PinnedBulk,
   PinnedContentView,
-  PinnedPage,
-  PinnedRecord,
+  type PinnedRecord,
   PinnedRef,
 } from "@/server/contract/pinned";
 import * as pins from "@/server/domain/pins";
+import * as bulks from "@/server/operations/pinned-bulks";
+import * as api from "@/server/operations/pins";
 import { human, router } from "./init";
+import { mutation, query } from "./of";
 
-const ProjectRecords = ListPinned.omit({ projectId: true }).extend(ProjectRef.shape);
-const ProjectBulks = ListBulks.omit({ projectId: true }).extend(ProjectRef.shape);
 const Run = ProjectRef.extend({ body: JsonObject });
 
 /** Private content is not sent until the reader asks for it. */
@@ -31,14 +27,8 @@ function withoutPrivateContent(record: PinnedRecord): PinnedRecord {
 }
 
 export const pinnedRouter = router({
-  list: human
-    .input(ProjectRecords)
-    .output(PinnedPage)
-    .query(({ ctx, input: { project_id, ...page } }) => pins.list(ctx, { ...page, projectId: project_id })),
-  get: human
-    .input(PinnedRef)
-    .output(PinnedRecord)
-    .query(async ({ ctx, input }) => withoutPrivateContent(await pins.get(ctx, input.receipt_id))),
+  list: query(api.listPinned, { needs: ["projectId"] }),
+  get: query(api.getPinned, { view: withoutPrivateContent }),
   /** The record with its request and response, for a reader who chose to see private content. */
   content: human
     .input(PinnedRef)
@@ -59,23 +49,12 @@ export const pinnedRouter = router({
       }),
     ),
   bulks: human
-    .input(ProjectBulks)
+    .input(ListBulks.required({ projectId: true }))
     .output(BulkPage)
-    .query(({ ctx, input: { project_id, ...page } }) =>
-      pins.listBulks(ctx, { ...page, projectId: project_id }),
-    ),
-  bulk: human
-    .input(BulkQuery.extend(BulkRef.shape))
-    .output(PinnedBulk)
-    .query(({ ctx, input: { bulk_id, ...query } }) => pins.getBulk(ctx, bulk_id, query)),
-  cancelBulk: human
-    .input(BulkRef)
-    .output(PinnedBulk)
-    .mutation(({ ctx, input }) => pins.cancelBulk(ctx, input.bulk_id)),
-  retryBulk: human
-    .input(BulkRef)
-    .output(PinnedBulk)
-    .mutation(({ ctx, input }) => pins.retrySafely(ctx, input.bulk_id)),
+    .query(({ ctx, input }) => pins.listBulks(ctx, input)),
+  bulk: query(bulks.getPinnedBulk),
+  cancelBulk: mutation(bulks.cancelPinnedBulk),
+  retryBulk: mutation(bulks.retryPinnedBulk),
 });
 
 const isObject = (value: unknown): value is JsonObject =>

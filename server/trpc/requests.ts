@@ -12,7 +12,9 @@ import {
   RequestRevision,
 } from "@/server/contract/requests";
 import * as requests from "@/server/domain/requests";
+import * as api from "@/server/operations/requests";
 import { human, router } from "./init";
+import { mutation, query } from "./of";
 
 const ProjectRequests = ListRequests.omit({ projectId: true }).extend(ProjectRef.shape);
 
@@ -23,10 +25,7 @@ export const requestsRouter = router({
     .query(({ ctx, input: { project_id, ...query } }) =>
       requests.listForPanel(ctx, { ...query, projectId: project_id }),
     ),
-  get: human
-    .input(RequestRef)
-    .output(CapabilityRequest)
-    .query(({ ctx, input }) => requests.get(ctx, input.request_id)),
+  get: query(api.getCapabilityRequest),
   revisions: human
     .input(RequestRef)
     .output(z.array(RequestRevision))
@@ -35,18 +34,12 @@ export const requestsRouter = router({
     .input(RequestRef)
     .output(z.array(RequestEvent))
     .query(({ ctx, input }) => requests.events(ctx, input.request_id)),
-  create: human
-    .input(CapabilityRequestBody)
-    .output(CapabilityRequest)
-    .mutation(({ ctx, input }) => requests.create(ctx, input)),
+  create: mutation(api.createCapabilityRequest),
   revise: human
     .input(RequestRef.extend({ body: CapabilityRequestBody }))
     .output(CapabilityRequest)
     .mutation(({ ctx, input }) => requests.revise(ctx, input.request_id, input.body)),
-  submit: human
-    .input(RequestRef)
-    .output(CapabilityRequest)
-    .mutation(({ ctx, input }) => requests.submit(ctx, input.request_id)),
+  submit: mutation(api.submitCapabilityRequest),
   /** A quote with everything that the approving person needs. */
   commission: human
     .input(CommissionRef)

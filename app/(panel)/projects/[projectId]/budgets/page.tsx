@@ -17,7 +17,7 @@ export default async function BudgetsPage({ params }: Props) {
       queryClient.fetchQuery(trpc.budgets.list.queryOptions(project)),
       queryClient.fetchQuery(trpc.budgets.alerts.queryOptions(project)),
       queryClient.fetchQuery(trpc.budgets.guardrails.queryOptions(project)),
-      queryClient.fetchQuery(trpc.budgets.holds.queryOptions(project)),
+      queryClient.fetchQuery(trpc.budgets.holds.queryOptions({ projectId })),
       queryClient.fetchQuery(trpc.keys.list.queryOptions(project)),
       queryClient.fetchQuery(trpc.projects.list.queryOptions()),
     ]),

@@ -14,7 +14,7 @@ export default async function DefaultsPage({ params, searchParams }: Props) {
   const { projectId } = await params;
   const { environment } = readPageState(await searchParams);
   await requirePerson(defaultsHref(projectId, environment));
-  const place = { project_id: projectId, environment };
+  const place = { projectId, environment };
   await panelRead(({ trpc, queryClient }) =>
     Promise.all([
       queryClient.fetchQuery(trpc.adapters.defaults.queryOptions(place)),

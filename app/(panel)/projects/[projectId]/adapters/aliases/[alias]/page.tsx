@@ -23,13 +23,11 @@ export default async function OneAliasPage({ params, searchParams }: Props) {
   const { environment } = state;
   await panelRead(({ trpc, queryClient }) =>
     Promise.all([
-      queryClient.fetchQuery(
-        trpc.adapters.alias.queryOptions({ project_id: projectId, environment, alias_name }),
-      ),
+      queryClient.fetchQuery(trpc.adapters.alias.queryOptions({ projectId, environment, alias_name })),
       queryClient.fetchQuery(
         trpc.adapters.history.queryOptions({ ...toPageQuery(projectId, state), alias_name }),
       ),
-      queryClient.fetchQuery(trpc.adapters.defaults.queryOptions({ project_id: projectId, environment })),
+      queryClient.fetchQuery(trpc.adapters.defaults.queryOptions({ projectId, environment })),
       queryClient.fetchQuery(trpc.adapters.choices.queryOptions()),
       queryClient.fetchQuery(trpc.projects.list.queryOptions()),
     ]),

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { makePerson, makeTenant } from "@/testing/tenants";
+import { appRouter } from "./index";
+
+async function openPanel() {
+  const { organizationId, projectId } = await makeTenant();
+  const { ctx } = await makePerson(organizationId, "owner");
+  return { organizationId, projectId, panel: appRouter.createCaller(ctx) };
+}
+
+/** Input as an older page may send it: without the types of this build. */
+const untyped = (input: object) => input as never;
+
+test("a field that programs may leave out is required where the panel needs it, and is named", async () => {
+  const { panel } = await openPanel();
+  for (const asked of [
+    panel.adapters.list(untyped({})),
+    panel.adapters.createAlias(untyped({ alias: "a", target: { adapterId: "x" } })),
+    panel.provenance.createManifest(untyped({ label: "x", receiptIds: ["y"] })),
+    panel.billing.wallet(untyped({ project_id: "x" })),
+  ])
+    await expect(asked).rejects.toMatchObject({
+      code: "BAD_REQUEST",
+      cause: { issues: [{ path: [expect.stringMatching(/^(project|organization)Id$/)] }] },
+    });
+});
+
+test("a field that neither path, query nor body has is refused in a change, and ignored in a list", async () => {
+  const { projectId, panel } = await openPanel();
+  const asked = panel.adapters.createAlias(
+    untyped({ projectId, alias: "a", target: { adapterId: "x" }, weight: 1 }),
+  );
+  await expect(asked).rejects.toMatchObject({
+    code: "BAD_REQUEST",
+    cause: { issues: [{ code: "unrecognized_keys", keys: ["weight"] }] },
+  });
+  const page = { projectId, direction: "forward" };
+  expect((await panel.adapters.list(untyped(page))).items).toEqual([]);
+});
+
+test("a body's own rules hold, and its fields reach the verb apart from those of the path", async () => {
+  const { panel } = await openPanel();
+  const note = "Looked.";
+  await expect(panel.budgets.resolve({ hold_id: "hold_none", note })).rejects.toMatchObject({
+    code: "BAD_REQUEST",
+    cause: { issues: [{ path: ["chargedMicros"] }] },
+  });
+  await expect(panel.budgets.resolve({ hold_id: "hold_none", note, notCharged: true })).rejects.toMatchObject(
+    { code: "NOT_FOUND" },
+  );
+});
+
+test("yes and no are themselves in the panel, and words in a query string", async () => {
+  const { organizationId, projectId, panel } = await openPanel();
+  expect((await panel.billing.transactions({ organizationId, test: true })).items).toEqual([]);
+  expect((await panel.jobs.list({ project_id: projectId, selected: true })).items).toEqual([]);
+});

@@ -1,0 +1,77 @@
+import type { TRPCMutationProcedure, TRPCQueryProcedure } from "@trpc/server";
+import { z } from "zod";
+import type { Endpoint } from "@/server/api/endpoint";
+import { isReply } from "@/server/api/transport";
+import type { Ctx } from "@/server/domain/ctx";
+import type { Operation } from "@/server/operations/define";
+import { human } from "./init";
+
+/*
+ * Operations of the API as procedures of the panel: the same schemas, the same verb. The input is one object of all path
+ * parameters, query fields and body fields; a body that is no plain object is the field `body`. The verbs decide who may do
+ * what, so an operation that people cannot call over HTTP may be theirs here.
+ */
+
+type Options<Output, Needed> = {
+  /** Fields that programs may leave out and the panel may not: a page belongs to a project. */
+  needs?: readonly Needed[];
+  /** What the panel gets of the output. */
+  view?: (output: Output) => Output;
+};
+type Needing<Input, Needed extends keyof Input> = Input & { [N in Needed]-?: NonNullable<Input[N]> };
+
+/** The procedure of an operation that reads. The router says so: a GET is not always a query, nor a POST a mutation. */
+export function query<Input, Output, Needed extends keyof Input & string = never>(
+  operation: Operation<Input, Output>,
+  options: Options<Output, Needed> = {},
+): TRPCQueryProcedure<{ input: Needing<Input, Needed>; output: Output; meta: unknown }> {
+  const { input, output, call } = procedureOf(operation, options);
+  return human.input(input).output(output).query(call) as never; // its types are those of the operation's schemas
+}
+
+/** The procedure of an operation that changes something, or costs too much to repeat without a click. */
+export function mutation<Input, Output, Needed extends keyof Input & string = never>(
+  operation: Operation<Input, Output>,
+  options: Options<Output, Needed> = {},
+): TRPCMutationProcedure<{ input: Needing<Input, Needed>; output: Output; meta: unknown }> {
+  const { input, output, call } = procedureOf(operation, options);
+  return human.input(input).output(output).mutation(call) as never; // likewise
+}
+
+function procedureOf<Output, Needed extends string>(
+  operation: Endpoint,
+  { needs = [], view }: Options<Output, Needed>,
+) {
+  const { params, query, body, run } = operation;
+  return {
+    input: inputOf(operation, needs),
+    output: operation.output as z.ZodType<Output>, // an `Operation` answers JSON
+    async call({ ctx, input }: { ctx: Ctx; input: unknown }): Promise<Output> {
+      const given = (input ?? {}) as Record<string, unknown>; // parsed by inputOf
+      const isNamed = (name: string) =>
+        [params, query].some((part) => part && Object.hasOwn(part.shape, name));
+      const parts = {
+        params: params && only(given, (name) => Object.hasOwn(params.shape, name)),
+        query: query && only(given, (name) => Object.hasOwn(query.shape, name)),
+        body: body instanceof z.ZodObject ? only(given, (name) => !isNamed(name)) : given.body,
+      };
+      // An `Operation` reads nothing of the HTTP request but these.
+      const answer = await run(ctx, parts as Parameters<Endpoint["run"]>[1]);
+      const found = (isReply(answer) ? answer.output : answer) as Output;
+      return view ? view(found) : found;
+    },
+  };
+}
+
+/** Strict as the body is. Not strict without one: the pages of an infinite query also name a direction. */
+function inputOf({ params, query, body }: Endpoint, needs: readonly string[]): z.ZodType {
+  const needed = Object.fromEntries(needs.map((name) => [name, z.string().min(1)]));
+  const named = { ...params?.shape, ...query?.shape, ...needed };
+  const hasFields = Object.keys(named).length > 0;
+  if (!body) return z.object(named);
+  if (!(body instanceof z.ZodObject)) return z.object({ ...named, body });
+  return hasFields ? z.strictObject(named).and(body) : body;
+}
+
+const only = (given: Record<string, unknown>, isIn: (name: string) => boolean) =>
+  Object.fromEntries(Object.entries(given).filter(([name]) => isIn(name)));
