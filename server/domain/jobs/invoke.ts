@@ -267,6 +267,7 @@ async function callProvider(
         return endedAsFailed(outcome, job, ctx.now());
       case "refused_for_now": {
         const { reason, message, said } = outcome;
+        if (reason === "capacity") attempt.capacity_rejections++;
         const waitMs = backoffOf(ctx.now().getTime() - attempt.started_at.getTime(), outcome.retryAfterMs);
         if (ctx.now().getTime() + waitMs > capacityDeadline(job)) {
           await gaveUp(work, outcome, ctx.now());
@@ -274,7 +275,6 @@ async function callProvider(
             reason === "capacity" ? { details: { retryAfterSeconds: Math.ceil(waitMs / 1000) } } : {};
           return endedWithout(reason, message, { said, ...details });
         }
-        if (reason === "capacity") attempt.capacity_rejections++;
         if (!(await sendAgainAfter(ctx, job, attempt, waitMs))) return endedWithout("canceled_unsent", null);
         continue;
       }
