@@ -25,5 +25,5 @@ test("a flipped bit anywhere is an error, never an empty value", () => {
     expect(() => openSecret(changed, OWNER)).toThrow();
   }
   expect(() => openSecret(parts.with(1, "AAAAAAAAAAA").join("."), OWNER)).toThrow(/vault key/);
-  expect(() => openSecret("secret", OWNER)).toThrow(/no sealed value/);
+  expect(() => openSecret("secret", OWNER)).toThrow(/not a sealed value/);
 });
