@@ -117,9 +117,10 @@ export async function rowsOf(jobId: string) {
       jobId,
     ]),
     pool.query("SELECT * FROM receipt WHERE job_id = $1", [jobId]),
-    pool.query<{ amount_micros: number }>("SELECT * FROM ledger_entry WHERE job_id = $1 ORDER BY id", [
-      jobId,
-    ]),
+    pool.query<{ amount_micros: number; kind: string }>(
+      "SELECT * FROM ledger_entry WHERE job_id = $1 ORDER BY id",
+      [jobId],
+    ),
   ]);
   return {
     job: job.rows[0],

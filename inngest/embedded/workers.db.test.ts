@@ -115,7 +115,7 @@ test("runs end although every database connection is cut now and then", async ()
     const cutter = new Client({ connectionString: world.url });
     await cutter.connect();
     await cutter.query(
-      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename = current_user and pid <> pg_backend_pid()",
     );
     await cutter.end();
   }

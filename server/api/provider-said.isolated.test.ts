@@ -224,12 +224,12 @@ describe("a provider without capacity", () => {
       envelope("own", {}, { queueDeadlineSeconds: 1 }),
     );
     expect(status).toBe(503);
-    expect(headers["retry-after"]).toBe("1");
-    expect(vendor.arrived).toHaveLength(3);
+    expect(headers["retry-after"]).toMatch(/^[12]$/); // the next wait, which is drawn
+    expect([2, 3]).toContain(vendor.arrived.length);
     expect(json).toMatchObject({
       code: "ProviderUnavailable",
       retryable: true,
-      retryAfterSeconds: 1,
+      retryAfterSeconds: Number(headers["retry-after"]),
       details: { provider: { status: 429, code: "rate_limited", message: "Slow down." } },
     });
   });
@@ -247,8 +247,9 @@ describe("a provider without capacity", () => {
     const ask = (seconds: string) =>
       tenant.post("/v1/chat/completions", body, { headers: { "x-capstan-queue-deadline-seconds": seconds } });
     const { status, headers } = await ask("1");
-    expect([status, headers["retry-after"], headers["x-should-retry"]]).toEqual([503, "1", "true"]);
-    expect(vendor.arrived).toHaveLength(3);
+    expect([status, headers["x-should-retry"]]).toEqual([503, "true"]);
+    expect(headers["retry-after"]).toMatch(/^[12]$/);
+    expect([2, 3]).toContain(vendor.arrived.length);
     const wrong = await ask("soon");
     expect([wrong.status, wrong.json.error.param]).toEqual([422, "x-capstan-queue-deadline-seconds"]);
   });
