@@ -21,10 +21,10 @@ export const FAULTS: Fault[] = [
   },
   {
     name: "project-of-another-organization",
-    file: "server/domain/access/projects.ts",
+    file: "server/domain/access/authorize.ts",
     find: "if (!row || !role) return projectDenied();",
     replace: "if (!row) return projectDenied();",
-    caughtBy: "server/domain/access/access.db.test.ts",
+    caughtBy: "server/domain/access/authorize.db.test.ts",
   },
   {
     name: "row-level-security-off",
@@ -35,17 +35,17 @@ export const FAULTS: Fault[] = [
   },
   {
     name: "scope-not-checked",
-    file: "server/domain/access/projects.ts",
-    find: 'if (ctx.principal.kind === "service_principal" && !ctx.principal.scopes.has(right)) {',
-    replace: 'if (ctx.principal.kind === "service_principal" && ctx.principal.scopes.size === 0) {',
-    caughtBy: "server/domain/access/access.db.test.ts",
+    file: "server/domain/access/authorize.ts",
+    find: 'if (principal.kind === "service_principal" && scope !== null && !principal.scopes.has(scope))',
+    replace: 'if (principal.kind === "service_principal" && scope !== null && principal.scopes.size === 0)',
+    caughtBy: "server/domain/access/authorize.db.test.ts",
   },
   {
     name: "role-rank-off-by-one",
-    file: "server/domain/access/roles.ts",
-    find: 'return right === "credentials:write" ? "admin" : "member";',
-    replace: 'return "member";',
-    caughtBy: "server/domain/access/access.db.test.ts",
+    file: "server/domain/access/rights.ts",
+    find: "return RANK[role] >= RANK[least];",
+    replace: "return RANK[role] + 1 >= RANK[least];",
+    caughtBy: "server/domain/access/authorize.db.test.ts",
   },
   {
     name: "revoked-key-works",
@@ -70,10 +70,10 @@ export const FAULTS: Fault[] = [
   },
   {
     name: "origin-not-checked",
-    file: "server/auth/same-origin.ts",
+    file: "server/api/own-page.ts",
     find: "if (isSameSite && isOwnPage(asked)) return;",
     replace: "if (isSameSite) return;",
-    caughtBy: "server/auth/same-origin.test.ts",
+    caughtBy: "server/api/own-page.test.ts",
   },
   {
     name: "limit-not-counted",
@@ -114,10 +114,10 @@ export const FAULTS: Fault[] = [
   },
   {
     name: "cursor-of-another-list",
-    file: "server/domain/comparisons/list.ts",
-    find: "if (cursor !== undefined && !Cursor.safeParse(cursor).success)",
-    replace: 'if (cursor !== undefined && !cursor.includes("_"))',
-    caughtBy: "server/domain/comparisons/judge.db.test.ts",
+    file: "server/domain/paging.ts",
+    find: "return idSchema(kind).safeParse(cursor).success ? cursor : refuseCursor();",
+    replace: 'return cursor.includes("_") ? cursor : refuseCursor();',
+    caughtBy: "server/domain/paging.db.test.ts",
   },
   {
     name: "status-code-changed",
