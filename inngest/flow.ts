@@ -4,6 +4,7 @@ import type { WakeEvent } from "./client";
 
 /** A durable function, declared once for both engines. Its rows decide at every step, so a repeated run changes nothing. */
 export type Flow = {
+  /** Its name at an Inngest server and in logs; the embedded queue names the task by its event. */
   id: string;
   event: WakeEvent;
   /** How often a run that throws is retried. */

@@ -30,8 +30,8 @@ export function toWake({ name, data }: Pick<OutgoingEvent, "name" | "data">): Wa
 }
 
 /**
- * Accepts events in one statement: durable when it resolves, started at once where there is a free turn. By default through
- * connections that survive every process, and not quite a crash of the database: a sweeper sends those events again.
+ * Accepts events in one statement (`capstan_wake`, prisma/guards/8-run-slots.sql): durable when it resolves, started at once
+ * where there is a free turn. By default through connections that survive every process, and not quite a crash of the database: a sweeper sends those events again.
  */
 export async function enqueue(events: OutgoingEvent[], db: Queryable = relaxedPool): Promise<void> {
   const wakes = new Map(events.map(toWake).map((wake) => [wake.key, wake]));

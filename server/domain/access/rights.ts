@@ -9,7 +9,8 @@ export type Rule = {
   /** May an embed session do this in its project? */
   embeds: boolean;
   /**
-   * In a project or an environment that is archived: `open` is allowed there, `refused` is not. `later`: `authorize` returns the
+   * In a project that is archived, or to a key or embed session in its own archived environment (to people only where they
+   * name it, by `place`): `open` is allowed there, `refused` is not. `later`: `authorize` returns the
    * refusal, because the repeat of a request that was admitted before the archiving still gets its answer. The caller throws it
    * where nothing was admitted.
    */

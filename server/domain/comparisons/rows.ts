@@ -100,7 +100,7 @@ export function toComparison(row: ComparisonRow, jobs: Job[], now: Date): Compar
   };
 }
 
-/** Before the judgement an entry is what its job shows. */
+/** Before the judgement an entry is what its job shows: `decision` is written by the statement that clears `is_blind`. */
 function toEntry({ decision }: ComparisonRow, entry: EntryRow, job: Job): ComparisonEntry {
   const { artifacts, typedOutput, error } = job;
   const shown = { entryId: entry.entry_id, jobId: job.jobId, status: job.status };

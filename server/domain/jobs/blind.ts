@@ -19,7 +19,8 @@ import type { JobRow } from "./rows";
 /*
  * What may be shown of a job while nobody has judged the comparison it is a competitor of: the work, and nothing that says
  * who did it, for how much or how fast (docs/guides/compare-models.md). Every view is written out field by field, so that a field
- * that is added to it later does not compile before it is decided here.
+ * that is added to it later does not compile before it is decided here. `insertTogether` (transitions/admission.ts) sets
+ * `is_blind`, and `judge` (comparisons) clears it. What the books show is in prisma/guards/7-executions.sql.
  */
 
 /** Refuses an answer that would reveal which model did the work. */

@@ -25,7 +25,10 @@ const sendWithOthers = batched<Wake, null>(async (jobs) => {
   return jobs.map(() => null);
 });
 
-/** The same for what was just admitted and is to run now. Resolves when that has left; nobody waits for its answer. */
+/**
+ * The same for what was just admitted and is to run now. Gives the embedded engine's statement one tick to leave; an Inngest
+ * server is called just after. The admission does not wait for an answer.
+ */
 export async function wakeAdmitted(
   admitted: Pick<Admission, "id" | "project_id" | "dispatch_state">[],
 ): Promise<void> {

@@ -24,4 +24,4 @@ export { requireDurable } from "./submission";
 export { type AdmittedTogether, estimateTogether, submitTogether, type Together } from "./submit-together";
 export { sweep } from "./sweep";
 export { waitFor } from "./wait-for";
-export { countWaiting, listWaiting } from "./waiting";
+export { countWaiting, listWaiting } from "./waiting-approvals";

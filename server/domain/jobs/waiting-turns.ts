@@ -2,6 +2,7 @@ import { pool } from "@/server/db";
 import { limitByPlan, limitInSql } from "@/server/domain/plans";
 import { resendDue } from "./dispatch";
 
+// Places under a plan's concurrentDurableJobs, which the claim checks. The engine's turns are another limit (run_slot).
 // What is left of each organization is taken from a list: joined row by row, ten thousand that wait were met ten thousand
 // times each, as the planner takes rows that wait for few.
 const MAKE_DUE = `WITH waiting AS MATERIALIZED (
