@@ -209,6 +209,19 @@ describe("the route", () => {
     expect(local.detail).toMatchObject({ code: "ROUTE_UNAVAILABLE", recovery: { alternates: [] } });
   });
 
+  test("of a model and a provider that do not go together, the one that cannot be met is named", async () => {
+    const names = (preferredModel: string, providerPin: string) =>
+      refused("jobs", { input, execution: { executionConstraints: { preferredModel, providerPin } } });
+    for (const [model, provider, field] of [
+      ["sandbox-2", "nobody", "providerPin"],
+      ["sandbox-3", "sandbox", "preferredModel"],
+    ] as const) {
+      const { status, detail } = await names(model, provider);
+      expect([status, detail.code]).toEqual([409, "ROUTE_UNAVAILABLE"]);
+      expect(detail.details.field).toBe(`execution.executionConstraints.${field}`);
+    }
+  });
+
   test("credentialSource says whose account pays, and may not contradict billingMode", async () => {
     expect((await run({ input, credentialSource: "customer" })).job.pricing.mode).toBe("byok");
     expect((await run({ input, credentialSource: "platform" })).job.pricing.mode).toBe("managed");

@@ -167,7 +167,12 @@ export function chooseRoute(
     if (missing) connectionRequired(connectUrl, missing, only);
     if (targets.length > 0 && reachable.length === 0) connectionRequired(connectUrl, null, only);
   }
-  routeUnavailable(modelIds(reachable.filter(isDefault)), wish);
+  // Without an offer of the provider asked for, no model could help: the provider's field is named.
+  const isProviderMissing = Boolean(wish.providerPin) && !reachable.some(isOfProvider);
+  routeUnavailable(
+    modelIds(reachable.filter(isDefault)),
+    isProviderMissing ? { ...wish, preferredModel: undefined } : wish,
+  );
 }
 
 /** What a wish names; all of them where it names nothing. */
