@@ -2,6 +2,7 @@ import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { Fault, fail } from "@/server/errors";
 import { toWire } from "@/server/errors-wire";
+import { turn } from "@/server/turn";
 import { parsePart } from "../input";
 import type { Io, Shown, Tool } from "./define";
 import { withoutNulls } from "./schemas";
@@ -34,11 +35,13 @@ export async function callTool(
     if (found.scope) access.authorize(ctx, found.scope);
     const input = parsePart(found.input, withoutNulls(given ?? {}), "body");
     const output = await found.run(ctx, input, { ...io, show: (each) => shown.push(each) });
-    const structuredContent = JSON.parse(JSON.stringify(output));
-    return {
-      content: [{ type: "text", text: JSON.stringify(structuredContent) }, ...shown],
-      structuredContent,
-    };
+    // A job is answered with its own input, which may be large: others have their turn between the passes over it.
+    await turn();
+    const text = JSON.stringify(output);
+    await turn();
+    const structuredContent = JSON.parse(text);
+    await turn();
+    return { content: [{ type: "text", text }, ...shown], structuredContent };
   } catch (error) {
     const { status, body } = toWire(error, ctx.requestId);
     if (status === 500 || (status === 503 && !(error instanceof Fault)))

@@ -18,6 +18,7 @@ export function toDomain(name: string): string | null {
 
 /** The part of names that a registrar sells under, with or without its dot. Null: it is none. */
 export function toTld(name: string): string | null {
+  if (name.length > MOST_NAME_CHARACTERS) return null;
   return toDomain(`a.${name.trim().replace(/^\./, "")}`)?.slice(2) ?? null;
 }
 

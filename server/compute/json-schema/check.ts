@@ -27,13 +27,16 @@ export function draftOf(schema: JsonSchema): Draft | null {
 /** Size and depth: what may be copied to another thread at all. */
 export function checkSize(schema: JsonSchema): SchemaProblem | null {
   // Depth first: a schema that is too deep cannot be written out either.
-  let level: Json[] = [schema];
+  let level: object[] = [schema];
   for (let depth = 1; level.length > 0; depth++) {
     if (depth > MAX_SCHEMA_DEPTH)
       return { path: [], message: `The schema is nested more than ${MAX_SCHEMA_DEPTH} levels deep.` };
-    level = level.flatMap((node) =>
-      Object.values(node as object).filter((value) => typeof value === "object" && value !== null),
-    );
+    // By hand: flatMap took a tenth of a second over the 90,000 lists that a body may hold.
+    const next: object[] = [];
+    for (const node of level)
+      for (const value of Array.isArray(node) ? node : Object.values(node))
+        if (typeof value === "object" && value !== null) next.push(value);
+    level = next;
   }
   const bytes = Buffer.byteLength(JSON.stringify(schema));
   return bytes > MAX_SCHEMA_BYTES

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { toDomain, toTld } from "./names";
+
+test("a top-level domain is read with or without its dot, and in any script", () => {
+  expect(["com", ".ORG", " dev ", "рф", "co.uk"].map(toTld)).toEqual([
+    "com",
+    "org",
+    "dev",
+    "xn--p1ai",
+    "co.uk",
+  ]);
+});
+
+test("a text longer than any name is none, whatever of it is blank", () => {
+  const blanks = " ".repeat(2_000);
+  expect([toTld(`${blanks}com`), toDomain(`example.com${blanks}`)]).toEqual([null, null]);
+});
