@@ -1,11 +1,13 @@
 import type { z } from "zod";
+import { campaign } from "@/testing/campaign";
 import { IDS } from "@/testing/tenant-matrix/kinds";
 import { filled, placesOf, toNode } from "@/testing/tenant-matrix/schema";
-import type { Visit } from "./visit";
+import type { Ask, Visit } from "./visit";
 
 /*
  * The doors as the code lists them: endpoints, procedures of the panel, tools of MCP, commands of the operator. A new one is
- * knocked at with a secret where it does not belong; one whose fields are secrets must also be gone through.
+ * knocked at with a secret where it does not belong; one whose fields are secrets must also be gone through. In the small
+ * campaign each door gets one of the knocks, the next door the next one.
  */
 
 /** Names of fields, in snake case, that are secrets or bring one in or out. */
@@ -58,19 +60,24 @@ export async function knockAtApi(
   pasted: string,
 ): Promise<void> {
   const { endpoints } = await import("@/server/operations");
-  for (const { method, path, queryFields, body, form } of endpoints) {
+  for (const [place, { method, path, queryFields, body, form }] of endpoints.entries()) {
     const target = path.replace(/\{\w+\}/g, encodeURIComponent(pasted));
     const query = new URLSearchParams(queryFields.map(({ name }): [string, string] => [name, pasted]));
-    await ask(method, target, { key });
-    await ask(method, `${target}?${query}&access_token=${pasted}`, method === "GET" ? { key } : { cookie });
-    await ask(method, target, { headers: { authorization: `Bearer ${pasted}` } });
-    await ask(method, target, { headers: { authorization: `Basic ${btoa(`user:${pasted}`)}` } });
-    await ask(method, target, { headers: { cookie: `capstan.session-token=${pasted}` } });
-    if (!body && !form) continue;
-    await ask(method, target, { key, body: `{"secret": "${pasted}` });
-    await ask(method, target, { key, body: { [pasted]: { [pasted]: pasted } } });
-    await ask(method, target, { key, body: `"${pasted}"`, headers: { "content-type": "text/plain" } });
-    await ask(method, target, { cookie, body: { projectId: pasted, organizationId: pasted, url: pasted } });
+    const knocks: [target: string, asked: Ask][] = [
+      [target, { key }],
+      [`${target}?${query}&access_token=${pasted}`, method === "GET" ? { key } : { cookie }],
+      [target, { headers: { authorization: `Bearer ${pasted}` } }],
+      [target, { headers: { authorization: `Basic ${btoa(`user:${pasted}`)}` } }],
+      [target, { headers: { cookie: `capstan.session-token=${pasted}` } }],
+    ];
+    if (body || form)
+      knocks.push(
+        [target, { key, body: `{"secret": "${pasted}` }],
+        [target, { key, body: { [pasted]: { [pasted]: pasted } } }],
+        [target, { key, body: `"${pasted}"`, headers: { "content-type": "text/plain" } }],
+        [target, { cookie, body: { projectId: pasted, organizationId: pasted, url: pasted } }],
+      );
+    for (const [where, asked] of campaign.inTurn(knocks, place)) await ask(method, where, asked);
   }
   await ask("POST", "/v1/delivery-endpoints", { key, body: `"${pasted.repeat(20_000)}"` });
   await ask("GET", `/v1/nothing/${pasted}`, { key });
@@ -83,13 +90,13 @@ export async function knockAtPanel(
   cookieNow: (name: string) => Promise<string>,
   pasted: string,
 ): Promise<void> {
-  for (const [name, { type, inputs }] of await proceduresOfPanel()) {
+  for (const [place, [name, { type, inputs }]] of (await proceduresOfPanel()).entries()) {
     const given: unknown[] = [
       pasted,
       { [pasted]: pasted },
       ...inputs.map((schema) => withIds(schema, pasted)),
     ];
-    for (const input of given) {
+    for (const input of campaign.inTurn(given, place)) {
       const cookie = await cookieNow(name);
       if (type === "query")
         await ask("GET", `/api/trpc/${name}?input=${encodeURIComponent(JSON.stringify(input))}`, { cookie });
