@@ -4,6 +4,7 @@ import { generate } from "../scripts/launch/generate";
 import { measureBlocking } from "./goals/blocking";
 import { measureCatalog } from "./goals/catalog";
 import type { Bench } from "./goals/context";
+import { measureCounts } from "./goals/counts";
 import { measureInvoke } from "./goals/invoke";
 import { measureStart } from "./goals/start";
 import { measureSubmit } from "./goals/submit";
@@ -15,13 +16,14 @@ import { openWorld, tailOf, type World } from "./rig/world";
 /*
  * Measures what docs/operate/capacity.md promises, beside peers on the same machine in the same run, and writes its table
  * there. `npm run bench`, or with `-- --quick` for fewer and shorter rounds, `-- --only invoke,submit` for some of
- * blocking, catalog, invoke, start, submit (then nothing is written), `-- --match <text>` for the routes of blocking whose
+ * blocking, catalog, counts, invoke, start, submit (then nothing is written), `-- --match <text>` for the routes of blocking whose
  * names have it, `-- --profile <folder>` for CPU profiles of the web process, `-- --as-built` to measure dist as it stands. Exit code 1 when a gate is lost or the run is void.
  */
 
 const GOALS = {
   blocking: (bench: Bench) => measureBlocking(bench, { match: options.match }),
   catalog: measureCatalog,
+  counts: measureCounts,
   invoke: measureInvoke,
   start: measureStart,
   submit: measureSubmit,
@@ -55,7 +57,7 @@ async function clean() {
 process.once("SIGINT", () => void clean().then(() => process.exit(130)));
 
 async function main(): Promise<boolean> {
-  if (wanted.some((goal) => goal !== "blocking")) preparePeers();
+  if (wanted.some((goal) => goal !== "blocking" && goal !== "counts")) preparePeers();
   await buildPrograms();
   generate(); // in a fresh clone there is nothing to build from yet
   if (!options["as-built"] && !isBuilt()) {

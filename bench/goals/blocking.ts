@@ -46,7 +46,11 @@ export async function measureBlocking(bench: Bench, { match = "" }: { match?: st
   const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
   await untilAnswers(`${sandboxUrl}/healthz`, sandbox, world.log("sandbox"));
   const web = await world.startPart("web", world.upstream.url, [], { SANDBOX: "1", SANDBOX_URL: sandboxUrl });
-  const headers = { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json" };
+  const headers = {
+    authorization: `Bearer ${world.apiKey}`,
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream", // MCP answers nobody who does not read both
+  };
   const probe = new Worker(join(PEERS, "programs/probe.mjs"), {
     workerData: { url: `${web.url}/healthz`, pid: web.running.pid },
   });

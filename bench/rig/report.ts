@@ -60,10 +60,11 @@ export function toMarkdown(outcome: Outcome): string {
       "**The null test is outside 0.95 to 1.05: the machine was not quiet, and this run is void.**",
       "",
     );
-  lines.push(
-    "| Goal | Ratio | Median (quartiles) | Gate | Goal | Ours | Peer | Verdict |",
-    "|---|---|---|---|---|---|---|---|",
-  );
+  if (outcome.results.length > 0)
+    lines.push(
+      "| Goal | Ratio | Median (quartiles) | Gate | Goal | Ours | Peer | Verdict |",
+      "|---|---|---|---|---|---|---|---|",
+    );
   for (const result of outcome.results) {
     const { median, low, high } = result.ratio;
     lines.push(

@@ -22,6 +22,8 @@ export type World = {
   log(name: string): string;
   postgres: Postgres;
   database: pg.Pool;
+  /** The product's database, as the role that may read the write-ahead log. */
+  superuserUrl: string;
   /** Another database of the same server: processes hear the notifications of all others in their database. */
   peerDatabaseUrl: string;
   /** Opens every project. */
@@ -54,7 +56,8 @@ export async function openWorld(): Promise<World> {
   const postgres = await startPostgres({ dataDir: directory, logFile: log("postgres") });
   await applyMigrations(postgres.url);
   await migrateEngine(postgres.url);
-  const peerDatabaseUrl = await addDatabase(directory, postgres, "peer");
+  const superuserUrl = asSuperuser(directory, postgres);
+  const peerDatabaseUrl = await addDatabase(superuserUrl, postgres, "peer");
   const database = new pg.Pool({
     connectionString: postgres.url,
     // Rows are counted by the hundred thousand here, where joins by index are slow.
@@ -114,6 +117,7 @@ export async function openWorld(): Promise<World> {
     log,
     postgres,
     database,
+    superuserUrl,
     peerDatabaseUrl,
     apiKey,
     projects,
@@ -135,16 +139,20 @@ export async function openWorld(): Promise<World> {
   };
 }
 
-/** Adds a database of the role `capstan`, which may not do that itself, and answers with its address. */
-async function addDatabase(directory: string, { url }: Postgres, name: string): Promise<string> {
+function asSuperuser(directory: string, { url }: Postgres): string {
   const address = new URL(url);
-  const asSuperuser = new URL(url);
-  asSuperuser.username = asSuperuser.pathname = "postgres";
-  asSuperuser.password = readFileSync(join(directory, "postgres.password"), "utf8").trim();
-  const client = new pg.Client({ connectionString: asSuperuser.href });
+  address.username = "postgres";
+  address.password = readFileSync(join(directory, "postgres.password"), "utf8").trim();
+  return address.href;
+}
+
+/** Adds a database of the role `capstan`, which may not do that itself, and answers with its address. */
+async function addDatabase(superuserUrl: string, { url }: Postgres, name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: superuserUrl });
   await client.connect();
   await client.query(`CREATE DATABASE ${name} OWNER capstan`);
   await client.end();
+  const address = new URL(url);
   address.pathname = name;
   return address.href;
 }

@@ -1,0 +1,180 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { request as ask } from "undici";
+import { freePort } from "../../scripts/launch/system";
+import { openCoverage } from "../rig/entered";
+import { LOAD_CORE, start, untilAnswers } from "../rig/processes";
+import { openWal, type Written } from "../rig/wal";
+import { countTraffic, type Traffic } from "../rig/wire";
+import type { World } from "../rig/world";
+import type { Bench } from "./context";
+
+/*
+ * What one execution of each kind costs, in counts that do not depend on the machine: statements and round trips of web and
+ * worker, rows, entries of indexes and bytes of the write-ahead log, source files entered. Each kind runs several times; what
+ * counts is the least, because the processes also do their periodic work.
+ */
+
+const TRIES = 7;
+const ITEMS = 20;
+const TEXT = "text.general.fast.v1";
+const PIN = { provider: "sandbox", model: "sandbox-1", api: "responses" };
+const messages = [{ role: "user", content: "How deep is the sea?" }];
+
+type Counts = Traffic & Written;
+type Measured = Counts & { files: number; domainFiles: number };
+type Kind = { name: string; run(number: number): Promise<void> };
+
+export async function measureCounts(bench: Bench): Promise<void> {
+  const { world, say } = bench;
+  const projectId = world.projects[0] ?? "";
+  const traffic = await countTraffic(world.postgres.url);
+  const wal = await openWal(world.superuserUrl);
+  const [sandboxPort, webInspector, workerInspector] = [await freePort(), await freePort(), await freePort()];
+  const sandbox = start("sandbox", LOAD_CORE, [process.execPath, "dist/sandbox.mjs"], {
+    env: { ...process.env, CAPSTAN_DATA_DIR: world.directory, SANDBOX_PORT: String(sandboxPort) },
+    log: world.log("sandbox"),
+  });
+  const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
+  await untilAnswers(`${sandboxUrl}/healthz`, sandbox, world.log("sandbox"));
+  const env = { SANDBOX: "1", SANDBOX_URL: sandboxUrl, DATABASE_URL: traffic.url };
+  const web = await world.startPart("web", world.upstream.url, [`--inspect=127.0.0.1:${webInspector}`], env);
+  const worker = await world.startPart(
+    "worker",
+    world.upstream.url,
+    [`--inspect=127.0.0.1:${workerInspector}`],
+    env,
+  );
+  await sleep(3_000); // the worker listens
+  const programs = [await openCoverage(webInspector), await openCoverage(workerInspector)];
+
+  const post = async (path: string, body: object, accept = "application/json") => {
+    const answer = await ask(`${web.url}${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json", accept },
+      body: JSON.stringify(body),
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode >= 300) throw new Error(`POST ${path}: ${answer.statusCode} ${text}`);
+    return text;
+  };
+  const execution = { context: { projectId }, input: { messages } };
+  const items = (count: number) =>
+    Array.from({ length: count }, (_, number) => ({ id: `item-${number}`, input: "How deep is the sea?" }));
+  const bulk = async (count: number) => {
+    const body = { context: { projectId }, pin: PIN, items: items(count) };
+    const { bulkId } = JSON.parse(await post("/v1/inference/pinned/bulk", body)) as { bulkId: string };
+    await untilEnded(world, "SELECT status FROM pinned_bulk WHERE id = $1", bulkId);
+  };
+  const kinds: Kind[] = [
+    {
+      name: "invoke",
+      run: async () => void (await post(`/v1/capabilities/${TEXT}/invoke`, execution)),
+    },
+    {
+      name: "stream",
+      run: async () =>
+        void (await post(
+          `/v1/capabilities/${TEXT}/invoke`,
+          { ...execution, executionMode: "Stream" },
+          "text/event-stream",
+        )),
+    },
+    {
+      name: "durable job, from submit to receipt",
+      async run() {
+        const answer = await post(`/v1/capabilities/${TEXT}/jobs`, execution);
+        const { jobId } = JSON.parse(answer) as { jobId: string };
+        await untilEnded(world, "SELECT status FROM job WHERE id = $1", jobId);
+      },
+    },
+    {
+      name: "pinned execution",
+      run: async () =>
+        void (await post("/v1/inference/pinned", {
+          context: { projectId },
+          pin: PIN,
+          input: "How deep is the sea?",
+        })),
+    },
+    { name: "bulk of one item", run: () => bulk(1) },
+    { name: `bulk of ${ITEMS + 1} items`, run: () => bulk(ITEMS + 1) },
+    {
+      name: "page of 50 jobs",
+      async run() {
+        const answer = await ask(`${web.url}/v1/jobs?projectId=${projectId}&limit=50`, {
+          headers: { authorization: `Bearer ${world.apiKey}` },
+        });
+        if (answer.statusCode !== 200) throw new Error(`GET /v1/jobs: ${await answer.body.text()}`);
+        await answer.body.dump();
+      },
+    },
+  ];
+
+  async function once(kind: Kind, number: number): Promise<Measured> {
+    for (const program of programs) await program.take();
+    const began = await wal.now();
+    traffic.take();
+    await kind.run(number);
+    await sleep(150); // what is written after the answer
+    const counted = { ...traffic.take(), ...(await wal.since(began)) };
+    const entered = new Set<string>();
+    for (const program of programs) for (const file of await program.take()) entered.add(file);
+    const domainFiles = [...entered].filter((file) => file.startsWith("server/domain/")).length;
+    return { ...counted, files: entered.size, domainFiles };
+  }
+
+  const table = new Map<string, Measured>();
+  for (const kind of kinds) {
+    say(`counts: ${kind.name}`);
+    await once(kind, -1);
+    await once(kind, -2);
+    const tries: Measured[] = [];
+    for (let number = 0; number < TRIES; number++) tries.push(await once(kind, number));
+    const least = leastOf(tries);
+    table.set(kind.name, least);
+    bench.floors.push({ what: kind.name, value: lineOf(least) });
+  }
+  const [one, many] = [table.get("bulk of one item"), table.get(`bulk of ${ITEMS + 1} items`)];
+  if (one && many)
+    bench.floors.push({ what: "each further item of a bulk", value: lineOf(perItem(one, many)) });
+  for (const program of programs) program.close();
+  await worker.running.stop();
+  await web.running.stop();
+  await sandbox.stop();
+  await wal.close();
+  traffic.close();
+}
+
+async function untilEnded({ database }: World, sql: string, id: string): Promise<void> {
+  for (let asked = 0; asked < 600; asked++) {
+    const { rows } = await database.query<{ status: string }>(sql, [id]);
+    if (["succeeded", "partial", "failed", "canceled"].includes(rows[0]?.status ?? "")) return;
+    await sleep(20);
+  }
+  throw new Error(`${id} does not end`);
+}
+
+const FIELDS = [
+  "statements",
+  "roundTrips",
+  "inserted",
+  "updated",
+  "deleted",
+  "indexEntries",
+  "walBytes",
+  "files",
+  "domainFiles",
+] as const;
+
+const mapped = (of: (field: (typeof FIELDS)[number]) => number) =>
+  Object.fromEntries(FIELDS.map((field) => [field, of(field)])) as Measured; // FIELDS are its keys
+
+const leastOf = (tries: Measured[]) => mapped((field) => Math.min(...tries.map((one) => one[field])));
+
+const perItem = (one: Measured, many: Measured) =>
+  mapped((field) =>
+    field.endsWith("iles") ? many[field] : Math.round(((many[field] - one[field]) / ITEMS) * 100) / 100,
+  );
+
+const lineOf = (counts: Measured) =>
+  `${counts.statements} statements in ${counts.roundTrips} round trips; rows ${counts.inserted} inserted, ${counts.updated} updated, ${counts.deleted} deleted; ${counts.indexEntries} index entries; ${counts.walBytes} bytes of WAL; ${counts.files} files entered, ${counts.domainFiles} of them in server/domain`;
