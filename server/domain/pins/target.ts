@@ -6,6 +6,7 @@ import { fail, ValidationFault } from "@/server/errors";
 import type { ModelFacts, Provider } from "@/server/providers/define";
 import type { PinApi } from "@/server/providers/pins";
 import { providers } from "@/server/providers/registry.gen";
+import { recent } from "@/server/recent";
 import type { PinnedPlan } from "./rows";
 
 type Project = { id: string; environment: string };
@@ -85,10 +86,12 @@ export function targetOf({ pin, model: listed }: Pick<PinnedPlan, "pin" | "model
   return provider && api && model ? { provider, api, model } : null;
 }
 
-/** An account that was opened is used for so long without looking again: a revoked one stops within this time. */
-const ACCOUNT_MS = 1_000;
-const MOST_ACCOUNTS = 1_000;
-const opened = new Map<string, { account: Promise<OpenAccount | null>; at: number }>();
+/** An account that was opened is used for a second without looking again: a revoked one stops within this time. */
+const opened: (credentialId: string, provider: string, project: Project) => Promise<OpenAccount | null> =
+  recent(
+    (credentialId, _provider, { id, environment }) => `${credentialId} ${id} ${environment}`,
+    openAccount,
+  );
 
 /** The account of a plan, opened; null: it is not connected any more, or does not open. */
 export async function accountOf(
@@ -100,12 +103,5 @@ export async function accountOf(
     const baseUrl = isSandboxOn && provider.name === SANDBOX ? baseUrlOf(provider) : null;
     return baseUrl === null ? null : { baseUrl, credentials: {} };
   }
-  const name = `${credentialId} ${project.id} ${project.environment}`;
-  const known = opened.get(name);
-  if (known && performance.now() - known.at < ACCOUNT_MS) return known.account;
-  if (opened.size >= MOST_ACCOUNTS) opened.clear();
-  const entry = { account: openAccount(credentialId, provider.name, project), at: performance.now() };
-  opened.set(name, entry);
-  entry.account.catch(() => opened.delete(name));
-  return entry.account;
+  return opened(credentialId, provider.name, project);
 }
