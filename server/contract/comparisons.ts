@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Charge } from "./charge";
 import { DateTime, IdempotencyKey, JsonObject, JsonValue, PathId, pageLimit } from "./common";
 import { Context } from "./envelope";
 import { JobArtifactRef, JobError, JobStatus } from "./jobs";
@@ -147,6 +148,7 @@ export const ComparisonEntry = z
     artifacts: z.array(JobArtifactRef),
     typedOutput: JsonValue,
     error: JobError.nullable(),
+    charge: Charge.nullable().describe("What the customer pays. Null while the comparison is not judged."),
     ...Revealed.partial().shape,
   })
   .meta({ id: "ComparisonEntry" });

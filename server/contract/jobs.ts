@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Charge } from "./charge";
 import { DateTime, JsonObject, JsonValue, PathId, pageLimit, queryFlag } from "./common";
 import { MatureContentTrait, MaturityRating, MaturitySource } from "./envelope";
 import { ReceiptPricing } from "./pricing";
@@ -131,9 +132,20 @@ export const Job = z
     createdAt: DateTime,
     startedAt: DateTime.nullable(),
     completedAt: DateTime.nullable(),
-    estimatedCost: z.number().nullable(),
-    actualCost: z.number().nullable(),
+    estimatedCost: z
+      .number()
+      .nullable()
+      .describe(
+        "Expected cost of the provider's work, in dollars at list price and without the service fee.",
+      ),
+    actualCost: z
+      .number()
+      .nullable()
+      .describe(
+        "Cost of the provider's work, in dollars at list price. Null: not known, or not yet. Never what the customer pays, which is `charge`.",
+      ),
     currency: z.string(),
+    charge: Charge.nullable().describe("What the customer pays. Null while its comparison is not judged."),
     /** Deferred: on the provider's cheaper tier, unless that is refused. Null: no provider is asked. */
     processing: z.enum(["standard", "deferred"]).nullable(),
     /** What a person found out of a charge that was unknown at the end; the receipt stays as it was sealed. */
@@ -211,12 +223,17 @@ export const InvocationResult = z
       .object({
         inputTokens: z.int().nullable(),
         outputTokens: z.int().nullable(),
-        estimatedCost: z.number(),
-        actualCost: z.number(),
+        estimatedCost: z.number().describe("Expected cost of the provider's work, in dollars at list price."),
+        actualCost: z.number().describe("The same as `actualCost` of the result."),
         currency: z.string(),
       })
       .nullable(),
-    actualCost: z.number(),
+    actualCost: z
+      .number()
+      .describe(
+        "Cost of the provider's work, in dollars at list price; 0 also where it is not known. What the customer pays is `charge`.",
+      ),
+    charge: Charge,
     terminationReason: z.string().nullable(),
     receiptId: z.string().nullable(),
     errorCode: z.string().nullable(),
@@ -261,8 +278,11 @@ export const JobListItem = z
     errorCode: z.string().nullable(),
     selectedArtifactId: z.string().nullable(),
     receiptId: z.string().nullable(),
-    /** Of the provider, in dollars; null: not ended, or unknown. */
-    actualCost: z.number().nullable(),
+    actualCost: z
+      .number()
+      .nullable()
+      .describe("Cost of the provider's work, in dollars at list price. Null: not ended, or not known."),
+    charge: Charge.nullable().describe("What the customer pays. Null while its comparison is not judged."),
     comparison: CompetesIn.nullable(),
   })
   .meta({ id: "ProjectJobListItem" });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Charge } from "./charge";
 import {
   BillingMode,
   DateTime,
@@ -323,6 +324,7 @@ export const BulkItemView = z.object({
   receiptId: z.string().nullable(),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
   safelyRetryable: z.boolean().nullable(),
+  charge: Charge,
 });
 export type BulkItemView = z.output<typeof BulkItemView>;
 

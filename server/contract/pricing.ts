@@ -21,7 +21,10 @@ export const ReceiptPricing = z
     quote: ReceiptQuote.nullish(),
     charge: z
       .object({ customerCharge: Money, customerDebit: Money.nullish(), chargedAt: DateTime.nullish() })
-      .nullish(),
+      .nullish()
+      .describe(
+        "What the customer owes the service. `byok`: 0, from the quote on; the list price of the work is `providerCost`.",
+      ),
     providerUsage: z
       .object({
         reportedCost: Money.nullish(),

@@ -222,8 +222,14 @@ export const Receipt = z
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
     artifacts: z.array(JobArtifactRef),
     pricing: ReceiptPricing,
-    estimatedCost: z.number().nullable().meta({ deprecated: true }),
-    actualCost: z.number().nullable().meta({ deprecated: true }),
+    estimatedCost: z.number().nullable().meta({
+      deprecated: true,
+      description: "`pricing.quote.customerTotal` in dollars: the expected price with the service fee.",
+    }),
+    actualCost: z.number().nullable().meta({
+      deprecated: true,
+      description: "`pricing.charge.customerCharge` in dollars. Null: not settled.",
+    }),
     currency: z.string().meta({ deprecated: true }),
     holdState: z.enum(["settled", "released", "ambiguous"]).nullable(),
     isTest: z.boolean(),

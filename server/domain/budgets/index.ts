@@ -11,6 +11,7 @@ export {
   preventingScope,
   scopeOfConnection,
 } from "./guardrails";
+export { type HoldFacts, holdFactsOf, readHold, readHolds } from "./hold-facts";
 export { listHolds } from "./holds";
 export { course, get, list } from "./list";
 export { policy, putPolicy } from "./policy";
@@ -21,7 +22,6 @@ export {
   billingUrl,
   FUNDING_OPTIONS,
   type Funding,
-  fundingOfHold,
   refuseReservation,
   resolved,
   TRIAL_CEILING_MICROS,

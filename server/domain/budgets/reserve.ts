@@ -1,4 +1,3 @@
-import { pool } from "@/server/db";
 import { env, publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
 import { microsToUsd, usdToMicros } from "@/server/money";
@@ -107,14 +106,4 @@ export const resolved = (holds: string, moment: string) => `(
 /** The ledger's account that is charged for an execution. */
 export function accountOf(organizationId: string, funding: Funding): string {
   return `${funding ?? "external"}:${organizationId}`;
-}
-
-/** What pays for an execution, as its hold has it; null also where it holds nothing. */
-export async function fundingOfHold(executionId: string): Promise<Funding> {
-  const { rows } = await pool.query<{ funding: Funding }>({
-    name: "funding-of",
-    text: "SELECT funding FROM hold WHERE execution_id = $1",
-    values: [executionId],
-  });
-  return rows[0]?.funding ?? null;
 }

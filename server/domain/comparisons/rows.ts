@@ -102,9 +102,9 @@ export function toComparison(row: ComparisonRow, jobs: Job[], now: Date): Compar
 
 /** Before the judgement an entry is what its job shows: `decision` is written by the statement that clears `is_blind`. */
 function toEntry({ decision }: ComparisonRow, entry: EntryRow, job: Job): ComparisonEntry {
-  const { artifacts, typedOutput, error } = job;
+  const { artifacts, typedOutput, error, charge } = job;
   const shown = { entryId: entry.entry_id, jobId: job.jobId, status: job.status };
-  const told = { ...shown, artifacts, typedOutput, error };
+  const told = { ...shown, artifacts, typedOutput, error, charge };
   if (decision === null) return told;
   const { provider, model, cost_micros } = entry;
   const competitor = withOverrides(entry.competitor, job);

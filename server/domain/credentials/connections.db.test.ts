@@ -132,6 +132,7 @@ test("two projects run on their own accounts: each secret goes out for its own w
       serviceInferenceFeeMicros: 0,
       fundingSource: "customer",
       chargeState: "byok",
+      charge: { customerCharge: { amountMicros: 0 }, customerDebit: { amountMicros: 0 } },
       providerUsage: { costBearer: "customer" },
     },
     routing: { routingPolicy: "automatic", selectionReason: "first_eligible" },

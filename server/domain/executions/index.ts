@@ -1,4 +1,5 @@
 export { DIFFERS, gaveUp, pollCall, streamCall, submitCall } from "./call";
+export { CHARGED, type Chargeable, chargeOf, FEE, holdFor, PROVIDER_COST } from "./charge";
 export {
   type Claimed,
   LEASE_MS,

@@ -20,7 +20,7 @@ import {
   type Submission,
 } from "./submission";
 import { type Admission, type Admitted, firstOfKey, insertAdmitted } from "./transitions/admission";
-import { toJob } from "./view";
+import { heldFor, toJob } from "./view";
 import { readJob } from "./work";
 
 /** Admitted just now. */
@@ -203,9 +203,10 @@ function toFreshJob(admission: Admission, now: Date): Job {
     is_sealed: false,
     sha256: admission.payload_sha256,
   };
+  const job = toRow(admission);
   return toJob(
-    toRow(admission),
-    { attempt: null, artifacts: [], payloads: [request], sealed: null, resolution: null },
+    job,
+    { attempt: null, artifacts: [], payloads: [request], sealed: null, hold: heldFor(job) },
     now,
   );
 }

@@ -120,6 +120,7 @@ export function blindJob(job: JobRow, view: Job, shared: Record<string, Json> | 
     completedAt: null,
     estimatedCost: null,
     actualCost: null,
+    charge: null,
     currency: view.currency,
     processing: null,
     chargeResolution: null,
@@ -166,6 +167,7 @@ export function blindListItem(item: JobListItem): JobListItem {
     selectedArtifactId: item.selectedArtifactId,
     receiptId: null,
     actualCost: null,
+    charge: null,
     comparison: item.comparison,
   };
 }

@@ -1,10 +1,11 @@
+import type { Charge } from "@/server/contract/charge";
 import {
   accountOf,
   exposureOf,
   type Funding,
-  fundingOfHold,
   type Posting,
   postingsOf,
+  readHold,
 } from "@/server/domain/budgets";
 import { SANDBOX } from "@/server/domain/catalog";
 import {
@@ -24,7 +25,7 @@ import { toPayload } from "./provider-said";
 import { type ArtifactRow, type AttemptRow, artifactsOf, attemptsOf, type JobRow, tierToAsk } from "./rows";
 import { type Finish, finish } from "./transitions/finish";
 import type { NewEvent } from "./transitions/moves";
-import { toArtifactRef } from "./view";
+import { chargeOfJob, heldFor, toArtifactRef } from "./view";
 
 export type Conclusion = {
   job: JobRow;
@@ -110,7 +111,8 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
     media: outcome.media ?? null,
     error,
     costMicros: isPaid ? money.costMicros : 0,
-    chargedMicros: isPaid ? money.chargedMicros : 0,
+    charge: chargeOfJob(job, heldFor({ ...job, funding }, money)),
+    feeMicros: isPaid ? money.feeMicros : 0,
     holdState: isPaid ? money.hold : null,
     funding,
     isTest,
@@ -197,8 +199,12 @@ const toReceiptAttempt = (
 
 /** What pays for a job: said with a fresh admission, else as its hold has it. */
 async function fundingOf(job: JobRow): Promise<Funding> {
-  return job.funding === undefined ? fundingOfHold(job.id) : job.funding;
+  return job.funding === undefined ? ((await readHold(job.id))?.funding ?? null) : job.funding;
 }
+
+/** What the customer pays for a synchronous call, which is one call to a provider and ends like this. */
+export const chargeOfCall = (job: JobRow, ended: Ended): Charge =>
+  chargeOfJob(job, heldFor(job, moneyOf(job.pricing, callsOf([], job, ended))));
 
 const isManaged = ({ pricing }: JobRow) => pricing.billingMode === "managed";
 

@@ -1,9 +1,10 @@
 import type { JobPage, ListProjectJobs } from "@/server/contract/jobs";
 import { prisma, withTenant } from "@/server/db";
 import { access } from "@/server/domain/access";
+import { readHolds } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { nullEndedPageOf, readCursor } from "@/server/domain/paging";
-import { LISTED, toListItem } from "./view";
+import { LISTED, type Listed, toListItem } from "./view";
 
 /** The jobs of a project that the caller may see, newest first, by keyset: ids sort by time. Lines never carry prompts or error messages. */
 export async function history(ctx: Ctx, projectId: string, query: ListProjectJobs): Promise<JobPage> {
@@ -31,7 +32,7 @@ export async function history(ctx: Ctx, projectId: string, query: ListProjectJob
       take: query.limit + 1,
     }),
   );
-  return nullEndedPageOf(rows, query.limit, toListItem);
+  return toPage(rows, query.limit);
 }
 
 /** The jobs the caller submitted itself, newest first. */
@@ -53,7 +54,12 @@ export async function mine(
     orderBy: { id: "desc" },
     take: query.limit + 1,
   });
-  return nullEndedPageOf(rows, query.limit, toListItem);
+  return toPage(rows, query.limit);
+}
+
+async function toPage(rows: Listed[], limit: number): Promise<JobPage> {
+  const holds = await readHolds(rows.map(({ id }) => id));
+  return nullEndedPageOf(rows, limit, (row) => toListItem(row, holds.get(row.id) ?? null));
 }
 
 /** Jobs that have all of these tags; that they have any is said too, for the index holds only those. */

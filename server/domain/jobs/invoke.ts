@@ -1,9 +1,11 @@
 import type { Conversation } from "@/server/capabilities/conversation";
 import type { Capability } from "@/server/capabilities/define";
 import { OUTPUT_REMOVED } from "@/server/content";
+import type { Charge } from "@/server/contract/charge";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { InvocationResult } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
+import { type HoldFacts, readHold } from "@/server/domain/budgets";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import {
@@ -26,7 +28,7 @@ import { isOutage } from "@/server/outage";
 import type { SubmissionState, TextCall } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import { admit, toRow } from "./admit";
-import { conclude } from "./conclude";
+import { chargeOfCall, conclude } from "./conclude";
 import { type Ended, endedAsFailed, endedWithout } from "./ended";
 import { type FrameWriter, frameWriter } from "./frames";
 import { resolutionOf } from "./hints";
@@ -38,6 +40,7 @@ import { type AttemptRow, attemptOf, type JobRow, parseContent, payloadsOf } fro
 import { runHere } from "./run-here";
 import type { Admission } from "./transitions/admission";
 import { beginSubmission, keepHandle, takeBack } from "./transitions/attempt";
+import { chargeOfJob, heldFor } from "./view";
 import { inputHashOf, readJob } from "./work";
 
 function freshAttempt(admission: Admission): AttemptRow | null {
@@ -94,16 +97,16 @@ export async function invoke(
       // How it ended is on its record. Without an end there, its lease runs out and the sweeper writes one.
       if (!(cause instanceof Fault)) log.error({ err: cause, jobId: job.id }, "a stream failed");
     });
-    return toStreaming(job);
+    return toStreaming(job, heldFor(job));
   }
   const ended = await execute(ctx, capability, fresh, job, takesAsSaid);
-  return toResult(job, ended, fresh.plan.warnings);
+  return toResult(job, ended, fresh.plan.warnings, chargeOfCall(job, ended));
 }
 
 const STREAM = "invoke_stream";
 
 /** A stream's answer before its end, and after an end that is no success: its frames tell the rest. */
-function toStreaming(job: JobRow): InvocationResult {
+function toStreaming(job: JobRow, hold: HoldFacts | null): InvocationResult {
   const isOver = TERMINAL.includes(job.status);
   return {
     executionId: job.id,
@@ -118,6 +121,7 @@ function toStreaming(job: JobRow): InvocationResult {
     generatedArtifacts: [],
     usage: null,
     actualCost: job.actual_micros === null ? 0 : microsToUsd(job.actual_micros),
+    charge: chargeOfJob(job, hold),
     terminationReason: null,
     receiptId: job.receipt_id,
     errorCode: job.error_code,
@@ -305,7 +309,12 @@ async function callProvider(
 }
 
 /** Success as the wire's InvocationResult; a failure as an error that names the record. */
-function toResult(job: JobRow, ended: Ended, warnings: Record<string, unknown>[]): InvocationResult {
+function toResult(
+  job: JobRow,
+  ended: Ended,
+  warnings: Record<string, unknown>[],
+  charge: Charge,
+): InvocationResult {
   const { outcome, observed } = ended;
   const receiptId = receiptIdOf(job.id);
   if (outcome.outcome === "failed")
@@ -336,6 +345,7 @@ function toResult(job: JobRow, ended: Ended, warnings: Record<string, unknown>[]
       currency: "USD",
     },
     actualCost: cost,
+    charge,
     terminationReason: outcome.finishReason ?? "completed",
     receiptId,
     errorCode: null,
@@ -373,7 +383,7 @@ async function replay(ctx: Ctx, jobId: string): Promise<InvocationResult> {
   for (;;) {
     const job = await readJob(jobId);
     if (!job) fail("NotFound", "There is no such execution.");
-    if (job.mode === STREAM && job.status !== "succeeded") return toStreaming(job);
+    if (job.mode === STREAM && job.status !== "succeeded") return toStreaming(job, await readHold(job.id));
     if (TERMINAL.includes(job.status)) return fromRows(job);
     if (Date.now() - begun > (job.execution_seconds + 60) * 1000) {
       await ctx.unkeyed?.answeredEarly?.();
@@ -391,7 +401,7 @@ async function replay(ctx: Ctx, jobId: string): Promise<InvocationResult> {
 }
 
 async function fromRows(job: JobRow): Promise<InvocationResult> {
-  const [attempt, payloads] = await Promise.all([attemptOf(job), payloadsOf(job)]);
+  const [attempt, payloads, hold] = await Promise.all([attemptOf(job), payloadsOf(job), readHold(job.id)]);
   if (job.status !== "succeeded") {
     throw toInvocationFault(
       { ...job, error_code: job.error_code ?? "Cancelled" },
@@ -417,6 +427,7 @@ async function fromRows(job: JobRow): Promise<InvocationResult> {
       observed: { ...base.observed, usage: attempt?.usage ?? null, costMicros: job.actual_micros },
     },
     job.warnings,
+    chargeOfJob(job, hold),
   );
   const typedOutput = parseContent(output);
   const listed =

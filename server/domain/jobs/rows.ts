@@ -6,14 +6,13 @@ import { type Job, type JobStatus, TERMINAL } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
 import { pool } from "@/server/db";
 import { access, type OwnScope } from "@/server/domain/access";
-import type { Funding } from "@/server/domain/budgets";
+import { type Funding, type HoldFacts, holdFactsOf } from "@/server/domain/budgets";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import type { Settlement } from "@/server/domain/executions";
 import type { InputReach } from "@/server/domain/inputs";
 import type { Estimate } from "@/server/domain/quotes";
 import { toReceipt } from "@/server/domain/receipts";
 import { fail } from "@/server/errors";
-import type { Micros } from "@/server/money";
 import type { Tier } from "@/server/providers/define";
 import { statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
@@ -223,8 +222,8 @@ export type JobParts = {
   payloads: PayloadRow[];
   /** What its receipt says of the price. Null: the job has not ended. */
   sealed: Pick<Receipt, "pricing"> | null;
-  /** What a person found out of its charge. */
-  resolution: { chargedMicros: Micros; resolvedAt: string } | null;
+  /** Null: nothing is reserved. */
+  hold: HoldFacts | null;
   /** Of a blind job alone: what all competitors were asked alike. */
   shared?: Record<string, Json>;
 };
@@ -272,9 +271,7 @@ SELECT input.place, job.*,
        SELECT job_artifact.*, artifact.media_type, artifact.sha256, artifact.byte_length, artifact.filename, artifact.pruned_at
        FROM job_artifact JOIN artifact ON artifact.project_id = job_artifact.project_id AND artifact.id = job_artifact.artifact_id
        WHERE job_artifact.job_id = job.id AND job_artifact.project_id = job.project_id) listed) END AS artifacts,
-  CASE WHEN completed_at IS NOT NULL AND actual_micros IS NULL THEN
-    (SELECT json_build_object('chargedMicros', coalesce(settled_micros, 0), 'resolvedAt', resolved_at) FROM hold
-     WHERE hold.execution_id = job.id AND resolved_by IS NOT NULL) END AS resolution,
+  ${holdFactsOf("job.id")} AS hold,
   CASE WHEN receipt_id IS NOT NULL THEN
     (SELECT body FROM receipt
      WHERE receipt.job_id = job.id AND receipt.project_id = job.project_id) END AS sealed
@@ -291,7 +288,7 @@ type WholeRow = JobRow & {
   payloads: PayloadRow[] | null;
   artifacts: ArtifactRow[] | null;
   sealed: string | null;
-  resolution: JobParts["resolution"];
+  hold: JobParts["hold"];
 };
 
 /** Concurrent reads share a statement; each sees what its own scope allows. */
@@ -318,7 +315,7 @@ export async function findWholeJob(
       payloads: (row.payloads ?? []).filter(({ kind }) => kind !== "native" || isOfAccount),
       artifacts: row.artifacts ?? [],
       sealed: row.sealed && JSON.parse(row.sealed),
-      resolution: row.resolution,
+      hold: row.hold,
       ...(row.is_blind ? { shared: await sharedRequestOf(row) } : {}),
     },
   };

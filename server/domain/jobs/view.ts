@@ -1,3 +1,4 @@
+import type { Charge } from "@/server/contract/charge";
 import {
   type Job,
   type JobApproval,
@@ -6,6 +7,9 @@ import {
   type JobStatus,
   TERMINAL,
 } from "@/server/contract/jobs";
+import type { HoldFacts } from "@/server/domain/budgets";
+import { SANDBOX } from "@/server/domain/catalog";
+import { chargeOf, type ExecutionMoney, holdFor } from "@/server/domain/executions";
 import { publicUrl } from "@/server/env";
 import { microsToUsd } from "@/server/money";
 import type { Json } from "@/server/step";
@@ -56,7 +60,8 @@ function toWholeJob(job: JobRow, parts: JobParts, now: Date): Job {
     actualCost: job.actual_micros === null ? null : microsToUsd(job.actual_micros),
     currency: "USD",
     processing: job.provider ? job.pricing.processing : null,
-    chargeResolution: toResolution(parts.resolution),
+    charge: chargeOfJob(job, parts.hold),
+    chargeResolution: toResolution(job, parts.hold),
     dataClassification: job.data_classification,
     retentionRequirement: job.retention_requirement,
     maturityRating: job.maturity?.rating ?? null,
@@ -108,12 +113,14 @@ export const LISTED = {
   errorCode: true,
   selectedArtifactId: true,
   receiptId: true,
+  billingMode: true,
+  estimatedMicros: true,
   actualMicros: true,
   comparisonId: true,
   isBlind: true,
 } as const;
 
-type Listed = {
+export type Listed = {
   id: string;
   status: string;
   capabilityKey: string;
@@ -123,13 +130,15 @@ type Listed = {
   errorCode: string | null;
   selectedArtifactId: string | null;
   receiptId: string | null;
+  billingMode: string;
+  estimatedMicros: bigint;
   actualMicros: bigint | null;
   comparisonId: string | null;
   isBlind: boolean;
 };
 
 /** A line of the history: never prompt text, snapshots or error messages. */
-export function toListItem(row: Listed): JobListItem {
+export function toListItem(row: Listed, hold: HoldFacts | null): JobListItem {
   const item = {
     jobId: row.id,
     status: row.status as JobStatus, // a check constraint holds the column to the enum
@@ -142,6 +151,7 @@ export function toListItem(row: Listed): JobListItem {
     selectedArtifactId: row.selectedArtifactId,
     receiptId: row.receiptId,
     actualCost: row.actualMicros === null ? null : microsToUsd(Number(row.actualMicros)),
+    charge: chargeOf({ billingMode: row.billingMode, estimatedMicros: Number(row.estimatedMicros), hold }),
     comparison: competesIn({ comparison_id: row.comparisonId, is_blind: row.isBlind }),
   };
   return row.isBlind ? blindListItem(item) : item;
@@ -245,13 +255,22 @@ function backendStateOf(attempt: JobParts["attempt"]): AttemptRow["submission"] 
   return hasLeft && attempt.submission === "not_attempted" ? "attempted" : attempt.submission;
 }
 
-function toResolution(found: JobParts["resolution"]): Job["chargeResolution"] {
-  if (!found) return null;
-  const { chargedMicros } = found;
+/** What the customer pays for a job with this hold. */
+export const chargeOfJob = ({ billing_mode, pricing }: JobRow, hold: HoldFacts | null): Charge =>
+  chargeOf({ billingMode: billing_mode, estimatedMicros: pricing.expectedMicros, hold });
+
+/** The hold of a job that was just admitted, or that just ended with this money, without reading it back. */
+export const heldFor = (job: JobRow, money?: ExecutionMoney): HoldFacts | null =>
+  holdFor(job.pricing, { funding: job.funding ?? null, isTest: job.provider === SANDBOX }, money);
+
+/** What a person found out about a charge that was unknown at the end. */
+function toResolution(job: JobRow, hold: HoldFacts | null): Job["chargeResolution"] {
+  if (!hold?.resolvedAt || job.completed_at === null || job.actual_micros !== null) return null;
+  const chargedMicros = hold.settledMicros ?? 0;
   return {
     outcome: chargedMicros > 0 ? "charged" : "not_charged",
     chargedMicros,
     charged: microsToUsd(chargedMicros),
-    resolvedAt: new Date(found.resolvedAt).toISOString(),
+    resolvedAt: new Date(hold.resolvedAt).toISOString(),
   };
 }

@@ -243,8 +243,10 @@ test("managed adds 600 basis points once, byok adds nothing", async () => {
     expect(byok.expectedCharge?.amountMicros).toBe(upstream);
     expect(byok.pricing).toMatchObject({
       policy: { serviceFeeBps: 0 },
-      quote: { serviceFee: { amountMicros: 0 } },
+      quote: { serviceFee: { amountMicros: 0 }, customerTotal: { amountMicros: upstream } },
+      charge: { customerCharge: { amountMicros: 0 }, customerDebit: { amountMicros: 0 }, chargedAt: null },
     });
+    expect(managed.pricing).not.toHaveProperty("charge");
     expect(managed.pricing?.quote?.chargeBasis?.amountMicros).toBe(upstream);
     const fee = Number((BigInt(upstream) * 600n + 5_000n) / 10_000n);
     expect(managed.pricing?.quote?.serviceFee?.amountMicros).toBe(fee);

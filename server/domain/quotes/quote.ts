@@ -45,6 +45,10 @@ export function pricingOf(
       pricingInputsHash: hash,
       qualifier: estimate.qualifier,
     },
+    // The totals are what limits and approvals compare; of them a customer with an own account owes the service nothing.
+    ...(estimate.billingMode === "byok"
+      ? { charge: { customerCharge: money(0), customerDebit: money(0), chargedAt: null } }
+      : {}),
     policy: { serviceFeeBps: estimate.serviceFeeBps, pricingMode: estimate.billingMode },
     mode: estimate.billingMode,
     estimatedProviderPriceBasisMicros: estimate.expectedUpstreamMicros,

@@ -71,14 +71,17 @@ function sealed(model: ModelFacts, usage: Usage, calls: number) {
     maximumMicros: 106,
   } as unknown as Estimate; // what money is made of
   const settlement = costMicros === null ? "hold" : "cost";
-  const { chargedMicros } = moneyOf(estimate, [{ provider: "any", settlement, costMicros, usage }]);
+  const { chargedMicros, feeMicros } = moneyOf(estimate, [
+    { provider: "any", settlement, costMicros, usage },
+  ]);
   const all = Object.fromEntries(Object.entries(usage).map(([name, value]) => [name, value * calls]));
   const facts = {
     quoteId: null,
     estimate,
     usage: all,
     costMicros,
-    chargedMicros,
+    charge: { chargedMicros, state: "charged" },
+    feeMicros,
     funding: "wallet",
     provider: "any",
     completedAt: new Date(),

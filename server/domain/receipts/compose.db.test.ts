@@ -199,14 +199,28 @@ test("an observed cost is the list price of the usage on the tier that ran, the 
   });
 });
 
-test("the caller's own account bears its cost, and no fee is taken", async () => {
+test("on the caller's own account 0 is owed, and the list price is the provider's cost", async () => {
   const receipt = await runJob(await makeProject(), TEXT, { input: { messages }, billingMode: "byok" });
-  expect(receipt.pricing).toMatchObject({
-    mode: "byok",
-    policy: { serviceFeeBps: 0, pricingMode: "byok" },
-    customerCharge: { serviceFeeMicros: 0 },
-    serviceInferenceFeeMicros: 0,
+  const zero = { amountMicros: 0 };
+  expect(receipt).toMatchObject({
+    actualCost: 0,
+    pricing: {
+      mode: "byok",
+      chargeState: "byok",
+      policy: { serviceFeeBps: 0, pricingMode: "byok" },
+      charge: { customerCharge: zero, customerDebit: zero, chargedAt: null },
+      customerCharge: { upstreamMicros: 0, serviceFeeMicros: 0, customerTotalMicros: 0 },
+      actualCharge: zero,
+      price: zero,
+      customerDebitedMicros: 0,
+      serviceInferenceFeeMicros: 0,
+      providerCost: { status: "computed", basis: "list_price" },
+    },
   });
+  const { basisActual, providerCost, quote } = receipt.pricing;
+  expect(providerCost?.amount?.amountMicros).toBeGreaterThan(0);
+  expect(basisActual).toEqual(providerCost?.amount);
+  expect(quote?.customerTotal?.amountMicros).toBeGreaterThan(0);
 });
 
 test("an execution that never reached its provider says so and cost nothing", async () => {

@@ -1,3 +1,4 @@
+import type { Charge } from "@/server/contract/charge";
 import type { Maturity } from "@/server/contract/envelope";
 import type { JobArtifactRef, JobStatus } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
@@ -83,8 +84,9 @@ export type ReceiptFacts = {
   error: { code: string; message: string } | null;
   /** What the provider's work cost at list price; null: unknown. */
   costMicros: Micros | null;
-  /** What leaves the customer's balance; null: not settled. */
-  chargedMicros: Micros | null;
+  /** What the customer pays, and the fee that is part of it. */
+  charge: Charge;
+  feeMicros: Micros;
   holdState: "settled" | "released" | "ambiguous" | null;
   /** What pays, copied from the admission. */
   funding: Funding;

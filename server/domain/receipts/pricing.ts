@@ -1,16 +1,9 @@
+import type { Charge } from "@/server/contract/charge";
 import type { Receipt } from "@/server/contract/receipts";
 import { present } from "@/server/domain/billing";
 import { pricingOf } from "@/server/domain/quotes";
 import { type Micros, toMoney } from "@/server/money";
 import type { ReceiptFacts } from "./facts";
-
-/** The fee as far as anything was charged: on an unknown cost that of the whole hold, and none above the hold. */
-function feeOf({ estimate, costMicros, chargedMicros }: ReceiptFacts): Micros {
-  if (chargedMicros === null || chargedMicros === 0) return 0;
-  return costMicros === null
-    ? estimate.maximumMicros - estimate.maximumUpstreamMicros
-    : Math.max(0, chargedMicros - costMicros);
-}
 
 type Charged = {
   /** What the customer was charged, in real or in test money: 0 where the service covers it. */
@@ -38,7 +31,7 @@ type FundingSource = ReturnType<typeof fundingOf>["source"];
 
 /** What an amount that left the reservation took from whom. */
 function chargedTo(source: FundingSource, charged: Micros): Charged {
-  if (charged === 0) return { customer: 0, trialCovered: 0, debited: 0 };
+  if (charged === 0) return NOTHING;
   switch (source) {
     case "managed_trial":
       return { customer: 0, trialCovered: charged, debited: 0 };
@@ -47,17 +40,17 @@ function chargedTo(source: FundingSource, charged: Micros): Charged {
     case "unknown":
       return { customer: charged, trialCovered: null, debited: null };
     default:
-      // A test balance, and the customer's own account with the provider: nothing the service took.
+      // Test money: nothing real was taken.
       return { customer: charged, trialCovered: 0, debited: 0 };
   }
 }
 
-function chargeStateOf({ estimate }: ReceiptFacts, charged: Charged | null): ChargeState {
-  if (charged === null) return "unsettled";
-  if (estimate.billingMode === "byok") return "byok";
-  return charged.debited === 0 ? "covered" : "charged";
+const NOTHING: Charged = { customer: 0, trialCovered: 0, debited: 0 };
+
+/** Where nothing was charged, a receipt says that it is covered. */
+function chargeStateOf({ state }: Charge): Receipt["pricing"]["chargeState"] {
+  return state === "charged" || state === "byok" || state === "unsettled" ? state : "covered";
 }
-type ChargeState = NonNullable<Receipt["pricing"]["chargeState"]>;
 
 /** What the provider's work cost: by its own word where it gave one, else at list price. The list price is charged. */
 function providerCostOf({ estimate, costMicros, usage }: ReceiptFacts): Receipt["pricing"]["providerCost"] {
@@ -72,12 +65,13 @@ function providerCostOf({ estimate, costMicros, usage }: ReceiptFacts): Receipt[
 /** What it was to cost, what it did, and who was charged what. */
 export function pricing(facts: ReceiptFacts): Receipt["pricing"] {
   const { estimate, costMicros: cost } = facts;
-  const fee = feeOf(facts);
-  // Above the hold the operator pays.
-  const isCapped = estimate.billingMode === "managed" && facts.chargedMicros !== null;
-  const basis = isCapped && cost !== null ? Math.min(cost, facts.chargedMicros ?? 0) : cost;
+  const fee = facts.feeMicros;
+  const { chargedMicros } = facts.charge;
+  const isByok = facts.charge.state === "byok";
+  // The customer pays at most what is charged: nothing on their own account, and nothing above the hold.
+  const basis = cost === null && !isByok ? null : Math.min(cost ?? 0, chargedMicros ?? 0);
   const funding = fundingOf(facts);
-  const charged = facts.chargedMicros === null ? null : chargedTo(funding.source, facts.chargedMicros);
+  const charged = chargedMicros === null ? null : chargedTo(funding.source, chargedMicros);
   const reported = facts.usage?.reportedCostMicros ?? null;
   const sealed = estimate.sealed;
   const money = (micros: Micros | null | undefined) => (micros == null ? null : toMoney(micros));
@@ -126,6 +120,6 @@ export function pricing(facts: ReceiptFacts): Receipt["pricing"] {
     fundingSource: funding.source,
     trialCoveredMicros: charged?.trialCovered ?? null,
     customerDebitedMicros: charged?.debited ?? null,
-    chargeState: chargeStateOf(facts, charged),
+    chargeState: chargeStateOf(facts.charge),
   };
 }

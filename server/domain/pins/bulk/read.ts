@@ -3,9 +3,11 @@ import type { BulkItemStatus, BulkItemView, BulkPage, PinnedBulk } from "@/serve
 import { BULK_PAGE } from "@/server/contract/pinned";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
+import { type HoldFacts, holdFactsOf } from "@/server/domain/budgets";
 import type { Ctx, Scope } from "@/server/domain/ctx";
-import { nextStepOf } from "@/server/domain/executions";
+import { chargeOf, nextStepOf } from "@/server/domain/executions";
 import { nullEndedPageOf, readCursor, refuseCursor } from "@/server/domain/paging";
+import type { Micros } from "@/server/money";
 import { READ } from "../read";
 import { type BulkRow, findBulk, isOver } from "./rows";
 
@@ -18,6 +20,8 @@ type ItemRow = {
   receipt_id: string | null;
   error: { code: string; message: string } | null;
   is_retryable: boolean | null;
+  estimated_micros: Micros;
+  hold: HoldFacts | null;
 };
 type Counted = { bulk_id: string; status: Status; count: number; retryable: number };
 
@@ -42,7 +46,8 @@ export async function viewBulk(
     countItems([bulk.id]),
     pool.query<ItemRow>({
       name: "bulk-items",
-      text: `SELECT position AS id, item_id, status, receipt_id, error, safely_retryable AS is_retryable FROM pinned_execution item
+      text: `SELECT position AS id, item_id, status, receipt_id, error, safely_retryable AS is_retryable,
+               estimated_micros::bigint AS estimated_micros, ${holdFactsOf("item.id")} AS hold FROM pinned_execution item
              WHERE bulk_id = $1 AND position > $2 AND ($3::text IS NULL OR status = $3::text) ORDER BY position LIMIT $4`,
       values: [bulk.id, after, status ?? null, limit + 1],
     }),
@@ -122,6 +127,7 @@ const toItem = (row: ItemRow): BulkItemView => ({
   receiptId: row.receipt_id,
   error: row.error && { code: row.error.code, message: `${row.error.message} ${nextStepOfItem(row)}` },
   safelyRetryable: row.is_retryable,
+  charge: chargeOf({ billingMode: "byok", estimatedMicros: row.estimated_micros, hold: row.hold }),
 });
 
 const nextStepOfItem = (row: ItemRow) =>

@@ -1,0 +1,28 @@
+import { z } from "zod";
+
+/** What a customer pays for one execution, wherever the execution is shown. */
+export const Charge = z
+  .object({
+    currency: z.string(),
+    estimatedMicros: z
+      .int()
+      .describe(
+        "The expected price with the service fee. For `byok` the provider's list price, because limits compare it.",
+      ),
+    authorizedMicros: z
+      .int()
+      .describe("The most that it may cost: what is reserved. 0: nothing is reserved."),
+    chargedMicros: z
+      .int()
+      .nullable()
+      .describe(
+        "What was taken from the balance or the credits, with the service fee. Null: not known yet. 0 for `byok`: the provider bills you.",
+      ),
+    state: z
+      .enum(["reserved", "charged", "covered", "byok", "not_charged", "unsettled", "written_off"])
+      .describe(
+        "reserved: it has not ended. charged: paid from the balance. covered: paid with the first-use allowance or test money. byok: it runs on your own provider account, and you owe the service nothing. not_charged: it is free, or its reservation was released. unsettled: it is not known whether the provider charged. written_off: that was never found out, and you pay nothing.",
+      ),
+  })
+  .meta({ id: "Charge", description: "What the customer pays for an execution, in micros of `currency`." });
+export type Charge = z.output<typeof Charge>;

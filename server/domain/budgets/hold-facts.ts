@@ -1,0 +1,38 @@
+import { pool } from "@/server/db";
+import type { Micros } from "@/server/money";
+import type { Funding } from "./reserve";
+
+/** The reservation of an execution, as far as it says what the customer pays. */
+export type HoldFacts = {
+  state: "open" | "settled" | "released" | "ambiguous";
+  amountMicros: Micros;
+  /** Null: not settled. */
+  settledMicros: Micros | null;
+  funding: Funding;
+  isTest: boolean;
+  /** When a person resolved an ambiguous one; null: no person did. */
+  resolvedAt?: string | null;
+};
+
+const FACTS = `json_build_object('state', hold.state, 'amountMicros', hold.amount_micros, 'settledMicros', hold.settled_micros,
+  'funding', hold.funding, 'isTest', hold.is_test, 'resolvedAt', CASE WHEN hold.resolved_by IS NOT NULL THEN hold.resolved_at END) AS hold`;
+
+/** The same as JSON in SQL: a subquery for the execution whose id this SQL gives; null where nothing is reserved. */
+export const holdFactsOf = (executionId: string) =>
+  `(SELECT ${FACTS} FROM hold WHERE hold.execution_id = ${executionId})`;
+
+/** The reservations of these executions by their ids; one that reserves nothing has none. */
+export async function readHolds(executionIds: string[]): Promise<Map<string, HoldFacts>> {
+  if (executionIds.length === 0) return new Map();
+  const { rows } = await pool.query<{ id: string; hold: HoldFacts }>({
+    name: "holds-of",
+    text: `SELECT execution_id AS id, ${FACTS} FROM hold WHERE execution_id = ANY($1)`,
+    values: [executionIds],
+  });
+  return new Map(rows.map(({ id, hold }) => [id, hold]));
+}
+
+/** The reservation of one execution; null: it reserves nothing. */
+export async function readHold(executionId: string): Promise<HoldFacts | null> {
+  return (await readHolds([executionId])).get(executionId) ?? null;
+}
