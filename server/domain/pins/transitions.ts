@@ -406,9 +406,10 @@ const finishAll = statementOver<Record<string, unknown>>(
   FROM moved WHERE hold.execution_id = moved.id AND hold.state = 'open'
   RETURNING hold.*
 ), posted AS (
-  INSERT INTO ledger_entry (transaction_id, organization_id, project_id, job_id, account, amount_micros, kind,
+  INSERT INTO ledger_entry (transaction_id, organization_id, project_id, job_id, hold_id, account, amount_micros, kind,
     pricing_version, is_test, created_at)
-  SELECT moved.transaction_id, organization_id, project_id, moved.id, x.account, x.amount_micros, x.kind,
+  SELECT moved.transaction_id, organization_id, project_id, moved.id,
+    (SELECT freed.id FROM freed WHERE freed.execution_id = moved.id), x.account, x.amount_micros, x.kind,
     moved.pricing_version, is_test, now
   FROM moved, jsonb_to_recordset(postings) AS x(account text, amount_micros bigint, kind text)
 )
