@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ReceiptText } from "lucide-react";
 import Link from "next/link";
 import { callerName } from "@/components/callers/caller-name";
+import { chargeWords } from "@/components/jobs/charge-words";
 import { formatUsd } from "@/components/jobs/format-usd";
 import { JobStatusBadge } from "@/components/jobs/job-status";
 import { Snippets } from "@/components/playground/snippets";
@@ -50,6 +51,7 @@ export function Verdict({ comparison }: { comparison: Judged }) {
               <TableHead>Model</TableHead>
               <TableHead>Competitor</TableHead>
               <TableHead className="text-right">Provider cost</TableHead>
+              <TableHead className="text-right">You pay</TableHead>
               <TableHead className="text-right">Duration</TableHead>
               <TableHead>Receipt</TableHead>
             </tr>
@@ -68,6 +70,7 @@ export function Verdict({ comparison }: { comparison: Judged }) {
                   {entry.competitor && competitorName(entry.competitor)}
                 </TableCell>
                 <TableCell className="text-right">{cost(entry)}</TableCell>
+                <TableCell className="text-right">{entry.charge && chargeWords(entry.charge)}</TableCell>
                 <TableCell className="text-right whitespace-nowrap">{ran(entry)}</TableCell>
                 <TableCell>
                   <ReceiptLink projectId={projectId} entry={entry} />
@@ -86,6 +89,7 @@ export function Verdict({ comparison }: { comparison: Judged }) {
             </p>
             <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted tabular-nums">
               <span>{cost(entry)}</span>
+              {entry.charge && <span>You pay {chargeWords(entry.charge)}</span>}
               <span>{ran(entry)}</span>
               <ReceiptLink projectId={projectId} entry={entry} />
             </p>

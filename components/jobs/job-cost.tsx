@@ -6,6 +6,7 @@ import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import type { Job } from "@/server/contract/jobs";
 import type { ExecutionCost } from "@/server/contract/usage";
+import { chargeWords } from "./charge-words";
 import { formatUsd } from "./format-usd";
 
 const PAID_BY: Record<ExecutionCost["paidBy"], string> = {
@@ -29,9 +30,9 @@ export function JobCost({ job }: { job: Job }) {
       <CardHeader title="Cost" id="cost-title" actions={cost.test && <TestMoneyBadge />} />
       <CardBody>
         <Facts>
-          <Fact name="Estimated charge">{usd(cost.estimateMicros)}</Fact>
+          <Fact name="You pay">{youPay(cost)}</Fact>
+          <Fact name="Estimated price">{usd(cost.charge.estimatedMicros)}</Fact>
           <Fact name="Reserved">{reserved(cost)}</Fact>
-          <Fact name="Charged">{charged(cost)}</Fact>
           <Fact name="Includes service fee">{cost.feeMicros === null ? null : usd(cost.feeMicros)}</Fact>
           <Fact name="Provider cost">{providerCost(cost, job)}</Fact>
           <Fact name="Paid by">{PAID_BY[cost.paidBy]}</Fact>
@@ -43,17 +44,16 @@ export function JobCost({ job }: { job: Job }) {
 
 const usd = (micros: number) => formatUsd(micros / 1_000_000);
 
-function reserved({ holdState, heldMicros }: ExecutionCost): string | null {
+function reserved({ holdState, charge }: ExecutionCost): string | null {
+  const heldMicros = charge.authorizedMicros;
   if (holdState === null) return null;
   if (holdState === "open") return usd(heldMicros);
   if (holdState === "ambiguous") return `${usd(heldMicros)}, until a person resolves it`;
   return `${usd(heldMicros)}, ${holdState}`;
 }
 
-function charged({ chargedMicros, corrected, holdState }: ExecutionCost): string {
-  if (chargedMicros === null) return holdState === "ambiguous" ? "Unknown" : "Not yet";
-  return corrected ? `${usd(chargedMicros)}, set by a person` : usd(chargedMicros);
-}
+const youPay = ({ charge, corrected }: ExecutionCost) =>
+  corrected ? `${chargeWords(charge)}, set by a person` : chargeWords(charge);
 
 function providerCost({ providerCostMicros }: ExecutionCost, { completedAt }: Job): string {
   if (providerCostMicros !== null) return usd(providerCostMicros);

@@ -13,8 +13,8 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { EndOfList, Pagination } from "@/components/ui/pagination";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import { type JobListItem, TERMINAL } from "@/server/contract/jobs";
+import { chargeWords } from "./charge-words";
 import { FirstJob } from "./first-job";
-import { formatUsd } from "./format-usd";
 import { JobStatusBadge } from "./job-status";
 import { hasFilter, type ListState, listHref, toJobsQuery } from "./list-state";
 
@@ -72,7 +72,7 @@ export function JobHistory({
                 <TableHead>Capability</TableHead>
                 <TableHead>Job</TableHead>
                 <TableHead>Result</TableHead>
-                <TableHead className="text-right">Provider cost</TableHead>
+                <TableHead className="text-right">You pay</TableHead>
                 <TableHead className="text-right">Duration</TableHead>
                 <TableHead className="text-right">Created</TableHead>
               </tr>
@@ -91,7 +91,7 @@ export function JobHistory({
                     <JobOutcome job={job} />
                   </TableCell>
                   <TableCell className="text-right text-muted">
-                    <Cost job={job} />
+                    {job.charge && chargeWords(job.charge)}
                   </TableCell>
                   <TableCell className="text-right text-muted">
                     <Took job={job} />
@@ -118,7 +118,7 @@ export function JobHistory({
                 <div className="flex flex-wrap items-center gap-x-3 gap-y-0.5 text-xs text-muted">
                   <JobLink projectId={projectId} jobId={job.jobId} />
                   <JobOutcome job={job} />
-                  <Cost job={job} />
+                  {job.charge && <span>{chargeWords(job.charge)}</span>}
                 </div>
               </div>
               <ChevronRight aria-hidden className="size-4 shrink-0 text-muted" />
@@ -170,12 +170,6 @@ function JobOutcome({ job }: { job: JobListItem }) {
       {job.selectedArtifactId && ", one selected"}
     </span>
   );
-}
-
-/** The provider cost. Unknown is not zero. */
-function Cost({ job }: { job: JobListItem }) {
-  if (job.actualCost !== null) return formatUsd(job.actualCost);
-  return job.receiptId === null ? null : "Unknown cost";
 }
 
 function Took({ job }: { job: JobListItem }) {

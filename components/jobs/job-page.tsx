@@ -12,12 +12,12 @@ import { Fact, Facts } from "@/components/ui/facts";
 import { Figure, Figures, None } from "@/components/ui/figures";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
-import { type Job, type JobRights, TERMINAL } from "@/server/contract/jobs";
+import type { Job, JobRights } from "@/server/contract/jobs";
 import { ApprovalNotice } from "./approval";
 import { ArtifactGallery } from "./artifact-gallery";
 import { Metadata, Tags } from "./caller-facts";
 import { CancelJob } from "./cancel-job";
-import { formatUsd } from "./format-usd";
+import { chargeWords } from "./charge-words";
 import { AttentionNotice, RetryJob, useRights } from "./job-actions";
 import { JobInput, JobOutput } from "./job-content";
 import { JobCost } from "./job-cost";
@@ -96,12 +96,7 @@ function JobHeader({
             <Figure name="Run time">
               <Ran job={job} />
             </Figure>
-            <Figure name="Provider estimate">
-              {job.estimatedCost === null ? <None /> : formatUsd(job.estimatedCost)}
-            </Figure>
-            <Figure name="Provider cost">
-              <ProviderCost job={job} />
-            </Figure>
+            <Figure name="You pay">{job.charge ? chargeWords(job.charge) : <None />}</Figure>
           </>
         )}
       </Figures>
@@ -111,11 +106,6 @@ function JobHeader({
 
 function Ran({ job }: { job: Job }) {
   return job.startedAt ? <Span from={job.startedAt} to={job.completedAt} /> : <None />;
-}
-
-function ProviderCost({ job }: { job: Job }) {
-  if (job.actualCost !== null) return formatUsd(job.actualCost);
-  return TERMINAL.includes(job.status) ? <span className="text-muted">Unknown</span> : <None />;
 }
 
 function Span({ from, to }: { from: string; to: string | null }) {

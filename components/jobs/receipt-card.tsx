@@ -133,6 +133,12 @@ function Pending({ receipt }: { receipt: { error: unknown; refetch: () => void }
   );
 }
 
+/** What a receipt's charge was taken from, where it was not the balance. */
+function chargedFrom(state: Receipt["pricing"]["chargeState"], isTest: boolean | null | undefined): string {
+  if (state === "byok") return ", the provider bills you";
+  return isTest ? ` of ${TEST_MONEY}` : "";
+}
+
 function ReadableReceipt({ receipt }: { receipt: Receipt }) {
   const parsed = Readable.safeParse(receipt);
   if (!parsed.success) return <JsonView value={receipt} what="receipt" />;
@@ -209,7 +215,7 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
         </Fact>
         <Fact name="Charged">
           {pricing?.charge &&
-            `${pricing.charge.customerCharge.display}${more.isTest ? ` of ${TEST_MONEY}` : ""}`}
+            `${pricing.charge.customerCharge.display}${chargedFrom(pricing.chargeState, more.isTest)}`}
         </Fact>
         <Fact name="Billing">{pricing?.mode}</Fact>
         <Fact name="Funding">{words(pricing?.fundingSource)}</Fact>

@@ -148,9 +148,7 @@ function CostCard({ record }: { record: PinnedRecord }) {
           ))}
           <Fact name="Cost at list price">{costWords(record)}</Fact>
           <Fact name="Tier">{record.processingTier ? `${record.processingTier}${discount}` : null}</Fact>
-          <Fact name="Paid by">
-            {record.costBearer === "customer" ? "Your own provider account" : "No charge"}
-          </Fact>
+          <Fact name="You pay">{record.isTest ? "$0.00" : "$0.00, the provider bills you"}</Fact>
           <Fact name="Reservation">{record.holdState}</Fact>
           <Fact name="Pricing version">{record.pricingVersion}</Fact>
         </Facts>

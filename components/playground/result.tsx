@@ -1,18 +1,16 @@
 "use client";
-import { useQuery } from "@tanstack/react-query";
 import { ArrowUpRight, Play } from "lucide-react";
 import Link from "next/link";
 import { ArtifactGallery } from "@/components/jobs/artifact-gallery";
-import { formatUsd } from "@/components/jobs/format-usd";
+import { chargeWords } from "@/components/jobs/charge-words";
 import { JobOutput } from "@/components/jobs/job-content";
 import { JobStatusBadge } from "@/components/jobs/job-status";
-import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
-import { type Job, TERMINAL } from "@/server/contract/jobs";
+import { TERMINAL } from "@/server/contract/jobs";
 import { Refused } from "./refused";
 import type { Run } from "./use-run";
 
@@ -80,7 +78,9 @@ export function Result({ run, projectId }: { run: Run; projectId: string }) {
                 Record and receipt
                 <ArrowUpRight aria-hidden className="size-3.5" />
               </Link>
-              {job && TERMINAL.includes(job.status) && <Charged job={job} />}
+              {job?.charge && TERMINAL.includes(job.status) && (
+                <span className="text-muted tabular-nums">You pay {chargeWords(job.charge)}</span>
+              )}
               {job?.receiptId && <code className="text-xs text-muted">{job.receiptId}</code>}
             </p>
           )}
@@ -89,18 +89,6 @@ export function Result({ run, projectId }: { run: Run; projectId: string }) {
       {job && isOver && <ArtifactGallery job={job} />}
       {job && isOver && <JobOutput job={job} />}
     </div>
-  );
-}
-
-/** The run's charge including the fee, comparable to its quoted price. */
-function Charged({ job }: { job: Job }) {
-  const trpc = useTRPC();
-  const { data: cost } = useQuery(trpc.usage.cost.queryOptions({ job_id: job.jobId, status: job.status }));
-  if (!cost || cost.chargedMicros === null) return null;
-  return (
-    <span className="text-muted tabular-nums">
-      {cost.chargedMicros === 0 ? "No charge" : `Charged ${formatUsd(cost.chargedMicros / 1_000_000)}`}
-    </span>
   );
 }
 

@@ -3,7 +3,6 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { ChartColumn, Download } from "lucide-react";
 import Link from "next/link";
 import type { ReactNode } from "react";
-import { formatUsd } from "@/components/jobs/format-usd";
 import { PageHeader } from "@/components/shell/page-header";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -17,6 +16,7 @@ import {
   addFigures,
   exportHref,
   groupUsage,
+  MEASURES,
   type Measure,
   measureOf,
   toDaysQuery,
@@ -24,15 +24,20 @@ import {
   type UsageState,
   usageHref,
 } from "./usage-state";
-import { DayTable, GroupTable } from "./usage-table";
+import { DayTable, GroupTable, usd } from "./usage-table";
 
 const REFRESH_MS = 30_000;
-const MEASURE: Record<Measure, string> = { charged: "Charged", executions: "Executions", tokens: "Tokens" };
+const MEASURE: Record<Measure, string> = {
+  charged: "Charged",
+  cost: "Provider cost",
+  executions: "Executions",
+  tokens: "Tokens",
+};
 const GROUP = { capability: "Capability", provider: "Provider", key: "Key or person" };
 
 /** Formats a figure of the chart and its table. */
 export const formatMeasure = (value: number, measure: Measure) =>
-  measure === "charged" ? formatUsd(value / 1_000_000) : value.toLocaleString("en-US");
+  measure === "charged" || measure === "cost" ? usd(value) : value.toLocaleString("en-US");
 
 /** A project's usage by day: a chart, the same figures as a table, and a CSV export. */
 export function UsageRoom({ projectId, state }: { projectId: string; state: UsageState }) {
@@ -95,7 +100,7 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
         />
         <LinkChoice
           label="Show"
-          options={(["charged", "executions", "tokens"] as const).map((show) => ({
+          options={MEASURES.map((show) => ({
             name: MEASURE[show],
             ...choose({ show }),
             current: wanted.show === show,
@@ -174,7 +179,6 @@ function toSeries(groups: UsageGroupRow[], days: string[], show: Measure): Serie
 
 function Totals({ totals, isTest }: { totals: UsageFigures; isTest: boolean }) {
   const count = (value: number) => value.toLocaleString("en-US");
-  const usd = (micros: number) => formatUsd(micros / 1_000_000);
   return (
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line shadow-card md:grid-cols-4">
       <Figure
@@ -184,7 +188,7 @@ function Totals({ totals, isTest }: { totals: UsageFigures; isTest: boolean }) {
         {usd(totals.chargedMicros)}
       </Figure>
       <Figure
-        name="Provider cost"
+        name="Provider cost at list price"
         more={totals.unknownCosts > 0 && `${count(totals.unknownCosts)} with unknown cost`}
       >
         {totals.unknownCosts > 0 && totals.providerCostMicros === 0

@@ -4,7 +4,7 @@ import type { UsageDays, UsageFigures } from "@/server/contract/usage";
 import { UsageGroup } from "@/server/contract/usage";
 
 const SPANS = ["7", "30", "90"] as const;
-export const MEASURES = ["charged", "executions", "tokens"] as const;
+export const MEASURES = ["charged", "cost", "executions", "tokens"] as const;
 export type Measure = (typeof MEASURES)[number];
 
 /** The usage page's state as its URL has it. An unknown value counts as absent. */
@@ -83,6 +83,7 @@ export function addFigures(all: Iterable<UsageFigures>): UsageFigures {
 
 export function measureOf(figures: UsageFigures, measure: Measure): number {
   if (measure === "charged") return figures.chargedMicros;
+  if (measure === "cost") return figures.providerCostMicros;
   return measure === "executions" ? figures.executions : figures.inputTokens + figures.outputTokens;
 }
 

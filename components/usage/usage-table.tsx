@@ -1,4 +1,3 @@
-import { formatUsd } from "@/components/jobs/format-usd";
 import { Card, CardHeader } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
@@ -6,7 +5,8 @@ import type { UsageFigures } from "@/server/contract/usage";
 import type { Series } from "./stacked-bars";
 import type { UsageGroupRow } from "./usage-state";
 
-const usd = (micros: number) => formatUsd(micros / 1_000_000);
+/** To the micro, so that what is shown adds up as it does in the books. */
+export const usd = (micros: number) => `$${(micros / 1_000_000).toFixed(6).replace(/0{1,4}$/, "")}`;
 const count = (value: number) => value.toLocaleString("en-US");
 
 /** The known cost, with a note if some is unknown. Unknown is never shown as zero. */
@@ -18,9 +18,10 @@ function providerCost({ providerCostMicros, unknownCosts }: UsageFigures): strin
 const COLUMNS: [name: string, of: (figures: UsageFigures) => string][] = [
   ["Executions", ({ executions }) => count(executions)],
   ["Failed", ({ failed }) => count(failed)],
-  ["Provider cost", providerCost],
+  ["Work", ({ chargedMicros, feeMicros }) => usd(chargedMicros - feeMicros)],
   ["Fee", ({ feeMicros }) => usd(feeMicros)],
   ["Charged", ({ chargedMicros }) => usd(chargedMicros)],
+  ["Provider cost", providerCost],
   ["Tokens in", ({ inputTokens }) => count(inputTokens)],
   ["Tokens out", ({ outputTokens }) => count(outputTokens)],
   ["Images", ({ images }) => count(images)],
@@ -38,7 +39,11 @@ export function GroupTable({
 }) {
   return (
     <Card className="overflow-hidden" aria-labelledby="groups-title">
-      <CardHeader id="groups-title" title={`By ${heading.toLowerCase()}`} />
+      <CardHeader
+        id="groups-title"
+        title={`By ${heading.toLowerCase()}`}
+        hint="Work and fee add up to what you paid. Provider cost is the list price, also of work on your own accounts."
+      />
       <div className="hidden lg:block">
         <Table>
           <caption className="sr-only">Usage by {heading.toLowerCase()}, largest first</caption>

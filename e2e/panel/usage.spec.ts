@@ -33,6 +33,13 @@ test("usage is stacked by capability, provider and key, and its tables have the 
   const whole = /: (\$[\d.,]+) in total/.exec((await chart.getAttribute("aria-label")) ?? "")?.[1];
   expect(whole).toBeDefined();
   await expect(groups.getByRole("row", { name: /^Total/ })).toContainText(whole ?? "");
+  // In every row, work and fee add up to what was charged.
+  const names = await groups.getByRole("columnheader").allTextContents();
+  for (const line of (await groups.getByRole("row").all()).slice(1)) {
+    const cells = await line.locator("th, td").allTextContents();
+    const micros = (name: string) => Math.round(Number(cells[names.indexOf(name)]?.replace("$", "")) * 1e6);
+    expect(micros("Work") + micros("Fee")).toBe(micros("Charged"));
+  }
 
   await page.getByRole("link", { name: "Provider", exact: true }).click();
   await expect(page.getByRole("table", { name: /^Usage by provider/ })).toContainText("sandbox");
@@ -74,17 +81,17 @@ test("a job's cost shows the reserved amount, charge and payer, and unknown wher
       .filter({ has: page.getByText(name, { exact: true }) })
       .locator("dd");
   await open(page, jobPath(done.jobId));
-  await expect(fact("Charged")).toHaveText(/^\$0\.\d+$/);
+  await expect(fact("You pay")).toHaveText(/^\$0\.\d+, covered$/);
   await expect(fact("Reserved")).toContainText("settled");
   await expect(fact("Paid by")).toHaveText(/allowance|wallet/i);
   await open(page, jobPath(lost.jobId));
-  await expect(fact("Charged")).toHaveText("Unknown");
+  await expect(fact("You pay")).toHaveText("Not known yet");
   await expect(fact("Provider cost")).toHaveText("Unknown");
   await expect(fact("Reserved")).toContainText("until a person resolves it");
 
   await open(page, jobsPath({ tag }));
   await expect(page.getByRole("row").filter({ hasText: "TRANSPORT_AMBIGUOUS" })).toContainText(
-    "Unknown cost",
+    "Not known yet",
   );
 });
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { WalletMoney } from "./billing";
+import { Charge } from "./charge";
 import { wholeNumber } from "./common";
 
 const Id = z.string().min(1).max(64);
@@ -18,13 +19,17 @@ export const UsageFigures = z
     unfinished: whole,
     /** Ended, of comparisons that nobody has judged: how, and by whom they were done, is told once somebody has. */
     unjudged: whole,
-    /** Of the provider, as far as it is known. */
-    providerCostMicros: whole,
-    /** Ended executions whose provider cost nobody knows; they are not in `providerCostMicros`. */
+    providerCostMicros: whole.describe(
+      "Cost of the providers' work at list price, as far as it is known, on whoever's account it ran.",
+    ),
+    /** Ended executions whose provider cost is not known; they are not in `providerCostMicros`. */
     unknownCosts: whole,
-    /** What was charged, the fee included. */
-    chargedMicros: whole,
-    feeMicros: whole,
+    chargedMicros: whole.describe(
+      "What was taken from balance and credits, the fee included. Executions on your own provider accounts are not part of it.",
+    ),
+    feeMicros: whole.describe(
+      "The part of `chargedMicros` that is the service fee; the rest is for the work.",
+    ),
     inputTokens: whole,
     outputTokens: whole,
     images: whole,
@@ -112,17 +117,16 @@ export const UsageDays = z.object({
 });
 export type UsageDays = z.output<typeof UsageDays>;
 
-/** What one execution costs and who pays for it; null is what nobody knows, never 0. */
+/** What one execution costs and who pays for it; null is what is not known, never 0. */
 export const ExecutionCost = z.object({
-  estimateMicros: whole,
-  heldMicros: whole,
+  charge: Charge,
   holdState: z.enum(["open", "settled", "released", "ambiguous"]).nullable(),
-  chargedMicros: whole.nullable(),
+  /** The part of the charge that is the service fee. */
   feeMicros: whole.nullable(),
   providerCostMicros: whole.nullable(),
   paidBy: z.enum(["allowance", "wallet", "own_account", "nobody"]),
   test: z.boolean(),
-  /** Was its charge decided by a person? */
+  /** A person decided the charge. */
   corrected: z.boolean(),
 });
 export type ExecutionCost = z.output<typeof ExecutionCost>;

@@ -1,3 +1,4 @@
+import { CHARGED, FEE, PROVIDER_COST } from "@/server/domain/executions";
 import { PREFIXES } from "@/server/ids";
 
 /** The columns of `usage_day` that say whose usage it is. */
@@ -44,17 +45,6 @@ export const USED = `LEFT JOIN LATERAL (
   FROM (SELECT attempt.usage FROM attempt WHERE attempt.job_id = execution.job_id UNION ALL SELECT execution.usage) each
 ) used ON true`;
 
-/**
- * What was charged beyond the provider's cost. On an unknown cost the whole hold was charged, with the fee in it; what a
- * person decided later is in the ledger.
- */
-export const FEE = `CASE
-  WHEN hold.state IS DISTINCT FROM 'settled' THEN 0
-  WHEN hold.resolved_by IS NOT NULL THEN coalesce((SELECT sum(entry.amount_micros) FROM ledger_entry entry
-    WHERE entry.hold_id = hold.id AND entry.account = 'service_fee'), 0)
-  WHEN execution.actual_micros IS NULL THEN execution.fee_on_hold_micros
-  ELSE greatest(hold.settled_micros - execution.actual_micros, 0) END`;
-
 /** What the ids of executions begin with, kind by kind. */
 export const KIND_PREFIXES = [`${PREFIXES.job}_`, `${PREFIXES.pinned}_`];
 const KINDS = KIND_PREFIXES.map((prefix) => `('${prefix}')`).join(", ");
@@ -71,18 +61,18 @@ SELECT execution.organization_id, execution.project_id, ${table}.day, execution.
   count(*) FILTER (WHERE execution.status IN ('failed', 'ambiguous')) AS failed,
   count(*) FILTER (WHERE execution.status = 'canceled') AS canceled,
   count(*) FILTER (WHERE execution.status = '${UNJUDGED}') AS ${UNJUDGED},
-  coalesce(sum(execution.actual_micros) FILTER (WHERE ${ENDED}), 0)::bigint AS cost_micros,
-  count(*) FILTER (WHERE ${ENDED} AND execution.actual_micros IS NULL) AS unknown_costs,
-  coalesce(sum(hold.settled_micros) FILTER (WHERE hold.state = 'settled'), 0)::bigint AS charged_micros,
-  coalesce(sum(${FEE}), 0)::bigint AS fee_micros,
+  coalesce(sum(${PROVIDER_COST}) FILTER (WHERE ${ENDED}), 0)::bigint AS cost_micros,
+  count(*) FILTER (WHERE ${ENDED} AND ${PROVIDER_COST} IS NULL) AS unknown_costs,
+  sum(${CHARGED})::bigint AS charged_micros,
+  sum(${FEE})::bigint AS fee_micros,
   coalesce(sum(used.input_tokens), 0)::bigint AS input_tokens,
   coalesce(sum(used.output_tokens), 0)::bigint AS output_tokens,
   coalesce(sum(used.images), 0)::bigint AS images
 FROM ${table} CROSS JOIN (VALUES ${KINDS}) AS kind(prefix)
--- A day at a time by the index of a project's ids, never the rows of every tenant: OFFSET 0 and the pairs hold the planner to it.
+-- A day at a time by the index of a project's ids, never the rows of other days or tenants: OFFSET 0 holds the planner to it.
 JOIN LATERAL (
-  SELECT * FROM execution mine WHERE (mine.project_id, mine.id) >= (${table}.project_id, kind.prefix || ${table}.from_ulid)
-    AND (mine.project_id, mine.id) < (${table}.project_id, kind.prefix || ${table}.until_ulid)
+  SELECT * FROM execution mine WHERE mine.project_id = ${table}.project_id
+    AND mine.id >= kind.prefix || ${table}.from_ulid AND mine.id < kind.prefix || ${table}.until_ulid
   OFFSET 0) execution ON true
 LEFT JOIN hold ON hold.execution_id = execution.id
 ${USED}

@@ -2,8 +2,9 @@ import type { UsageExportQuery } from "@/server/contract/usage";
 import { csvLine } from "@/server/csv";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
+import { CHARGED, FEE, PROVIDER_COST } from "@/server/domain/executions";
 import { ValidationFault } from "@/server/errors";
-import { ENDED, FEE, KIND_PREFIXES, USED } from "./count";
+import { ENDED, KIND_PREFIXES, USED } from "./count";
 import { dayAt } from "./days";
 import { COLUMNS, chargesOf, type ExportRow } from "./focus";
 import { type UsageScope, usageScope } from "./scope";
@@ -70,6 +71,7 @@ const toLines = (rows: ExportRow[], scope: UsageScope) =>
 function addTo(lines: Map<string, ExportRow>, row: ExportRow): void {
   const name = [row.line_id, row.billing_mode, row.is_test].join(" ");
   const line = lines.get(name) ?? { ...row, id: row.line_id, hold_state: "settled", ...NOTHING };
+  line.charged_micros += row.charged_micros;
   line.fee_micros += row.fee_micros;
   for (const figure of FIGURES)
     line[figure] = row[figure] === null ? line[figure] : (line[figure] ?? 0) + row[figure];
@@ -78,14 +80,15 @@ function addTo(lines: Map<string, ExportRow>, row: ExportRow): void {
 }
 
 const NOTHING = {
-  settled_micros: 0,
+  charged_micros: 0,
   actual_micros: null,
+  cost_micros: null,
   fee_micros: 0,
   input_tokens: null,
   output_tokens: null,
   images: null,
 };
-const FIGURES = ["settled_micros", "actual_micros", "input_tokens", "output_tokens", "images"] as const;
+const FIGURES = ["actual_micros", "cost_micros", "input_tokens", "output_tokens", "images"] as const;
 
 /** The next executions of a project, by the index of its ids. */
 async function page(
@@ -98,8 +101,8 @@ async function page(
     name: isFirst ? "usage-export" : "usage-export-on",
     text: `SELECT execution.id, line_id, execution.project_id, environment, product_id, execution.principal_id, capability_key, provider,
        model, mode, status, execution.billing_mode, external_ref, tags, pricing_version, execution.created_at, completed_at,
-       actual_micros, receipt_id, hold.state AS hold_state, hold.settled_micros, hold.funding, hold.resolved_by,
-       hold.resolved_at, (${FEE})::bigint AS fee_micros, execution.is_test, used.*
+       actual_micros, (${PROVIDER_COST})::bigint AS cost_micros, receipt_id, hold.state AS hold_state,
+       (${CHARGED})::bigint AS charged_micros, hold.funding, hold.resolved_by, hold.resolved_at, (${FEE})::bigint AS fee_micros, execution.is_test, used.*
      FROM execution
      LEFT JOIN hold ON hold.execution_id = execution.id
      ${USED}

@@ -20,10 +20,13 @@ export type ExportRow = {
   pricing_version: string;
   created_at: Date;
   completed_at: Date;
+  /** Of the provider, as far as it was known at the end. */
   actual_micros: number | null;
+  /** The same as it is known now. */
+  cost_micros: number | null;
   receipt_id: string | null;
   hold_state: "settled" | "released" | "ambiguous" | null;
-  settled_micros: number | null;
+  charged_micros: number;
   funding: "allowance" | "wallet" | null;
   resolved_by: string | null;
   resolved_at: Date | null;
@@ -44,8 +47,7 @@ type Charge = { isCorrection: boolean; micros: number; feeMicros: number; billed
  * The first line never changes once it was told.
  */
 export function chargesOf(row: ExportRow): Charge[] {
-  const charged = row.hold_state === "settled" ? (row.settled_micros ?? 0) : 0;
-  const whole = { micros: charged, feeMicros: row.fee_micros };
+  const whole = { micros: row.charged_micros, feeMicros: row.fee_micros };
   if (row.resolved_by === null || row.resolved_at === null)
     return [{ isCorrection: false, ...whole, billedAt: row.created_at }];
   return [
@@ -89,6 +91,9 @@ const used = (of: (row: ExportRow) => Cell): Column[1] => {
   return (row, { isCorrection }) => (isCorrection ? null : of(row));
 };
 const billed: Column[1] = (_row, { micros }) => money(micros);
+/** The use is told as it was known at the end, a correction as it was found out. */
+const providerCostOf = (row: ExportRow, { isCorrection }: Charge) =>
+  isCorrection ? row.cost_micros : row.actual_micros;
 const quantity = used((row) => figure(meterOf(row).quantity));
 const unit = used((row) => (meterOf(row).quantity === null ? null : text(meterOf(row).unit)));
 
@@ -139,8 +144,8 @@ export const COLUMNS: readonly Column[] = [
   ["RegionName", () => null],
   ["Tags", (row) => text(JSON.stringify(Object.fromEntries(row.tags.map((tag) => [tag, true]))))],
   ["x_Fee", (_row, { feeMicros }) => money(feeMicros)],
-  ["x_ProviderCost", used((row) => money(row.actual_micros))],
-  ["x_ProviderCostStatus", used((row) => text(row.actual_micros === null ? "unknown" : "known"))],
+  ["x_ProviderCost", (row, charge) => money(providerCostOf(row, charge))],
+  ["x_ProviderCostStatus", (row, charge) => text(providerCostOf(row, charge) === null ? "unknown" : "known")],
   ["x_FundingSource", (row) => text(row.funding ?? (row.billing_mode === "byok" ? "own_account" : "none"))],
   ["x_BillingMode", (row) => text(row.billing_mode)],
   ["x_IsTest", (row) => text(String(row.is_test))],

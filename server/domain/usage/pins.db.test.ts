@@ -9,6 +9,7 @@ import { exported, ledgerOf, pin, resolve, total } from "./usage.fixture";
 
 const PINNED = "inference.pinned";
 const TEXT = "text.general.fast.v1";
+const OWED_NOTHING = { chargedMicros: 0, state: "byok" };
 
 /** Pinned executions of each way to end, and one job. */
 async function executeAll(project: TestProject) {
@@ -56,7 +57,9 @@ test("usage counts pinned executions beside jobs: the totals are those of both, 
   );
   const { known } = own.rows[0];
   expect(pinned?.providerCostMicros).toBe(known);
-  expect(pinned?.chargedMicros).toBe(known);
+  expect(pinned?.chargedMicros).toBe(0);
+  expect(known).toBe(ledger.own);
+  expect(known).toBeGreaterThan(0);
   expect(side.byBillingMode.find(({ billingMode }) => billingMode === "byok")?.executions).toBe(6);
   expect(side.byModel.map(({ model }) => model)).toContain("sandbox-refuse");
 
@@ -102,6 +105,7 @@ test("the export has a line for each pinned execution, and one more where its ch
     x_ReceiptId: done.replace("pin_", "rcpt_"),
   });
   expect(lineOf(done)?.SkuPriceId).toMatch(/^price_/);
+  expect(total([lineOf(done) ?? {}], "x_ProviderCost")).toBeGreaterThan(0n);
   expect(lineOf(unknown)).toMatchObject({ x_ProviderCost: "", x_HoldState: "released" });
   expect(lineOf(lost)).toMatchObject({ BilledCost: "0", x_HoldState: "ambiguous", x_Status: "ambiguous" });
 
@@ -109,8 +113,11 @@ test("the export has a line for each pinned execution, and one more where its ch
   const second = await exported(project.ctx);
   expect(total(second.lines, "BilledCost")).toBe(BigInt((await ledgerOf(project.projectId)).charged));
   expect(second.lines.filter((line) => line.ChargeClass === "Correction")).toEqual([
-    expect.objectContaining({ ResourceId: lost, BilledCost: "0.001234" }),
+    expect.objectContaining({ ResourceId: lost, BilledCost: "0", x_ProviderCost: "0.001234" }),
   ]);
+  // What own accounts paid is what the export has as the cost of these providers.
+  const ofPins = second.lines.filter((line) => line.ServiceName === PINNED);
+  expect(total(ofPins, "x_ProviderCost")).toBe(BigInt((await ledgerOf(project.projectId)).own));
   expect(second.lines.filter((line) => line.ChargeClass === "")).toEqual(first.lines);
 });
 
@@ -125,16 +132,26 @@ test("what one pinned execution costs: its own account pays, nobody else sees it
     feeMicros: 0,
     corrected: false,
   });
-  expect(settled?.chargedMicros).toBe(settled?.providerCostMicros);
-  expect(await of(refused)).toMatchObject({ chargedMicros: 0, holdState: "released" });
+  expect(settled?.providerCostMicros).toBeGreaterThan(0);
+  expect(settled?.charge).toMatchObject(OWED_NOTHING);
+  expect(await of(refused)).toMatchObject({ charge: OWED_NOTHING, holdState: "released" });
   expect(await of(unknown)).toMatchObject({
     providerCostMicros: null,
     holdState: "released",
-    chargedMicros: 0,
+    charge: OWED_NOTHING,
   });
-  expect(await of(lost)).toMatchObject({ chargedMicros: null, holdState: "ambiguous" });
-  await resolve(project, lost, 0);
-  expect(await of(lost)).toMatchObject({ chargedMicros: 0, corrected: true, holdState: "released" });
+  expect(await of(lost)).toMatchObject({
+    charge: OWED_NOTHING,
+    providerCostMicros: null,
+    holdState: "ambiguous",
+  });
+  await resolve(project, lost, 55);
+  expect(await of(lost)).toMatchObject({
+    charge: OWED_NOTHING,
+    providerCostMicros: 55,
+    corrected: true,
+    holdState: "settled",
+  });
   const stranger = await makeProject();
   await expect(usage.cost(stranger.ctx, done)).rejects.toMatchObject({ code: "NotFound" });
 });

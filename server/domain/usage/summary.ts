@@ -134,7 +134,12 @@ function by<T>(
   }
   return [...groups.values()]
     .flatMap((group) => (group[0] ? [{ ...nameOf(group[0]), ...add(group) }] : []))
-    .sort((a, b) => b.chargedMicros - a.chargedMicros || b.executions - a.executions);
+    .sort(
+      (a, b) =>
+        b.chargedMicros - a.chargedMicros ||
+        b.providerCostMicros - a.providerCostMicros ||
+        b.executions - a.executions,
+    );
 }
 
 type Names = ReadonlyMap<string, { kind: "key" | "person"; name: string }>;

@@ -309,21 +309,24 @@ test("what one execution costs is null while nobody knows it, and says who pays"
   const of = (jobId: string) => usage.cost(project.ctx, jobId);
   const settled = await of(done);
   expect(settled).toMatchObject({ paidBy: "wallet", holdState: "settled", test: true, corrected: false });
-  expect(settled?.chargedMicros).toBe(
-    (settled?.providerCostMicros ?? Number.NaN) + (settled?.feeMicros ?? Number.NaN),
-  );
-  expect(await of(unknown)).toMatchObject({
-    providerCostMicros: null,
-    holdState: "released",
-    chargedMicros: 0,
+  expect(settled?.charge).toMatchObject({
+    chargedMicros: (settled?.providerCostMicros ?? Number.NaN) + (settled?.feeMicros ?? Number.NaN),
+    state: "covered",
   });
-  const open = { chargedMicros: null, feeMicros: null, providerCostMicros: null };
-  expect(await of(lost)).toMatchObject({ ...open, holdState: "ambiguous" });
-  expect(await of(waiting)).toMatchObject({ ...open, holdState: "open" });
-  expect(await of(refused)).toMatchObject({ chargedMicros: 0, providerCostMicros: 0, holdState: "released" });
+  const free = { chargedMicros: 0, state: "not_charged" };
+  expect(await of(unknown)).toMatchObject({ providerCostMicros: null, holdState: "released", charge: free });
+  const open = { feeMicros: null, providerCostMicros: null };
+  const [unsettled, reserved] = [
+    { chargedMicros: null, state: "unsettled" },
+    { chargedMicros: null, state: "reserved" },
+  ];
+  expect(await of(lost)).toMatchObject({ ...open, holdState: "ambiguous", charge: unsettled });
+  expect(await of(waiting)).toMatchObject({ ...open, holdState: "open", charge: reserved });
+  expect(await of(refused)).toMatchObject({ charge: free, providerCostMicros: 0, holdState: "released" });
   await resolve(project, lost, 0);
   expect(await of(lost)).toMatchObject({
-    chargedMicros: 0,
+    charge: free,
+    providerCostMicros: 0,
     feeMicros: 0,
     corrected: true,
     holdState: "released",
@@ -340,7 +343,7 @@ test("actualCost of a job is the provider's cost: null while unknown, never the 
   const money = await usage.cost(project.ctx, done);
   expect(job.actualCost).toBe((money?.providerCostMicros ?? 0) / 1_000_000);
   expect(money?.feeMicros).toBeGreaterThan(0);
-  expect(job.actualCost).not.toBe((money?.chargedMicros ?? 0) / 1_000_000);
+  expect(job.actualCost).not.toBe((money?.charge.chargedMicros ?? 0) / 1_000_000);
   expect(job.estimatedCost).toBeGreaterThan(0);
   expect(job.pricing?.providerCost).toMatchObject({ amount: { amountMicros: money?.providerCostMicros } });
   for (const jobId of [unknown, lost]) {

@@ -24,10 +24,11 @@ export async function pin(project: TestProject, model: string): Promise<string> 
   }
 }
 
-/** What the ledger took from the customer for a project's executions, and what of it was the fee. */
-export async function ledgerOf(projectId: string): Promise<{ charged: number; fee: number }> {
+/** What the ledger took from the customer for a project's executions, what of it was the fee, and what own accounts paid. */
+export async function ledgerOf(projectId: string): Promise<{ charged: number; fee: number; own: number }> {
   const { rows } = await pool.query(
-    `SELECT coalesce(-sum(amount_micros) FILTER (WHERE account ~ '^(wallet|allowance|external):'), 0)::bigint AS charged,
+    `SELECT coalesce(-sum(amount_micros) FILTER (WHERE account ~ '^(wallet|allowance):'), 0)::bigint AS charged,
+       coalesce(-sum(amount_micros) FILTER (WHERE account ~ '^external:'), 0)::bigint AS own,
        coalesce(sum(amount_micros) FILTER (WHERE account = 'service_fee'), 0)::bigint AS fee
      FROM ledger_entry WHERE project_id = $1`,
     [projectId],

@@ -106,7 +106,7 @@ export async function getJob(terminal: Terminal, options: Common, jobId: string)
     ["capability", job.capabilityKey],
     ["created", job.createdAt],
     ["completed", job.completedAt],
-    ["cost", job.actualCost === null ? null : `${job.actualCost} ${job.currency}`],
+    ["you pay", job.charge && chargeWords(job.charge)],
     ["receipt", job.receiptId],
     ["artifacts", job.artifacts.length || null],
     ["error", job.error && `${job.error.code}: ${job.error.message}`],
@@ -118,6 +118,19 @@ export async function getJob(terminal: Terminal, options: Common, jobId: string)
     .filter(([, value]) => value)
     .map(([name, value]) => `${name.padEnd(11)} ${String(value)}`);
   terminal.answer(job, [`${job.jobId} ${job.status}`, ...lines].join("\n"));
+}
+
+type Charge = Schemas["Charge"];
+
+/** What the customer pays, and why where it is not taken from the balance. */
+function chargeWords({ state, chargedMicros, authorizedMicros, currency }: Charge): string {
+  const amount = (micros: number) => `${micros / 1_000_000} ${currency}`;
+  if (state === "reserved") return `up to ${amount(authorizedMicros)}`;
+  if (chargedMicros === null) return "not known yet";
+  if (state === "byok") return `${amount(chargedMicros)}, the provider bills you`;
+  return state === "charged"
+    ? amount(chargedMicros)
+    : `${amount(chargedMicros)} (${state.replaceAll("_", " ")})`;
 }
 
 /** With `--follow`, streams events until the job has ended; with `--json`, one line per event. */

@@ -1,0 +1,22 @@
+import type { Charge } from "@/server/contract/charge";
+import { formatUsd } from "./format-usd";
+
+/** What the customer pays for an execution, in words that say why where it is not simply an amount. */
+export function chargeWords({ state, chargedMicros, authorizedMicros }: Charge): string {
+  const amount = formatUsd((chargedMicros ?? 0) / 1_000_000);
+  switch (state) {
+    case "reserved":
+      return `Up to ${formatUsd(authorizedMicros / 1_000_000)}`;
+    case "unsettled":
+      return "Not known yet";
+    case "covered":
+      return `${amount}, covered`;
+    case "byok":
+      return `${amount}, the provider bills you`;
+    case "written_off":
+      return `${amount}, written off`;
+    case "charged":
+    case "not_charged":
+      return amount;
+  }
+}
