@@ -12,6 +12,8 @@ export type HoldFacts = {
   isTest: boolean;
   /** When a person resolved an ambiguous one; null: no person did. */
   resolvedAt?: string | null;
+  /** What ended an ambiguous one; absent: nothing did. */
+  resolution?: string | null;
 };
 
 const FACTS = `json_build_object('state', hold.state, 'amountMicros', hold.amount_micros, 'settledMicros', hold.settled_micros,

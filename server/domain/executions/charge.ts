@@ -39,7 +39,7 @@ function chargeOfManaged(hold: HoldFacts | null): Pick<Charge, "chargedMicros" |
       return { chargedMicros, state: hold.funding === "allowance" || hold.isTest ? "covered" : "charged" };
     }
     default:
-      return { chargedMicros: 0, state: "not_charged" };
+      return { chargedMicros: 0, state: hold?.resolution === "written_off" ? "written_off" : "not_charged" };
   }
 }
 
