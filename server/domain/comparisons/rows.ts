@@ -9,6 +9,7 @@ import { TERMINAL } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
+import { PROVIDER_COST } from "@/server/domain/executions";
 import { fail } from "@/server/errors";
 import { type Micros, microsToUsd } from "@/server/money";
 import type { Json } from "@/server/step";
@@ -53,8 +54,8 @@ export async function findComparison(ctx: Ctx, comparisonId: string, right: Scop
     text: `SELECT comparison.*, (
          SELECT json_agg(json_build_object('entry_id', entry.id, 'job_id', job.id, 'competitor', competitor,
            'status', job.status, 'provider', job.provider, 'model', job.model,
-           'cost_micros', coalesce(job.actual_micros, (SELECT coalesce(settled_micros, 0) FROM hold
-             WHERE hold.execution_id = job.id AND resolved_by IS NOT NULL))) ORDER BY position)
+           'cost_micros', (SELECT (${PROVIDER_COST})::bigint FROM execution LEFT JOIN hold ON hold.execution_id = execution.id
+             WHERE execution.id = job.id)) ORDER BY position)
          FROM comparison_entry entry JOIN job ON job.id = entry.job_id AND job.project_id = entry.project_id
          WHERE entry.comparison_id = comparison.id AND entry.project_id = comparison.project_id) AS entries
        FROM comparison WHERE id = $1

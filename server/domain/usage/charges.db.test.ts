@@ -64,7 +64,7 @@ const ANSWERS: Record<string, { live: Script; sandbox: string }> = {
 };
 type Answer = keyof typeof ANSWERS;
 
-const DOORS = ["job", "invoke", "pin", "bulk"] as const;
+const DOORS = ["job", "invoke", "stream", "pin", "bulk"] as const;
 type Act = {
   door: (typeof DOORS)[number];
   money: "test" | "live";
@@ -100,7 +100,7 @@ const history: fc.Arbitrary<History> = fc.record({
   hasCommission: fc.boolean(),
   comparison: fc.constantFrom("none" as const, "judged" as const, "unjudged" as const),
 });
-/** Pins and bulks run on the sandbox here, as bring-your-own work. */
+/** Streams, pins and bulks run on the sandbox here, the last two as bring-your-own work. */
 const isLive = ({ door, money }: Act) => money === "live" && (door === "job" || door === "invoke");
 const kindsOf = ({ acts, hasOwn, ...rest }: History) => [
   ...Object.entries(rest).map(String),
@@ -185,6 +185,14 @@ async function perform(world: TestProject, one: Act): Promise<string[]> {
     );
     if (outcome.charge) expect(outcome.charge).toEqual((await jobs.get(ctx, outcome.executionId)).charge);
     return [outcome.executionId];
+  }
+  if (one.door === "stream") {
+    const streamed = await jobs.invoke(ctx, TEXT, { ...envelope, executionMode: "Stream" } as never);
+    expect(streamed.charge.state).toBe(one.isByok ? "byok" : "reserved");
+    for await (const { isOver } of await jobs.followFrames(ctx, streamed.executionId, undefined)) {
+      if (isOver) break;
+    }
+    return [streamed.executionId];
   }
   const { jobId, charge } = await jobs.submit(ctx, TEXT, envelope as never);
   expect(charge).toEqual((await jobs.get(ctx, jobId)).charge);

@@ -208,9 +208,10 @@ test("a job is submitted and followed to its end; its artifacts are saved under 
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));
-  const [{ events }, job, result, { artifacts, files }, { items }, receipt] = await Promise.all([
+  const [{ events }, job, read, result, { artifacts, files }, { items }, receipt] = await Promise.all([
     answer(["jobs", "events", jobId]),
     answer(["jobs", "get", jobId]),
+    capstan(["jobs", "get", jobId]),
     answer(["jobs", "result", jobId]),
     answer(["jobs", "artifacts", jobId, "--out", "pictures"]),
     answer(["jobs", "list", "--status", "succeeded", "--capability", "image.generate.v1"]),
@@ -218,6 +219,7 @@ test("a job is submitted and followed to its end; its artifacts are saved under 
   ]);
   expect(followed.map(({ id }) => id)).toEqual(events.map(({ id }: Body) => id));
   expect(job).toMatchObject({ jobId, status: "succeeded" });
+  expect(read.out).toContain(`you pay     ${job.charge.chargedMicros / 1_000_000} USD (covered)`);
   expect(result.typedOutput).toBeTruthy();
   expect(files).toHaveLength(artifacts.length);
   expect(sha256Hex(readFileSync(join(folder, files[0].path)))).toBe(artifacts[0].sha256);
