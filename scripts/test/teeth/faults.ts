@@ -260,6 +260,20 @@ export const FAULTS: Fault[] = [
     caughtBy: "server/domain/signing/keys.db.test.ts",
   },
   {
+    name: "own-account-charged",
+    file: "server/domain/executions/charge.ts",
+    find: `"hold.billing_mode = 'managed' AND hold.state = 'settled'"`,
+    replace: `"hold.state = 'settled'"`,
+    caughtBy: "server/domain/usage/charges.db.test.ts",
+  },
+  {
+    name: "fee-of-no-entry",
+    file: "server/domain/executions/charge.ts",
+    find: "entry.account = 'service_fee'",
+    replace: "entry.account LIKE 'provider:%'",
+    caughtBy: "server/domain/usage/charges.db.test.ts",
+  },
+  {
     name: "delivery-not-written",
     file: "server/domain/jobs/fan-out.ts",
     find: "event.id > behind.webhook_event ORDER BY",

@@ -73,7 +73,7 @@ export const SECTIONS = {
       ...POLL,
       unknownStatusKeepsPolling: true,
     },
-    terminalJobFields: ["status", "artifacts", "typedOutput", "receiptId", "error", "actualCost"],
+    terminalJobFields: ["status", "artifacts", "typedOutput", "receiptId", "error", "actualCost", "charge"],
     notes: ["Prefer pollAfterSeconds of the response over the interval given here."],
   }),
   authentication: () => ({
