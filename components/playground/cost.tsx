@@ -90,7 +90,8 @@ function Figures({ quote }: { quote: RetailQuote }) {
         {expected !== most && <span className="font-normal text-muted">, at most {usd(most)}</span>}
       </span>
       <span className="block text-xs text-muted">
-        {isExact ? "exact count" : "upper bound"} · {route.provider}/{route.model} · {route.billingMode}
+        {isExact ? "exact count" : "upper bound"} · {route.provider}/{route.model} ·{" "}
+        {route.billingMode === "byok" ? "you pay $0.00, the provider bills you" : route.billingMode}
       </span>
     </>
   );
