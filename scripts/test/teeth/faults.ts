@@ -264,14 +264,14 @@ export const FAULTS: Fault[] = [
     file: "server/domain/executions/charge.ts",
     find: `"hold.billing_mode = 'managed' AND hold.state = 'settled'"`,
     replace: `"hold.state = 'settled'"`,
-    caughtBy: "server/domain/usage/charges.db.test.ts",
+    caughtBy: "server/domain/usage/charges.isolated.test.ts",
   },
   {
     name: "fee-of-no-entry",
     file: "server/domain/executions/charge.ts",
     find: "entry.account = 'service_fee'",
     replace: "entry.account LIKE 'provider:%'",
-    caughtBy: "server/domain/usage/charges.db.test.ts",
+    caughtBy: "server/domain/usage/charges.isolated.test.ts",
   },
   {
     name: "delivery-not-written",
