@@ -15,7 +15,7 @@ const entryOf = (comparison: Comparison, status: string) =>
   comparison.entries.find((entry) => entry.status === status)?.entryId ?? "";
 
 /** What an entry may say before anybody judged. */
-const BLIND = ["artifacts", "entryId", "error", "jobId", "status", "typedOutput"];
+const BLIND = ["artifacts", "charge", "entryId", "error", "jobId", "status", "typedOutput"];
 
 /** Everything about who, how much and when. */
 const OF_MAKERS =
@@ -46,7 +46,10 @@ describe("where a comparison stands", () => {
     expect(done).toMatchObject({ status, nextAction: "judge", pollAfterSeconds: null, judgement: null });
     for (const [each, count] of Object.entries(counts))
       expect(done.entries.filter((entry) => entry.status === each)).toHaveLength(count);
-    for (const entry of done.entries) expect(Object.keys(entry).sort()).toEqual(BLIND);
+    for (const entry of done.entries) {
+      expect(Object.keys(entry).sort()).toEqual(BLIND);
+      expect(entry.charge).toBeNull();
+    }
     expect(JSON.stringify(done.entries)).not.toMatch(OF_MAKERS);
 
     const all = await Promise.all(done.entries.map(({ jobId }) => rowsOf(jobId)));

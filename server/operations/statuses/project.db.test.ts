@@ -188,6 +188,13 @@ describe("history", () => {
         selectedArtifactId: null,
         receiptId: ids.failed.replace("wfr_", "rcpt_"),
         actualCost: 0,
+        charge: {
+          currency: "USD",
+          estimatedMicros: expect.any(Number),
+          authorizedMicros: expect.any(Number),
+          chargedMicros: 0,
+          state: "not_charged",
+        },
         comparison: null,
       });
       expect(line(ids.selected)).toMatchObject({
