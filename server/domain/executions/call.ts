@@ -1,338 +1,126 @@
-import { answerFlaw } from "@/server/canonical";
-import { CapabilityFault, type Outcome, UnfitAnswer } from "@/server/capabilities/define";
-import type { TextOutput } from "@/server/contract/inputs";
-import { toCall } from "@/server/domain/adapters";
-import { noteFailure, noteSuccess, SANDBOX } from "@/server/domain/catalog";
 import {
-  baseUrlOf,
-  noteMet,
-  type OpenAccount,
-  openAccount,
-  operatorCredentials,
-} from "@/server/domain/credentials";
-import { priceOf } from "@/server/domain/quotes";
+  type Account,
+  noteFailure,
+  noteSuccess,
+  type PriceTerms,
+  priceOf,
+  type Route,
+  SANDBOX,
+} from "@/server/domain/catalog";
+import { noteMet, type OpenAccount } from "@/server/domain/credentials";
 import { env } from "@/server/env";
-import { isErrorCode } from "@/server/errors";
-import { failpoint } from "@/server/failpoint";
 import { log } from "@/server/log";
 import { timeCall } from "@/server/metrics";
+import { type Progress, ProviderFault, type ProviderIo, type Tier } from "@/server/providers/define";
 import {
-  type AnyCall,
-  type PortAdapter,
-  type PortName,
-  type Progress,
-  ProviderFault,
-  type ProviderIo,
-  type TextCall,
-  type TextChoice,
-  type TextResult,
-  type Tier,
-} from "@/server/providers/define";
-import { redactStream, redactValue } from "@/server/redact-secrets";
-import { toSecrets } from "@/server/secret";
-import type { Json } from "@/server/step";
-import {
-  type CallOutcome,
+  classify,
   failed,
-  LOST,
+  type NoAnswer,
   nothingSent,
   type Observed,
-  type ProviderSaid,
-  toOutcome,
-  type Work,
-} from "./outcome";
-import { healthOf, kindOfUnusable } from "./outcomes";
-import { failedAs, joined, repairOf, settled, type Unfit } from "./repair";
+  type Pending,
+  type Refused,
+  tierOf,
+} from "./classify";
+import { healthOf } from "./outcomes";
 
-/** The account of a call, opened for it alone; null: it is not connected any more, or does not open. */
-async function accountOf({ project, route, estimate }: Work): Promise<OpenAccount | null> {
-  const { provider } = route;
-  if (estimate.account) return openAccount(estimate.account.credentialId, provider.name, project);
-  const credentials = provider.name === SANDBOX ? {} : operatorCredentials(provider);
-  const baseUrl = baseUrlOf(provider);
-  return credentials && baseUrl ? { baseUrl, credentials: toSecrets(credentials) } : null;
-}
+/** Whom a call goes to, and under which terms. */
+export type Call = {
+  route: Pick<Route, "provider" | "model">;
+  /** By which its route's health is kept; an account of the caller's own also hears what it met. */
+  account: Account;
+  /** Opens that account for this call alone; null: it is not connected any more, or does not open. */
+  open(): Promise<OpenAccount | null>;
+  bounds: PriceTerms;
+  attemptId: string;
+  /** What is asked for. */
+  tier: Tier;
+  /** Aborted with an AbortReason. */
+  signal: AbortSignal;
+  now(): Date;
+};
 
-async function ioOf(work: Work): Promise<ProviderIo | null> {
-  const account = await accountOf(work);
-  const { provider, model } = work.route;
-  return (
-    account && {
-      ...account,
-      model,
-      attemptId: work.attemptId,
-      tier: work.tier,
-      signal: work.signal,
-      allowPrivateAddresses: provider.name === SANDBOX || env.ALLOW_PRIVATE_ADDRESSES,
-    }
-  );
-}
+/** A complete answer, not read yet. */
+export type Answered<R> = { state: "answered"; result: R; observed: Observed };
 
 /**
- * Sends one call to its provider and says what became of it; the caller has already written down that it may leave. An
- * unfit answer is given back once where the estimate covers that. Until the second answer is there nothing of the first is
- * kept: whoever finds this attempt without an end knows that it was sent, and sends nothing.
+ * Opens the account, sends once, and keeps what the call says about the health of its route and connection. Never rejects:
+ * a store of ours that fails before anything could leave is a refusal that may be sent again.
  */
-export async function submitCall(work: Work): Promise<CallOutcome> {
-  const submit = async (one: Work) => {
-    const call = await withAdapters(one);
-    if ("state" in call) return call;
-    return observe(one, (adapter, io) => adapter.submit(call as never, io)); // the port decides which call it is
-  };
-  const first = await submit(work);
-  if (first.state !== "unfit") return first;
-  const repair = repairOf(work, first);
-  if (!repair) return failedAs(first.fault, first.observed);
-  failpoint("before-repair");
-  // Of another id, so that no vendor takes it for the same request sent again.
-  return joined(first, await submit({ ...work, call: repair, attemptId: `${work.attemptId}-2` }));
-}
-
-const FETCH_GRACE_SECONDS = 60;
-
-/**
- * The call with the adapters it was admitted with. Addresses into our own store are made here, at the last moment, and go to
- * the vendor alone.
- */
-async function withAdapters(work: Work): Promise<AnyCall | CallOutcome> {
-  const { call, route, estimate, executionSeconds } = work;
-  if (!estimate.adapters) return call;
-  const until = new Date(work.now().getTime() + (executionSeconds + FETCH_GRACE_SECONDS) * 1000);
+export async function send<R>(
+  call: Call,
+  ask: (io: ProviderIo) => Promise<Progress<R>>,
+): Promise<Answered<R> | Pending | NoAnswer> {
+  const { provider, model } = call.route;
+  let account: OpenAccount | null;
   try {
-    const adapters = await toCall(estimate.adapters.used, route.provider, until);
-    if (adapters) return { ...call, adapters } as AnyCall; // of the image port: no other capability takes adapters
+    account = await call.open();
   } catch (cause) {
-    // Our own storage, before anything could leave.
-    log.error({ err: cause, attemptId: work.attemptId }, "the weights of an adapter could not be looked up");
-    const message = "The weights of an adapter could not be looked up.";
-    return { state: "refused_for_now", reason: "unreachable", retryAfterMs: null, message, isOurs: true };
+    return refuseInternally(call, cause, "The provider account of this route could not be read.");
   }
-  const gone = "The weights of an adapter that this execution uses were removed.";
-  return failed("content_gone", gone, nothingSent);
-}
-
-/**
- * The same, with the text told as it comes. What was told, put together, is the answer's text, or the call has failed;
- * and once something was told, the provider has worked: nothing after that is a refusal that may be sent again.
- */
-export async function streamCall(work: Work, onText: (text: string) => void): Promise<CallOutcome> {
-  let [said, told] = ["", ""];
-  let isAsSaid = true;
-  const observed = await observe(
-    work,
-    async (adapter, io) => {
-      if (!adapter.stream)
-        throw new ProviderFault(
-          "refused",
-          "not_attempted",
-          `${work.route.provider.title} does not support streaming.`,
-        );
-      const clean = redactStream(io.credentials, (text) => {
-        told += text;
-        onText(text);
-      });
-      const progress = await adapter.stream(work.call as never, io, (text) => {
-        said += text;
-        clean.push(text);
-      }); // the port decides which call it is
-      if (progress.state !== "done") return progress;
-      clean.end();
-      const result = progress.result as { text?: string }; // of the text port; no other streams
-      isAsSaid = result.text === said;
-      return { ...progress, result: { ...redactValue(result, io.credentials), text: told } };
-    },
-    () => isAsSaid,
-  );
-  const outcome = settled(observed);
-  if (told === "" || outcome.state === "succeeded" || outcome.state === "aborted") return outcome;
-  // A complete answer has its own end; one that broke off may be charged.
-  if (outcome.state === "failed" && /^(unusable|error_with_usage)/.test(outcome.kind)) return outcome;
-  const words = (outcome as { said?: ProviderSaid }).said; // failures and refusals have it
-  return failed("lost", LOST, { ...nothingSent, submission: "ambiguous" }, words ? { said: words } : {});
-}
-
-const ASK_AGAIN_MS = 5_000;
-
-/**
- * Asks again for work a provider took earlier. A fault of the request says nothing about the work, which may still run: it is
- * asked again later. A fault of the work is its end. A refused poll leaves the work's end unknown.
- */
-export async function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
-  let isOfRequest = false;
-  const observed = await observe(work, async (adapter, io) => {
-    if (!adapter.poll)
-      throw new ProviderFault("failed", "attempted", `${work.route.provider.title} cannot be polled.`);
-    try {
-      return await adapter.poll(handle, io);
-    } catch (cause) {
-      isOfRequest = cause instanceof ProviderFault && concernsRequest(cause);
-      throw cause;
-    }
-  });
-  const outcome = settled(observed);
-  const again = { state: "pending", handle, pollAfterMs: ASK_AGAIN_MS } as const;
-  switch (outcome.state) {
-    case "refused_for_now":
-      return { ...again, pollAfterMs: Math.max(outcome.retryAfterMs ?? 0, ASK_AGAIN_MS) };
-    case "aborted":
-      return { ...outcome, submission: "attempted" };
-    case "failed": {
-      if (isOfRequest) return again;
-      if (outcome.settlement !== "released") return outcome;
-      return failed("lost", LOST, { ...outcome.observed, submission: "ambiguous" });
-    }
-    default:
-      return outcome;
-  }
-}
-
-const concernsRequest = ({ kind, details }: ProviderFault) =>
-  kind === "lost" || (kind === "failed" && details.concerns === "request");
-
-/** Of an answer whose text is not what was streamed. */
-export const DIFFERS = "The provider's final answer differs from the text it streamed.";
-
-type AnyAdapter = { [P in PortName]: PortAdapter<P> }[PortName];
-
-async function observe(
-  work: Work,
-  ask: (adapter: AnyAdapter, io: ProviderIo) => Promise<Progress<unknown>>,
-  isAsTold: (result: unknown) => boolean = () => true,
-): Promise<CallOutcome | Unfit> {
-  const execution = work.capability.execute;
-  if ("local" in execution) throw new Error(`${work.capability.key} has no provider`);
-  const adapter = work.route.provider[execution.port];
-  let io: ProviderIo | null;
-  try {
-    io = await ioOf(work);
-  } catch (cause) {
-    // Our own storage, before anything could leave.
-    log.error(
-      { err: cause, attemptId: work.attemptId },
-      "the provider account of an execution could not be read",
-    );
-    const message = "The provider account of this route could not be read.";
-    return { state: "refused_for_now", reason: "unreachable", retryAfterMs: null, message, isOurs: true };
-  }
-  if (!adapter || !io) {
+  if (!account)
     return failed("unsendable", "The provider account of this route is no longer connected.", nothingSent);
-  }
-  let progress: Progress<unknown>;
+  const { attemptId, tier, signal } = call;
+  const allowPrivateAddresses = provider.name === SANDBOX || env.ALLOW_PRIVATE_ADDRESSES;
+  const io: ProviderIo = { ...account, model, attemptId, tier, signal, allowPrivateAddresses };
+  let progress: Progress<R>;
   try {
-    progress = await timeCall(work.route.provider.name, () => ask(adapter, io));
+    progress = await timeCall(provider.name, () => ask(io));
   } catch (cause) {
-    const outcome = toOutcome(cause, work);
-    if (outcome.state !== "aborted") noteConnection(work, cause);
+    const outcome = classify(cause, call);
+    if (outcome.state !== "aborted") noteConnection(call, cause);
     const health = outcome.state === "failed" && cause instanceof ProviderFault ? healthOf(cause) : null;
-    if (health) await noteFailure(calledBy(work), health, work.now());
+    if (health) await noteFailure(calledBy(call), health, call.now());
     return outcome;
   }
-  await noteSuccess(calledBy(work));
+  await noteSuccess(calledBy(call));
   if (progress.state === "pending") return progress;
-  noteConnection(work, null);
-  const usage = progress.usage;
-  const tier = tierOf(progress.tier ?? work.tier, work);
+  noteConnection(call, null);
+  const { result, usage, providerRequestId, providerModel, httpStatus } = progress;
+  const ran = tierOf(call, progress.tier ?? tier);
+  const costMicros = usage && priceOf(model.price, usage, { ...call.bounds, tier: ran });
   const observed: Observed = {
     submission: "attempted",
-    providerRequestId: progress.providerRequestId,
-    providerModel: progress.providerModel,
-    httpStatus: progress.httpStatus,
-    tier,
+    providerRequestId,
+    providerModel,
+    httpStatus,
+    tier: ran,
     usage,
-    costMicros: usage ? priceOf(work.route.model.price, usage, { ...work.estimate.bounds, tier }) : null,
+    costMicros,
   };
-  const unusable = (message: string) =>
-    failed(kindOfUnusable(observed.costMicros), message, observed, { code: "PROVIDER_ERROR" });
-  if (!isAsTold(progress.result)) return unusable(DIFFERS);
-  const answer = execution.port === "text" ? asAsked(work, progress.result as TextResult) : progress.result; // by the port
-  const said = execution.port === "text" ? wordsOf(answer as TextResult) : null; // likewise
-  try {
-    const finishReason = (answer as { finishReason?: string }).finishReason ?? null;
-    const read = (one: unknown) =>
-      execution.result(
-        one as never, // all of them belong to this port and capability
-        work.input as never,
-        work.material as never,
-        work.route.model,
-        usage,
-      );
-    const { typedOutput, files } = said
-      ? await readText(work, answer as TextResult, said, read)
-      : await read(answer);
-    const flaw = answerFlaw(typedOutput);
-    if (flaw) return unusable(flaw);
-    return { state: "succeeded", observed, typedOutput, files, finishReason };
-  } catch (cause) {
-    if (cause instanceof UnfitAnswer) return { state: "unfit", observed, answer, fault: cause };
-    if (cause instanceof CapabilityFault && isErrorCode(cause.code)) {
-      const outcome = failedAs(cause, observed);
-      const isKept = cause.code === "OutputLimitReached" && said && !answerFlaw(said);
-      return isKept ? { ...outcome, partial: said } : outcome;
-    }
-    log.error({ err: cause, attemptId: work.attemptId }, "the answer of a provider could not be read");
-    return unusable("The provider's answer could not be read.");
-  }
+  return { state: "answered", result, observed };
 }
 
-/** The typed output of text: as the capability reads it, or as it was said; of several answers, all of them. */
-async function readText(
-  { capability, takesAsSaid }: Work,
-  answer: TextResult,
-  said: TextOutput,
-  read: (one: TextChoice) => Outcome<unknown> | Promise<Outcome<unknown>>,
-): Promise<Outcome<unknown>> {
-  const isTaken = (one: TextChoice) => takesAsSaid === true && isAsSaid(one);
-  const { others = [], ...first } = answer;
-  if (others.length === 0) return isTaken(first) ? { typedOutput: said, files: [] } : read(first);
-  const choices: (TextOutput & { finishReason: string })[] = [];
-  for (const one of [first, ...others]) {
-    const { typedOutput } = isTaken(one) ? { typedOutput: null } : await read(one);
-    const isObject = typedOutput !== null && capability.outputKind !== "text";
-    const content = isObject ? JSON.stringify(typedOutput) : one.text;
-    choices.push({ ...wordsOf({ ...one, text: content }), finishReason: one.finishReason });
-  }
-  const { finishReason: _, ...whole } = choices[0]!; // the first was there
-  return { typedOutput: { ...whole, choices }, files: [] };
+/** A store of this installation failed before anything could leave. */
+export function refuseInternally(
+  { attemptId }: Pick<Call, "attemptId">,
+  cause: unknown,
+  message: string,
+): Refused {
+  log.error({ err: cause, attemptId }, message);
+  return {
+    state: "refused_for_now",
+    reason: "unreachable",
+    retryAfterMs: null,
+    message,
+    observed: nothingSent,
+    isInternal: true,
+  };
 }
-
-/** The answer, with one call of a tool where no more were asked for: not every vendor has a word for that. */
-function asAsked({ call }: Work, result: TextResult): TextResult {
-  const isOne = (call as TextCall).parallelToolCalls === false; // of the text port
-  const first = <T extends TextChoice>(one: T): T => ({ ...one, toolCalls: one.toolCalls.slice(0, 1) });
-  return isOne
-    ? { ...first(result), ...(result.others ? { others: result.others.map(first) } : {}) }
-    : result;
-}
-
-/** What its capability may not take, though there is something in it. */
-const isAsSaid = ({ finishReason, toolCalls }: TextChoice) =>
-  finishReason === "length" || (toolCalls.length > 0 && finishReason !== "content_filter");
-
-const wordsOf = ({ text, toolCalls }: TextChoice): TextOutput => ({
-  content: text,
-  role: "assistant",
-  ...(toolCalls.length > 0 ? { toolCalls } : {}),
-});
 
 /** The route and account of a call, as the health of routes is kept. */
-const calledBy = ({ route, estimate }: Pick<Work, "route" | "estimate">) => ({
-  ...route,
-  account: estimate.account ?? ("operator" as const),
-});
+const calledBy = ({ route, account }: Pick<Call, "route" | "account">) => ({ ...route, account });
 
 /** What a connection met, kept for its owners. */
-function noteConnection({ estimate, now }: Work, cause: unknown): void {
-  if (estimate.account) noteMet(estimate.account.credentialId, cause, now());
+function noteConnection({ account, now }: Call, cause: unknown): void {
+  if (typeof account === "object") noteMet(account.credentialId, cause, now());
 }
 
-/** Nobody tries this call again: what stood against it to the end is remembered of its route. */
-export async function gaveUp(
-  work: Pick<Work, "route" | "estimate">,
-  { reason, isOurs }: Extract<CallOutcome, { state: "refused_for_now" }>,
+/** This call is not sent again: the last refusal counts against its route. */
+export async function noteExhausted(
+  call: Pick<Call, "route" | "account">,
+  { reason, isInternal }: Refused,
   now: Date,
 ): Promise<void> {
-  if (!isOurs) await noteFailure(calledBy(work), reason, now);
+  if (!isInternal) await noteFailure(calledBy(call), reason, now);
 }
-
-/** What has no price of its own on a tier has the standard price. */
-const tierOf = (ran: Tier, { route }: Work): Tier => (route.model.supports.deferred ? ran : "standard");

@@ -1,5 +1,21 @@
-export { DIFFERS, gaveUp, pollCall, streamCall, submitCall } from "./call";
+export { type Call, noteExhausted, send } from "./call";
 export { CHARGED, type Chargeable, chargeOf, FEE, holdFor, PROVIDER_COST } from "./charge";
+export {
+  type Aborted,
+  type AbortReason,
+  type CallOutcome,
+  type Content,
+  type Failed,
+  failed,
+  LOST,
+  lostAfter,
+  type NoAnswer,
+  nothingSent,
+  type Observed,
+  type Pending,
+  type ProviderSaid,
+  type Refused,
+} from "./classify";
 export {
   type Claimed,
   LEASE_MS,
@@ -12,18 +28,6 @@ export {
 export { type CallMoney, type ExecutionMoney, moneyOf, usageOf } from "./money";
 export { nextStepOf } from "./next-step";
 export {
-  type AbortReason,
-  type CallOutcome,
-  type Failed,
-  failed,
-  LOST,
-  nothingSent,
-  type Observed,
-  type ProviderSaid,
-  saidBy,
-  type Work,
-} from "./outcome";
-export {
   backoffOf,
   healthOf,
   kindOfFault,
@@ -33,3 +37,5 @@ export {
   rowOf,
   type Settlement,
 } from "./outcomes";
+export { accountOf, DIFFERS, pollCall, streamCall, submitCall, type Work } from "./port-sender";
+export { apply, type Driver } from "./turn";

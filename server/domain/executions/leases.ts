@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { systemClock } from "@/server/domain/ctx";
 import { log } from "@/server/log";
-import type { AbortReason } from "./outcome";
+import type { AbortReason } from "./classify";
 
 /** A lease this long outlives a stalled process by little and is renewed three times before it ends. */
 export const LEASE_MS = 15_000;

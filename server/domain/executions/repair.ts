@@ -1,16 +1,10 @@
 import type { CapabilityFault, UnfitAnswer } from "@/server/capabilities/define";
 import { isErrorCode } from "@/server/errors";
 import type { AnyCall } from "@/server/providers/define";
+import { type CallOutcome, type Failed, failed, type Observed, type ProviderSaid } from "./classify";
 import { addUsage, usageOf } from "./money";
-import {
-  type CallOutcome,
-  type Failed,
-  failed,
-  type Observed,
-  type ProviderSaid,
-  type Work,
-} from "./outcome";
 import { kindOfUnusable, type OutcomeKind, rowOf } from "./outcomes";
+import type { Work } from "./port-sender";
 
 /** An answer came, and the capability finds it unfit. */
 export type Unfit = { state: "unfit"; observed: Observed; answer: unknown; fault: UnfitAnswer };

@@ -9,7 +9,7 @@ import { fail } from "@/server/errors";
 import { type Micros, microsToUsd, usdToMicros } from "@/server/money";
 import type { Json } from "@/server/step";
 import { wake } from "./dispatch";
-import { endIdle } from "./end-idle";
+import { finishUnleased } from "./end";
 import { get } from "./get";
 import { attemptOf, findJob, type JobRow, type StoredApproval } from "./rows";
 import { move, transition } from "./transitions/moves";
@@ -125,9 +125,9 @@ export async function requireDecider(ctx: Ctx, job: JobRow, feature: PlanFeature
     fail("AuthorizationFailed", "You submitted this job, so someone else must decide on it.");
 }
 
-/** Ends a job that nobody decided about in time: the same as a no, and told apart. False like `endIdle`. */
+/** Ends a job that nobody decided about in time: the same as a no, and told apart. False like `finishUnleased`. */
 export const expireApproval = async (ctx: Ctx, job: JobRow): Promise<boolean> =>
-  endIdle(ctx, job, await attemptOf(job), {
+  finishUnleased(ctx, job, await attemptOf(job), {
     to: "canceled",
     code: "ApprovalExpired",
     message: "The job was not approved before its deadline.",
@@ -201,7 +201,7 @@ export function noteDecision(
 export async function reject(ctx: Ctx, jobId: string): Promise<Job> {
   const job = await findToDecide(ctx, jobId, "reject");
   if (job.status !== "awaiting_approval" || !job.approval) return decidedBefore(ctx, job, "rejected");
-  const isDone = await endIdle(ctx, job, await attemptOf(job), {
+  const isDone = await finishUnleased(ctx, job, await attemptOf(job), {
     to: "canceled",
     code: "ApprovalRejected",
     message: "The job was rejected.",

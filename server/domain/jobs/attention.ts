@@ -8,7 +8,7 @@ import { microsToUsd } from "@/server/money";
 import { noteDecision } from "./approvals";
 import { conclude } from "./conclude";
 import { wake } from "./dispatch";
-import { endIdle } from "./end-idle";
+import { finishUnleased } from "./end";
 import { type Ended, endedBefore } from "./ended";
 import { get } from "./get";
 import { toOutput } from "./output";
@@ -119,7 +119,7 @@ export async function acceptAsIs(ctx: Ctx, jobId: string): Promise<Job> {
 /** The third: the job fails. What the provider did is charged as it answered. */
 export async function failWaiting(ctx: Ctx, jobId: string): Promise<Job> {
   const { job, attempt } = await findWaiting(ctx, jobId);
-  await endIdle(ctx, job, attempt, {
+  await finishUnleased(ctx, job, attempt, {
     to: "failed",
     code: "failed",
     message: "The provider's work is paid for, but a later step kept failing, and an operator ended the job.",

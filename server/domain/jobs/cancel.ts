@@ -3,7 +3,7 @@ import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { requireFeature } from "@/server/domain/plans";
 import { fail } from "@/server/errors";
-import { endIdle } from "./end-idle";
+import { finishUnleased } from "./end";
 import { get } from "./get";
 import { attemptOf, findJob } from "./rows";
 import { transition } from "./transitions/moves";
@@ -17,7 +17,7 @@ export async function cancel(ctx: Ctx, jobId: string): Promise<Job> {
   requireFeature(await access.authorize(ctx, "jobs:cancel", { projectId: job.project_id }), "cancel");
   const now = ctx.now();
   if (job.status === "queued" || job.status === "awaiting_approval" || job.status === "needs_attention") {
-    await endIdle(ctx, job, await attemptOf(job), { to: "canceled", code: null, message: null });
+    await finishUnleased(ctx, job, await attemptOf(job), { to: "canceled", code: null, message: null });
   }
   if (job.status === "running") {
     await transition({

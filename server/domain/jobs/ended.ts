@@ -1,5 +1,7 @@
 import {
+  type CallOutcome,
   type Failed,
+  kindOfResult,
   nothingSent,
   type Observed,
   type OutcomeKind,
@@ -26,7 +28,21 @@ export type Ended = {
 /** Content that is stored already. */
 export type Kept = { artifacts: ArtifactRow[]; outputHash: string | null };
 
-/** A failure the provider's answer told, as an end; what there is of an answer that was cut off is kept. */
+/** An answer as a success. */
+export const endedAsAnswered = ({ observed, finishReason }: Answer): Pick<Ended, "outcome" | "observed"> => ({
+  outcome: {
+    outcome: "succeeded",
+    code: null,
+    message: null,
+    settlement: rowOf(kindOfResult(observed.costMicros)).settlement,
+    finishReason,
+  },
+  observed,
+});
+
+export type Answer = Extract<CallOutcome, { state: "succeeded" }>;
+
+/** A failure, as an end; what there is of an answer that was cut off is kept. */
 export function endedAsFailed(outcome: Failed, job: JobRow, now: Date): Ended {
   const { partial } = outcome;
   return {
@@ -54,22 +70,18 @@ export function endedWithout(
   more: {
     code?: string | null;
     submission?: Observed["submission"];
-    details?: StoredOutcome["details"];
-    said?: ProviderSaid | undefined;
   } = {},
 ): Ended {
-  const row = rowOf(kind);
+  const { code, settlement, submission } = rowOf(kind);
   return {
     outcome: {
       outcome: "failed",
       finishReason: null,
-      code: more.code === undefined ? row.code : more.code,
+      code: more.code === undefined ? code : more.code,
       message,
-      settlement: row.settlement,
-      ...(more.details ? { details: more.details } : {}),
+      settlement,
     },
-    observed: { ...nothingSent, submission: more.submission ?? row.submission },
-    said: more.said,
+    observed: { ...nothingSent, submission: more.submission ?? submission },
     fresh: { output: null, artifacts: [] },
   };
 }

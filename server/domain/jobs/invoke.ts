@@ -8,40 +8,31 @@ import { TERMINAL } from "@/server/contract/jobs";
 import { type HoldFacts, readHold } from "@/server/domain/budgets";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import {
-  backoffOf,
-  gaveUp,
-  kindOfResult,
-  LEASE_MS,
-  nextStepOf,
-  type ProviderSaid,
-  rowOf,
-  streamCall,
-  submitCall,
-} from "@/server/domain/executions";
+import { type Lease, nextStepOf, type ProviderSaid } from "@/server/domain/executions";
 import { Fault, fail, isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { receiptIdOf } from "@/server/ids";
 import { log } from "@/server/log";
 import { microsToUsd } from "@/server/money";
 import { isOutage } from "@/server/outage";
-import type { SubmissionState, TextCall } from "@/server/providers/define";
+import type { SubmissionState } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import { admit, toRow } from "./admit";
-import { chargeOfCall, conclude } from "./conclude";
-import { type Ended, endedAsFailed, endedWithout } from "./ended";
-import { type FrameWriter, frameWriter } from "./frames";
+import { chargeOfCall } from "./conclude";
+import { finishLeased, type Next } from "./end";
+import { type Answer, type Ended, endedAsAnswered, endedWithout } from "./ended";
 import { resolutionOf } from "./hints";
+import { keepAnswer } from "./keep-answer";
 import { jobLeases } from "./leases";
 import { keepFiles, toOutput } from "./output";
 import type { Prepared } from "./prepare";
 import { keptSaid, saidUnasked, withSaid } from "./provider-said";
 import { type AttemptRow, attemptOf, type JobRow, parseContent, payloadsOf } from "./rows";
-import { runHere } from "./run-here";
+import { attempt } from "./run";
 import type { Admission } from "./transitions/admission";
-import { beginSubmission, keepHandle, takeBack } from "./transitions/attempt";
+import { runLocally, STREAM, submit } from "./turn";
 import { chargeOfJob, heldFor } from "./view";
-import { inputHashOf, readJob } from "./work";
+import { inputHashOf, type LoadedWork, readJob } from "./work";
 
 function freshAttempt(admission: Admission): AttemptRow | null {
   if (!admission.attempt_id || !admission.started_at) return null;
@@ -100,10 +91,9 @@ export async function invoke(
     return toStreaming(job, heldFor(job));
   }
   const ended = await execute(ctx, capability, fresh, job, takesAsSaid);
-  return toResult(job, ended, fresh.plan.warnings, chargeOfCall(job, ended));
+  // Another process, or a cancel, ended it: the answer is what its record says.
+  return ended ? toResult(job, ended, fresh.plan.warnings, chargeOfCall(job, ended)) : replay(ctx, jobId);
 }
-
-const STREAM = "invoke_stream";
 
 /** A stream's answer before its end, and after an end that is no success: its frames tell the rest. */
 function toStreaming(job: JobRow, hold: HoldFacts | null): InvocationResult {
@@ -130,181 +120,85 @@ function toStreaming(job: JobRow, hold: HoldFacts | null): InvocationResult {
   };
 }
 
+/** Carries an execution to its end; null: its end was written by another process, or is a cancel. */
 async function execute(
   ctx: Ctx,
   capability: Capability,
-  prepared: Prepared,
+  { plan, admission, input }: Prepared,
   job: JobRow,
   takesAsSaid: boolean,
-): Promise<Ended> {
-  const { plan, admission } = prepared;
-  const attempt = freshAttempt(admission);
-  const lease = jobLeases.hold(job.id, 1, job.execution_seconds * 1000);
-  const frames = job.mode === STREAM ? frameWriter(job, 1, ctx.now) : null;
+): Promise<Ended | null> {
+  const { route, call, material } = plan;
+  const row = freshAttempt(admission);
+  const ready = route && call ? { route, call, material } : null;
+  const work: LoadedWork = {
+    job,
+    capability: ready ? plan.capability : capability,
+    input: plan.input,
+    inputHash: inputHashOf(input),
+    route: route ?? null,
+    hasReader: false,
+    ...(ready ? { sync: { ready, takesAsSaid, waitsUntil: waitsUntil(job), keep: keepAtEnd } } : {}),
+  };
   try {
-    const ended =
-      plan.route && plan.call && attempt
-        ? await callProvider(ctx, prepared, job, attempt, lease.signal, frames, takesAsSaid)
-        : await runHere(ctx, { capability, input: plan.input, job }, lease.signal);
-    const conclusion = {
-      job,
-      inputHash: inputHashOf(prepared.input),
-      outputHash: null,
-      engine: "local" in capability.execute ? capability.execute.engine : null,
-      attempt,
-      artifacts: [],
-      ended,
-      fence: 1,
-      now: ctx.now(),
-    };
-    if (await conclude({ ...conclusion, from: ["running"], canceled: false })) return ended;
-    // A cancel that came meanwhile has the last word, here as in the record; the cost stays.
-    if (await conclude({ ...conclusion, from: ["canceling"], canceled: true })) {
-      const { code, message, details } = ended.outcome;
-      throw toInvocationFault(
-        { ...job, status: "canceled", error_code: code ?? "Cancelled", actual_micros: costOf(ended) },
-        message ?? "The execution was canceled.",
-        details,
-        ended.said,
-        ended.observed.submission,
-      );
-    } else {
-      fail(
-        "TRANSPORT_AMBIGUOUS",
-        `This execution was ended by another process before its answer arrived. ${nextStepOf(false, "ambiguous")}`,
-        {
-          executionId: job.id,
-          receiptId: receiptIdOf(job.id),
-        },
-      );
+    const lease = jobLeases.hold(job.id, 1, job.execution_seconds * 1000);
+    let next: Next;
+    try {
+      next = await (ready && row
+        ? submit(ctx, { ...work, ...ready }, row, lease)
+        : runLocally(ctx, work, row, lease));
+    } finally {
+      lease.release();
     }
+    while (next.state !== "ended") {
+      const { afterMs } = next;
+      await new Promise((resolve) => setTimeout(resolve, afterMs));
+      next = await attempt(ctx, job.id, { attemptId: row!.id, fence: 1 }, null, work); // only a call is made again
+    }
+    return next.isCanceled ? null : (next.ended ?? null);
   } catch (cause) {
-    if (!(cause instanceof Fault)) await ctx.unkeyed?.answeredEarly?.();
+    await ctx.unkeyed?.answeredEarly?.();
     // The provider has answered and our own storage does not: sending it again would run it twice.
-    if (!attempt || !isOutage(cause)) throw cause;
+    if (!row || !isOutage(cause)) throw cause;
     ctx.log.error({ err: cause, jobId: job.id }, "the result of an execution could not be recorded");
-    fail(
-      "TRANSPORT_AMBIGUOUS",
-      `The request was sent to the provider, and its result could not be recorded yet. ${nextStepOf(false, "ambiguous")}`,
-      {
-        executionId: job.id,
-        receiptId: receiptIdOf(job.id),
-      },
-    );
-  } finally {
-    lease.release();
+    return unrecorded(job.id);
   }
 }
 
-/** Until when a caller waits for a provider that has no capacity: as the request says, and never beyond its own limit. */
-const capacityDeadline = ({ created_at, queue_deadline_at, execution_seconds }: JobRow) =>
-  Math.min(queue_deadline_at.getTime(), created_at.getTime() + execution_seconds * 1000);
-
-/** What a move of the attempt is written under; the lease outlives the wait that follows. */
-const held = (job: JobRow, attempt: AttemptRow, now: Date, waitMs: number) => ({
-  jobId: job.id,
-  fence: 1,
-  attemptId: attempt.id,
-  leaseUntil: new Date(now.getTime() + waitMs + LEASE_MS),
-});
-
-/**
- * Waits, then records that the request may leave once more. Meanwhile its row says that nothing was sent, so a process that
- * stops leaves no ambiguous hold. False: the execution was canceled, or is no longer this process's.
- */
-async function sendAgainAfter(ctx: Ctx, job: JobRow, attempt: AttemptRow, waitMs: number): Promise<boolean> {
-  const { capacity_rejections: capacityRejections } = attempt;
-  if (!(await takeBack({ ...held(job, attempt, ctx.now(), waitMs), capacityRejections }))) return false;
-  await new Promise((resolve) => setTimeout(resolve, waitMs));
-  return beginSubmission({ ...held(job, attempt, ctx.now(), 0), tier: "standard", now: ctx.now() });
+function unrecorded(executionId: string): never {
+  fail(
+    "TRANSPORT_AMBIGUOUS",
+    `The request was sent to the provider, and its result could not be recorded yet. ${nextStepOf(false, "ambiguous")}`,
+    { executionId, receiptId: receiptIdOf(executionId) },
+  );
 }
 
-async function callProvider(
+/** Until when a caller waits for a provider that has no capacity: as the request says, and never beyond its own limit. */
+const waitsUntil = ({ created_at, queue_deadline_at, execution_seconds }: JobRow) =>
+  new Date(Math.min(queue_deadline_at.getTime(), created_at.getTime() + execution_seconds * 1000));
+
+/**
+ * Answer and end in one statement. An answer that a store of ours cannot take now is kept as a durable job's, and another
+ * process goes on with it: paid work is never thrown away.
+ */
+async function keepAtEnd(
   ctx: Ctx,
-  prepared: Prepared,
-  job: JobRow,
-  attempt: AttemptRow,
-  signal: AbortSignal,
-  frames: FrameWriter | null,
-  takesAsSaid: boolean,
-): Promise<Ended> {
-  const { plan } = prepared;
-  const work = {
-    project: { id: job.project_id, environment: job.environment },
-    now: ctx.now,
-    capability: plan.capability,
-    input: plan.input,
-    route: plan.route!,
-    call: plan.call!,
-    material: plan.material,
-    estimate: plan.estimate,
-    executionSeconds: job.execution_seconds,
-    attemptId: attempt.id,
-    tier: "standard" as const,
-    signal,
-    takesAsSaid,
-  };
-  failpoint("after-submission-begun");
-  for (;;) {
-    // Several answers at once have no one text to be told; they are told at their end.
-    const isOne = ((work.call as Partial<TextCall>).settings?.choices ?? 1) === 1; // other ports have no settings
-    const outcome = frames && isOne ? await streamCall(work, frames.push) : await submitCall(work);
-    await frames?.flush(); // what was told is kept, however it ends
-    switch (outcome.state) {
-      case "succeeded": {
-        failpoint("after-answer");
-        const now = ctx.now();
-        const artifacts = await keepFiles(job, outcome.files, now);
-        return {
-          outcome: {
-            outcome: "succeeded",
-            code: null,
-            message: null,
-            settlement: rowOf(kindOfResult(outcome.observed.costMicros)).settlement,
-            finishReason: outcome.finishReason,
-          },
-          observed: outcome.observed,
-          fresh: { output: toOutput(job, outcome.typedOutput, artifacts, now), artifacts },
-        };
-      }
-      case "failed":
-        return endedAsFailed(outcome, job, ctx.now());
-      case "refused_for_now": {
-        const { reason, message, said } = outcome;
-        if (reason === "capacity") attempt.capacity_rejections++;
-        const waitMs = backoffOf(ctx.now().getTime() - attempt.started_at.getTime(), outcome.retryAfterMs);
-        if (ctx.now().getTime() + waitMs > capacityDeadline(job)) {
-          await gaveUp(work, outcome, ctx.now());
-          const details =
-            reason === "capacity" ? { details: { retryAfterSeconds: Math.ceil(waitMs / 1000) } } : {};
-          return endedWithout(reason, message, { said, ...details });
-        }
-        if (!(await sendAgainAfter(ctx, job, attempt, waitMs))) return endedWithout("canceled_unsent", null);
-        continue;
-      }
-      case "aborted": {
-        const sent = outcome.submission !== "not_attempted";
-        if (outcome.why === "deadline") {
-          const message = `The provider did not answer within ${job.execution_seconds} seconds. Use a durable job for longer work.`;
-          return endedWithout(sent ? "timed_out" : "timed_out_unsent", message);
-        }
-        if (outcome.why === "canceled") return endedWithout(sent ? "canceled" : "canceled_unsent", null);
-        return sent
-          ? endedWithout(
-              "lost",
-              "The request was sent to the provider, and the wait for its answer was ended.",
-            )
-          : endedWithout("stopped_unsent", "The process that ran this stopped.");
-      }
-      case "pending": {
-        // The work is the provider's now: its handle stays, for whoever finds out what it cost.
-        const { handle, pollAfterMs } = outcome;
-        await keepHandle({ ...held(job, attempt, ctx.now(), pollAfterMs), handle, now: ctx.now() });
-        const message =
-          "The provider accepted the work and will answer later. Use a durable job for this model.";
-        return endedWithout("lost", message);
-      }
-    }
+  work: LoadedWork,
+  row: AttemptRow,
+  lease: Lease,
+  answer: Answer,
+): Promise<Next> {
+  failpoint("after-answer");
+  const now = ctx.now();
+  try {
+    const artifacts = await keepFiles(work.job, answer.files, now);
+    const fresh = { output: toOutput(work.job, answer.typedOutput, artifacts, now), artifacts };
+    return await finishLeased(ctx, work, row, lease, { ...endedAsAnswered(answer), fresh });
+  } catch (cause) {
+    if (!isOutage(cause)) throw cause;
+    log.error({ err: cause, jobId: work.job.id }, "the answer of an execution could not be stored");
+    const next = await keepAnswer(ctx, work, row, lease, answer);
+    return next.state === "ended" ? next : unrecorded(work.job.id);
   }
 }
 

@@ -4,7 +4,7 @@ import { LOST } from "@/server/domain/executions";
 import { log } from "@/server/log";
 import { expireApproval } from "./approvals";
 import { resendDue } from "./dispatch";
-import { endIdle } from "./end-idle";
+import { finishUnleased } from "./end";
 import { requeue } from "./requeue";
 import { attemptOf, type JobRow, workedFrom } from "./rows";
 import { makeTurnsDue } from "./waiting-turns";
@@ -33,7 +33,7 @@ async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Prom
     [now, MOST, projectId],
   );
   await each(rows, async (job) =>
-    endIdle(ctx, job, await attemptOf(job), {
+    finishUnleased(ctx, job, await attemptOf(job), {
       to: "failed",
       code: "QueueTimeout",
       message: "The job was not started before its queue deadline.",
@@ -74,23 +74,23 @@ async function reapLeases(ctx: Ctx, now: Date, projectId: string | null): Promis
   await each(rows, async (job) => {
     const attempt = await attemptOf(job);
     if (job.status === "canceling") {
-      await endIdle(ctx, job, attempt, { to: "canceled", code: null, message: null });
+      await finishUnleased(ctx, job, attempt, { to: "canceled", code: null, message: null });
     } else if (attempt && (attempt.answer !== null || attempt.handle !== null)) {
       await dispatchAgain(job.id, job.fence, now);
     } else if (attempt && attempt.submission !== "not_attempted") {
-      await endIdle(ctx, job, attempt, {
+      await finishUnleased(ctx, job, attempt, {
         to: "failed",
         code: "TRANSPORT_AMBIGUOUS",
         message: LOST,
       });
     } else if (job.operation === "invoke") {
-      await endIdle(ctx, job, attempt, {
+      await finishUnleased(ctx, job, attempt, {
         to: "failed",
         code: "InternalFailure",
         message: "The process that ran this stopped.",
       });
     } else if (now.getTime() > longestLife(job)) {
-      await endIdle(ctx, job, attempt, {
+      await finishUnleased(ctx, job, attempt, {
         to: "failed",
         code: "ExecutionTimeout",
         message: "The job was started several times and never reached its provider.",

@@ -9,10 +9,14 @@ import {
 import { openContent, type StoredContent } from "@/server/content";
 import { pool } from "@/server/db";
 import { getCapability, type Route, targetOf } from "@/server/domain/catalog";
+import type { Ctx } from "@/server/domain/ctx";
+import type { Lease } from "@/server/domain/executions";
 import { callOptions, materialize, ruled, type StageEstimate, stagesOf } from "@/server/domain/quotes";
 import type { AnyCall } from "@/server/providers/define";
 import type { Json } from "@/server/step";
-import { type JobRow, type JobWithRequest, REQUEST_COLUMNS, reachOf } from "./rows";
+import type { Next } from "./end";
+import type { Answer } from "./ended";
+import { type AttemptRow, type JobRow, type JobWithRequest, REQUEST_COLUMNS, reachOf } from "./rows";
 
 /** A job with its request, read back from the rows. */
 export type LoadedWork = {
@@ -24,11 +28,26 @@ export type LoadedWork = {
   route: Pick<Route, "provider" | "model"> | null;
   /** Is the text shown to a reader as it is written? */
   hasReader: boolean;
-  snapshot: Snapshot;
+  /** Absent where its call is in hand. */
+  snapshot?: Snapshot;
   /** The calls before the main one, of a job that makes several. */
   stages?: JobStage[];
   /** Which of them this is the work of; absent: the main one's. */
   stage?: JobStage;
+  /** Of an execution whose caller waits for it in this process. */
+  sync?: Sync;
+};
+
+/** How a synchronous execution differs from a durable job. */
+export type Sync = {
+  /** Its call as it was planned: its request may not be kept. */
+  ready: Pick<ReadyWork, "route" | "call" | "material">;
+  /** The caller takes an answer as it was said: cut off at its limit, or with calls of tools. */
+  takesAsSaid: boolean;
+  /** Until when a refused call may be sent again. */
+  waitsUntil: Date;
+  /** Answer and end are one write. */
+  keep(ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease, answer: Answer): Promise<Next>;
 };
 
 /** A call before the main one, with what was fixed about it at admission. */
@@ -144,7 +163,8 @@ export async function makeReady(
 ): Promise<ReadyWork> {
   const { job, capability, input, route, snapshot } = work;
   const execution = capability.execute;
-  if ("local" in execution || !route) throw new Error(`${capability.key} runs here and makes no call`);
+  if ("local" in execution || !route || !snapshot)
+    throw new Error(`the call of ${capability.key} cannot be made`);
   const options = callOptions(snapshot);
   const material = await materialize(reachOf(job), capability, input, options, kept);
   const call = ruled(

@@ -4,7 +4,7 @@ import type { PinnedOutput, PinnedRecord, PinnedStatus } from "@/server/contract
 import { pool } from "@/server/db";
 import { accountOf, postingsOf } from "@/server/domain/budgets";
 import { keptUntil } from "@/server/domain/envelope";
-import { moneyOf, type Settlement } from "@/server/domain/executions";
+import { moneyOf, type Observed, type Settlement } from "@/server/domain/executions";
 import type { Sealed } from "@/server/domain/receipts";
 import type { ErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
@@ -17,7 +17,6 @@ import type { Clock } from "./clock";
 import { keepLateAnswer } from "./corrections";
 import { type Clocks, type RecordRow, sealRecord, toRecord } from "./record";
 import { type PinnedAttemptRow, type PinnedPlan, submissionOf } from "./rows";
-import type { Observed } from "./submit";
 import { targetOf } from "./target";
 import { type AttemptEnd, type Finish, finish, type KeptContent } from "./transitions";
 
@@ -152,7 +151,7 @@ export async function conclude(held: Held, end: End): Promise<Concluded | null> 
   };
 }
 
-const endedAs = (attempt: PinnedAttemptRow, end: AttemptEnd): PinnedAttemptRow => ({
+export const endedAs = (attempt: PinnedAttemptRow, end: AttemptEnd): PinnedAttemptRow => ({
   ...attempt,
   submission: end.submission,
   http_status: end.httpStatus,

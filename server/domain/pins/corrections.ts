@@ -77,7 +77,7 @@ export function keepLateAnswer(
       costMicros: observed.costMicros,
       providerRequestId: observed.providerRequestId,
       providerModel: observed.providerModel,
-      providerFingerprint: observed.providerFingerprint,
+      providerFingerprint: observed.providerFingerprint ?? null,
       answeredAt: now.toISOString(),
     },
     createdBy: leaseOwner,

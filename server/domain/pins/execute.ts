@@ -1,24 +1,25 @@
 import { answerFlaw, sha256Hex } from "@/server/canonical";
 import { type PinnedOutput, START_WINDOW_SECONDS } from "@/server/contract/pinned";
-import { noteFailure } from "@/server/domain/catalog";
 import {
   type AbortReason,
-  backoffOf,
+  apply,
+  type Driver,
+  type Failed,
+  failed,
   kindOfResult,
   kindOfUnusable,
   type Lease,
-  type ProviderSaid,
+  nothingSent,
   rowOf,
 } from "@/server/domain/executions";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
-import { log } from "@/server/log";
 import type { Tier } from "@/server/providers/define";
 import { type Clock, sleep } from "./clock";
-import { type Concluded, conclude, type End, type Held } from "./conclude";
+import { type Concluded, conclude, type End, endedAs, type Held } from "./conclude";
+import { calledBy, type PinOutcome, submitOnce } from "./pin-sender";
 import type { RecordRow } from "./record";
 import { type PinnedAttemptRow, type PinnedContent, type PinnedPlan, submissionOf } from "./rows";
-import { NOTHING_OBSERVED, type Outcome, submitOnce } from "./submit";
 import { accountOf, type Target, targetOf } from "./target";
 import { type AttemptEnd, beginAttempt, endAttempt } from "./transitions";
 
@@ -45,7 +46,7 @@ export type Result =
   | { state: "lost" };
 
 /** What is told of a failure once, and is in no record: what the provider answered, and when to come again. */
-export type Told = { said?: ProviderSaid | undefined; retryAfterSeconds?: number };
+export type Told = Pick<Failed, "said" | "details">;
 
 /**
  * Carries an execution to its end. Every submission is written down before its first byte can leave; what the vendor
@@ -71,7 +72,7 @@ export async function execute(work: Work): Promise<Result> {
   if (!target || !bytes) return end(unsent("This installation no longer has the pinned provider or model."));
   const sentHash = sha256Hex(bytes);
 
-  const deadline = startOf(row).getTime() + admissionMs(row, plan);
+  const deadline = new Date(startOf(row).getTime() + admissionMs(row, plan));
   for (;;) {
     if (isLost(lease)) return { state: "lost" };
     if (lease.signal.aborted || work.mayGoOn?.() === false) {
@@ -106,46 +107,49 @@ export async function execute(work: Work): Promise<Result> {
       stop: lease.signal,
       clock,
     });
-    const tookMs = clock.elapsedMs() - sentAt;
+    const isOver = outcome.state === "succeeded" || outcome.state === "failed";
+    if (isOver && outcome.observed.submission !== "not_attempted")
+      providerExecutionMs = Math.round(clock.elapsedMs() - sentAt);
     failpoint("after-answer");
-    if (outcome.state === "answered" || outcome.state === "failed") {
-      if (outcome.state === "answered" || outcome.submission !== "not_attempted")
-        providerExecutionMs = Math.round(tookMs);
-      const said = outcome.state === "failed" ? outcome.said : undefined;
-      return end(endingOf(attempt, outcome, clock.now()), { said });
-    }
-
-    const ended = attemptEnd(attempt, outcome, clock.now());
-    attempts[attempts.length - 1] = {
-      ...attempt,
-      submission: ended.submission,
-      http_status: ended.httpStatus,
-      error_code: ended.errorCode,
-      ended_at: ended.endedAt,
+    /** Nothing ran: the same bytes may be sent again. */
+    const release = async (ended: AttemptEnd, waitMs: number): Promise<Next> => {
+      attempts[attempts.length - 1] = endedAs(attempt, ended);
+      return (await endAttempt({ ...under(row), attempt: ended }))
+        ? { state: "again", waitMs }
+        : { state: "lost" };
     };
-    if (outcome.state === "not_now") {
-      if (outcome.reason === "capacity") work.onCapacity?.();
-      const waitMs = backoffOf(clock.now().getTime() - startOf(row).getTime(), outcome.retryAfterMs);
-      if (clock.now().getTime() + waitMs > deadline) {
-        await tellHealth(target, plan, outcome, clock);
-        const isCapacity = outcome.reason === "capacity";
-        return end(
-          { ...unsent(outcome.message), attempt: ended, observed: outcome.observed },
-          {
-            said: outcome.said,
-            ...(isCapacity ? { retryAfterSeconds: Math.ceil(waitMs / 1000) } : {}),
-          },
-        );
-      }
-      if (!(await endAttempt({ ...under(row), attempt: ended }))) return { state: "lost" };
-      const waitedFrom = clock.elapsedMs();
-      await sleep(clock, waitMs, lease.signal);
-      retryWaitMs += clock.elapsedMs() - waitedFrom;
-    } else if (!(await endAttempt({ ...under(row), attempt: ended }))) {
-      return { state: "lost" };
-    }
+    if (outcome.state === "refused_for_now" && outcome.reason === "capacity") work.onCapacity?.();
+    const next = await apply<Answered, Next>(
+      {
+        now: clock.now,
+        called: calledBy(target, plan),
+        waits: { since: startOf(row), until: deadline },
+        limit: {
+          of: "submission",
+          message: `The provider did not answer within ${plan.limits.timeoutSeconds} seconds.`,
+        },
+        isTaken: false,
+        keep: (answer) => end(endingOf(attempt, answer, clock.now())),
+        end: (failure) => end(endingOfFailure(attempt, failure, clock.now()), failure),
+        release: ({ reason, observed }, waitMs) =>
+          release(attemptEnd(attempt, failed(reason, null, observed), clock.now()), waitMs),
+        putBack: () => release(attemptEnd(attempt, NOTHING_SENT, clock.now()), 0),
+        taken: () => Promise.reject(new Error("a pinned call is never pending")),
+        leave: () => ({ state: "lost" }),
+      } satisfies Driver<Answered, Next>,
+      outcome,
+    );
+    if (next.state !== "again") return next;
+    const waitedFrom = clock.elapsedMs();
+    await sleep(clock, next.waitMs, lease.signal);
+    retryWaitMs += clock.elapsedMs() - waitedFrom;
   }
 }
+
+type Answered = Extract<PinOutcome, { state: "succeeded" }>;
+type Next = Result | { state: "again"; waitMs: number };
+/** A submission that was stopped before anything left: no error. */
+const NOTHING_SENT = failed("canceled_unsent", null, nothingSent);
 
 type Ending = Omit<End, "clocks">;
 
@@ -187,57 +191,41 @@ export function waitsBetween(attempts: PinnedAttemptRow[]): number {
 }
 
 /** An end without anything having run: posting it again is safe. */
-const unsent = (message: string): Ending => ({
-  status: "failed",
-  code: "ProviderUnavailable",
-  message,
-  settlement: "released",
-  safelyRetryable: true,
-  attempt: null,
-  observed: NOTHING_OBSERVED,
-  answer: null,
-});
+const unsent = (message: string): Ending =>
+  endingOfFailure(null, failed("unsendable", message, nothingSent), new Date(0));
 
-function attemptEnd(
-  { id }: PinnedAttemptRow,
-  outcome: Extract<Outcome, { state: "not_now" | "stopped" }>,
-  endedAt: Date,
-): AttemptEnd {
-  const isStopped = outcome.state === "stopped";
+/** The end of a submission without a result, in the words of pinned records. */
+function attemptEnd({ id }: PinnedAttemptRow, { kind, code, observed }: Failed, endedAt: Date): AttemptEnd {
+  const row = rowOf(kind);
+  const { submission } = row.pinned ?? row;
+  const httpStatus = submission === "ambiguous" ? null : observed.httpStatus;
+  return { id, submission, httpStatus, errorCode: row.pinned?.code ?? code, endedAt };
+}
+
+/** An end without a result. `attempt`: the submission it ends with; null: none is open. */
+export function endingOfFailure(attempt: PinnedAttemptRow | null, failure: Failed, endedAt: Date): Ending {
+  const { pinned, settlement, isSafe } = rowOf(failure.kind);
   return {
-    id,
-    submission: isStopped ? "not_attempted" : outcome.submission,
-    httpStatus: isStopped ? null : outcome.observed.httpStatus,
-    errorCode: isStopped ? null : "ProviderUnavailable",
-    endedAt,
+    status: settlement === "ambiguous" ? "ambiguous" : "failed",
+    code: pinned?.code ?? failure.code,
+    message: failure.message,
+    settlement,
+    safelyRetryable: isSafe,
+    attempt: attempt && attemptEnd(attempt, failure, endedAt),
+    observed: failure.observed,
+    answer: null,
   };
 }
 
 const EMPTY = "The provider's answer has no text and calls no tool.";
 
-/** The end that an answer, or a definite or lost failure, amounts to. */
-function endingOf(
-  { id }: PinnedAttemptRow,
-  outcome: Extract<Outcome, { state: "answered" | "failed" }>,
-  endedAt: Date,
-): Ending {
-  const { observed } = outcome;
+/** The end that an answer amounts to. */
+function endingOf({ id }: PinnedAttemptRow, { sent, observed }: Answered, endedAt: Date): Ending {
   const { httpStatus } = observed;
-  if (outcome.state === "failed") {
-    const { submission, failure } = outcome;
-    const isOpen = submission === "ambiguous";
-    return {
-      ...failure,
-      attempt: { id, submission, httpStatus: isOpen ? null : httpStatus, errorCode: failure.code, endedAt },
-      observed,
-      answer: null,
-    };
-  }
-  const { sent } = outcome;
   const { text, toolCalls, finishReason } = sent;
   const output: PinnedOutput = { text, toolCalls, finishReason };
   const attempt = { id, submission: "attempted" as const, httpStatus, endedAt };
-  const failed = (
+  const unusable = (
     code: "PROVIDER_EMPTY_OUTPUT" | "PROVIDER_ERROR",
     message: string,
     answer: Ending["answer"],
@@ -253,9 +241,9 @@ function endingOf(
       answer,
     }) satisfies Ending;
   const flaw = answerFlaw(output) ?? answerFlaw(sent.nativeResponse);
-  if (flaw) return failed("PROVIDER_ERROR", flaw, null);
+  if (flaw) return unusable("PROVIDER_ERROR", flaw, null);
   if (text === "" && toolCalls.length === 0)
-    return failed("PROVIDER_EMPTY_OUTPUT", EMPTY, { output, native: sent.nativeResponse });
+    return unusable("PROVIDER_EMPTY_OUTPUT", EMPTY, { output, native: sent.nativeResponse });
   return {
     status: "succeeded",
     code: null,
@@ -266,16 +254,4 @@ function endingOf(
     observed,
     answer: { output, native: sent.nativeResponse },
   };
-}
-
-/** Nobody tries this call again: what stood against it to the end is remembered of its route. */
-async function tellHealth(
-  { provider, model }: Target,
-  { credentialId }: PinnedPlan,
-  { reason }: Extract<Outcome, { state: "not_now" }>,
-  clock: Clock,
-): Promise<void> {
-  const account = credentialId === null ? ("sandbox" as const) : { credentialId };
-  await noteFailure({ provider, model, account }, reason, clock.now());
-  log.debug({ provider: provider.name, model: model.id, reason }, "a pinned execution was abandoned");
 }

@@ -6,13 +6,13 @@ import type {
   PinnedStatus,
   SealedPinned,
 } from "@/server/contract/pinned";
+import type { Observed } from "@/server/domain/executions";
 import { type Sealed, sealDocument, signatureOf } from "@/server/domain/receipts";
 import { receiptIdOf } from "@/server/ids";
 import { type Micros, toMoney } from "@/server/money";
 import type { Price } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import { type PinnedAttemptRow, type PinnedPlan, type PinnedRow, submissionOf } from "./rows";
-import type { Observed } from "./submit";
 
 /** What a record needs of the row. */
 export type RecordRow = Pick<
@@ -123,7 +123,7 @@ export function composeRecord(facts: RecordFacts): SealedPinned {
     pricingVersion: plan.pricingVersion,
     providerRequestId: observed.providerRequestId,
     providerModel: observed.providerModel,
-    providerFingerprint: observed.providerFingerprint,
+    providerFingerprint: observed.providerFingerprint ?? null,
     processingTier: observed.tier ?? (submission === "not_attempted" ? null : plan.tier),
     deferredDiscountBps: isFlex ? discountBps : 0,
     logicalAttempts: 1,

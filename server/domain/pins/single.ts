@@ -209,7 +209,10 @@ function toAnswer(record: PinnedRecord, warnings: Record<string, Json>[]): Pinne
 }
 
 /** Nothing of it is kept; of private content the vendor's own words are not told either. */
-function toldOf({ said, ...more }: Told, { dataClassification }: PinnedPlan): Record<string, unknown> {
+function toldOf(
+  { said, details: more = {} }: Told,
+  { dataClassification }: PinnedPlan,
+): Record<string, unknown> {
   if (!said) return more;
   const { message, ...rest } = said;
   const isShown = message !== undefined && !isPrivate(dataClassification);

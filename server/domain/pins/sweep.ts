@@ -1,14 +1,13 @@
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { LEASE_MS, LOST, leaseOwner } from "@/server/domain/executions";
+import { failed, LEASE_MS, LOST, leaseOwner, nothingSent } from "@/server/domain/executions";
 import { log } from "@/server/log";
 import { wakeAgain } from "./bulk";
 import { processClock } from "./clock";
 import { conclude, type End } from "./conclude";
-import { waitsBetween } from "./execute";
+import { endingOfFailure, waitsBetween } from "./execute";
 import { attemptsOf } from "./read";
 import { type PinnedAttemptRow, type PinnedPlan, type PinnedRow, submissionOf } from "./rows";
-import { NOTHING_OBSERVED } from "./submit";
 import { requeue } from "./transitions";
 
 const MOST = 200;
@@ -73,33 +72,15 @@ async function endAbandoned(ctx: Ctx, row: Abandoned, attempts: PinnedAttemptRow
 function endOf({ started_at, created_at }: PinnedRow, attempts: PinnedAttemptRow[], now: Date): End {
   const open = attempts.find(({ ended_at }) => ended_at === null);
   const wallClockMs = Math.max(0, now.getTime() - (started_at ?? created_at).getTime());
-  const shared = {
-    observed: NOTHING_OBSERVED,
-    answer: null,
-    clocks: { retryWaitMs: Math.round(waitsBetween(attempts)), providerExecutionMs: null, wallClockMs },
+  const clocks = {
+    retryWaitMs: Math.round(waitsBetween(attempts)),
+    providerExecutionMs: null,
+    wallClockMs,
   };
-  if (open) {
-    const code = "TRANSPORT_AMBIGUOUS";
-    return {
-      ...shared,
-      status: "ambiguous",
-      code,
-      message: LOST,
-      settlement: "ambiguous",
-      safelyRetryable: false,
-      attempt: { id: open.id, submission: "ambiguous", httpStatus: null, errorCode: code, endedAt: now },
-    };
-  }
-  return {
-    ...shared,
-    status: "failed",
-    code: "ProviderUnavailable",
-    message:
-      submissionOf(attempts) === "attempted"
-        ? "The process that ran this stopped while the provider had no capacity."
-        : "The process that ran this stopped before anything was sent.",
-    settlement: "released",
-    safelyRetryable: true,
-    attempt: null,
-  };
+  const message =
+    submissionOf(attempts) === "attempted"
+      ? "The process that ran this stopped while the provider had no capacity."
+      : "The process that ran this stopped before anything was sent.";
+  const failure = open ? failed("lost", LOST, nothingSent) : failed("unsendable", message, nothingSent);
+  return { ...endingOfFailure(open ?? null, failure, now), clocks };
 }

@@ -51,7 +51,6 @@ const claimAll = statementOver<BoundedClaim>(
     started_at = coalesce(started_at, input.now), last_event = last_event + CASE WHEN status = 'queued' THEN 1 ELSE 0 END
   FROM input
   WHERE job.id = input."jobId" AND CASE
-    WHEN operation <> 'jobs' THEN false
     WHEN status = 'queued' THEN queue_deadline_at > input.now AND job.id NOT IN (SELECT id FROM full_ones)
     WHEN status = 'running' THEN lease_until < input.now AND (
       SELECT bool_or(handle IS NOT NULL OR answer IS NOT NULL) FROM attempt WHERE attempt.job_id = job.id)

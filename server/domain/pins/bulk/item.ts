@@ -1,6 +1,7 @@
 import { START_WINDOW_SECONDS } from "@/server/contract/pinned";
 import type { Ctx } from "@/server/domain/ctx";
 import { enforcementOf } from "@/server/domain/envelope";
+import { nothingSent } from "@/server/domain/executions";
 import { type ErrorCode, Fault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { processClock } from "../clock";
@@ -10,7 +11,6 @@ import { pinLeases } from "../leases";
 import { attemptsOf } from "../read";
 import { type SharedRequest, sharedContentOf } from "../request";
 import type { SharedContent } from "../rows";
-import { NOTHING_OBSERVED } from "../submit";
 import { requeue } from "../transitions";
 import type { ClaimedItem } from "./claims";
 import { reserveItem } from "./hold";
@@ -61,7 +61,7 @@ export async function runItem(ctx: Ctx, bulk: LoadedBulk, item: ClaimedItem, lan
         settlement: "released",
         safelyRetryable: true,
         attempt: null,
-        observed: NOTHING_OBSERVED,
+        observed: nothingSent,
         answer: null,
         clocks: { retryWaitMs: 0, providerExecutionMs: null, wallClockMs: 0 },
       });

@@ -1,22 +1,15 @@
 import { CapabilityFault } from "@/server/capabilities/define";
 import type { Ctx } from "@/server/domain/ctx";
-import { type CallOutcome, kindOfResult, LEASE_MS, type Lease, rowOf } from "@/server/domain/executions";
+import { LEASE_MS, type Lease } from "@/server/domain/executions";
 import { isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { log } from "@/server/log";
 import { isOutage } from "@/server/outage";
 import { jittered } from "@/server/tries";
-import { end, type StepResult } from "./end-held";
-import { type Ended, endedBefore, type Kept, toAnswer } from "./ended";
+import { finishLeased, type Next } from "./end";
+import { type Answer, type Ended, endedAsAnswered, endedBefore, type Kept, toAnswer } from "./ended";
 import { keepFiles, keptFiles, toOutput } from "./output";
-import {
-  type ArtifactRow,
-  type AttemptRow,
-  artifactsOf,
-  attemptOf,
-  type StoredOutcome,
-  UNPROCESSED,
-} from "./rows";
+import { type ArtifactRow, type AttemptRow, artifactsOf, attemptOf, UNPROCESSED } from "./rows";
 import {
   type Content,
   findSetAside,
@@ -39,26 +32,8 @@ const OUTAGE_WAITS_MS = { least: 5_000, most: 60_000 };
 const REFINE_WAITS_MS = [100, 900];
 
 /** The provider has answered: content first, then the answer's row, then the end. Paid work is never thrown away. */
-export async function keepAndEnd(
-  ctx: Ctx,
-  work: LoadedWork,
-  row: AttemptRow,
-  lease: Lease,
-  outcome: Extract<CallOutcome, { state: "succeeded" }>,
-): Promise<StepResult> {
-  const { settlement } = rowOf(kindOfResult(outcome.observed.costMicros));
-  const ended = {
-    outcome: {
-      outcome: "succeeded" as const,
-      code: null,
-      message: null,
-      settlement,
-      finishReason: outcome.finishReason,
-    } satisfies StoredOutcome,
-    observed: outcome.observed,
-  };
-  return storeAndEnd(ctx, work, row, lease, ended, outcome, STORE_WAITS_MS);
-}
+export const keepAnswer = (ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease, answer: Answer) =>
+  storeAndEnd(ctx, work, row, lease, endedAsAnswered(answer), answer, STORE_WAITS_MS);
 
 /** The step that kept failing is done again with the answer that was set aside: its time has come, or an operator asked. */
 export async function storeSetAside(
@@ -66,7 +41,7 @@ export async function storeSetAside(
   work: LoadedWork,
   row: AttemptRow,
   lease: Lease,
-): Promise<StepResult> {
+): Promise<Next> {
   const content = await findSetAside(work.job.id);
   const { outcome, observed } = endedBefore(row);
   const { isSetAside: _, ...whole } = outcome;
@@ -87,7 +62,7 @@ async function storeAndEnd(
   answered: Pick<Ended, "outcome" | "observed">,
   content: Content,
   waitsMs: readonly number[],
-): Promise<StepResult> {
+): Promise<Next> {
   const isWhole = refinementOf(work) === null;
   const outcome = isWhole ? answered.outcome : { ...answered.outcome, unprocessed: true as const };
   let written: StoredAnswer | null = null;
@@ -132,7 +107,7 @@ async function storeAndEnd(
       const isAside = await setAnswerAside(ctx, held, answered, row.answer?.isSetAside ? null : content);
       // A cancel came meanwhile: it has the last word, and what the provider's work cost stays.
       if (!isAside)
-        await end(ctx, work, row, lease, { ...answered, fresh: { output: null, artifacts: [] } }, [
+        await finishLeased(ctx, work, row, lease, { ...answered, fresh: { output: null, artifacts: [] } }, [
           "canceling",
         ]);
       return { state: "ended" };
@@ -157,7 +132,7 @@ function waitOfOutage(ctx: Ctx, { answered_at }: AttemptRow, cause: unknown): nu
 }
 
 /** The next turn goes on at once. */
-const AGAIN: StepResult = { state: "again", afterMs: 0 };
+const AGAIN: Next = { state: "again", afterMs: 0 };
 
 /** The files of the stages before, which are part of what the job yields. */
 const filesBefore = async ({ job, stages }: LoadedWork): Promise<ArtifactRow[]> =>
@@ -177,13 +152,13 @@ export async function endAnswered(
   row: AttemptRow,
   lease: Lease,
   kept?: Kept,
-): Promise<StepResult> {
+): Promise<Next> {
   const ended: Ended = { ...endedBefore(row), ...(kept ? { kept } : {}) };
   const refine = refinementOf(work);
   if (work.stage && work.job.status === "running" && !ended.outcome.unprocessed) return AGAIN;
   // Of a canceled job nobody waits for the files: they stay as they came.
   if (!ended.outcome.unprocessed || !refine || work.job.status === "canceling")
-    return end(ctx, work, row, lease, ended);
+    return finishLeased(ctx, work, row, lease, ended);
   const { unprocessed: _done, ...outcome } = ended.outcome;
   for (let tried = 1; ; tried++) {
     try {
@@ -195,7 +170,7 @@ export async function endAnswered(
         return AGAIN;
       }
       const fresh = { output: toOutput(work.job, typedOutput, artifacts, now), artifacts };
-      return await end(ctx, work, row, lease, {
+      return await finishLeased(ctx, work, row, lease, {
         ...ended,
         outcome: { ...outcome, ...(media ? { media } : {}) },
         fresh,
@@ -204,7 +179,7 @@ export async function endAnswered(
       if (cause instanceof CapabilityFault && isErrorCode(cause.code)) {
         const { code, message } = cause;
         const told = { ...outcome, outcome: "failed" as const, code, message };
-        return end(ctx, work, row, lease, { ...ended, outcome: told });
+        return finishLeased(ctx, work, row, lease, { ...ended, outcome: told });
       }
       log.error({ err: cause, jobId: work.job.id, tried }, "the files of an answer could not be processed");
       const waitMs = REFINE_WAITS_MS[tried - 1];
@@ -218,7 +193,8 @@ export async function endAnswered(
         const leaseUntil = new Date(ctx.now().getTime() + afterMs + LEASE_MS);
         if (await holdOn({ ...held, jobId: work.job.id, leaseUntil })) return { state: "again", afterMs };
       }
-      if (!(await setWorkAside(ctx, held, ended))) await end(ctx, work, row, lease, ended, ["canceling"]);
+      if (!(await setWorkAside(ctx, held, ended)))
+        await finishLeased(ctx, work, row, lease, ended, ["canceling"]);
       return { state: "ended" };
     }
   }

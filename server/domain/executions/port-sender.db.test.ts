@@ -3,8 +3,7 @@ import { getCapability, targetsOf } from "@/server/domain/catalog";
 import { env } from "@/server/env";
 import { type PortAdapter, type Progress, ProviderFault } from "@/server/providers/define";
 import { setSettings } from "@/testing/settings";
-import { pollCall, streamCall } from "./call";
-import type { Work } from "./outcome";
+import { pollCall, streamCall, type Work } from "./port-sender";
 
 const HANDLE = { id: "batch_1" };
 

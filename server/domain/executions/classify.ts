@@ -1,0 +1,176 @@
+import type { OutputFile } from "@/server/capabilities/define";
+import type { TextOutput } from "@/server/contract/inputs";
+import { priceOf } from "@/server/domain/catalog";
+import type { ErrorCode } from "@/server/errors";
+import { log } from "@/server/log";
+import type { Micros } from "@/server/money";
+import {
+  ProviderFault,
+  type ReportedProgress,
+  type SubmissionState,
+  type Tier,
+  type Usage,
+} from "@/server/providers/define";
+import type { Json } from "@/server/step";
+import type { Call } from "./call";
+import { kindOfFault, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
+
+export type Observed = {
+  submission: SubmissionState;
+  providerRequestId: string | null;
+  providerModel: string | null;
+  httpStatus: number | null;
+  /** The tier that ran, by the provider's word or as it was asked for; null: no answer tells. */
+  tier: Tier | null;
+  usage: Usage | null;
+  /** At list price; null when the usage does not tell. */
+  costMicros: Micros | null;
+  /** What the provider says of the very configuration that answered; only pinned executions keep it. */
+  providerFingerprint?: string | null;
+  /** Requests the provider took on, where there were two: an unfit answer was given back. The figures are of both. */
+  submissions?: 2;
+};
+
+/**
+ * What a provider answered to a request that failed. Only of the caller's own account has it a `message`, which is the
+ * vendor's own: content, kept and removed with the rest of it.
+ */
+export type ProviderSaid = { status: number | null; code: string | null; message?: string | null };
+
+/** An answer as its capability reads it. */
+export type Content = { typedOutput: unknown; files: OutputFile[]; finishReason: string | null };
+
+export type Failed = {
+  state: "failed";
+  kind: OutcomeKind;
+  observed: Observed;
+  /** Null: a cancel, which is no error. */
+  code: ErrorCode | null;
+  message: string | null;
+  settlement: Settlement;
+  /** More about the error, as its row in the table of errors allows. */
+  details?: Record<string, Json>;
+  said?: ProviderSaid;
+  /** What there is of an answer that was cut off: kept to be read. */
+  partial?: TextOutput;
+};
+
+/** Nothing ran: may be sent again inside the admission deadline. */
+export type Refused = {
+  state: "refused_for_now";
+  reason: "capacity" | "unreachable";
+  retryAfterMs: number | null;
+  message: string;
+  observed: Observed;
+  said?: ProviderSaid;
+  /** A store of this installation failed: nothing about the provider. */
+  isInternal?: true;
+};
+
+/** Our own signal ended the wait. */
+export type Aborted = { state: "aborted"; submission: SubmissionState; why: AbortReason };
+
+export type Pending = { state: "pending"; handle: Json; pollAfterMs: number; progress?: ReportedProgress };
+
+/** The outcome of a call without an answer that can be used. */
+export type NoAnswer = Failed | Refused | Aborted;
+
+/** What became of one submission, in our words. */
+export type CallOutcome = ({ state: "succeeded"; observed: Observed } & Content) | Pending | NoAnswer;
+
+export type AbortReason = "deadline" | "canceled" | "lease_lost" | "shutdown";
+
+const isAbortReason = (value: unknown): value is AbortReason =>
+  value === "deadline" || value === "canceled" || value === "lease_lost" || value === "shutdown";
+
+/** What is known of a call that nobody answered; of one whose request did leave, `submission` says so. */
+export const nothingSent: Observed = {
+  submission: "not_attempted",
+  providerRequestId: null,
+  providerModel: null,
+  httpStatus: null,
+  tier: null,
+  usage: null,
+  costMicros: null,
+};
+
+/** A call without a result. The outcome's row has its money; `code` is the capability's own, where the row has none. */
+export function failed(
+  kind: OutcomeKind,
+  message: string | null,
+  observed: Observed,
+  more: { code?: ErrorCode; details?: Record<string, Json>; said?: ProviderSaid } = {},
+): Failed {
+  const { code, settlement } = rowOf(kind);
+  return {
+    state: "failed",
+    kind,
+    observed,
+    code: more.code ?? code,
+    message,
+    settlement,
+    ...more,
+  };
+}
+
+/**
+ * The outcome of a call that threw. No other code decides it. A definite answer counts even if the wait was ended in the
+ * same moment; what is no ProviderFault is a bug of ours after a send that nobody observed.
+ */
+export function classify(cause: unknown, call: Call): NoAnswer {
+  const { signal, attemptId, route, bounds } = call;
+  const isUnanswered = !(cause instanceof ProviderFault) || ["lost", "unreachable"].includes(cause.kind);
+  if (isUnanswered && signal.aborted && isAbortReason(signal.reason)) {
+    const submission = cause instanceof ProviderFault ? cause.submission : "ambiguous";
+    return { state: "aborted", submission, why: signal.reason };
+  }
+  if (!(cause instanceof ProviderFault)) {
+    log.error({ err: cause, attemptId }, "a provider call failed in an unknown way");
+    return failed("lost", LOST, lostAfter(nothingSent));
+  }
+  const { status, providerRequestId, retryAfterMs, usage = null } = cause.details;
+  const tier = usage && tierOf(call, call.tier);
+  const costMicros = usage && priceOf(route.model.price, usage, { ...bounds, tier: call.tier });
+  const kind = kindOfFault(cause, costMicros, route.provider.errorsAreBilled);
+  const said = saidBy(cause, typeof call.account === "object");
+  const observed: Observed = {
+    ...nothingSent,
+    submission: cause.submission,
+    httpStatus: status ?? null,
+    providerRequestId: providerRequestId ?? null,
+    tier,
+    usage,
+    costMicros,
+  };
+  if (kind === "capacity" || kind === "unreachable") {
+    const { message } = cause;
+    return {
+      state: "refused_for_now",
+      reason: kind,
+      retryAfterMs: retryAfterMs ?? null,
+      message,
+      observed,
+      ...said,
+    };
+  }
+  return kind === "lost"
+    ? failed(kind, LOST, lostAfter(observed))
+    : failed(kind, cause.message, observed, said);
+}
+
+/** What has no price of its own on a tier has the standard price. */
+export const tierOf = ({ route }: Pick<Call, "route">, ran: Tier): Tier =>
+  route.model.supports.deferred ? ran : "standard";
+
+/** The same, of a request whose answer was lost. */
+export const lostAfter = (observed: Observed): Observed => ({ ...observed, submission: "ambiguous" });
+
+/** What the provider answered, where it did; its message only where the account is the caller's own. */
+function saidBy({ details }: ProviderFault, isOwnAccount: boolean): { said?: ProviderSaid } {
+  const { status, vendor } = details;
+  if (status === undefined && !vendor) return {};
+  const message = isOwnAccount ? { message: vendor?.message ?? null } : {};
+  return { said: { status: status ?? null, code: vendor?.code ?? null, ...message } };
+}
+
+export const LOST = "The request was sent to the provider, and no answer came back.";

@@ -1,0 +1,272 @@
+import { answerFlaw } from "@/server/canonical";
+import { type Capability, CapabilityFault, type Outcome, UnfitAnswer } from "@/server/capabilities/define";
+import type { TextOutput } from "@/server/contract/inputs";
+import { toCall } from "@/server/domain/adapters";
+import { type Route, SANDBOX } from "@/server/domain/catalog";
+import { baseUrlOf, type OpenAccount, openAccount, operatorCredentials } from "@/server/domain/credentials";
+import type { Estimate } from "@/server/domain/quotes";
+import { isErrorCode } from "@/server/errors";
+import { failpoint } from "@/server/failpoint";
+import { log } from "@/server/log";
+import {
+  type AnyCall,
+  type PortAdapter,
+  type PortName,
+  type Progress,
+  ProviderFault,
+  type ProviderIo,
+  type TextCall,
+  type TextChoice,
+  type TextResult,
+} from "@/server/providers/define";
+import { redactStream, redactValue } from "@/server/redact-secrets";
+import { toSecrets } from "@/server/secret";
+import type { Json } from "@/server/step";
+import { type Call, refuseInternally, send } from "./call";
+import { type CallOutcome, failed, LOST, lostAfter, nothingSent } from "./classify";
+import { kindOfUnusable } from "./outcomes";
+import { failedAs, joined, repairOf, settled, type Unfit } from "./repair";
+
+/** One call of a capability's port, and what it is made for. */
+export type Work = Omit<Call, "account" | "open" | "bounds"> & {
+  /** Where it runs: an account of its own must be connected to it. */
+  project: { id: string; environment: string };
+  capability: Capability;
+  input: unknown;
+  route: Pick<Route, "provider" | "model">;
+  call: AnyCall;
+  /** What the capability made ready before its call. */
+  material: unknown;
+  estimate: Pick<Estimate, "bounds" | "account" | "adapters">;
+  /** How long it may take altogether: what a vendor is to fetch can be fetched for as long. */
+  executionSeconds: number;
+  /** The caller takes an answer as it was said: cut off at its limit, or with calls of tools where an object was promised. */
+  takesAsSaid?: boolean;
+};
+
+/** Whose account a call runs on. */
+export const accountOf = ({ account }: Pick<Estimate, "account">) => account ?? ("operator" as const);
+
+const callOf = (work: Work): Call => ({
+  ...work,
+  account: accountOf(work.estimate),
+  bounds: work.estimate.bounds,
+  open: () => openAccountOf(work),
+});
+
+async function openAccountOf({ project, route, estimate }: Work): Promise<OpenAccount | null> {
+  const { provider } = route;
+  if (estimate.account) return openAccount(estimate.account.credentialId, provider.name, project);
+  const credentials = provider.name === SANDBOX ? {} : operatorCredentials(provider);
+  const baseUrl = baseUrlOf(provider);
+  return credentials && baseUrl ? { baseUrl, credentials: toSecrets(credentials) } : null;
+}
+
+/**
+ * Sends one call to its provider and says what became of it; the caller has already written down that it may leave. An
+ * unfit answer is given back once where the estimate covers that. Until the second answer is there nothing of the first is
+ * kept: whoever finds this attempt without an end knows that it was sent, and sends nothing.
+ */
+export async function submitCall(work: Work): Promise<CallOutcome> {
+  const submit = async (one: Work) => {
+    const call = await withAdapters(one);
+    if ("state" in call) return call;
+    return observe(one, (adapter, io) => adapter.submit(call as never, io)); // the port decides which call it is
+  };
+  const first = await submit(work);
+  if (first.state !== "unfit") return first;
+  const repair = repairOf(work, first);
+  if (!repair) return failedAs(first.fault, first.observed);
+  failpoint("before-repair");
+  // Of another id, so that no vendor takes it for the same request sent again.
+  return joined(first, await submit({ ...work, call: repair, attemptId: `${work.attemptId}-2` }));
+}
+
+const FETCH_GRACE_SECONDS = 60;
+
+/**
+ * The call with the adapters it was admitted with. Addresses into our own store are made here, at the last moment, and go to
+ * the vendor alone.
+ */
+async function withAdapters(work: Work): Promise<AnyCall | CallOutcome> {
+  const { call, route, estimate, executionSeconds } = work;
+  if (!estimate.adapters) return call;
+  const until = new Date(work.now().getTime() + (executionSeconds + FETCH_GRACE_SECONDS) * 1000);
+  try {
+    const adapters = await toCall(estimate.adapters.used, route.provider, until);
+    if (adapters) return { ...call, adapters } as AnyCall; // of the image port: no other capability takes adapters
+  } catch (cause) {
+    return refuseInternally(work, cause, "The weights of an adapter could not be looked up.");
+  }
+  const gone = "The weights of an adapter that this execution uses were removed.";
+  return failed("content_gone", gone, nothingSent);
+}
+
+/**
+ * The same, with the text told as it comes. What was told, put together, is the answer's text, or the call has failed;
+ * and once something was told, the provider has worked: nothing after that is a refusal that may be sent again.
+ */
+export async function streamCall(work: Work, onText: (text: string) => void): Promise<CallOutcome> {
+  let [said, told] = ["", ""];
+  let isAsSaid = true;
+  const observed = await observe(
+    work,
+    async (adapter, io) => {
+      if (!adapter.stream)
+        throw new ProviderFault(
+          "refused",
+          "not_attempted",
+          `${work.route.provider.title} does not support streaming.`,
+        );
+      const clean = redactStream(io.credentials, (text) => {
+        told += text;
+        onText(text);
+      });
+      const progress = await adapter.stream(work.call as never, io, (text) => {
+        said += text;
+        clean.push(text);
+      }); // the port decides which call it is
+      if (progress.state !== "done") return progress;
+      clean.end();
+      const result = progress.result as { text?: string }; // of the text port; no other streams
+      isAsSaid = result.text === said;
+      return { ...progress, result: { ...redactValue(result, io.credentials), text: told } };
+    },
+    () => isAsSaid,
+  );
+  const outcome = settled(observed);
+  if (told === "" || outcome.state === "succeeded" || outcome.state === "aborted") return outcome;
+  // A complete answer has its own end; one that broke off may be charged.
+  if (outcome.state === "failed" && /^(unusable|error_with_usage)/.test(outcome.kind)) return outcome;
+  const words = outcome.state === "pending" ? undefined : outcome.said;
+  return failed("lost", LOST, lostAfter(nothingSent), words ? { said: words } : {});
+}
+
+const ASK_AGAIN_MS = 5_000;
+
+/**
+ * Asks again for work a provider took earlier. A fault of the request says nothing about the work, which may still run: it is
+ * asked again later. A fault of the work is its end. A refused poll leaves the work's end unknown.
+ */
+export async function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
+  let isOfRequest = false;
+  const observed = await observe(work, async (adapter, io) => {
+    if (!adapter.poll)
+      throw new ProviderFault("failed", "attempted", `${work.route.provider.title} cannot be polled.`);
+    try {
+      return await adapter.poll(handle, io);
+    } catch (cause) {
+      isOfRequest = cause instanceof ProviderFault && concernsRequest(cause);
+      throw cause;
+    }
+  });
+  const outcome = settled(observed);
+  const again = { state: "pending", handle, pollAfterMs: ASK_AGAIN_MS } as const;
+  switch (outcome.state) {
+    case "refused_for_now":
+      return { ...again, pollAfterMs: Math.max(outcome.retryAfterMs ?? 0, ASK_AGAIN_MS) };
+    case "aborted":
+      return { ...outcome, submission: "attempted" };
+    case "failed": {
+      if (isOfRequest) return again;
+      if (outcome.settlement !== "released") return outcome;
+      return failed("lost", LOST, lostAfter(outcome.observed));
+    }
+    default:
+      return outcome;
+  }
+}
+
+const concernsRequest = ({ kind, details }: ProviderFault) =>
+  kind === "lost" || (kind === "failed" && details.concerns === "request");
+
+/** Of an answer whose text is not what was streamed. */
+export const DIFFERS = "The provider's final answer differs from the text it streamed.";
+
+type AnyAdapter = { [P in PortName]: PortAdapter<P> }[PortName];
+
+async function observe(
+  work: Work,
+  ask: (adapter: AnyAdapter, io: ProviderIo) => Promise<Progress<unknown>>,
+  isAsTold: (result: unknown) => boolean = () => true,
+): Promise<CallOutcome | Unfit> {
+  const execution = work.capability.execute;
+  if ("local" in execution) throw new Error(`${work.capability.key} has no provider`);
+  const adapter = work.route.provider[execution.port];
+  if (!adapter) return failed("unsendable", "The provider does not serve this capability.", nothingSent);
+  const sent = await send(callOf(work), (io) => ask(adapter, io));
+  if (sent.state !== "answered") return sent;
+  const { observed, result } = sent;
+  const { usage } = observed;
+  const unusable = (message: string) =>
+    failed(kindOfUnusable(observed.costMicros), message, observed, { code: "PROVIDER_ERROR" });
+  if (!isAsTold(result)) return unusable(DIFFERS);
+  const answer = execution.port === "text" ? asAsked(work, result as TextResult) : result; // by the port
+  const said = execution.port === "text" ? wordsOf(answer as TextResult) : null; // likewise
+  try {
+    const finishReason = (answer as { finishReason?: string }).finishReason ?? null;
+    const read = (one: unknown) =>
+      execution.result(
+        one as never, // all of them belong to this port and capability
+        work.input as never,
+        work.material as never,
+        work.route.model,
+        usage,
+      );
+    const { typedOutput, files } = said
+      ? await readText(work, answer as TextResult, said, read)
+      : await read(answer);
+    const flaw = answerFlaw(typedOutput);
+    if (flaw) return unusable(flaw);
+    return { state: "succeeded", observed, typedOutput, files, finishReason };
+  } catch (cause) {
+    if (cause instanceof UnfitAnswer) return { state: "unfit", observed, answer, fault: cause };
+    if (cause instanceof CapabilityFault && isErrorCode(cause.code)) {
+      const outcome = failedAs(cause, observed);
+      const isKept = cause.code === "OutputLimitReached" && said && !answerFlaw(said);
+      return isKept ? { ...outcome, partial: said } : outcome;
+    }
+    log.error({ err: cause, attemptId: work.attemptId }, "the answer of a provider could not be read");
+    return unusable("The provider's answer could not be read.");
+  }
+}
+
+/** The typed output of text: as the capability reads it, or as it was said; of several answers, all of them. */
+async function readText(
+  { capability, takesAsSaid }: Work,
+  answer: TextResult,
+  said: TextOutput,
+  read: (one: TextChoice) => Outcome<unknown> | Promise<Outcome<unknown>>,
+): Promise<Outcome<unknown>> {
+  const isTaken = (one: TextChoice) => takesAsSaid === true && isAsSaid(one);
+  const { others = [], ...first } = answer;
+  if (others.length === 0) return isTaken(first) ? { typedOutput: said, files: [] } : read(first);
+  const choices: (TextOutput & { finishReason: string })[] = [];
+  for (const one of [first, ...others]) {
+    const { typedOutput } = isTaken(one) ? { typedOutput: null } : await read(one);
+    const isObject = typedOutput !== null && capability.outputKind !== "text";
+    const content = isObject ? JSON.stringify(typedOutput) : one.text;
+    choices.push({ ...wordsOf({ ...one, text: content }), finishReason: one.finishReason });
+  }
+  const { finishReason: _, ...whole } = choices[0]!; // the first was there
+  return { typedOutput: { ...whole, choices }, files: [] };
+}
+
+/** The answer, with one call of a tool where no more were asked for: not every vendor has a word for that. */
+function asAsked({ call }: Work, result: TextResult): TextResult {
+  const isOne = (call as TextCall).parallelToolCalls === false; // of the text port
+  const first = <T extends TextChoice>(one: T): T => ({ ...one, toolCalls: one.toolCalls.slice(0, 1) });
+  return isOne
+    ? { ...first(result), ...(result.others ? { others: result.others.map(first) } : {}) }
+    : result;
+}
+
+/** What its capability may not take, though there is something in it. */
+const isAsSaid = ({ finishReason, toolCalls }: TextChoice) =>
+  finishReason === "length" || (toolCalls.length > 0 && finishReason !== "content_filter");
+
+const wordsOf = ({ text, toolCalls }: TextChoice): TextOutput => ({
+  content: text,
+  role: "assistant",
+  ...(toolCalls.length > 0 ? { toolCalls } : {}),
+});
