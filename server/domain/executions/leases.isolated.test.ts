@@ -23,3 +23,15 @@ test("work whose time was over before it began is stopped at once, and not by a 
   expect(leases.map(({ signal }) => signal.reason)).toEqual(["deadline", "deadline", undefined]);
   for (const lease of leases) lease.release();
 });
+
+test("a lost lease stops the work, and not the wait for an answer, which its limit of time still ends", async () => {
+  vi.useFakeTimers();
+  const keeper = leaseKeeper(async () => new Map());
+  const { signal, answerSignal, release } = keeper.hold("one", 1, 60_000);
+  await keeper.renew();
+  expect([signal.reason, answerSignal.aborted]).toEqual(["lease_lost", false]);
+  vi.advanceTimersByTime(60_000);
+  expect(answerSignal.reason).toBe("deadline");
+  release();
+  vi.useRealTimers();
+});

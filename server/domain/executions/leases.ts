@@ -18,6 +18,8 @@ export type Claimed = { id: string; fence: number };
 export type Lease = Claimed & {
   /** Aborts with the reason when the work must stop: deadline, cancel, a lost lease, shutdown. */
   signal: AbortSignal;
+  /** The same without a lost lease: the wait for a provider's answer, which is worth knowing all the same. */
+  answerSignal: AbortSignal;
   release(): void;
 };
 
@@ -35,7 +37,7 @@ export type LeaseKeeper = {
   renew(now?: Date): Promise<void>;
 };
 
-type Kept = Claimed & { controller: AbortController; isReleased: boolean };
+type Kept = Claimed & { abort(reason: AbortReason): void; isReleased: boolean };
 
 // The web process runs our modules twice, once in Next's bundle: a shutdown must reach what either of them works on.
 const shared = globalThis as { capstanLeases?: Set<Kept> }; // our own slot, written only here
@@ -56,8 +58,8 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
       for (const each of asked) {
         if (each.isReleased) continue; // meanwhile
         const state = renewed.get(each.id);
-        if (state === "canceled") each.controller.abort("canceled" satisfies AbortReason);
-        else if (state === undefined) each.controller.abort("lease_lost" satisfies AbortReason);
+        if (state === "canceled") each.abort("canceled");
+        else if (state === undefined) each.abort("lease_lost");
       }
     } catch (cause) {
       log.warn({ err: cause }, "leases could not be renewed");
@@ -70,21 +72,24 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
       return [...mine].some((each) => each.id === id && each.fence === fence);
     },
     hold(id, fence, deadlineMs) {
-      const controller = new AbortController();
+      const [work, answer] = [new AbortController(), new AbortController()];
+      const abort = (reason: AbortReason) => {
+        work.abort(reason);
+        if (reason !== "lease_lost") answer.abort(reason);
+      };
       const deadline =
-        deadlineMs === undefined
-          ? undefined
-          : setTimeout(() => controller.abort("deadline" satisfies AbortReason), deadlineMs).unref();
+        deadlineMs === undefined ? undefined : setTimeout(() => abort("deadline"), deadlineMs).unref();
       // A timer would come a moment later, and a quick request be out by then.
-      if (deadlineMs !== undefined && deadlineMs <= 0) controller.abort("deadline" satisfies AbortReason);
-      const one: Kept = { id, fence, controller, isReleased: false };
+      if (deadlineMs !== undefined && deadlineMs <= 0) abort("deadline");
+      const one: Kept = { id, fence, abort, isReleased: false };
       mine.add(one);
       held.add(one);
       timer ??= setInterval(() => void renew(), RENEW_MS).unref();
       return {
         id,
         fence,
-        signal: controller.signal,
+        signal: work.signal,
+        answerSignal: answer.signal,
         release() {
           clearTimeout(deadline);
           one.isReleased = true;
@@ -106,7 +111,7 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
  */
 export async function releaseAllLeases(graceMs: number): Promise<void> {
   await emptied(graceMs);
-  for (const each of [...held]) each.controller.abort("shutdown" satisfies AbortReason);
+  for (const each of [...held]) each.abort("shutdown");
   await emptied(LAST_WRITES_MS);
 }
 

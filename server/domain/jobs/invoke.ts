@@ -195,10 +195,9 @@ async function keepAtEnd(
     const fresh = { output: toOutput(work.job, answer.typedOutput, artifacts, now), artifacts };
     return await finishLeased(ctx, work, row, lease, { ...endedAsAnswered(answer), fresh });
   } catch (cause) {
-    if (!isOutage(cause)) throw cause;
     log.error({ err: cause, jobId: work.job.id }, "the answer of an execution could not be stored");
     const next = await keepAnswer(ctx, work, row, lease, answer);
-    return next.state === "ended" ? next : unrecorded(work.job.id);
+    return next.state === "ended" ? { state: "ended" } : unrecorded(work.job.id);
   }
 }
 
@@ -279,6 +278,7 @@ async function replay(ctx: Ctx, jobId: string): Promise<InvocationResult> {
     if (!job) fail("NotFound", "There is no such execution.");
     if (job.mode === STREAM && job.status !== "succeeded") return toStreaming(job, await readHold(job.id));
     if (TERMINAL.includes(job.status)) return fromRows(job);
+    if (job.status === "needs_attention") unrecorded(job.id);
     if (Date.now() - begun > (job.execution_seconds + 60) * 1000) {
       await ctx.unkeyed?.answeredEarly?.();
       fail(

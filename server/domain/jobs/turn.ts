@@ -144,7 +144,7 @@ const callOf = (ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease) => ({
   executionSeconds: work.job.execution_seconds,
   attemptId: row.id,
   tier: tierToAsk(work.job, row),
-  signal: lease.signal,
+  signal: lease.answerSignal,
   ...(work.sync ? { takesAsSaid: work.sync.takesAsSaid } : {}),
 });
 

@@ -104,7 +104,7 @@ export async function execute(work: Work): Promise<Result> {
       account,
       bytes,
       pinnedId: row.id,
-      stop: lease.signal,
+      stop: lease.answerSignal,
       clock,
     });
     const isOver = outcome.state === "succeeded" || outcome.state === "failed";
@@ -220,38 +220,33 @@ export function endingOfFailure(attempt: PinnedAttemptRow | null, failure: Faile
 const EMPTY = "The provider's answer has no text and calls no tool.";
 
 /** The end that an answer amounts to. */
-function endingOf({ id }: PinnedAttemptRow, { sent, observed }: Answered, endedAt: Date): Ending {
-  const { httpStatus } = observed;
+function endingOf(attempt: PinnedAttemptRow, { sent, observed }: Answered, endedAt: Date): Ending {
   const { text, toolCalls, finishReason } = sent;
   const output: PinnedOutput = { text, toolCalls, finishReason };
-  const attempt = { id, submission: "attempted" as const, httpStatus, endedAt };
-  const unusable = (
-    code: "PROVIDER_EMPTY_OUTPUT" | "PROVIDER_ERROR",
-    message: string,
-    answer: Ending["answer"],
-  ) =>
-    ({
-      status: "failed" as const,
-      code,
-      message,
-      settlement: rowOf(kindOfUnusable(observed.costMicros)).settlement,
-      safelyRetryable: false,
-      attempt: { ...attempt, errorCode: code },
-      observed,
-      answer,
-    }) satisfies Ending;
+  const answer = { output, native: sent.nativeResponse };
+  const unusable = (code: "PROVIDER_EMPTY_OUTPUT" | "PROVIDER_ERROR", message: string) =>
+    endingOfFailure(
+      attempt,
+      failed(kindOfUnusable(observed.costMicros), message, observed, { code }),
+      endedAt,
+    );
   const flaw = answerFlaw(output) ?? answerFlaw(sent.nativeResponse);
-  if (flaw) return unusable("PROVIDER_ERROR", flaw, null);
-  if (text === "" && toolCalls.length === 0)
-    return unusable("PROVIDER_EMPTY_OUTPUT", EMPTY, { output, native: sent.nativeResponse });
+  if (flaw) return unusable("PROVIDER_ERROR", flaw);
+  if (text === "" && toolCalls.length === 0) return { ...unusable("PROVIDER_EMPTY_OUTPUT", EMPTY), answer };
   return {
     status: "succeeded",
     code: null,
     message: null,
     settlement: rowOf(kindOfResult(observed.costMicros)).settlement,
     safelyRetryable: false,
-    attempt: { ...attempt, errorCode: null },
+    attempt: {
+      id: attempt.id,
+      submission: "attempted",
+      httpStatus: observed.httpStatus,
+      errorCode: null,
+      endedAt,
+    },
     observed,
-    answer: { output, native: sent.nativeResponse },
+    answer,
   };
 }

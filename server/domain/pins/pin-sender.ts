@@ -13,7 +13,7 @@ export type Submission = {
   bytes: Uint8Array;
   /** By this name the vendor's log counts what arrived. */
   pinnedId: string;
-  /** Of the lease: shutdown ends a wait. A lost lease does not, since what comes is worth knowing all the same. */
+  /** Of the lease, for the wait for an answer. */
   stop: AbortSignal;
   clock: Clock;
 };
@@ -32,22 +32,17 @@ export const calledBy = (
 /** Sends the bytes once, under a signal and a time limit of their own, and says what became of it. Never rejects. */
 export async function submitOnce(submission: Submission): Promise<PinOutcome> {
   const { target, plan, account, bytes, clock, stop, pinnedId } = submission;
-  const controller = new AbortController();
+  const limit = new AbortController();
   const callOff = clock.after(plan.limits.timeoutSeconds * 1000, () =>
-    controller.abort("deadline" satisfies AbortReason),
+    limit.abort("deadline" satisfies AbortReason),
   );
-  const onStop = () => {
-    if (stop.reason !== ("lease_lost" satisfies AbortReason)) controller.abort(stop.reason);
-  };
-  if (stop.aborted) onStop();
-  stop.addEventListener("abort", onStop);
   const call: Call = {
     ...calledBy(target, plan),
     open: async () => account,
     bounds: {},
     attemptId: pinnedId,
     tier: plan.tier,
-    signal: controller.signal,
+    signal: AbortSignal.any([stop, limit.signal]),
     now: clock.now,
   };
   try {
@@ -68,6 +63,5 @@ export async function submitOnce(submission: Submission): Promise<PinOutcome> {
     }
   } finally {
     callOff();
-    stop.removeEventListener("abort", onStop);
   }
 }

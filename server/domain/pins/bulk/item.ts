@@ -1,12 +1,12 @@
 import { START_WINDOW_SECONDS } from "@/server/contract/pinned";
 import type { Ctx } from "@/server/domain/ctx";
 import { enforcementOf } from "@/server/domain/envelope";
-import { nothingSent } from "@/server/domain/executions";
+import { failed, nothingSent } from "@/server/domain/executions";
 import { type ErrorCode, Fault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { processClock } from "../clock";
 import { conclude } from "../conclude";
-import { execute } from "../execute";
+import { endingOfFailure, execute } from "../execute";
 import { pinLeases } from "../leases";
 import { attemptsOf } from "../read";
 import { type SharedRequest, sharedContentOf } from "../request";
@@ -53,18 +53,11 @@ export async function runItem(ctx: Ctx, bulk: LoadedBulk, item: ClaimedItem, lan
   try {
     const attempts = item.fence === 1 ? [] : ((await attemptsOf([item.id])).get(item.id) ?? []);
     const held = { row: item, plan, attempts, clock };
-    const refuse = (code: ErrorCode, message: string) =>
-      conclude(held, {
-        status: "failed",
-        code,
-        message,
-        settlement: "released",
-        safelyRetryable: true,
-        attempt: null,
-        observed: nothingSent,
-        answer: null,
-        clocks: { retryWaitMs: 0, providerExecutionMs: null, wallClockMs: 0 },
-      });
+    const refuse = (code: ErrorCode, message: string) => {
+      const failure = failed("unsendable", message, nothingSent, { code });
+      const clocks = { retryWaitMs: 0, providerExecutionMs: null, wallClockMs: 0 };
+      return conclude(held, { ...endingOfFailure(null, failure, clock.now()), clocks });
+    };
     const input = item.input && inputOf(item.input);
     if (input === null || content === null)
       return void (await refuse("PayloadUnavailable", "The content of this item was removed."));
