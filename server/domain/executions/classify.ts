@@ -114,13 +114,14 @@ export function failed(
 }
 
 /**
- * The outcome of a call that threw. No other code decides it. A definite answer counts even if the wait was ended in the
- * same moment; what is no ProviderFault is a bug of ours after a send that nobody observed.
+ * The outcome of a call that threw. No other code decides it. A definite no counts even if the wait was ended in the same
+ * moment; what is no ProviderFault is a bug of ours after a send that nobody observed.
  */
 export function classify(cause: unknown, call: Call): NoAnswer {
   const { signal, attemptId, route, bounds } = call;
-  const isUnanswered = !(cause instanceof ProviderFault) || ["lost", "unreachable"].includes(cause.kind);
-  if (isUnanswered && signal.aborted && isAbortReason(signal.reason)) {
+  const isDefinite =
+    cause instanceof ProviderFault && (cause.kind === "refused" || cause.kind === "capacity");
+  if (!isDefinite && signal.aborted && isAbortReason(signal.reason)) {
     const submission = cause instanceof ProviderFault ? cause.submission : "ambiguous";
     return { state: "aborted", submission, why: signal.reason };
   }

@@ -9,7 +9,7 @@ import {
   type Pending,
   type Refused,
 } from "./classify";
-import { backoffOf } from "./outcomes";
+import { backoffOf, rowOf } from "./outcomes";
 
 /*
  * What follows from the outcome of a call: the end of its execution, another submission, or a look at what the provider
@@ -96,8 +96,14 @@ const isTierRefused = ({ settlement, observed }: Failed) =>
 
 /** The wait for capacity ended. */
 function exhausted({ reason, message, observed, said }: Refused, waitMs: number): Failed {
-  return failed(reason, message, observed, {
-    ...(said ? { said } : {}),
-    ...(reason === "capacity" ? { details: { retryAfterSeconds: Math.ceil(waitMs / 1000) } } : {}),
-  });
+  const { submission } = rowOf(reason);
+  return failed(
+    reason,
+    message,
+    { ...observed, submission },
+    {
+      ...(said ? { said } : {}),
+      ...(reason === "capacity" ? { details: { retryAfterSeconds: Math.ceil(waitMs / 1000) } } : {}),
+    },
+  );
 }
