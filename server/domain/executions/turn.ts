@@ -34,7 +34,7 @@ export type Driver<Answer, Next> = {
   taken(pending: Pending): Promise<Next>;
   /** The process stops and nothing was sent. */
   putBack(): Promise<Next>;
-  /** Somebody else has it, or will. */
+  /** Another process has the execution, or will take it. */
   leave(): Next;
   /** The provider works on it, and another process can ask for the result. */
   isTaken: boolean;
