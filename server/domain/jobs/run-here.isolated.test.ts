@@ -168,7 +168,7 @@ test("work that is not done at its deadline fails with it", async () => {
   if (!started) throw new Error("the job was not taken");
   // A tenth of a second is left, and seconds of work.
   project.clock.advance(300_000 - 100);
-  expect(await attempt(project.ctx, jobId, started)).toEqual({ state: "ended" });
+  expect(await attempt(project.ctx, jobId, started)).toMatchObject({ state: "ended" });
   expect(await jobs.get(project.ctx, jobId)).toMatchObject({
     status: "failed",
     artifacts: [],
