@@ -2,9 +2,11 @@ import { afterEach, expect, test, vi } from "vitest";
 import { pool } from "@/server/db";
 import * as jobs from "@/server/domain/jobs";
 import { inlineStep, makeProject, rowsOf } from "@/testing/world";
-import { PAST_LEASE_MS, QUESTION } from "./recovery.fixture";
+import { claimElsewhere, PAST_LEASE_MS, QUESTION } from "./recovery.fixture";
+import { attempt } from "./run";
+import { keepHandle } from "./transitions/attempt";
 
-/* A synchronous call whose answer is there, and a database that does not take it. */
+/* A synchronous call whose provider has answered or taken the work, and whose end is not written. */
 
 const TEXT = "text.general.fast.v1";
 const REQUEST = { input: QUESTION };
@@ -55,3 +57,24 @@ test("an answer that cannot be stored for longer is kept aside, and a worker end
   const again = await jobs.invoke(ctx, TEXT, REQUEST, "kept-aside");
   expect(again).toMatchObject({ executionId, status: "succeeded", typedOutput: { role: "assistant" } });
 }, 30_000);
+
+test("work that a provider took from a process that died is taken over by a worker", async () => {
+  const project = await makeProject();
+  const { ctx, clock, projectId } = project;
+  const input = { messages: [{ role: "user", content: "[slow 1000] What is a capstan?" }] };
+  const answer = jobs
+    .invoke(ctx, TEXT, { input, preferredModel: "sandbox-mixed" })
+    .catch((cause: unknown) => cause);
+  const begun = async () =>
+    (await pool.query("SELECT job_id, id FROM attempt WHERE project_id = $1", [projectId])).rows;
+  await expect.poll(async () => (await begun()).length).toBe(1);
+  const [{ job_id: jobId, id: attemptId }] = await begun();
+  const now = ctx.now();
+  await keepHandle({ jobId, fence: 1, attemptId, leaseUntil: now, handle: { id: "batch_1" }, now });
+  clock.advance(PAST_LEASE_MS);
+  await jobs.sweep(ctx, { projectId });
+  expect(await claimElsewhere(project, jobId)).toMatchObject({ status: "running", fence: 2 });
+  await jobs.cancel(ctx, jobId);
+  await attempt(ctx, jobId, { attemptId, fence: 2 });
+  expect(await answer).toMatchObject({ code: "Cancelled", details: { executionId: jobId } });
+});

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { ProviderFault } from "@/server/providers/define";
+import provider from "@/server/providers/openai";
+import type { Call } from "./call";
+import { classify } from "./classify";
+
+const stopped = new AbortController();
+stopped.abort("canceled");
+const call: Call = {
+  route: { provider, model: provider.models[0]! },
+  account: "operator",
+  open: async () => null,
+  bounds: {},
+  attemptId: "att_1",
+  tier: "standard",
+  signal: stopped.signal,
+  now: () => new Date(),
+};
+
+test("a definite no counts though the wait ended in the same moment; anything else is a wait that was ended", () => {
+  const outcomeOf = (...args: ConstructorParameters<typeof ProviderFault>) =>
+    classify(new ProviderFault(...args), call);
+  expect(outcomeOf("refused", "attempted", "no")).toMatchObject({ state: "failed", kind: "refused" });
+  expect(outcomeOf("capacity", "attempted", "no")).toMatchObject({ state: "refused_for_now" });
+  const ended = { state: "aborted", why: "canceled" };
+  expect(outcomeOf("lost", "ambiguous", "no")).toEqual({ ...ended, submission: "ambiguous" });
+  expect(outcomeOf("unreachable", "not_attempted", "no")).toEqual({ ...ended, submission: "not_attempted" });
+  expect(classify(new Error("a bug"), call)).toEqual({ ...ended, submission: "ambiguous" });
+});
