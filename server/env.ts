@@ -79,6 +79,8 @@ const Environment = z.object({
   SANDBOX_PORT: port.default(0),
   TRIAL_ALLOWANCE_USD: dollars(0.5),
   TRIAL_CEILING_USD: dollars(0.25),
+  AMBIGUOUS_HOLD_HOURS: count(24, 0),
+  WRITE_OFF_LIMIT_MICROS: count(1_000_000, 0),
   SANDBOX_SLOW_MS: count(20_000),
   ALLOW_PRIVATE_ADDRESSES: flag,
   JOB_WAIT_SECONDS: count(120),

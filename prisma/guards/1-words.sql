@@ -30,6 +30,8 @@ CREATE DOMAIN "pinned_status" AS text CONSTRAINT "pinned_status_known" CHECK (VA
 CREATE DOMAIN "bulk_status" AS text CONSTRAINT "bulk_status_known" CHECK (VALUE IN
   ('accepted', 'running', 'succeeded', 'partial', 'failed'));
 CREATE DOMAIN "hold_state" AS text CONSTRAINT "hold_state_known" CHECK (VALUE IN ('open', 'settled', 'released', 'ambiguous'));
+CREATE DOMAIN "hold_resolution" AS text CONSTRAINT "hold_resolution_known" CHECK (VALUE IN
+  ('person', 'late_answer', 'asked_again', 'written_off'));
 CREATE DOMAIN "hold_funding" AS text CONSTRAINT "hold_funding_known" CHECK (VALUE IN ('allowance', 'wallet'));
 CREATE DOMAIN "payment_state" AS text CONSTRAINT "payment_state_known" CHECK (VALUE IN ('open', 'paid', 'failed', 'expired'));
 CREATE DOMAIN "delivery_state" AS text CONSTRAINT "delivery_state_known" CHECK (VALUE IN
@@ -65,6 +67,7 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('hold.state', 'hold_state'), ('hold.amount_micros', 'amount_micros'), ('hold.settled_micros', 'amount_micros'),
   ('budget.period', 'budget_period'), ('budget.enforcement', 'budget_enforcement'),
   ('hold.billing_mode', 'billing_mode'), ('hold.funding', 'hold_funding'),
+  ('hold.resolution', 'hold_resolution'),
   ('budget.ceiling_micros', 'amount_micros'), ('budget.increase_micros', 'amount_micros'),
   ('budget_window.held_micros', 'amount_micros'), ('budget_window.settled_micros', 'amount_micros'),
   ('wallet.held_micros', 'amount_micros'), ('wallet.allowance_micros', 'amount_micros'),

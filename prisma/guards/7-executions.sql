@@ -44,7 +44,7 @@ WHERE h.state IN ('open', 'ambiguous') AND x.line_id IS NOT DISTINCT FROM x.id
 UNION ALL
 SELECT min(h.id), h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, '{}'::text[],
   h.is_test, NULL, sum(h.amount_micros)::bigint, CASE WHEN bool_or(h.state = 'open') THEN 'open' ELSE 'ambiguous' END, NULL::bigint,
-  min(h.created_at), NULL, NULL, NULL, j.capability_key, NULL
+  min(h.created_at), NULL, NULL, NULL, NULL, j.capability_key, NULL
 FROM job j JOIN hold h ON h.execution_id = j.id
 WHERE j.is_blind AND h.state IN ('open', 'ambiguous')
 GROUP BY h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, h.is_test, j.capability_key;

@@ -144,7 +144,7 @@ export const FAULTS: Fault[] = [
   },
   {
     name: "hold-released-twice",
-    file: "server/domain/budgets/resolve-hold.ts",
+    file: "server/domain/budgets/resolve.ts",
     find: "WHERE id = $1 AND state = 'ambiguous' RETURNING *",
     replace: "WHERE id = $1 RETURNING *",
     caughtBy: "server/domain/budgets/budgets.db.test.ts",
@@ -240,9 +240,9 @@ export const FAULTS: Fault[] = [
   // What is told and kept.
   {
     name: "audit-row-missing",
-    file: "server/domain/budgets/resolve-hold.ts",
-    find: "    await record(\n      ctx,",
-    replace: "    if (charged < 0) await record(\n      ctx,",
+    file: "server/domain/budgets/resolve.ts",
+    find: 'if (by !== "late_answer")',
+    replace: "if (charged < 0)",
     caughtBy: "server/domain/budgets/budgets.db.test.ts",
   },
   {

@@ -293,6 +293,38 @@ test("a hold is resolved by owners and operators, not by admins, strangers or ke
   expect((await resolve(operator(project))).state).toBe("released");
 });
 
+test("a live hold on the operator's account is resolved below its amount by an operator alone", async () => {
+  const project = await makeProjectAtNoon();
+  const { holdId, heldMicros } = await lose(project);
+  const owner = person(project, "owner");
+  const live = async () => {
+    const id = newId("hold");
+    await pool.query(
+      `INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, billing_mode, is_test, funding, amount_micros,
+         state, created_at)
+       SELECT $2, organization_id, project_id, $2, principal_id, billing_mode, false, funding, amount_micros, state, created_at
+       FROM hold WHERE id = $1`,
+      [holdId, id],
+    );
+    await pool.query(
+      "UPDATE wallet SET held_micros = held_micros + $2 WHERE organization_id = $1 AND NOT is_test",
+      [project.organizationId, heldMicros],
+    );
+    return id;
+  };
+  const [first, second] = [await live(), await live()];
+  for (const found of [{ notCharged: true as const }, { chargedMicros: heldMicros - 1 }])
+    await expect(budgets.resolveHold(owner, first, { ...found, note: "Looked." })).rejects.toMatchObject({
+      code: "AuthorizationFailed",
+    });
+  expect(
+    await budgets.resolveHold(owner, first, { chargedMicros: heldMicros, note: "On the invoice." }),
+  ).toMatchObject({ state: "settled", settledMicros: heldMicros, resolution: "person" });
+  expect(
+    await budgets.resolveHold(operator(project), second, { notCharged: true, note: "Not on ours." }),
+  ).toMatchObject({ state: "released", resolution: "person" });
+});
+
 test("holds are listed page by page to who may read billing, a key those of its project", async () => {
   const [project, other] = [await makeProjectAtNoon(), await makeProjectAtNoon()];
   for (let made = 0; made < 3; made++) await submit(project);

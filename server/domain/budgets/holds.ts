@@ -24,6 +24,7 @@ export type HoldRow = {
   resolved_at: Date | null;
   resolved_by: string | null;
   note: string | null;
+  resolution: HoldView["resolution"];
 };
 
 export const toHold = (row: HoldRow): HoldView => ({
@@ -44,6 +45,8 @@ export const toHold = (row: HoldRow): HoldView => ({
   resolvedAt: row.resolved_at?.toISOString() ?? null,
   resolvedBy: row.resolved_by,
   note: row.note,
+  // Resolved before this was recorded, when only people could.
+  resolution: row.resolution ?? (row.resolved_by === null ? null : "person"),
 });
 
 /** What the caller may see: a key with billing:read its project, people their organizations, an operator all. */

@@ -26,5 +26,6 @@ export {
   resolved,
   TRIAL_CEILING_MICROS,
 } from "./reserve";
+export { type ExecutionHold, findHolds, resolve } from "./resolve";
 export { resolveHold } from "./resolve-hold";
 export { clearIncrease, increase, openCeiling, remove, set } from "./set";

@@ -1,0 +1,185 @@
+import type { HoldView } from "@/server/contract/budgets";
+import { inTransaction, pool, type Queryable } from "@/server/db";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { signCorrection } from "@/server/domain/signing";
+import { announce } from "@/server/domain/webhooks";
+import { newId, receiptIdOf } from "@/server/ids";
+import type { Micros } from "@/server/money";
+import type { HoldRow } from "./holds";
+import { type Posting, postingsOf } from "./postings";
+import { accountOf, type Funding, resolved } from "./reserve";
+
+/** A hold with what its execution says about it. */
+export type ExecutionHold = HoldRow & {
+  funding: Funding;
+  provider: string | null;
+  fee_bps: number | null;
+  pinned_id: string | null;
+  /** Another id than the execution's: its comparison, which is not judged. */
+  line_id: string | null;
+};
+
+/** What became known about the charge of an execution after its end. */
+export type Found = {
+  by: NonNullable<HoldView["resolution"]>;
+  /** What each provider's work costs at list price. */
+  upstream: [provider: string, micros: Micros][];
+  feeMicros: Micros;
+  /** Ledger entries of the operator's own. */
+  exposure?: Posting[];
+  note: string | null;
+  /** Live write-offs of the organization since then, this one included, may add up to this much. */
+  limit?: { micros: Micros; since: Date };
+};
+
+const READ = `SELECT hold.*, execution.capability_key, execution.status, execution.provider,
+  execution.fee_bps, execution.pinned_id, execution.line_id
+  FROM hold LEFT JOIN execution ON execution.id = hold.execution_id`;
+
+/** Holds by a condition on `hold` and `execution`. */
+export async function findHolds(
+  condition: string,
+  values: unknown[],
+  database: Queryable = pool,
+): Promise<ExecutionHold[]> {
+  const { rows } = await database.query<ExecutionHold>(`${READ} WHERE ${condition}`, values);
+  return rows;
+}
+
+/**
+ * Ends an ambiguous hold, whoever found out: a person, a late answer, the provider that was asked again, or a write-off. One
+ * statement moves hold, budgets, wallet and ledger and adds a signed correction beside a pinned record; the receipt stays as
+ * it was sealed. A managed customer is charged at most the hold. Null: it is not ambiguous (any more), or a write-off would
+ * exceed its limit; nothing was written then.
+ */
+export async function resolve(ctx: Ctx, hold: ExecutionHold, found: Found): Promise<ExecutionHold | null> {
+  const { by, note } = found;
+  const now = ctx.now();
+  const whole = found.upstream.reduce((sum, [, micros]) => sum + micros, found.feeMicros);
+  const charged = hold.billing_mode === "managed" ? Math.min(whole, hold.amount_micros) : whole;
+  const postings = [
+    ...postingsOf({
+      payer: accountOf(hold.organization_id, hold.funding),
+      billingMode: hold.billing_mode,
+      heldMicros: hold.amount_micros,
+      upstream: found.upstream,
+      feeMicros: found.feeMicros,
+    }),
+    ...(found.exposure ?? []),
+  ];
+  const corrections = await correctionsOf(hold, by, charged, now);
+  return inTransaction(async (client) => {
+    if (found.limit && !(await isWithin(client, hold, hold.amount_micros - charged, found.limit)))
+      return null;
+    const { rows } = await client.query<{ id: string }>(
+      `WITH ended AS (
+         UPDATE hold SET state = $2::text, settled_micros = $3, resolved_at = $4, resolved_by = $5, note = $6, resolution = $10
+         WHERE id = $1 AND state = 'ambiguous' RETURNING *
+       ), posted AS (
+         INSERT INTO ledger_entry (transaction_id, organization_id, project_id, job_id, hold_id, account, amount_micros, kind,
+           pricing_version, is_test, created_at)
+         SELECT $7, ended.organization_id, ended.project_id, ended.execution_id, ended.id, posting.account, posting.amount_micros,
+           posting.kind, execution.pricing_version, ended.is_test, $4
+         FROM ended LEFT JOIN execution ON execution.id = ended.execution_id,
+           jsonb_to_recordset($8::jsonb) AS posting(account text, amount_micros bigint, kind text)
+       ), corrected AS (
+         INSERT INTO pinned_correction (id, project_id, pinned_id, kind, details, signature, key_id, created_by, created_at)
+         SELECT x.id, ended.project_id, ended.execution_id, x.kind, x.details, x.signature, x.key_id, $5, $4
+         FROM ended, jsonb_to_recordset($9::jsonb) AS x(id text, kind text, details jsonb, signature text, key_id text)
+       )
+       SELECT id, ${resolved("ended", "$4::timestamptz")} FROM ended`,
+      [
+        hold.id,
+        charged > 0 ? "settled" : "released",
+        charged > 0 ? charged : null,
+        now,
+        ctx.principal.id,
+        note,
+        newId("transaction"),
+        JSON.stringify(postings),
+        JSON.stringify(corrections),
+        by,
+      ],
+    );
+    if (rows.length === 0) return null;
+    if (by === "written_off") await announceWriteOff(client, hold, charged, now);
+    // A late answer is an end like others, which nobody acted on.
+    if (by !== "late_answer")
+      await record(
+        ctx,
+        {
+          organizationId: hold.organization_id,
+          projectId: hold.project_id,
+          action: "hold.resolved",
+          subject: hold.id,
+          details: { executionId: hold.execution_id, chargedMicros: charged, resolution: by, note },
+        },
+        client,
+      );
+    const [after] = await findHolds("hold.id = $1", [hold.id], client);
+    return after!; // updated above, and holds are never deleted
+  });
+}
+
+/** Does the organization's limit have room for this? One at a time asks, until its transaction ends. */
+async function isWithin(
+  client: Queryable,
+  { organization_id, is_test }: ExecutionHold,
+  micros: Micros,
+  limit: NonNullable<Found["limit"]>,
+): Promise<boolean> {
+  if (is_test) return true;
+  await client.query("SELECT pg_advisory_xact_lock(hashtextextended('write-offs ' || $1, 0))", [
+    organization_id,
+  ]);
+  const { rows } = await client.query<{ micros: Micros }>(
+    `SELECT coalesce(sum(amount_micros - coalesce(settled_micros, 0)), 0)::bigint AS micros FROM hold
+     WHERE resolution = 'written_off' AND organization_id = $1 AND NOT is_test AND resolved_at > $2`,
+    [organization_id, limit.since],
+  );
+  return (rows[0]?.micros ?? 0) + micros <= limit.micros;
+}
+
+/** What is added beside the record of a pinned execution. The note is not: a record goes to more people than a hold. */
+async function correctionsOf(hold: ExecutionHold, by: Found["by"], chargedMicros: Micros, now: Date) {
+  if (hold.pinned_id === null) return [];
+  const shown = {
+    correctionId: newId("correction"),
+    receiptId: receiptIdOf(hold.pinned_id),
+    kind: "charge_resolved" as const,
+    details: {
+      holdId: hold.id,
+      holdState: chargedMicros > 0 ? "settled" : "released",
+      chargedMicros,
+      ...(by === "person" ? {} : { resolution: by }),
+    },
+    createdAt: now.toISOString(),
+  };
+  const { keyId, signature } = await signCorrection(shown);
+  return [{ id: shown.correctionId, kind: shown.kind, details: shown.details, signature, key_id: keyId }];
+}
+
+const announceWriteOff = (client: Queryable, hold: ExecutionHold, chargedMicros: Micros, now: Date) =>
+  announce(
+    client,
+    [
+      {
+        id: newId("event"),
+        type: "hold.written_off",
+        organizationId: hold.organization_id,
+        projectId: hold.project_id,
+        createdAt: now,
+        payload: {
+          holdId: hold.id,
+          executionId: hold.execution_id,
+          capabilityKey: hold.capability_key,
+          amountMicros: hold.amount_micros,
+          chargedMicros,
+          writtenOffMicros: hold.amount_micros - chargedMicros,
+          isTest: hold.is_test,
+        },
+      },
+    ],
+    now,
+  );
