@@ -289,7 +289,7 @@ const figures: Figure[] = [
   ["not ended", await count(unfinished), 0],
   ["open holds", await count("SELECT count(*) AS n FROM hold WHERE state = 'open'"), 0],
   ["ambiguous holds", await count("SELECT count(*) AS n FROM hold WHERE state = 'ambiguous'"), "any"],
-  ["ambiguous executions whose hold is not, or the other way round", await count("SELECT count(*) AS n FROM hold JOIN job ON job.id = execution_id WHERE (hold.state = 'ambiguous') <> EXISTS (SELECT FROM attempt WHERE attempt.job_id = job.id AND attempt.submission = 'ambiguous' AND attempt.ended_at IS NOT NULL)"), 0], // biome-ignore format: one figure
+  ["ambiguous executions whose hold is not, or the other way round", await count("SELECT count(*) AS n FROM hold JOIN job ON job.id = execution_id WHERE (hold.state = 'ambiguous' OR hold.resolution = 'late_answer') <> EXISTS (SELECT FROM attempt WHERE attempt.job_id = job.id AND attempt.submission = 'ambiguous' AND attempt.ended_at IS NOT NULL)"), 0], // biome-ignore format: one figure
   ["ambiguous pinned executions whose hold is not, or the other way round", await count("SELECT count(*) AS n FROM hold JOIN pinned_execution pin ON pin.id = execution_id WHERE (hold.state = 'ambiguous') <> (pin.status = 'ambiguous')"), 0], // biome-ignore format: one figure
   ["paid jobs without exactly one hold", await count("SELECT count(*) AS n FROM job LEFT JOIN hold ON execution_id = job.id WHERE (maximum_micros > 0) <> (hold.id IS NOT NULL)"), 0], // biome-ignore format: one figure
   // An item of a bulk holds from its turn on: what was sent has its hold.

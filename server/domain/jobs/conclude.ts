@@ -19,6 +19,7 @@ import { sealReceipt } from "@/server/domain/receipts";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import { countEnd, countExposure } from "@/server/metrics";
+import { settleLateAnswer } from "./after-end";
 import { type Ended, endedBefore, toAttemptUpdate } from "./ended";
 import { storedEvents } from "./output";
 import { toPayload } from "./provider-said";
@@ -156,6 +157,8 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
   if (isWritten) {
     countEnd(job.mode, to, error?.code ?? null);
     if (isPaid && isManaged(job) && !isTest) countExposure(job.provider, money.exposureMicros);
+  } else if (attempt && conclusion.fence !== null && !conclusion.asRead) {
+    await settleLateAnswer(job, attempt.id, ended, now);
   }
   return isWritten;
 }

@@ -6,6 +6,7 @@ import { failpoint } from "@/server/failpoint";
 import { log } from "@/server/log";
 import { isOutage } from "@/server/outage";
 import { jittered } from "@/server/tries";
+import { settleLateAnswer } from "./after-end";
 import { finishLeased, type Next } from "./end";
 import { type Answer, type Ended, endedAsAnswered, endedBefore, type Kept, toAnswer } from "./ended";
 import { keepFiles, keptFiles, toOutput } from "./output";
@@ -81,8 +82,10 @@ async function storeAndEnd(
         artifacts,
       };
       const answer = toAnswer(row.id, { observed: answered.observed, outcome, fresh }, now);
-      if (!(await storeAnswer({ jobId: work.job.id, fence: lease.fence, now, ...answer })))
+      if (!(await storeAnswer({ jobId: work.job.id, fence: lease.fence, now, ...answer }))) {
+        await settleLateAnswer(work.job, row.id, answered, now);
         return { state: "ended" };
+      }
       written = answer;
       break;
     } catch (cause) {
