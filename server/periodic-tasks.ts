@@ -40,6 +40,8 @@ export const PERIODIC_TASKS: readonly PeriodicTask[] = [
   { name: "prune-notifications", everyMs: HOUR_MS, pass: (ctx) => notifications.prune(ctx) },
   { name: "prune-sessions", everyMs: HOUR_MS, pass: (ctx) => pruneSessions(ctx.now()) },
   { name: "prune-sign-in-failures", everyMs: HOUR_MS, pass: (ctx) => pruneSignInFailures(ctx.now()) },
+  // Ends managed holds whose charge stayed unknown.
+  { name: "write-off-holds", everyMs: HOUR_MS, pass: (ctx) => jobs.writeOff(ctx) },
   // Counts the usage of days that have ended, and again where a charge was still to come.
   { name: "roll-up-usage", everyMs: HOUR_MS, pass: (ctx) => usage.rollUp(ctx) },
   // Removes from the artifact store what uploads that never ended left behind.

@@ -75,7 +75,7 @@ const write = batched<Write, boolean>(
 );
 
 /** What a sealed frame is bound to. */
-const frameName = (jobId: string, id: number) => `${jobId}/frames/${id}`;
+export const frameName = (jobId: string, id: number) => `${jobId}/frames/${id}`;
 
 export type FrameWriter = {
   /** Takes the next piece of text; it is stored with others of the same 25 ms. */

@@ -25,3 +25,4 @@ export { type AdmittedTogether, estimateTogether, submitTogether, type Together 
 export { sweep } from "./sweep";
 export { waitFor } from "./wait-for";
 export { countWaiting, listWaiting } from "./waiting-approvals";
+export { writeOff } from "./write-off";
