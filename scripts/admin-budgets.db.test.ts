@@ -122,4 +122,33 @@ describe("budgets and holds", () => {
     });
     expect(await list()).toEqual([]);
   });
+
+  test("holds that match are resolved alike, after a dry run that only counts", async () => {
+    const project = await makeProject();
+    const lose = async (capability: string, billingMode: "managed" | "byok") => {
+      const { jobId } = await jobs.submit(project.ctx, capability, {
+        input,
+        execution: { billingMode, executionConstraints: { preferredModel: "sandbox-lost" } },
+      });
+      await jobs.run(system, jobId, inlineStep(project.clock));
+    };
+    await lose("text.general.fast.v1", "managed");
+    await lose("text.general.fast.v1", "managed");
+    await lose("text.general.fast.v1", "byok");
+    const resolve = ["holds", "resolve", "--project", project.projectId, "--note", "Not on the bill"];
+    for (const wrong of [[], ["--charged", "--not-charged"]])
+      expect(await runAdmin([...resolve, ...wrong])).toMatchObject({
+        code: 2,
+        error: "Set either --charged or --not-charged.",
+      });
+    const managed = [...resolve, "--not-charged", "--billing-mode", "managed", "--test"];
+    const counted = await admin(...managed, "--dry-run");
+    expect(counted).toMatchObject({ dryRun: true, matched: 2, resolved: 2, refused: 0, chargedMicros: 0 });
+    expect(await admin(...resolve, "--not-charged", "--live")).toMatchObject({ matched: 0, resolved: 0 });
+    expect(await admin(...managed)).toEqual({ ...counted, dryRun: false });
+    expect(await admin(...managed)).toMatchObject({ matched: 0 });
+    const rest = await admin(...resolve, "--charged", "--provider", "sandbox");
+    expect(rest).toMatchObject({ resolved: 1, chargedMicros: rest.reservedMicros });
+    expect((await admin("hold", "list", "--project", project.projectId)).items).toEqual([]);
+  });
 });

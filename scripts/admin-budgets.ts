@@ -2,8 +2,10 @@ import type { parseArgs } from "node:util";
 import {
   BudgetEnforcement,
   BudgetPeriod,
+  type HoldsResolved,
   IncreaseBudget,
   ResolveHold,
+  ResolveHolds,
   SetBudget,
 } from "@/server/contract/budgets";
 import * as budgets from "@/server/domain/budgets";
@@ -21,11 +23,18 @@ export const BUDGET_FLAGS = {
   hold: { type: "string" },
   "charged-micros": { type: "string" },
   "not-charged": { type: "boolean" },
+  charged: { type: "boolean" },
+  "billing-mode": { type: "string" },
+  capability: { type: "string" },
+  provider: { type: "string" },
+  before: { type: "string" },
+  live: { type: "boolean" },
+  "dry-run": { type: "boolean" },
   note: { type: "string" },
 } as const;
 
 type Flags = ReturnType<typeof parseArgs<{ options: typeof BUDGET_FLAGS }>>["values"] &
-  Partial<Record<"organization" | "project" | "amount-micros" | "reason", string>>;
+  Partial<Record<"organization" | "project" | "amount-micros" | "reason", string>> & { test?: boolean };
 
 export const BUDGET_USAGE = `  budget set --project <id> --ceiling-micros <n> --period day|month|total --enforcement off|warn|prevent [--managed-only]
   budget set --organization <id> …                    for a whole organization
@@ -35,7 +44,11 @@ export const BUDGET_USAGE = `  budget set --project <id> --ceiling-micros <n> --
   budget clear-increase --budget <id>
   budget remove --budget <id>
   hold list [--organization <id>] [--project <id>] [--state open|ambiguous]
-  hold resolve --hold <id> (--charged-micros <n> | --not-charged) --note <text>`;
+  hold resolve --hold <id> (--charged-micros <n> | --not-charged) --note <text>
+  holds resolve (--charged | --not-charged) --note <text> [--dry-run] …
+                                                      resolve all ambiguous holds that match, each at its amount or at nothing
+  holds resolve [--organization <id>] [--project <id>] [--billing-mode managed|byok] [--live | --test] …
+  holds resolve [--capability <key>] [--provider <name>] [--before <time>] …`;
 
 /** Reads flags and reports mistakes, identically for all commands. */
 export type Reading = {
@@ -116,7 +129,38 @@ export async function performBudgets(
       const body = check(ResolveHold, { ...found, note: needed(flags.note, "note") });
       return budgets.resolveHold(ctx, needed(flags.hold, "hold"), body);
     }
+    case "holds resolve":
+      return resolveAll(ctx, flags, read);
     default:
       return null;
   }
+}
+
+/** Every page of the ambiguous holds that match. */
+async function resolveAll(ctx: Ctx, flags: Flags, read: Reading): Promise<HoldsResolved> {
+  if (Boolean(flags.charged) === Boolean(flags["not-charged"]))
+    read.complain("Set either --charged or --not-charged.");
+  if (flags.live && flags.test) read.complain("Use --live or --test, not both.");
+  const mode = flags["billing-mode"];
+  const asked = read.check(ResolveHolds, {
+    filter: {
+      organizationId: flags.organization,
+      projectId: flags.project,
+      billingMode: mode === undefined ? mode : read.oneOf("billing-mode", ["managed", "byok"] as const, mode),
+      ...(flags.live || flags.test ? { isTest: flags.test ?? false } : {}),
+      capabilityKey: flags.capability,
+      provider: flags.provider,
+      createdBefore: flags.before,
+    },
+    outcome: flags.charged ? "charged" : "not_charged",
+    note: read.needed(flags.note, "note"),
+    dryRun: flags["dry-run"] ?? false,
+  });
+  let { next, ...all } = await budgets.resolveHolds(ctx, asked);
+  while (next) {
+    const { next: after, dryRun: _, ...page } = await budgets.resolveHolds(ctx, { ...asked, after: next });
+    for (const [figure, amount] of Object.entries(page)) all[figure as keyof typeof page] += amount;
+    next = after;
+  }
+  return all;
 }

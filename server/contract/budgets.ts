@@ -170,6 +170,43 @@ export const ResolveHold = z
   .meta({ id: "HoldResolve" });
 export type ResolveHold = z.input<typeof ResolveHold>;
 
+/** Which ambiguous holds to resolve alike. What is left out selects all. */
+export const HoldFilter = z.strictObject({
+  organizationId: Id.optional(),
+  projectId: Id.optional(),
+  billingMode: z.enum(["managed", "byok"]).optional(),
+  isTest: z.boolean().optional(),
+  capabilityKey: z.string().min(1).max(128).optional(),
+  provider: z.string().min(1).max(64).optional(),
+  createdBefore: DateTime.optional(),
+});
+
+export const ResolveHolds = z.strictObject({
+  filter: HoldFilter,
+  /** Not at all, or each at its amount. */
+  outcome: z.enum(["not_charged", "charged"]),
+  note: z.string().trim().min(1).max(1000),
+  /** Counts and writes nothing. */
+  dryRun: z.boolean(),
+  /** The `next` of the call before. */
+  after: Id.optional(),
+});
+export type ResolveHolds = z.output<typeof ResolveHolds>;
+
+export const HoldsResolved = z.object({
+  dryRun: z.boolean(),
+  /** Of these some may have been resolved by others meanwhile. */
+  matched: z.int(),
+  resolved: z.int(),
+  /** Only an operator may resolve them so. */
+  refused: z.int(),
+  /** What the resolved ones reserved, and what of it is charged. */
+  reservedMicros: z.int(),
+  chargedMicros: z.int(),
+  next: z.string().optional(),
+});
+export type HoldsResolved = z.output<typeof HoldsResolved>;
+
 export const Guardrails = z
   .object({
     organizationId: z.string(),

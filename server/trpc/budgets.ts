@@ -6,7 +6,9 @@ import {
   BudgetRef,
   BudgetView,
   Guardrails,
+  HoldsResolved,
   IncreaseBudget,
+  ResolveHolds,
   SetBudget,
 } from "@/server/contract/budgets";
 import { ProjectRef } from "@/server/contract/jobs";
@@ -53,6 +55,10 @@ export const budgetsRouter = router({
     .mutation(({ ctx, input }) => budgets.remove(ctx, input.budgetId)),
   holds: query(api.listHolds, { needs: ["projectId"] }),
   resolve: mutation(api.resolveHold),
+  resolveMany: human
+    .input(ResolveHolds)
+    .output(HoldsResolved)
+    .mutation(({ ctx, input }) => budgets.resolveHolds(ctx, input)),
   alerts: human
     .input(ProjectRef)
     .output(z.array(BudgetAlert))

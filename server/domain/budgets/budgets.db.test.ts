@@ -40,6 +40,23 @@ async function lose(project: TestProject) {
   return { jobId, holdId: hold.id as string, heldMicros: hold.amount_micros as number };
 }
 
+/** A live hold on the operator's account, which a test project cannot make itself. */
+async function liveHoldLike({ holdId }: { holdId: string }): Promise<string> {
+  const id = newId("hold");
+  await pool.query(
+    `WITH made AS (
+       INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, billing_mode, is_test, funding, amount_micros,
+         state, created_at)
+       SELECT $2, organization_id, project_id, $2, principal_id, 'managed', false, funding, amount_micros, 'ambiguous', created_at
+       FROM hold WHERE id = $1 RETURNING *
+     )
+     UPDATE wallet SET held_micros = held_micros + made.amount_micros FROM made
+     WHERE wallet.organization_id = made.organization_id AND NOT wallet.is_test`,
+    [holdId, id],
+  );
+  return id;
+}
+
 const walletOf = async (project: TestProject) => {
   const { rows } = await pool.query(
     "SELECT balance_micros, held_micros FROM wallet WHERE organization_id = $1 AND is_test",
@@ -295,24 +312,10 @@ test("a hold is resolved by owners and operators, not by admins, strangers or ke
 
 test("a live hold on the operator's account is resolved below its amount by an operator alone", async () => {
   const project = await makeProjectAtNoon();
-  const { holdId, heldMicros } = await lose(project);
+  const lost = await lose(project);
+  const { heldMicros } = lost;
   const owner = person(project, "owner");
-  const live = async () => {
-    const id = newId("hold");
-    await pool.query(
-      `INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, billing_mode, is_test, funding, amount_micros,
-         state, created_at)
-       SELECT $2, organization_id, project_id, $2, principal_id, billing_mode, false, funding, amount_micros, state, created_at
-       FROM hold WHERE id = $1`,
-      [holdId, id],
-    );
-    await pool.query(
-      "UPDATE wallet SET held_micros = held_micros + $2 WHERE organization_id = $1 AND NOT is_test",
-      [project.organizationId, heldMicros],
-    );
-    return id;
-  };
-  const [first, second] = [await live(), await live()];
+  const [first, second] = [await liveHoldLike(lost), await liveHoldLike(lost)];
   for (const found of [{ notCharged: true as const }, { chargedMicros: heldMicros - 1 }])
     await expect(budgets.resolveHold(owner, first, { ...found, note: "Looked." })).rejects.toMatchObject({
       code: "AuthorizationFailed",
@@ -323,6 +326,39 @@ test("a live hold on the operator's account is resolved below its amount by an o
   expect(
     await budgets.resolveHold(operator(project), second, { notCharged: true, note: "Not on ours." }),
   ).toMatchObject({ state: "released", resolution: "person" });
+});
+
+test("many holds are resolved at once by owners of the organization that is named, and of a live managed one the amount alone", async () => {
+  const project = await makeProjectAtNoon();
+  const other = await makeProjectAtNoon();
+  await lose(project);
+  const mine = await lose(project);
+  await lose(other);
+  const resolve = (ctx: Ctx, more: object = {}) =>
+    budgets.resolveHolds(ctx, {
+      filter: { organizationId: project.organizationId, ...more },
+      outcome: "not_charged",
+      note: "Not on the invoice.",
+      dryRun: false,
+    });
+  const owner = person(project, "owner");
+  await expect(resolve(person(project, "admin"))).rejects.toMatchObject({ code: "AuthorizationFailed" });
+  await expect(resolve(owner, { organizationId: undefined })).rejects.toMatchObject({
+    code: "AuthorizationFailed",
+  });
+  for (const ctx of [person(project, null), project.ctx])
+    await expect(resolve(ctx)).rejects.toMatchObject({ code: "NotFound" });
+  await liveHoldLike(mine);
+  expect(await resolve(owner)).toMatchObject({
+    matched: 3,
+    resolved: 2,
+    refused: 1,
+    reservedMicros: 2 * mine.heldMicros,
+    chargedMicros: 0,
+  });
+  expect((await acts(project)).filter((action) => action === "hold.resolved")).toHaveLength(2);
+  expect((await budgets.listHolds(person(other, "owner"), { state: "ambiguous" })).items).toHaveLength(1);
+  expect(await resolve(operator(project))).toMatchObject({ matched: 1, resolved: 1, refused: 0 });
 });
 
 test("holds are listed page by page to who may read billing, a key those of its project", async () => {

@@ -28,4 +28,5 @@ export {
 } from "./reserve";
 export { type ExecutionHold, findHolds, resolve } from "./resolve";
 export { resolveHold } from "./resolve-hold";
+export { resolveHolds } from "./resolve-holds";
 export { clearIncrease, increase, openCeiling, remove, set } from "./set";
