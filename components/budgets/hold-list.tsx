@@ -12,6 +12,7 @@ import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import type { HoldView } from "@/server/contract/budgets";
+import { ResolveAllDialog } from "./resolve-all-dialog";
 import { ResolveDialog } from "./resolve-dialog";
 import { dollars } from "./words";
 
@@ -26,6 +27,7 @@ export function HoldList({ projectId, canResolve }: { projectId: string; canReso
     refetchInterval: REFRESH_MS,
   });
   const unknown = data.items.filter(({ state }) => state === "ambiguous").length;
+  const [first] = data.items;
   const resolveOf = (hold: HoldView) =>
     hold.state === "ambiguous" &&
     canResolve &&
@@ -40,6 +42,11 @@ export function HoldList({ projectId, canResolve }: { projectId: string; canReso
         id="holds-title"
         title="Reserved funds"
         hint={unknown > 0 ? `${unknown} with unconfirmed charges` : "By unfinished jobs"}
+        actions={
+          canResolve &&
+          first &&
+          unknown > 1 && <ResolveAllDialog projectId={projectId} organizationId={first.organizationId} />
+        }
       />
       {data.items.length === 0 ? (
         <CardBody className="text-sm text-muted">No reserved funds.</CardBody>
