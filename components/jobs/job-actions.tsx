@@ -1,7 +1,5 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
-import { RefreshCw } from "lucide-react";
-import { useRouter } from "next/navigation";
 import type { ReactNode } from "react";
 import { toast } from "sonner";
 import { useTRPC } from "@/components/trpc";
@@ -16,44 +14,6 @@ import { useRefresh } from "./approval";
 export function useRights(job: Job): JobRights | undefined {
   const trpc = useTRPC();
   return useQuery(trpc.jobs.rights.queryOptions({ job_id: job.jobId, status: job.status })).data;
-}
-
-/** Submits a job's request again, where nothing ran and nothing was charged. */
-export function RetryJob({
-  job,
-  rights,
-  projectId,
-}: {
-  job: Job;
-  rights: JobRights | undefined;
-  projectId: string;
-}) {
-  const trpc = useTRPC();
-  const router = useRouter();
-  const retry = useMutation(
-    trpc.jobs.retry.mutationOptions({
-      onSuccess: (fresh) => {
-        toast.success("New job submitted");
-        router.push(`/projects/${projectId}/jobs/${fresh.jobId}`);
-      },
-      onSettled: useRefresh(job.jobId),
-    }),
-  );
-  if (!rights?.retry) return null;
-  return (
-    <Confirm
-      title="Retry this job?"
-      description="Nothing ran and nothing was charged. This submits a new job with the same request."
-      action="Retry job"
-      actionVariant="primary"
-      onConfirm={() => retry.mutate({ job_id: job.jobId })}
-    >
-      <Button pending={retry.isPending}>
-        <RefreshCw aria-hidden />
-        Retry job
-      </Button>
-    </Confirm>
-  );
 }
 
 /** The notice of a job that needs an operator, with the operator's actions. */

@@ -18,7 +18,7 @@ import { ArtifactGallery } from "./artifact-gallery";
 import { Metadata, Tags } from "./caller-facts";
 import { CancelJob } from "./cancel-job";
 import { chargeWords } from "./charge-words";
-import { AttentionNotice, RetryJob, useRights } from "./job-actions";
+import { AttentionNotice, useRights } from "./job-actions";
 import { JobInput, JobOutput } from "./job-content";
 import { JobCost } from "./job-cost";
 import { pollMs } from "./job-events";
@@ -26,6 +26,7 @@ import { JobStatusBadge } from "./job-status";
 import { JobTimeline } from "./job-timeline";
 import { ProviderSaid } from "./provider-said";
 import { ReceiptCard } from "./receipt-card";
+import { RetryJob } from "./retry-job";
 
 /** One job: its status, input, output, cost and receipt. */
 export function JobPage({ jobId, projectId }: { jobId: string; projectId: string }) {

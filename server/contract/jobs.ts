@@ -305,12 +305,28 @@ export const AttentionItem = z
   .meta({ id: "AttentionItem" });
 export type AttentionItem = z.output<typeof AttentionItem>;
 
+/** How a job is run again. Unknown fields are ignored. */
+export const JobRetryBody = z
+  .object({
+    acceptPossibleDuplicateCharge: z.boolean().nullish().meta({
+      description:
+        "true runs a failed or canceled job again although its provider may have run it and may charge for both.",
+    }),
+    model: z.string().trim().min(1).max(256).nullish().meta({
+      description: "Runs the same request on this model instead, as `provider/model` or a model's id.",
+    }),
+  })
+  .meta({ id: "JobRetry" });
+export type JobRetryBody = z.output<typeof JobRetryBody>;
+
 /** What the caller may do with a job now; the panel shows the buttons of these. */
 export const JobRights = z.object({
   cancel: z.boolean(),
   approve: z.boolean(),
   reject: z.boolean(),
   retry: z.boolean(),
+  /** It may be run again although its provider may have run it and may charge for it. */
+  runAgain: z.boolean(),
   operate: z.boolean(),
   /** Why the caller may not decide on the waiting job; null where they may, or it waits for nobody. */
   whyNotDecide: z.string().nullable(),

@@ -8,6 +8,7 @@ import {
   JobEventPage,
   JobPage,
   JobResult,
+  JobRetryBody,
   ListJobs,
   ListProjectJobs,
   SelectVariant,
@@ -130,8 +131,9 @@ export const rejectJob = decide.post("/v1/jobs/{job_id}/reject", {
 export const retryJob = run.post("/v1/jobs/{job_id}/retry", {
   summary: "Retry a job",
   description:
-    "Creates a new job with the same request under a new idempotency key, if nothing ran and nothing was charged; otherwise returns RetryNotSafe. A job has one retry: repeating the request returns the first retry, unless you send a different Idempotency-Key.",
+    "Creates a new job with the same request under a new idempotency key, if nothing ran and nothing was charged; otherwise returns RetryNotSafe, unless `acceptPossibleDuplicateCharge` is true and the job has failed or was canceled: then the provider may run and charge it twice. `model` runs the request on another model. A job has one retry, and one on each other model: repeating the request returns the first, unless you send a different Idempotency-Key. The new job names the old one in `retryOf`.",
   envelopeErrors: true,
+  body: JobRetryBody.nullish(),
   output: Job,
   errors: [
     "PayloadUnavailable",
@@ -145,5 +147,5 @@ export const retryJob = run.post("/v1/jobs/{job_id}/retry", {
     "DURABLE_CONCURRENCY_LIMIT",
   ],
   idempotent: true,
-  run: (ctx, { job_id, idempotencyKey }) => jobs.retry(ctx, job_id, idempotencyKey),
+  run: (ctx, { job_id, idempotencyKey, body }) => jobs.retry(ctx, job_id, idempotencyKey, body ?? {}),
 });

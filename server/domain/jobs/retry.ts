@@ -1,22 +1,31 @@
+import { sha256Hex } from "@/server/canonical";
 import type { Conversation } from "@/server/capabilities/conversation";
 import type { RawEnvelope } from "@/server/contract/envelope";
-import type { Job } from "@/server/contract/jobs";
+import type { Job, JobRetryBody } from "@/server/contract/jobs";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { settleKey } from "@/server/domain/envelope";
 import { fail } from "@/server/errors";
+import type { Json } from "@/server/step";
 import { admitDurable } from "./admit";
 import { refuseBlind } from "./blind";
 import { isNewKeySafe } from "./hints";
+import { isObject } from "./prompt";
 import { findWholeJob, type JobRow, type LastAttempt, requestContentOf } from "./rows";
 
 /**
- * A new job from what a job was asked, under a new key, where nothing ran and nothing was charged; else RetryNotSafe.
- * One job has one retry unless the caller names keys: asking again answers with the first, so a lost answer costs nothing.
+ * A new job from what a job was asked, under a new key, on another model where one is named. Where it may have run or was
+ * charged, only if the caller accepts that it may be charged twice, else RetryNotSafe. One job has one retry, and one on each
+ * other model, unless the caller names keys: asking again answers with the first, so a lost answer costs nothing.
  */
-export async function retry(ctx: Ctx, jobId: string, idempotencyHeader?: string): Promise<Job> {
+export async function retry(
+  ctx: Ctx,
+  jobId: string,
+  idempotencyHeader?: string,
+  { acceptPossibleDuplicateCharge, model }: JobRetryBody = {},
+): Promise<Job> {
   const { job, parts } = await findWholeJob(ctx, jobId, "capabilities:run");
-  requireRetryable(job, parts.attempt);
+  requireRetryable(job, parts.attempt, acceptPossibleDuplicateCharge ?? false);
   const snapshot = requestContentOf(job, parts.payloads);
   if (typeof snapshot !== "object" || snapshot === null || Array.isArray(snapshot))
     fail(
@@ -24,16 +33,31 @@ export async function retry(ctx: Ctx, jobId: string, idempotencyHeader?: string)
       "The content of the request was removed or never stored. Submit the request again.",
     );
   const { capability: _, conversation, ...request } = snapshot;
-  const idempotencyKey = settleKey(undefined, idempotencyHeader) ?? `retry-${job.id}`;
-  const raw = { ...request, idempotencyKey } as RawEnvelope; // was one
+  const ownKey = `retry-${job.id}${model ? `-${sha256Hex(model).slice(0, 12)}` : ""}`;
+  const idempotencyKey = settleKey(undefined, idempotencyHeader) ?? ownKey;
+  const raw = { ...(model ? onModel(request, model) : request), idempotencyKey } as RawEnvelope; // was one
   return admitDurable(ctx, getCapability(job.capability_key), raw, undefined, {
     retryOf: job.id,
     ...(conversation ? { conversation: conversation as Conversation } : {}), // was one
   });
 }
 
-/** Throws where it is not safe to run this job again, or not a job that can be. */
-export function requireRetryable(job: JobRow, attempt: LastAttempt | null): void {
+/** The request for this model, without the quote and the provider that were for another. */
+function onModel(request: Record<string, Json>, model: string): Record<string, Json> {
+  const execution = isObject(request.execution) ? request.execution : {};
+  const { quoteId: _quote, estimateId: _estimate, executionConstraints, ...rest } = execution;
+  const { providerPin: _pin, ...constraints } = isObject(executionConstraints) ? executionConstraints : {};
+  return {
+    ...request,
+    execution: { ...rest, executionConstraints: { ...constraints, preferredModel: model } },
+  };
+}
+
+/**
+ * Throws where it is not safe to run this job again, or not a job that can be. One that failed or was canceled may be run
+ * again by a caller who accepts that it may be charged twice.
+ */
+export function requireRetryable(job: JobRow, attempt: LastAttempt | null, acceptsDuplicate: boolean): void {
   refuseBlind(job, "Whether it is safe to run again");
   if (job.operation !== "jobs") {
     const invoke = `/v1/capabilities/${job.capability_key}/invoke`;
@@ -41,10 +65,15 @@ export function requireRetryable(job: JobRow, attempt: LastAttempt | null): void
       invoke,
     });
   }
-  if (!isNewKeySafe(job, attempt)) {
+  const isEnded = job.status === "failed" || job.status === "canceled";
+  if (!isNewKeySafe(job, attempt) && !(isEnded && acceptsDuplicate)) {
     fail(
       "RetryNotSafe",
-      "It is not safe to run this job again: it has not ended, or the provider may have run it. Read the job first.",
+      isEnded
+        ? "The provider may already have run this job, and running it again may be charged a second time. Read the job first. To run it again all the same, send acceptPossibleDuplicateCharge: true."
+        : job.status === "succeeded"
+          ? "This job succeeded, so there is nothing to retry. Submit a new job to run its request again."
+          : "This job has not ended. Read it again when it has.",
       {
         status: job.status,
         ...(job.error_code ? { errorCode: job.error_code } : {}),

@@ -12,22 +12,26 @@ import { sourcesOf } from "./transitions/moves";
 export async function rights(ctx: Ctx, jobId: string): Promise<JobRights> {
   const job = await findJob(ctx, jobId);
   const canStop = sourcesOf("canceled").includes(job.status) || job.status === "running";
-  const [cancel, decision, retry] = await Promise.all([
+  const mayRun = (acceptsDuplicate: boolean) =>
+    refusalOf(async () => {
+      requireRetryable(job, await attemptOf(job), acceptsDuplicate);
+      await access.authorize(ctx, "capabilities:run", { projectId: job.project_id });
+    });
+  const [cancel, decision, retry, runAgain] = await Promise.all([
     canStop && job.status !== "canceling"
       ? refusalOf(async () =>
           requireFeature(await access.authorize(ctx, "jobs:cancel", { projectId: job.project_id }), "cancel"),
         )
       : "",
     decisionRights(ctx, job),
-    refusalOf(async () => {
-      requireRetryable(job, await attemptOf(job));
-      await access.authorize(ctx, "capabilities:run", { projectId: job.project_id });
-    }),
+    mayRun(false),
+    mayRun(true),
   ]);
   return {
     cancel: cancel === null,
     ...decision,
     retry: retry === null,
+    runAgain: retry !== null && runAgain === null,
     operate: job.status === "needs_attention" && isOperator(ctx),
   };
 }

@@ -279,6 +279,35 @@ describe("retry", () => {
     expect((await post(200, retry(first), undefined, { headers: taken })).json.jobId).toBe(first);
   });
 
+  test("runs a job again that may have run, once its caller accepts that it may be charged twice", async () => {
+    const { json } = await post(200, at(TEXT, "jobs"), { input, preferredModel: "sandbox-lost" });
+    await finish(json.jobId);
+    const { json: refused } = await post([409, "RetryNotSafe"], retry(json.jobId), {
+      acceptPossibleDuplicateCharge: false,
+    });
+    expect(refused.detail.message).toContain("acceptPossibleDuplicateCharge: true");
+    const accepted = { acceptPossibleDuplicateCharge: true };
+    const again = await post(200, retry(json.jobId), accepted);
+    expect(again.json).toMatchObject({ retryOf: json.jobId, status: "queued" });
+    expect((await post(200, retry(json.jobId), accepted)).json.jobId).toBe(again.json.jobId);
+    for (const job of [done, queued]) await post([409, "RetryNotSafe"], retry(job), accepted);
+  });
+
+  test("runs a refused request on another model, a job for each model", async () => {
+    const first = await refusedJob();
+    const { error } = (await get(200, `/v1/jobs/${first}`)).json;
+    expect(error.resolution).toContain("Another model may accept it.");
+    const other = await post(200, retry(first), { model: "sandbox/sandbox-2" });
+    expect(other.json).toMatchObject({
+      retryOf: first,
+      tags: ["mine"],
+      diagnostics: { backendId: "sandbox/sandbox-2" },
+    });
+    expect((await post(200, retry(first), { model: "sandbox/sandbox-2" })).json.jobId).toBe(other.json.jobId);
+    expect((await post(200, retry(first))).json.jobId).not.toBe(other.json.jobId);
+    expect((await finish(other.json.jobId)).status).toBe("succeeded");
+  });
+
   test("409 where it may have run, has not ended, or its key stands for something else", async () => {
     await post([409, "RetryNotSafe"], retry(done));
     await post([409, "RetryNotSafe"], retry(queued));
