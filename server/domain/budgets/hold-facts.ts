@@ -1,3 +1,4 @@
+import type { HoldView } from "@/server/contract/budgets";
 import { pool } from "@/server/db";
 import type { Micros } from "@/server/money";
 import type { Funding } from "./reserve";
@@ -10,14 +11,15 @@ export type HoldFacts = {
   settledMicros: Micros | null;
   funding: Funding;
   isTest: boolean;
-  /** When a person resolved an ambiguous one; null: no person did. */
+  /** When an ambiguous one was resolved; null: it was not. */
   resolvedAt?: string | null;
-  /** What ended an ambiguous one; absent: nothing did. */
-  resolution?: string | null;
+  /** How an ambiguous one ended; absent: it did not. */
+  resolution?: HoldView["resolution"];
 };
 
 const FACTS = `json_build_object('state', hold.state, 'amountMicros', hold.amount_micros, 'settledMicros', hold.settled_micros,
-  'funding', hold.funding, 'isTest', hold.is_test, 'resolvedAt', CASE WHEN hold.resolved_by IS NOT NULL THEN hold.resolved_at END) AS hold`;
+  'funding', hold.funding, 'isTest', hold.is_test, 'resolvedAt', CASE WHEN hold.resolved_by IS NOT NULL THEN hold.resolved_at END,
+  'resolution', hold.resolution) AS hold`;
 
 /** The same as JSON in SQL: a subquery for the execution whose id this SQL gives; null where nothing is reserved. */
 export const holdFactsOf = (executionId: string) =>

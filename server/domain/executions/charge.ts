@@ -68,6 +68,6 @@ export const CHARGED = `CASE WHEN ${IS_CHARGED} THEN hold.settled_micros ELSE 0 
 export const FEE = `CASE WHEN ${IS_CHARGED} THEN coalesce((SELECT sum(entry.amount_micros) FROM ledger_entry entry
   WHERE entry.hold_id = hold.id AND entry.account = 'service_fee'), 0)::bigint ELSE 0 END`;
 
-/** What the provider's work cost at list price, also where a person found that out later; null: not known. */
+/** What the provider's work cost at list price, also where that became known later; null: not known. */
 export const PROVIDER_COST = `coalesce(execution.actual_micros,
-  CASE WHEN hold.resolved_by IS NOT NULL THEN coalesce(hold.settled_micros, 0) - ${FEE} END)`;
+  CASE WHEN hold.resolved_by IS NOT NULL AND hold.resolution IS DISTINCT FROM 'written_off' THEN coalesce(hold.settled_micros, 0) - ${FEE} END)`;

@@ -99,10 +99,9 @@ test("a managed hold is written off a day after the end, not before and not wher
   expect(hold).toMatchObject({ state: "released", settled_micros: null, resolution: "written_off" });
   expect(ledger).toEqual([]);
   expect(await walletOf(project)).toEqual(before);
-  expect((await jobs.get(project.ctx, jobId)).chargeResolution).toMatchObject({
-    outcome: "not_charged",
-    chargedMicros: 0,
-  });
+  const job = await jobs.get(project.ctx, jobId);
+  expect(job.chargeResolution).toMatchObject({ outcome: "not_charged", chargedMicros: 0 });
+  expect(job.charge).toMatchObject({ state: "written_off", chargedMicros: 0 });
   expect(await jobs.receipt(project.ctx, jobId)).toEqual(receipt);
   const { rows } = await pool.query("SELECT type, body FROM delivery WHERE endpoint_id = $1", [endpointId]);
   expect(rows).toHaveLength(1);
