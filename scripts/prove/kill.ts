@@ -172,7 +172,7 @@ const figures: Figure[] = [
   [
     "holds that do not fit their execution",
     await count(`SELECT count(*) AS n FROM job LEFT JOIN hold ON hold.execution_id = job.id WHERE hold.state IS DISTINCT FROM
-    CASE WHEN error_code = 'TRANSPORT_AMBIGUOUS' THEN 'ambiguous' ELSE 'settled' END`),
+    CASE WHEN hold.resolution = 'late_answer' THEN 'settled' WHEN error_code = 'TRANSPORT_AMBIGUOUS' THEN 'ambiguous' ELSE 'settled' END`),
     0,
   ],
   [

@@ -41,8 +41,8 @@ export type Real = {
   model: string;
   /** Every claim anybody ever had, newest last. */
   claims: { attemptId: string; fence: number; runId: string }[];
-  /** The record as it ended. */
-  ended: string | null;
+  /** The record as it ended, and its money apart, which a late answer may still settle. */
+  ended: { record: string; money: string; isAmbiguous: boolean } | null;
 };
 
 export type Step = {
