@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, JsonObject, PathId, pageLimit } from "./common";
+import { branded, DateTime, JsonObject, PathId, pageLimit } from "./common";
 import { EnvironmentSlug } from "./organizations";
 
 const Word = z.string().trim().min(1).max(64);
@@ -53,7 +53,7 @@ export const ListModelAdapters = ListAdapters.extend({
 
 export const ModelAdapterSource = z
   .strictObject({
-    kind: AdapterSourceKind,
+    kind: branded(/^[a-z0-9]+_artifact$/, "service_artifact", AdapterSourceKind),
     ref: z.string().trim().min(1).max(2_048).meta({
       description:
         "An artifact id, a repository `owner/name`, a direct https link to an allowed host, or the provider's own reference.",

@@ -30,6 +30,13 @@ export const IdempotencyKey = z.string().max(255).nullish();
 export const BillingMode = z.enum(["byok", "managed"]);
 export type BillingMode = z.output<typeof BillingMode>;
 
+/**
+ * A constant of ours. Other services of this interface have their own in its place, with the same ending; clients written for
+ * them are understood, and the documents name only ours.
+ */
+export const branded = <Schema extends z.ZodType>(ending: RegExp, ours: string, schema: Schema) =>
+  z.preprocess((given) => (typeof given === "string" && ending.test(given) ? ours : given), schema);
+
 /** An id in a path: any text an address has room for, since one that nobody has is not found, however long it is. */
 export const PathId = z.string().min(1).max(16_384);
 

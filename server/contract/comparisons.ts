@@ -50,7 +50,7 @@ export const ComparisonCreateRequest = z
 export type ComparisonCreateRequest = z.output<typeof ComparisonCreateRequest>;
 
 export const ComparisonEstimateRequest = z
-  .strictObject({ competitors: Competitors, input: JsonObject.default({}) })
+  .strictObject({ context: Context.optional(), competitors: Competitors, input: JsonObject.default({}) })
   .meta({ id: "ComparisonEstimateRequest" });
 export type ComparisonEstimateRequest = z.output<typeof ComparisonEstimateRequest>;
 

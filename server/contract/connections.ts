@@ -30,7 +30,7 @@ export const CreateConnection = z
   .strictObject({
     ...ofCredential,
     ...Spelled,
-    bootstrapMode: BootstrapMode.default("manual_api_key"),
+    bootstrapMode: BootstrapMode.nullish().transform((mode) => mode ?? "manual_api_key"),
     autoBind: z.boolean().default(true).meta({
       description:
         "Binds the connection to `environment` of `projectId` in the same step. Without `projectId`, nothing is bound.",
@@ -242,7 +242,7 @@ export const CompleteOnboarding = z
     secret: CreateCredential.shape.secret.nullish().meta({
       description: "If left out, the organization's newest connection of this provider is bound.",
     }),
-    bootstrapMode: BootstrapMode.default("manual_api_key"),
+    bootstrapMode: BootstrapMode.nullish().transform((mode) => mode ?? "manual_api_key"),
     endpointUrl: CreateCredential.shape.endpointUrl,
     models: CreateCredential.shape.models,
     passThrough: CreateCredential.shape.passThrough,

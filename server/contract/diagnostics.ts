@@ -65,7 +65,12 @@ export const ProviderDiagnostics = z
     managedOperatorFundingPresent: z.boolean(),
     /** Could a small managed execution be paid and run now? */
     managedSmokeAvailable: z.boolean(),
-    managedExecutionCoverage: z.object({ covered: z.array(z.string()), uncovered: z.array(z.string()) }),
+    /** Of all capabilities, as `covered/all`. */
+    managedExecutionCoverage: z.string(),
+    managedExecutionCoverageDetail: z.object({
+      covered: z.array(z.string()),
+      uncovered: z.array(z.string()),
+    }),
     sandbox: z.object({ available: z.boolean(), remaining: z.number() }),
   })
   .meta({ id: "ProviderDiagnostics" });

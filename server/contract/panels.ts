@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MOST_MICROS } from "./budgets";
-import { DateTime, JsonObject, PathId, pageLimit } from "./common";
+import { branded, DateTime, JsonObject, PathId, pageLimit } from "./common";
 import { EnvironmentSlug } from "./organizations";
 
 const Id = z.string().min(1).max(64);
@@ -97,6 +97,7 @@ const Actions = z
   .refine((all) => new Set(all.map(({ key }) => key)).size === all.length, "each action needs its own key");
 
 const Origin = z.enum(["service", "project"]);
+const OriginGiven = branded(/^(?!project$)[a-z0-9_-]{1,64}$/, "service", Origin);
 export const PanelStatus = z.enum(["active", "disabled", "archived"]);
 
 export const PanelDefinitionCreate = z
@@ -114,7 +115,7 @@ export const PanelDefinitionCreate = z
       description: "Origins of the pages that can embed it. If empty, each session sets its own.",
     }),
     actions: Actions.default([]),
-    origin: Origin.default("service"),
+    origin: OriginGiven.default("service"),
   })
   .meta({ id: "PanelDefinitionCreate" });
 export type PanelDefinitionCreate = z.output<typeof PanelDefinitionCreate>;
@@ -126,7 +127,7 @@ export const PanelDefinitionPatch = z
   .strictObject({
     displayName: Name.nullish(),
     status: PanelStatus.nullish(),
-    origin: Origin.nullish(),
+    origin: OriginGiven.nullish(),
     presentation: PanelPresentation.nullish(),
     policy: PanelPolicy.nullish(),
     allowedOrigins: Origins.nullish(),

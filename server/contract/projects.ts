@@ -74,15 +74,15 @@ export type ProjectDetail = z.output<typeof ProjectDetail>;
 
 export const ProjectSettingsPatch = z
   .strictObject({
-    displayName: Word.optional(),
+    displayName: Word.nullish(),
     slug: z
       .string()
       .min(1)
       .max(64)
       .regex(/^[a-z0-9][a-z0-9-]*$/, "Lower-case letters, digits and hyphens.")
-      .optional()
+      .nullish()
       .meta({ description: "Unique in the organization." }),
-    status: Status.optional().meta({
+    status: Status.nullish().meta({
       description: "An archived project rejects work and changes. Its data can still be read.",
     }),
     repository: Repository.nullish(),

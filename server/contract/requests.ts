@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { BillingCurrency, RefundState } from "./billing";
-import { DateTime, IdempotencyKey, JsonObject, Money, PathId, pageLimit } from "./common";
+import { branded, DateTime, IdempotencyKey, JsonObject, Money, PathId, pageLimit } from "./common";
 import { PricingContract } from "./pricing";
 import { RequestEventType } from "./webhooks";
 
@@ -27,7 +27,13 @@ export type RequestStatus = z.output<typeof RequestStatus>;
 /** What is asked for. Members of your own are kept and become part of the hash; what is null counts as left out. */
 export const CapabilityRequestBody = z
   .looseObject({
-    schemaVersion: z.literal(REQUEST_VERSION).nullable().default(REQUEST_VERSION),
+    schemaVersion: branded(
+      /^[a-z0-9-]+\.capability-request\.v1$/,
+      REQUEST_VERSION,
+      z.literal(REQUEST_VERSION),
+    )
+      .nullable()
+      .default(REQUEST_VERSION),
     projectId: Id.nullish().meta({ description: "Not needed with a key that is bound to a project." }),
     summary: words(300),
     need: words(20_000),

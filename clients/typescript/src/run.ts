@@ -113,12 +113,16 @@ export async function runAndWait<Output>(
 }
 
 async function modeOf(core: Core, capability: string, signal?: AbortSignal): Promise<"invoke" | "job"> {
-  const { execution } = await core.get("/v1/capabilities/{capability_key}", {
+  const descriptor = await core.get("/v1/capabilities/{capability_key}", {
     params: { path: { capability_key: capability } },
     signal: signal ?? null,
   });
-  return execution.mode;
+  return shortestMode(descriptor);
 }
+
+/** A synchronous call where the capability has one: its answer is the result. */
+export const shortestMode = ({ executionModes }: { executionModes: string[] }): "invoke" | "job" =>
+  executionModes.includes("invoke_sync") ? "invoke" : "job";
 
 export async function waitForJob<Output>(
   core: Core,

@@ -111,16 +111,14 @@ for (const capability of allCapabilities) {
     expect(features.syncInvoke.supported).toBe(described.executionModes.includes("invoke_sync"));
     expect(features.durableJob.supported).toBe(described.executionModes.includes("job_async"));
     expect(features.streamInvoke.supported).toBe(described.executionModes.includes("invoke_stream"));
-    expect(described.execution.mode).toBe(
-      described.executionModes.includes("invoke_sync") ? "invoke" : "job",
-    );
+    expect(described.execution.mode).toBe(described.executionModes.includes("job_async") ? "job" : "invoke");
     expect(described.nextAction.endpoint).toBe(
-      `POST /v1/capabilities/${capability.key}/${described.execution.mode === "job" ? "jobs" : "invoke"}`,
+      `POST /v1/capabilities/${capability.key}/${described.executionModes.includes("invoke_sync") ? "invoke" : "jobs"}`,
     );
   });
 
   test(`${capability.key}: described by itself it gives the lines that run it, in the list it does not`, async () => {
-    const { nextAction, descriptorProjection, execution } = describeCapability(capability, false);
+    const { nextAction, descriptorProjection, executionModes } = describeCapability(capability, false);
     const { exampleInput, cli = "", sdk = "", mcp } = nextAction;
     expect(descriptorProjection).toBe("describe");
     const said = execFileSync("sh", ["-c", `capstan() { printf '%s\\0' "$@"; }; ${cli}`], {
@@ -133,7 +131,7 @@ for (const capability of allCapabilities) {
     await transform(sdk, { loader: "ts" });
     expect(sdk).toContain(JSON.stringify(capability.key));
     expect(mcp).toEqual({
-      tool: execution.mode === "job" ? "submit_job" : "invoke",
+      tool: executionModes.includes("invoke_sync") ? "invoke" : "submit_job",
       arguments: { capability_key: capability.key, request: { input: exampleInput } },
     });
 

@@ -113,7 +113,7 @@ export function describeCapability(
       projectLocalRequired: false,
       estimateAvailable: pricing.quote.supported,
       trialEligible: capability.trialEligible,
-      mode: isJob ? "job" : "invoke",
+      mode: capability.modes.includes("job_async") ? "job" : "invoke",
     },
     executionPreference: {
       supported: ["automatic"],

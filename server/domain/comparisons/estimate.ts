@@ -14,12 +14,14 @@ import { requestOf, toRefusal } from "./competitors";
 export async function estimate(
   ctx: Ctx,
   capabilityKey: string,
-  { competitors, input }: ComparisonEstimateRequest,
+  { context, competitors, input }: ComparisonEstimateRequest,
   projectId?: string,
 ): Promise<ComparisonEstimate> {
   const capability = getCapability(capabilityKey);
   requireDurable(capability);
-  const project = await access.authorize(ctx, "capabilities:run", { projectId });
+  const project = await access.authorize(ctx, "capabilities:run", {
+    place: { ...context, ...(projectId === undefined ? {} : { projectId }) },
+  });
   const { environment } = project;
   const connections = await connectionsOf({ id: project.id, environment });
   const estimates = await estimateTogether(ctx, capability, {

@@ -102,7 +102,7 @@ describe("diagnostics of a key", () => {
     expect(found).toMatchObject({ byokBound: false, imageProviderReady: true, imageGenerationReady: true });
     expect(found.managedOperatorFundingPresent).toBe(false);
     expect(found.managedSmokeAvailable).toBe(
-      found.managedExecutionFundingAvailable && found.managedExecutionCoverage.covered.length > 0,
+      found.managedExecutionFundingAvailable && found.managedExecutionCoverageDetail.covered.length > 0,
     );
     expect(found.managedExecutionFundingRemaining).toBeCloseTo(
       found.managedTrialRemaining + found.managedCreditRemaining,

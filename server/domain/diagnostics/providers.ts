@@ -65,7 +65,8 @@ export async function providerDiagnostics(
     managedExecutionFundingSources: sources,
     managedOperatorFundingPresent: (providers as Provider[]).some(isOperators),
     managedSmokeAvailable: refusalOf(viewer) === null && isFunded(live) && covered.covered.length > 0,
-    managedExecutionCoverage: covered,
+    managedExecutionCoverage: `${covered.covered.length}/${allCapabilities.length}`,
+    managedExecutionCoverageDetail: covered,
     sandbox: {
       available: isSandboxOn,
       remaining: microsToUsd(left(test.allowanceMicros) + left(test.walletMicros)),
@@ -84,7 +85,7 @@ function offersFor(key: string, { connections }: Viewer): Offer[] {
 }
 
 /** What an account of the operator serves, and what it does not; what runs here needs none. */
-function coverage(): ProviderDiagnostics["managedExecutionCoverage"] {
+function coverage(): ProviderDiagnostics["managedExecutionCoverageDetail"] {
   const covered: string[] = [];
   const uncovered: string[] = [];
   for (const capability of allCapabilities) {

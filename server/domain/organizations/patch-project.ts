@@ -66,8 +66,12 @@ function repositoryOf({ repository, clearRepository }: ProjectSettingsPatch): st
   return repository ? JSON.stringify(repository) : null;
 }
 
-async function refuseTakenSlug(client: PoolClient, { id, organization_id }: ProjectRow, slug?: string) {
-  if (slug === undefined) return;
+async function refuseTakenSlug(
+  client: PoolClient,
+  { id, organization_id }: ProjectRow,
+  slug?: string | null,
+) {
+  if (!slug) return;
   const { rowCount } = await client.query(
     "SELECT FROM project WHERE organization_id = $1 AND slug = $2 AND id <> $3",
     [organization_id, slug, id],

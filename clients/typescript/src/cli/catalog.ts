@@ -1,4 +1,5 @@
 import { commandOf } from "../../../../server/contract/cli";
+import { shortestMode } from "../run";
 import { type Common, clientOf } from "./settings";
 import { type Terminal, table } from "./terminal";
 
@@ -38,13 +39,13 @@ export async function findCapability(terminal: Terminal, options: Common, words:
 export async function describeCapability(terminal: Terminal, options: Common, key: string): Promise<void> {
   const path = { capability_key: key };
   const found = await clientOf(options, true).get("/v1/capabilities/{capability_key}", { params: { path } });
-  const { title, description, execution, inputSchema, examples, readySummary } = found;
+  const { title, description, inputSchema, examples, readySummary } = found;
   terminal.answer(
     found,
     [
       `${found.key}  ${title}`,
       description,
-      `runs as ${execution.mode}; ${readySummary}`,
+      `runs as ${shortestMode(found)}; ${readySummary}`,
       "",
       "input:",
       JSON.stringify(inputSchema, null, 2),

@@ -1,5 +1,6 @@
 import type { Client, Schemas } from "../client";
 import { CapstanError } from "../errors";
+import { shortestMode } from "../run";
 import { saveArtifacts } from "./files";
 import { positive, readObject } from "./input";
 import { type Common, clientOf, settingsOf } from "./settings";
@@ -26,10 +27,11 @@ export async function run(terminal: Terminal, options: RunCommand, capability: s
     ...(options.idempotencyKey ? { idempotencyKey: options.idempotencyKey } : {}),
     ...(options.model ? { execution: { executionConstraints: { preferredModel: options.model } } } : {}),
   };
-  const { execution } = await client.get("/v1/capabilities/{capability_key}", {
+  const descriptor = await client.get("/v1/capabilities/{capability_key}", {
     params: { path: { capability_key: capability } },
   });
-  if (execution.mode === "job" && !options.wait && !options.out) {
+  const mode = shortestMode(descriptor);
+  if (mode === "job" && !options.wait && !options.out) {
     const job = await client.submit(capability, input, request);
     return terminal.answer(
       job,
@@ -38,7 +40,7 @@ export async function run(terminal: Terminal, options: RunCommand, capability: s
   }
   const done = await client.runAndWait(capability, input, {
     ...request,
-    mode: execution.mode,
+    mode,
     ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
   });
   const files = options.out ? await saveArtifacts(client, done.id, done.artifacts, options.out) : [];

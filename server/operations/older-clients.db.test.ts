@@ -1,0 +1,102 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { publicUrl } from "@/server/env";
+import { call, makeTenant, type Tenant } from "@/testing/api";
+
+/* What clients of this interface send that were not written for us: a row of a test each, named after its field. */
+
+let tenant: Tenant;
+let cookie: string;
+beforeAll(async () => {
+  tenant = await makeTenant();
+  const { cookieOf, makeUser } = await people();
+  cookie = await cookieOf(await makeUser(tenant.organizationId));
+});
+
+async function people() {
+  const { cookieOf } = await import("@/testing/sessions");
+  const organizations = await import("@/server/domain/organizations");
+  const { system } = await import("@/testing/tenants");
+  const makeUser = async (organizationId: string) =>
+    (
+      await organizations.createUser(system, {
+        email: `${organizationId}@example.com`,
+        organizationId,
+        role: "owner",
+        password: "a long enough password",
+      })
+    ).userId;
+  return { cookieOf, makeUser };
+}
+
+const post = (path: string, body: object) => call("POST", path, { key: tenant.key, body });
+const as = (body: object) => ({ body, headers: { cookie, origin: publicUrl } });
+
+describe("constants of another brand are read as ours, which the answer has", () => {
+  test("schemaVersion of a capability request", async () => {
+    const ask = (schemaVersion: unknown) =>
+      post("/v1/capability-requests", { schemaVersion, summary: "Maps", need: "Maps of the sea floor" });
+    const { status, json } = await ask("example.capability-request.v1");
+    expect([status, json.schemaVersion]).toEqual([200, "service.capability-request.v1"]);
+    expect((await ask("example.capability-request.v2")).status).toBe(422);
+  });
+
+  test("origin of a panel definition", async () => {
+    const define = (origin: string, key: string) =>
+      call(
+        "POST",
+        "/v1/panel-definitions",
+        as({ key, displayName: key, origin, projectId: tenant.projectId }),
+      );
+    const { status, json } = await define("example", "maps");
+    expect([status, json.origin]).toEqual([200, "service"]);
+    expect((await define("project", "own")).json.origin).toBe("project");
+  });
+
+  test("source.kind of an adapter", async () => {
+    const { status, json } = await post("/v1/model-adapters", {
+      displayName: "Own",
+      source: { kind: "example_artifact", ref: "art_none" },
+    });
+    // Known by its kind, and looked for: there is no such artifact.
+    expect([status, json.detail.code]).toEqual([404, "NotFound"]);
+  });
+});
+
+describe("null is left out", () => {
+  test("displayName, slug and status of a project", async () => {
+    const path = `/v1/projects/${tenant.projectId}`;
+    const body = { displayName: null, slug: null, status: null };
+    const named = await call("PATCH", path, as({ displayName: "Maps" }));
+    const { status, json } = await call("PATCH", path, as(body));
+    expect([status, json.displayName, json]).toEqual([200, "Maps", named.json]);
+  });
+
+  test("bootstrapMode of a connection", async () => {
+    const { status, json } = await call(
+      "POST",
+      "/v1/connections",
+      as({ provider: "openai", secret: "sk-none-of-ours", bootstrapMode: null, projectId: tenant.projectId }),
+    );
+    expect(JSON.stringify(json)).not.toContain('bootstrapMode","msg');
+    expect(status).not.toBe(422);
+  });
+});
+
+test("context of a comparison's estimate names the project of a key that opens several", async () => {
+  const path = "/v1/capabilities/text.general.fast.v1/comparisons/estimate";
+  const body = {
+    competitors: [1, 2].map((n) => ({ axis: "provider", providerPin: `sandbox/sandbox-${n}` })),
+    input: { messages: [{ role: "user", content: "How deep is the sea?" }] },
+  };
+  const ask = (context?: object) =>
+    call("POST", path, { key: tenant.unboundKey, body: { ...body, context } });
+  expect((await ask()).status).toBe(422);
+  const { status, json } = await ask({ projectId: tenant.projectId });
+  expect([status, json.estimateKind]).toEqual([200, "comparison"]);
+});
+
+test("managedExecutionCoverage is a text, its lists are beside it", async () => {
+  const { json } = await call("GET", "/v1/diagnostics/providers", { key: tenant.key });
+  const { covered, uncovered } = json.managedExecutionCoverageDetail;
+  expect(json.managedExecutionCoverage).toBe(`${covered.length}/${covered.length + uncovered.length}`);
+});
