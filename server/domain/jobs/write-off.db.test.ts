@@ -7,9 +7,9 @@ import { createEndpoint } from "@/server/domain/webhooks";
 import type { Json } from "@/server/step";
 import { copyJob, inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
 import { settleLateAnswer } from "./after-end";
-import { keepAndEnd } from "./answered";
 import { conclude } from "./conclude";
 import { endedWithout } from "./ended";
+import { keepAnswer } from "./keep-answer";
 import { jobLeases } from "./leases";
 import { PAST_LEASE_MS, QUESTION, submittedJob } from "./recovery.fixture";
 import { attemptOf } from "./rows";
@@ -208,7 +208,7 @@ test("an answer that arrives after the end settles the hold at its usage and lea
     usage,
     costMicros: 100,
   };
-  await keepAndEnd(project.ctx, work!, row!, lease, {
+  await keepAnswer(project.ctx, work!, row!, lease, {
     state: "succeeded",
     observed,
     typedOutput: { content: "A winch.", role: "assistant" },
