@@ -179,7 +179,7 @@ test("images of three competitors are compared blind, zoomed together, judged by
   await expect(page.locator("[data-entry='Entry B']")).toContainText("Winner");
   // Nothing of what one of them cost stood there before.
   const costs = await table.getByText(/^\$\d/).allTextContents();
-  expect(costs).toHaveLength(3);
+  expect(costs).toHaveLength(6); // of each the provider's cost, and what is paid for it
   for (const cost of costs) expect(sums).not.toContain(cost);
   const code = page.getByRole("region", { name: "Use the winner" });
   await expect(code).toContainText(prompt);
