@@ -13,7 +13,7 @@ import {
 } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import type { Call } from "./call";
-import { kindOfFault, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
+import { kindOfFault, kindOfUnusable, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
 
 export type Observed = {
   submission: SubmissionState;
@@ -112,6 +112,10 @@ export function failed(
     ...more,
   };
 }
+
+/** A complete answer that cannot be used: it was made, and costs what it cost. */
+export const unusable = (message: string, observed: Observed, code: ErrorCode = "PROVIDER_ERROR"): Failed =>
+  failed(kindOfUnusable(observed.costMicros), message, observed, { code });
 
 /**
  * The outcome of a call that threw. No other code decides it. A definite no counts even if the wait was ended in the same

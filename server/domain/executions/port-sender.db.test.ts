@@ -3,7 +3,7 @@ import { getCapability, targetsOf } from "@/server/domain/catalog";
 import { env } from "@/server/env";
 import { type PortAdapter, type Progress, ProviderFault } from "@/server/providers/define";
 import { setSettings } from "@/testing/settings";
-import { pollCall, streamCall, type Work } from "./port-sender";
+import { pollCall, streamCall, submitCall, type Work } from "./port-sender";
 
 const HANDLE = { id: "batch_1" };
 
@@ -111,6 +111,22 @@ test("a poll that is stopped before it is sent still belongs to work that was su
   );
   expect(outcome).toEqual({ state: "aborted", submission: "attempted", why: "deadline" });
 });
+
+test.each(["deadline", "canceled", "shutdown"] as const)(
+  "a refusal that arrives while a %s ends the wait is still a refusal and releases the hold",
+  async (why) => {
+    const controller = new AbortController();
+    const work = kept(() => Promise.reject(new Error("never asked")), controller.signal);
+    const text = work.route.provider.text!; // the sandbox has it
+    const submit: PortAdapter<"text">["submit"] = () => {
+      controller.abort(why);
+      return Promise.reject(new ProviderFault("refused", "attempted", "no", { status: 400 }));
+    };
+    const provider = { ...work.route.provider, text: { ...text, submit } };
+    const outcome = await submitCall({ ...work, route: { ...work.route, provider } });
+    expect(outcome).toMatchObject({ state: "failed", kind: "refused", settlement: "released" });
+  },
+);
 
 const SECRET = "sk-tests-and-nothing-else-0123456789";
 

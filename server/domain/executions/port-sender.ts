@@ -23,8 +23,7 @@ import { redactStream, redactValue } from "@/server/redact-secrets";
 import { toSecrets } from "@/server/secret";
 import type { Json } from "@/server/step";
 import { type Call, refuseInternally, send } from "./call";
-import { type CallOutcome, failed, LOST, lostAfter, nothingSent } from "./classify";
-import { kindOfUnusable } from "./outcomes";
+import { type CallOutcome, failed, LOST, lostAfter, nothingSent, unusable } from "./classify";
 import { failedAs, joined, repairOf, settled, type Unfit } from "./repair";
 
 /** One call of a capability's port, and what it is made for. */
@@ -198,9 +197,7 @@ async function observe(
   if (sent.state !== "answered") return sent;
   const { observed, result } = sent;
   const { usage } = observed;
-  const unusable = (message: string) =>
-    failed(kindOfUnusable(observed.costMicros), message, observed, { code: "PROVIDER_ERROR" });
-  if (!isAsTold(result)) return unusable(DIFFERS);
+  if (!isAsTold(result)) return unusable(DIFFERS, observed);
   const answer = execution.port === "text" ? asAsked(work, result as TextResult) : result; // by the port
   const said = execution.port === "text" ? wordsOf(answer as TextResult) : null; // likewise
   try {
@@ -217,7 +214,7 @@ async function observe(
       ? await readText(work, answer as TextResult, said, read)
       : await read(answer);
     const flaw = answerFlaw(typedOutput);
-    if (flaw) return unusable(flaw);
+    if (flaw) return unusable(flaw, observed);
     return { state: "succeeded", observed, typedOutput, files, finishReason };
   } catch (cause) {
     if (cause instanceof UnfitAnswer) return { state: "unfit", observed, answer, fault: cause };
@@ -227,7 +224,7 @@ async function observe(
       return isKept ? { ...outcome, partial: said } : outcome;
     }
     log.error({ err: cause, attemptId: work.attemptId }, "the answer of a provider could not be read");
-    return unusable("The provider's answer could not be read.");
+    return unusable("The provider's answer could not be read.", observed);
   }
 }
 

@@ -6,8 +6,6 @@ import {
   type CallOutcome,
   DIFFERS,
   type Driver,
-  failed,
-  kindOfUnusable,
   LEASE_MS,
   type Lease,
   LOST,
@@ -15,6 +13,7 @@ import {
   pollCall,
   streamCall,
   submitCall,
+  unusable,
 } from "@/server/domain/executions";
 import { Fault, ValidationFault } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
@@ -130,8 +129,7 @@ async function send(ctx: Ctx, work: ReadyWork, row: AttemptRow, lease: Lease): P
   // What was told must be what is sealed, to the letter.
   const { content } = outcome.typedOutput as { content?: unknown }; // admitted for plain text only
   if ((await reader.close(String(content))) !== "differs") return outcome;
-  const { observed } = outcome;
-  return failed(kindOfUnusable(observed.costMicros), DIFFERS, observed, { code: "PROVIDER_ERROR" });
+  return unusable(DIFFERS, outcome.observed);
 }
 
 /** The mode of a synchronous execution whose text is shown as it is written. */

@@ -7,10 +7,10 @@ import {
   type Failed,
   failed,
   kindOfResult,
-  kindOfUnusable,
   type Lease,
   nothingSent,
   rowOf,
+  unusable,
 } from "@/server/domain/executions";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
@@ -224,15 +224,12 @@ function endingOf(attempt: PinnedAttemptRow, { sent, observed }: Answered, ended
   const { text, toolCalls, finishReason } = sent;
   const output: PinnedOutput = { text, toolCalls, finishReason };
   const answer = { output, native: sent.nativeResponse };
-  const unusable = (code: "PROVIDER_EMPTY_OUTPUT" | "PROVIDER_ERROR", message: string) =>
-    endingOfFailure(
-      attempt,
-      failed(kindOfUnusable(observed.costMicros), message, observed, { code }),
-      endedAt,
-    );
   const flaw = answerFlaw(output) ?? answerFlaw(sent.nativeResponse);
-  if (flaw) return unusable("PROVIDER_ERROR", flaw);
-  if (text === "" && toolCalls.length === 0) return { ...unusable("PROVIDER_EMPTY_OUTPUT", EMPTY), answer };
+  if (flaw) return endingOfFailure(attempt, unusable(flaw, observed), endedAt);
+  if (text === "" && toolCalls.length === 0) {
+    const failure = unusable(EMPTY, observed, "PROVIDER_EMPTY_OUTPUT");
+    return { ...endingOfFailure(attempt, failure, endedAt), answer };
+  }
   return {
     status: "succeeded",
     code: null,
