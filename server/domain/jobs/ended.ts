@@ -29,7 +29,10 @@ export type Ended = {
 export type Kept = { artifacts: ArtifactRow[]; outputHash: string | null };
 
 /** An answer as a success. */
-export const endedAsAnswered = ({ observed, finishReason }: Answer): Pick<Ended, "outcome" | "observed"> => ({
+export const endedAsAnswered = ({
+  observed,
+  finishReason,
+}: Pick<Answer, "observed" | "finishReason">): Pick<Ended, "outcome" | "observed"> => ({
   outcome: {
     outcome: "succeeded",
     code: null,

@@ -8,7 +8,7 @@ import { TERMINAL } from "@/server/contract/jobs";
 import { type HoldFacts, readHold } from "@/server/domain/budgets";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import { type Lease, nextStepOf, type ProviderSaid } from "@/server/domain/executions";
+import { type Lease, nextStepOf, nothingSent, type ProviderSaid } from "@/server/domain/executions";
 import { Fault, fail, isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { receiptIdOf } from "@/server/ids";
@@ -20,7 +20,7 @@ import type { Json } from "@/server/step";
 import { admit, toRow } from "./admit";
 import { chargeOfCall } from "./conclude";
 import { finishLeased, type Next } from "./end";
-import { type Answer, type Ended, endedAsAnswered, endedWithout } from "./ended";
+import { type Answer, type Ended, endedAsAnswered } from "./ended";
 import { resolutionOf } from "./hints";
 import { keepAnswer } from "./keep-answer";
 import { jobLeases } from "./leases";
@@ -306,23 +306,13 @@ async function fromRows(job: JobRow): Promise<InvocationResult> {
     );
   }
   const output = payloads.find((payload) => payload.kind === "output");
-  const base = endedWithout("canceled_unsent", null, { submission: attempt?.submission ?? "not_attempted" });
-  const result = toResult(
-    job,
-    {
-      ...base,
-      outcome: {
-        outcome: "succeeded",
-        code: null,
-        message: null,
-        settlement: "released",
-        finishReason: attempt?.answer?.finishReason ?? null,
-      },
-      observed: { ...base.observed, usage: attempt?.usage ?? null, costMicros: job.actual_micros },
-    },
-    job.warnings,
-    chargeOfJob(job, hold),
-  );
+  const submission = attempt?.submission ?? "not_attempted";
+  const usage = attempt?.usage ?? null;
+  const ended = endedAsAnswered({
+    observed: { ...nothingSent, submission, usage, costMicros: job.actual_micros },
+    finishReason: attempt?.answer?.finishReason ?? null,
+  });
+  const result = toResult(job, { ...ended, fresh: null }, job.warnings, chargeOfJob(job, hold));
   const typedOutput = parseContent(output);
   const listed =
     typedOutput && typeof typedOutput === "object" && "artifacts" in typedOutput ? typedOutput.artifacts : [];
