@@ -7,6 +7,7 @@ import { findFile, writeWhole } from "./files";
 import { fingerprint } from "./fingerprint";
 
 const CLIENT = "server/generated/prisma";
+const COLUMNS = "server/generated/schema.ts";
 const MARK = join(CLIENT, ".schema");
 
 /** Writes all generated files that are not committed. Quick if nothing changed. */
@@ -18,8 +19,13 @@ export function generate(): { prisma: boolean; registries: string[] } {
       "next-env.d.ts",
       '/// <reference types="next" />\n/// <reference types="next/image-types/global" />\n',
     );
-  const schema = fingerprint(["prisma/schema", "prisma.config.ts", "node_modules/prisma/package.json"]);
-  if (findFile(MARK) === schema && existsSync(join(CLIENT, "client.ts")))
+  const schema = fingerprint([
+    "prisma/schema",
+    "prisma.config.ts",
+    "node_modules/prisma/package.json",
+    "scripts/launch/columns.mjs",
+  ]);
+  if (findFile(MARK) === schema && existsSync(join(CLIENT, "client.ts")) && existsSync(COLUMNS))
     return { prisma: false, registries };
   try {
     execFileSync(process.execPath, ["node_modules/prisma/build/index.js", "generate"], {

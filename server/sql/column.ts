@@ -1,0 +1,48 @@
+/** A column, or a parameter, as PostgreSQL has it (`type`, `nullable`) and as TypeScript sees it (`T`). */
+export type Column<T = unknown> = {
+  readonly type: string;
+  readonly nullable: boolean;
+  /** Why it is never null here, where the server cannot show it. */
+  readonly why?: string;
+  readonly __?: T;
+};
+// biome-ignore lint/suspicious/noExplicitAny: a shape holds columns of every type
+export type Shape = { readonly [name: string]: Column<any> };
+/** The row that a shape stands for. */
+export type Of<S extends Shape> = { [N in keyof S]: S[N] extends Column<infer T> ? T : never };
+/** The parameters that a shape stands for: what may be null may be left undefined. */
+export type Given<S extends Shape> = {
+  [N in keyof S]: S[N] extends Column<infer T> ? (null extends T ? T | undefined : T) : never;
+};
+
+/** A column of this SQL type, not null unless said. Those of tables are in `server/generated/schema.ts`. */
+export const column = <T>(type: string, nullable = false): Column<T> => ({ type, nullable });
+
+/** Some columns of a table, in this order. */
+export function pick<S extends Shape, N extends keyof S & string>(from: S, ...names: N[]): Pick<S, N> {
+  return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<S, N>; // exactly these keys
+}
+
+/** The same column where it may be null: the outer side of a join, or a parameter that may be left out. */
+export const maybe = <T>(of: Column<T>): Column<T | null> => ({ type: of.type, nullable: true });
+/** The same column where it is never null, although the server cannot show it; `why` is for the reader. */
+export const present = <T>(of: Column<T>, why: string): Column<NonNullable<T>> => ({
+  type: of.type,
+  nullable: false,
+  why,
+});
+
+export const text: Column<string> = column("text");
+export const texts: Column<string[]> = column("text[]");
+export const int4: Column<number> = column("int4");
+export const int8: Column<number> = column("int8");
+export const bool: Column<boolean> = column("bool");
+export const timestamptz: Column<Date> = column("timestamptz");
+/** JSON of this type; nothing but the type says what is in it. */
+export const jsonb = <T>(): Column<T> => column("jsonb");
+
+/** `a.id, a.status`, for a list of columns. */
+export const names = (of: Shape, alias?: string): string =>
+  Object.keys(of)
+    .map((name) => (alias ? `${alias}.${name}` : name))
+    .join(", ");
