@@ -1,0 +1,70 @@
+import pg from "pg";
+import { describer, openCatalog } from "./catalog.mjs";
+import { analyze } from "./parse-tree.mjs";
+
+/**
+ * Holds every statement against a migrated database: what does not fit, each with the statement's name and the column's. Runs
+ * no statement, and changes nothing: `first` is taken back.
+ */
+export async function checkStatements(connectionString, statements, first = "SELECT") {
+  const client = new pg.Client({ connectionString, options: "-c capstan.project_id=*" });
+  await client.connect();
+  try {
+    await client.query(`BEGIN; ${first}; SAVEPOINT changed`);
+    const catalog = await openCatalog(client);
+    await client.query(
+      "SET LOCAL client_min_messages = log; SET LOCAL debug_print_parse = on; SET LOCAL debug_pretty_print = off; SAVEPOINT ready",
+    );
+    const describe = describer(client);
+    await catalog.loadViews(describe);
+    const problems = [];
+    const names = new Set();
+    for (const one of statements) {
+      if (names.has(one.name)) problems.push(`${one.name}: another statement has this name`);
+      names.add(one.name);
+      try {
+        const seen = await describe(one.text);
+        problems.push(...differences(one, seen, catalog).map((what) => `${one.name}: ${what}`));
+      } catch (error) {
+        problems.push(`${one.name}: ${error.message}`);
+        await client.query("ROLLBACK TO SAVEPOINT ready");
+      }
+    }
+    return problems;
+  } finally {
+    await client.end();
+  }
+}
+
+/** How a statement differs from what it says of itself. Of many rows as JSON only names and types are known. */
+function differences({ params, row, isMany }, seen, catalog) {
+  if (row === null) return [];
+  const found = [];
+  const declared = Object.entries(params);
+  if (!isMany)
+    for (const [at, oid] of seen.params.entries()) {
+      const [key, of] = declared[at];
+      if (catalog.type(oid) !== of.type)
+        found.push(`parameter ${key} is ${catalog.type(oid)}, declared ${of.type}`);
+    }
+  const { columns } = analyze(seen.tree, catalog, (at) => isMany || declared[at - 1]?.[1].nullable !== false);
+  const returned = new Map(
+    columns.map(({ name, nullable }, at) => [
+      name,
+      { nullable, type: catalog.type(seen.fields[at].dataTypeID) },
+    ]),
+  );
+  for (const [key, of] of Object.entries(row)) {
+    const has = returned.get(key);
+    if (!has) found.push(`column ${key} is declared and not returned`);
+    else {
+      if (has.type !== of.type) found.push(`column ${key} is ${has.type}, declared ${of.type}`);
+      if (has.nullable && !of.nullable && !of.why && !isMany) found.push(`column ${key} may be null`);
+      if (!has.nullable && of.nullable && !isMany)
+        found.push(`column ${key} is never null, declared nullable`);
+    }
+  }
+  for (const key of returned.keys())
+    if (!(key in row)) found.push(`column ${key} is returned and not declared`);
+  return found;
+}

@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { env } from "@/server/env";
+import { checkStatements } from "./check/check.mjs";
+import { int4, text } from "./column";
+import { type Registered, registered, statement } from "./statement";
+
+const ROOT = join(import.meta.dirname, "../..");
+const STATES = /from "@\/server\/(sql\/statement|sql-input)"/;
+
+// Whatever file states one is loaded here, used or not.
+beforeAll(async () => {
+  const sources = readdirSync(join(ROOT, "server"), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && !file.startsWith("generated"))
+    .map((file) => join(ROOT, "server", file));
+  for (const file of sources) if (STATES.test(readFileSync(file, "utf8"))) await import(file);
+}, 60_000);
+
+test("every statement is what it says of itself: its parameters, and the columns it returns", async () => {
+  const statements = [...registered()];
+  expect(statements.map(({ name }) => name)).toContain("claim-many");
+  expect(await checkStatements(env.DATABASE_URL, statements)).toEqual([]);
+});
+
+test("a renamed column is reported with each statement that names it, and nothing else is", async () => {
+  const reported = await checkStatements(
+    env.DATABASE_URL,
+    registered(),
+    "ALTER TABLE job RENAME error_code TO fault_code",
+  );
+  expect(reported).toContainEqual(expect.stringMatching(/^claim-one: column .*error_code.* does not exist$/));
+  expect(reported.filter((what) => !what.includes("error_code"))).toEqual([]);
+  expect(await checkStatements(env.DATABASE_URL, registered())).toEqual([]);
+});
+
+test("the check tells each way in which a statement may differ from what it says", async () => {
+  const of = (sql: string, row: Registered["row"], params: Registered["params"] = {}) => ({
+    name: "wrong",
+    text: sql,
+    params,
+    row,
+    isMany: false,
+  });
+  const told = (one: Registered) => checkStatements(env.DATABASE_URL, [one]);
+  const stage = "SELECT stage FROM attempt";
+  expect(await told(of(stage, { stage: text }))).toEqual(["wrong: column stage may be null"]);
+  expect(await told(of("SELECT id FROM attempt", { id: { type: "text", nullable: true } }))).toEqual([
+    "wrong: column id is never null, declared nullable",
+  ]);
+  const joined = "SELECT job.id, attempt.number FROM job LEFT JOIN attempt ON attempt.job_id = job.id";
+  expect(await told(of(joined, { id: text, number: int4 }))).toEqual(["wrong: column number may be null"]);
+  expect(await told(of("SELECT id FROM job", { id: int4, name: text }))).toEqual([
+    "wrong: column id is text, declared int4",
+    "wrong: column name is declared and not returned",
+  ]);
+  expect(await told(of("SELECT id, fence FROM job", { id: text }))).toEqual([
+    "wrong: column fence is returned and not declared",
+  ]);
+  expect(await told(of("SELECT id FROM job WHERE fence = $1", { id: text }, { fence: text }))).toEqual([
+    "wrong: parameter fence is int4, declared text",
+  ]);
+  const twice = of("SELECT id FROM job", { id: text });
+  expect(await checkStatements(env.DATABASE_URL, [twice, twice])).toEqual([
+    "wrong: another statement has this name",
+  ]);
+});
+
+test("a statement and its parameters belong together", () => {
+  const stating = (sql: string) => () => statement("wrong", { params: { jobId: text }, row: {}, sql });
+  expect(stating("SELECT $other")).toThrow("wrong: $other is no parameter of it.");
+  expect(stating("SELECT 1")).toThrow("wrong: nothing uses jobId.");
+});
