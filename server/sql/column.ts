@@ -23,6 +23,13 @@ export function pick<S extends Shape, N extends keyof S & string>(from: S, ...na
   return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<S, N>; // exactly these keys
 }
 
+/** All columns of a table but these. */
+export function omit<S extends Shape, N extends keyof S & string>(from: S, ...names: N[]): Omit<S, N> {
+  return Object.fromEntries(
+    Object.entries(from).filter(([name]) => !(names as string[]).includes(name)),
+  ) as Omit<S, N>; // without exactly these keys
+}
+
 /** The same column where it may be null: the outer side of a join, or a parameter that may be left out. */
 export const maybe = <T>(of: Column<T>): Column<T | null> => ({ type: of.type, nullable: true });
 /** The same column where it is never null, although the server cannot show it; `why` is for the reader. */

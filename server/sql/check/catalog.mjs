@@ -39,12 +39,12 @@ export async function openCatalog(client) {
     type: (oid) => types.get(oid)?.name.replace(/^_(.*)$/, "$1[]") ?? "?",
     view: (table) => views.get(table) ?? null,
     neverNull: NEVER_NULL,
-    loadViews: async (describe) => {
+    loadViews: async (parse) => {
       for (const { oid, definition } of await rows(
         `SELECT oid::int, pg_get_viewdef(oid) AS definition FROM pg_class
          WHERE relkind = 'v' AND relnamespace = 'public'::regnamespace`,
       ))
-        views.set(oid, (await describe(definition.replace(/;\s*$/, ""))).tree);
+        views.set(oid, (await parse(definition.replace(/;\s*$/, ""))).tree);
     },
   };
 }

@@ -15,15 +15,15 @@ export async function checkStatements(connectionString, statements, first = "SEL
     await client.query(
       "SET LOCAL client_min_messages = log; SET LOCAL debug_print_parse = on; SET LOCAL debug_pretty_print = off; SAVEPOINT ready",
     );
-    const describe = describer(client);
-    await catalog.loadViews(describe);
+    const parse = describer(client);
+    await catalog.loadViews(parse);
     const problems = [];
     const names = new Set();
     for (const one of statements) {
       if (names.has(one.name)) problems.push(`${one.name}: another statement has this name`);
       names.add(one.name);
       try {
-        const seen = await describe(one.text);
+        const seen = await parse(one.text);
         problems.push(...differences(one, seen, catalog).map((what) => `${one.name}: ${what}`));
       } catch (error) {
         problems.push(`${one.name}: ${error.message}`);

@@ -1,5 +1,5 @@
 // Loose types: the tree is PostgreSQL's own.
-// Reads PostgreSQL's own parse tree (debug_print_parse) of a statement: names, domain types, nullability, columns read and written.
+// Reads PostgreSQL's own parse tree (debug_print_parse) of a statement: names, domain types, nullability.
 /** nodeToString text -> objects. */
 export function readTree(s) {
   let i = 0;
@@ -63,7 +63,7 @@ export function readTree(s) {
 const NEVER_NULL_AGG = new Set([2147, 2803]); // count
 const MAY_BE_NULL_OPS = /^(->|->>|#>|#>>|-|\/)?$/;
 
-/** catalog: { attr(relid, attnum) -> {name, notNull, type, rel}, opname(oid), fn(oid) -> {name, strict}, view(relid) -> tree|null } */
+/** The columns that a statement returns, and which of them may be null. `params`: may the parameter of this number be null? */
 export function analyze(query, catalog, params = () => true) {
   const cache = new Map();
   function columns(q, outer) {
@@ -72,16 +72,14 @@ export function analyze(query, catalog, params = () => true) {
     const ctx = { q, outer, sure: surely(q) };
     let list = q.returningList ?? (q.commandType === "1" ? q.targetList : null) ?? [];
     list = list.filter((t) => t.resjunk !== "true");
-    let cols = list.map((t) => ({
-      name: t.resname,
-      nullable: nullable(t.expr, ctx),
-      type: typeOf(t.expr),
-      ...origin(t.expr, ctx),
-    }));
+    let cols = list.map((t) => ({ name: t.resname, nullable: nullable(t.expr, ctx) }));
     if (q.setOperations) {
       const leaves = [];
-      const walk = (n) =>
-        n._ === "RANGETBLREF" ? leaves.push(q.rtable[n.rtindex - 1]) : (walk(n.larg), walk(n.rarg));
+      const walk = (n) => {
+        if (n._ === "RANGETBLREF") return leaves.push(q.rtable[n.rtindex - 1]);
+        walk(n.larg);
+        walk(n.rarg);
+      };
       walk(q.setOperations);
       const parts = leaves.map((l) => columns(l.subquery, ctx)).filter(Boolean);
       cols = cols.map((c, k) => ({ ...c, nullable: parts.some((p) => p[k]?.nullable) }));
@@ -225,67 +223,5 @@ export function analyze(query, catalog, params = () => true) {
         return true;
     }
   }
-  const typeOf = (n) =>
-    Number(
-      n.vartype ??
-        n.funcresulttype ??
-        n.opresulttype ??
-        n.resulttype ??
-        n.coalescetype ??
-        n.consttype ??
-        n.aggtype ??
-        n.wintype ??
-        n.casetype ??
-        n.paramtype ??
-        n.array_typeid ??
-        0,
-    );
-  function origin(n, ctx) {
-    const v = bare(n);
-    if (!v) return {};
-    const { c, rte } = source(v, ctx);
-    const at = Number(v.varattno);
-    if (rte.rtekind === "0" && at > 0 && rte.relkind !== "v") {
-      const a = catalog.attr(Number(rte.relid), at);
-      return { column: `${a.rel}.${a.name}` };
-    }
-    if (rte.rtekind === "1") return pick(columns(rte.subquery, c)?.[at - 1]);
-    if (rte.rtekind === "2") return origin(rte.joinaliasvars[at - 1], c);
-    if (rte.rtekind === "6") {
-      const { cte, x } = cteOf(rte, c);
-      return pick(columns(cte.ctequery, x)?.[at - 1]);
-    }
-    if (rte.rtekind === "9") return origin(rte.groupexprs[at - 1], c);
-    return {};
-  }
-  const pick = (c) => (c?.column ? { column: c.column } : {});
-  // Reads and writes of every level.
-  const touched = { reads: new Set(), writes: new Set() };
-  const FIRST = 7; // FirstLowInvalidHeapAttributeNumber, as bit 0
-  function collect(n) {
-    if (Array.isArray(n)) return n.forEach(collect);
-    if (!n || typeof n !== "object") return;
-    if (n._ === "RTEPERMISSIONINFO") {
-      for (const [set, to] of [
-        ["selectedCols", "reads"],
-        ["insertedCols", "writes"],
-        ["updatedCols", "writes"],
-      ])
-        for (const b of n[set] ?? []) {
-          const a = b - FIRST;
-          if (a > 0)
-            touched[to].add(
-              catalog.attr(Number(n.relid), a).rel + "." + catalog.attr(Number(n.relid), a).name,
-            );
-        }
-      if (Number(n.requiredPerms) & 8) touched.writes.add(catalog.rel(Number(n.relid)) + " (delete)");
-    }
-    for (const k in n) if (k !== "_" && n[k] && typeof n[k] === "object") collect(n[k]);
-  }
-  collect(query);
-  return {
-    columns: columns(query, null),
-    reads: [...touched.reads].sort(),
-    writes: [...touched.writes].sort(),
-  };
+  return { columns: columns(query, null) };
 }
