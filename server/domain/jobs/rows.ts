@@ -1,8 +1,7 @@
 import { batched } from "@/server/batch";
 import type { FileFacts } from "@/server/capabilities/define";
 import { openContent, type StoredContent } from "@/server/content";
-import type { Maturity } from "@/server/contract/envelope";
-import { type Job, type JobStatus, TERMINAL } from "@/server/contract/jobs";
+import { TERMINAL } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
 import { pool } from "@/server/db";
 import { access, type OwnScope } from "@/server/domain/access";
@@ -10,74 +9,36 @@ import { type Funding, type HoldFacts, holdFactsOf } from "@/server/domain/budge
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import type { Settlement } from "@/server/domain/executions";
 import type { InputReach } from "@/server/domain/inputs";
-import type { Estimate } from "@/server/domain/quotes";
 import { toReceipt } from "@/server/domain/receipts";
 import { fail } from "@/server/errors";
+import { attempt, job, payload } from "@/server/generated/schema";
 import type { Tier } from "@/server/providers/define";
+import { column, maybe, names, type Of, omit, present, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
 import { sharedRequestOf } from "./blind";
 
-/** A job as the database has it. */
-export type JobRow = {
-  id: string;
-  project_id: string;
-  organization_id: string;
-  environment: string;
-  product_id: string;
-  principal_id: string;
-  principal_kind: string;
-  operation: "jobs" | "invoke";
-  mode: string;
-  capability_key: string;
-  status: JobStatus;
-  idempotency_key: string;
-  request_hash: string;
-  external_ref: string | null;
-  tags: string[];
-  metadata: Record<string, Json>;
-  correlation_id: string | null;
-  task_kind: string | null;
-  data_classification: string;
-  retention_requirement: string;
+/** What is read of a job: all but what only dispatch, webhooks and repeats use. */
+export const JOB = omit(
+  job,
+  "run_id",
+  "dispatch_state",
+  "dispatch_number",
+  "dispatch_after",
+  "last_frame",
+  "webhook_event",
+  "repeat_hash",
+  "waiter",
+  "waiter_process",
+  "waiter_state",
+  "waiter_retries",
+);
+export type JobRow = Of<typeof JOB> & {
   /** How long its content is kept; absent where its request was not read with it. */
   content_kept_ms?: number | null;
-  billing_mode: "byok" | "managed";
   /** What pays; absent where it was not read with the job. */
   funding?: Funding;
-  provider: string;
-  model: string;
-  quote_id: string | null;
-  pricing: Estimate;
-  actual_micros: number | null;
-  queue_deadline_at: Date;
-  execution_seconds: number;
-  created_at: Date;
-  started_at: Date | null;
-  completed_at: Date | null;
-  fence: number;
-  lease_owner: string | null;
-  lease_until: Date | null;
-  last_event: number;
-  requested_variants: number | null;
-  completed_variants: number;
-  failed_variants: number;
-  selected_artifact_id: string | null;
-  artifact_count: number;
-  progress: Job["progress"];
-  approval: StoredApproval | null;
-  approval_deadline_at: Date | null;
-  submitted_by: string | null;
-  attention: StoredAttention | null;
-  retry_of: string | null;
-  comparison_id: string | null;
-  /** A competitor of a comparison that nobody has judged yet: who does the work, for how much and how fast is hidden. */
-  is_blind: boolean;
-  maturity: Maturity | null;
-  warnings: Record<string, Json>[];
-  error_code: string | null;
-  error: { code: string; message: string; details?: Record<string, Json> } | null;
-  receipt_id: string | null;
 };
 
 /** What the input of an admitted job names was its submitter's to name: whoever runs it looks for it in the whole project. */
@@ -86,12 +47,18 @@ export const reachOf = ({ project_id }: Pick<JobRow, "project_id">): InputReach 
   outputsOf: null,
 });
 
-/** A job read together with its request. */
-export type JobWithRequest = JobRow & { payload_id: string; content: string | null; is_sealed: boolean };
-
-/** The columns of a request beside those of its job. */
+const ROW_STAYS = "when a request's content goes, its row stays";
+/** The request beside its job. */
+export const REQUEST = {
+  payload_id: present(payload.id, ROW_STAYS),
+  content: payload.content,
+  is_sealed: present(payload.is_sealed, ROW_STAYS),
+  content_kept_ms: column<number | null>("float8", true),
+};
 export const REQUEST_COLUMNS = `payload.id AS payload_id, payload.content, payload.is_sealed,
   (extract(epoch FROM payload.expires_at - payload.created_at) * 1000)::float8 AS content_kept_ms`;
+/** A job read together with its request. */
+export type JobWithRequest = JobRow & Of<typeof REQUEST>;
 
 /** A wait for a person as the row keeps it; what the wire shows is derived. */
 export type StoredApproval = {
@@ -119,30 +86,7 @@ export type StoredAttention = {
   answerId: string | null;
 };
 
-export type AttemptRow = {
-  id: string;
-  number: number;
-  /** Which call before the main one; null: the main one. */
-  stage: string | null;
-  provider: string;
-  model: string;
-  submission: "not_attempted" | "ambiguous" | "attempted";
-  provider_request_id: string | null;
-  provider_model: string | null;
-  handle: Json;
-  answer: StoredOutcome | null;
-  usage: Record<string, number> | null;
-  http_status: number | null;
-  error_code: string | null;
-  error_message: string | null;
-  capacity_rejections: number;
-  /** Not null: the provider refused the tier that was asked for, and standard is asked for from here on. */
-  tier_refusal: TierRefusal | null;
-  cost_micros: number | null;
-  started_at: Date;
-  submission_begun_at: Date | null;
-  answered_at: Date | null;
-};
+export type AttemptRow = Of<typeof attempt>;
 
 /** A definite refusal of a tier, after which the same request may be sent once more on standard. */
 export type TierRefusal = {
@@ -228,20 +172,31 @@ export type JobParts = {
   shared?: Record<string, Json>;
 };
 
+const SCOPE = {
+  organizationIds: maybe(texts),
+  projectId: maybe(text),
+  environment: maybe(text),
+  principalId: maybe(text),
+};
+
+const jobOf = statement("find-job", {
+  params: { jobId: text, ...SCOPE },
+  row: JOB,
+  prepared: true,
+  sql: `SELECT ${names(JOB)} FROM job WHERE id = $jobId
+    AND ($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds))
+    AND ($projectId::text IS NULL OR project_id = $projectId)
+    AND ($environment::text IS NULL OR environment = $environment)
+    AND ($principalId::text IS NULL OR principal_id = $principalId)`,
+});
+
 /**
  * The job of this id, where the caller may see it: the only read by id. Somebody else's job and none at all are the
  * same NotFound.
  */
 export async function findJob(ctx: Ctx, jobId: string, right: Scope = "jobs:read"): Promise<JobRow> {
   const scope = access.authorize(ctx, right, "made rows");
-  const { rows } = await pool.query<JobRow>({
-    name: "find-job",
-    text: `SELECT * FROM job WHERE id = $1
-       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)
-       AND ($4::text IS NULL OR environment = $4) AND ($5::text IS NULL OR principal_id = $5)`,
-    values: [jobId, scope.organizationIds, scope.projectId, scope.environment, scope.principalId],
-  });
-  return rows[0] ?? noSuchJob();
+  return (await jobOf.first(pool, { jobId, ...scope })) ?? noSuchJob();
 }
 
 function noSuchJob(): never {
@@ -321,23 +276,24 @@ export async function findWholeJob(
   };
 }
 
-export async function attemptOf(job: Pick<JobRow, "id" | "project_id">): Promise<AttemptRow | null> {
-  const { rows } = await pool.query<AttemptRow>({
-    name: "attempt-of",
-    text: "SELECT * FROM attempt WHERE job_id = $1 AND project_id = $2 ORDER BY number DESC LIMIT 1",
-    values: [job.id, job.project_id],
+const OF_JOB = { id: text, project_id: text };
+const attempts = (name: string, order: string) =>
+  statement(name, {
+    params: OF_JOB,
+    row: attempt,
+    prepared: true,
+    sql: `SELECT ${names(attempt)} FROM attempt WHERE job_id = $id AND project_id = $project_id ORDER BY ${order}`,
   });
-  return rows[0] ?? null;
+const lastAttempt = attempts("attempt-of", "number DESC LIMIT 1");
+const allAttempts = attempts("attempts-of", "number");
+
+export async function attemptOf(job: Pick<JobRow, "id" | "project_id">): Promise<AttemptRow | null> {
+  return lastAttempt.first(pool, job);
 }
 
 /** Every attempt of a job, the first one first. */
 export async function attemptsOf(job: Pick<JobRow, "id" | "project_id">): Promise<AttemptRow[]> {
-  const { rows } = await pool.query<AttemptRow>({
-    name: "attempts-of",
-    text: "SELECT * FROM attempt WHERE job_id = $1 AND project_id = $2 ORDER BY number",
-    values: [job.id, job.project_id],
-  });
-  return rows;
+  return allAttempts.all(pool, job);
 }
 
 /** An attempt that came as JSON, whose times are text there. */
@@ -351,14 +307,16 @@ export function attemptFromJson(row: AttemptRow): AttemptRow {
   };
 }
 
+const anAttempt = statement("attempt-by-id", {
+  params: { attemptId: text },
+  row: attempt,
+  prepared: true,
+  sql: `SELECT ${names(attempt)} FROM attempt WHERE id = $attemptId`,
+});
+
 /** The attempt of this id: the engine's own read. */
 export async function attemptById(attemptId: string): Promise<AttemptRow | null> {
-  const { rows } = await pool.query<AttemptRow>({
-    name: "attempt-by-id",
-    text: "SELECT * FROM attempt WHERE id = $1",
-    values: [attemptId],
-  });
-  return rows[0] ?? null;
+  return anAttempt.first(pool, { attemptId });
 }
 
 export async function artifactsOf(job: Pick<JobRow, "id" | "project_id">): Promise<ArtifactRow[]> {
