@@ -1,42 +1,36 @@
 import { batched } from "@/server/batch";
 import { pool, relaxedPool } from "@/server/db";
+import type { Funding } from "@/server/domain/budgets";
 import { limitByPlan, limitInSql } from "@/server/domain/plans";
-import { statementOver } from "@/server/sql-input";
+import { bool, column, int4, names, type Of, present, text, timestamptz } from "@/server/sql/column";
+import { batch, statement } from "@/server/sql/statement";
 import { tell } from "../notify";
-import { type AttemptRow, attemptFromJson, type JobWithRequest, REQUEST_COLUMNS } from "../rows";
+import { type AttemptRow, attemptFromJson, JOB, REQUEST, REQUEST_COLUMNS } from "../rows";
 import { apart } from "./moves";
 
-export type Claim = {
-  jobId: string;
-  runId: string;
-  owner: string;
-  attemptId: string;
-  leaseMs: number;
-  now: Date;
-};
-/** With how many may run at once by each plan; null: no plan says. */
-type BoundedClaim = Claim & { byPlan: Record<string, number | null> | null };
+const CLAIM = { jobId: text, runId: text, owner: text, attemptId: text, leaseMs: int4, now: timestamptz };
+export type Claim = Of<typeof CLAIM>;
+
+/** How many may run at once by each plan; null: no plan says. */
+const byPlan = column<Record<string, number | null> | null>("jsonb", true);
+
 /** A job that was taken, as it stands then, with its request and its attempt. */
-export type Claimed = JobWithRequest & {
-  attempt: AttemptRow;
-  is_resumed: boolean;
+const CLAIMED = {
+  ...JOB,
+  ...REQUEST,
+  attempt: column<AttemptRow>("json"),
+  is_resumed: present(bool, "the row was there before it was claimed"),
   /** The plan bounds how many run at once: another may wait for this one's end. */
-  is_bounded: boolean;
+  is_bounded: bool,
+  funding: column<Funding>("text", true),
 };
+export type Claimed = Of<typeof CLAIMED>;
 
 /** What a plan says of the next job to start; a job that runs already goes on, whatever it says. */
-const claimAll = statementOver<BoundedClaim>(
-  "claim",
-  {
-    jobId: "text",
-    runId: "text",
-    owner: "text",
-    attemptId: "text",
-    leaseMs: "int",
-    now: "timestamptz",
-    byPlan: "jsonb",
-  },
-  `, bounded AS MATERIALIZED (
+const claimAll = batch("claim", {
+  input: { ...CLAIM, byPlan },
+  row: CLAIMED,
+  sql: `WITH input AS $input, bounded AS MATERIALIZED (
   SELECT job.id, job.organization_id, ${limitInSql("concurrentDurableJobs", 'input."byPlan"')} AS most,
     row_number() OVER (PARTITION BY job.organization_id ORDER BY job.id) AS place
   FROM input JOIN job ON job.id = input."jobId" JOIN organization ON organization.id = job.organization_id
@@ -66,12 +60,12 @@ const claimAll = statementOver<BoundedClaim>(
   INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
   SELECT project_id, id, last_event, 'job.started', jsonb_build_object('attempt', 1), claimed_at FROM claimed WHERE was = 'queued'
 )
-SELECT claimed.*, ${REQUEST_COLUMNS}, to_json(tried) AS attempt, was <> 'queued' AS is_resumed,
+SELECT ${names(JOB, "claimed")}, ${REQUEST_COLUMNS}, to_json(tried) AS attempt, was <> 'queued' AS is_resumed,
   EXISTS (SELECT FROM bounded WHERE bounded.id = claimed.id AND most IS NOT NULL) AS is_bounded,
   (SELECT funding FROM hold WHERE hold.execution_id = claimed.id) AS funding
 FROM claimed JOIN tried ON tried.job_id = claimed.id
   LEFT JOIN payload ON payload.job_id = claimed.id AND payload.kind = 'request'`,
-);
+});
 
 /**
  * A worker takes a job: queued becomes running under a new lease and fence; a running one whose lease is gone is taken
@@ -81,7 +75,10 @@ FROM claimed JOIN tried ON tried.job_id = claimed.id
 export const claim = batched<Claim, Claimed | null>(
   async (items) => {
     const byPlan = limitByPlan("concurrentDurableJobs");
-    const { rows } = await relaxedPool.query<Claimed>(claimAll(items.map((item) => ({ ...item, byPlan }))));
+    const rows = await claimAll.all(
+      relaxedPool,
+      items.map((item) => ({ ...item, byPlan })),
+    );
     const claimed = new Map(rows.map((row) => [row.id, { ...row, attempt: attemptFromJson(row.attempt) }]));
     tell(claimed.keys());
     return items.map((item) => claimed.get(item.jobId) ?? null);
@@ -89,19 +86,17 @@ export const claim = batched<Claim, Claimed | null>(
   { apart },
 );
 
-type ClaimedBefore = { attemptId: string; fence: number; isBounded: boolean };
+const runsClaim = statement("claimed-by", {
+  params: { jobId: text, runId: text, byPlan },
+  row: { attemptId: text, fence: int4, isBounded: bool },
+  prepared: true,
+  sql: `SELECT attempt.id AS "attemptId", job.fence,
+      (${limitInSql("concurrentDurableJobs", "$byPlan::jsonb")}) IS NOT NULL AS "isBounded"
+    FROM job JOIN attempt ON attempt.job_id = job.id AND attempt.number = 1
+      JOIN organization ON organization.id = job.organization_id
+    WHERE job.id = $jobId AND job.run_id = $runId AND job.status IN ('running', 'canceling')`,
+});
 
 /** What a run of the engine claimed and has not ended, for a step that is delivered again and a run that slept. */
-export async function claimedBy(jobId: string, runId: string): Promise<ClaimedBefore | null> {
-  const byPlan = limitByPlan("concurrentDurableJobs");
-  const { rows } = await pool.query<ClaimedBefore>({
-    name: "claimed-by",
-    text: `SELECT attempt.id AS "attemptId", job.fence,
-        (${limitInSql("concurrentDurableJobs", "$3::jsonb")}) IS NOT NULL AS "isBounded"
-      FROM job JOIN attempt ON attempt.job_id = job.id AND attempt.number = 1
-        JOIN organization ON organization.id = job.organization_id
-      WHERE job.id = $1 AND job.run_id = $2 AND job.status IN ('running', 'canceling')`,
-    values: [jobId, runId, byPlan && JSON.stringify(byPlan)],
-  });
-  return rows[0] ?? null;
-}
+export const claimedBy = (jobId: string, runId: string) =>
+  runsClaim.first(pool, { jobId, runId, byPlan: limitByPlan("concurrentDurableJobs") });
