@@ -9,11 +9,12 @@ export type Column<T = unknown> = {
 // biome-ignore lint/suspicious/noExplicitAny: a shape holds columns of every type
 export type Shape = { readonly [name: string]: Column<any> };
 /** The row that a shape stands for. */
-export type Of<S extends Shape> = { [N in keyof S]: S[N] extends Column<infer T> ? T : never };
-/** The parameters that a shape stands for: what may be null may be left undefined. */
+export type Of<S extends Shape> = { [N in keyof S]: TypeOf<S[N]> };
+type TypeOf<C> = C extends Column<infer T> ? T : never;
+/** The parameters that a shape stands for: what may be null may be left out. */
 export type Given<S extends Shape> = {
-  [N in keyof S]: S[N] extends Column<infer T> ? (null extends T ? T | undefined : T) : never;
-};
+  [N in keyof S as null extends TypeOf<S[N]> ? never : N]: TypeOf<S[N]>;
+} & { [N in keyof S as null extends TypeOf<S[N]> ? N : never]?: TypeOf<S[N]> | undefined };
 
 /** A column of this SQL type, not null unless said. Those of tables are in `server/generated/schema.ts`. */
 export const column = <T>(type: string, nullable = false): Column<T> => ({ type, nullable });

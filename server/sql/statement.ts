@@ -36,7 +36,7 @@ function toParameter(value: unknown, type: string): unknown {
 }
 
 const valuesOf = <P extends Shape>(params: P, given: Given<P>) =>
-  Object.entries(params).map(([key, { type }]) => toParameter(given[key], type));
+  Object.entries(params).map(([key, { type }]) => toParameter((given as Record<string, unknown>)[key], type)); // its keys
 
 /**
  * One statement: the parameters it needs (`$name` in its text), the row it returns, and its text. `prepared`: the server
