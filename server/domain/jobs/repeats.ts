@@ -5,6 +5,7 @@ import { LEASE_MS } from "@/server/domain/executions";
 import { env } from "@/server/env";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
+import { bool, int4, int8, maybe, type Of, text, timestamptz } from "@/server/sql/column";
 import { processLock } from "./process-lock";
 
 /*
@@ -16,24 +17,16 @@ import { processLock } from "./process-lock";
  */
 
 /** What admission looks an earlier request up by, and the row it makes is found by. All null: it has an idempotency key. */
-export type RepeatColumns = {
-  repeat_hash: string | null;
-  waiter_process: number | null;
-  waiter_retries: number | null;
-  awaits_end: boolean | null;
-  /** A running job whose lease was last renewed for this moment is lost, where its process is not known. */
-  stalled_at: Date | null;
-  guard_ms: number | null;
-};
-
 export const REPEAT_COLUMNS = {
-  repeat_hash: "text",
-  waiter_process: "bigint",
-  waiter_retries: "int",
-  awaits_end: "boolean",
-  stalled_at: "timestamptz",
-  guard_ms: "bigint",
-} as const;
+  repeat_hash: maybe(text),
+  waiter_process: maybe(int8),
+  waiter_retries: maybe(int4),
+  awaits_end: maybe(bool),
+  /** A running job whose lease was last renewed for this moment is lost, where its process is not known. */
+  stalled_at: maybe(timestamptz),
+  guard_ms: maybe(int8),
+};
+export type RepeatColumns = Of<typeof REPEAT_COLUMNS>;
 
 export const NO_REPEAT: RepeatColumns = {
   repeat_hash: null,

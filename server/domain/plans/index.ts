@@ -3,4 +3,4 @@ export { allowsExternal, externalSwitchOf } from "./external";
 export { featuresOf, requireFeature } from "./features";
 export { limitOf, limitsOf, PlanSettings, planOf, requireRoom, type Settings } from "./limits";
 export { usedOf } from "./used";
-export { type Bounds, limitByPlan, limitInSql, refuseWork, TAKEN, underOrganization } from "./work";
+export { BOUNDS, type Bounds, limitByPlan, limitInSql, refuseWork, TAKEN, underOrganization } from "./work";

@@ -1,6 +1,7 @@
 import type { PlanLimit } from "@/server/contract/billing";
 import type { ProjectAccess } from "@/server/domain/access";
 import { fail } from "@/server/errors";
+import { int4, maybe, type Of } from "@/server/sql/column";
 import type { Json } from "@/server/step";
 import { allPlans, defaultPlan } from "./define";
 import { requireExternal } from "./external";
@@ -18,7 +19,8 @@ export const TAKEN = `taken AS MATERIALIZED (
 )`;
 
 /** What an admission carries of its organization's settings. Null: no limit. */
-export type Bounds = { most_active: number | null; most_inferences: number | null };
+export const BOUNDS = { most_active: maybe(int4), most_inferences: maybe(int4) };
+export type Bounds = Of<typeof BOUNDS>;
 
 /**
  * Holds an execution to what its organization allows; every admission needs the answer, so no door goes past this. `leaves`:

@@ -8,179 +8,144 @@ import {
   refuseReservation,
   TRIAL_CEILING_MICROS,
 } from "@/server/domain/budgets";
-import { type Bounds, refuseWork, TAKEN } from "@/server/domain/plans";
+import { BOUNDS, refuseWork, TAKEN } from "@/server/domain/plans";
 import { failpoint } from "@/server/failpoint";
-import type { Micros } from "@/server/money";
-import { OF_INPUT, statementOver } from "@/server/sql-input";
+import { job } from "@/server/generated/schema";
+import {
+  bool,
+  column,
+  int4,
+  jsonb,
+  maybe,
+  names,
+  type Of,
+  pick,
+  text,
+  texts,
+  timestamptz,
+} from "@/server/sql/column";
+import { batch } from "@/server/sql/statement";
 import type { Json } from "@/server/step";
 import { LARGE, turn } from "@/server/turn";
 import { wakeAdmitted } from "../dispatch";
-import { REPEAT_COLUMNS, type RepeatColumns } from "../repeats";
+import { REPEAT_COLUMNS } from "../repeats";
 import type { NewEvent } from "./moves";
 
-/** Everything admission writes, in one statement: key, job, request, hold, attempt (of a synchronous run) and events. */
-export type Admission = {
-  id: string;
-  project_id: string;
-  organization_id: string;
-  environment: string;
-  product_id: string;
-  principal_id: string;
-  principal_kind: string;
-  operation: "jobs" | "invoke";
-  mode: string;
-  capability_key: string;
-  status: "queued" | "running" | "awaiting_approval";
-  idempotency_key: string;
-  request_hash: string;
-  reference_hash: string | null;
-  external_ref: string | null;
-  tags: string[];
-  metadata: Json;
-  correlation_id: string | null;
-  task_kind: string | null;
-  data_classification: string;
-  retention_requirement: string;
-  billing_mode: string;
-  provider: string;
-  model: string;
-  quote_id: string | null;
-  pricing_version: string;
-  pricing: Json;
-  estimated_micros: Micros;
-  maximum_micros: Micros;
-  queue_seconds: number;
-  queue_deadline_at: Date;
-  execution_seconds: number;
-  created_at: Date;
-  started_at: Date | null;
-  fence: number;
-  lease_owner: string | null;
-  lease_until: Date | null;
-  dispatch_state: "pending" | "none";
-  dispatch_after: Date;
-  last_event: number;
-  requested_variants: number | null;
-  warnings: Json;
-  approval: Json;
-  approval_deadline_at: Date | null;
-  submitted_by: string | null;
-  retry_of: string | null;
-  maturity: Json;
-  payload_is_sealed: boolean;
-  payload_id: string;
-  /** In the clear, sealed on its way into the row; null: not kept. */
-  payload_content: string | null;
-  payload_sha256: string;
-  payload_bytes: number;
-  payload_expires_at: Date | null;
-  hold_id: string | null;
-  /** The accounts of its organization's own that it may run on. */
-  credential_ids: string[];
-  /** What the call itself asks of stored budgets; they are never weaker than they say themselves. */
-  budget_enforcement: "off" | "warn" | "prevent" | null;
-  is_test: boolean;
-  attempt_id: string | null;
-  attempt_submission: "not_attempted" | "ambiguous" | null;
-  events: NewEvent[];
-} & Bounds &
-  RepeatColumns;
+const json = column<Json>("jsonb", true);
 
+/** The columns of a new job's row. */
+const ROW = {
+  ...pick(
+    job,
+    "id",
+    "project_id",
+    "organization_id",
+    "environment",
+    "product_id",
+    "principal_id",
+    "principal_kind",
+    "operation",
+    "mode",
+    "capability_key",
+    "status",
+    "idempotency_key",
+    "request_hash",
+    "external_ref",
+    "tags",
+    "metadata",
+    "correlation_id",
+    "task_kind",
+    "data_classification",
+    "retention_requirement",
+    "billing_mode",
+    "provider",
+    "model",
+    "quote_id",
+    "pricing_version",
+    "pricing",
+    "estimated_micros",
+    "maximum_micros",
+    "queue_seconds",
+    "queue_deadline_at",
+    "execution_seconds",
+    "created_at",
+    "started_at",
+    "fence",
+    "lease_owner",
+    "lease_until",
+    "dispatch_state",
+    "dispatch_after",
+    "last_event",
+    "requested_variants",
+    "warnings",
+    "approval",
+    "approval_deadline_at",
+    "submitted_by",
+    "retry_of",
+    "maturity",
+    "reference_hash",
+  ),
+  status: column<"queued" | "running" | "awaiting_approval">("text"),
+  dispatch_state: column<"pending" | "none">("text"),
+  billing_mode: text,
+  metadata: json,
+  pricing: json,
+  warnings: json,
+  approval: json,
+  maturity: json,
+};
+
+/** Everything admission writes, in one statement: key, job, request, hold, attempt (of a synchronous run) and events. */
 const ADMISSION = {
-  id: "text",
-  project_id: "text",
-  organization_id: "text",
-  environment: "text",
-  product_id: "text",
-  principal_id: "text",
-  principal_kind: "text",
-  operation: "text",
-  mode: "text",
-  capability_key: "text",
-  status: "text",
-  idempotency_key: "text",
-  request_hash: "text",
-  reference_hash: "text",
-  external_ref: "text",
-  tags: "text[]",
-  metadata: "jsonb",
-  correlation_id: "text",
-  task_kind: "text",
-  data_classification: "text",
-  retention_requirement: "text",
-  billing_mode: "text",
-  provider: "text",
-  model: "text",
-  quote_id: "text",
-  pricing_version: "text",
-  pricing: "jsonb",
-  estimated_micros: "bigint",
-  maximum_micros: "bigint",
-  queue_seconds: "int",
-  queue_deadline_at: "timestamptz",
-  execution_seconds: "int",
-  created_at: "timestamptz",
-  started_at: "timestamptz",
-  fence: "int",
-  lease_owner: "text",
-  lease_until: "timestamptz",
-  dispatch_state: "text",
-  dispatch_after: "timestamptz",
-  last_event: "int",
-  requested_variants: "int",
-  warnings: "jsonb",
-  approval: "jsonb",
-  approval_deadline_at: "timestamptz",
-  submitted_by: "text",
-  retry_of: "text",
-  maturity: "jsonb",
-  payload_is_sealed: "boolean",
-  payload_id: "text",
-  payload_content: "text",
-  payload_sha256: "text",
-  payload_bytes: "int",
-  payload_expires_at: "timestamptz",
-  hold_id: "text",
-  credential_ids: "text[]",
-  budget_enforcement: "text",
-  is_test: "boolean",
-  attempt_id: "text",
-  attempt_submission: "text",
-  events: "jsonb",
-  most_active: "int",
-  most_inferences: "int",
+  ...ROW,
+  payload_is_sealed: bool,
+  payload_id: text,
+  /** In the clear, sealed on its way into the row; null: not kept. */
+  payload_content: column<string | null>("text", true),
+  payload_sha256: text,
+  payload_bytes: int4,
+  payload_expires_at: maybe(timestamptz),
+  hold_id: maybe(text),
+  /** The accounts of its organization's own that it may run on. */
+  credential_ids: texts,
+  /** What the call itself asks of stored budgets; they are never weaker than they say themselves. */
+  budget_enforcement: column<"off" | "warn" | "prevent" | null>("text", true),
+  is_test: bool,
+  attempt_id: maybe(text),
+  attempt_submission: column<"not_attempted" | "ambiguous" | null>("text", true),
+  events: jsonb<NewEvent[]>(),
+  ...BOUNDS,
   ...REPEAT_COLUMNS,
-} as const;
+};
+export type Admission = Of<typeof ADMISSION>;
+
+/** Of each that was admitted, and of each that joined another. */
+const ADMITTED = {
+  id: text,
+  funding: column<Funding>("text", true),
+  warnings: column<Record<string, Json>[] | null>("jsonb", true),
+  joined: maybe(text),
+};
 
 const admitting = (name: string, counts: boolean) =>
-  statementOver<Ready>(
-    name,
-    ADMISSION,
-    `, earlier AS MATERIALIZED (
+  batch(name, {
+    // The request is text, or the bytes of it.
+    input: { ...ADMISSION, payload_content: column<string | Buffer | null>("text", true) },
+    row: ADMITTED,
+    sql: `WITH input AS $input, earlier AS MATERIALIZED (
   SELECT id, CASE WHEN repeat_hash IS NOT NULL THEN capstan_join(repeat_hash, id, waiter_process, waiter_retries, awaits_end,
     created_at, stalled_at, guard_ms) END AS joined
   FROM input
 ), admitted AS (
-  INSERT INTO job (id, project_id, organization_id, environment, product_id, principal_id, principal_kind, operation,
-    mode, capability_key, status, idempotency_key, request_hash, external_ref, tags, metadata, correlation_id, task_kind,
-    data_classification, retention_requirement, billing_mode, provider, model, quote_id, pricing_version, pricing,
-    estimated_micros, maximum_micros, queue_seconds, queue_deadline_at, execution_seconds, created_at, started_at, fence,
-    lease_owner, lease_until, dispatch_state, dispatch_after, last_event, requested_variants, warnings, approval,
-    approval_deadline_at, submitted_by, retry_of, maturity, reference_hash, webhook_event, repeat_hash, waiter, waiter_process,
-    waiter_state, waiter_retries)
-  SELECT id, project_id, organization_id, environment, product_id, principal_id, principal_kind, operation,
-    mode, capability_key, status, idempotency_key, request_hash, external_ref, tags, metadata, correlation_id, task_kind,
-    data_classification, retention_requirement, billing_mode, provider, model, quote_id, pricing_version, pricing,
-    estimated_micros, maximum_micros, queue_seconds, queue_deadline_at, execution_seconds, created_at, started_at, fence,
-    lease_owner, lease_until, dispatch_state, dispatch_after, last_event, requested_variants, warnings, approval,
-    approval_deadline_at, submitted_by, retry_of, maturity, reference_hash,
+  INSERT INTO job (${names(ROW)}, webhook_event, repeat_hash, waiter, waiter_process, waiter_state, waiter_retries)
+  SELECT ${names(ROW)},
     CASE WHEN EXISTS (SELECT FROM delivery_endpoint endpoint WHERE endpoint.organization_id = input.organization_id) THEN 0 END,
     CASE WHEN awaits_end THEN repeat_hash END, CASE WHEN repeat_hash IS NOT NULL THEN id END, waiter_process,
     CASE WHEN repeat_hash IS NOT NULL THEN 'waiting' END, waiter_retries
   FROM input JOIN earlier USING (id) WHERE joined IS NULL
   ON CONFLICT (project_id, operation, idempotency_key) DO NOTHING
   RETURNING id
-), mine AS ${OF_INPUT} (
+), mine AS $perInput (
   SELECT input.* FROM input JOIN admitted USING (id)
 ), request AS (
   INSERT INTO payload (id, project_id, job_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
@@ -218,7 +183,7 @@ const admitting = (name: string, counts: boolean) =>
 SELECT id, funding, reserved.warnings, NULL AS joined
 FROM mine CROSS JOIN taken LEFT JOIN reserved USING (hold_id)${counts ? " CROSS JOIN counted" : ""}
 UNION ALL SELECT id, NULL, NULL, joined FROM earlier WHERE joined IS NOT NULL`,
-  );
+  });
 
 /** Of keys and people, who have no cap of jobs. */
 const admitAll = admitting("admit", false);
@@ -231,7 +196,7 @@ type Ready = Omit<Admission, "payload_content"> & { payload_content: string | Bu
 /** The statement for these, in one order everywhere, as keys of one name wait for each other. */
 function admission(items: Ready[]) {
   const statement = items.some((item) => item.principal_kind === "panel_session") ? admitCounting : admitAll;
-  return statement(items.map(sealed).toSorted(byKey));
+  return statement.query(items.map(sealed).toSorted(byKey));
 }
 
 const byKey = (one: Ready, other: Ready) =>
@@ -275,12 +240,7 @@ export async function insertAdmitted(item: Admission): Promise<Admitted | Joined
 const insertBatched = batched<Admission, Admitted | Joined | null>(insertAll);
 
 async function insertAll(items: Ready[]): Promise<(Admitted | Joined | null)[]> {
-  const { rows } = await queryKeeping<{
-    id: string;
-    funding: Funding;
-    warnings: Record<string, Json>[] | null;
-    joined: string | null;
-  }>(admission(items))
+  const { rows } = await queryKeeping<Of<typeof ADMITTED>>(admission(items))
     .catch(refuseWork)
     .catch(refuseReservation);
   const found = new Map<string, Admitted | Joined>(
@@ -319,27 +279,27 @@ export async function insertTogether(
   });
 }
 
-type Key = { projectId: string; operation: "jobs" | "invoke"; key: string };
+const KEY = { projectId: text, operation: column<"jobs" | "invoke">("text"), key: text };
+const FIRST = { id: text, request_hash: text, reference_hash: job.reference_hash };
 
-type First = { id: string; request_hash: string; reference_hash: string | null };
-
-const findFirst = statementOver<Key & { place: number }>(
-  "first-of-key",
-  { place: "int", projectId: "text", operation: "text", key: "text" },
-  `
+const findFirst = batch("first-of-key", {
+  input: { place: int4, ...KEY },
+  row: { place: int4, ...FIRST },
+  sql: `WITH input AS $input
 SELECT input.place, job.id, CASE WHEN job.comparison_id IS NULL THEN job.request_hash ELSE '' END AS request_hash,
   CASE WHEN job.comparison_id IS NULL THEN job.reference_hash END AS reference_hash
 FROM input JOIN job
   ON job.project_id = input."projectId" AND job.operation = input.operation AND job.idempotency_key = input.key`,
-);
+});
 
 /**
  * The job a key stands for; null when it is free. Concurrent calls share statements. A competitor's key belongs to its
  * comparison and has the hash of no request: by replaying it one could find out which of them it is.
  */
-export const firstOfKey = batched<Key, First | null>(async (keys) => {
-  const { rows } = await pool.query<First & { place: number }>(
-    findFirst(keys.map((key, place) => ({ ...key, place }))),
+export const firstOfKey = batched<Of<typeof KEY>, Of<typeof FIRST> | null>(async (keys) => {
+  const rows = await findFirst.all(
+    pool,
+    keys.map((key, place) => ({ ...key, place })),
   );
   const found = new Map(rows.map((row) => [row.place, row]));
   return keys.map((_, place) => found.get(place) ?? null);
