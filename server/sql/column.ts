@@ -40,6 +40,21 @@ export const present = <T>(of: Column<T>, why: string): Column<NonNullable<T>> =
   why,
 });
 
+type Prefixed<P extends string, S extends Shape> = {
+  [N in keyof S & string as `${P}${N}`]: Column<TypeOf<S[N]> | null>;
+};
+/** The same columns under longer names, each of which may be null: one row beside another, or none. */
+export const beside = <P extends string, S extends Shape>(prefix: P, of: S): Prefixed<P, S> =>
+  Object.fromEntries(Object.entries(of).map(([name, each]) => [prefix + name, maybe(each)])) as Prefixed<
+    P,
+    S
+  >; // the same keys, longer
+/** A row under the names that `beside` gives its columns. */
+export const asBeside = <P extends string, S extends Shape>(prefix: P, of: S, row: Of<S> | null) =>
+  Object.fromEntries(Object.keys(of).map((name) => [prefix + name, row?.[name] ?? null])) as Of<
+    Prefixed<P, S>
+  >; // likewise
+
 export const text: Column<string> = column("text");
 export const texts: Column<string[]> = column("text[]");
 export const int4: Column<number> = column("int4");

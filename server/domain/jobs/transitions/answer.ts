@@ -2,9 +2,22 @@ import { batched } from "@/server/batch";
 import type { FileFacts } from "@/server/capabilities/define";
 import { sealContent } from "@/server/content";
 import { pool } from "@/server/db";
-import type { Micros } from "@/server/money";
+import { attempt, payload } from "@/server/generated/schema";
 import type { Usage } from "@/server/providers/define";
-import { OF_INPUT, statementOver } from "@/server/sql-input";
+import {
+  asBeside,
+  beside,
+  bool,
+  column,
+  type Given,
+  int4,
+  jsonb,
+  type Of,
+  pick,
+  text,
+  timestamptz,
+} from "@/server/sql/column";
+import { batch, statement } from "@/server/sql/statement";
 import type { Json } from "@/server/step";
 import { tell } from "../notify";
 import type { StoredOutcome } from "../rows";
@@ -25,33 +38,41 @@ export type StoredArtifact = {
   expires_at: Date | null;
 };
 
+const ANSWERED = {
+  ...pick(
+    attempt,
+    "id",
+    "submission",
+    "provider_request_id",
+    "provider_model",
+    "answer",
+    "usage",
+    "http_status",
+    "error_code",
+    "error_message",
+    "cost_micros",
+    "answered_at",
+    "ended_at",
+  ),
+  answer: column<StoredOutcome>("jsonb"),
+  usage: column<Usage | null>("jsonb", true),
+};
+const OUTPUT = {
+  id: text,
+  /** native: what the provider answered to what failed. */
+  kind: column<"output" | "native">("text"),
+  content: text,
+  /** `content` is in the clear in the process, and encrypted in its row. */
+  is_sealed: bool,
+  sha256: text,
+  byte_length: int4,
+  expires_at: payload.expires_at,
+};
+
 /** A stored answer: content in a prunable payload row and the artifact store, figures and names in the attempt. */
 export type StoredAnswer = {
-  attempt: {
-    id: string;
-    submission: "not_attempted" | "ambiguous" | "attempted";
-    provider_request_id: string | null;
-    provider_model: string | null;
-    answer: StoredOutcome;
-    usage: Usage | null;
-    http_status: number | null;
-    error_code: string | null;
-    error_message: string | null;
-    cost_micros: Micros | null;
-    answered_at: Date | null;
-    ended_at: Date | null;
-  } | null;
-  output: {
-    /** native: what the provider answered to what failed. */
-    kind: "output" | "native";
-    id: string;
-    content: string;
-    /** `content` is in the clear here, and encrypted in its row. */
-    is_sealed: boolean;
-    sha256: string;
-    byte_length: number;
-    expires_at: Date | null;
-  } | null;
+  attempt: Of<typeof ANSWERED> | null;
+  output: Of<typeof OUTPUT> | null;
   artifacts: StoredArtifact[];
 };
 
@@ -74,7 +95,7 @@ export const STORE_FILES = `
 )`;
 
 /** The jobs that were written to, with what there is to be stored of each. */
-export const WRITTEN = `, moved AS ${OF_INPUT} (
+export const WRITTEN = `, moved AS $perInput (
   SELECT written.*, input.* FROM written JOIN input ON input."jobId" = written.id
 )`;
 
@@ -102,87 +123,48 @@ export const STORE_ANSWER = `
 
 /** An answer's fields as columns of one row: what is no list needs no JSON inside the database. */
 export const ANSWER_COLUMNS = {
-  attempt_id: "text",
-  attempt_submission: "text",
-  attempt_provider_request_id: "text",
-  attempt_provider_model: "text",
-  attempt_answer: "jsonb",
-  attempt_usage: "jsonb",
-  attempt_http_status: "int",
-  attempt_error_code: "text",
-  attempt_error_message: "text",
-  attempt_cost_micros: "bigint",
-  attempt_answered_at: "timestamptz",
-  attempt_ended_at: "timestamptz",
-  output_id: "text",
-  output_kind: "text",
-  output_content: "text",
-  output_is_sealed: "boolean",
-  output_sha256: "text",
-  output_byte_length: "int",
-  output_expires_at: "timestamptz",
-  artifacts: "jsonb",
-} as const;
+  ...beside("attempt_", ANSWERED),
+  ...beside("output_", OUTPUT),
+  artifacts: jsonb<StoredArtifact[]>(),
+};
 
-export const toAnswerRow = ({ attempt, output, artifacts }: StoredAnswer) => ({
-  attempt_id: attempt?.id,
-  attempt_submission: attempt?.submission,
-  attempt_provider_request_id: attempt?.provider_request_id,
-  attempt_provider_model: attempt?.provider_model,
-  attempt_answer: attempt?.answer,
-  attempt_usage: attempt?.usage,
-  attempt_http_status: attempt?.http_status,
-  attempt_error_code: attempt?.error_code,
-  attempt_error_message: attempt?.error_message,
-  attempt_cost_micros: attempt?.cost_micros,
-  attempt_answered_at: attempt?.answered_at,
-  attempt_ended_at: attempt?.ended_at,
-  output_id: output?.id,
-  output_kind: output?.kind,
-  output_content: output?.is_sealed ? sealContent(output.content, output.id) : output?.content,
-  output_is_sealed: output?.is_sealed,
-  output_sha256: output?.sha256,
-  output_byte_length: output?.byte_length,
-  output_expires_at: output?.expires_at,
-  artifacts,
-});
+export const toAnswerRow = ({ attempt, output, artifacts }: StoredAnswer) => {
+  const stored = output?.is_sealed ? { ...output, content: sealContent(output.content, output.id) } : output;
+  return {
+    ...asBeside("attempt_", ANSWERED, attempt),
+    ...asBeside("output_", OUTPUT, stored),
+    artifacts,
+  };
+};
 
-export type Answer = StoredAnswer & { jobId: string; fence: number; now: Date; events: NewEvent[] };
+const OF_ANSWER = { jobId: text, fence: int4, now: timestamptz, events: jsonb<NewEvent[]>() };
+export type Answer = StoredAnswer & Of<typeof OF_ANSWER>;
 
-const toAnswerInput = ({ jobId, fence, now, events, ...stored }: Answer) => ({
-  jobId,
-  fence,
-  now,
-  events,
-  ...toAnswerRow(stored),
-});
-
-const ANSWER_INPUT = {
-  jobId: "text",
-  fence: "int",
-  now: "timestamptz",
-  events: "jsonb",
-  ...ANSWER_COLUMNS,
-} as const;
-
-const ANSWER = `, written AS (
+const answering = (name: string, files: string) =>
+  batch(name, {
+    input: { ...OF_ANSWER, ...ANSWER_COLUMNS },
+    row: { id: text },
+    sql: `WITH input AS $input, written AS (
   UPDATE job SET last_event = last_event + jsonb_array_length(input.events),
     artifact_count = artifact_count + jsonb_array_length(input.artifacts)
   FROM input WHERE job.id = input."jobId" AND job.fence = input.fence AND job.status IN ('running', 'canceling')
   RETURNING job.id, job.project_id, job.last_event, job.artifact_count
-)${WRITTEN}${STORE_ANSWER}`;
-const answerAll = statementOver("answer", ANSWER_INPUT, `${ANSWER} SELECT id FROM moved`);
-const answerAllWithFiles = statementOver(
-  "answer-files",
-  ANSWER_INPUT,
-  `${ANSWER}${STORE_FILES} SELECT id FROM moved`,
-);
+)${WRITTEN}${STORE_ANSWER}${files} SELECT id FROM moved`,
+  });
+const answerAll = answering("answer", "");
+const answerAllWithFiles = answering("answer-files", STORE_FILES);
 
 /** Stores what the provider said, before anything else is done with it. False: the lease is lost, nothing was written. */
 export const storeAnswer = batched<Answer, boolean>(
   async (items) => {
-    const statement = haveFiles(items) ? answerAllWithFiles : answerAll;
-    const { rows } = await pool.query<{ id: string }>(statement(items.map(toAnswerInput)));
+    const storing = haveFiles(items) ? answerAllWithFiles : answerAll;
+    const rows = await storing.all(
+      pool,
+      items.map(({ attempt, output, artifacts, ...own }) => ({
+        ...own,
+        ...toAnswerRow({ attempt, output, artifacts }),
+      })),
+    );
     const stored = new Set(rows.map((row) => row.id));
     tell(stored);
     return items.map((item) => stored.has(item.jobId));
@@ -190,53 +172,47 @@ export const storeAnswer = batched<Answer, boolean>(
   { apart },
 );
 
+const STAGE_FILES = {
+  jobId: text,
+  fence: int4,
+  seenEvent: int4,
+  attemptId: text,
+  answer: column<Json>("jsonb"),
+  artifacts: jsonb<StoredArtifact[]>(),
+  unprocessed: text,
+  events: jsonb<NewEvent[]>(),
+  now: timestamptz,
+};
+const keepFiles = statement("keep-stage-files", {
+  params: STAGE_FILES,
+  row: { id: text },
+  sql: `WITH written AS (
+  UPDATE job SET last_event = last_event + jsonb_array_length($events::jsonb),
+    artifact_count = artifact_count + jsonb_array_length($artifacts::jsonb)
+      - (SELECT count(*)::int FROM job_artifact WHERE job_id = $jobId AND slot_status = $unprocessed)
+  WHERE id = $jobId AND fence = $fence AND last_event = $seenEvent AND status = 'running'
+    AND EXISTS (SELECT FROM attempt WHERE attempt.id = $attemptId AND attempt.answer->>'unprocessed' = 'true')
+  RETURNING id, project_id, last_event, artifact_count
+), moved AS (
+  SELECT written.*, $now::timestamptz AS now, $artifacts::jsonb AS artifacts, $events::jsonb AS events FROM written
+), answered AS (
+  UPDATE attempt SET answer = $answer::jsonb FROM moved WHERE attempt.id = $attemptId AND attempt.job_id = moved.id
+), told AS (
+  INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+  SELECT moved.project_id, moved.id, moved.last_event - jsonb_array_length(moved.events) + event.position,
+    event.value->>'type', event.value->'payload', moved.now
+  FROM moved, jsonb_array_elements(moved.events) WITH ORDINALITY AS event(value, position)
+)${STORE_FILES}, replaced AS (
+  DELETE FROM job_artifact USING moved WHERE job_artifact.job_id = moved.id AND slot_status = $unprocessed
+) SELECT id FROM moved`,
+});
+
 /**
  * Keeps what was made here of a stage's files, in the place of those that were kept to be worked on. False: the lease is
  * lost, or something happened to the job since it was read (somebody else has kept them).
  */
-export async function keepStageFiles(kept: {
-  jobId: string;
-  fence: number;
-  seenEvent: number;
-  attemptId: string;
-  answer: Json;
-  artifacts: StoredArtifact[];
-  unprocessed: string;
-  events: NewEvent[];
-  now: Date;
-}): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `WITH written AS (
-       UPDATE job SET last_event = last_event + jsonb_array_length($5::jsonb),
-         artifact_count = artifact_count + jsonb_array_length($6::jsonb)
-           - (SELECT count(*)::int FROM job_artifact WHERE job_id = $1 AND slot_status = $9)
-       WHERE id = $1 AND fence = $2 AND last_event = $3 AND status = 'running'
-         AND EXISTS (SELECT FROM attempt WHERE attempt.id = $8 AND attempt.answer->>'unprocessed' = 'true')
-       RETURNING id, project_id, last_event, artifact_count
-     ), moved AS (
-       SELECT written.*, $4::timestamptz AS now, $6::jsonb AS artifacts, $5::jsonb AS events FROM written
-     ), answered AS (
-       UPDATE attempt SET answer = $7::jsonb FROM moved WHERE attempt.id = $8 AND attempt.job_id = moved.id
-     ), told AS (
-       INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
-       SELECT moved.project_id, moved.id, moved.last_event - jsonb_array_length(moved.events) + event.position,
-         event.value->>'type', event.value->'payload', moved.now
-       FROM moved, jsonb_array_elements(moved.events) WITH ORDINALITY AS event(value, position)
-     )${STORE_FILES}, replaced AS (
-       DELETE FROM job_artifact USING moved WHERE job_artifact.job_id = moved.id AND slot_status = $9
-     ) SELECT id FROM moved`,
-    [
-      kept.jobId,
-      kept.fence,
-      kept.seenEvent,
-      kept.now,
-      JSON.stringify(kept.events),
-      JSON.stringify(kept.artifacts),
-      JSON.stringify(kept.answer),
-      kept.attemptId,
-      kept.unprocessed,
-    ],
-  );
+export async function keepStageFiles(kept: Given<typeof STAGE_FILES>): Promise<boolean> {
+  const count = await keepFiles.count(pool, kept);
   tell([kept.jobId]);
-  return rowCount === 1;
+  return count === 1;
 }

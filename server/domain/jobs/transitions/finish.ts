@@ -2,8 +2,20 @@ import { batched } from "@/server/batch";
 import type { JobStatus } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { type Posting, resolved } from "@/server/domain/budgets";
-import type { Micros } from "@/server/money";
-import { statementOver } from "@/server/sql-input";
+import { hold, job } from "@/server/generated/schema";
+import {
+  asBeside,
+  beside,
+  bool,
+  column,
+  int4,
+  jsonb,
+  maybe,
+  type Of,
+  text,
+  timestamptz,
+} from "@/server/sql/column";
+import { batch } from "@/server/sql/statement";
 import type { Json } from "@/server/step";
 import { tell } from "../notify";
 import {
@@ -17,71 +29,45 @@ import {
 } from "./answer";
 import { apart, MOVES, type NewEvent } from "./moves";
 
-/** The end of an execution: status, receipt, hold, ledger and events, at once. */
-export type Finish = StoredAnswer & {
-  jobId: string;
+const OF_FINISH = {
+  jobId: text,
   /** Null: no lease is needed (queued, expired or canceled work). */
-  fence: number | null;
+  fence: maybe(int4),
   /** The last event the decision knows of: with a later one it is not written. Null: the fence is enough. */
-  seen_event: number | null;
-  from: JobStatus[];
-  to: "succeeded" | "failed" | "canceled";
-  now: Date;
-  error_code: string | null;
-  error: Json;
-  actual_micros: Micros | null;
-  completed_variants: number;
-  failed_variants: number;
-  receipt: { id: string; body: string; hash: string; signature: string; keyId: string };
-  hold: { state: "settled" | "released" | "ambiguous"; settled_micros: Micros | null };
-  transaction_id: string;
-  postings: Posting[];
-  is_test: boolean;
+  seen_event: maybe(int4),
+  from: column<JobStatus[]>("text[]"),
+  to: column<"succeeded" | "failed" | "canceled">("text"),
+  now: timestamptz,
+  error_code: job.error_code,
+  error: column<Json>("jsonb", true),
+  actual_micros: job.actual_micros,
+  completed_variants: job.completed_variants,
+  failed_variants: job.failed_variants,
+  transaction_id: text,
+  postings: jsonb<Posting[]>(),
+  is_test: bool,
   /** Whoever repeats it without a key is answered with this end. */
-  is_uncertain: boolean;
-  events: NewEvent[];
+  is_uncertain: bool,
+  events: jsonb<NewEvent[]>(),
+};
+const RECEIPT = { id: text, body: text, hash: text, signature: text, keyId: text };
+const HOLD = {
+  state: column<"settled" | "released" | "ambiguous">("text"),
+  settled_micros: hold.settled_micros,
 };
 
-const FINISH_INPUT = {
-  jobId: "text",
-  fence: "int",
-  seen_event: "int",
-  from: "text[]",
-  to: "text",
-  now: "timestamptz",
-  error_code: "text",
-  error: "jsonb",
-  actual_micros: "bigint",
-  completed_variants: "int",
-  failed_variants: "int",
-  receipt_id: "text",
-  receipt_body: "text",
-  receipt_hash: "text",
-  receipt_signature: "text",
-  receipt_key_id: "text",
-  hold_state: "text",
-  hold_settled_micros: "bigint",
-  transaction_id: "text",
-  postings: "jsonb",
-  is_test: "boolean",
-  is_uncertain: "boolean",
-  events: "jsonb",
-  ...ANSWER_COLUMNS,
-} as const;
+/** The end of an execution: status, receipt, hold, ledger and events, at once. */
+export type Finish = StoredAnswer &
+  Of<typeof OF_FINISH> & { receipt: Of<typeof RECEIPT>; hold: Of<typeof HOLD> };
 
 const toFinishInput = ({ receipt, hold, attempt, output, artifacts, ...own }: Finish) => ({
   ...own,
-  receipt_id: receipt.id,
-  receipt_body: receipt.body,
-  receipt_hash: receipt.hash,
-  receipt_signature: receipt.signature,
-  receipt_key_id: receipt.keyId,
-  hold_state: hold.state,
-  hold_settled_micros: hold.settled_micros,
+  ...asBeside("receipt_", RECEIPT, receipt),
+  ...asBeside("hold_", HOLD, hold),
   ...toAnswerRow({ attempt, output, artifacts }),
 });
 
-const FINISH = `, written AS (
+const FINISH = `WITH input AS $input, written AS (
   UPDATE job SET status = input."to", completed_at = input.now, error_code = input.error_code, error = input.error,
     actual_micros = input.actual_micros, completed_variants = input.completed_variants,
     failed_variants = input.failed_variants, receipt_id = input.receipt_id, lease_owner = NULL, lease_until = NULL,
@@ -95,7 +81,7 @@ const FINISH = `, written AS (
   RETURNING job.id, job.project_id, job.organization_id, job.last_event, job.pricing_version, job.artifact_count
 )${WRITTEN}${STORE_ANSWER}, sealed AS (
   INSERT INTO receipt (id, project_id, job_id, body, hash, signature, key_id, created_at)
-  SELECT receipt_id, project_id, id, receipt_body, receipt_hash, receipt_signature, receipt_key_id, now FROM moved
+  SELECT receipt_id, project_id, id, receipt_body, receipt_hash, receipt_signature, "receipt_keyId", now FROM moved
 ), resolved AS (
   UPDATE hold SET state = moved.hold_state, settled_micros = moved.hold_settled_micros,
     resolved_at = CASE WHEN moved.hold_state <> 'ambiguous' THEN moved.now END
@@ -109,13 +95,18 @@ const FINISH = `, written AS (
 )`;
 /** What is no longer held leaves the budgets and the wallet. Last, so that every row of a job is locked before theirs. */
 const MOVED = `SELECT id, ${resolved("resolved", "(SELECT now FROM moved LIMIT 1)")} FROM moved`;
-const finishAll = statementOver("finish", FINISH_INPUT, `${FINISH} ${MOVED}`);
-const finishAllWithFiles = statementOver(
+const finishing = (name: string, files: string) =>
+  batch(name, {
+    input: { ...OF_FINISH, ...beside("receipt_", RECEIPT), ...beside("hold_", HOLD), ...ANSWER_COLUMNS },
+    row: { id: text, capstan_resolve: column<unknown>("void", true) },
+    sql: `${FINISH}${files} ${MOVED}`,
+  });
+const finishAll = finishing("finish", "");
+const finishAllWithFiles = finishing(
   "finish-files",
-  FINISH_INPUT,
-  `${FINISH}${STORE_FILES}, replaced AS (
+  `${STORE_FILES}, replaced AS (
   DELETE FROM job_artifact USING moved WHERE job_artifact.job_id = moved.id AND jsonb_array_length(moved.artifacts) > 0
-) ${MOVED}`,
+)`,
 );
 
 /** Ends an execution exactly once. False: another end came first, or the lease is lost; nothing was written then. */
@@ -125,8 +116,8 @@ export const finish = batched<Finish, boolean>(
       if (!item.from.every((status) => MOVES[status].includes(item.to)))
         throw new Error(`No move from ${item.from} to ${item.to}`);
     }
-    const statement = haveFiles(items) ? finishAllWithFiles : finishAll;
-    const { rows } = await pool.query<{ id: string }>(statement(items.map(toFinishInput)));
+    const ending = haveFiles(items) ? finishAllWithFiles : finishAll;
+    const rows = await ending.all(pool, items.map(toFinishInput));
     const moved = new Set(rows.map((row) => row.id));
     tell(moved);
     return items.map((item) => moved.has(item.jobId));
