@@ -1,5 +1,7 @@
 import type { JobStatus } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
+import { column, int4, jsonb, maybe, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import type { Json } from "@/server/step";
 import { tell } from "../notify";
 
@@ -46,44 +48,51 @@ type Move = {
   dispatchAfter?: Date;
 };
 
+const moving = statement("move", {
+  params: {
+    jobId: text,
+    to: text,
+    from: texts,
+    fence: maybe(int4),
+    lastEvent: maybe(int4),
+    now: timestamptz,
+    events: jsonb<NewEvent[]>(),
+    approval: column<Json>("jsonb", true),
+    approvalDeadlineAt: maybe(timestamptz),
+    dispatchAfter: timestamptz,
+  },
+  row: { dispatch_number: int4 },
+  // An operator's retry of a step gives the job back without a lease, to be taken over by whoever is woken.
+  sql: `WITH moved AS (
+  UPDATE job SET status = $to::text, last_event = last_event + jsonb_array_length($events::jsonb),
+    queue_deadline_at = CASE WHEN $to::text = 'queued' THEN $now::timestamptz + queue_seconds * interval '1 second' ELSE queue_deadline_at END,
+    dispatch_state = CASE WHEN $to::text IN ('queued', 'running') THEN 'pending' ELSE dispatch_state END,
+    dispatch_number = dispatch_number + CASE WHEN $to::text IN ('queued', 'running') THEN 1 ELSE 0 END,
+    dispatch_after = CASE WHEN $to::text IN ('queued', 'running') THEN $dispatchAfter ELSE dispatch_after END,
+    lease_owner = CASE WHEN $to::text = 'canceling' THEN lease_owner END,
+    lease_until = CASE $to::text WHEN 'canceling' THEN lease_until WHEN 'running' THEN $now - interval '1 millisecond' END,
+    approval = coalesce($approval::jsonb, approval), approval_deadline_at = $approvalDeadlineAt::timestamptz, attention = NULL
+  WHERE id = $jobId AND status = ANY($from) AND ($fence::int IS NULL OR fence = $fence) AND ($lastEvent::int IS NULL OR last_event = $lastEvent)
+  RETURNING id, project_id, last_event, dispatch_number
+), told AS (
+  INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+  SELECT project_id, id, last_event - jsonb_array_length($events::jsonb) + event.position, event.value->>'type', event.value->'payload', $now
+  FROM moved, jsonb_array_elements($events::jsonb) WITH ORDINALITY AS event(value, position)
+)
+SELECT dispatch_number FROM moved`,
+});
+
 /** A move of one job that ends nothing: the status, and the events with it, where the condition still holds. */
-export async function move(move: Move): Promise<{ dispatch_number: number } | null> {
+export async function move({ event, more = [], ...move }: Move): Promise<{ dispatch_number: number } | null> {
   if (!move.from.every((status) => MOVES[status].includes(move.to)))
     throw new Error(`No move from ${move.from} to ${move.to}`);
-  const { rows } = await pool.query<{ dispatch_number: number }>(
-    // An operator's retry of a step gives the job back without a lease, to be taken over by whoever is woken.
-    `WITH moved AS (
-       UPDATE job SET status = $2::text, last_event = last_event + jsonb_array_length($6::jsonb),
-         queue_deadline_at = CASE WHEN $2::text = 'queued' THEN $4::timestamptz + queue_seconds * interval '1 second' ELSE queue_deadline_at END,
-         dispatch_state = CASE WHEN $2::text IN ('queued', 'running') THEN 'pending' ELSE dispatch_state END,
-         dispatch_number = dispatch_number + CASE WHEN $2::text IN ('queued', 'running') THEN 1 ELSE 0 END,
-         dispatch_after = CASE WHEN $2::text IN ('queued', 'running') THEN $10 ELSE dispatch_after END,
-         lease_owner = CASE WHEN $2::text = 'canceling' THEN lease_owner END,
-         lease_until = CASE $2::text WHEN 'canceling' THEN lease_until WHEN 'running' THEN $4 - interval '1 millisecond' END,
-         approval = coalesce($8::jsonb, approval), approval_deadline_at = $9::timestamptz, attention = NULL
-       WHERE id = $1 AND status = ANY($3) AND ($5::int IS NULL OR fence = $5) AND ($7::int IS NULL OR last_event = $7)
-       RETURNING id, project_id, last_event, dispatch_number
-     ), told AS (
-       INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
-       SELECT project_id, id, last_event - jsonb_array_length($6::jsonb) + event.position, event.value->>'type', event.value->'payload', $4
-       FROM moved, jsonb_array_elements($6::jsonb) WITH ORDINALITY AS event(value, position)
-     )
-     SELECT dispatch_number FROM moved`,
-    [
-      move.jobId,
-      move.to,
-      move.from,
-      move.now,
-      move.fence ?? null,
-      JSON.stringify([move.event, ...(move.more ?? [])]),
-      move.lastEvent ?? null,
-      move.approval ? JSON.stringify(move.approval) : null,
-      move.approvalDeadlineAt ?? null,
-      move.dispatchAfter ?? move.now,
-    ],
-  );
+  const moved = await moving.first(pool, {
+    ...move,
+    events: [event, ...more],
+    dispatchAfter: move.dispatchAfter ?? move.now,
+  });
   tell([move.jobId]);
-  return rows[0] ?? null;
+  return moved;
 }
 
 /** Was the job moved? */
