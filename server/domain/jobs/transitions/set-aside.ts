@@ -1,4 +1,19 @@
 import { pool } from "@/server/db";
+import { attempt } from "@/server/generated/schema";
+import type { Usage } from "@/server/providers/define";
+import {
+  bool,
+  column,
+  int4,
+  jsonb,
+  maybe,
+  type Of,
+  pick,
+  text,
+  texts,
+  timestamptz,
+} from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import type { Json } from "@/server/step";
 import { tell } from "../notify";
 import type { StoredAnswer } from "./answer";
@@ -6,6 +21,53 @@ import { type NewEvent, sourcesOf } from "./moves";
 
 /** What becomes of the job: an operator decides, or its worker comes back before its lease ends. */
 type Next = { status: "needs_attention"; attention: Json } | { status: "running"; leaseUntil: Date };
+
+const settingAside = statement("set-aside", {
+  params: {
+    jobId: text,
+    fence: int4,
+    now: timestamptz,
+    attention: column<Json>("jsonb", true),
+    attemptId: text,
+    ...pick(
+      attempt,
+      "submission",
+      "provider_request_id",
+      "provider_model",
+      "answer",
+      "http_status",
+      "cost_micros",
+    ),
+    usage: column<Usage | null>("jsonb", true),
+    contentId: maybe(text),
+    text: maybe(text),
+    isSealed: bool,
+    sha256: maybe(text),
+    byteLength: maybe(int4),
+    expiresAt: maybe(timestamptz),
+    payload: jsonb<NewEvent["payload"]>(),
+    from: texts,
+    status: text,
+    leaseUntil: maybe(timestamptz),
+    type: text,
+  },
+  row: {},
+  sql: `WITH moved AS (
+  UPDATE job SET status = $status::text, attention = coalesce($attention::jsonb, attention), last_event = last_event + 1,
+    lease_owner = CASE WHEN $leaseUntil::timestamptz IS NOT NULL THEN lease_owner END, lease_until = $leaseUntil
+  WHERE id = $jobId AND fence = $fence AND status = ANY($from) RETURNING id, project_id, last_event
+), answered AS (
+  UPDATE attempt SET submission = $submission::text, provider_request_id = $provider_request_id, provider_model = $provider_model, answer = $answer::jsonb, usage = $usage::jsonb,
+    http_status = $http_status, cost_micros = $cost_micros, answered_at = coalesce(attempt.answered_at, $now), ended_at = $now
+  FROM moved WHERE attempt.id = $attemptId AND attempt.job_id = moved.id
+), wrote AS (
+  INSERT INTO payload (id, project_id, job_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
+  SELECT $contentId, project_id, id, 'answer', $text, $isSealed, $sha256, $byteLength, $now, $expiresAt FROM moved WHERE $contentId::text IS NOT NULL
+  ON CONFLICT (id) DO NOTHING
+)
+INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+SELECT project_id, id, last_event, $type, $payload::jsonb, $now FROM moved`,
+});
 
 /**
  * A provider's answer that was paid for and cannot be brought to where it belongs: what the job ends with is kept beside
@@ -28,59 +90,35 @@ export async function setAside(kept: {
   } | null;
   event: NewEvent;
 }): Promise<boolean> {
-  const { attempt, content, next } = kept;
-  const { rowCount } = await pool.query(
-    `WITH moved AS (
-       UPDATE job SET status = $21::text, attention = coalesce($4::jsonb, attention), last_event = last_event + 1,
-         lease_owner = CASE WHEN $22::timestamptz IS NOT NULL THEN lease_owner END, lease_until = $22
-       WHERE id = $1 AND fence = $2 AND status = ANY($20) RETURNING id, project_id, last_event
-     ), answered AS (
-       UPDATE attempt SET submission = $6::text, provider_request_id = $7, provider_model = $8, answer = $9::jsonb, usage = $10::jsonb,
-         http_status = $11, cost_micros = $12, answered_at = coalesce(attempt.answered_at, $3), ended_at = $3
-       FROM moved WHERE attempt.id = $5 AND attempt.job_id = moved.id
-     ), wrote AS (
-       INSERT INTO payload (id, project_id, job_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
-       SELECT $13, project_id, id, 'answer', $14, $15, $16, $17, $3, $18 FROM moved WHERE $13::text IS NOT NULL
-       ON CONFLICT (id) DO NOTHING
-     )
-     INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
-     SELECT project_id, id, last_event, $23, $19::jsonb, $3 FROM moved`,
-    [
-      kept.jobId,
-      kept.fence,
-      kept.now,
-      next.status === "needs_attention" ? JSON.stringify(next.attention) : null,
-      attempt.id,
-      attempt.submission,
-      attempt.provider_request_id,
-      attempt.provider_model,
-      JSON.stringify(attempt.answer),
-      attempt.usage && JSON.stringify(attempt.usage),
-      attempt.http_status,
-      attempt.cost_micros,
-      content?.id ?? null,
-      content?.text ?? null,
-      content?.isSealed ?? false,
-      content?.sha256 ?? null,
-      content?.byteLength ?? null,
-      content?.expiresAt ?? null,
-      JSON.stringify(kept.event.payload),
-      sourcesOf("needs_attention"),
-      next.status,
-      next.status === "running" ? next.leaseUntil : null,
-      kept.event.type,
-    ],
-  );
-  tell([kept.jobId]);
-  return rowCount === 1;
+  const { jobId, fence, now, attempt, content, next, event } = kept;
+  const { id: contentId, ...stored } = content ?? { id: null, isSealed: false };
+  const count = await settingAside.count(pool, {
+    ...attempt,
+    ...stored,
+    jobId,
+    fence,
+    now,
+    attention: next.status === "needs_attention" ? next.attention : null,
+    attemptId: attempt.id,
+    contentId,
+    payload: event.payload,
+    from: sourcesOf("needs_attention"),
+    status: next.status,
+    leaseUntil: next.status === "running" ? next.leaseUntil : null,
+    type: event.type,
+  });
+  tell([jobId]);
+  return count === 1;
 }
 
+const HELD = { jobId: text, fence: int4, leaseUntil: timestamptz };
+const holding = statement("hold-on", {
+  params: HELD,
+  row: {},
+  sql: `UPDATE job SET lease_until = greatest(lease_until, $leaseUntil)
+    WHERE id = $jobId AND fence = $fence AND status IN ('running', 'canceling')`,
+});
+
 /** The worker of a job comes back to an answer that is kept: its lease outlives the wait. False: it is lost. */
-export async function holdOn(held: { jobId: string; fence: number; leaseUntil: Date }): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `UPDATE job SET lease_until = greatest(lease_until, $3)
-     WHERE id = $1 AND fence = $2 AND status IN ('running', 'canceling')`,
-    [held.jobId, held.fence, held.leaseUntil],
-  );
-  return rowCount === 1;
-}
+export const holdOn = async (held: Of<typeof HELD>): Promise<boolean> =>
+  (await holding.count(pool, held)) === 1;
