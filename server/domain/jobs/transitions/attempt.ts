@@ -128,7 +128,7 @@ const taking = waiting(
 export const takeBack = async (given: Waiting & { capacityRejections: number }): Promise<boolean> =>
   (await taking.count(pool, given)) === 1;
 
-const leaving = waiting("leave-tier", { refusal: jsonb<TierRefusal>() }, "tier_refusal = $refusal");
+const leaving = waiting("leave-tier", { refusal: jsonb<TierRefusal>() }, "tier_refusal = $refusal::jsonb");
 /**
  * After the provider refused the tier: the same attempt may be submitted once more, on standard. What was refused is
  * kept with it. False: the lease is lost.
@@ -154,9 +154,9 @@ const keep = statement("keep-handle", {
   FROM held WHERE job.id = held.id RETURNING job.id, project_id, last_event, has_news
 ), told AS (
   INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
-  SELECT project_id, id, last_event, 'job.progress', $progress, $now FROM mine WHERE has_news
+  SELECT project_id, id, last_event, 'job.progress', $progress, $now::timestamptz FROM mine WHERE has_news
 )
-UPDATE attempt SET submission = 'attempted', handle = $handle FROM mine
+UPDATE attempt SET submission = 'attempted', handle = $handle::jsonb FROM mine
 WHERE attempt.id = $attemptId AND attempt.job_id = mine.id`,
 });
 
