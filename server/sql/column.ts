@@ -50,10 +50,12 @@ export const beside = <P extends string, S extends Shape>(prefix: P, of: S): Pre
     S
   >; // the same keys, longer
 /** A row under the names that `beside` gives its columns. */
-export const asBeside = <P extends string, S extends Shape>(prefix: P, of: S, row: Of<S> | null) =>
-  Object.fromEntries(Object.keys(of).map((name) => [prefix + name, row?.[name] ?? null])) as Of<
-    Prefixed<P, S>
-  >; // likewise
+export function asBeside<P extends string, S extends Shape>(prefix: P, of: S, row: Of<S> | null) {
+  const values: object = row ?? {};
+  return Object.fromEntries(
+    Object.keys(of).map((name) => [prefix + name, (values as Record<string, unknown>)[name] ?? null]),
+  ) as { [N in keyof S & string as `${P}${N}`]: TypeOf<S[N]> | null }; // likewise
+}
 
 export const text: Column<string> = column("text");
 export const texts: Column<string[]> = column("text[]");

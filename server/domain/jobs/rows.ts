@@ -304,6 +304,7 @@ export function attemptFromJson(row: AttemptRow): AttemptRow {
     started_at: new Date(row.started_at),
     submission_begun_at: time(row.submission_begun_at),
     answered_at: time(row.answered_at),
+    ended_at: time(row.ended_at),
   };
 }
 
