@@ -10,7 +10,7 @@ export async function checkStatements(connectionString, statements, first = "SEL
   const client = new pg.Client({ connectionString, options: "-c capstan.project_id=*" });
   await client.connect();
   try {
-    await client.query(`BEGIN; ${first}; SAVEPOINT changed`);
+    await client.query(`BEGIN; ${first}`);
     const catalog = await openCatalog(client);
     await client.query(
       "SET LOCAL client_min_messages = log; SET LOCAL debug_print_parse = on; SET LOCAL debug_pretty_print = off; SAVEPOINT ready",
