@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { env } from "@/server/env";
 import { checkStatements } from "./check/check.mjs";
 import { int4, text } from "./column";
 import { type Registered, registered, statement } from "./statement";
 
+const DATABASE = process.env.DATABASE_URL ?? "";
 const ROOT = join(import.meta.dirname, "../..");
 const STATES = /from "@\/server\/(sql\/statement|sql-input)"/;
 
@@ -20,18 +20,18 @@ beforeAll(async () => {
 test("every statement is what it says of itself: its parameters, and the columns it returns", async () => {
   const statements = [...registered()];
   expect(statements.map(({ name }) => name)).toContain("claim-many");
-  expect(await checkStatements(env.DATABASE_URL, statements)).toEqual([]);
+  expect(await checkStatements(DATABASE, statements)).toEqual([]);
 });
 
 test("a renamed column is reported with each statement that names it, and nothing else is", async () => {
   const reported = await checkStatements(
-    env.DATABASE_URL,
+    DATABASE,
     registered(),
     "ALTER TABLE job RENAME error_code TO fault_code",
   );
   expect(reported).toContainEqual(expect.stringMatching(/^claim-one: column .*error_code.* does not exist$/));
   expect(reported.filter((what) => !what.includes("error_code"))).toEqual([]);
-  expect(await checkStatements(env.DATABASE_URL, registered())).toEqual([]);
+  expect(await checkStatements(DATABASE, registered())).toEqual([]);
 });
 
 test("the check tells each way in which a statement may differ from what it says", async () => {
@@ -42,7 +42,7 @@ test("the check tells each way in which a statement may differ from what it says
     row,
     isMany: false,
   });
-  const told = (one: Registered) => checkStatements(env.DATABASE_URL, [one]);
+  const told = (one: Registered) => checkStatements(DATABASE, [one]);
   const stage = "SELECT stage FROM attempt";
   expect(await told(of(stage, { stage: text }))).toEqual(["wrong: column stage may be null"]);
   expect(await told(of("SELECT id FROM attempt", { id: { type: "text", nullable: true } }))).toEqual([
@@ -61,9 +61,7 @@ test("the check tells each way in which a statement may differ from what it says
     "wrong: parameter fence is int4, declared text",
   ]);
   const twice = of("SELECT id FROM job", { id: text });
-  expect(await checkStatements(env.DATABASE_URL, [twice, twice])).toEqual([
-    "wrong: another statement has this name",
-  ]);
+  expect(await checkStatements(DATABASE, [twice, twice])).toEqual(["wrong: another statement has this name"]);
 });
 
 test("a statement and its parameters belong together", () => {

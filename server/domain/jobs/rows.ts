@@ -86,7 +86,9 @@ export type StoredAttention = {
   answerId: string | null;
 };
 
-export type AttemptRow = Of<typeof attempt>;
+/** What is read of an attempt, beside its job. */
+const ATTEMPT = omit(attempt, "project_id", "job_id", "fence", "ended_at");
+export type AttemptRow = Of<typeof ATTEMPT>;
 
 /** A definite refusal of a tier, after which the same request may be sent once more on standard. */
 export type TierRefusal = {
@@ -280,9 +282,9 @@ const OF_JOB = { id: text, project_id: text };
 const attempts = (name: string, order: string) =>
   statement(name, {
     params: OF_JOB,
-    row: attempt,
+    row: ATTEMPT,
     prepared: true,
-    sql: `SELECT ${names(attempt)} FROM attempt WHERE job_id = $id AND project_id = $project_id ORDER BY ${order}`,
+    sql: `SELECT ${names(ATTEMPT)} FROM attempt WHERE job_id = $id AND project_id = $project_id ORDER BY ${order}`,
   });
 const lastAttempt = attempts("attempt-of", "number DESC LIMIT 1");
 const allAttempts = attempts("attempts-of", "number");
@@ -304,15 +306,14 @@ export function attemptFromJson(row: AttemptRow): AttemptRow {
     started_at: new Date(row.started_at),
     submission_begun_at: time(row.submission_begun_at),
     answered_at: time(row.answered_at),
-    ended_at: time(row.ended_at),
   };
 }
 
 const anAttempt = statement("attempt-by-id", {
   params: { attemptId: text },
-  row: attempt,
+  row: ATTEMPT,
   prepared: true,
-  sql: `SELECT ${names(attempt)} FROM attempt WHERE id = $attemptId`,
+  sql: `SELECT ${names(ATTEMPT)} FROM attempt WHERE id = $attemptId`,
 });
 
 /** The attempt of this id: the engine's own read. */
