@@ -20,20 +20,23 @@ import type { Json } from "@/server/step";
 import { sharedRequestOf } from "./blind";
 
 /** What is read of a job: all but what only dispatch, webhooks and repeats use. */
-export const JOB = omit(
-  job,
-  "run_id",
-  "dispatch_state",
-  "dispatch_number",
-  "dispatch_after",
-  "last_frame",
-  "webhook_event",
-  "repeat_hash",
-  "waiter",
-  "waiter_process",
-  "waiter_state",
-  "waiter_retries",
-);
+export const JOB = {
+  ...omit(
+    job,
+    "run_id",
+    "dispatch_state",
+    "dispatch_number",
+    "dispatch_after",
+    "last_frame",
+    "webhook_event",
+    "repeat_hash",
+    "waiter",
+    "waiter_process",
+    "waiter_state",
+    "waiter_retries",
+  ),
+  tags: present(job.tags, "Prisma declares lists without NOT NULL; admission always gives one"),
+};
 export type JobRow = Of<typeof JOB> & {
   /** How long its content is kept; absent where its request was not read with it. */
   content_kept_ms?: number | null;

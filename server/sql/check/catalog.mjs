@@ -55,12 +55,15 @@ export function describer(client) {
     new Promise((resolve, reject) => {
       const { connection } = client;
       const seen = { params: [], fields: [], tree: null };
-      let failure = null;
       const onNotice = ({ message, detail }) => {
         if (message === "parse tree:") seen.tree ??= readTree(detail);
       };
       const onParameters = ({ dataTypeIDs }) => {
         seen.params = dataTypeIDs ?? [];
+      };
+      const stop = () => {
+        connection.off("notice", onNotice);
+        connection.off("parameterDescription", onParameters);
       };
       connection.on("notice", onNotice);
       connection.on("parameterDescription", onParameters);
@@ -74,14 +77,14 @@ export function describer(client) {
         handleRowDescription: ({ fields }) => {
           seen.fields = fields;
         },
+        // Either comes: after an error the driver takes the query for done.
         handleError: (error) => {
-          failure = error;
+          stop();
+          reject(error);
         },
         handleReadyForQuery: () => {
-          connection.off("notice", onNotice);
-          connection.off("parameterDescription", onParameters);
-          if (failure) reject(failure);
-          else resolve(seen);
+          stop();
+          resolve(seen);
         },
       });
     });
