@@ -82,7 +82,7 @@ function elapsed() {
   return `${((performance.now() - beganAt) / 1000).toFixed(1).padStart(5)}s`;
 }
 
-/** Runs a command of the launcher; a failure is one readable message and exit code 1. */
+/** Runs a command of the launcher; a failure is one readable message and exit code 1, or 2 where the settings are refused. */
 export async function run(command) {
   try {
     const launcher = await prepare();
@@ -90,6 +90,6 @@ export async function run(command) {
   } catch (error) {
     console.error(`\n${error instanceof Error ? error.message : error}`);
     if (process.env.CAPSTAN_DEBUG && error instanceof Error) console.error(error.stack);
-    process.exit(1);
+    process.exit(error?.name === "Refusal" ? 2 : 1);
   }
 }

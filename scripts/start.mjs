@@ -20,5 +20,5 @@ try {
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
+  process.exitCode = error?.name === "Refusal" ? 2 : 1;
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { exitRefused, Refusal } from "@/server/refusal";
 
 const flag = z
   .string()
@@ -24,6 +25,10 @@ const address = z
   .refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), {
     message: "must be a URL that starts with http:// or https://",
   });
+
+const databaseUrl = text.refine((value) => !value || /^postgres(ql)?:\/\//.test(value), {
+  message: "must be the address of a PostgreSQL database: postgresql://user:password@host:5432/name",
+});
 
 const MAIL_SERVER = "must be a URL such as smtps://user:password@mail.example.com:465";
 /** The mail server; `starttls` says whether a connection that starts unencrypted must be upgraded. */
@@ -72,7 +77,7 @@ const Environment = z.object({
   WORKER_PORT: port.optional(),
   PUBLIC_URL: address.optional(),
   CAPSTAN_DATA_DIR: z.string().default(".data"),
-  DATABASE_URL: text,
+  DATABASE_URL: databaseUrl,
   DATABASE_POOL: count(16),
   SANDBOX: flag,
   SANDBOX_URL: address.optional(),
@@ -181,7 +186,7 @@ type ProviderSettings = {
 };
 export type Env = z.output<typeof Environment> & ProviderSettings;
 
-/** Parses settings; empty strings count as unset. Throws one line per invalid setting, never its value. */
+/** Parses settings; empty strings count as unset. Throws a Refusal with one line per invalid setting, never its value. */
 export function parseEnv(source: Record<string, string | undefined>): Env {
   const present = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ""));
   const ofProviders = Object.keys(present).filter(
@@ -193,10 +198,18 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
   if (own.success && theirs.success) return { ...theirs.data, ...own.data };
   const issues = [own, theirs].flatMap(({ error }) => error?.issues ?? []);
   const lines = issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-  throw new Error(`Invalid settings:\n${lines.join("\n")}`);
+  throw new Refusal(`Invalid settings:\n${lines.join("\n")}`);
 }
 
-export const env = parseEnv(process.env);
+function readEnv(): Env {
+  try {
+    return parseEnv(process.env);
+  } catch (error) {
+    return exitRefused(error);
+  }
+}
+
+export const env = readEnv();
 export const isProduction = env.CAPSTAN_ENV === "production";
 /** Whether the sandbox provider serves routes: always in development, in production only if enabled. */
 export const isSandboxOn = env.SANDBOX || !isProduction;

@@ -2,7 +2,9 @@ import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { type Env, env } from "@/server/env";
+import { type Env, env, SETTINGS } from "@/server/env";
+import { Refusal } from "@/server/refusal";
+import { faultsTogether, misspelt } from "@/server/setting-rules";
 
 export type Secrets = {
   /** Signs the sessions of next-auth. */
@@ -39,25 +41,31 @@ export function productionFaults(settings: Env): string[] {
   return faults;
 }
 
-/** Throws one sentence per setting that must not be used together with this CAPSTAN_ENV. For the start of a process. */
-export function checkSettings(settings: Env = env): void {
-  const faults = productionFaults(settings);
+/** Throws a Refusal with one sentence per setting that stands against a start with these settings. */
+export function checkSettings(settings: Env = env, given: string[] = Object.keys(process.env)): void {
+  const faults = [
+    ...misspelt(given, SETTINGS).faults,
+    ...productionFaults(settings),
+    ...faultsTogether(settings),
+  ];
   if (settings.CAPSTAN_VAULT_KEY && !decodeVaultKey(settings.CAPSTAN_VAULT_KEY))
     faults.push("CAPSTAN_VAULT_KEY must be 32 bytes, as base64 or hexadecimal, and not all the same.");
   if (settings.CAPSTAN_VAULT_OTHER_KEYS.some((key) => !decodeVaultKey(key)))
     faults.push("CAPSTAN_VAULT_OTHER_KEYS must be keys like CAPSTAN_VAULT_KEY, with commas between them.");
   if (faults.length > 0)
-    throw new Error(`Capstan does not start with these settings:\n- ${faults.join("\n- ")}`);
+    throw new Refusal(`Capstan does not start with these settings:\n- ${faults.join("\n- ")}`);
 }
 
 /** What these settings lack for what they ask, though a process starts with them; sentences for the log of its start. */
-export function settingWarnings(settings: Env = env): string[] {
+export function settingWarnings(settings: Env = env, given: string[] = Object.keys(process.env)): string[] {
   const isSandboxOn = settings.SANDBOX || settings.CAPSTAN_ENV !== "production";
+  const unknown = misspelt(given, SETTINGS).warnings;
   return isSandboxOn && !settings.SANDBOX_URL
     ? [
+        ...unknown,
         "The sandbox provider is on, but SANDBOX_URL is not set, so its models are not offered. Start it with SANDBOX_PORT=3001 npm run start -- sandbox, and set SANDBOX_URL=http://127.0.0.1:3001 for web and worker.",
       ]
-    : [];
+    : unknown;
 }
 
 /**

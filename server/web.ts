@@ -5,6 +5,7 @@ import * as pins from "@/server/domain/pins";
 import { announceVaultKeys } from "@/server/domain/vault";
 import { env } from "@/server/env";
 import { log } from "@/server/log";
+import { exitRefused, Refusal } from "@/server/refusal";
 import { checkSettings, settingWarnings } from "@/server/secrets";
 import { startBackground } from "@/server/web/background";
 import { registerFunctions } from "@/server/web/inngest";
@@ -46,6 +47,7 @@ async function main() {
 }
 
 main().catch((error) => {
+  if (error instanceof Refusal) exitRefused(error);
   log.fatal({ err: error }, "the web process could not start");
   process.exit(1);
 });

@@ -9,6 +9,7 @@ import { announceVaultKeys } from "@/server/domain/vault";
 import { env, usesInngestServer } from "@/server/env";
 import { log } from "@/server/log";
 import { startPeriodicTasks } from "@/server/periodic-tasks";
+import { exitRefused, Refusal } from "@/server/refusal";
 import { checkSettings, settingWarnings } from "@/server/secrets";
 import { startSigns } from "@/server/web/signs";
 
@@ -46,6 +47,7 @@ async function main() {
 }
 
 main().catch((cause) => {
+  if (cause instanceof Refusal) exitRefused(cause);
   log.fatal({ err: cause }, "the worker could not start");
   process.exit(1);
 });

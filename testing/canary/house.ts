@@ -98,6 +98,7 @@ export async function openCanaryHouse() {
     HF_TOKEN: `hf_${unique()}`,
     STRIPE_SECRET_KEY: `sk_test_${unique()}`,
     STRIPE_WEBHOOK_SECRET: `whsec_${unique()}`,
+    S3_ACCESS_KEY_ID: "s3-client",
     S3_SECRET_ACCESS_KEY: unique(),
     METRICS_TOKEN: unique(),
     INNGEST_SIGNING_KEY: `signkey-${unique()}`,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Plan, PlanFeatures, PlanLimits, PlanSlug } from "@/server/contract/billing";
 import { env } from "@/server/env";
+import { exitRefused, Refusal } from "@/server/refusal";
 
 const NO_LIMITS: PlanLimits = {
   users: null,
@@ -49,12 +50,12 @@ function read(text: string | undefined, chosen: string | undefined): Known {
   try {
     json = JSON.parse(text ?? "[]");
   } catch {
-    throw new Error("Wrong settings:\nPLANS: is not valid JSON.");
+    throw new Refusal("Wrong settings:\nPLANS: is not valid JSON.");
   }
   const parsed = z.array(Defined).max(32).safeParse(json);
   if (!parsed.success) {
     const lines = parsed.error.issues.map(({ path, message }) => `PLANS ${path.join(".")}: ${message}`);
-    throw new Error(`Wrong settings:\n${lines.join("\n")}`);
+    throw new Refusal(`Wrong settings:\n${lines.join("\n")}`);
   }
   const defined = parsed.data.map((plan) => ({
     ...plan,
@@ -65,9 +66,9 @@ function read(text: string | undefined, chosen: string | undefined): Known {
   const isOurs = defined.some(({ slug }) => slug === SELF_HOSTED.slug);
   const plans = isOurs ? defined : [...defined, SELF_HOSTED];
   if (new Set(plans.map(({ slug }) => slug)).size < plans.length)
-    throw new Error("Wrong settings:\nPLANS: two plans have the same slug.");
+    throw new Refusal("Wrong settings:\nPLANS: two plans have the same slug.");
   const fallback = plans.find(({ slug }) => slug === (chosen ?? SELF_HOSTED.slug));
-  if (!fallback) throw new Error("Wrong settings:\nDEFAULT_PLAN: is not the slug of a plan.");
+  if (!fallback) throw new Refusal("Wrong settings:\nDEFAULT_PLAN: is not the slug of a plan.");
   return { text, chosen, plans, fallback };
 }
 
@@ -77,7 +78,11 @@ function current(): Known {
   known = read(PLANS, DEFAULT_PLAN);
   return known;
 }
-current();
+try {
+  current();
+} catch (error) {
+  exitRefused(error);
+}
 
 /** The plans of this installation, in the order in which its operator lists them: each is the upgrade of those before. */
 export const allPlans = (): readonly Plan[] => current().plans;
