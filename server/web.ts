@@ -6,7 +6,7 @@ import { announceVaultKeys } from "@/server/domain/vault";
 import { env } from "@/server/env";
 import { log } from "@/server/log";
 import { exitRefused, Refusal } from "@/server/refusal";
-import { checkSettings, settingWarnings } from "@/server/secrets";
+import { checkStart } from "@/server/start-up";
 import { startBackground } from "@/server/web/background";
 import { registerFunctions } from "@/server/web/inngest";
 import { startPages } from "@/server/web/pages";
@@ -16,8 +16,7 @@ const GRACE_MS = 25_000;
 
 /** The web process: the API answered directly, everything else handed to Next. */
 async function main() {
-  checkSettings();
-  for (const warning of settingWarnings()) log.warn(warning);
+  await checkStart(env.PORT);
   const presence = await announceVaultKeys("web");
   const dev = process.env.NODE_ENV === "development";
   const lock = await holdProcessLock();

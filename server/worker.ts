@@ -10,15 +10,14 @@ import { env, usesInngestServer } from "@/server/env";
 import { log } from "@/server/log";
 import { startPeriodicTasks } from "@/server/periodic-tasks";
 import { exitRefused, Refusal } from "@/server/refusal";
-import { checkSettings, settingWarnings } from "@/server/secrets";
+import { checkStart } from "@/server/start-up";
 import { startSigns } from "@/server/web/signs";
 
 const GRACE_MS = 25_000;
 
 /** The worker process: the embedded engine and the periodic tasks. With a real Inngest server only the latter. */
 async function main() {
-  checkSettings();
-  for (const warning of settingWarnings()) log.warn(warning);
+  await checkStart(env.WORKER_PORT);
   const presence = await announceVaultKeys("worker");
   if (!usesInngestServer) await migrateEngine(env.DATABASE_URL);
   const tasks = await startPeriodicTasks();

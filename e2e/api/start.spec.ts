@@ -67,7 +67,7 @@ test("a web process started by itself serves the same installation", async () =>
 
 for (const [what, part, settings, told] of [
   ["without a database", "web", { DATABASE_URL: "" }, "DATABASE_URL is not set."],
-  ["of another name", "engine", {}, "Usage: npm run start -- web, worker, sandbox, migrate apply, or admin"],
+  ["of another name", "engine", {}, "Usage: npm run start -- web, worker, sandbox, migrate apply, doctor, or admin"],
   ["with a wrong setting", "worker", { WORKER_PORT: "70000" }, "WORKER_PORT: must be a port"],
 ] as const)
   test(`a process ${what} is not started, and one sentence says why`, async () => {

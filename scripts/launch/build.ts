@@ -16,9 +16,17 @@ const SOURCES = [
   "prisma/bootstrap.ts",
   "prisma/seed.ts",
   "scripts/launch",
-  ...["admin", "admin-budgets", "admin-command", "admin-plans", "migrate", "migrations", "schema-diff"].map(
-    (name) => `scripts/${name}.ts`,
-  ),
+  ...[
+    "admin",
+    "admin-budgets",
+    "admin-command",
+    "admin-plans",
+    "doctor",
+    "find-database",
+    "migrate",
+    "migrations",
+    "schema-diff",
+  ].map((name) => `scripts/${name}.ts`),
   "server",
   "next.config.js",
   "postcss.config.mjs",
@@ -39,6 +47,7 @@ const PROGRAMS: Record<string, string> = {
   lifeline: "scripts/launch/lifeline.ts",
   start: "scripts/launch/start.ts",
   admin: "scripts/admin.ts",
+  doctor: "scripts/doctor.ts",
   migrate: "scripts/migrate.ts",
 };
 const CHUNKS = "dist/chunks";

@@ -14,7 +14,7 @@ const PARTS = ["web", "worker", "sandbox"];
  */
 export function start([name, ...more]: string[]): void {
   if (!name || !PARTS.includes(name) || more.length > 0)
-    throw new Error("Usage: npm run start -- web, worker, sandbox, migrate apply, or admin <noun> <verb>");
+    throw new Error("Usage: npm run start -- web, worker, sandbox, migrate apply, doctor, or admin <noun> <verb>");
   const child = spawn(process.execPath, programArgs(name), {
     env: envOf(name),
     // Its own process group: Ctrl-C reaches only this process, which forwards it once.
