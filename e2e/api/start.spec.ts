@@ -65,10 +65,16 @@ test("a web process started by itself serves the same installation", async () =>
   expect(await statusOf(`${url}/healthz`)).toBe(null);
 });
 
-for (const [what, part, settings, told] of [
-  ["without a database", "web", { DATABASE_URL: "" }, "DATABASE_URL is not set."],
-  ["of another name", "engine", {}, "Usage: npm run start -- web, worker, sandbox, migrate apply, doctor, or admin"],
-  ["with a wrong setting", "worker", { WORKER_PORT: "70000" }, "WORKER_PORT: must be a port"],
+for (const [what, part, settings, code, told] of [
+  ["without a database", "web", { DATABASE_URL: "" }, 2, "DATABASE_URL is not set."],
+  [
+    "of another name",
+    "engine",
+    {},
+    1,
+    "Usage: npm run start -- web, worker, sandbox, migrate apply, doctor, or admin",
+  ],
+  ["with a wrong setting", "worker", { WORKER_PORT: "70000" }, 2, "WORKER_PORT: must be a port"],
 ] as const)
   test(`a process ${what} is not started, and one sentence says why`, async () => {
     const child = start([part], settings);
@@ -76,7 +82,7 @@ for (const [what, part, settings, told] of [
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       said += text;
     });
-    expect(await once(child, "close")).toEqual([1, null]);
+    expect(await once(child, "close")).toEqual([code, null]);
     expect(said).toContain(told);
     expect(said).not.toContain("    at ");
   });

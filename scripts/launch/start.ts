@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { env as settings } from "@/server/env";
+import { Refusal } from "@/server/refusal";
 import { readSecrets } from "@/server/secrets";
 import { processEnv } from "./process-env";
 import { programArgs } from "./process-flags";
@@ -14,7 +15,9 @@ const PARTS = ["web", "worker", "sandbox"];
  */
 export function start([name, ...more]: string[]): void {
   if (!name || !PARTS.includes(name) || more.length > 0)
-    throw new Error("Usage: npm run start -- web, worker, sandbox, migrate apply, doctor, or admin <noun> <verb>");
+    throw new Error(
+      "Usage: npm run start -- web, worker, sandbox, migrate apply, doctor, or admin <noun> <verb>",
+    );
   const child = spawn(process.execPath, programArgs(name), {
     env: envOf(name),
     // Its own process group: Ctrl-C reaches only this process, which forwards it once.
@@ -35,7 +38,7 @@ export function start([name, ...more]: string[]): void {
 function envOf(name: string): NodeJS.ProcessEnv {
   const databaseUrl = settings.DATABASE_URL;
   if (!databaseUrl && name !== "sandbox")
-    throw new Error(
+    throw new Refusal(
       "DATABASE_URL is not set. A process started on its own needs your database. To start everything with an embedded database, use npm run up.",
     );
   const dataDir = resolve(settings.CAPSTAN_DATA_DIR);
