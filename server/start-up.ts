@@ -69,12 +69,10 @@ async function find(check: string, run: () => Promise<string[] | undefined>): Pr
   try {
     return { check, warnings: (await run()) ?? [], refused: null };
   } catch (error) {
+    if (error instanceof Refusal) return { check, warnings: [], refused: error.message };
+    // A check that cannot be made, in a slow database for instance, keeps nobody from starting.
     const why = error instanceof Error ? error.message : String(error);
-    return {
-      check,
-      warnings: [],
-      refused: error instanceof Refusal ? why : `The check of the ${check} failed: ${why}`,
-    };
+    return { check, warnings: [`The check of the ${check} failed: ${why}`], refused: null };
   }
 }
 
