@@ -15,8 +15,8 @@ export const FAULTS: Fault[] = [
   {
     name: "tenant-missing-in-read",
     file: "server/domain/jobs/rows.ts",
-    find: "AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND",
-    replace: "AND ($2::text[] IS NULL OR true) AND",
+    find: "AND ($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds))",
+    replace: "AND ($organizationIds::text[] IS NULL OR true)",
     caughtBy: "server/domain/jobs/approvals.db.test.ts",
   },
   {

@@ -6,6 +6,7 @@ import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { settleKey } from "@/server/domain/envelope";
 import { fail } from "@/server/errors";
+import { providers } from "@/server/providers/registry.gen";
 import type { Json } from "@/server/step";
 import { admitDurable } from "./admit";
 import { refuseBlind } from "./blind";
@@ -42,14 +43,18 @@ export async function retry(
   });
 }
 
-/** The request for this model, without the quote and the provider that were for another. */
+/** The request for this model, named by itself or as `provider/model`, without the quote and the provider that were for another. */
 function onModel(request: Record<string, Json>, model: string): Record<string, Json> {
   const execution = isObject(request.execution) ? request.execution : {};
   const { quoteId: _quote, estimateId: _estimate, executionConstraints, ...rest } = execution;
   const { providerPin: _pin, ...constraints } = isObject(executionConstraints) ? executionConstraints : {};
+  const provider = providers.find(({ name }) => model.startsWith(`${name}/`));
+  const wanted = provider
+    ? { providerPin: provider.name, preferredModel: model.slice(provider.name.length + 1) }
+    : { preferredModel: model };
   return {
     ...request,
-    execution: { ...rest, executionConstraints: { ...constraints, preferredModel: model } },
+    execution: { ...rest, executionConstraints: { ...constraints, ...wanted } },
   };
 }
 
