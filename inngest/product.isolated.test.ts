@@ -294,7 +294,7 @@ describe("an Inngest server", () => {
     await pool.query("DELETE FROM periodic_task");
     await server.run(handlers, "capstan-periodic-tasks", { name: "inngest/scheduled.timer", data: {} });
     const { rows } = await pool.query("SELECT outcome, count(*)::int FROM periodic_task GROUP BY 1");
-    expect(rows).toEqual([{ outcome: "succeeded", count: 13 }]);
+    expect(rows).toEqual([{ outcome: "succeeded", count: 14 }]);
   });
 });
 

@@ -158,9 +158,9 @@ async function resolveAll(ctx: Ctx, flags: Flags, read: Reading): Promise<HoldsR
   });
   let { next, ...all } = await budgets.resolveHolds(ctx, asked);
   while (next) {
-    const { next: after, dryRun: _, ...page } = await budgets.resolveHolds(ctx, { ...asked, after: next });
+    const { nextCursor, dryRun: _, ...page } = await budgets.resolveHolds(ctx, { ...asked, cursor: next });
     for (const [figure, amount] of Object.entries(page)) all[figure as keyof typeof page] += amount;
-    next = after;
+    next = nextCursor;
   }
   return all;
 }

@@ -159,6 +159,7 @@ test("a hold ends once and never changes what it holds", async () => {
   );
   expect(free.map(({ name }) => name)).toEqual([
     "note",
+    "resolution",
     "resolved_at",
     "resolved_by",
     "settled_micros",
@@ -191,7 +192,10 @@ test("no index of holds holds what an end changes: it finds its hold by the exec
   const { rows } = await pool.query<{ definition: string }>(
     "SELECT pg_get_indexdef(indexrelid) AS definition FROM pg_index WHERE indrelid = 'hold'::regclass",
   );
-  for (const { definition } of rows) expect(definition).not.toMatch(/state|settled|resolved_at/);
+  // A BRIN index has no entry of each row, so it does not stand in an update's way.
+  const ofRows = rows.filter(({ definition }) => !definition.includes("USING brin"));
+  expect(ofRows.length).toBeGreaterThan(0);
+  for (const { definition } of ofRows) expect(definition).not.toMatch(/state|settled|resolved_at/);
 });
 
 test("a statement the database refuses in the ordinary course costs no connection", async () => {

@@ -188,8 +188,8 @@ export const ResolveHolds = z.strictObject({
   note: z.string().trim().min(1).max(1000),
   /** Counts and writes nothing. */
   dryRun: z.boolean(),
-  /** The `next` of the call before. */
-  after: Id.optional(),
+  /** The `nextCursor` of the call before. */
+  cursor: Id.optional(),
 });
 export type ResolveHolds = z.output<typeof ResolveHolds>;
 
@@ -203,7 +203,7 @@ export const HoldsResolved = z.object({
   /** What the resolved ones reserved, and what of it is charged. */
   reservedMicros: z.int(),
   chargedMicros: z.int(),
-  next: z.string().optional(),
+  nextCursor: z.string().optional(),
 });
 export type HoldsResolved = z.output<typeof HoldsResolved>;
 

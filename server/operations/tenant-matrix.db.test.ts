@@ -355,6 +355,7 @@ const SAME_AS_NONE: Record<string, string> = {
   "POST /v1/panel-sessions body lockedInputs": "likewise",
   "trpc operator.": "of operators alone, to whom every tenant is open",
   "trpc attention.": "of operators alone",
+  "trpc budgets.resolveMany body filter.projectId": "a person names the organization, too",
   "trpc notifications.outboxMail": "of operators alone",
   "POST /v1/capabilities/{capability_key}/quote of text.general.fast.v1 body execution.":
     "no quote is made of another",

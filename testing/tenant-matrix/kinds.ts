@@ -94,6 +94,7 @@ export const ELSEWHERE: Record<string, Kind | "words"> = {
   "trpc requests.commission quote_id": "commission",
   "trpc requests.pay quote_id": "commission",
   "POST /v1/provenance/lockfile/verify key_id": "words",
+  "trpc budgets.resolveMany created_before": "words",
   "trpc provenance.verifyLockfile key_id": "words",
   "mcp verify_lockfile key_id": "words",
   // The project is named beside the body, and stands in its place.

@@ -12,7 +12,7 @@ const MOST = 500;
  * Resolves the ambiguous holds that a filter selects alike: not charged, or charged at their amounts. Each is a resolution of
  * its own, with its audit entry. For owners, of their organization, and operators. Those of comparisons that are not judged are
  * left out, and those that only an
- * operator may resolve so are counted as `refused`. `dryRun` writes nothing. `next`: there are more, after that one.
+ * operator may resolve so are counted as `refused`. `dryRun` writes nothing. `nextCursor`: there are more, after that one.
  */
 export async function resolveHolds(ctx: Ctx, asked: ResolveHolds): Promise<HoldsResolved> {
   const { filter, outcome, note, dryRun } = asked;
@@ -35,7 +35,7 @@ export async function resolveHolds(ctx: Ctx, asked: ResolveHolds): Promise<Holds
       filter.capabilityKey ?? null,
       filter.provider ?? null,
       filter.createdBefore ?? null,
-      asked.after ?? null,
+      asked.cursor ?? null,
     ],
   );
   const holds = found.slice(0, MOST);
@@ -54,7 +54,7 @@ export async function resolveHolds(ctx: Ctx, asked: ResolveHolds): Promise<Holds
     refused: holds.length - allowed.length,
     reservedMicros: sum(ended.map(({ amount_micros }) => amount_micros)),
     chargedMicros: sum(ended.map(microsOf)),
-    ...(found.length > MOST && last ? { next: last.id } : {}),
+    ...(found.length > MOST && last ? { nextCursor: last.id } : {}),
   };
 }
 

@@ -20,7 +20,7 @@ export async function estimate(
   const capability = getCapability(capabilityKey);
   requireDurable(capability);
   const project = await access.authorize(ctx, "capabilities:run", {
-    place: { ...context, ...(projectId === undefined ? {} : { projectId }) },
+    place: { ...context, projectId: context?.projectId ?? projectId },
   });
   const { environment } = project;
   const connections = await connectionsOf({ id: project.id, environment });

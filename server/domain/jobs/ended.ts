@@ -73,6 +73,7 @@ export function endedWithout(
   more: {
     code?: string | null;
     submission?: Observed["submission"];
+    details?: StoredOutcome["details"];
   } = {},
 ): Ended {
   const { code, settlement, submission } = rowOf(kind);
@@ -83,6 +84,7 @@ export function endedWithout(
       code: more.code === undefined ? code : more.code,
       message,
       settlement,
+      ...(more.details ? { details: more.details } : {}),
     },
     observed: { ...nothingSent, submission: more.submission ?? submission },
     fresh: { output: null, artifacts: [] },

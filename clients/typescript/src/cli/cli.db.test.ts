@@ -116,7 +116,7 @@ test("what there is: a list, what fits an intent, a description; without a key t
   ]);
   expect(capabilities.map(({ key }: Body) => key)).toContain(FAST);
   expect(matches[0].capabilityKey).toBe("image.generate.v1");
-  expect(described.execution.mode).toBe("invoke");
+  expect(described.execution.mode).toBe("job");
   expect(out).toContain("capstan run compute.evaluate.v1 --input '{");
   expect(unknown.code).toBe("UNKNOWN_CAPABILITY");
 });
