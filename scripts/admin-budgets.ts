@@ -156,7 +156,7 @@ async function resolveAll(ctx: Ctx, flags: Flags, read: Reading): Promise<HoldsR
     note: read.needed(flags.note, "note"),
     dryRun: flags["dry-run"] ?? false,
   });
-  let { next, ...all } = await budgets.resolveHolds(ctx, asked);
+  let { nextCursor: next, ...all } = await budgets.resolveHolds(ctx, asked);
   while (next) {
     const { nextCursor, dryRun: _, ...page } = await budgets.resolveHolds(ctx, { ...asked, cursor: next });
     for (const [figure, amount] of Object.entries(page)) all[figure as keyof typeof page] += amount;

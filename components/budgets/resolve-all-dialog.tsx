@@ -141,13 +141,13 @@ function ResolveAllForm({
 }
 
 function Counted({ counted }: { counted: HoldsResolved }) {
-  const { resolved, refused, reservedMicros, chargedMicros, next } = counted;
+  const { resolved, refused, reservedMicros, chargedMicros, nextCursor } = counted;
   return (
     <Notice tone="warn" role="status">
       <p>
         {resolved} {resolved === 1 ? "charge" : "charges"} will be resolved. {dollars(reservedMicros)} is
         reserved for them; {dollars(chargedMicros)} will be charged.
-        {next && " More follow: resolve again for the rest."}
+        {nextCursor && " More follow: resolve again for the rest."}
       </p>
       {refused > 0 && <p>{refused} can be resolved so by an operator only.</p>}
     </Notice>

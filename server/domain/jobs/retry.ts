@@ -49,7 +49,7 @@ function onModel(request: Record<string, Json>, model: string): Record<string, J
   const { quoteId: _quote, estimateId: _estimate, executionConstraints, ...rest } = execution;
   const { providerPin: _pin, ...constraints } = isObject(executionConstraints) ? executionConstraints : {};
   const provider = providers.find(({ name }) => model.startsWith(`${name}/`));
-  const wanted = provider
+  const wanted: Record<string, Json> = provider
     ? { providerPin: provider.name, preferredModel: model.slice(provider.name.length + 1) }
     : { preferredModel: model };
   return {
