@@ -222,7 +222,8 @@ const FIELDS: Field[] = [
     path: "execution.executionConstraints.maxCostUsd",
     lifts: true,
     good: [null, 1, 1e9],
-    bad: [0, -1, "1", 0.0000001],
+    // A ceiling below the price is not bad in itself: whether it refuses depends on the enforcement beside it.
+    bad: [0, -1, "1"],
     shows: snapshot("execution.executionConstraints.maxCostUsd"),
   },
   {
