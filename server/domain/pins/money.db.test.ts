@@ -167,7 +167,7 @@ test("an ambiguous hold of a pin is resolved by an owner: budget and ledger move
       createdAt: expect.any(String),
     },
   ]);
-  expect(JSON.stringify(corrections)).not.toContain("Zo");
+  expect(JSON.stringify(corrections)).not.toContain("said Zo");
   const keys = await publicKeys();
   const whole = { ...after, corrections };
   expect(await verifyDocument(whole as never, keys)).toMatchObject({ verified: true });
