@@ -1,9 +1,9 @@
 import { cookies } from "next/headers";
 import { redirect } from "next/navigation";
 import { OnboardingForm } from "@/components/organization/onboarding-form";
+import { PanelData } from "@/components/panel-data";
 import { LAST_PROJECT_COOKIE } from "@/components/shell/last-project";
 import { PlainPage, PlainTitle } from "@/components/shell/plain-page";
-import { PanelData } from "@/components/trpc";
 import { requirePerson } from "@/server/auth/session";
 import { isOnboardingOpen } from "@/server/domain/organizations";
 import { askedBy } from "@/server/domain/sessions";

@@ -117,6 +117,29 @@ describe("imports flow one way", () => {
     expect(seen).toContain("server/contract/jobs");
   });
 
+  test("go round in no circle", () => {
+    const extensions = [".ts", ".tsx", "/index.ts", "/index.tsx"];
+    const fileOf = (target: string) =>
+      extensions.map((end) => target + end).find((each) => textOf.has(each)) ?? null;
+    /** Files still being walked, in order; a file met again among them closes a circle. */
+    const path: string[] = [];
+    const done = new Set<string>();
+    const circles: string[] = [];
+    const walk = (file: string): void => {
+      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(" > "));
+      if (path.includes(file) || done.has(file)) return;
+      path.push(file);
+      for (const { target, isTypeOnly } of importsOf(file)) {
+        const next = isTypeOnly ? null : fileOf(target);
+        if (next) walk(next);
+      }
+      path.pop();
+      done.add(file);
+    };
+    for (const file of sources) walk(file);
+    expect(circles).toEqual([]);
+  });
+
   test("the contract knows zod and itself, so that it runs in a browser", () => {
     expect(
       strays("server/contract", (target) => target !== "zod" && !isWithin(target, "server/contract")),

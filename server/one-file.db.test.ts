@@ -55,7 +55,7 @@ export default defineCapability({
 
 const PROVIDER = `
 import { z } from "zod";
-import { defineProvider } from "./define";
+import { defineProvider } from "./provider";
 import { getJson, parseReply, postJson } from "./http";
 import { placeSampling } from "./pin-call";
 

@@ -10,18 +10,12 @@ import { Card, CardBody } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import type { ModelAdapter } from "@/server/contract/adapters";
+import type { AddProps } from "./add-props";
 import { LinkForm } from "./link-form";
 import { adapterHref, adaptersHref, environmentOf, newAdapterHref } from "./list-state";
 import { RegisterForm } from "./register-form";
 import { EnvironmentChoice } from "./room-header";
 import { UploadForm } from "./upload-form";
-
-/** The props of every form that adds an adapter. */
-export type AddProps = {
-  projectId: string;
-  environment: string;
-  onAdded(adapter: ModelAdapter, words: string): void;
-};
 
 /** The ways to add an adapter: upload a file, paste a link, or reference another source. */
 export function AddAdapter({

@@ -10,7 +10,7 @@ import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
 import { useMutation } from "@/components/use-mutation";
 import type { ModelAdapter, Suggestion } from "@/server/contract/adapters";
-import type { AddProps } from "./add-adapter";
+import type { AddProps } from "./add-props";
 import { LinkPreview } from "./link-preview";
 import { adapterHref } from "./list-state";
 import { SourceRefusal } from "./source-refusal";

@@ -9,7 +9,7 @@ import { Fact, Facts } from "@/components/ui/facts";
 import { Notice } from "@/components/ui/notice";
 import { useMutation, useMutationPerInput } from "@/components/use-mutation";
 import type { SourcePreview } from "@/server/contract/adapters";
-import type { AddProps } from "./add-adapter";
+import type { AddProps } from "./add-props";
 import { FamilySelect } from "./family-select";
 import { SourceRefusal } from "./source-refusal";
 import { SOURCE_KIND } from "./words";

@@ -11,7 +11,7 @@ import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/u
 import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import { useMutation } from "@/components/use-mutation";
 import { LicenseStatus } from "@/server/contract/adapters";
-import type { AddProps } from "./add-adapter";
+import type { AddProps } from "./add-props";
 import { FamilySelect } from "./family-select";
 import { readWeight } from "./read-weight";
 import { WeightField } from "./weight-field";

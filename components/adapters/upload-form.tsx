@@ -8,7 +8,7 @@ import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import { Notice } from "@/components/ui/notice";
 import { useUnsaved } from "@/components/unsaved/unsaved-work";
-import type { AddProps } from "./add-adapter";
+import type { AddProps } from "./add-props";
 import { DropZone } from "./drop-zone";
 import { FamilySelect } from "./family-select";
 import { type Look, lookAt, nameOfFile } from "./header-look";

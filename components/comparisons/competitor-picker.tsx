@@ -1,7 +1,8 @@
 "use client";
 import { Plus } from "lucide-react";
 import type { ReactNode } from "react";
-import { type Input, schemaOf } from "@/components/playground/input-form";
+import { schemaOf } from "@/components/playground/input-form";
+import type { Input } from "@/components/playground/schema";
 import type { FieldIssue } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";

@@ -2,7 +2,7 @@
 import { Trash2 } from "lucide-react";
 import { SchemaField } from "@/components/playground/fields";
 import type { Form } from "@/components/playground/frame";
-import type { Input } from "@/components/playground/input-form";
+import type { Input } from "@/components/playground/schema";
 import { labelOf, type Path, type Schema, settle, withValue } from "@/components/playground/schema";
 import type { FieldIssue } from "@/components/trpc";
 import { Button } from "@/components/ui/button";

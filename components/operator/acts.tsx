@@ -18,7 +18,7 @@ import { MessageDialog } from "./message-dialog";
 import { QuoteDialog } from "./quote-dialog";
 import { Refusal } from "./refusal";
 import { RetryRefund } from "./retry-refund";
-import { useActEnds } from "./use-act";
+import { type ActProps, useActEnds } from "./use-act";
 
 const STANDS: Record<RequestStatus, string> = {
   draft: "The customer is still writing. There is nothing to do until they submit the request.",
@@ -98,8 +98,6 @@ export function Acts({ dossier }: { dossier: RequestDossier }) {
     </Card>
   );
 }
-
-export type ActProps = { dossier: RequestDossier; onOutdated: (why: string | null) => void };
 
 /** `isFirst`: the most urgent action. */
 function ActButton({ act, isFirst, ...props }: ActProps & { act: OperatorAct; isFirst: boolean }): ReactNode {

@@ -8,8 +8,8 @@ import { Dialog, DialogActions, DialogClose, DialogContent, DialogTrigger } from
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { useMutation } from "@/components/use-mutation";
-import type { ActProps } from "./acts";
 import { Refusal } from "./refusal";
+import type { ActProps } from "./use-act";
 import { useActEnds } from "./use-act";
 
 const MOST_SHOWN = 8;

@@ -7,11 +7,11 @@ import { Dialog, DialogActions, DialogContent, DialogTrigger } from "@/component
 import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import { useMutation } from "@/components/use-mutation";
 import type { RequestDossier } from "@/server/contract/dossiers";
-import type { ActProps } from "./acts";
 import { QuoteForm } from "./quote-form";
 import { QuoteTerms } from "./quote-terms";
 import { EMPTY_QUOTE, type QuoteDraft, type ReadQuote } from "./read-quote";
 import { Refusal } from "./refusal";
+import type { ActProps } from "./use-act";
 import { useActEnds } from "./use-act";
 
 /** Issues a commission quote: filled in, previewed as the customer will see it, then issued. */

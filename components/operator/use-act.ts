@@ -2,6 +2,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { toast } from "sonner";
 import { sentencesOf, toFailure, useTRPC } from "@/components/trpc";
+import type { RequestDossier } from "@/server/contract/dossiers";
+
+/** The props of every dialog of an action. */
+export type ActProps = { dossier: RequestDossier; onOutdated: (why: string | null) => void };
 
 export type ActEnds = {
   /** The toast on success. */

@@ -1,4 +1,4 @@
-import type { Input } from "./input-form";
+import type { Input } from "./schema";
 
 let held: { capabilityKey: string; input: Input } | null = null;
 

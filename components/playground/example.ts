@@ -1,5 +1,5 @@
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
-import type { Input } from "./input-form";
+import type { Input } from "./schema";
 
 const ARTIFACT_ID = /^art_[0-9a-hjkmnp-tv-z]{26}$/;
 

@@ -10,9 +10,7 @@ import { exampleInput, isObject } from "./example";
 import { ObjectFields } from "./fields";
 import type { Form } from "./frame";
 import { JsonText } from "./json-text";
-import { blankOf, type Path, type Schema, withValue } from "./schema";
-
-export type Input = Record<string, unknown>;
+import { blankOf, type Input, type Path, type Schema, withValue } from "./schema";
 
 /** A capability's input as a form and as JSON, two views of one value, with examples to start from. */
 export function InputForm({

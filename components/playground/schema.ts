@@ -27,6 +27,9 @@ export type Schema = {
   format?: string;
 };
 
+/** A capability's input as it is edited. */
+export type Input = Record<string, unknown>;
+
 export type Path = (string | number)[];
 
 /** A field's kind. */

@@ -2,8 +2,9 @@
 import { useMemo, useState } from "react";
 import { focusWrong } from "@/components/form-failure";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
-import { type Input, schemaOf } from "./input-form";
+import { schemaOf } from "./input-form";
 import { isFileMissing, missingIn } from "./missing";
+import type { Input } from "./schema";
 
 /**
  * The values a form's input lacks, shown at the fields once the reader has tried to submit. An incomplete form is not

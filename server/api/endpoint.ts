@@ -21,7 +21,6 @@ import {
 } from "./transport";
 
 export { COMMENT, eventStream, lastEventIdOf, streamed, toLine, wantsEventStream } from "./event-stream";
-export { serve } from "./next";
 export { bytes, type Incoming, type Outgoing, type Raw, type Reply, raw, reply } from "./transport";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -2,8 +2,9 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { VERSION } from "@/server/version";
 import { incoming, jsonOf } from "@/testing/requests";
-import { endpoint, serve } from "./endpoint";
+import { endpoint } from "./endpoint";
 import { base, echo } from "./endpoint.fixture";
+import { serve } from "./next";
 import { router } from "./router";
 
 describe("paths and methods", () => {

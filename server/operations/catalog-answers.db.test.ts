@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { serve } from "@/server/api/endpoint";
+import { serve } from "@/server/api/next";
 import { describeCapability, listCapabilities, listExecutionTargets } from "./capabilities";
 
 const ANSWERS = [

@@ -2,14 +2,9 @@ import { z } from "zod";
 import { pinsWith } from "./anthropic-ports/pins";
 import { explainAnthropicError, gatherMessage, toProgress } from "./anthropic-ports/reply";
 import { toMessagesRequest } from "./anthropic-ports/request";
-import {
-  defineProvider,
-  type ModelFacts,
-  type ProviderAccount,
-  type ProviderIo,
-  type TextCall,
-} from "./define";
+import type { ModelFacts, ProviderAccount, ProviderIo, TextCall } from "./define";
 import { bearer, getJson, postForEvents, postJson } from "./http";
+import { defineProvider } from "./provider";
 import { brokenOff } from "./text-call";
 
 /* Anthropic: text by the Messages API. Of the vendor's structured outputs, `output_config.format` is used. */

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import anthropic from "./anthropic";
 import { MOST_COST_MICROS, MOST_COUNT, toCostMicros } from "./counts";
-import type { Progress, Provider, TextResult } from "./define";
+import type { Progress, TextResult } from "./define";
 import google from "./google";
 import openai from "./openai";
 import compatible, { modelsFromSetting } from "./openai-compatible";
+import type { Provider } from "./provider";
 import { hello } from "./testing/calls";
 import { ioFor, startVendor, type Vendor } from "./testing/vendor";
 

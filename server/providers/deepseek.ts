@@ -1,16 +1,10 @@
 import { z } from "zod";
 import { pinChat } from "./chat-ports/pin";
 import { chatCompletions, headersOf } from "./chat-ports/text";
-import {
-  defineProvider,
-  type ModelFacts,
-  type ProviderAccount,
-  refuseCall,
-  type TextCall,
-  textOf,
-} from "./define";
+import { type ModelFacts, type ProviderAccount, refuseCall, type TextCall, textOf } from "./define";
 import { bearer, type Explanation, getJson } from "./http";
 import { pinResponses } from "./openai-ports/pins";
+import { defineProvider } from "./provider";
 import { IN_JSON, isForced } from "./text-call";
 
 /* DeepSeek: text by chat completions. It knows JSON objects and no schemas, and thinks unless told otherwise. */

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { defineProvider } from "./define";
 import { explain, headers } from "./elevenlabs-ports/common";
 import { music, musicModels } from "./elevenlabs-ports/music";
 import { sound, soundModels } from "./elevenlabs-ports/sound";
 import { speech, speechModels } from "./elevenlabs-ports/speech";
 import { getJson } from "./http";
+import { defineProvider } from "./provider";
 
 /*
  * ElevenLabs: speech, music and sound effects, each answered with the file itself. Identifiers and limits are those of its

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { ModelFacts, PortName, Ports, Provider } from "./define";
+import type { ModelFacts, PortName, Ports } from "./define";
 import { modelsFromSetting } from "./openai-compatible";
+import type { Provider } from "./provider";
 import { providers } from "./registry.gen";
 import {
   refusesWrongCredentials,

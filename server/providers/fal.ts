@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Json } from "@/server/step";
 import {
-  defineProvider,
   type ImageCall,
   type ImageResult,
   type ModelFacts,
@@ -19,6 +18,7 @@ import {
 } from "./define";
 import { type Explanation, getJson, type HttpReply, parseReply, postJson, safeWord } from "./http";
 import { fetchImages, fetchVideo } from "./made-files";
+import { defineProvider } from "./provider";
 
 /*
  * fal: models behind its queue. Work is handed in once, asked for until it is complete, and its files are fetched at once. The

@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { defineProvider, type ModelFacts, type ProviderAccount } from "./define";
+import type { ModelFacts, ProviderAccount } from "./define";
 import { explainGoogleError, headers } from "./google-ports/common";
 import { embedding, embeddingModels } from "./google-ports/embedding";
 import { image, imageModels } from "./google-ports/image";
 import { pins } from "./google-ports/pins";
 import { text } from "./google-ports/text";
 import { getJson } from "./http";
+import { defineProvider } from "./provider";
 
 /* Google: the Gemini API, text and pictures by generateContent. */
 

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Json } from "@/server/step";
 import {
-  defineProvider,
   type MeshCall,
   type MeshResult,
   type ModelFacts,
@@ -15,6 +14,7 @@ import {
 } from "./define";
 import { getFile } from "./get-file";
 import { bearer, type Explanation, getJson, parseReply, postJson, safeWord } from "./http";
+import { defineProvider } from "./provider";
 import { vendorWords } from "./vendor-words";
 
 /* Meshy: tasks that make a mesh from one picture, or from several of one object. A task is made once and asked for until it ends. */

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { pinChat } from "./chat-ports/pin";
 import { chatCompletions, headersOf } from "./chat-ports/text";
-import { defineProvider, type ModelFacts, type ProviderAccount, RATINGS } from "./define";
+import { type ModelFacts, type ProviderAccount, RATINGS } from "./define";
 import { embeddings } from "./embedding";
 import { getJson, parseReply } from "./http";
 import { explainCompatibleError } from "./openai-ports/common";
+import { defineProvider } from "./provider";
 
 /* Any server that speaks chat completions: vLLM, llama.cpp, Ollama, gateways. Its models are what the operator lists. */
 

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { defineProvider } from "./define";
 import { bearer, getJson, parseReply } from "./http";
 import { explainOpenAiError } from "./openai-ports/common";
 import { embedding, embeddingModels } from "./openai-ports/embedding";
@@ -7,6 +6,7 @@ import { image, imageModels } from "./openai-ports/image";
 import { pins } from "./openai-ports/pins";
 import { speech, speechModels } from "./openai-ports/speech";
 import { text } from "./openai-ports/text";
+import { defineProvider } from "./provider";
 
 /* OpenAI: text by the Responses API, one file a port. */
 

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PinnedSampling } from "@/server/contract/pinned";
 import type { Json } from "@/server/step";
-import type { ModelFacts, Provider } from "./define";
+import type { ModelFacts } from "./define";
 import { modelsFromSetting } from "./openai-compatible";
 import { type PinApi, type PinCall, PinRefusal } from "./pins";
+import type { Provider } from "./provider";
 import { providers } from "./registry.gen";
 
 /* The table of docs/reference/pinned-interfaces.md is what the interfaces do. */

@@ -3,10 +3,11 @@ import { FunctionCallingConfigMode, GoogleGenAI, ThinkingLevel } from "@google/g
 import OpenAI from "openai";
 import anthropic from "./anthropic";
 import deepseek from "./deepseek";
-import type { Provider, Tier } from "./define";
+import type { Tier } from "./define";
 import google from "./google";
 import openai from "./openai";
 import { type PinCall, sendPin } from "./pins";
+import type { Provider } from "./provider";
 import { ioFor, pinApi } from "./testing/vendor";
 import { sendsWhatItsClientSends } from "./testing/wire";
 

@@ -1,12 +1,7 @@
 import { z } from "zod";
-import {
-  type DomainPrices,
-  defineProvider,
-  ProviderFault,
-  type ProviderIo,
-  type RegistrarResult,
-} from "./define";
+import { type DomainPrices, ProviderFault, type ProviderIo, type RegistrarResult } from "./define";
 import { type Explanation, type HttpReply, parseReply, postJson } from "./http";
+import { defineProvider } from "./provider";
 
 /* Porkbun: looks up names and prices by its JSON API, version 3. It is asked for nothing that costs or changes anything. */
 

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Json } from "@/server/step";
 import {
-  defineProvider,
   type ImageCall,
   type ImageResult,
   type ModelFacts,
@@ -19,6 +18,7 @@ import {
 } from "./define";
 import { bearer, type Explanation, getJson, parseReply, postJson, safeWord } from "./http";
 import { fetchImages, fetchVideo } from "./made-files";
+import { defineProvider } from "./provider";
 import { vendorWords } from "./vendor-words";
 
 /* Replicate: predictions of official models, which are always on and paid by what they make. Made once, asked for until they end. */

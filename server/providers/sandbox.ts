@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineProvider } from "./define";
+import { defineProvider } from "./provider";
 import { audioModels, music, sound, speech } from "./sandbox-ports/audio";
 import { embedding, embeddingModels } from "./sandbox-ports/embedding";
 import { image, imageModels } from "./sandbox-ports/image";

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from "vitest";
 import anthropic from "./anthropic";
 import deepseek from "./deepseek";
-import type { Provider } from "./define";
 import google from "./google";
 import openai from "./openai";
 import compatible, { modelsFromSetting } from "./openai-compatible";
+import type { Provider } from "./provider";
 import { hello } from "./testing/calls";
 import { faultOf, ioFor, type Script, startVendor, type Vendor } from "./testing/vendor";
 

@@ -3,7 +3,8 @@ import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage
 import { connect } from "node:net";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { bytes, endpoint, type Outgoing, raw, serve } from "@/server/api/endpoint";
+import { bytes, endpoint, type Outgoing, raw } from "@/server/api/endpoint";
+import { serve } from "@/server/api/next";
 import { router } from "@/server/api/router";
 import { log } from "@/server/log";
 import { makeTenant } from "@/testing/tenants";

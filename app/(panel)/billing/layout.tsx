@@ -1,9 +1,9 @@
 import { cookies } from "next/headers";
 import type { ReactNode } from "react";
+import { PanelData } from "@/components/panel-data";
 import { LAST_PROJECT_COOKIE } from "@/components/shell/last-project";
 import { PanelShell } from "@/components/shell/panel-shell";
 import { PlainPage } from "@/components/shell/plain-page";
-import { PanelData } from "@/components/trpc";
 import { findPerson } from "@/server/auth/session";
 import { panelRead } from "@/server/trpc/prefetch";
 

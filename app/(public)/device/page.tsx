@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { DeviceApproval } from "@/components/account/device-approval";
+import { PanelData } from "@/components/panel-data";
 import { PlainPage } from "@/components/shell/plain-page";
-import { PanelData } from "@/components/trpc";
 import { requirePerson } from "@/server/auth/session";
 
 export const metadata: Metadata = { title: "Sign in a device", referrer: "no-referrer" };

@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { InvitationPage } from "@/components/organization/invitation-page";
+import { PanelData } from "@/components/panel-data";
 import { PlainPage } from "@/components/shell/plain-page";
-import { PanelData } from "@/components/trpc";
 import { findPerson } from "@/server/auth/session";
 
 export const metadata: Metadata = { title: "Invitation", referrer: "no-referrer" };

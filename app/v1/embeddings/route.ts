@@ -1,4 +1,4 @@
-import { serve } from "@/server/api/endpoint";
+import { serve } from "@/server/api/next";
 import { createEmbeddings } from "@/server/operations/openai-media";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(createEmbeddings);

@@ -1,4 +1,4 @@
-import type { LoraPair } from "./lora";
+import type { LoraPair } from "./pair";
 
 /** What metadata calls a model, and the family it is of; the first that fits. */
 const CALLED: readonly [RegExp, string][] = [

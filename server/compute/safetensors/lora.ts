@@ -2,13 +2,8 @@ import { inTurns } from "@/server/turn";
 import { familyOf } from "./family";
 import type { Header, Tensor } from "./header";
 import { licenseOf, recommendedWeightOf, titleOf, triggerWordsOf } from "./metadata";
+import type { LoraNaming, LoraPair } from "./pair";
 import { refuse } from "./rules";
-
-/** How the maker names the two matrices of a module. */
-export type LoraNaming = "kohya" | "peft" | "diffusers";
-
-/** A module that is adapted: its name without the ending, and the two matrices whose product is added to it. */
-export type LoraPair = { module: string; naming: LoraNaming; down: Tensor; up: Tensor };
 
 export type LoraFacts = {
   naming: LoraNaming;

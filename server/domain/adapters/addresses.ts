@@ -3,8 +3,9 @@ import { baseUrlOf } from "@/server/domain/credentials";
 import { env } from "@/server/env";
 import { refusalOfAddress } from "@/server/http";
 import { hubFileUrl } from "@/server/model-sources";
-import type { ImageCall, Provider } from "@/server/providers/define";
-import type { ResolvedAdapter } from "./resolve";
+import type { ImageCall } from "@/server/providers/define";
+import type { Provider } from "@/server/providers/provider";
+import type { ResolvedAdapter } from "./rows";
 import { findStored, ownAddress, weightsLink } from "./weights-link";
 
 type Kind = ResolvedAdapter["source"]["kind"];

@@ -6,27 +6,7 @@ import { familyOfWord } from "@/server/model-families";
 import { unreachableFor } from "./addresses";
 import { defaultsOf } from "./default-aliases";
 import { nameKey } from "./names";
-import type { AdapterRow } from "./rows";
-
-/** An adapter as an execution uses it: what it was called then, and what that stood for. */
-export type ResolvedAdapter = {
-  adapterId: string;
-  displayName: string;
-  /** Null where it was named by its id. */
-  alias: { name: string; versionId: string; number: number } | null;
-  weight: number;
-  triggerWords: string[];
-  source: {
-    kind: AdapterRow["source_kind"];
-    ref: string;
-    revision: string | null;
-    filePath: string | null;
-    provider: string | null;
-  };
-  /** Of the weights, where it is known. */
-  sha256: string | null;
-  artifactId: string | null;
-};
+import type { AdapterRow, ResolvedAdapter } from "./rows";
 
 export type Resolved = {
   adapters: ResolvedAdapter[];

@@ -98,3 +98,23 @@ export function toAdapter(row: AdapterRow): ModelAdapter {
 export function refuseAt(loc: (string | number)[], msg: string, type: string): never {
   throw new ValidationFault([{ loc, msg, type }]);
 }
+
+/** An adapter as an execution uses it: what it was called then, and what that stood for. */
+export type ResolvedAdapter = {
+  adapterId: string;
+  displayName: string;
+  /** Null where it was named by its id. */
+  alias: { name: string; versionId: string; number: number } | null;
+  weight: number;
+  triggerWords: string[];
+  source: {
+    kind: AdapterRow["source_kind"];
+    ref: string;
+    revision: string | null;
+    filePath: string | null;
+    provider: string | null;
+  };
+  /** Of the weights, where it is known. */
+  sha256: string | null;
+  artifactId: string | null;
+};

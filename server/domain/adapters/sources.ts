@@ -10,7 +10,7 @@ import { artifactStore } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { artifactInput } from "@/server/domain/inputs";
 import { type FrozenSource, readSource, type SourceRef, sourceIo, sourceOf } from "@/server/model-sources";
-import type { Provider } from "@/server/providers/define";
+import type { Provider } from "@/server/providers/provider";
 import { providers } from "@/server/providers/registry.gen";
 import { askSource } from "./ask-source";
 import type { Described, KnownSource } from "./insert";

@@ -1,5 +1,6 @@
 import { pool, type Queryable } from "@/server/db";
-import { artifactStore, type Stored } from "./store";
+import { artifactStore } from "./store";
+import type { Stored } from "./store-port";
 
 /*
  * Content belongs to everybody who put it, so it is removed only when no row names it. Whoever removes holds its lock from

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Downloadable, type DownloadRequest, download, toContentDisposition } from "./download";
 import { filesStore } from "./files";
-import type { ArtifactStore } from "./store";
 import { collect, expectFault } from "./store.contract";
+import type { ArtifactStore } from "./store-port";
 
 let root: string;
 let store: ArtifactStore;

@@ -1,6 +1,7 @@
 import { extname } from "node:path";
 import { type ByteRange, parseRange } from "./range";
-import { type ArtifactStore, artifactStore } from "./store";
+import { artifactStore } from "./store";
+import type { ArtifactStore } from "./store-port";
 
 /** What a download needs to know of an artifact; `byteLength` in bytes. */
 export type Downloadable = { sha256: string; byteLength: number; mediaType: string; filename: string | null };

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { filesStore } from "./files";
-import type { ArtifactStore } from "./store";
 import { collect, describeStore, sha256, stream } from "./store.contract";
+import type { ArtifactStore } from "./store-port";
 
 let root: string;
 let store: ArtifactStore;

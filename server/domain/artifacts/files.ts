@@ -6,7 +6,7 @@ import { ulid } from "@/server/ids";
 import { StoreOutage } from "@/server/outage";
 import { isSha256, pieces } from "./pieces";
 import { clampRange } from "./range";
-import type { ArtifactStore } from "./store";
+import type { ArtifactStore } from "./store-port";
 
 const PIECE_BYTES = 256 * 1024;
 

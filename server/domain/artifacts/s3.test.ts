@@ -8,8 +8,8 @@ import {
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { s3Store } from "./s3";
 import { startS3 } from "./s3.fixture";
-import type { ArtifactStore } from "./store";
 import { collect, describeStore, expectFault, sha256, stream, zeros } from "./store.contract";
+import type { ArtifactStore } from "./store-port";
 
 const MiB = 1024 * 1024;
 const credentials = { accessKeyId: "AKTEST", secretAccessKey: "a secret of this test" };

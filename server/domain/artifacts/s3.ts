@@ -7,7 +7,7 @@ import { log } from "@/server/log";
 import { StoreOutage } from "@/server/outage";
 import { isSha256, pieces } from "./pieces";
 import { type ByteRange, clampRange, isRange } from "./range";
-import type { ArtifactStore } from "./store";
+import type { ArtifactStore } from "./store-port";
 
 export type S3Settings = {
   bucket: string;

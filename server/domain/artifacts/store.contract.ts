@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import type { Fault } from "@/server/errors";
-import type { ArtifactStore } from "./store";
+import type { ArtifactStore } from "./store-port";
 
 /** A driver under test, and a look behind it. */
 export type World = {

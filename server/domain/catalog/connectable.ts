@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { ConnectableProvider } from "@/server/contract/credentials";
 import { isConnectable } from "@/server/domain/credentials";
-import type { Provider } from "@/server/providers/define";
+import type { Provider } from "@/server/providers/provider";
 import { providers } from "@/server/providers/registry.gen";
 import { allCapabilities } from "./registry";
 import { couldServe } from "./targets";

@@ -1,6 +1,6 @@
 import { type Capability, stageAsCapability } from "@/server/capabilities/define";
 import { type Connection, isConnectable } from "@/server/domain/credentials";
-import type { Provider } from "@/server/providers/define";
+import type { Provider } from "@/server/providers/provider";
 import { providers } from "@/server/providers/registry.gen";
 import { ableTargets, couldServe, SANDBOX } from "./targets";
 

@@ -2,7 +2,8 @@ import type { Capability } from "@/server/capabilities/define";
 import type { BillingMode } from "@/server/contract/common";
 import { baseUrlOf, type Connection, operatorCredentials } from "@/server/domain/credentials";
 import { isSandboxOn } from "@/server/env";
-import { type MaturityRating, type ModelFacts, type Provider, RATINGS } from "@/server/providers/define";
+import { type MaturityRating, type ModelFacts, RATINGS } from "@/server/providers/define";
+import type { Provider } from "@/server/providers/provider";
 import { providers } from "@/server/providers/registry.gen";
 
 export const SANDBOX = "sandbox";

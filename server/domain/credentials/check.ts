@@ -4,7 +4,8 @@ import type { Ctx } from "@/server/domain/ctx";
 import { env } from "@/server/env";
 import { fail, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
-import { type Provider, ProviderFault } from "@/server/providers/define";
+import { ProviderFault } from "@/server/providers/define";
+import type { Provider } from "@/server/providers/provider";
 import type { Secret } from "@/server/secret";
 
 const CHECK_MS = 15_000;

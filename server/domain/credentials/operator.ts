@@ -1,5 +1,5 @@
 import { env } from "@/server/env";
-import type { Provider } from "@/server/providers/define";
+import type { Provider } from "@/server/providers/provider";
 
 type Credentials = { values: string[]; credentials: Readonly<Record<string, string>> | null };
 /** What was found last, by provider: asked for on every submission, and nearly always the same. */

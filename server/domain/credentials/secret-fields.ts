@@ -1,5 +1,5 @@
 import { ValidationFault } from "@/server/errors";
-import type { Provider } from "@/server/providers/define";
+import type { Provider } from "@/server/providers/provider";
 import { Secret } from "@/server/secret";
 import { fingerprintOf, openSecret, sealSecret } from "@/server/vault";
 

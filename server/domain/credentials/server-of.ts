@@ -1,7 +1,7 @@
 import { env } from "@/server/env";
 import { ValidationFault } from "@/server/errors";
 import { refusalOfAddress } from "@/server/http";
-import type { Provider } from "@/server/providers/define";
+import type { Provider } from "@/server/providers/provider";
 import { baseUrlOf } from "./operator";
 
 type Named = {

@@ -17,7 +17,7 @@ import { baseUrlOf, isConnectable, operatorCredentials } from "@/server/domain/c
 import type { Ctx } from "@/server/domain/ctx";
 import { isSandboxOn } from "@/server/env";
 import { type Micros, microsToUsd } from "@/server/money";
-import type { Provider } from "@/server/providers/define";
+import type { Provider } from "@/server/providers/provider";
 import { providers } from "@/server/providers/registry.gen";
 
 const IMAGES = "image.generate.v1";

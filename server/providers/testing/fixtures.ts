@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { toSecrets } from "@/server/secret";
-import type { PortName, Progress, Provider, ProviderIo } from "../define";
+import type { PortName, Progress, ProviderIo } from "../define";
 import { sendPin } from "../pins";
+import type { Provider } from "../provider";
 import {
   everythingOf,
   faultOf,

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Provider } from "../define";
 import { type PinCall, sendPin, settingsOf } from "../pins";
+import type { Provider } from "../provider";
 import type { Signing } from "./fixtures";
 import { everythingOf, faultOf, ioFor, pinApi, startVendor, type Vendor } from "./vendor";
 

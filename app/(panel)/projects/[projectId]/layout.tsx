@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
+import { PanelData } from "@/components/panel-data";
 import { PanelShell } from "@/components/shell/panel-shell";
-import { PanelData } from "@/components/trpc";
 import { findPerson } from "@/server/auth/session";
 import { missing, panelRead } from "@/server/trpc/prefetch";
 

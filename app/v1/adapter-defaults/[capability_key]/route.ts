@@ -1,4 +1,4 @@
-import { serve } from "@/server/api/endpoint";
+import { serve } from "@/server/api/next";
 import {
   clearAdapterDefault,
   getAdapterDefault,

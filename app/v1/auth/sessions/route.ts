@@ -1,4 +1,4 @@
-import { serve } from "@/server/api/endpoint";
+import { serve } from "@/server/api/next";
 import { listSessions } from "@/server/operations/auth";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(listSessions);

@@ -1,4 +1,4 @@
-import { serve } from "@/server/api/endpoint";
+import { serve } from "@/server/api/next";
 import { createChatCompletion } from "@/server/operations/openai";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(createChatCompletion);

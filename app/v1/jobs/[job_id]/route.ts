@@ -1,4 +1,4 @@
-import { serve } from "@/server/api/endpoint";
+import { serve } from "@/server/api/next";
 import { getJob } from "@/server/operations/jobs";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(getJob);

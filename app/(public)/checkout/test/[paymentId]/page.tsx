@@ -1,8 +1,8 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
 import { TestCheckout } from "@/components/billing/test-checkout";
+import { PanelData } from "@/components/panel-data";
 import { PlainPage, PlainTitle } from "@/components/shell/plain-page";
-import { PanelData } from "@/components/trpc";
 import { requirePerson } from "@/server/auth/session";
 import { panelRead, panelState } from "@/server/trpc/prefetch";
 

@@ -1,4 +1,4 @@
-import { serve } from "@/server/api/endpoint";
+import { serve } from "@/server/api/next";
 import { reviseCapabilityRequest } from "@/server/operations/requests";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(reviseCapabilityRequest);
