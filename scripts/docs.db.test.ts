@@ -130,3 +130,15 @@ test("a document that shows --json calls npm with -s, which keeps npm's own line
   expect(pages.flatMap((page) => loud(page).map(({ whole }) => `${page.path}: ${whole}`))).toEqual([]);
   expect(loud({ path: "x.md", text: "npm run admin -- key list --json" })).toHaveLength(1);
 });
+
+test("every path of the repository that the architecture names exists", () => {
+  const named = pages
+    .filter(({ path }) => path === "ARCHITECTURE.md" || path.startsWith("docs/architecture/"))
+    .flatMap(({ path, text }) =>
+      [
+        ...text.matchAll(/`((?:app|components|server|inngest|prisma|scripts|testing|e2e)\/[\w\-./()[\]]+)`/g),
+      ].map(([, target]) => ({ path, target: target! })),
+    );
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter(({ target }) => !existsSync(target))).toEqual([]);
+});
