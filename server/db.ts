@@ -9,6 +9,10 @@ export type Tx = Prisma.TransactionClient;
 /** Whoever can run a statement: the pool, or the client of a transaction. */
 export type Queryable = Pick<pg.Pool | pg.PoolClient, "query">;
 
+declare const begun: unique symbol;
+/** The client of a transaction that `inTransaction` began: for what must be written with something else, or not at all. */
+export type Transaction = pg.PoolClient & { readonly [begun]: true };
+
 type Database = { pool: pg.Pool; relaxedPool: pg.Pool; prisma: PrismaClient };
 
 // int8 as a number: counters and micros fit, and what does not fit must never be rounded silently.
@@ -118,11 +122,11 @@ export async function queryKeeping<Row extends pg.QueryResultRow>(
 }
 
 /** Runs hand-written statements in one transaction; an error takes everything back and is thrown on. */
-export async function inTransaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(work: (client: Transaction) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
     await client.query("BEGIN");
-    const result = await work(client);
+    const result = await work(client as Transaction); // the only place that begins one
     await client.query("COMMIT");
     client.release();
     return result;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { startPostgres } from "../../scripts/launch/postgres";
 import { applyMigrations } from "../../scripts/migrations";
+import { refuseAuditAlone } from "./audit-law";
 
 type World = { stop(): Promise<void> };
 
@@ -43,6 +44,7 @@ async function start(): Promise<World> {
     await allowDatabases(postgres.url, join(directory, "postgres.password"));
     Object.assign(process.env, { CAPSTAN_DATA_DIR: directory, DATABASE_URL: postgres.url });
     await applyMigrations(postgres.url);
+    await refuseAuditAlone(postgres.url);
     // After the environment is set: these modules read it when they load.
     const { migrateEngine } = await import("../../inngest/embedded/migrate");
     await migrateEngine(postgres.url);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { PoolClient } from "pg";
-import { inTransaction, pool, type Tx, withSystem } from "@/server/db";
+import { inTransaction, pool, type Transaction, type Tx, withSystem } from "@/server/db";
 import { env } from "@/server/env";
 import { log } from "@/server/log";
 import { forgetAll, MOST_STALE_MS, setCurrent, setListening } from "./cache";
@@ -33,7 +33,7 @@ export function changeAccess<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
 }
 
 /** The same for hand-written statements. */
-export function changeAccessBy<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+export function changeAccessBy<T>(work: (client: Transaction) => Promise<T>): Promise<T> {
   return untilHeard((nonce) =>
     inTransaction(async (client) => {
       const done = await work(client);

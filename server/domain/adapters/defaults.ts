@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { AdapterDefault, AdapterDefaultSet, AdapterQuery } from "@/server/contract/adapters";
-import { pool, type Queryable } from "@/server/db";
+import { pool, type Queryable, type Transaction } from "@/server/db";
 import { changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { getCapability } from "@/server/domain/catalog";
@@ -76,7 +76,7 @@ async function read(database: Queryable, place: Place, capabilityKey: string): P
 
 function note(
   ctx: Ctx,
-  client: Queryable,
+  client: Transaction,
   { project, projectId, environment }: Place,
   capabilityKey: string,
   action: string,

@@ -1,5 +1,5 @@
 import type { ModelAdapter, ModelAdapterCreate } from "@/server/contract/adapters";
-import type { Queryable } from "@/server/db";
+import type { Transaction } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { newId } from "@/server/ids";
@@ -30,7 +30,7 @@ export async function insertAdapter(
   { project, projectId, environment }: Place,
   described: Described,
   source: KnownSource,
-  database: Queryable,
+  database: Transaction,
 ): Promise<ModelAdapter | null> {
   const { rows } = await database.query<AdapterRow>(
     `INSERT INTO model_adapter (id, organization_id, project_id, environment, display_name, name_key, type, source_kind,

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { endpoint, respond } from "@/server/api/endpoint";
-import { pool } from "@/server/db";
+import { inTransaction, pool, withSystem } from "@/server/db";
 import * as audit from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
 import { newId } from "@/server/ids";
 import { incoming, ownAddress } from "@/testing/requests";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
@@ -10,6 +11,31 @@ const act = (organizationId: string, subject: string, action = "thing.changed") 
   organizationId,
   subject,
   action,
+});
+
+const recordWithAnAct = (ctx: Ctx, done: audit.Act) =>
+  inTransaction(async (client) => {
+    await client.query("UPDATE organization SET display_name = display_name WHERE id = $1", [
+      done.organizationId,
+    ]);
+    await audit.record(ctx, done, client);
+  });
+
+test("a verb that records its act outside the act's own transaction is refused in tests", async () => {
+  const { organizationId } = await makeTenant();
+  const done = act(organizationId, newId("budget"));
+  const alone = "audit row thing.changed is not in the transaction of its act";
+  const rename = "UPDATE organization SET display_name = 'Renamed' WHERE id = $1";
+  await expect(
+    (async () => {
+      await inTransaction((client) => client.query(rename, [organizationId]));
+      await inTransaction((client) => audit.record(system, done, client));
+    })(),
+  ).rejects.toThrow(alone);
+  await expect(withSystem((tx) => audit.record(system, done, tx))).rejects.toThrow(alone);
+  // @ts-expect-error The pool is no transaction.
+  await expect(audit.record(system, done, pool)).rejects.toThrow(alone);
+  await recordWithAnAct(system, done);
 });
 
 test("an act is kept with who did it and the address it was asked from", async () => {
@@ -23,7 +49,7 @@ test("an act is kept with who did it and the address it was asked from", async (
     output: { rawMediaType: "text/plain" },
     errors: [],
     run: async (ctx) => {
-      await audit.record(ctx, act(organizationId, subject));
+      await recordWithAnAct(ctx, act(organizationId, subject));
       return { status: 200, headers: {}, body: "" };
     },
   });
@@ -49,8 +75,8 @@ test("a person is named by their e-mail, the system by its name; where nobody as
   const { organizationId } = await makeTenant();
   const { ctx, email } = await makePerson(organizationId, "admin");
   const subject = newId("budget");
-  await audit.record({ ...ctx, address: "192.0.2.7" }, act(organizationId, subject, "thing.made"));
-  await audit.record(system, act(organizationId, subject, "thing.ended"));
+  await recordWithAnAct({ ...ctx, address: "192.0.2.7" }, act(organizationId, subject, "thing.made"));
+  await recordWithAnAct(system, act(organizationId, subject, "thing.ended"));
   const { items } = await audit.entries(system, { subjects: [subject], limit: 25 });
   expect(items.map(({ action, actor, actorName, address }) => [action, actor, actorName, address])).toEqual([
     ["thing.ended", system.principal.id, null, null],
@@ -62,8 +88,8 @@ test("pages follow each other without a gap, and hold nothing of other things", 
   const { organizationId } = await makeTenant();
   const [subject, other] = [newId("budget"), newId("budget")];
   for (const action of ["a", "b", "c"]) {
-    await audit.record(system, act(organizationId, subject, action));
-    await audit.record(system, act(organizationId, other, action));
+    await recordWithAnAct(system, act(organizationId, subject, action));
+    await recordWithAnAct(system, act(organizationId, other, action));
   }
   const first = await audit.entries(system, { subjects: [subject], limit: 2 });
   const rest = await audit.entries(system, { subjects: [subject], limit: 2, cursor: first.nextCursor });

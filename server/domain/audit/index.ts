@@ -1,3 +1,3 @@
 export { entries } from "./entries";
 export { logFile, logOf } from "./log";
-export { type Act, INSTALLATION, record } from "./record";
+export { type Act, AUDIT, type AuditRow, audited, auditRow, INSTALLATION, record } from "./record";

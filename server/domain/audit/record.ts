@@ -1,6 +1,9 @@
-import { pool, type Queryable, type Tx } from "@/server/db";
+import type { Transaction, Tx } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
+import { auditEntry } from "@/server/generated/schema";
 import { newId } from "@/server/ids";
+import { type Column, column, names, type Of } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import type { Json } from "@/server/step";
 
 /** Where acts are kept that concern no organization but the installation. */
@@ -16,33 +19,42 @@ export type Act = {
   details?: Record<string, Json>;
 };
 
-/** Writes down who did what, and from where; within the caller's transaction where one is handed in, so that neither is without the other. */
-export async function record(ctx: Ctx, act: Act, database: Queryable | Tx = pool): Promise<void> {
-  const { principal } = ctx;
-  if ("auditEntry" in database) {
-    const by = { actorId: principal.id, actorKind: principal.kind };
-    const from = { requestId: ctx.requestId, address: ctx.address ?? null };
-    const details = JSON.parse(JSON.stringify(act.details ?? {})); // what JSON is, for Prisma's type of it
-    await database.auditEntry.create({
-      data: { id: newId("audit"), ...act, details, ...by, ...from, createdAt: ctx.now() },
-    });
-    return;
-  }
-  await database.query(
-    `INSERT INTO audit_entry (id, organization_id, project_id, actor_id, actor_kind, action, subject, details, request_id, address, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    [
-      newId("audit"),
-      act.organizationId,
-      act.projectId ?? null,
-      principal.id,
-      principal.kind,
-      act.action,
-      act.subject,
-      JSON.stringify(act.details ?? {}),
-      ctx.requestId,
-      ctx.address ?? null,
-      ctx.now(),
-    ],
-  );
+export type AuditRow = Of<typeof auditEntry>;
+
+/** Who did what, and from where, for a statement that writes it with the act itself. */
+export const auditRow = (ctx: Ctx, { projectId = null, details = {}, ...act }: Act): AuditRow => ({
+  id: newId("audit"),
+  organization_id: act.organizationId,
+  project_id: projectId,
+  actor_id: ctx.principal.id,
+  actor_kind: ctx.principal.kind,
+  action: act.action,
+  subject: act.subject,
+  details,
+  request_id: ctx.requestId,
+  address: ctx.address ?? null,
+  created_at: ctx.now(),
+});
+
+/** The parameter of such a statement. */
+export const AUDIT: Column<AuditRow[] | null> = column("jsonb", true);
+/** Its last common table: writes the rows of the parameter `audit` for each row of `from`, so for none where nothing was done. */
+export const audited = (audit: string, from: string): string => `audited AS (
+  INSERT INTO audit_entry (${names(auditEntry)})
+  SELECT ${names(auditEntry, "entry")} FROM ${from}, jsonb_populate_recordset(NULL::audit_entry, ${audit}::jsonb) AS entry
+)`;
+
+const writing = statement("audit.record", {
+  params: { audit: AUDIT },
+  row: {},
+  sql: `WITH act AS (SELECT), ${audited("$audit", "act")} SELECT FROM act`,
+});
+
+/** Writes down who did what, and from where, in the transaction of the act: neither is there without the other. */
+export async function record(ctx: Ctx, act: Act, transaction: Transaction | Tx): Promise<void> {
+  const audit = [auditRow(ctx, act)];
+  if ("query" in transaction) await writing.all(transaction, { audit });
+  else
+    await transaction.$executeRaw`
+      INSERT INTO audit_entry SELECT * FROM jsonb_populate_recordset(NULL::audit_entry, ${JSON.stringify(audit)}::jsonb)`;
 }

@@ -1,5 +1,5 @@
-import type { PoolClient } from "pg";
 import type { BudgetSpend, UserGuardrails } from "@/server/contract/budgets";
+import type { Transaction } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { scopeOfConnection } from "./guardrails";
@@ -49,7 +49,7 @@ export async function connectionGuardrails(
  */
 export async function writeConnectionGuardrails(
   ctx: Ctx,
-  client: PoolClient,
+  client: Transaction,
   { id, organizationId }: { id: string; organizationId: string },
   { perExecutionMicros, dailyMicros }: UserGuardrails,
 ): Promise<void> {

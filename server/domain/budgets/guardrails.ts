@@ -130,17 +130,14 @@ export async function changeGuardrails(ctx: Ctx, input: ChangeGuardrails): Promi
   }
   if (perExecutionMicros !== undefined) {
     const setting = perExecutionMicros === null ? null : JSON.stringify({ perExecutionMicros });
-    await changeAccess(
-      (tx) => tx.$executeRaw`
+    await changeAccess(async (tx) => {
+      await tx.$executeRaw`
         UPDATE organization SET settings = CASE WHEN ${setting}::jsonb IS NULL THEN settings - 'guardrails'
           ELSE jsonb_set(settings, '{guardrails}', ${setting}::jsonb) END
-        WHERE id = ${organizationId}`,
-    );
-    await record(ctx, {
-      organizationId,
-      action: "guardrails.changed",
-      subject: organizationId,
-      details: { perExecutionMicros },
+        WHERE id = ${organizationId}`;
+      const details = { perExecutionMicros };
+      const act = { organizationId, action: "guardrails.changed", subject: organizationId, details };
+      await record(ctx, act, tx);
     });
   }
   return read(ctx, organizationId);

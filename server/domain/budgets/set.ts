@@ -1,6 +1,5 @@
-import type { PoolClient } from "pg";
 import type { BudgetView, SetBudget, TemporaryIncrease } from "@/server/contract/budgets";
-import { inTransaction, type Queryable } from "@/server/db";
+import { inTransaction, type Queryable, type Transaction } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
@@ -26,7 +25,7 @@ export async function set(ctx: Ctx, input: SetBudget): Promise<BudgetView> {
 }
 
 /** Runs `work` in one transaction while nobody reserves or settles money of this organization. */
-export function underLock<T>(organizationId: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
+export function underLock<T>(organizationId: string, work: (client: Transaction) => Promise<T>): Promise<T> {
   return inTransaction(async (client) => {
     await lockBudgets(client, organizationId);
     return work(client);
@@ -34,7 +33,7 @@ export function underLock<T>(organizationId: string, work: (client: PoolClient) 
 }
 
 /** From here to the end of the transaction nobody reserves or settles money of this organization. */
-export async function lockBudgets(client: PoolClient, organizationId: string): Promise<void> {
+export async function lockBudgets(client: Transaction, organizationId: string): Promise<void> {
   await client.query("SELECT pg_advisory_xact_lock(capstan_budget_lock($1))", [organizationId]);
 }
 
@@ -61,7 +60,7 @@ export async function openCeiling(
 type Ceiling = Omit<SetBudget, "owner">;
 
 /** Under the lock: the row as it shall be, counted anew, and who said so. */
-export async function write(ctx: Ctx, client: Queryable, owner: Owned, ceiling: Ceiling): Promise<string> {
+export async function write(ctx: Ctx, client: Transaction, owner: Owned, ceiling: Ceiling): Promise<string> {
   const { rows } = await client.query<{ id: string }>(
     `INSERT INTO budget (id, organization_id, project_id, scope, period, ceiling_micros, enforcement, managed_only,
        created_by, created_at, updated_at)
@@ -130,7 +129,7 @@ const ownerOf = (row: Known) => ({ organizationId: row.organization_id, projectI
 /** Under the lock: the increase as it shall be, and who said so. */
 export async function writeIncrease(
   ctx: Ctx,
-  client: Queryable,
+  client: Transaction,
   row: Known,
   wanted: TemporaryIncrease | null,
 ): Promise<void> {
@@ -153,7 +152,7 @@ export function refusePast(ctx: Ctx, { until }: TemporaryIncrease, loc: (string 
 async function change(
   ctx: Ctx,
   budgetId: string,
-  work: (client: PoolClient, row: Known) => Promise<void>,
+  work: (client: Transaction, row: Known) => Promise<void>,
 ): Promise<BudgetView> {
   const row = await findBudget(ctx, budgetId, SETS);
   return underLock(row.organization_id, async (client) => {

@@ -1,4 +1,3 @@
-import type { PoolClient } from "pg";
 import type { UserGuardrails } from "@/server/contract/budgets";
 import type {
   BindConnection,
@@ -22,8 +21,8 @@ function credentialOf({ provider, label, endpointUrl, models, passThrough, ...sp
 }
 
 const alongside =
-  (ctx: Ctx, guardrails: UserGuardrails | null | undefined) =>
-  async (client: PoolClient, credential: { id: string; organizationId: string }) => {
+  (ctx: Ctx, guardrails: UserGuardrails | null | undefined): credentials.Alongside =>
+  async (client, credential) => {
     if (guardrails) await writeConnectionGuardrails(ctx, client, credential, guardrails);
   };
 

@@ -97,23 +97,14 @@ export async function completeOnboarding(
   const all = await credentials.credentialsOf(organizationId);
   const places = await placesOf(row, input, all);
   const { provider, secret, label, endpointUrl, models, passThrough } = input;
-  const credentialId = secret
-    ? (
-        await credentials.createCredential(
-          ctx,
-          organizationId,
-          { provider, secret, label, endpointUrl, models, passThrough },
-          places,
-        )
-      ).credentialId
-    : await bindNewest(ctx, organizationId, provider, places, all);
-  const act = {
-    organizationId,
-    projectId: row.project_id,
-    action: "onboarding.connected",
-    subject: sessionId,
+  const note: credentials.Alongside = (client, { id: credentialId }) => {
+    const act = { organizationId, projectId: row.project_id, action: "onboarding.connected" };
+    return record(ctx, { ...act, subject: sessionId, details: { credentialId, provider } }, client);
   };
-  await record(ctx, { ...act, details: { credentialId, provider } });
+  if (secret) {
+    const input = { provider, secret, label, endpointUrl, models, passThrough };
+    await credentials.createCredential(ctx, organizationId, input, places, note);
+  } else await bindNewest(ctx, organizationId, provider, places, all, note);
   return getOnboarding(ctx, sessionId);
 }
 
@@ -142,7 +133,8 @@ async function bindNewest(
   provider: string,
   places: credentials.Place[],
   all: credentials.CredentialRow[],
-): Promise<string> {
+  note: credentials.Alongside,
+): Promise<void> {
   const newest = all.find((each) => each.provider === provider && each.status === "ready");
   if (!newest) {
     const { title } = credentials.getProvider(provider);
@@ -150,8 +142,7 @@ async function bindNewest(
     throw new ValidationFault([{ loc: ["body", "secret"], msg, type: "missing" }]);
   }
   for (const place of places)
-    await credentials.bindCredential(ctx, organizationId, newest.id, { ...place, provider });
-  return newest.id;
+    await credentials.bindCredential(ctx, organizationId, newest.id, { ...place, provider }, note);
 }
 
 async function find(ctx: Ctx, sessionId: string): Promise<SessionRow> {

@@ -1,5 +1,5 @@
-import type { PoolClient } from "pg";
 import type { BindCredential, CredentialBinding } from "@/server/contract/credentials";
+import type { Transaction } from "@/server/db";
 import { changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
@@ -10,12 +10,19 @@ import { type BindingRow, getCredential, requireMayChange, requirePerson, toBind
 /** Where a credential is used; with `replaces`, instead of another one of the same provider. */
 export type Place = { projectId: string; environment: string; replaces?: boolean };
 
+/** What is written together with a credential or its binding, in the transaction that announces it. */
+export type Alongside = (
+  client: Transaction,
+  credential: { id: string; organizationId: string },
+) => Promise<void>;
+
 /** Connects an environment of a project: what runs there may use the credential from now on. Again changes nothing. */
 export async function bindCredential(
   ctx: Ctx,
   organizationId: string,
   credentialId: string,
   { provider, ...place }: BindCredential & Pick<Place, "replaces">,
+  alongside: Alongside = async () => {},
 ): Promise<CredentialBinding> {
   requirePerson(ctx);
   const credential = await getCredential(ctx, organizationId, credentialId);
@@ -23,13 +30,17 @@ export async function bindCredential(
     const msg = `This credential is for ${credential.provider}.`;
     throw new ValidationFault([{ loc: ["body", "provider"], msg, type: "value_error" }]);
   }
-  return changeAccessBy((client) => writeBinding(ctx, client, { ...credential, organizationId }, place));
+  return changeAccessBy(async (client) => {
+    const binding = await writeBinding(ctx, client, { ...credential, organizationId }, place);
+    await alongside(client, { id: credentialId, organizationId });
+    return binding;
+  });
 }
 
 /** Writes a binding within the caller's transaction, which announces the change. */
 export async function writeBinding(
   ctx: Ctx,
-  client: PoolClient,
+  client: Transaction,
   credential: { id: string; organizationId: string; provider: string },
   { projectId, environment, replaces }: Place,
 ): Promise<CredentialBinding> {
@@ -73,7 +84,7 @@ function alreadyConnected({ credential_id, id, environment, provider }: BindingR
 }
 
 async function requirePlace(
-  client: PoolClient,
+  client: Transaction,
   organizationId: string,
   projectId: string,
   environment: string,
@@ -116,7 +127,7 @@ export async function unbindCredential(
   return { unbound: true };
 }
 
-async function removeBinding(ctx: Ctx, client: PoolClient, organizationId: string, row: BindingRow) {
+async function removeBinding(ctx: Ctx, client: Transaction, organizationId: string, row: BindingRow) {
   await client.query("DELETE FROM credential_binding WHERE id = $1", [row.id]);
   const { environment, provider } = row;
   const act = { organizationId, projectId: row.project_id, action: "credential.unbound" };

@@ -4,9 +4,8 @@ import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail, ValidationFault } from "@/server/errors";
 import { toSecrets } from "@/server/secret";
-import { type Place, writeBinding } from "./bind";
+import { type Alongside, type Place, writeBinding } from "./bind";
 import { askProvider, type CheckResult, keepCheck, requireAccepted } from "./check";
-import type { Alongside } from "./create";
 import {
   type CredentialRow,
   credentialsOf,

@@ -1,4 +1,3 @@
-import type { PoolClient } from "pg";
 import type { CreateCredential, Credential } from "@/server/contract/credentials";
 import { access, changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
@@ -6,19 +5,13 @@ import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { toSecrets } from "@/server/secret";
-import { type Place, writeBinding } from "./bind";
+import { type Alongside, type Place, writeBinding } from "./bind";
 import { keepCheck, requireAccepted } from "./check";
 import { getCredential, getProvider, requirePerson, toCredential } from "./rows";
 import { readSecret, sealFields, shownOf } from "./secret-fields";
 import { serverOf } from "./server-of";
 
 const MOST = 200;
-
-/** What is written together with a credential, in the transaction that announces it. */
-export type Alongside = (
-  client: PoolClient,
-  credential: { id: string; organizationId: string },
-) => Promise<void>;
 
 /**
  * Stores an organization's account at a provider, after the provider itself has accepted it, and connects the places

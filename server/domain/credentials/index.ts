@@ -1,4 +1,4 @@
-export { bindCredential, type Place, unbindCredential } from "./bind";
+export { type Alongside, bindCredential, type Place, unbindCredential } from "./bind";
 export {
   checkCredential,
   deleteCredential,

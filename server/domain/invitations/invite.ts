@@ -1,8 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
-import type { PoolClient } from "pg";
 import type { Invitation, Invite } from "@/server/contract/members";
 import { Role } from "@/server/contract/organizations";
-import { inTransaction, pool } from "@/server/db";
+import { inTransaction, pool, type Transaction } from "@/server/db";
 import { access, isAtLeast, roleIn } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
@@ -124,7 +123,7 @@ export async function withdrawInvitation(ctx: Ctx, invitationId: string): Promis
   });
 }
 
-async function lockOpen(ctx: Ctx, client: PoolClient, invitationId: string): Promise<Row> {
+async function lockOpen(ctx: Ctx, client: Transaction, invitationId: string): Promise<Row> {
   const { rows } = await client.query<Row>(
     `SELECT * FROM invitation WHERE id = $1 AND accepted_at IS NULL AND withdrawn_at IS NULL FOR UPDATE`,
     [invitationId],
@@ -145,7 +144,7 @@ async function lockOpen(ctx: Ctx, client: PoolClient, invitationId: string): Pro
  */
 export async function lockSeat(
   ctx: Ctx,
-  client: PoolClient,
+  client: Transaction,
   organizationId: string,
   email: string,
 ): Promise<string> {
@@ -166,7 +165,7 @@ export async function lockSeat(
   return row.display_name;
 }
 
-async function refuseTooMany(ctx: Ctx, client: PoolClient, organizationId: string): Promise<void> {
+async function refuseTooMany(ctx: Ctx, client: Transaction, organizationId: string): Promise<void> {
   if (!canWriteLetters())
     fail(
       "InvalidInput",
@@ -198,7 +197,7 @@ function makeToken(invitationId: string, now: Date) {
   return { nonce, tokenHash, expiresAt: new Date(now.getTime() + LIFETIME_MS) };
 }
 
-function send(ctx: Ctx, client: PoolClient, row: Row, organizationName: string): Promise<void> {
+function send(ctx: Ctx, client: Transaction, row: Row, organizationName: string): Promise<void> {
   const { id: invitationId, nonce, email, role, expires_at: expiresAt } = row;
   const invitedBy = nameOf(ctx);
   return writeInvitation(client, ctx, {

@@ -2,7 +2,7 @@ import type { PlanFeature } from "@/server/contract/billing";
 import type { Job, JobApproveBody } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { access, type ProjectAccess, personBehind } from "@/server/domain/access";
-import { record } from "@/server/domain/audit";
+import { type AuditRow, auditRow } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { requireFeature } from "@/server/domain/plans";
 import { fail } from "@/server/errors";
@@ -179,22 +179,22 @@ export async function approve(ctx: Ctx, jobId: string, body?: JobApproveBody): P
     more: [{ type: "job.queued", payload: { capabilityKey: job.capability_key, reason: "approved" } }],
     approval: decided as unknown as Json, // plain data
     dispatchAfter: new Date(now.getTime() + WAKE_AGAIN_MS),
+    audit: decisionOn(ctx, job, "job.approved", { authorizedMaxAmount: authorized ?? null }),
   });
   // Somebody decided meanwhile, or the time was over: answered by what has become of it.
   if (!moved) return approve(ctx, jobId, body);
-  await noteDecision(ctx, job, "job.approved", { authorizedMaxAmount: authorized ?? null });
   wake([{ id: job.id, projectId: job.project_id, dispatchNumber: moved.dispatch_number }]);
   return get(ctx, jobId, "approvals:write");
 }
 
-/** A decision about a job, for its organization's audit log; the job's own event stands with its change already. */
-export function noteDecision(
+/** A decision about a job, for its organization's audit log: an input of the statement that carries it out. */
+export function decisionOn(
   ctx: Ctx,
   { organization_id: organizationId, project_id: projectId, id: subject }: JobRow,
   action: string,
   details: Record<string, Json> = {},
-): Promise<void> {
-  return record(ctx, { organizationId, projectId, subject, action, details });
+): AuditRow[] {
+  return [auditRow(ctx, { organizationId, projectId, subject, action, details })];
 }
 
 /** Rejects a waiting job: it is canceled as ApprovalRejected. Rejecting it again answers with it. */
@@ -206,9 +206,9 @@ export async function reject(ctx: Ctx, jobId: string): Promise<Job> {
     code: "ApprovalRejected",
     message: "The job was rejected.",
     before: [{ type: "job.rejected", payload: toldBy(ctx, {}) }],
+    audit: decisionOn(ctx, job, "job.rejected"),
   });
   if (!isDone) return reject(ctx, jobId);
-  await noteDecision(ctx, job, "job.rejected");
   return get(ctx, jobId, "approvals:write");
 }
 

@@ -5,7 +5,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { systemCtx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { microsToUsd } from "@/server/money";
-import { noteDecision } from "./approvals";
+import { decisionOn } from "./approvals";
 import { conclude } from "./conclude";
 import { wake } from "./dispatch";
 import { finishUnleased } from "./end";
@@ -72,9 +72,8 @@ export async function retryStep(ctx: Ctx, jobId: string): Promise<Job> {
       type: "job.retry_scheduled",
       payload: { step: job.attention?.step ?? "unknown", by: "operator" },
     },
+    audit: decisionOn(ctx, job, "job.attention_retried", { step: job.attention?.step ?? "unknown" }),
   });
-  if (moved)
-    await noteDecision(ctx, job, "job.attention_retried", { step: job.attention?.step ?? "unknown" });
   if (moved) wake([{ id: job.id, projectId: job.project_id, dispatchNumber: moved.dispatch_number }]);
   return view(ctx, jobId);
 }
@@ -109,10 +108,10 @@ export async function acceptAsIs(ctx: Ctx, jobId: string): Promise<Job> {
     fence: job.fence,
     asRead: true,
     canceled: false,
+    audit: decisionOn(ctx, job, "job.attention_accepted"),
     now,
   });
   await forgetSetAside(job.id);
-  await noteDecision(ctx, job, "job.attention_accepted");
   return view(ctx, jobId);
 }
 
@@ -123,8 +122,8 @@ export async function failWaiting(ctx: Ctx, jobId: string): Promise<Job> {
     to: "failed",
     code: "failed",
     message: "The provider's work is paid for, but a later step kept failing, and an operator ended the job.",
+    audit: decisionOn(ctx, job, "job.attention_failed"),
   });
-  await noteDecision(ctx, job, "job.attention_failed");
   return view(ctx, jobId);
 }
 

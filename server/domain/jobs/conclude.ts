@@ -1,4 +1,5 @@
 import type { Charge } from "@/server/contract/charge";
+import type { AuditRow } from "@/server/domain/audit";
 import {
   accountOf,
   exposureOf,
@@ -44,6 +45,7 @@ export type Conclusion = {
   canceled: boolean;
   /** Told before the end, in the same statement. */
   before?: NewEvent[];
+  audit?: AuditRow[];
   now: Date;
 };
 
@@ -143,6 +145,7 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
       ended.fresh && attempt ? toAttemptUpdate(attempt.id, ended, attempt.answered_at ?? now, now) : null,
     output: ended.fresh?.output ?? (ended.said ? toPayload(job, ended.said, now) : null),
     artifacts: ended.fresh?.artifacts ?? [],
+    audit: conclusion.audit ?? null,
     events: [
       ...(conclusion.before ?? []),
       ...storedEvents(ended.fresh?.artifacts ?? []),

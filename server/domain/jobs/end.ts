@@ -1,3 +1,4 @@
+import type { AuditRow } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import type { Lease } from "@/server/domain/executions";
 import { conclude } from "./conclude";
@@ -60,6 +61,8 @@ export type UnleasedEnd = {
   code: string | null;
   message: string | null;
   before?: NewEvent[];
+  /** The decision that ends it. */
+  audit?: AuditRow[];
 };
 
 /**
@@ -89,6 +92,7 @@ export async function finishUnleased(
     asRead: true,
     canceled: end.to === "canceled",
     ...(end.before ? { before: end.before } : {}),
+    ...(end.audit ? { audit: end.audit } : {}),
     now: ctx.now(),
   });
 }

@@ -1,7 +1,6 @@
-import type { PoolClient } from "pg";
 import type { Member, RemovedMember } from "@/server/contract/members";
 import { Role } from "@/server/contract/organizations";
-import { pool } from "@/server/db";
+import { pool, type Transaction } from "@/server/db";
 import { access, changeAccessBy, isAtLeast, isOperator } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx, Role as RoleName } from "@/server/domain/ctx";
@@ -109,7 +108,7 @@ type Locked = { own: RoleName; target: { email: string; role: RoleName }; owners
  */
 async function lockMembers(
   ctx: Ctx,
-  client: PoolClient,
+  client: Transaction,
   organizationId: string,
   userId: string,
 ): Promise<Locked> {

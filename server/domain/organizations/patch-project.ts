@@ -1,5 +1,5 @@
-import type { PoolClient } from "pg";
 import type { ProjectDetail, ProjectSettingsPatch } from "@/server/contract/projects";
+import type { Transaction } from "@/server/db";
 import { access, changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
@@ -67,7 +67,7 @@ function repositoryOf({ repository, clearRepository }: ProjectSettingsPatch): st
 }
 
 async function refuseTakenSlug(
-  client: PoolClient,
+  client: Transaction,
   { id, organization_id }: ProjectRow,
   slug?: string | null,
 ) {
@@ -87,7 +87,7 @@ type EnvironmentPatch = NonNullable<ProjectSettingsPatch["environments"]>[number
 
 async function changeEnvironments(
   ctx: Ctx,
-  client: PoolClient,
+  client: Transaction,
   { id: projectId, environments }: ProjectRow,
   wanted: EnvironmentPatch[],
 ): Promise<void> {

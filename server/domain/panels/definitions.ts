@@ -1,7 +1,6 @@
-import type { PoolClient } from "pg";
 import { canonicalText } from "@/server/canonical";
 import type { PanelDefinition, PanelDefinitionCreate, PanelDefinitionPatch } from "@/server/contract/panels";
-import { inTransaction, pool } from "@/server/db";
+import { inTransaction, pool, type Transaction } from "@/server/db";
 import { access, changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { getCapability, isCapability } from "@/server/domain/catalog";
@@ -58,7 +57,7 @@ type Content = Pick<
 
 async function insertVersion(
   ctx: Ctx,
-  client: PoolClient,
+  client: Transaction,
   definitionId: string,
   number: number,
   content: Content,
@@ -220,6 +219,6 @@ async function mayChange(ctx: Ctx, definitionId: string): Promise<DefinitionRow>
   return row;
 }
 
-async function readOne(client: PoolClient, id: string): Promise<PanelDefinition> {
+async function readOne(client: Transaction, id: string): Promise<PanelDefinition> {
   return toDefinition((await readDefinitions(client, "d.id = $1", [id]))[0] ?? noSuchDefinition());
 }

@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
-import type { PoolClient } from "pg";
 import type { NewPanelSession, PanelSession, PanelSessionCreate } from "@/server/contract/panels";
-import { inTransaction, pool, type Queryable } from "@/server/db";
+import { inTransaction, pool, type Queryable, type Transaction } from "@/server/db";
 import { access, changeAccessBy, makeTokenText } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { openCeiling } from "@/server/domain/budgets";
@@ -185,7 +184,7 @@ export async function getSession(ctx: Ctx, sessionId: string): Promise<PanelSess
 /** Ends a session: once this has answered, no request anywhere is served by its tokens. Its jobs go on. Again changes nothing. */
 export async function revokeSession(ctx: Ctx, sessionId: string): Promise<PanelSession> {
   const known = await mayChange(ctx, sessionId);
-  const revoke = async (client: PoolClient) => {
+  const revoke = async (client: Transaction) => {
     const { rowCount } = await client.query(
       "UPDATE panel_session SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL",
       [sessionId, ctx.now()],

@@ -1,4 +1,4 @@
-import type { PoolClient } from "pg";
+import type { Transaction } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import { book, type Posting } from "@/server/domain/billing";
 import type { Ctx } from "@/server/domain/ctx";
@@ -12,7 +12,7 @@ import type { Disputes, FailedRefund, PaymentRow } from "./rows";
 
 /** Writes a payment as it is now, and books and tells what that changes. The caller has locked its row. */
 export async function bring(
-  client: PoolClient,
+  client: Transaction,
   ctx: Ctx,
   before: PaymentRow,
   after: PaymentRow,
@@ -36,7 +36,7 @@ export async function bring(
   }
 }
 
-async function write(client: PoolClient, row: PaymentRow): Promise<void> {
+async function write(client: Transaction, row: PaymentRow): Promise<void> {
   await client.query(
     `UPDATE payment SET state = $2, session_id = $3, provider_payment_id = $4, customer_id = $5, tax_micros = $6,
        refunded_micros = $7, disputes = $8, paid_at = $9, processing_at = $10, close_at = $11, refund_totals = $12,
@@ -59,7 +59,7 @@ async function write(client: PoolClient, row: PaymentRow): Promise<void> {
   );
 }
 
-async function bookPaid(client: PoolClient, ctx: Ctx, row: PaymentRow, is: Booked, eventId: string) {
+async function bookPaid(client: Transaction, ctx: Ctx, row: PaymentRow, is: Booked, eventId: string) {
   const kind = kindOf(row.kind);
   const paid = paidOf(row, ctx);
   await book(client, {
@@ -86,7 +86,7 @@ async function bookPaid(client: PoolClient, ctx: Ctx, row: PaymentRow, is: Booke
 }
 
 async function bookReturned(
-  client: PoolClient,
+  client: Transaction,
   ctx: Ctx,
   row: PaymentRow,
   was: Booked,
@@ -112,7 +112,7 @@ async function bookReturned(
 }
 
 /** Less is given back than was: the same postings the other way, and what was bought has its money again. */
-async function bookCameBack(client: PoolClient, ctx: Ctx, row: PaymentRow, was: Booked, is: Booked) {
+async function bookCameBack(client: Transaction, ctx: Ctx, row: PaymentRow, was: Booked, is: Booked) {
   await bookReturn(client, ctx, row, was, is, "refund_failed");
   await kindOf(row.kind).onCameBack(client, ctx, paidOf(row, ctx), {
     micros: was.debit - is.debit,
@@ -122,7 +122,7 @@ async function bookCameBack(client: PoolClient, ctx: Ctx, row: PaymentRow, was: 
 
 /** What is returned only grows between two failures, so both together name what the payment is brought to. */
 async function bookReturn(
-  client: PoolClient,
+  client: Transaction,
   ctx: Ctx,
   row: PaymentRow,
   was: Booked,
@@ -147,7 +147,7 @@ async function bookReturn(
 
 /** A refund that was taken did not reach the payer. Whoever asked for it can ask again, unless all is back in another way. */
 async function refundFailed(
-  client: PoolClient,
+  client: Transaction,
   ctx: Ctx,
   row: PaymentRow,
   { id, refundId, amountMicros, reason }: FailedRefund & { id: string },
@@ -210,7 +210,7 @@ function postingsOf(
 
 /** Writes down for the organization what happened to one of its payments. */
 export const tell = (
-  client: PoolClient,
+  client: Transaction,
   ctx: Ctx,
   row: PaymentRow,
   action: string,

@@ -1,5 +1,5 @@
 import type { BillingCurrency, CheckoutSession } from "@/server/contract/billing";
-import { pool, type Queryable } from "@/server/db";
+import { inTransaction, pool, type Queryable } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import { convertUp, rateTo } from "@/server/domain/billing";
 import type { Ctx } from "@/server/domain/ctx";
@@ -107,24 +107,24 @@ export async function openCheckout(ctx: Ctx, row: PaymentRow): Promise<CheckoutS
   if (row.checkout_url && row.session_id)
     return { url: row.checkout_url, sessionId: row.session_id, paymentId };
   const opened = await askForCheckout(ctx, row);
-  const { rowCount } = await pool.query(
-    `UPDATE payment SET session_id = $2, checkout_url = $3 WHERE id = $1 AND state = 'open' AND session_id IS NULL`,
-    [paymentId, opened.sessionId, opened.url],
-  );
-  if (rowCount === 0) return overtaken(row, opened);
-  await record(ctx, {
-    organizationId: row.organization_id,
-    action: "payment.started",
-    subject: paymentId,
-    details: {
+  const isFirst = await inTransaction(async (client) => {
+    const { rowCount } = await client.query(
+      `UPDATE payment SET session_id = $2, checkout_url = $3 WHERE id = $1 AND state = 'open' AND session_id IS NULL`,
+      [paymentId, opened.sessionId, opened.url],
+    );
+    if (rowCount === 0) return false;
+    const details = {
       kind: row.kind,
       amountMicros: row.amount_micros,
       currency: row.currency,
       isTest: row.is_test,
       ...(row.subject_id && { subjectId: row.subject_id }),
-    },
+    };
+    const { organization_id: organizationId } = row;
+    await record(ctx, { organizationId, action: "payment.started", subject: paymentId, details }, client);
+    return true;
   });
-  return { ...opened, paymentId };
+  return isFirst ? { ...opened, paymentId } : overtaken(row, opened);
 }
 
 /** Somebody was faster: to open the same page, or to pay on it. A payment that has ended otherwise has to be tried anew. */

@@ -1,5 +1,5 @@
 import type { RefundReason } from "@/server/contract/commissions";
-import type { Queryable } from "@/server/db";
+import type { Transaction } from "@/server/db";
 import { moveBalance, walletAccount } from "@/server/domain/billing";
 import type { Ctx, Role } from "@/server/domain/ctx";
 import type { Micros } from "@/server/money";
@@ -27,17 +27,17 @@ export type PaymentKind = {
   /** The ledger's account that gets the money. */
   account(paid: Paid): string;
   /** Locks what its bookings change. Called before the payment itself is locked, and so is never waited for crosswise. */
-  lock?(client: Queryable, subjectId: string): Promise<void>;
+  lock?(client: Transaction, subjectId: string): Promise<void>;
   /** Refuses, before anything is paid, what cannot be bought any more. */
   refuse?(ctx: Ctx, subjectId: string): Promise<void>;
   /** In the transaction that books it: this was paid. A reason: it is not wanted, and goes back whole. */
-  onPaid(client: Queryable, ctx: Ctx, paid: Paid, micros: Micros): Promise<RefundReason | null>;
+  onPaid(client: Transaction, ctx: Ctx, paid: Paid, micros: Micros): Promise<RefundReason | null>;
   /** In the transaction that books it: this much more went back. Each micro is told once. */
-  onReturned(client: Queryable, ctx: Ctx, paid: Paid, returned: Returned): Promise<void>;
+  onReturned(client: Transaction, ctx: Ctx, paid: Paid, returned: Returned): Promise<void>;
   /** In the transaction that books it: this much of what had gone back is ours again, since a refund failed. */
-  onCameBack(client: Queryable, ctx: Ctx, paid: Paid, cameBack: CameBack): Promise<void>;
+  onCameBack(client: Transaction, ctx: Ctx, paid: Paid, cameBack: CameBack): Promise<void>;
   /** The provider will not give it back, or could not: somebody has to look. In the transaction that writes it down. */
-  onRefundFailed?(client: Queryable, ctx: Ctx, refund: { id: string; subjectId: string }): Promise<void>;
+  onRefundFailed?(client: Transaction, ctx: Ctx, refund: { id: string; subjectId: string }): Promise<void>;
 };
 
 export type Returned = {

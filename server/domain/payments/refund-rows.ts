@@ -1,5 +1,5 @@
 import type { RefundState } from "@/server/contract/billing";
-import type { Queryable } from "@/server/db";
+import type { Queryable, Transaction } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { newId } from "@/server/ids";
@@ -28,7 +28,7 @@ type Wanted = { payment: PaymentRow; reason: RefundReason; requestedBy: string; 
  * Writes down, in the caller's transaction, that a payment is to go back whole; the provider is asked after it. A payment
  * has one refund: wanted again it stays as it is, also where it failed. Answers with it.
  */
-export async function writeRefund(client: Queryable, ctx: Ctx, wanted: Wanted): Promise<RefundRow> {
+export async function writeRefund(client: Transaction, ctx: Ctx, wanted: Wanted): Promise<RefundRow> {
   const { payment, reason, requestedBy, note } = wanted;
   const isBack = returnedMicros(payment) === totalMicros(payment);
   const now = ctx.now();
@@ -62,7 +62,7 @@ export async function writeRefund(client: Queryable, ctx: Ctx, wanted: Wanted): 
  * payment's refund as it then is; null: it has none.
  */
 export async function renewRefund(
-  client: Queryable,
+  client: Transaction,
   ctx: Ctx,
   payment: PaymentRow,
   failedId: string,
@@ -86,7 +86,7 @@ async function findRefund(client: Queryable, paymentId: string): Promise<RefundR
 }
 
 /** `failedId`: of the refund whose place it takes. */
-async function recordDue(client: Queryable, ctx: Ctx, refund: RefundRow, failedId?: string): Promise<void> {
+async function recordDue(client: Transaction, ctx: Ctx, refund: RefundRow, failedId?: string): Promise<void> {
   const { id: refundId, organization_id: organizationId, payment_id: subject, reason, state } = refund;
   const details = { refundId, reason, state, ...(failedId && { failedRefundId: failedId }) };
   await record(ctx, { organizationId, action: "payment.refund_due", subject, details }, client);

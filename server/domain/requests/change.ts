@@ -1,6 +1,5 @@
-import type { PoolClient } from "pg";
 import type { CapabilityRequest, CapabilityRequestBody } from "@/server/contract/requests";
-import { inTransaction } from "@/server/db";
+import { inTransaction, type Transaction } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
@@ -43,7 +42,7 @@ export async function revise(
   });
 }
 
-async function nextNumber(client: PoolClient, row: RequestRow): Promise<number> {
+async function nextNumber(client: Transaction, row: RequestRow): Promise<number> {
   const { rows } = await client.query<{ number: number }>(
     "SELECT number FROM capability_request_revision WHERE request_id = $1 ORDER BY number DESC LIMIT 1",
     [row.id],
@@ -69,7 +68,7 @@ export async function submit(ctx: Ctx, requestId: string): Promise<CapabilityReq
 /** Locks a request, does something to it in one transaction, and answers with it as it is then. */
 export function changed(
   requestId: string,
-  work: (client: PoolClient, row: RequestRow) => Promise<void>,
+  work: (client: Transaction, row: RequestRow) => Promise<void>,
 ): Promise<CapabilityRequest> {
   return inTransaction(async (client) => {
     await work(client, await lockRequest(client, requestId));

@@ -1,5 +1,5 @@
 import type { RefundReason } from "@/server/contract/commissions";
-import { pool, type Queryable } from "@/server/db";
+import { pool, type Queryable, type Transaction } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { tell } from "@/server/domain/notifications";
 import { closeCheckoutsOf, definePaymentKind, type Paid } from "@/server/domain/payments";
@@ -75,7 +75,7 @@ export function noSuchQuote(): never {
  * Money for a quote has come, and its request is locked. It pays the quote that could be paid at the moment the
  * provider says it was; any other money is not wanted, and goes back whole.
  */
-async function acceptPayment(client: Queryable, ctx: Ctx, paid: Paid): Promise<RefundReason | null> {
+async function acceptPayment(client: Transaction, ctx: Ctx, paid: Paid): Promise<RefundReason | null> {
   const quote = await quoteById(client, paid.subjectId ?? "");
   const request = await lockRequest(client, quote.request_id);
   if (quote.state === "paid") return "already_paid";

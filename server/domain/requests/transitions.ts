@@ -1,6 +1,6 @@
 import type { RequestStatus } from "@/server/contract/requests";
 import type { RequestEventType } from "@/server/contract/webhooks";
-import type { Queryable } from "@/server/db";
+import type { Queryable, Transaction } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { announce } from "@/server/domain/webhooks";
@@ -77,7 +77,7 @@ type Change = Partial<
  * knows. RequestStateConflict where the move is none from there.
  */
 export async function move(
-  client: Queryable,
+  client: Transaction,
   ctx: Ctx,
   row: RequestRow,
   how: Move,
@@ -111,7 +111,7 @@ export async function move(
  * of the request and its quote is read from their rows.
  */
 export async function happened(
-  client: Queryable,
+  client: Transaction,
   ctx: Ctx,
   row: RequestRow,
   type: RequestEventType,

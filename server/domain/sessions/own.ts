@@ -1,4 +1,4 @@
-import type { Queryable } from "@/server/db";
+import type { Queryable, Transaction } from "@/server/db";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { tell } from "@/server/domain/notifications";
@@ -47,7 +47,7 @@ type OwnAct = { userId: string; action: string; subject: string; details?: Recor
 export async function recordOwn(
   ctx: Omit<Ctx, "principal">,
   { userId, ...act }: OwnAct,
-  database: Queryable,
+  database: Transaction,
 ): Promise<void> {
   const { rows } = await database.query<{ email: string; organization_ids: string[] | null }>(
     `SELECT email, (SELECT array_agg(organization_id ORDER BY organization_id) FROM membership WHERE user_id = $1) AS organization_ids

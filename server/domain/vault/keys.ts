@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { pool } from "@/server/db";
+import { inTransaction, pool } from "@/server/db";
 import { access } from "@/server/domain/access";
-import { INSTALLATION, record } from "@/server/domain/audit";
+import { type Act, INSTALLATION, record } from "@/server/domain/audit";
 import { credentialsByVaultKey } from "@/server/domain/credentials";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
@@ -63,19 +63,11 @@ export async function rotateKey(ctx: Ctx): Promise<{ keyId: string; before: stri
   access.authorize(ctx, "operator");
   const before = vaultKeys().sealsWith;
   const fresh = randomBytes(32);
-  const changed = changeStoredVaultKeys(({ vaultKey, otherVaultKeys }) => ({
-    vaultKey: fresh,
-    otherVaultKeys: [vaultKey, ...otherVaultKeys],
-  }));
-  if (!changed) return inEnvironment();
-  forgetVaultKeys();
   const keyId = vaultKeyId(fresh);
-  await record(ctx, {
-    organizationId: INSTALLATION,
-    action: "vault.key_made",
-    subject: keyId,
-    details: { before },
-  });
+  await changeKeys(ctx, { action: "vault.key_made", subject: keyId, details: { before } }, (stored) => ({
+    vaultKey: fresh,
+    otherVaultKeys: [stored.vaultKey, ...stored.otherVaultKeys],
+  }));
   return { keyId, before };
 }
 
@@ -94,15 +86,22 @@ export async function dropOldKeys(ctx: Ctx): Promise<{ keyId: string; dropped: s
     );
   }
   const dropped = vaultKeys().opens.filter((id) => id !== keyId);
-  if (!changeStoredVaultKeys(({ vaultKey }) => ({ vaultKey, otherVaultKeys: [] }))) return inEnvironment();
-  forgetVaultKeys();
-  await record(ctx, {
-    organizationId: INSTALLATION,
-    action: "vault.keys_dropped",
-    subject: keyId,
-    details: { dropped },
-  });
+  const act = { action: "vault.keys_dropped", subject: keyId, details: { dropped } };
+  await changeKeys(ctx, act, ({ vaultKey }) => ({ vaultKey, otherVaultKeys: [] }));
   return { keyId, dropped };
+}
+
+/** The file changes while the transaction of the audit row is open: without the change, the row is rolled back. */
+async function changeKeys(
+  ctx: Ctx,
+  act: Omit<Act, "organizationId">,
+  change: Parameters<typeof changeStoredVaultKeys>[0],
+): Promise<void> {
+  await inTransaction(async (client) => {
+    await record(ctx, { ...act, organizationId: INSTALLATION }, client);
+    if (!changeStoredVaultKeys(change)) inEnvironment();
+  });
+  forgetVaultKeys();
 }
 
 function inEnvironment(): never {

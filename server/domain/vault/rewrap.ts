@@ -1,4 +1,4 @@
-import { pool } from "@/server/db";
+import { inTransaction, pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import { rewrapCredentials } from "@/server/domain/credentials";
@@ -28,7 +28,7 @@ export async function rewrapAll(ctx: Ctx): Promise<Rewrapped> {
   }
   const { sealsWith: keyId } = vaultKeys();
   const act = { organizationId: INSTALLATION, action: "vault.rewrapped", subject: keyId };
-  await record(ctx, { ...act, details: total });
+  await inTransaction((client) => record(ctx, { ...act, details: total }, client));
   return { keyId, ...total };
 }
 

@@ -1,6 +1,6 @@
 import { openContent } from "@/server/content";
 import type { Delivery, DeliveryDetail, DeliveryPage, ListDeliveries } from "@/server/contract/webhooks";
-import { pool } from "@/server/db";
+import { inTransaction, pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx, Scope } from "@/server/domain/ctx";
@@ -71,14 +71,18 @@ export async function replay(ctx: Ctx, deliveryId: string): Promise<Delivery> {
     });
   }
   const now = ctx.now();
-  await pool.query(
-    `UPDATE delivery SET state = 'pending', failures = 0, next_attempt_at = $2, lease_until = NULL, completed_at = NULL
-     WHERE id = $1 AND state <> 'delivering'`,
-    [row.id, now],
-  );
-  const { organization_id: organizationId, project_id: projectId } = row;
-  const details = { endpointId: row.endpoint_id };
-  await record(ctx, { organizationId, projectId, subject: row.id, action: "delivery.replayed", details });
+  await inTransaction(async (client) => {
+    const { rowCount } = await client.query(
+      `UPDATE delivery SET state = 'pending', failures = 0, next_attempt_at = $2, lease_until = NULL, completed_at = NULL
+       WHERE id = $1 AND state <> 'delivering'`,
+      [row.id, now],
+    );
+    if (rowCount === 0) return;
+    const { organization_id: organizationId, project_id: projectId } = row;
+    const details = { endpointId: row.endpoint_id };
+    const act = { organizationId, projectId, subject: row.id, action: "delivery.replayed", details };
+    await record(ctx, act, client);
+  });
   await dispatchDue(now, { endpointId: row.endpoint_id });
   return toDelivery(await findDelivery(ctx, deliveryId, "webhooks:write"));
 }

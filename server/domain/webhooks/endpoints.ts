@@ -4,7 +4,7 @@ import type {
   DeliveryEndpointList,
   UpdateDeliveryEndpoint,
 } from "@/server/contract/webhooks";
-import { inTransaction, pool, type Queryable } from "@/server/db";
+import { inTransaction, pool, type Queryable, type Transaction } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
@@ -117,7 +117,7 @@ export async function updateEndpoint(
 /** Of an address the host alone is written down: what follows it may be a secret. */
 function note(
   ctx: Ctx,
-  client: Queryable,
+  client: Transaction,
   action: string,
   row: EndpointRow,
   more: Record<string, Json>,

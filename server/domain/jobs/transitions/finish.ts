@@ -1,6 +1,7 @@
 import { batched } from "@/server/batch";
 import type { JobStatus } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
+import { AUDIT, audited } from "@/server/domain/audit";
 import { type Posting, resolved } from "@/server/domain/budgets";
 import { hold, job } from "@/server/generated/schema";
 import {
@@ -49,6 +50,8 @@ const OF_FINISH = {
   /** Whoever repeats it without a key is answered with this end. */
   is_uncertain: bool,
   events: jsonb<NewEvent[]>(),
+  /** The decision of an operator or approver that ends it. */
+  audit: AUDIT,
 };
 const RECEIPT = { id: text, body: text, hash: text, signature: text, keyId: text };
 const HOLD = {
@@ -102,11 +105,11 @@ const finishing = (name: string, files: string) =>
     sql: `${FINISH}${files} ${MOVED}`,
   });
 const finishAll = finishing("finish", "");
-const finishAllWithFiles = finishing(
-  "finish-files",
+const finishAllWithMore = finishing(
+  "finish-more",
   `${STORE_FILES}, replaced AS (
   DELETE FROM job_artifact USING moved WHERE job_artifact.job_id = moved.id AND jsonb_array_length(moved.artifacts) > 0
-)`,
+), ${audited("moved.audit", "moved")}`,
 );
 
 /** Ends an execution exactly once. False: another end came first, or the lease is lost; nothing was written then. */
@@ -116,7 +119,8 @@ export const finish = batched<Finish, boolean>(
       if (!item.from.every((status) => MOVES[status].includes(item.to)))
         throw new Error(`No move from ${item.from} to ${item.to}`);
     }
-    const ending = haveFiles(items) ? finishAllWithFiles : finishAll;
+    const isMore = haveFiles(items) || items.some(({ audit }) => audit);
+    const ending = isMore ? finishAllWithMore : finishAll;
     const rows = await ending.all(pool, items.map(toFinishInput));
     const moved = new Set(rows.map((row) => row.id));
     tell(moved);

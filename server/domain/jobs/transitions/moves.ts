@@ -1,5 +1,6 @@
 import type { JobStatus } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
+import { AUDIT, type AuditRow, audited } from "@/server/domain/audit";
 import { column, int4, jsonb, maybe, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import type { Json } from "@/server/step";
@@ -46,6 +47,7 @@ type Move = {
   approvalDeadlineAt?: Date;
   /** Of a queued job: when its wake is due, where the mover does not send it. Now, when not said. */
   dispatchAfter?: Date;
+  audit?: AuditRow[];
 };
 
 const moving = statement("move", {
@@ -60,6 +62,7 @@ const moving = statement("move", {
     approval: column<Json>("jsonb", true),
     approvalDeadlineAt: maybe(timestamptz),
     dispatchAfter: timestamptz,
+    audit: AUDIT,
   },
   row: { dispatch_number: int4 },
   // An operator's retry of a step gives the job back without a lease, to be taken over by whoever is woken.
@@ -78,7 +81,7 @@ const moving = statement("move", {
   INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
   SELECT project_id, id, last_event - jsonb_array_length($events::jsonb) + event.position, event.value->>'type', event.value->'payload', $now
   FROM moved, jsonb_array_elements($events::jsonb) WITH ORDINALITY AS event(value, position)
-)
+), ${audited("$audit", "moved")}
 SELECT dispatch_number FROM moved`,
 });
 
