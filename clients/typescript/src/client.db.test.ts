@@ -148,6 +148,7 @@ describe("runs", () => {
     expect(failed).toMatchObject({
       code: "ProviderRejected",
       retryable: false,
+      newKeySafe: false,
       executionId: expect.stringMatching(/^wfr_/),
       receiptId: expect.stringMatching(/^rcpt_/),
       requestId: expect.stringMatching(/^req_/),
@@ -161,6 +162,10 @@ describe("runs", () => {
     );
     expect(job).toBeInstanceOf(RunFailedError);
     expect(job).toMatchObject({ code: "ProviderRejected", nextAction: "inspect_error" });
+    const { retry } = await client.get("/v1/jobs/{job_id}", {
+      params: { path: { job_id: job.executionId! } },
+    });
+    expect(job.newKeySafe).toBe(retry.newKeySafe);
     const left = await refusal(client.runAndWait(FAST, question, { mode: "job", timeoutSeconds: 0 }));
     if (!(left instanceof WaitTimeoutError)) throw left;
     await finish(left.jobId);
@@ -198,6 +203,18 @@ describe("what is sent again", () => {
     expect(keys[0]).toMatch(/^run-[0-9a-f]{32}$/);
     expect(await jobsOf()).toBe(before + 1);
     expect(run.receipt?.attempts.map(({ submissions }) => submissions)).toEqual([1]);
+  });
+
+  test("a refusal after a lost answer does not say that nothing ran", async () => {
+    let asked = 0;
+    const url = await listening((request, response) => {
+      request.resume();
+      if (++asked % 2 === 1) request.socket.destroy();
+      else response.writeHead(401).end('{"detail": {"code": "AuthenticationFailed", "message": "m"}}');
+    });
+    const submitted = clientOf(url).submit(FAST, question);
+    expect(await refusal(submitted)).toMatchObject({ code: "AuthenticationFailed", newKeySafe: false });
+    expect(asked).toBe(2);
   });
 
   test("Retry-After is waited for, and one that is too long is told", async () => {
@@ -259,7 +276,7 @@ describe("errors", () => {
     });
     expect(error.message).toContain("expression");
     const unknown = await refusal(client.runAndWait("text.general.fats.v1", question));
-    expect(unknown).toMatchObject({ status: 404, code: "UNKNOWN_CAPABILITY" });
+    expect(unknown).toMatchObject({ status: 404, code: "UNKNOWN_CAPABILITY", newKeySafe: true });
     expect(JSON.stringify(unknown.details)).toContain(FAST);
   });
 

@@ -6,6 +6,8 @@ export type ErrorFacts = {
   details?: Record<string, unknown>;
   /** Whether the same request may be sent again with the same idempotency key. */
   retryable?: boolean;
+  /** Whether nothing ran, so that a new idempotency key cannot start a second execution. False if that is not known. */
+  newKeySafe?: boolean;
   retryAfterSeconds?: number | undefined;
   nextAction?: string | undefined;
   requestId?: string | undefined;
@@ -21,6 +23,7 @@ export class CapstanError extends Error {
   readonly code: string;
   readonly details: Record<string, unknown>;
   readonly retryable: boolean;
+  readonly newKeySafe: boolean;
   readonly retryAfterSeconds: number | undefined;
   readonly nextAction: string | undefined;
   readonly requestId: string | undefined;
@@ -33,6 +36,7 @@ export class CapstanError extends Error {
     this.code = facts.code;
     this.details = facts.details ?? {};
     this.retryable = facts.retryable ?? false;
+    this.newKeySafe = facts.newKeySafe ?? false;
     this.retryAfterSeconds = facts.retryAfterSeconds;
     this.nextAction = facts.nextAction;
     this.requestId = facts.requestId;
@@ -93,6 +97,15 @@ export class IntegrityError extends CapstanError {
   }
 }
 
+/** A webhook that is not from the service, was changed, or is too old. */
+export class WebhookSignatureError extends CapstanError {
+  override readonly name = "WebhookSignatureError";
+
+  constructor(message: string) {
+    super(message, { status: 0, code: "webhook_signature" });
+  }
+}
+
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -101,9 +114,14 @@ const number = (value: unknown) => (typeof value === "number" && Number.isFinite
 
 /** Statuses that may be temporary, if the response does not say. */
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
+/** Statuses of a request that was refused before anything ran. */
+const REFUSED = new Set([400, 401, 402, 403, 404, 405, 410, 413, 415, 422]);
 
-/** The error of a response: from `{detail: {code, message, …}}`, a list of validation errors, or any text. */
-export function errorOf(response: Response, body: string): CapstanError {
+/**
+ * The error of a response: from `{detail: {code, message, …}}`, a list of validation errors, or any text. `isOnly`: no
+ * earlier attempt of this request can have run.
+ */
+export function errorOf(response: Response, body: string, isOnly = true): CapstanError {
   const parsed = parse(body);
   const outer = isObject(parsed) ? parsed : {};
   const said = isObject(outer["detail"])
@@ -114,6 +132,7 @@ export function errorOf(response: Response, body: string): CapstanError {
   const issues = Array.isArray(outer["detail"]) ? outer["detail"].filter(isObject) : null;
   const details = issues ? { issues } : isObject(said["details"]) ? said["details"] : rest(said);
   const retryable = said["retryable"];
+  const executionId = text(said["executionId"]) ?? text(details["executionId"]);
   return new CapstanError(
     issues ? sentenceOf(issues) : (text(said["message"]) ?? text(outer["detail"]) ?? plain(response, body)),
     {
@@ -121,10 +140,11 @@ export function errorOf(response: Response, body: string): CapstanError {
       code: text(said["code"]) ?? (issues ? "ValidationFailed" : `HTTP_${response.status}`),
       details,
       retryable: typeof retryable === "boolean" ? retryable : PASSING.has(response.status),
+      newKeySafe: isOnly && executionId === undefined && REFUSED.has(response.status),
       retryAfterSeconds: number(said["retryAfterSeconds"]) ?? secondsOf(response.headers.get("retry-after")),
       nextAction: text(said["nextAction"]),
       requestId: response.headers.get("x-request-id") ?? undefined,
-      executionId: text(said["executionId"]) ?? text(details["executionId"]),
+      executionId,
       receiptId: text(said["receiptId"]) ?? text(details["receiptId"]),
     },
   );

@@ -8,6 +8,7 @@ export {
   IntegrityError,
   RunFailedError,
   WaitTimeoutError,
+  WebhookSignatureError,
 } from "./errors";
 export type { FollowOptions, StreamFrame } from "./events";
 export type { components, operations, paths } from "./openapi.gen";
@@ -15,3 +16,4 @@ export type { RequestOptions, Run, RunOptions, WaitOptions } from "./run";
 export type { StreamOptions, StreamRun } from "./stream";
 export { newIdempotencyKey, type RetryOptions } from "./transport";
 export type { KeySet, Verification, Witnesses } from "./verify";
+export { verifyWebhook, type WebhookDelivery, type WebhookEvent } from "./webhooks";

@@ -195,6 +195,7 @@ export function failureOf(job: Schemas["Job"]): RunFailedError {
     details,
     // The same key returns the same failure; a new key is a new submission, which is the caller's decision.
     retryable: false,
+    newKeySafe: job.retry.newKeySafe,
     nextAction: job.nextAction,
     executionId: job.jobId,
     receiptId: job.receiptId ?? undefined,

@@ -36,7 +36,7 @@ export function transportOf({ baseUrl, apiKey, fetch: given, retry = {} }: Trans
   const { attempts = 8, waitMs = 750, longestWaitSeconds = 60 } = retry;
   const hidden = (text: string) => (apiKey ? text.replaceAll(apiKey, "[key]") : text);
 
-  async function once(request: Request): Promise<Response> {
+  async function once(request: Request, isOnly: boolean): Promise<Response> {
     let response: Response;
     try {
       response = await (given ?? fetch)(request);
@@ -45,7 +45,7 @@ export function transportOf({ baseUrl, apiKey, fetch: given, retry = {} }: Trans
       throw unreachable(base, cause, hidden);
     }
     if (response.ok) return response;
-    throw errorOf(response, hidden(await response.text().catch(() => "")));
+    throw errorOf(response, hidden(await response.text().catch(() => "")), isOnly);
   }
 
   return async (request) => {
@@ -55,7 +55,7 @@ export function transportOf({ baseUrl, apiKey, fetch: given, retry = {} }: Trans
     const isRepeatable = SAFE.has(request.method) || request.headers.has(IDEMPOTENCY);
     for (let tries = 1; ; tries++) {
       try {
-        return await once(isRepeatable ? request.clone() : request);
+        return await once(isRepeatable ? request.clone() : request, tries === 1);
       } catch (error) {
         if (!isRepeatable || tries >= attempts || !isPassing(error)) throw error;
         const seconds = error.retryAfterSeconds ?? (waitMs * tries) / 1000;
