@@ -1,67 +1,57 @@
 /*
- * Builds dist: each entry as one JavaScript module that includes the code shared with the service, and its type
- * declarations. The installed package needs nothing of the service.
+ * Builds dist: the client as an ES module and as a CommonJS module, the command, and the declarations of each. The code
+ * shared with the service and the two libraries are included, so the installed package needs no other.
  */
-import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import "./generate.mjs";
+import { declare } from "./declarations.mjs";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const here = fileURLToPath(new URL("..", import.meta.url));
-const types = join(here, "dist/types");
+const dist = join(here, "dist");
 
 const { version } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
 
-rmSync(join(here, "dist"), { recursive: true, force: true });
+rmSync(dist, { recursive: true, force: true });
 const shared = {
   bundle: true,
-  packages: "external",
-  format: "esm",
   target: "es2022",
-  outdir: join(here, "dist"),
   logLevel: "warning",
+  legalComments: "none", // their whole licences are in dist/licences.txt
+  // The service's own files are imported from its root; every other import is a package.
+  alias: { "@/server": join(root, "server"), "@/scripts": join(root, "scripts") },
 };
-// The service's own files are imported from its root; every other import is a package.
-const own = { alias: { "@/server": join(root, "server"), "@/scripts": join(root, "scripts") } };
+const client = { ...shared, entryPoints: [join(here, "src/index.ts"), join(here, "src/verify.ts")] };
+await build({ ...client, format: "esm", splitting: true, platform: "neutral", outdir: dist });
 await build({
-  ...shared,
-  ...own,
-  entryPoints: [join(here, "src/index.ts"), join(here, "src/verify.ts")],
-  splitting: true,
+  ...client,
+  format: "cjs",
   platform: "neutral",
+  outdir: join(dist, "cjs"),
 });
+writeFileSync(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');
 await build({
   ...shared,
-  ...own,
   entryPoints: { cli: join(here, "src/cli/main.ts") },
+  format: "esm",
   platform: "node",
+  outdir: dist,
   define: { CAPSTAN_CLIENT_VERSION: JSON.stringify(version) },
-  banner: { js: "#!/usr/bin/env node" },
+  // commander is CommonJS and requires modules of Node.
+  banner: {
+    js: '#!/usr/bin/env node\nimport { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);',
+  },
 });
 
-const compiler = join(root, "node_modules/typescript/bin/tsc");
-execFileSync(process.execPath, [compiler, "-p", join(here, "tsconfig.build.json")], { stdio: "inherit" });
+const included = ["commander", "openapi-fetch", "openapi-typescript-helpers"];
+const licences = included.map((name) => {
+  const folder = join(root, "node_modules", name);
+  const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  return `${name} ${version}\n\n${readFileSync(join(folder, "LICENSE"), "utf8").trim()}\n`;
+});
+writeFileSync(join(dist, "licences.txt"), licences.join(`\n${"-".repeat(80)}\n\n`));
 
-// Node's module resolution needs file extensions.
-for (const file of filesIn(types)) {
-  const text = readFileSync(file, "utf8").replace(
-    /(from |import\()"((?:\.|@\/)[^"]*)"/g,
-    (_, before, name) => {
-      const path = name.startsWith("@/") ? join(types, name.slice(2)) : join(dirname(file), name);
-      const found = existsSync(`${path}.d.ts`) ? `${path}.js` : join(path, "index.js");
-      const short = relative(dirname(file), found);
-      return `${before}"${short.startsWith(".") ? short : `./${short}`}"`;
-    },
-  );
-  writeFileSync(file, text);
-}
-
-function filesIn(folder) {
-  return readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name);
-    return statSync(path).isDirectory() ? filesIn(path) : path.endsWith(".ts") ? [path] : [];
-  });
-}
+declare({ root, here, dist });
