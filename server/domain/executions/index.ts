@@ -13,12 +13,11 @@ export {
   unusable,
 } from "./classify";
 export {
-  type Claimed,
+  jobLeases,
   LEASE_MS,
   type Lease,
-  type LeaseKeeper,
-  leaseKeeper,
   leaseOwner,
+  pinLeases,
   releaseAllLeases,
 } from "./leases";
 export { type CallMoney, type ExecutionMoney, moneyOf, usageOf } from "./money";

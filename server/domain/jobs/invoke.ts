@@ -8,7 +8,13 @@ import { TERMINAL } from "@/server/contract/jobs";
 import { type HoldFacts, readHold } from "@/server/domain/budgets";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import { type Lease, nextStepOf, nothingSent, type ProviderSaid } from "@/server/domain/executions";
+import {
+  jobLeases,
+  type Lease,
+  nextStepOf,
+  nothingSent,
+  type ProviderSaid,
+} from "@/server/domain/executions";
 import { Fault, fail, isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { receiptIdOf } from "@/server/ids";
@@ -23,7 +29,6 @@ import { finishLeased, type Next } from "./end";
 import { type Answer, type Ended, endedAsAnswered } from "./ended";
 import { resolutionOf } from "./hints";
 import { keepAnswer } from "./keep-answer";
-import { jobLeases } from "./leases";
 import { keepFiles, toOutput } from "./output";
 import type { Prepared } from "./prepare";
 import { keptSaid, saidUnasked, withSaid } from "./provider-said";

@@ -1,10 +1,9 @@
 import type { Ctx } from "@/server/domain/ctx";
-import { LEASE_MS, leaseOwner } from "@/server/domain/executions";
+import { jobLeases, LEASE_MS, leaseOwner } from "@/server/domain/executions";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import type { Step } from "@/server/step";
 import { endedAsFound, finishLeased, type Next } from "./end";
-import { jobLeases } from "./leases";
 import { type AttemptRow, attemptById, attemptOf, type JobRow, workedFrom } from "./rows";
 import { findPlace, type Place } from "./stages";
 import { type Claimed, claim, claimedBy } from "./transitions/claim";

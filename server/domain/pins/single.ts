@@ -5,7 +5,7 @@ import type { PinnedAnswer, PinnedRecord, PinnedRequest } from "@/server/contrac
 import { type Admission, access, EVERYTHING, personBehind } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { enforcementOf, keptUntil, settleKey } from "@/server/domain/envelope";
-import { LEASE_MS, leaseOwner, nextStepOf } from "@/server/domain/executions";
+import { LEASE_MS, leaseOwner, nextStepOf, pinLeases } from "@/server/domain/executions";
 import { underOrganization } from "@/server/domain/plans";
 import { Fault, fail, isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
@@ -14,7 +14,6 @@ import { isDatabaseOutage } from "@/server/outage";
 import type { Json } from "@/server/step";
 import { type Clock, processClock } from "./clock";
 import { execute, type Told } from "./execute";
-import { pinLeases } from "./leases";
 import { type Planned, planPinned } from "./plan";
 import { endOf, wholeRecord } from "./read";
 import { identityHashOf, parsePinned, requestHasher } from "./request";

@@ -1,13 +1,12 @@
 import { START_WINDOW_SECONDS } from "@/server/contract/pinned";
 import type { Ctx } from "@/server/domain/ctx";
 import { enforcementOf } from "@/server/domain/envelope";
-import { failed, nothingSent } from "@/server/domain/executions";
+import { failed, nothingSent, pinLeases } from "@/server/domain/executions";
 import { type ErrorCode, Fault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { processClock } from "../clock";
 import { conclude } from "../conclude";
 import { endingOfFailure, execute } from "../execute";
-import { pinLeases } from "../leases";
 import { attemptsOf } from "../read";
 import { type SharedRequest, sharedContentOf } from "../request";
 import type { SharedContent } from "../rows";
