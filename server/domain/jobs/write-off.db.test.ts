@@ -8,7 +8,7 @@ import { createEndpoint } from "@/server/domain/webhooks";
 import type { Json } from "@/server/step";
 import { copyJob, inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
 import { settleLateAnswer } from "./after-end";
-import { conclude } from "./conclude";
+import { conclude } from "./end";
 import { endedWithout } from "./ended";
 import { keepAnswer } from "./keep-answer";
 import { PAST_LEASE_MS, QUESTION, submittedJob } from "./recovery.fixture";
