@@ -12,6 +12,8 @@ export {
   type ProviderSaid,
   unusable,
 } from "./classify";
+export { type Clock, clockOf, sleep } from "./clock";
+export { type Finishing, finishOnce, writeSurely } from "./end";
 export {
   jobLeases,
   LEASE_MS,
@@ -20,7 +22,7 @@ export {
   pinLeases,
   releaseAllLeases,
 } from "./leases";
-export { type CallMoney, type ExecutionMoney, moneyOf, usageOf } from "./money";
+export { type Books, booksOf, type CallMoney, type ExecutionMoney, moneyOf, usageOf } from "./money";
 export { nextStepOf } from "./next-step";
 export { kindOfResult, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
 export { accountOf, DIFFERS, pollCall, streamCall, submitCall, type Work } from "./port-sender";

@@ -1,26 +1,19 @@
 import type { Charge } from "@/server/contract/charge";
-import {
-  accountOf,
-  exposureOf,
-  type Funding,
-  type Posting,
-  postingsOf,
-  readHold,
-} from "@/server/domain/budgets";
+import { accountOf, type Funding, readHold } from "@/server/domain/budgets";
 import { SANDBOX } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import {
+  booksOf,
   type CallMoney,
-  type ExecutionMoney,
+  finishOnce,
   type Lease,
   moneyOf,
   type Observed,
   usageOf,
 } from "@/server/domain/executions";
 import { sealReceipt } from "@/server/domain/receipts";
-import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
-import { countEnd, countExposure } from "@/server/metrics";
+import { countExposure } from "@/server/metrics";
 import { settleLateAnswer } from "./after-end";
 import { type Ended, endedBefore, endedWithout, type Kept, toAttemptUpdate } from "./ended";
 import { storedEvents } from "./output";
@@ -173,6 +166,8 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
   const calls = callsOf(earlier, attempt ?? job, ended);
   const money = moneyOf(job.pricing, calls);
   const funding = isPaid ? await fundingOf(job) : null;
+  const payer = accountOf(job.organization_id, funding);
+  const books = booksOf(job.pricing, money, payer, `${job.provider}/${job.model}`);
   // What the stages kept is there however it ends.
   const before = job.pricing.stages ? await artifactsOf(job) : conclusion.artifacts;
   const artifacts: ArtifactRow[] = [...before, ...(ended.fresh?.artifacts ?? [])];
@@ -181,98 +176,101 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
     : conclusion.canceled
       ? { code: "Cancelled", message: "The job was canceled." }
       : null;
-  const receipt = await sealReceipt({
-    jobId: job.id,
-    capabilityKey: job.capability_key,
-    status: to,
-    principalId: job.principal_id,
-    principalKind: job.principal_kind,
-    submittedBy: job.submitted_by,
-    organizationId: job.organization_id,
-    projectId: job.project_id,
-    productId: job.product_id,
-    environment: job.environment,
-    externalRef: job.external_ref,
-    tags: job.tags,
-    metadata: job.metadata,
-    correlationId: job.correlation_id,
-    taskKind: job.task_kind,
-    dataClassification: job.data_classification,
-    retentionRequirement: job.retention_requirement,
-    maturity: job.maturity,
-    mode: job.mode,
-    retryOf: job.retry_of,
-    executionSeconds: job.execution_seconds,
-    requestHash: job.request_hash,
-    inputHash: conclusion.inputHash,
-    outputHash: ended.fresh?.output?.sha256 ?? conclusion.outputHash,
-    provider: job.provider || null,
-    model: job.model || null,
-    engine: conclusion.engine,
-    estimate: job.pricing,
-    quoteId: job.quote_id,
-    createdAt: job.created_at,
-    startedAt: job.started_at,
-    completedAt: now,
-    artifacts: artifacts.map((row) => toArtifactRef(job.id, row, null)),
-    attempt: attempt && toReceiptAttempt(job, attempt, ended, now),
-    earlier: earlier.map((row) => toReceiptAttempt(job, row, endedBefore(row), now)),
-    tier: observed.tier,
-    usage: usageOf(calls),
-    finishReason: outcome.finishReason,
-    requestedVariants: job.requested_variants,
-    media: outcome.media ?? null,
-    error,
-    costMicros: isPaid ? money.costMicros : 0,
-    charge: chargeOfJob(job, heldFor({ ...job, funding }, money)),
-    feeMicros: isPaid ? money.feeMicros : 0,
-    holdState: isPaid ? money.hold : null,
-    funding,
-    isTest,
-  });
+  const seal = () =>
+    sealReceipt({
+      jobId: job.id,
+      capabilityKey: job.capability_key,
+      status: to,
+      principalId: job.principal_id,
+      principalKind: job.principal_kind,
+      submittedBy: job.submitted_by,
+      organizationId: job.organization_id,
+      projectId: job.project_id,
+      productId: job.product_id,
+      environment: job.environment,
+      externalRef: job.external_ref,
+      tags: job.tags,
+      metadata: job.metadata,
+      correlationId: job.correlation_id,
+      taskKind: job.task_kind,
+      dataClassification: job.data_classification,
+      retentionRequirement: job.retention_requirement,
+      maturity: job.maturity,
+      mode: job.mode,
+      retryOf: job.retry_of,
+      executionSeconds: job.execution_seconds,
+      requestHash: job.request_hash,
+      inputHash: conclusion.inputHash,
+      outputHash: ended.fresh?.output?.sha256 ?? conclusion.outputHash,
+      provider: job.provider || null,
+      model: job.model || null,
+      engine: conclusion.engine,
+      estimate: job.pricing,
+      quoteId: job.quote_id,
+      createdAt: job.created_at,
+      startedAt: job.started_at,
+      completedAt: now,
+      artifacts: artifacts.map((row) => toArtifactRef(job.id, row, null)),
+      attempt: attempt && toReceiptAttempt(job, attempt, ended, now),
+      earlier: earlier.map((row) => toReceiptAttempt(job, row, endedBefore(row), now)),
+      tier: observed.tier,
+      usage: usageOf(calls),
+      finishReason: outcome.finishReason,
+      requestedVariants: job.requested_variants,
+      media: outcome.media ?? null,
+      error,
+      costMicros: books.costMicros,
+      charge: chargeOfJob(job, heldFor({ ...job, funding }, money)),
+      feeMicros: books.feeMicros,
+      holdState: books.holdState,
+      funding,
+      isTest,
+    });
   const succeeded =
     to === "succeeded" ? artifacts.filter((artifact) => artifact.variant_index !== null).length : 0;
-  failpoint("before-receipt");
-  const isWritten = await finish({
-    jobId: job.id,
-    fence: conclusion.fence,
-    seen_event: conclusion.asRead ? job.last_event : null,
-    from: conclusion.from,
-    to,
-    now,
-    error_code: error?.code ?? null,
-    error: error && outcome.details ? { ...error, details: outcome.details } : error,
-    actual_micros: isPaid ? money.costMicros : 0,
-    completed_variants: succeeded,
-    failed_variants: to === "canceled" ? 0 : Math.max(0, (job.requested_variants ?? 0) - succeeded),
-    receipt,
-    hold: { state: money.hold, settled_micros: money.hold === "settled" ? money.chargedMicros : null },
-    transaction_id: newId("transaction"),
-    postings: isPaid ? entriesOf(job, money, funding) : [],
-    is_test: isTest,
-    is_uncertain: to === "failed" && isUncertain(error?.code, observed.submission),
-    attempt:
-      ended.fresh && attempt ? toAttemptUpdate(attempt.id, ended, attempt.answered_at ?? now, now) : null,
-    output: ended.fresh?.output ?? (ended.said ? toPayload(job, ended.said, now) : null),
-    artifacts: ended.fresh?.artifacts ?? [],
-    events: [
-      ...(conclusion.before ?? []),
-      ...storedEvents(ended.fresh?.artifacts ?? []),
-      to === "succeeded"
-        ? { type: "job.succeeded", payload: { artifactCount: artifacts.length } }
-        : to === "failed"
-          ? { type: "job.failed", payload: { code: error?.code ?? "failed" } }
-          : { type: "job.canceled", payload: { code: error?.code ?? "Cancelled" } },
-      { type: "job.receipt_sealed", payload: { receiptId: receipt.id, receiptHash: receipt.hash } },
-    ],
-  });
-  if (isWritten) {
-    countEnd(job.mode, to, error?.code ?? null);
-    if (isPaid && isManaged(job) && !isTest) countExposure(job.provider, money.exposureMicros);
-  } else if (attempt && conclusion.fence !== null && !conclusion.asRead) {
-    await settleLateAnswer(job, attempt.id, ended, now);
-  }
-  return isWritten;
+  const write = (receipt: Finish["receipt"]) =>
+    finish({
+      jobId: job.id,
+      fence: conclusion.fence,
+      seen_event: conclusion.asRead ? job.last_event : null,
+      from: conclusion.from,
+      to,
+      now,
+      error_code: error?.code ?? null,
+      error: error && outcome.details ? { ...error, details: outcome.details } : error,
+      actual_micros: books.costMicros,
+      completed_variants: succeeded,
+      failed_variants: to === "canceled" ? 0 : Math.max(0, (job.requested_variants ?? 0) - succeeded),
+      receipt,
+      hold: books.hold,
+      transaction_id: newId("transaction"),
+      postings: books.postings,
+      is_test: isTest,
+      is_uncertain: to === "failed" && isUncertain(error?.code, observed.submission),
+      attempt:
+        ended.fresh && attempt ? toAttemptUpdate(attempt.id, ended, attempt.answered_at ?? now, now) : null,
+      output: ended.fresh?.output ?? (ended.said ? toPayload(job, ended.said, now) : null),
+      artifacts: ended.fresh?.artifacts ?? [],
+      events: [
+        ...(conclusion.before ?? []),
+        ...storedEvents(ended.fresh?.artifacts ?? []),
+        to === "succeeded"
+          ? { type: "job.succeeded", payload: { artifactCount: artifacts.length } }
+          : to === "failed"
+            ? { type: "job.failed", payload: { code: error?.code ?? "failed" } }
+            : { type: "job.canceled", payload: { code: error?.code ?? "Cancelled" } },
+        { type: "job.receipt_sealed", payload: { receiptId: receipt.id, receiptHash: receipt.hash } },
+      ],
+    });
+  const tooLate = async () => {
+    if (attempt && conclusion.fence !== null && !conclusion.asRead)
+      await settleLateAnswer(job, attempt.id, ended, now);
+  };
+  const code = error?.code ?? null;
+  const receipt = await finishOnce({ mode: job.mode, status: to, code, seal, write, tooLate });
+  const isBorne = isPaid && job.pricing.billingMode === "managed" && !isTest;
+  if (receipt && isBorne) countExposure(job.provider, money.exposureMicros);
+  return receipt !== null;
 }
 
 /** May the provider have done the work whose result is lost? Then whoever repeats the request is told so again. */
@@ -320,20 +318,6 @@ async function fundingOf(job: JobRow): Promise<Funding> {
 /** What the customer pays for a synchronous call, which is one call to a provider and ends like this. */
 export const chargeOfCall = (job: JobRow, ended: Ended): Charge =>
   chargeOfJob(job, heldFor(job, moneyOf(job.pricing, callsOf([], job, ended))));
-
-const isManaged = ({ pricing }: JobRow) => pricing.billingMode === "managed";
-
-/** What an end writes into the ledger. A charge of nothing has no entries. */
-function entriesOf(job: JobRow, money: ExecutionMoney, funding: Funding): Posting[] {
-  const { billingMode, maximumMicros } = job.pricing;
-  const { upstream, feeMicros, chargedMicros } = money;
-  const payer = accountOf(job.organization_id, funding);
-  const isCharged = money.hold === "settled" && chargedMicros !== 0;
-  return [
-    ...(isCharged ? postingsOf({ payer, billingMode, heldMicros: maximumMicros, upstream, feeMicros }) : []),
-    ...(isManaged(job) ? exposureOf(`${job.provider}/${job.model}`, money.exposureMicros) : []),
-  ];
-}
 
 /** The calls of an execution: those that were answered before, and the one it ends with. */
 const callsOf = (
