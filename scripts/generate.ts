@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { generate } from "./launch/generate";
+import { writeOutcomes } from "./outcomes-page";
 import { settingsExample } from "./settings-example";
 
 const { prisma, registries } = generate();

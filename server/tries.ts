@@ -11,10 +11,21 @@ const MOST_EARLY_MS = 10_000;
 
 /** The flow of something that is tried until it is done or given up. What each try may do, its row decides. */
 export async function tryUntilEnded(step: Step, attempt: () => Promise<TryResult>): Promise<void> {
+  await untilEnded(
+    (turn) => step.run(`attempt-${turn}`, attempt),
+    (ms, turn) => step.sleep(`wait-${turn}`, ms),
+  );
+}
+
+/** One turn after the other, from the first, with the waits between them that they ask for. Answers with the last one. */
+export async function untilEnded<Last extends { state: string }>(
+  take: (turn: number) => Promise<Last | { state: string; afterMs: number }>,
+  wait: (ms: number, turn: number) => Promise<unknown>,
+): Promise<Last> {
   for (let turn = 1; ; turn++) {
-    const result: TryResult = await step.run(`attempt-${turn}`, attempt);
-    if (result.state === "ended") return;
-    await step.sleep(`wait-${turn}`, result.afterMs);
+    const next = await take(turn);
+    if (!("afterMs" in next)) return next;
+    await wait(next.afterMs, turn);
   }
 }
 

@@ -12,16 +12,17 @@ export {
   type ProviderSaid,
   unusable,
 } from "./classify";
+export { type Clock, clockOf, sleep } from "./clock";
+export { type Finishing, finishOnce, writeSurely } from "./end";
 export {
-  type Claimed,
+  jobLeases,
   LEASE_MS,
   type Lease,
-  type LeaseKeeper,
-  leaseKeeper,
   leaseOwner,
+  pinLeases,
   releaseAllLeases,
 } from "./leases";
-export { type CallMoney, type ExecutionMoney, moneyOf, usageOf } from "./money";
+export { type Books, booksOf, type CallMoney, type ExecutionMoney, moneyOf, usageOf } from "./money";
 export { nextStepOf } from "./next-step";
 export { kindOfResult, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
 export { accountOf, DIFFERS, pollCall, streamCall, submitCall, type Work } from "./port-sender";

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import { pool } from "@/server/db";
 import { systemClock } from "@/server/domain/ctx";
 import { log } from "@/server/log";
 import type { AbortReason } from "./classify";
@@ -45,7 +46,7 @@ shared.capstanLeases ??= new Set();
 /** Every row that any keeper of this process holds. */
 const held = shared.capstanLeases;
 
-/** Keeps the leases of one kind of work; how they are renewed is that work's own. */
+/** Keeps leases, which `renewAll` renews. */
 export function leaseKeeper(renewAll: Renew): LeaseKeeper {
   const mine = new Set<Kept>();
   let timer: NodeJS.Timeout | undefined;
@@ -104,6 +105,27 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
     },
   };
 }
+
+const renewIn =
+  (table: "job" | "pinned_execution"): Renew =>
+  async (claimed, until) => {
+    const { rows } = await pool.query<{ id: string; status: string }>(
+      // Locked in the order of ids, as every other statement of many does. A lease that covers a wait stays longer.
+      `WITH mine AS MATERIALIZED (
+         SELECT held.id FROM ${table} held JOIN unnest($1::text[], $2::int[]) AS asked(id, fence)
+           ON held.id = asked.id AND held.fence = asked.fence
+         WHERE status IN ('running', 'canceling') ORDER BY held.id FOR NO KEY UPDATE OF held
+       )
+       UPDATE ${table} SET lease_until = greatest(lease_until, $3) FROM mine WHERE ${table}.id = mine.id
+       RETURNING ${table}.id, ${table}.status`,
+      [claimed.map(({ id }) => id), claimed.map(({ fence }) => fence), until],
+    );
+    return new Map(rows.map(({ id, status }) => [id, status === "canceling" ? "canceled" : "held"]));
+  };
+
+/** The leases of jobs and of pinned executions: work whose lease is lost or that is to be canceled is stopped. */
+export const jobLeases = leaseKeeper(renewIn("job"));
+export const pinLeases = leaseKeeper(renewIn("pinned_execution"));
 
 /**
  * Waits until all work of this process has let go of its leases; when the grace is over, stops every running call and

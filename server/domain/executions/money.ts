@@ -1,3 +1,4 @@
+import { exposureOf, type Posting, postingsOf } from "@/server/domain/budgets";
 import { type Estimate, serviceFee } from "@/server/domain/quotes";
 import type { Micros } from "@/server/money";
 import type { Usage } from "@/server/providers/define";
@@ -71,6 +72,32 @@ export function moneyOf(estimate: Priced, calls: CallMoney[]): ExecutionMoney {
       };
     }
   }
+}
+
+/** What an end writes of its money; what is free has a cost of 0, no hold and no entries. */
+export type Books = {
+  costMicros: Micros | null;
+  feeMicros: Micros;
+  holdState: ExecutionMoney["hold"] | null;
+  hold: { state: ExecutionMoney["hold"]; settled_micros: Micros | null };
+  postings: Posting[];
+};
+
+/** The same money as its rows have it. `payer`: the account that is charged; `route`: whose work no customer may pay. */
+export function booksOf(
+  { maximumMicros: heldMicros, billingMode }: Priced,
+  { hold: state, costMicros, chargedMicros, feeMicros, upstream, exposureMicros }: ExecutionMoney,
+  payer: string,
+  route: string,
+): Books {
+  const isSettled = state === "settled";
+  const hold = { state, settled_micros: isSettled ? chargedMicros : null };
+  if (heldMicros === 0) return { costMicros: 0, feeMicros: 0, holdState: null, hold, postings: [] };
+  const postings = [
+    ...(isSettled ? postingsOf({ payer, billingMode, heldMicros, upstream, feeMicros }) : []),
+    ...(billingMode === "managed" ? exposureOf(route, exposureMicros) : []),
+  ];
+  return { costMicros, feeMicros, holdState: state, hold, postings };
 }
 
 function settlementOf(calls: CallMoney[]): Settlement {

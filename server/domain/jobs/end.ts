@@ -1,10 +1,36 @@
+import type { Charge } from "@/server/contract/charge";
 import type { AuditRow } from "@/server/domain/audit";
+import { accountOf, type Funding, readHold } from "@/server/domain/budgets";
+import { SANDBOX } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import type { Lease } from "@/server/domain/executions";
-import { conclude } from "./conclude";
-import { type Ended, endedBefore, endedWithout, type Kept } from "./ended";
-import { type AttemptRow, artifactsOf, type JobRow, payloadsOf } from "./rows";
+import {
+  booksOf,
+  type CallMoney,
+  finishOnce,
+  type Lease,
+  moneyOf,
+  type Observed,
+  usageOf,
+} from "@/server/domain/executions";
+import { sealReceipt } from "@/server/domain/receipts";
+import { newId } from "@/server/ids";
+import { countExposure } from "@/server/metrics";
+import { settleLateAnswer } from "./after-end";
+import { type Ended, endedBefore, endedWithout, type Kept, toAttemptUpdate } from "./ended";
+import { storedEvents } from "./output";
+import { toPayload } from "./provider-said";
+import {
+  type ArtifactRow,
+  type AttemptRow,
+  artifactsOf,
+  attemptsOf,
+  type JobRow,
+  payloadsOf,
+  tierToAsk,
+} from "./rows";
+import { type Finish, finish } from "./transitions/finish";
 import type { NewEvent } from "./transitions/moves";
+import { chargeOfJob, heldFor, toArtifactRef } from "./view";
 import { type LoadedWork, storedInputHash } from "./work";
 
 /** The result of one turn of an execution, for the worker that holds it. */
@@ -110,3 +136,211 @@ export function endedAsFound(
   const kind = submission === "not_attempted" ? "stopped_unsent" : "lost";
   return endedWithout(kind, message, { code, submission });
 }
+
+export type Conclusion = {
+  job: JobRow;
+  inputHash: string | null;
+  outputHash: string | null;
+  engine: string | null;
+  attempt: AttemptRow | null;
+  artifacts: ArtifactRow[];
+  ended: Ended;
+  /** From which statuses, and under which fence (null: no lease is needed). */
+  from: Finish["from"];
+  fence: number | null;
+  /** Only if nothing has happened to the job since it was read: for whoever does not hold its lease. */
+  asRead?: boolean;
+  canceled: boolean;
+  /** Told before the end, in the same statement. */
+  before?: NewEvent[];
+  audit?: AuditRow[];
+  now: Date;
+};
+
+/**
+ * Ends an execution: status, receipt, hold, ledger and events in one statement. False: another end came first.
+ * `ended.fresh` is stored by the same statement.
+ */
+export async function conclude(conclusion: Conclusion): Promise<boolean> {
+  const { job, attempt, ended, now } = conclusion;
+  const { outcome, observed } = ended;
+  const isTest = job.provider === SANDBOX;
+  const isPaid = job.pricing.maximumMicros > 0;
+  const to = conclusion.canceled ? "canceled" : outcome.outcome;
+  const earlier = await earlierOf(job, attempt);
+  const calls = callsOf(earlier, attempt ?? job, ended);
+  const money = moneyOf(job.pricing, calls);
+  const funding = isPaid ? await fundingOf(job) : null;
+  const payer = accountOf(job.organization_id, funding);
+  const books = booksOf(job.pricing, money, payer, `${job.provider}/${job.model}`);
+  // What the stages kept is there however it ends.
+  const before = job.pricing.stages ? await artifactsOf(job) : conclusion.artifacts;
+  const artifacts: ArtifactRow[] = [...before, ...(ended.fresh?.artifacts ?? [])];
+  const error = outcome.code
+    ? { code: outcome.code, message: outcome.message ?? outcome.code }
+    : conclusion.canceled
+      ? { code: "Cancelled", message: "The job was canceled." }
+      : null;
+  const seal = () =>
+    sealReceipt({
+      jobId: job.id,
+      capabilityKey: job.capability_key,
+      status: to,
+      principalId: job.principal_id,
+      principalKind: job.principal_kind,
+      submittedBy: job.submitted_by,
+      organizationId: job.organization_id,
+      projectId: job.project_id,
+      productId: job.product_id,
+      environment: job.environment,
+      externalRef: job.external_ref,
+      tags: job.tags,
+      metadata: job.metadata,
+      correlationId: job.correlation_id,
+      taskKind: job.task_kind,
+      dataClassification: job.data_classification,
+      retentionRequirement: job.retention_requirement,
+      maturity: job.maturity,
+      mode: job.mode,
+      retryOf: job.retry_of,
+      executionSeconds: job.execution_seconds,
+      requestHash: job.request_hash,
+      inputHash: conclusion.inputHash,
+      outputHash: ended.fresh?.output?.sha256 ?? conclusion.outputHash,
+      provider: job.provider || null,
+      model: job.model || null,
+      engine: conclusion.engine,
+      estimate: job.pricing,
+      quoteId: job.quote_id,
+      createdAt: job.created_at,
+      startedAt: job.started_at,
+      completedAt: now,
+      artifacts: artifacts.map((row) => toArtifactRef(job.id, row, null)),
+      attempt: attempt && toReceiptAttempt(job, attempt, ended, now),
+      earlier: earlier.map((row) => toReceiptAttempt(job, row, endedBefore(row), now)),
+      tier: observed.tier,
+      usage: usageOf(calls),
+      finishReason: outcome.finishReason,
+      requestedVariants: job.requested_variants,
+      media: outcome.media ?? null,
+      error,
+      costMicros: books.costMicros,
+      charge: chargeOfJob(job, heldFor({ ...job, funding }, money)),
+      feeMicros: books.feeMicros,
+      holdState: books.holdState,
+      funding,
+      isTest,
+    });
+  const succeeded =
+    to === "succeeded" ? artifacts.filter((artifact) => artifact.variant_index !== null).length : 0;
+  const write = (receipt: Finish["receipt"]) =>
+    finish({
+      jobId: job.id,
+      fence: conclusion.fence,
+      seen_event: conclusion.asRead ? job.last_event : null,
+      from: conclusion.from,
+      to,
+      now,
+      error_code: error?.code ?? null,
+      error: error && outcome.details ? { ...error, details: outcome.details } : error,
+      actual_micros: books.costMicros,
+      completed_variants: succeeded,
+      failed_variants: to === "canceled" ? 0 : Math.max(0, (job.requested_variants ?? 0) - succeeded),
+      receipt,
+      hold: books.hold,
+      transaction_id: newId("transaction"),
+      postings: books.postings,
+      is_test: isTest,
+      is_uncertain: to === "failed" && isUncertain(error?.code, observed.submission),
+      attempt:
+        ended.fresh && attempt ? toAttemptUpdate(attempt.id, ended, attempt.answered_at ?? now, now) : null,
+      output: ended.fresh?.output ?? (ended.said ? toPayload(job, ended.said, now) : null),
+      artifacts: ended.fresh?.artifacts ?? [],
+      audit: conclusion.audit ?? null,
+      events: [
+        ...(conclusion.before ?? []),
+        ...storedEvents(ended.fresh?.artifacts ?? []),
+        to === "succeeded"
+          ? { type: "job.succeeded", payload: { artifactCount: artifacts.length } }
+          : to === "failed"
+            ? { type: "job.failed", payload: { code: error?.code ?? "failed" } }
+            : { type: "job.canceled", payload: { code: error?.code ?? "Cancelled" } },
+        { type: "job.receipt_sealed", payload: { receiptId: receipt.id, receiptHash: receipt.hash } },
+      ],
+    });
+  const tooLate = async () => {
+    if (attempt && conclusion.fence !== null && !conclusion.asRead)
+      await settleLateAnswer(job, attempt.id, ended, now);
+  };
+  const code = error?.code ?? null;
+  const receipt = await finishOnce({ mode: job.mode, status: to, code, seal, write, tooLate });
+  const isBorne = isPaid && job.pricing.billingMode === "managed" && !isTest;
+  if (receipt && isBorne) countExposure(job.provider, money.exposureMicros);
+  return receipt !== null;
+}
+
+/** May the provider have done the work whose result is lost? Then whoever repeats the request is told so again. */
+const isUncertain = (code: string | undefined, submission: Observed["submission"]) =>
+  code === "TRANSPORT_AMBIGUOUS" || (code === "ExecutionTimeout" && submission !== "not_attempted");
+
+/** The calls that were answered before the one a job ends with; most jobs make one. */
+async function earlierOf(job: JobRow, attempt: AttemptRow | null): Promise<AttemptRow[]> {
+  if (!job.pricing.stages) return [];
+  return (await attemptsOf(job)).filter(({ id, answer }) => id !== attempt?.id && answer !== null);
+}
+
+const toReceiptAttempt = (
+  job: JobRow,
+  row: AttemptRow,
+  { observed, outcome }: Pick<Ended, "observed" | "outcome">,
+  now: Date,
+) => ({
+  attemptId: row.id,
+  number: row.number,
+  submission: observed.submission,
+  providerRequestId: observed.providerRequestId,
+  providerModel: observed.providerModel,
+  httpStatus: observed.httpStatus,
+  errorCode: outcome.code,
+  submissions: observed.submissions ?? (observed.submission === "not_attempted" ? 0 : 1),
+  capacityRejections: row.capacity_rejections,
+  tierRefusal: row.tier_refusal,
+  tier: tierToAsk(job, row),
+  startedAt: row.started_at,
+  submissionBegunAt: row.submission_begun_at,
+  answeredAt: row.answered_at ?? (observed.submission === "attempted" ? now : null),
+  stage: row.stage,
+  provider: row.provider,
+  model: row.model,
+  usage: observed.usage,
+  costMicros: outcome.settlement === "released" ? 0 : observed.costMicros,
+});
+
+/** What pays for a job: said with a fresh admission, else as its hold has it. */
+async function fundingOf(job: JobRow): Promise<Funding> {
+  return job.funding === undefined ? ((await readHold(job.id))?.funding ?? null) : job.funding;
+}
+
+/** What the customer pays for a synchronous call, which is one call to a provider and ends like this. */
+export const chargeOfCall = (job: JobRow, ended: Ended): Charge =>
+  chargeOfJob(job, heldFor(job, moneyOf(job.pricing, callsOf([], job, ended))));
+
+/** The calls of an execution: those that were answered before, and the one it ends with. */
+const callsOf = (
+  earlier: AttemptRow[],
+  last: { provider: string },
+  { outcome, observed }: Pick<Ended, "outcome" | "observed">,
+): CallMoney[] => [
+  ...earlier.map(({ provider, answer, cost_micros, usage }) => ({
+    provider,
+    settlement: answer?.settlement ?? ("ambiguous" as const),
+    costMicros: cost_micros,
+    usage,
+  })),
+  {
+    provider: last.provider,
+    settlement: outcome.settlement,
+    costMicros: observed.costMicros,
+    usage: observed.usage,
+  },
+];

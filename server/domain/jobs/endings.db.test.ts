@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { pool } from "@/server/db";
 import * as jobs from "@/server/domain/jobs";
 import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
-import { conclude } from "./conclude";
+import { conclude } from "./end";
 import { endedWithout } from "./ended";
 import { admitted, PAST_LEASE_MS, QUESTION, submittedJob, takenJob } from "./recovery.fixture";
 import { attempt } from "./run";

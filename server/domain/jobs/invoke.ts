@@ -8,7 +8,15 @@ import { TERMINAL } from "@/server/contract/jobs";
 import { type HoldFacts, readHold } from "@/server/domain/budgets";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import { type Lease, nextStepOf, nothingSent, type ProviderSaid } from "@/server/domain/executions";
+import {
+  clockOf,
+  jobLeases,
+  type Lease,
+  nextStepOf,
+  nothingSent,
+  type ProviderSaid,
+  sleep,
+} from "@/server/domain/executions";
 import { Fault, fail, isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { receiptIdOf } from "@/server/ids";
@@ -17,13 +25,12 @@ import { microsToUsd } from "@/server/money";
 import { isOutage } from "@/server/outage";
 import type { SubmissionState } from "@/server/providers/define";
 import type { Json } from "@/server/step";
+import { untilEnded } from "@/server/tries";
 import { admit, toRow } from "./admit";
-import { chargeOfCall } from "./conclude";
-import { finishLeased, type Next } from "./end";
+import { chargeOfCall, finishLeased, type Next } from "./end";
 import { type Answer, type Ended, endedAsAnswered } from "./ended";
 import { resolutionOf } from "./hints";
 import { keepAnswer } from "./keep-answer";
-import { jobLeases } from "./leases";
 import { keepFiles, toOutput } from "./output";
 import type { Prepared } from "./prepare";
 import { keptSaid, saidUnasked, withSaid } from "./provider-said";
@@ -141,21 +148,18 @@ async function execute(
     ...(ready ? { sync: { ready, takesAsSaid, waitsUntil: waitsUntil(job), keep: keepAtEnd } } : {}),
   };
   try {
-    const lease = jobLeases.hold(job.id, 1, job.execution_seconds * 1000);
-    let next: Next;
-    try {
-      next = await (ready && row
-        ? submit(ctx, { ...work, ...ready }, row, lease)
-        : runLocally(ctx, work, row, lease));
-    } finally {
-      lease.release();
-    }
-    while (next.state !== "ended") {
-      const { afterMs } = next;
-      await new Promise((resolve) => setTimeout(resolve, afterMs));
-      next = await attempt(ctx, job.id, { attemptId: row!.id, fence: 1 }, null, work); // only a call is made again
-    }
-    return next.isCanceled ? null : (next.ended ?? null);
+    const { isCanceled, ended = null } = await untilEnded<Extract<Next, { state: "ended" }>>(
+      async (turn) => {
+        // Admission has begun the first submission, and only a call is made again.
+        if (turn > 1) return attempt(ctx, job.id, { attemptId: row!.id, fence: 1 }, null, work);
+        const lease = jobLeases.hold(job.id, 1, job.execution_seconds * 1000);
+        const first =
+          ready && row ? submit(ctx, { ...work, ...ready }, row, lease) : runLocally(ctx, work, row, lease);
+        return first.finally(lease.release);
+      },
+      (ms) => sleep(clockOf(ctx), ms),
+    );
+    return isCanceled ? null : ended;
   } catch (cause) {
     await ctx.unkeyed?.answeredEarly?.();
     // The provider has answered and our own storage does not: sending it again would run it twice.

@@ -4,7 +4,7 @@ import { releaseAllLeases } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { env } from "@/server/env";
 import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
-import { conclude } from "./conclude";
+import { conclude } from "./end";
 import { endedWithout } from "./ended";
 import {
   admitted,

@@ -1,10 +1,10 @@
 import type { Ctx } from "@/server/domain/ctx";
-import { LEASE_MS, leaseOwner } from "@/server/domain/executions";
+import { jobLeases, LEASE_MS, leaseOwner } from "@/server/domain/executions";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import type { Step } from "@/server/step";
+import { untilEnded } from "@/server/tries";
 import { endedAsFound, finishLeased, type Next } from "./end";
-import { jobLeases } from "./leases";
 import { type AttemptRow, attemptById, attemptOf, type JobRow, workedFrom } from "./rows";
 import { findPlace, type Place } from "./stages";
 import { type Claimed, claim, claimedBy } from "./transitions/claim";
@@ -23,12 +23,14 @@ export async function run(ctx: Ctx, jobId: string, step: Step): Promise<void> {
   // One step: what was claimed need not be stored before the first turn, as this run finds it again.
   const begun = await step.run("attempt-1", () => begin(ctx, jobId, step.runId));
   if (!begun) return;
-  const { started } = begun;
-  let { result } = begun;
-  for (let turn = 1; result.state !== "ended"; turn++) {
-    await step.sleep(`wait-${turn}`, result.afterMs);
-    result = await step.run(`attempt-${turn + 1}`, async () => stored(await attempt(ctx, jobId, started)));
-  }
+  const { started, result } = begun;
+  await untilEnded(
+    async (turn) =>
+      turn === 1
+        ? result
+        : step.run(`attempt-${turn}`, async () => stored(await attempt(ctx, jobId, started))),
+    (ms, turn) => step.sleep(`wait-${turn}`, ms),
+  );
   if (started.isBounded)
     await step.run("wake-next", async () => {
       await wakeNext(ctx.now());

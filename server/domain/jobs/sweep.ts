@@ -6,8 +6,8 @@ import { log } from "@/server/log";
 import { expireApproval } from "./approvals";
 import { resendDue } from "./dispatch";
 import { finishUnleased } from "./end";
-import { requeue } from "./requeue";
 import { attemptOf, type JobRow, workedFrom } from "./rows";
+import { requeue } from "./transitions/moves";
 import { makeTurnsDue } from "./waiting-turns";
 
 const MOST = 200;

@@ -23,11 +23,11 @@ import { type Answer, endedAsFailed, endedWithout } from "./ended";
 import { frameWriter } from "./frames";
 import { endAnswered, keepAnswer, storeSetAside } from "./keep-answer";
 import { readerOf } from "./reader";
-import { requeue } from "./requeue";
 import { type AttemptRow, tierToAsk } from "./rows";
 import { runHere } from "./run-here";
 import { keptOf } from "./stages";
 import { beginSubmission, keepHandle, leaveTier, takeBack } from "./transitions/attempt";
+import { requeue } from "./transitions/moves";
 import { type LoadedWork, makeReady, type ReadyWork } from "./work";
 
 /** A turn that lost a race looks again after this long. */

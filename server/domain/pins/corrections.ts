@@ -5,7 +5,8 @@ import { signatureOf } from "@/server/domain/receipts";
 import { signCorrection } from "@/server/domain/signing";
 import { newId, receiptIdOf } from "@/server/ids";
 import type { Json } from "@/server/step";
-import type { End, EndContent } from "./conclude";
+import type { EndContent } from "./end";
+import type { RecordFacts } from "./record";
 
 /** A correction as its row has it. */
 export type CorrectionRow = {
@@ -61,7 +62,7 @@ export async function insertCorrection(
 /** The answer of a worker that had lost its lease: its hashes and figures. Its content is not kept. */
 export function keepLateAnswer(
   execution: { id: string; project_id: string },
-  { status, code, observed }: End,
+  { status, code, observed }: Pick<RecordFacts, "status" | "observed"> & { code: string | null },
   { outputHash, nativeHash }: EndContent,
   now: Date,
 ): Promise<void> {

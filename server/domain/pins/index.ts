@@ -8,11 +8,7 @@ export {
   submitBulk,
 } from "./bulk";
 export { choices } from "./choices";
-export { type Clock, processClock } from "./clock";
-export { type Concluded, conclude, type End, type Held } from "./conclude";
 export { content } from "./content";
-export { execute, type Result, type Work } from "./execute";
-export { pinLeases } from "./leases";
 export { type Planned, planPinned } from "./plan";
 export { get, list } from "./read";
 export { toRecord } from "./record";

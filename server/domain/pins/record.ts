@@ -12,7 +12,7 @@ import { receiptIdOf } from "@/server/ids";
 import { type Micros, toMoney } from "@/server/money";
 import type { Price } from "@/server/providers/define";
 import type { Json } from "@/server/step";
-import { type PinnedAttemptRow, type PinnedPlan, type PinnedRow, submissionOf } from "./rows";
+import { type PinnedAttemptRow, type PinnedPlan, type PinnedRow, startOf, submissionOf } from "./rows";
 
 /** What a record needs of the row. */
 export type RecordRow = Pick<
@@ -70,7 +70,7 @@ export function composeRecord(facts: RecordFacts): SealedPinned {
   const submission = submissionOf(attempts);
   const isFlex = observed.tier === "flex";
   const discountBps = price?.per === "million_tokens" ? (price.flexDiscountBps ?? 0) : 0;
-  const startedAt = row.started_at ?? row.created_at;
+  const startedAt = startOf(row);
   return {
     schemaVersion: "service.pinned-record.v1",
     receiptId: receiptIdOf(row.id),

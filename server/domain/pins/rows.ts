@@ -106,3 +106,17 @@ export function submissionOf(attempts: Pick<PinnedAttemptRow, "submission">[]): 
   const has = (state: SubmissionState) => attempts.some(({ submission }) => submission === state);
   return has("ambiguous") ? "ambiguous" : has("attempted") ? "attempted" : "not_attempted";
 }
+
+/** When its turn came: of an item of a bulk later than its admission. */
+export const startOf = ({ started_at, created_at }: Pick<PinnedRow, "started_at" | "created_at">) =>
+  started_at ?? created_at;
+
+/** What was waited between submissions, in milliseconds, as their rows tell. */
+export function waitsBetween(attempts: PinnedAttemptRow[]): number {
+  let waited = 0;
+  for (const [place, { started_at }] of attempts.entries()) {
+    const before = attempts[place - 1]?.ended_at;
+    if (before) waited += Math.max(0, started_at.getTime() - before.getTime());
+  }
+  return waited;
+}

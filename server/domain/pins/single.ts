@@ -5,21 +5,28 @@ import type { PinnedAnswer, PinnedRecord, PinnedRequest } from "@/server/contrac
 import { type Admission, access, EVERYTHING, personBehind } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { enforcementOf, keptUntil, settleKey } from "@/server/domain/envelope";
-import { LEASE_MS, leaseOwner, nextStepOf } from "@/server/domain/executions";
+import {
+  type Clock,
+  clockOf,
+  LEASE_MS,
+  leaseOwner,
+  nextStepOf,
+  pinLeases,
+  sleep,
+} from "@/server/domain/executions";
 import { underOrganization } from "@/server/domain/plans";
 import { Fault, fail, isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { newId, receiptIdOf } from "@/server/ids";
 import { isDatabaseOutage } from "@/server/outage";
 import type { Json } from "@/server/step";
-import { type Clock, processClock } from "./clock";
-import { execute, type Told } from "./execute";
-import { pinLeases } from "./leases";
+import type { Ended } from "./end";
 import { type Planned, planPinned } from "./plan";
 import { endOf, wholeRecord } from "./read";
 import { identityHashOf, parsePinned, requestHasher } from "./request";
 import type { PinnedContent, PinnedPlan, PinnedRow } from "./rows";
 import { insertPinned, type KeptContent, type PinnedAdmission, pinnedOfKey } from "./transitions";
+import { execute } from "./turn";
 
 /** The right to run pinned executions. */
 export const RUN = "pinned:run";
@@ -42,7 +49,7 @@ export async function run(
   ctx: Ctx,
   raw: Record<string, Json>,
   idempotencyHeader?: string,
-  clock: Clock = { ...processClock, now: ctx.now },
+  clock = clockOf(ctx),
 ): Promise<PinnedAnswer> {
   const wanted = await read(ctx, raw, idempotencyHeader);
   const first = await findFirst(wanted);
@@ -182,9 +189,8 @@ async function carry(
       clock,
     });
     if (result.state !== "ended") return endedByOther(id);
-    const { code, message } = result.end;
-    const record = result.end.record();
-    if (code !== null) throw toFault(code, message, record, toldOf(result.told, plan));
+    const record = result.record();
+    if (record.error) throw toFault(record.error, record, toldOf(result.told, plan));
     return toAnswer(record, warnings);
   } catch (cause) {
     // The provider may have answered, and the database does not: sending it again could run it twice.
@@ -210,7 +216,7 @@ function toAnswer(record: PinnedRecord, warnings: Record<string, Json>[]): Pinne
 
 /** Nothing of it is kept; of private content the vendor's own words are not told either. */
 function toldOf(
-  { said, details: more = {} }: Told,
+  { said, details: more = {} }: Ended["told"],
   { dataClassification }: PinnedPlan,
 ): Record<string, unknown> {
   if (!said) return more;
@@ -220,13 +226,12 @@ function toldOf(
 }
 
 function toFault(
-  code: string,
-  message: string | null,
+  { code, message }: NonNullable<PinnedRecord["error"]>,
   record: PinnedRecord,
   told: Record<string, unknown> = {},
 ): Fault {
   const next = nextStepOf(record.safelyRetryable, record.providerSubmission);
-  const whole = `${message ?? "The execution failed."} ${next}`;
+  const whole = `${message} ${next}`;
   return new Fault(isErrorCode(code) ? code : "InternalFailure", whole, {
     ...told,
     executionId: record.pinnedId,
@@ -265,7 +270,7 @@ async function replay(id: string, clock: Clock): Promise<PinnedAnswer> {
     if (row.completed_at) return fromRow(row);
     if (clock.elapsedMs() - beganAt > longest(row))
       ambiguous(id, "The first execution with this key is still running.");
-    await new Promise<void>((resolve) => clock.after(REPLAY_POLL_MS, resolve));
+    await sleep(clock, REPLAY_POLL_MS);
   }
 }
 
@@ -277,7 +282,7 @@ function longest({ plan }: Pick<PinnedRow, "plan">): number {
 async function fromRow(row: Pick<PinnedRow, "id" | "error" | "warnings">): Promise<PinnedAnswer> {
   const record = await wholeRecord({ receiptId: receiptIdOf(row.id), ...EVERYTHING });
   if (!record) throw new Error("an execution has ended without a record");
-  if (row.error) throw toFault(row.error.code, row.error.message, record);
+  if (row.error) throw toFault(row.error, record);
   // Said of this answer: the record is what it was.
   const warnings = record.outputHash !== null && record.output === null ? [OUTPUT_REMOVED] : [];
   return toAnswer(record, [...row.warnings, ...warnings]);

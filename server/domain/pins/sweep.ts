@@ -1,12 +1,10 @@
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { failed, LEASE_MS, LOST, leaseOwner, nothingSent } from "@/server/domain/executions";
+import { clockOf, failed, LEASE_MS, LOST, leaseOwner, nothingSent } from "@/server/domain/executions";
 import { notHeld } from "@/server/domain/restores";
 import { log } from "@/server/log";
 import { wakeAgain } from "./bulk";
-import { processClock } from "./clock";
-import { conclude, type End } from "./conclude";
-import { endingOfFailure, waitsBetween } from "./execute";
+import { finishPinned } from "./end";
 import { attemptsOf } from "./read";
 import { type PinnedAttemptRow, type PinnedPlan, type PinnedRow, submissionOf } from "./rows";
 import { requeue } from "./transitions";
@@ -32,8 +30,7 @@ async function endAll(ctx: Ctx, projectId: string | null): Promise<void> {
   const waiting: PinnedRow[] = [];
   for (const row of rows) {
     const own = attempts.get(row.id) ?? [];
-    const isOpen = own.some(({ ended_at }) => ended_at === null);
-    if (!isOpen && row.bulk_id !== null) waiting.push(row);
+    if (!own.some(isOpen) && row.bulk_id !== null) waiting.push(row);
     else
       await endAbandoned(ctx, row, own).catch((cause) =>
         log.error({ err: cause, pinnedId: row.id }, UNSWEPT),
@@ -41,6 +38,9 @@ async function endAll(ctx: Ctx, projectId: string | null): Promise<void> {
   }
   await requeue(waiting);
 }
+
+/** Nobody saw how it ended. */
+const isOpen = ({ ended_at }: PinnedAttemptRow) => ended_at === null;
 
 const UNSWEPT = "a pinned execution could not be swept";
 
@@ -65,24 +65,12 @@ async function takeOver(now: Date, projectId: string | null): Promise<Abandoned[
 async function endAbandoned(ctx: Ctx, row: Abandoned, attempts: PinnedAttemptRow[]): Promise<void> {
   const plan = row.plan ?? row.bulk_plan;
   if (!plan) throw new Error("an execution has no plan");
-  await conclude(
-    { row, plan, attempts, clock: { ...processClock, now: ctx.now } },
-    endOf(row, attempts, ctx.now()),
-  );
-}
-
-function endOf({ started_at, created_at }: PinnedRow, attempts: PinnedAttemptRow[], now: Date): End {
-  const open = attempts.find(({ ended_at }) => ended_at === null);
-  const wallClockMs = Math.max(0, now.getTime() - (started_at ?? created_at).getTime());
-  const clocks = {
-    retryWaitMs: Math.round(waitsBetween(attempts)),
-    providerExecutionMs: null,
-    wallClockMs,
-  };
   const message =
     submissionOf(attempts) === "attempted"
       ? "The process that ran this stopped while the provider had no capacity."
       : "The process that ran this stopped before anything was sent.";
-  const failure = open ? failed("lost", LOST, nothingSent) : failed("unsendable", message, nothingSent);
-  return { ...endingOfFailure(open ?? null, failure, now), clocks };
+  const how = attempts.some(isOpen)
+    ? failed("lost", LOST, nothingSent)
+    : failed("unsendable", message, nothingSent);
+  await finishPinned({ row, plan, attempts, clock: clockOf(ctx) }, how);
 }

@@ -5,10 +5,10 @@ import { pool } from "@/server/db";
 import { Fault, ValidationFault } from "@/server/errors";
 import { PinRefusal, settingsOf } from "@/server/providers/pins";
 import type { Json } from "@/server/step";
-import { bytesOf } from "./execute";
 import { requestHasher, type SharedRequest, sharedContentOf } from "./request";
 import type { PinnedContent, PinnedPlan } from "./rows";
 import { findTarget, type Target, targetOf } from "./target";
+import { bytesOf } from "./turn";
 
 /*
  * What today's version of this service would do with a pin that ran before: is everything still there, and would the same

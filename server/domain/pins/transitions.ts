@@ -1,27 +1,20 @@
 import { batched } from "@/server/batch";
 import { sealContent } from "@/server/content";
 import { pool, type Queryable, queryKeeping } from "@/server/db";
-import { ALLOWANCE_MICROS, refuseReservation, resolved, TRIAL_CEILING_MICROS } from "@/server/domain/budgets";
+import {
+  ALLOWANCE_MICROS,
+  type Posting,
+  refuseReservation,
+  resolved,
+  TRIAL_CEILING_MICROS,
+} from "@/server/domain/budgets";
+import type { Books } from "@/server/domain/executions";
 import { type Bounds, refuseWork, TAKEN } from "@/server/domain/plans";
 import type { Sealed } from "@/server/domain/receipts";
 import type { Micros } from "@/server/money";
-import type { SubmissionState } from "@/server/providers/define";
 import { OF_INPUT, statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
-import type { PinnedRow, PinnedRowStatus } from "./rows";
-
-/**
- * The table of moves; what has ended has no row, and the database refuses any change of it. Every statement that writes
- * the status of a pinned execution takes its condition from here.
- */
-export const MOVES: Record<PinnedRowStatus, readonly PinnedRowStatus[]> = {
-  queued: ["running", "failed", "canceled"],
-  running: ["succeeded", "failed", "ambiguous", "queued", "canceled"],
-  succeeded: [],
-  failed: [],
-  ambiguous: [],
-  canceled: [],
-};
+import type { PinnedAttemptRow, PinnedRow } from "./rows";
 
 /** Two moves of one execution never share a statement: each asker is told what became of its own. */
 const apart = (item: { pinnedId: string }) => item.pinnedId;
@@ -251,15 +244,7 @@ export const beginAttempt = batched<Begin, boolean>(
   { apart },
 );
 
-/** How a submission ended. */
-export type AttemptEnd = {
-  id: string;
-  submission: SubmissionState;
-  httpStatus: number | null;
-  errorCode: string | null;
-  endedAt: Date;
-};
-type EndAttempt = { pinnedId: string; fence: number; attempt: AttemptEnd };
+type EndAttempt = { pinnedId: string; fence: number; attempt: PinnedAttemptRow };
 
 const endAll = statementOver(
   "pin-end-attempt",
@@ -281,12 +266,12 @@ UPDATE pinned_attempt SET submission = attempt_submission, http_status = attempt
 FROM mine WHERE pinned_attempt.id = attempt_id AND pinned_attempt.ended_at IS NULL RETURNING pinned_attempt.id`,
 );
 
-const toAttemptInput = (attempt: AttemptEnd | null) => ({
+const toAttemptInput = (attempt: PinnedAttemptRow | null) => ({
   attempt_id: attempt?.id,
   attempt_submission: attempt?.submission,
-  attempt_http_status: attempt?.httpStatus,
-  attempt_error_code: attempt?.errorCode,
-  attempt_ended_at: attempt?.endedAt,
+  attempt_http_status: attempt?.http_status,
+  attempt_error_code: attempt?.error_code,
+  attempt_ended_at: attempt?.ended_at,
 });
 
 /** Ends a submission after which another may follow. False: the lease is lost, nothing was written. */
@@ -301,8 +286,6 @@ export const endAttempt = batched<EndAttempt, boolean>(
   { apart },
 );
 
-export type Posting = { account: string; amount_micros: Micros; kind: string };
-
 /** The end of an execution: status, last attempt, record, content, hold and ledger, at once. */
 export type Finish = {
   pinnedId: string;
@@ -310,7 +293,7 @@ export type Finish = {
   to: "succeeded" | "failed" | "ambiguous";
   now: Date;
   /** The submission it ends with, where that is still open. */
-  attempt: AttemptEnd | null;
+  attempt: PinnedAttemptRow | null;
   error: { code: string; message: string } | null;
   safelyRetryable: boolean;
   actualMicros: Micros | null;
@@ -320,7 +303,7 @@ export type Finish = {
   record: Sealed;
   output: KeptContent | null;
   native: KeptContent | null;
-  hold: { state: "settled" | "released" | "ambiguous"; settledMicros: Micros | null };
+  hold: Books["hold"];
   transactionId: string;
   pricingVersion: string;
   postings: Posting[];
@@ -435,7 +418,7 @@ const toFinishInput = ({ attempt, error, record, output, native, hold, ...own }:
   ...toContentInput("output", output),
   ...toContentInput("native", native),
   hold_state: hold.state,
-  hold_settled_micros: hold.settledMicros,
+  hold_settled_micros: hold.settled_micros,
   transaction_id: own.transactionId,
   pricing_version: own.pricingVersion,
   postings: own.postings,

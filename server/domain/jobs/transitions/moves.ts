@@ -1,6 +1,7 @@
 import type { JobStatus } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { AUDIT, type AuditRow, audited } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
 import { column, int4, jsonb, maybe, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import type { Json } from "@/server/step";
@@ -100,3 +101,16 @@ export async function move({ event, more = [], ...move }: Move): Promise<{ dispa
 
 /** Was the job moved? */
 export const transition = async (wanted: Move): Promise<boolean> => (await move(wanted)) !== null;
+
+/** Nothing ran: the job goes back to the queue under the same attempt number. */
+export function requeue(ctx: Ctx, jobId: string, fence: number, lastEvent?: number): Promise<boolean> {
+  return transition({
+    jobId,
+    fence,
+    ...(lastEvent === undefined ? {} : { lastEvent }),
+    from: ["running"],
+    to: "queued",
+    now: ctx.now(),
+    event: { type: "job.queued", payload: { reason: "lease_lost" } },
+  });
+}

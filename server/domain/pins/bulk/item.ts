@@ -1,17 +1,15 @@
 import { START_WINDOW_SECONDS } from "@/server/contract/pinned";
 import type { Ctx } from "@/server/domain/ctx";
 import { enforcementOf } from "@/server/domain/envelope";
-import { failed, nothingSent } from "@/server/domain/executions";
+import { clockOf, failed, nothingSent, pinLeases } from "@/server/domain/executions";
 import { type ErrorCode, Fault } from "@/server/errors";
 import { newId } from "@/server/ids";
-import { processClock } from "../clock";
-import { conclude } from "../conclude";
-import { endingOfFailure, execute } from "../execute";
-import { pinLeases } from "../leases";
+import { finishPinned } from "../end";
 import { attemptsOf } from "../read";
 import { type SharedRequest, sharedContentOf } from "../request";
 import type { SharedContent } from "../rows";
 import { requeue } from "../transitions";
+import { execute } from "../turn";
 import type { ClaimedItem } from "./claims";
 import { reserveItem } from "./hold";
 import type { Lanes } from "./lanes";
@@ -49,15 +47,12 @@ export async function runItem(ctx: Ctx, bulk: LoadedBulk, item: ClaimedItem, lan
   const { row, content } = bulk;
   const { plan } = row;
   const lease = pinLeases.hold(item.id, item.fence);
-  const clock = { ...processClock, now: ctx.now };
+  const clock = clockOf(ctx);
   try {
     const attempts = item.fence === 1 ? [] : ((await attemptsOf([item.id])).get(item.id) ?? []);
     const held = { row: item, plan, attempts, clock };
-    const refuse = (code: ErrorCode, message: string) => {
-      const failure = failed("unsendable", message, nothingSent, { code });
-      const clocks = { retryWaitMs: 0, providerExecutionMs: null, wallClockMs: 0 };
-      return conclude(held, { ...endingOfFailure(null, failure, clock.now()), clocks });
-    };
+    const refuse = (code: ErrorCode, message: string) =>
+      finishPinned(held, failed("unsendable", message, nothingSent, { code }));
     const input = item.input && inputOf(item.input);
     if (input === null || content === null)
       return void (await refuse("PayloadUnavailable", "The content of this item was removed."));
@@ -82,20 +77,17 @@ export async function runItem(ctx: Ctx, bulk: LoadedBulk, item: ClaimedItem, lan
       return void (await refuse(cause.code, cause.message));
     }
     const result = await execute({
-      row: item,
-      plan,
+      ...held,
       content: { ...content, input },
-      attempts,
       lease,
-      clock,
       onCapacity: () => lanes.note("refused"),
       mayGoOn: () => !bulk.isCanceled,
     });
     if (result.state === "stopped") await requeue([item]);
     if (
       result.state === "ended" &&
-      result.end.submission === "attempted" &&
-      result.end.code !== "ProviderUnavailable"
+      result.submission === "attempted" &&
+      result.code !== "ProviderUnavailable"
     )
       lanes.note("taken");
   } finally {

@@ -7,25 +7,26 @@ export type Clock = {
   after(ms: number, call: () => void): () => void;
 };
 
-export const processClock: Clock = {
-  now: () => new Date(),
+/** The clock of this process, with durable moments as `now` tells them. */
+export const clockOf = ({ now }: Pick<Clock, "now">): Clock => ({
+  now,
   elapsedMs: () => performance.now(),
   after(ms, call) {
     const timer = setTimeout(call, ms);
     return () => clearTimeout(timer);
   },
-};
+});
 
 /** Waits so long, or until the signal is aborted. */
-export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((wake) => {
-    if (signal.aborted) return wake();
+    if (signal?.aborted) return wake();
     const done = () => {
       callOff();
-      signal.removeEventListener("abort", done);
+      signal?.removeEventListener("abort", done);
       wake();
     };
     const callOff = clock.after(ms, done);
-    signal.addEventListener("abort", done);
+    signal?.addEventListener("abort", done);
   });
 }

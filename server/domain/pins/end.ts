@@ -1,0 +1,204 @@
+import { canonicalText, sha256Hex } from "@/server/canonical";
+import { isKeptSealed } from "@/server/content";
+import type { PinnedOutput, PinnedRecord } from "@/server/contract/pinned";
+import { pool } from "@/server/db";
+import { accountOf } from "@/server/domain/budgets";
+import { keptUntil } from "@/server/domain/envelope";
+import {
+  booksOf,
+  type Clock,
+  type Failed,
+  finishOnce,
+  moneyOf,
+  type OutcomeKind,
+  rowOf,
+  writeSurely,
+} from "@/server/domain/executions";
+import type { Sealed } from "@/server/domain/receipts";
+import { newId, receiptIdOf } from "@/server/ids";
+import type { Json } from "@/server/step";
+import { keepLateAnswer } from "./corrections";
+import { type Clocks, type RecordRow, sealRecord, toRecord } from "./record";
+import { type PinnedAttemptRow, type PinnedPlan, startOf, submissionOf, waitsBetween } from "./rows";
+import { targetOf } from "./target";
+import { type Finish, finish, type KeptContent } from "./transitions";
+
+/** Who ends an execution: the row as it was claimed, under the fence of that claim. */
+export type Held = {
+  row: RecordRow & { fence: number };
+  plan: PinnedPlan;
+  /** Every submission so far; one without an end is open, and ends with the execution. */
+  attempts: PinnedAttemptRow[];
+  clock: Clock;
+};
+
+/** How an execution ends, before it is written down. */
+export type End = Pick<Failed, "kind" | "code" | "message" | "observed" | "said" | "details"> & {
+  /** What came back whole. */
+  answer?: { output: PinnedOutput; native: Json };
+};
+
+/** An execution that has ended, as it was written down. */
+export type Ended = {
+  state: "ended";
+  code: string | null;
+  submission: PinnedAttemptRow["submission"];
+  /** As it is shown; made when it is asked for. */
+  record(): PinnedRecord;
+  /** Told of a failure once, and in no record: what the provider answered, and when to come again. */
+  told: Pick<Failed, "said" | "details">;
+};
+
+/** The lease is lost: whoever has the execution now ends it. */
+export type Lost = { state: "lost" };
+
+/** The word of a pinned record for each outcome, its status first. */
+export function wordsOf({ kind, code }: { kind: OutcomeKind; code: Failed["code"] }) {
+  const { pinned, settlement, submission, isSafe } = rowOf(kind);
+  const own = pinned?.code ?? code;
+  return {
+    status: settlement === "ambiguous" ? "ambiguous" : own === null ? "succeeded" : "failed",
+    code: own,
+    submission: pinned?.submission ?? submission,
+    settlement,
+    isSafe,
+  } as const;
+}
+
+/**
+ * Ends an execution: status, last submission, record, content, hold and ledger in one statement. Lost: another end came
+ * first, or the lease is lost; an answer that was observed all the same is kept as a correction then.
+ */
+export async function finishPinned(held: Held, end: End, clocks?: Clocks): Promise<Ended | Lost> {
+  const { row, plan, clock } = held;
+  const now = clock.now();
+  const { observed, answer } = end;
+  const { status, code, settlement, isSafe } = wordsOf(end);
+  const { provider, model } = plan.pin;
+  const { maximum_micros: maximumMicros } = row;
+  const priced = { ...plan, maximumMicros, maximumUpstreamMicros: maximumMicros };
+  const { costMicros, usage } = observed;
+  const money = moneyOf(priced, [{ provider, settlement, costMicros, usage }]);
+  const books = booksOf(priced, money, accountOf(row.organization_id, null), `${provider}/${model}`);
+  const attempts = held.attempts.map((each) => (each.ended_at ? each : endedAs(each, end, now)));
+  const error = code && { code, message: end.message ?? code };
+  const content = contentOf(held, end, now);
+  const record = await finishOnce({
+    mode: "pinned",
+    status,
+    code,
+    seal: () =>
+      sealRecord({
+        row,
+        plan,
+        status,
+        error,
+        attempts,
+        outputHash: content.outputHash,
+        nativeResponseHash: content.nativeHash,
+        finishReason: answer?.output.finishReason ?? null,
+        observed,
+        costMicros: books.costMicros,
+        holdState: books.holdState,
+        price: targetOf(plan)?.model.price ?? null,
+        clocks: clocks ?? clocksOf(held, now),
+        safelyRetryable: isSafe,
+        completedAt: now,
+      }),
+    write: (sealed) => {
+      const item: Finish = {
+        pinnedId: row.id,
+        fence: row.fence,
+        to: status,
+        now,
+        attempt: attempts.find((_, place) => held.attempts[place]?.ended_at === null) ?? null,
+        error,
+        safelyRetryable: isSafe,
+        actualMicros: books.costMicros,
+        usage: usage as Json, // named counts
+        receiptId: receiptIdOf(row.id),
+        record: sealed,
+        output: content.output,
+        native: content.native,
+        hold: books.hold,
+        transactionId: newId("transaction"),
+        pricingVersion: plan.pricingVersion,
+        postings: books.postings,
+      };
+      return writeSurely(
+        clock,
+        row.id,
+        async () => (await finish(item)) || isWritten(item.receiptId, sealed),
+      );
+    },
+    tooLate: async () => {
+      if (answer) await keepLateAnswer(row, { status, code, observed }, content, now);
+    },
+  });
+  if (!record) return { state: "lost" };
+  return {
+    state: "ended",
+    code,
+    submission: submissionOf(attempts),
+    record: () =>
+      toRecord(record, {
+        output: answer?.output ?? null,
+        ...(content.native && answer ? { native: answer.native } : {}),
+        corrections: [],
+      }),
+    told: end,
+  };
+}
+
+/** A submission as it ended, in the words of pinned records. */
+export function endedAs(attempt: PinnedAttemptRow, end: Omit<End, "answer">, now: Date): PinnedAttemptRow {
+  const { submission, code } = wordsOf(end);
+  const http_status = submission === "ambiguous" ? null : end.observed.httpStatus;
+  return { ...attempt, submission, http_status, error_code: code, ended_at: now };
+}
+
+/** Durations as the rows tell them, where no process saw the execution from its start. */
+const clocksOf = ({ row, attempts }: Held, now: Date): Clocks => ({
+  retryWaitMs: waitsBetween(attempts),
+  providerExecutionMs: null,
+  wallClockMs: Math.max(0, now.getTime() - startOf(row).getTime()),
+});
+
+export type EndContent = {
+  output: KeptContent | null;
+  outputHash: string | null;
+  native: KeptContent | null;
+  nativeHash: string | null;
+};
+
+/** What came back, as it is hashed and kept: the vendor's own words only where they were asked for. */
+function contentOf({ plan }: Held, { answer }: End, now: Date): EndContent {
+  if (!answer) return { output: null, outputHash: null, native: null, nativeHash: null };
+  const isSealed = isKeptSealed(plan.dataClassification, plan.retentionRequirement);
+  const expiresAt = keptUntil(plan.contentKeptMs, now);
+  const kept = (value: Json): KeptContent => {
+    const content = canonicalText(value);
+    return {
+      id: newId("payload"),
+      content,
+      isSealed,
+      sha256: sha256Hex(content),
+      byteLength: Buffer.byteLength(content),
+      expiresAt,
+    };
+  };
+  const output = kept(answer.output);
+  const native = kept(answer.native);
+  return {
+    output,
+    outputHash: output.sha256,
+    native: plan.includeNativeResponse ? native : null,
+    nativeHash: native.sha256,
+  };
+}
+
+/** Was it written by a statement whose answer was lost? */
+async function isWritten(receiptId: string, { hash }: Sealed): Promise<boolean> {
+  const values = [receiptId, hash];
+  return (await pool.query("SELECT FROM pinned_record WHERE id = $1 AND hash = $2", values)).rows.length > 0;
+}

@@ -1,0 +1,209 @@
+import { answerFlaw, sha256Hex } from "@/server/canonical";
+import { type PinnedOutput, START_WINDOW_SECONDS } from "@/server/contract/pinned";
+import type { OpenAccount } from "@/server/domain/credentials";
+import {
+  type AbortReason,
+  apply,
+  type Driver,
+  failed,
+  kindOfResult,
+  type Lease,
+  type NoAnswer,
+  nothingSent,
+  type Observed,
+  send,
+  sleep,
+  unusable,
+} from "@/server/domain/executions";
+import { failpoint } from "@/server/failpoint";
+import { newId } from "@/server/ids";
+import type { Tier } from "@/server/providers/define";
+import { type PinSent, sendPin } from "@/server/providers/pins";
+import { untilEnded } from "@/server/tries";
+import { type End, type Ended, endedAs, finishPinned, type Held, type Lost } from "./end";
+import {
+  type PinnedAttemptRow,
+  type PinnedContent,
+  type PinnedPlan,
+  startOf,
+  submissionOf,
+  waitsBetween,
+} from "./rows";
+import { accountOf, type Target, targetOf } from "./target";
+import { beginAttempt, endAttempt } from "./transitions";
+
+/** An execution that was claimed: running, leased to this process under `row.fence`. */
+export type Work = Held & {
+  content: PinnedContent;
+  lease: Lease;
+  /** The vendor said that it has no capacity now. */
+  onCapacity?(): void;
+  /** Asked before each submission: false ends it without another one. */
+  mayGoOn?(): boolean;
+};
+
+/** Stopped (by `mayGoOn` or a shutdown) before any of an item's submissions was answered: its row is still running. */
+export type Result = Ended | Lost | { state: "stopped" };
+type Next = Result | { state: "again"; afterMs: number };
+
+/**
+ * Carries an execution to its end. Every submission is written down before its first byte can leave; what the vendor
+ * definitely did not take on is sent again inside the admission deadline, the same bytes each time; what may have run never.
+ */
+export async function execute(work: Work): Promise<Result> {
+  const { plan, row, clock, lease } = work;
+  const beganAt = clock.elapsedMs();
+  const headStartMs = Math.max(0, clock.now().getTime() - startOf(row).getTime());
+  const attempts = [...work.attempts];
+  let retryWaitMs = waitsBetween(attempts);
+  let providerExecutionMs: number | null = null;
+  const end = (how: End): Promise<Ended | Lost> => {
+    const wallClockMs = Math.round(headStartMs + clock.elapsedMs() - beganAt);
+    const clocks = { retryWaitMs: Math.round(retryWaitMs), providerExecutionMs, wallClockMs };
+    return finishPinned({ row, plan, attempts, clock }, how, clocks);
+  };
+  const target = targetOf(plan);
+  const bytes = target && bytesOf(target, work.content, plan.tier);
+  if (!target || !bytes) return end(unsent("This installation no longer has the pinned provider or model."));
+  const sentHash = sha256Hex(bytes);
+  const until = new Date(startOf(row).getTime() + admissionMs(work));
+
+  const turn = async (): Promise<Next> => {
+    const { aborted, reason } = lease.signal;
+    if (aborted && reason === ("lease_lost" satisfies AbortReason)) return { state: "lost" };
+    if (aborted || work.mayGoOn?.() === false) {
+      if (row.bulk_id !== null && submissionOf(attempts) === "not_attempted") return { state: "stopped" };
+      return end(unsent("The execution was stopped before the provider accepted it."));
+    }
+    const account = await accountOf(target, plan, { id: row.project_id, environment: row.environment });
+    if (!account) return end(unsent("The provider account of this execution is no longer connected."));
+    const attempt = await begin(work, attempts.length + 1, sentHash);
+    if (!attempt) return { state: "lost" };
+    attempts.push(attempt);
+    const sentAt = clock.elapsedMs();
+    const outcome = await submit(work, target, account, bytes);
+    const isOver = outcome.state === "succeeded" || outcome.state === "failed";
+    if (isOver && outcome.observed.submission !== "not_attempted")
+      providerExecutionMs = Math.round(clock.elapsedMs() - sentAt);
+    failpoint("after-answer");
+    /** Nothing ran: the same bytes may be sent again. */
+    const release = async (how: End, afterMs: number): Promise<Next> => {
+      const ended = endedAs(attempt, how, clock.now());
+      attempts[attempts.length - 1] = ended;
+      const isHeld = await endAttempt({ pinnedId: row.id, fence: row.fence, attempt: ended });
+      return isHeld ? { state: "again", afterMs } : { state: "lost" };
+    };
+    if (outcome.state === "refused_for_now" && outcome.reason === "capacity") work.onCapacity?.();
+    const driver: Driver<Answered, Next> = {
+      now: clock.now,
+      called: calledBy(target, plan),
+      waits: { since: startOf(row), until },
+      limit: {
+        of: "submission",
+        message: `The provider did not answer within ${plan.limits.timeoutSeconds} seconds.`,
+      },
+      isTaken: false,
+      keep: (answer) => end(endOf(answer)),
+      end,
+      release: ({ reason, observed }, waitMs) => release(failed(reason, null, observed), waitMs),
+      putBack: () => release(failed("canceled_unsent", null, nothingSent), 0),
+      taken: () => Promise.reject(new Error("a pinned call is never pending")),
+      leave: () => ({ state: "lost" }),
+    };
+    return apply(driver, outcome);
+  };
+  return untilEnded<Result>(turn, async (ms) => {
+    const from = clock.elapsedMs();
+    await sleep(clock, ms, lease.signal);
+    retryWaitMs += clock.elapsedMs() - from;
+  });
+}
+
+/** From its turn on; of a bulk's item never longer than its start window. */
+function admissionMs({ row, plan }: Held): number {
+  const seconds = plan.limits.admissionDeadlineSeconds;
+  return 1000 * (row.bulk_id === null ? seconds : Math.min(seconds, START_WINDOW_SECONDS));
+}
+
+/** The body's bytes: a function of what was admitted alone, so they are the same whoever makes them, each time. */
+export const bytesOf = ({ api, model }: Target, content: PinnedContent, tier: Tier) =>
+  Buffer.from(JSON.stringify(api.body(content, model, tier)));
+
+/** Writes a submission down before it can leave; null: the execution is another's now. */
+async function begin(
+  { row, clock }: Held,
+  number: number,
+  sentHash: string,
+): Promise<PinnedAttemptRow | null> {
+  const [id, now] = [newId("attempt"), clock.now()];
+  const { id: pinnedId, fence } = row;
+  if (!(await beginAttempt({ pinnedId, fence, attemptId: id, number, sentHash, now }))) return null;
+  failpoint("after-submission-begun");
+  return {
+    id,
+    pinned_id: pinnedId,
+    number,
+    submission: "ambiguous",
+    sent_hash: sentHash,
+    http_status: null,
+    error_code: null,
+    started_at: now,
+    ended_at: null,
+  };
+}
+
+type Answered = { state: "succeeded"; sent: PinSent; observed: Observed };
+
+/** Whose account a plan runs on, as the health of routes is kept. */
+const calledBy = ({ provider, model }: Target, { credentialId }: PinnedPlan) => ({
+  route: { provider, model },
+  account: credentialId === null ? ("sandbox" as const) : { credentialId },
+});
+
+/** Sends the bytes once, under a time limit of their own, and says what became of it. Never rejects. */
+async function submit(
+  { row, plan, clock, lease }: Work,
+  target: Target,
+  account: OpenAccount,
+  bytes: Uint8Array,
+): Promise<Answered | NoAnswer> {
+  const limit = new AbortController();
+  const callOff = clock.after(plan.limits.timeoutSeconds * 1000, () =>
+    limit.abort("deadline" satisfies AbortReason),
+  );
+  const call = {
+    ...calledBy(target, plan),
+    open: async () => account,
+    bounds: {},
+    attemptId: row.id, // by which the vendor's log counts what arrived
+    tier: plan.tier,
+    signal: AbortSignal.any([lease.answerSignal, limit.signal]),
+    now: clock.now,
+  };
+  const outcome = await send(call, async (io) => {
+    const sent = await sendPin(target.api, bytes, io);
+    return { ...sent, state: "done", result: sent, httpStatus: sent.status };
+  }).finally(callOff);
+  if (outcome.state === "pending") throw new Error("no interface that can be pinned answers with a handle");
+  if (outcome.state !== "answered") return outcome;
+  const { result: sent, observed } = outcome;
+  const { providerFingerprint } = sent;
+  return { state: "succeeded", sent, observed: { ...observed, providerFingerprint } };
+}
+
+/** An end without anything having run: posting it again is safe. */
+const unsent = (message: string): End => failed("unsendable", message, nothingSent);
+
+const EMPTY = "The provider's answer has no text and calls no tool.";
+
+/** The end that an answer amounts to. */
+function endOf({ sent, observed }: Answered): End {
+  const { text, toolCalls, finishReason, nativeResponse: native } = sent;
+  const output: PinnedOutput = { text, toolCalls, finishReason };
+  const flaw = answerFlaw(output) ?? answerFlaw(native);
+  if (flaw) return unusable(flaw, observed);
+  const answer = { output, native };
+  if (text === "" && toolCalls.length === 0)
+    return { ...unusable(EMPTY, observed, "PROVIDER_EMPTY_OUTPUT"), answer };
+  return { kind: kindOfResult(observed.costMicros), code: null, message: null, observed, answer };
+}
