@@ -5,7 +5,10 @@
 -- hold that it is open.
 
 CREATE INDEX "job_to_dispatch" ON "job" ("dispatch_after") WHERE ("dispatch_state" = 'pending') IS TRUE;
-CREATE INDEX "job_leases" ON "job" ("lease_until") WHERE ("status" IN ('running', 'canceling')) IS TRUE;
+-- Lists by status, and the leases of what runs: an execution is written to one of them once, and a successful one leaves no
+-- entry at its end. No index names the lease, so that renewing it writes to none.
+CREATE INDEX "job_unfinished" ON "job" ("project_id", "status", "id" DESC) WHERE "completed_at" IS NULL;
+CREATE INDEX "job_unsuccessful" ON "job" ("project_id", "status", "id" DESC) WHERE "status" IN ('failed', 'canceled');
 CREATE INDEX "job_queue_deadlines" ON "job" ("queue_deadline_at") WHERE ("status" = 'queued') IS TRUE;
 CREATE INDEX "job_tags" ON "job" USING gin ("tags") WHERE "tags" <> '{}';
 CREATE INDEX "job_approval_deadlines" ON "job" ("approval_deadline_at") WHERE ("status" = 'awaiting_approval') IS TRUE;

@@ -11,7 +11,7 @@ import { inlineStep, makeProject } from "@/testing/world";
 /** Indexes of all rows in a state, for whoever looks for those. */
 const OF_ALL_IN_A_STATE = [
   "job_to_dispatch",
-  "job_leases",
+  "job_unfinished",
   "job_queue_deadlines",
   "job_approval_deadlines",
   "job_needs_attention",
