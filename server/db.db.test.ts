@@ -45,7 +45,7 @@ test("a tenant's transaction sees its own rows only, and cannot write another's"
   expect(changed.count).toBe(0);
   await expect(
     withTenant(mine.projectId, (tx) =>
-      tx.jobEvent.create({
+      tx.event.create({
         data: {
           projectId: other.projectId,
           jobId: otherJob,
@@ -101,17 +101,10 @@ test("history is only added to", async () => {
   const project = await makeProject();
   const job = await makeJob(project);
   await pool.query(
-    "INSERT INTO job_event (project_id, job_id, id, type, payload, created_at) VALUES ($1, $2, 1, 'job.queued', '{}', now())",
+    "INSERT INTO event (project_id, job_id, id, type, payload, created_at) VALUES ($1, $2, 1, 'job.queued', '{}', now())",
     [project.projectId, job],
   );
-  for (const table of [
-    "job_event",
-    "receipt",
-    "ledger_entry",
-    "retail_quote",
-    "audit_entry",
-    "payment_event",
-  ]) {
+  for (const table of ["event", "receipt", "ledger_entry", "retail_quote", "audit_entry", "payment_event"]) {
     await expect(pool.query(`UPDATE ${table} SET id = id`)).rejects.toThrow(/append-only/);
     await expect(pool.query(`DELETE FROM ${table}`)).rejects.toThrow(/append-only/);
     await expect(pool.query(`TRUNCATE ${table} CASCADE`)).rejects.toThrow(/append-only/);
@@ -125,6 +118,12 @@ test("a terminal job keeps its status, and an unknown word is no status", async 
     /already succeeded/,
   );
   await expect(makeJob(project, "finished")).rejects.toThrow(/job_status_known/);
+});
+
+test("the events of an admission never change, and go with no job", async () => {
+  const job = await makeJob(await makeProject());
+  for (const text of ["UPDATE job SET admitted_events = '[]' WHERE id = $1", "DELETE FROM job WHERE id = $1"])
+    await expect(pool.query(text, [job])).rejects.toThrow(/append-only/);
 });
 
 test("a hold ends once and never changes what it holds", async () => {

@@ -62,7 +62,7 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('job.dispatch_state', 'dispatch_state'), ('job.waiter_state', 'waiter_state'), ('job.billing_mode', 'billing_mode'),
   ('job.principal_kind', 'principal_kind'), ('job.estimated_micros', 'amount_micros'),
   ('job.maximum_micros', 'amount_micros'), ('job.actual_micros', 'amount_micros'),
-  ('job_event.id', 'ordinal'), ('attempt.number', 'ordinal'), ('attempt.submission', 'submission'),
+  ('event.id', 'ordinal'), ('attempt.number', 'ordinal'), ('attempt.submission', 'submission'),
   ('payload.kind', 'payload_kind'), ('artifact.sha256', 'sha256_hex'), ('artifact.byte_length', 'amount_of_bytes'),
   ('hold.state', 'hold_state'), ('hold.amount_micros', 'amount_micros'), ('hold.settled_micros', 'amount_micros'),
   ('budget.period', 'budget_period'), ('budget.enforcement', 'budget_enforcement'),

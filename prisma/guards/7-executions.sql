@@ -63,6 +63,17 @@ JOIN ledger_entry e ON e.hold_id = h.id AND e.account IN ('wallet:' || j.organiz
 WHERE j.is_blind
 GROUP BY j.comparison_id, j.organization_id, j.project_id, e.is_test;
 
+-- All events of a job: each is in the row that its statement wrote anyway, or in one of its own.
+CREATE VIEW "job_event" WITH (security_invoker = true) AS
+SELECT project_id, job_id, id::integer AS id, type, payload, created_at FROM event
+UNION ALL
+SELECT j.project_id, j.id, e.position::integer, e.value->>'type', e.value->'payload', j.created_at
+FROM job j, jsonb_array_elements(j.admitted_events) WITH ORDINALITY AS e(value, position)
+UNION ALL
+SELECT r.project_id, r.job_id, r.last_event - jsonb_array_length(r.events) + e.position::integer, e.value->>'type',
+  e.value->'payload', r.created_at
+FROM receipt r, jsonb_array_elements(r.events) WITH ORDINALITY AS e(value, position);
+
 -- Takes up the next items of a bulk for its worker. Under the lock of the bulk and counted after it is held, so that never
 -- more are under way than its lanes, however many processes ask at once; after a cancel there are none.
 CREATE FUNCTION capstan_claim_items(bulk text, bulk_fence integer, owner text, wanted integer, until timestamptz, moment timestamptz)

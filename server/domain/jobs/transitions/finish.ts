@@ -83,8 +83,8 @@ const FINISH = `WITH input AS $input, written AS (
     AND (input.seen_event IS NULL OR job.last_event = input.seen_event)
   RETURNING job.id, job.project_id, job.organization_id, job.last_event, job.pricing_version, job.artifact_count
 )${WRITTEN}${STORE_ANSWER}, sealed AS (
-  INSERT INTO receipt (id, project_id, job_id, body, hash, signature, key_id, created_at)
-  SELECT receipt_id, project_id, id, receipt_body, receipt_hash, receipt_signature, "receipt_keyId", now FROM moved
+  INSERT INTO receipt (id, project_id, job_id, body, hash, signature, key_id, last_event, events, created_at)
+  SELECT receipt_id, project_id, id, receipt_body, receipt_hash, receipt_signature, "receipt_keyId", last_event, events, now FROM moved
 ), resolved AS (
   UPDATE hold SET state = moved.hold_state, settled_micros = moved.hold_settled_micros,
     resolved_at = CASE WHEN moved.hold_state <> 'ambiguous' THEN moved.now END
