@@ -104,11 +104,46 @@ test("history is only added to", async () => {
     "INSERT INTO event (project_id, job_id, id, type, payload, created_at) VALUES ($1, $2, 1, 'job.queued', '{}', now())",
     [project.projectId, job],
   );
-  for (const table of ["event", "receipt", "ledger_entry", "retail_quote", "audit_entry", "payment_event"]) {
+  for (const table of [
+    "event",
+    "receipt",
+    "ledger_transaction",
+    "retail_quote",
+    "audit_entry",
+    "payment_event",
+  ]) {
     await expect(pool.query(`UPDATE ${table} SET id = id`)).rejects.toThrow(/append-only/);
     await expect(pool.query(`DELETE FROM ${table}`)).rejects.toThrow(/append-only/);
     await expect(pool.query(`TRUNCATE ${table} CASCADE`)).rejects.toThrow(/append-only/);
   }
+});
+
+test("a transaction of the ledger sums to zero in each currency, and names what it books", async () => {
+  const post = (...postings: object[]) =>
+    pool.query(
+      `INSERT INTO ledger_transaction (transaction_id, organization_id, account, postings, created_at)
+       VALUES ($1, $1, 'granted', $2, now())`,
+      [newId("transaction"), JSON.stringify(postings)],
+    );
+  const of = (amount_micros: number | null, more: object = {}) => ({
+    account: "granted",
+    amount_micros,
+    kind: "grant",
+    ...more,
+  });
+  await post(of(-3), of(3));
+  await post(of(-3), of(3), of(-2, { currency: "EUR" }), of(2, { currency: "EUR" }));
+  for (const wrong of [
+    [],
+    [of(3)],
+    [of(-3), of(4)],
+    [of(-3), of(3, { currency: "EUR" })],
+    [of(-3, { currency: "euro" }), of(3, { currency: "euro" })],
+    [of(-3), of(3), of(null)],
+    [of(-3), of(3, { account: null })],
+    [of(-3), of(3, { kind: null })],
+  ])
+    await expect(post(...wrong)).rejects.toThrow(/postings_sum_to_zero/);
 });
 
 test("a terminal job keeps its status, and an unknown word is no status", async () => {
