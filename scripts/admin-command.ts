@@ -48,8 +48,8 @@ const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
   wallet show --organization <id>                     available and reserved money, live and sandbox
   wallet credit --organization <id> --amount-micros <n> --reason <text> [--test]
                                                       add money, or remove it with --amount-micros=-<n>
-  ledger check [--organization <id>]                  check that every transaction sums to zero, and that wallets and
-                                                      budgets match ledger and holds; exit code 1 if not
+  ledger check [--organization <id>]                  check that wallets, budgets and payments match ledger and
+                                                      holds; exit code 1 if not
 ${BUDGET_USAGE}
 ${RESTORE_USAGE}
   signing-key list

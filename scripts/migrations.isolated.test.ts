@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newId } from "@/server/ids";
 import { applyMigrations, readMigrations } from "./migrations";
 import { diffSchemas } from "./schema-diff";
@@ -96,4 +96,50 @@ test("the schema and the newest migration agree", async () => {
   expect(readFileSync("prisma/migrations/schema.snapshot.prisma", "utf8")).toBe(together("prisma/schema"));
   const migrations = await readMigrations("prisma/migrations");
   if (migrations.length === 1) expect(migrations[0]!.sql.endsWith(together("prisma/guards"))).toBe(true);
+});
+
+describe("a database with an older ledger, of one row a posting", () => {
+  const LEDGER = "20261126073000_ledger_transactions";
+  const own = (name: string) =>
+    cpSync(join("prisma/migrations", name), join(folder, name), { recursive: true });
+  const entries = async () => (await client.query("SELECT * FROM ledger_entry ORDER BY id")).rows;
+  const post = (transaction: string, account: string, micros: number, currency = "USD") =>
+    client.query(
+      `INSERT INTO ledger_entry (transaction_id, organization_id, job_id, account, amount_micros, currency, kind, created_at)
+       VALUES ($1, 'org_1', 'job_1', $2, $3, $4, 'charge', '2026-01-01Z')`,
+      [transaction, account, micros, currency],
+    );
+  beforeEach(async () => {
+    await client.query(
+      "SELECT set_config('search_path', $1, false), set_config('capstan.project_id', '*', false)",
+      [schema],
+    );
+    for (const { name } of await readMigrations("prisma/migrations")) if (name < LEDGER) own(name);
+    await applyMigrations(url, folder);
+  });
+
+  test("keeps every posting with its number", async () => {
+    await post("txn_1", "service_fee", 6);
+    await post("txn_2", "exchange", 5, "EUR");
+    await post("txn_1", "wallet:org_1", -106);
+    await post("txn_1", "provider:sandbox", 100);
+    await post("txn_2", "payments:stripe", -5, "EUR");
+    const before = await entries();
+    own(LEDGER);
+    await applyMigrations(url, folder);
+    expect(await entries()).toEqual(before);
+    const { rows } = await client.query(
+      "SELECT id::int, account FROM account_line WHERE account = 'wallet:org_1'",
+    );
+    expect(rows).toEqual([{ id: 3, account: "wallet:org_1" }]);
+    const { rows: next } = await client.query("SELECT nextval('ledger_transaction_id_seq')::int AS id");
+    expect(next[0].id).toBeGreaterThan(5);
+  });
+
+  test("is refused with a sentence, and left as it was, where a transaction does not sum to zero", async () => {
+    await post("txn_1", "service_fee", 6);
+    own(LEDGER);
+    await expect(applyMigrations(url, folder)).rejects.toThrow(/does not sum to zero \(txn_1\)/);
+    expect(await entries()).toHaveLength(1);
+  });
 });

@@ -45,7 +45,7 @@ test("a tenant's transaction sees its own rows only, and cannot write another's"
   expect(changed.count).toBe(0);
   await expect(
     withTenant(mine.projectId, (tx) =>
-      tx.jobEvent.create({
+      tx.event.create({
         data: {
           projectId: other.projectId,
           jobId: otherJob,
@@ -101,13 +101,13 @@ test("history is only added to", async () => {
   const project = await makeProject();
   const job = await makeJob(project);
   await pool.query(
-    "INSERT INTO job_event (project_id, job_id, id, type, payload, created_at) VALUES ($1, $2, 1, 'job.queued', '{}', now())",
+    "INSERT INTO event (project_id, job_id, id, type, payload, created_at) VALUES ($1, $2, 1, 'job.queued', '{}', now())",
     [project.projectId, job],
   );
   for (const table of [
-    "job_event",
+    "event",
     "receipt",
-    "ledger_entry",
+    "ledger_transaction",
     "retail_quote",
     "audit_entry",
     "payment_event",
@@ -118,6 +118,34 @@ test("history is only added to", async () => {
   }
 });
 
+test("a transaction of the ledger sums to zero in each currency, and names what it books", async () => {
+  const post = (...postings: object[]) =>
+    pool.query(
+      `INSERT INTO ledger_transaction (transaction_id, organization_id, account, postings, created_at)
+       VALUES ($1, $1, 'granted', $2, now())`,
+      [newId("transaction"), JSON.stringify(postings)],
+    );
+  const of = (amount_micros: number | null, more: object = {}) => ({
+    account: "granted",
+    amount_micros,
+    kind: "grant",
+    ...more,
+  });
+  await post(of(-3), of(3));
+  await post(of(-3), of(3), of(-2, { currency: "EUR" }), of(2, { currency: "EUR" }));
+  for (const wrong of [
+    [],
+    [of(3)],
+    [of(-3), of(4)],
+    [of(-3), of(3, { currency: "EUR" })],
+    [of(-3, { currency: "euro" }), of(3, { currency: "euro" })],
+    [of(-3), of(3), of(null)],
+    [of(-3), of(3, { account: null })],
+    [of(-3), of(3, { kind: null })],
+  ])
+    await expect(post(...wrong)).rejects.toThrow(/postings_sum_to_zero/);
+});
+
 test("a terminal job keeps its status, and an unknown word is no status", async () => {
   const project = await makeProject();
   const job = await makeJob(project, "succeeded");
@@ -125,6 +153,12 @@ test("a terminal job keeps its status, and an unknown word is no status", async 
     /already succeeded/,
   );
   await expect(makeJob(project, "finished")).rejects.toThrow(/job_status_known/);
+});
+
+test("the events of an admission never change, and go with no job", async () => {
+  const job = await makeJob(await makeProject());
+  for (const text of ["UPDATE job SET admitted_events = '[]' WHERE id = $1", "DELETE FROM job WHERE id = $1"])
+    await expect(pool.query(text, [job])).rejects.toThrow(/append-only/);
 });
 
 test("a hold ends once and never changes what it holds", async () => {

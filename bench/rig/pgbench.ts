@@ -19,7 +19,6 @@ const TABLES = [
   { table: "job", where: "id" },
   { table: "payload", where: "job_id" },
   { table: "hold", where: "execution_id" },
-  { table: "job_event", where: "job_id" },
 ];
 
 /**

@@ -5,7 +5,9 @@ BEGIN
   RAISE EXCEPTION '% is append-only: % refused', TG_TABLE_NAME, TG_OP USING ERRCODE = 'integrity_constraint_violation';
 END $$;
 
-CREATE TRIGGER "job_event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "job_event"
+CREATE TRIGGER "event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "event"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "job_first_events_stay" BEFORE UPDATE OF "admitted_events" OR DELETE OR TRUNCATE ON "job"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 CREATE TRIGGER "receipt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "receipt"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
@@ -106,7 +108,7 @@ CREATE TRIGGER "panel_version_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE O
 CREATE UNIQUE INDEX "signing_key_one_active" ON "signing_key" (("retired_at" IS NULL)) WHERE "retired_at" IS NULL;
 CREATE TRIGGER "delivery_attempt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "delivery_attempt"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
-CREATE TRIGGER "ledger_entry_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "ledger_entry"
+CREATE TRIGGER "ledger_transaction_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "ledger_transaction"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 CREATE TRIGGER "retail_quote_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "retail_quote"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();

@@ -16,12 +16,12 @@ END;
 -- Durable jobs of an organization that have not ended. By project, whose index leads to them.
 CREATE FUNCTION capstan_active(organization text) RETURNS integer LANGUAGE sql VOLATILE
 RETURN (SELECT count(*)::int FROM job JOIN project ON project.id = job.project_id
-  WHERE project.organization_id = organization AND operation = 'jobs'
-    AND job.status IN ('queued', 'running', 'awaiting_approval', 'canceling', 'needs_attention'));
+  WHERE project.organization_id = organization AND operation = 'jobs' AND job.completed_at IS NULL);
 
 CREATE FUNCTION capstan_running(organization text) RETURNS integer LANGUAGE sql VOLATILE
 RETURN (SELECT count(*)::int FROM job JOIN project ON project.id = job.project_id
-  WHERE project.organization_id = organization AND operation = 'jobs' AND job.status IN ('running', 'canceling'));
+  WHERE project.organization_id = organization AND operation = 'jobs' AND job.completed_at IS NULL
+    AND job.status IN ('running', 'canceling'));
 
 -- Takes what these admissions, whose jobs are written already by the same statement, need of their plans; CB429 where there
 -- is not enough. One order of locks everywhere: organizations by id, first their jobs, then their hour.
@@ -37,7 +37,7 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('active ' || due.organization_id, 0));
     SELECT count(*) INTO counted FROM job JOIN project ON project.id = job.project_id
     WHERE project.organization_id = due.organization_id AND operation = 'jobs' AND job.id <> ALL (due.ids)
-      AND job.status IN ('queued', 'running', 'awaiting_approval', 'canceling', 'needs_attention');
+      AND job.completed_at IS NULL;
     IF counted + cardinality(due.ids) > due.most THEN
       RAISE EXCEPTION 'the plan of % has no room', due.organization_id USING ERRCODE = 'CB429', DETAIL = jsonb_build_object(
         'kind', 'active', 'current', counted, 'most', due.most, 'retryAfterSeconds', 1,

@@ -152,7 +152,7 @@ BEGIN
 
   IF warned <> '{}' THEN
     -- Rows that the calling statement has just made: it does not touch them again. A pinned execution has no events.
-    INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+    INSERT INTO event (project_id, job_id, id, type, payload, created_at)
     SELECT j.project_id, j.id, j.last_event + w.position, 'job.budget_warning', w.value, i.created_at
     FROM unnest(items) i JOIN job j ON j.id = i.execution_id,
       jsonb_array_elements(warned->i.hold_id) WITH ORDINALITY AS w(value, position);

@@ -49,19 +49,38 @@ FROM job j JOIN hold h ON h.execution_id = j.id
 WHERE j.is_blind AND h.state IN ('open', 'ambiguous')
 GROUP BY h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, h.is_test, j.capability_key;
 
+-- The ledger, one row a posting.
+CREATE VIEW "ledger_entry" WITH (security_invoker = true) AS
+SELECT coalesce((p.value->>'id')::bigint, t.id + p.position - 1) AS id, t.transaction_id, t.organization_id, t.project_id, t.job_id,
+  t.hold_id, t.payment_id, p.value->>'account' AS account, (p.value->>'amount_micros')::bigint AS amount_micros,
+  coalesce(p.value->>'currency', 'USD') AS currency, p.value->>'kind' AS kind, t.pricing_version, t.is_test, t.created_at
+FROM ledger_transaction t, jsonb_array_elements(t.postings) WITH ORDINALITY AS p(value, position);
+
 -- What moved wallets and allowances, as lists have it. A comparison's line is where its first charge is, in one of the two.
 CREATE VIEW "account_line" WITH (security_invoker = true) AS
-SELECT e.id, e.transaction_id, e.organization_id, e.project_id, e.job_id, NULL AS comparison_id, e.payment_id, e.account,
-  e.amount_micros, e.currency::text AS currency, e.kind, e.pricing_version, e.is_test, e.created_at
-FROM ledger_entry e LEFT JOIN job j ON j.id = e.job_id
+SELECT t.id, t.transaction_id, t.organization_id, t.project_id, t.job_id, NULL AS comparison_id, t.payment_id, t.account,
+  (t.postings->0->>'amount_micros')::bigint AS amount_micros, coalesce(t.postings->0->>'currency', 'USD') AS currency,
+  t.postings->0->>'kind' AS kind, t.pricing_version, t.is_test, t.created_at
+FROM ledger_transaction t LEFT JOIN job j ON j.id = t.job_id
 WHERE j.is_blind IS NOT TRUE
 UNION ALL
-SELECT min(e.id), j.comparison_id, j.organization_id, j.project_id, NULL, j.comparison_id, NULL, max(e.account),
-  sum(e.amount_micros)::bigint, 'USD', 'charge', NULL, e.is_test, min(j.created_at)
+SELECT min(t.id), j.comparison_id, j.organization_id, j.project_id, NULL, j.comparison_id, NULL, max(t.account),
+  sum((t.postings->0->>'amount_micros')::bigint)::bigint, 'USD', 'charge', NULL, t.is_test, min(j.created_at)
 FROM job j JOIN hold h ON h.execution_id = j.id
-JOIN ledger_entry e ON e.hold_id = h.id AND e.account IN ('wallet:' || j.organization_id, 'allowance:' || j.organization_id)
+JOIN ledger_transaction t ON t.hold_id = h.id AND t.account IN ('wallet:' || j.organization_id, 'allowance:' || j.organization_id)
 WHERE j.is_blind
-GROUP BY j.comparison_id, j.organization_id, j.project_id, e.is_test;
+GROUP BY j.comparison_id, j.organization_id, j.project_id, t.is_test;
+
+-- All events of a job: each is in the row that its statement wrote anyway, or in one of its own.
+CREATE VIEW "job_event" WITH (security_invoker = true) AS
+SELECT project_id, job_id, id::integer AS id, type, payload, created_at FROM event
+UNION ALL
+SELECT j.project_id, j.id, e.position::integer, e.value->>'type', e.value->'payload', j.created_at
+FROM job j, jsonb_array_elements(j.admitted_events) WITH ORDINALITY AS e(value, position)
+UNION ALL
+SELECT r.project_id, r.job_id, r.last_event - jsonb_array_length(r.events) + e.position::integer, e.value->>'type',
+  e.value->'payload', r.created_at
+FROM receipt r, jsonb_array_elements(r.events) WITH ORDINALITY AS e(value, position);
 
 -- Takes up the next items of a bulk for its worker. Under the lock of the bulk and counted after it is held, so that never
 -- more are under way than its lanes, however many processes ask at once; after a cancel there are none.

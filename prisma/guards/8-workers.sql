@@ -5,7 +5,10 @@
 -- hold that it is open.
 
 CREATE INDEX "job_to_dispatch" ON "job" ("dispatch_after") WHERE ("dispatch_state" = 'pending') IS TRUE;
-CREATE INDEX "job_leases" ON "job" ("lease_until") WHERE ("status" IN ('running', 'canceling')) IS TRUE;
+-- Lists by status, and the leases of what runs: an execution is written to one of them once, and a successful one leaves no
+-- entry at its end. No index names the lease, so that renewing it writes to none.
+CREATE INDEX "job_unfinished" ON "job" ("project_id", "status", "id" DESC) WHERE "completed_at" IS NULL;
+CREATE INDEX "job_unsuccessful" ON "job" ("project_id", "status", "id" DESC) WHERE "status" IN ('failed', 'canceled');
 CREATE INDEX "job_queue_deadlines" ON "job" ("queue_deadline_at") WHERE ("status" = 'queued') IS TRUE;
 CREATE INDEX "job_tags" ON "job" USING gin ("tags") WHERE "tags" <> '{}';
 CREATE INDEX "job_approval_deadlines" ON "job" ("approval_deadline_at") WHERE ("status" = 'awaiting_approval') IS TRUE;
@@ -34,10 +37,9 @@ CREATE INDEX "artifact_bytes" ON "artifact" ("sha256") WHERE "pruned_at" IS NULL
 CREATE INDEX "delivery_bodies" ON "delivery" ("job_id") WHERE "body" IS NOT NULL AND "job_id" IS NOT NULL;
 CREATE INDEX "event_text_expiries" ON "event_text" ("expires_at") WHERE "expires_at" IS NOT NULL;
 -- A payment is counted once: its transactions are named by it and by what they bring it to.
-CREATE UNIQUE INDEX "ledger_entry_of_payment" ON "ledger_entry" ("transaction_id", "account", "currency")
-  WHERE "payment_id" IS NOT NULL;
+CREATE UNIQUE INDEX "ledger_transaction_of_payment" ON "ledger_transaction" ("transaction_id") WHERE "payment_id" IS NOT NULL;
 CREATE INDEX "hold_corrected" ON "hold" ("organization_id") WHERE "resolved_by" IS NOT NULL;
-CREATE INDEX "ledger_entry_of_hold" ON "ledger_entry" ("hold_id") WHERE "hold_id" IS NOT NULL;
+CREATE INDEX "ledger_transaction_of_hold" ON "ledger_transaction" ("hold_id") WHERE "hold_id" IS NOT NULL;
 CREATE INDEX "usage_to_count" ON "usage_counted" ("day") WHERE NOT "is_closed";
 CREATE INDEX "budget_alerts_to_deliver" ON "budget_alert" ("id") WHERE "delivered_at" IS NULL;
 CREATE INDEX "stream_frame_expiries" ON "stream_frame" ("expires_at") WHERE "expires_at" IS NOT NULL;

@@ -48,7 +48,7 @@ async function countBacklog(): Promise<Backlog | null> {
   const { rows } = await pool.query<Backlog>({
     name: "backlog",
     text: `SELECT queued.count AS "queuedJobs", queued.oldest AS "oldestQueuedSeconds",
-        (SELECT count(*) FROM job WHERE (status IN ('running', 'canceling')) IS TRUE) AS "runningJobs",
+        (SELECT count(*) FROM job WHERE completed_at IS NULL AND status IN ('running', 'canceling')) AS "runningJobs",
         (SELECT count(*) FROM job WHERE (status = 'awaiting_approval') IS TRUE) AS "waitingApprovals",
         (SELECT count(*) FROM job WHERE (status = 'needs_attention') IS TRUE) AS "waitingOperator",
         (SELECT count(*) FROM pinned_execution WHERE (status = 'running') IS TRUE) AS "runningPins",

@@ -14,32 +14,35 @@ export type Transaction = {
   postings: Posting[];
 };
 
-/** Adds a transaction to the ledger. Its postings sum to zero in each currency, or it is a mistake of ours. */
+/**
+ * Adds a transaction to the ledger, the posting of the organization's wallet first. Throws where its postings do not sum to
+ * zero in each currency: the database refuses it.
+ */
 export async function book(client: Queryable, transaction: Transaction): Promise<void> {
-  const postings = transaction.postings.filter(({ amountMicros }) => amountMicros !== 0);
-  const sums = new Map<string, number>();
-  for (const { currency = "USD", amountMicros } of postings)
-    sums.set(currency, (sums.get(currency) ?? 0) + amountMicros);
-  if ([...sums.values()].some((sum) => sum !== 0))
-    throw new Error(`transaction ${transaction.transactionId} does not sum to zero`);
+  const { organizationId, kind } = transaction;
+  const isOthers = ({ account }: Posting) => Number(account !== walletAccount(organizationId));
+  const postings = transaction.postings
+    .filter(({ amountMicros }) => amountMicros !== 0)
+    .toSorted((one, other) => isOthers(one) - isOthers(other));
+  if (postings.length === 0) return;
   await client.query(
-    `INSERT INTO ledger_entry (transaction_id, organization_id, payment_id, account, amount_micros, currency, kind, is_test, created_at)
-     SELECT $1, $2, $3, x.account, x.amount_micros, x.currency, $4, $5, $6
-     FROM jsonb_to_recordset($7::jsonb) AS x(account text, amount_micros bigint, currency text)`,
+    `INSERT INTO ledger_transaction (transaction_id, organization_id, payment_id, account, postings, is_test, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
     [
       transaction.transactionId,
-      transaction.organizationId,
+      organizationId,
       transaction.paymentId ?? null,
-      transaction.kind,
-      transaction.isTest,
-      transaction.at,
+      postings[0]?.account,
       JSON.stringify(
         postings.map(({ account, amountMicros, currency = "USD" }) => ({
           account,
           amount_micros: amountMicros,
-          currency,
+          kind,
+          ...(currency === "USD" ? {} : { currency }),
         })),
       ),
+      transaction.isTest,
+      transaction.at,
     ],
   );
 }

@@ -77,12 +77,12 @@ export async function resolve(ctx: Ctx, hold: ExecutionHold, found: Found): Prom
          UPDATE hold SET state = $2::text, settled_micros = $3, resolved_at = $4, resolved_by = $5, note = $6, resolution = $10
          WHERE id = $1 AND state = 'ambiguous' RETURNING *
        ), posted AS (
-         INSERT INTO ledger_entry (transaction_id, organization_id, project_id, job_id, hold_id, account, amount_micros, kind,
+         INSERT INTO ledger_transaction (transaction_id, organization_id, project_id, job_id, hold_id, account, postings,
            pricing_version, is_test, created_at)
-         SELECT $7, ended.organization_id, ended.project_id, ended.execution_id, ended.id, posting.account, posting.amount_micros,
-           posting.kind, execution.pricing_version, ended.is_test, $4
-         FROM ended LEFT JOIN execution ON execution.id = ended.execution_id,
-           jsonb_to_recordset($8::jsonb) AS posting(account text, amount_micros bigint, kind text)
+         SELECT $7, ended.organization_id, ended.project_id, ended.execution_id, ended.id, $8::jsonb->0->>'account', $8::jsonb,
+           execution.pricing_version, ended.is_test, $4
+         FROM ended LEFT JOIN execution ON execution.id = ended.execution_id
+         WHERE jsonb_array_length($8::jsonb) > 0
        ), corrected AS (
          INSERT INTO pinned_correction (id, project_id, pinned_id, kind, details, signature, key_id, created_by, created_at)
          SELECT x.id, ended.project_id, ended.execution_id, x.kind, x.details, x.signature, x.key_id, $5, $4

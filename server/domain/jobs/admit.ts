@@ -222,7 +222,7 @@ export async function refuseOverload(projectId: string, nowMs: number) {
   if (!known || nowMs - known.countedAt > COUNTED_EVERY_MS || nowMs < known.countedAt) {
     const { rows } = await pool.query<{ count: number }>({
       name: "count-unfinished",
-      text: "SELECT count(*) AS count FROM job WHERE project_id = $1 AND status IN ('queued', 'running', 'awaiting_approval', 'canceling', 'needs_attention')",
+      text: "SELECT count(*) AS count FROM job WHERE project_id = $1 AND completed_at IS NULL",
       values: [projectId],
     });
     known = { count: rows[0]?.count ?? 0, countedAt: nowMs };

@@ -176,9 +176,9 @@ test("every type of event that is written says what a blind job shows of it", ()
   for (const folder of ["server/domain", "server/capabilities", "inngest", "prisma"]) {
     for (const path of sources(join(root, folder))) {
       const text = readFileSync(path, "utf8");
-      // In code as the type of an event, in SQL as a word of an INSERT INTO job_event.
+      // In code as the type of an event, in SQL as a word of an INSERT INTO event.
       for (const [, type] of text.matchAll(/type: "(job\.[a-z_]+)"/g)) written.add(type!);
-      for (const [, insert] of text.matchAll(/INSERT INTO job_event([\s\S]{0,400})/g))
+      for (const [, insert] of text.matchAll(/INSERT INTO event([\s\S]{0,400})/g))
         for (const [, type] of insert!.matchAll(/'(job\.[a-z_]+)'/g)) written.add(type!);
     }
   }

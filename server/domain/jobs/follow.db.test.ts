@@ -166,7 +166,7 @@ describe("a job's events as a stream", () => {
     await stream.until(1);
     await pool.query(
       `WITH moved AS (UPDATE job SET last_event = last_event + 1 WHERE id = $1 RETURNING project_id, id, last_event)
-       INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+       INSERT INTO event (project_id, job_id, id, type, payload, created_at)
        SELECT project_id, id, last_event, 'job.progress', '{}', now() FROM moved`,
       [jobId],
     );

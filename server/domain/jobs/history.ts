@@ -1,4 +1,4 @@
-import type { JobPage, ListProjectJobs } from "@/server/contract/jobs";
+import { type JobPage, type ListProjectJobs, TERMINAL } from "@/server/contract/jobs";
 import { prisma, withTenant } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { readHolds } from "@/server/domain/budgets";
@@ -18,6 +18,8 @@ export async function history(ctx: Ctx, projectId: string, query: ListProjectJob
         ...(environment === null ? {} : { environment }),
         ...(cursor ? { id: { lt: cursor } } : {}),
         ...(query.status ? { status: query.status } : {}),
+        // Also where the status says so: the index of these jobs holds no others.
+        ...(query.status && !TERMINAL.includes(query.status) ? { completedAt: null } : {}),
         ...(query.capabilityKey ? { capabilityKey: query.capabilityKey } : {}),
         ...withTags(query.tag),
         ...(query.outcome === "failed" ? { status: "failed" } : {}),

@@ -8,7 +8,6 @@ const BATCH = 500;
 /** Bytes this young may be named by a row that is about to be written. */
 const YOUNG_MS = 3_600_000;
 const ENDED = "('succeeded', 'failed', 'canceled')";
-const UNFINISHED = "('queued', 'running', 'awaiting_approval', 'canceling', 'needs_attention')";
 
 export type Pruned = {
   payloads: number;
@@ -168,7 +167,7 @@ async function pruneArtifacts(now: Date, after: string, projectId: string | null
            AND job.pricing->'adapters'->'used' @> jsonb_build_array(jsonb_build_object('artifactId', artifact.id)))
        AND (project_id, id) NOT IN (SELECT job.project_id, source.id
          FROM job CROSS JOIN jsonb_array_elements_text(job.pricing->'sources') AS source(id)
-         WHERE job.status IN ${UNFINISHED} AND job.project_id IN (
+         WHERE job.completed_at IS NULL AND job.project_id IN (
            SELECT due.project_id FROM artifact due WHERE due.pruned_at IS NULL AND due.expires_at <= $1))
      ORDER BY id LIMIT ${BATCH}`,
     [now, after, projectId],

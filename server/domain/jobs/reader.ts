@@ -90,7 +90,7 @@ async function store(
            WHERE id = $1 AND fence = $2 AND status = 'running' AND NOT EXISTS (SELECT FROM before)
            RETURNING id, project_id, last_event
          ), told AS (
-           INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+           INSERT INTO event (project_id, job_id, id, type, payload, created_at)
            SELECT project_id, id, last_event, 'job.reader_text', $4::jsonb, $5 FROM moved
          ), kept AS (
            INSERT INTO event_text (project_id, job_id, event_id, text, is_sealed, expires_at)

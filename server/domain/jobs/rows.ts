@@ -34,6 +34,7 @@ export const JOB = {
     "waiter_process",
     "waiter_state",
     "waiter_retries",
+    "admitted_events",
   ),
   tags: present(job.tags, "Prisma declares lists without NOT NULL; admission always gives one"),
 };

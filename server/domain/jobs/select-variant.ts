@@ -26,7 +26,7 @@ export async function selectVariant(ctx: Ctx, jobId: string, choice: { artifactI
        UPDATE job SET selected_artifact_id = $2, last_event = last_event + 1
        WHERE id = $1 AND project_id = $4 AND selected_artifact_id IS DISTINCT FROM $2 RETURNING id, project_id, last_event
      )
-     INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+     INSERT INTO event (project_id, job_id, id, type, payload, created_at)
      SELECT project_id, id, last_event, 'job.variant_selected', jsonb_build_object('artifactId', $2::text), $3 FROM chosen`,
     [job.id, choice.artifactId, ctx.now(), job.project_id],
   );

@@ -67,7 +67,7 @@ async function each(rows: JobRow[], work: (job: JobRow) => Promise<unknown>): Pr
 async function reapLeases(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
   const { rows } = await pool.query<JobRow>(
     // A job that is to be canceled and has sent nothing can send nothing any more: it need not wait for its lease.
-    `SELECT * FROM job WHERE (status IN ('running', 'canceling')) IS TRUE AND ($3::text IS NULL OR project_id = $3)
+    `SELECT * FROM job WHERE completed_at IS NULL AND status IN ('running', 'canceling') AND ($3::text IS NULL OR project_id = $3)
        AND ${notHeld("jobs")}
        AND (lease_until < $1 OR (status = 'canceling' AND EXISTS (
          SELECT FROM attempt WHERE attempt.job_id = job.id AND submission = 'not_attempted')))

@@ -16,7 +16,7 @@ export async function listWaiting(
 ): Promise<{ items: WaitingJob[]; count: number }> {
   const project = await access.authorize(ctx, "jobs:read", { projectInPath: projectId });
   const { rows } = await pool.query<JobRow>(
-    `SELECT * FROM job WHERE project_id = $1 AND status = 'awaiting_approval'
+    `SELECT * FROM job WHERE project_id = $1 AND status = 'awaiting_approval' AND completed_at IS NULL
      ORDER BY approval_deadline_at, id LIMIT $2`,
     [project.id, MOST + 1],
   );
@@ -51,7 +51,7 @@ export async function countWaiting(ctx: Ctx, projectId: string): Promise<number>
 
 async function count(projectId: string): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
-    "SELECT count(*)::int AS count FROM job WHERE project_id = $1 AND status = 'awaiting_approval'",
+    "SELECT count(*)::int AS count FROM job WHERE project_id = $1 AND status = 'awaiting_approval' AND completed_at IS NULL",
     [projectId],
   );
   return rows[0]?.count ?? 0;

@@ -389,12 +389,12 @@ const finishAll = statementOver<Record<string, unknown>>(
   FROM moved WHERE hold.execution_id = moved.id AND hold.state = 'open'
   RETURNING hold.*
 ), posted AS (
-  INSERT INTO ledger_entry (transaction_id, organization_id, project_id, job_id, hold_id, account, amount_micros, kind,
+  INSERT INTO ledger_transaction (transaction_id, organization_id, project_id, job_id, hold_id, account, postings,
     pricing_version, is_test, created_at)
   SELECT moved.transaction_id, organization_id, project_id, moved.id,
-    (SELECT freed.id FROM freed WHERE freed.execution_id = moved.id), x.account, x.amount_micros, x.kind,
+    (SELECT freed.id FROM freed WHERE freed.execution_id = moved.id), postings->0->>'account', postings,
     moved.pricing_version, is_test, now
-  FROM moved, jsonb_to_recordset(postings) AS x(account text, amount_micros bigint, kind text)
+  FROM moved WHERE jsonb_array_length(postings) > 0
 )
 SELECT id, ${resolved("freed", "(SELECT now FROM moved LIMIT 1)")} FROM moved`,
 );

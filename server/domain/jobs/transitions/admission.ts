@@ -137,8 +137,8 @@ const admitting = (name: string, counts: boolean) =>
     created_at, stalled_at, guard_ms) END AS joined
   FROM input
 ), admitted AS (
-  INSERT INTO job (${names(ROW)}, webhook_event, repeat_hash, waiter, waiter_process, waiter_state, waiter_retries)
-  SELECT ${names(ROW)},
+  INSERT INTO job (${names(ROW)}, admitted_events, webhook_event, repeat_hash, waiter, waiter_process, waiter_state, waiter_retries)
+  SELECT ${names(ROW)}, events,
     CASE WHEN EXISTS (SELECT FROM delivery_endpoint endpoint WHERE endpoint.organization_id = input.organization_id) THEN 0 END,
     CASE WHEN awaits_end THEN repeat_hash END, CASE WHEN repeat_hash IS NOT NULL THEN id END, waiter_process,
     CASE WHEN repeat_hash IS NOT NULL THEN 'waiting' END, waiter_retries
@@ -175,10 +175,6 @@ const admitting = (name: string, counts: boolean) =>
   SELECT attempt_id, project_id, id, 1, fence, attempt_submission, provider, model, started_at,
     CASE WHEN attempt_submission = 'ambiguous' THEN started_at END
   FROM mine WHERE attempt_id IS NOT NULL
-), told AS (
-  INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
-  SELECT project_id, mine.id, event.position, event.value->>'type', event.value->'payload', created_at
-  FROM mine, jsonb_array_elements(events) WITH ORDINALITY AS event(value, position)
 )
 SELECT id, funding, reserved.warnings, NULL AS joined
 FROM mine CROSS JOIN taken LEFT JOIN reserved USING (hold_id)${counts ? " CROSS JOIN counted" : ""}

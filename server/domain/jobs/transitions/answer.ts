@@ -114,8 +114,11 @@ export const STORE_ANSWER = `
   INSERT INTO payload (id, project_id, job_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
   SELECT output_id, project_id, id, output_kind, output_content, output_is_sealed, output_sha256, output_byte_length, now, output_expires_at
   FROM moved WHERE output_id IS NOT NULL
-), told AS (
-  INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+)`;
+
+/** The events of what does not end the job. */
+const TELL = `, told AS (
+  INSERT INTO event (project_id, job_id, id, type, payload, created_at)
   SELECT moved.project_id, moved.id, moved.last_event - jsonb_array_length(moved.events) + event.position,
     event.value->>'type', event.value->'payload', moved.now
   FROM moved, jsonb_array_elements(moved.events) WITH ORDINALITY AS event(value, position)
@@ -149,7 +152,7 @@ const answering = (name: string, files: string) =>
     artifact_count = artifact_count + jsonb_array_length(input.artifacts)
   FROM input WHERE job.id = input."jobId" AND job.fence = input.fence AND job.status IN ('running', 'canceling')
   RETURNING job.id, job.project_id, job.last_event, job.artifact_count
-)${WRITTEN}${STORE_ANSWER}${files} SELECT id FROM moved`,
+)${WRITTEN}${STORE_ANSWER}${TELL}${files} SELECT id FROM moved`,
   });
 const answerAll = answering("answer", "");
 const answerAllWithFiles = answering("answer-files", STORE_FILES);
@@ -197,12 +200,7 @@ const keepFiles = statement("keep-stage-files", {
   SELECT written.*, $now::timestamptz AS now, $artifacts::jsonb AS artifacts, $events::jsonb AS events FROM written
 ), answered AS (
   UPDATE attempt SET answer = $answer::jsonb FROM moved WHERE attempt.id = $attemptId AND attempt.job_id = moved.id
-), told AS (
-  INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
-  SELECT moved.project_id, moved.id, moved.last_event - jsonb_array_length(moved.events) + event.position,
-    event.value->>'type', event.value->'payload', moved.now
-  FROM moved, jsonb_array_elements(moved.events) WITH ORDINALITY AS event(value, position)
-)${STORE_FILES}, replaced AS (
+)${TELL}${STORE_FILES}, replaced AS (
   DELETE FROM job_artifact USING moved WHERE job_artifact.job_id = moved.id AND slot_status = $unprocessed
 ) SELECT id FROM moved`,
 });

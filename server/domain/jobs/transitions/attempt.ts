@@ -85,7 +85,7 @@ const beginAll = batch("begin", {
   WHERE attempt.id = held."attemptId"
   RETURNING held.project_id, held.id, held.last_event, attempt.provider, attempt.model, "attemptId", held.tier, held.now
 ), told AS (
-  INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+  INSERT INTO event (project_id, job_id, id, type, payload, created_at)
   SELECT project_id, id, last_event, 'job.provider_submitted',
     jsonb_build_object('provider', provider, 'model', model, 'attemptId', "attemptId", 'tier', tier), now FROM begun
 )
@@ -153,7 +153,7 @@ const keep = statement("keep-handle", {
     progress = CASE WHEN has_news THEN $progress || jsonb_build_object('updatedAt', $updatedAt::text) ELSE progress END
   FROM held WHERE job.id = held.id RETURNING job.id, project_id, last_event, has_news
 ), told AS (
-  INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+  INSERT INTO event (project_id, job_id, id, type, payload, created_at)
   SELECT project_id, id, last_event, 'job.progress', $progress, $now::timestamptz FROM mine WHERE has_news
 )
 UPDATE attempt SET submission = 'attempted', handle = $handle::jsonb FROM mine

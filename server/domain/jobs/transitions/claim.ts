@@ -57,7 +57,7 @@ const claimAll = batch("claim", {
   ON CONFLICT (job_id, number) DO UPDATE SET fence = excluded.fence
   RETURNING attempt.*
 ), told AS (
-  INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+  INSERT INTO event (project_id, job_id, id, type, payload, created_at)
   SELECT project_id, id, last_event, 'job.started', jsonb_build_object('attempt', 1), claimed_at FROM claimed WHERE was = 'queued'
 )
 SELECT ${names(JOB, "claimed")}, ${REQUEST_COLUMNS}, to_json(tried) AS attempt, was <> 'queued' AS is_resumed,

@@ -83,18 +83,18 @@ const FINISH = `WITH input AS $input, written AS (
     AND (input.seen_event IS NULL OR job.last_event = input.seen_event)
   RETURNING job.id, job.project_id, job.organization_id, job.last_event, job.pricing_version, job.artifact_count
 )${WRITTEN}${STORE_ANSWER}, sealed AS (
-  INSERT INTO receipt (id, project_id, job_id, body, hash, signature, key_id, created_at)
-  SELECT receipt_id, project_id, id, receipt_body, receipt_hash, receipt_signature, "receipt_keyId", now FROM moved
+  INSERT INTO receipt (id, project_id, job_id, body, hash, signature, key_id, last_event, events, created_at)
+  SELECT receipt_id, project_id, id, receipt_body, receipt_hash, receipt_signature, "receipt_keyId", last_event, events, now FROM moved
 ), resolved AS (
   UPDATE hold SET state = moved.hold_state, settled_micros = moved.hold_settled_micros,
     resolved_at = CASE WHEN moved.hold_state <> 'ambiguous' THEN moved.now END
   FROM moved WHERE hold.execution_id = moved.id AND hold.state = 'open'
   RETURNING hold.*
 ), posted AS (
-  INSERT INTO ledger_entry (transaction_id, organization_id, project_id, job_id, hold_id, account, amount_micros, kind, pricing_version, is_test, created_at)
+  INSERT INTO ledger_transaction (transaction_id, organization_id, project_id, job_id, hold_id, account, postings, pricing_version, is_test, created_at)
   SELECT moved.transaction_id, organization_id, project_id, moved.id,
-    (SELECT id FROM resolved WHERE resolved.execution_id = moved.id), x.account, x.amount_micros, x.kind, pricing_version, is_test, now
-  FROM moved, jsonb_to_recordset(postings) AS x(account text, amount_micros bigint, kind text)
+    (SELECT id FROM resolved WHERE resolved.execution_id = moved.id), postings->0->>'account', postings, pricing_version, is_test, now
+  FROM moved WHERE jsonb_array_length(postings) > 0
 )`;
 /** What is no longer held leaves the budgets and the wallet. Last, so that every row of a job is locked before theirs. */
 const MOVED = `SELECT id, ${resolved("resolved", "(SELECT now FROM moved LIMIT 1)")} FROM moved`;

@@ -79,7 +79,7 @@ const moving = statement("move", {
   WHERE id = $jobId AND status = ANY($from) AND ($fence::int IS NULL OR fence = $fence) AND ($lastEvent::int IS NULL OR last_event = $lastEvent)
   RETURNING id, project_id, last_event, dispatch_number
 ), told AS (
-  INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+  INSERT INTO event (project_id, job_id, id, type, payload, created_at)
   SELECT project_id, id, last_event - jsonb_array_length($events::jsonb) + event.position, event.value->>'type', event.value->'payload', $now
   FROM moved, jsonb_array_elements($events::jsonb) WITH ORDINALITY AS event(value, position)
 ), ${audited("$audit", "moved")}

@@ -65,7 +65,7 @@ const settingAside = statement("set-aside", {
   SELECT $contentId, project_id, id, 'answer', $text, $isSealed, $sha256, $byteLength, $now, $expiresAt FROM moved WHERE $contentId::text IS NOT NULL
   ON CONFLICT (id) DO NOTHING
 )
-INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+INSERT INTO event (project_id, job_id, id, type, payload, created_at)
 SELECT project_id, id, last_event, $type, $payload::jsonb, $now FROM moved`,
 });
 
