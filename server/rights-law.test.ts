@@ -60,6 +60,7 @@ const INTERNAL = {
   ],
   "a part of verbs that have asked": [
     "adapters.insertAdapter",
+    "audit.auditRow",
     "audit.record",
     "budgets.connectionGuardrails",
     "budgets.openCeiling",
