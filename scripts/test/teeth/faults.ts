@@ -137,7 +137,7 @@ export const FAULTS: Fault[] = [
   // Money.
   {
     name: "ceiling-missing-in-reservation",
-    file: "prisma/migrations/20261125220000_comparison_lines/migration.sql",
+    file: "prisma/migrations/20261126071500_events_in_rows/migration.sql",
     find: "\n        AND (due.enforcement <> 'prevent' OR w.settled_micros + w.held_micros + due.amount <= due.ceiling)",
     replace: "",
     caughtBy: "server/domain/budgets/attack.db.test.ts",
