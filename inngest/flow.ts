@@ -1,4 +1,5 @@
 import type { Ctx } from "@/server/domain/ctx";
+import { type HeldKind, isHeld } from "@/server/domain/restores";
 import type { Json, Step } from "@/server/step";
 import type { WakeEvent } from "./client";
 
@@ -12,9 +13,22 @@ export type Flow = {
   run(ctx: Ctx, data: never, step: Step): Promise<unknown>;
 };
 
-export const flow = <Data extends { [key: string]: Json }>(declared: {
+export function flow<Data extends { [key: string]: Json }>({
+  heldAs,
+  run,
+  ...declared
+}: {
   id: string;
   event: WakeEvent<Data>;
   retries: number;
+  /** What a restored installation holds it as: such runs end without having done anything. */
+  heldAs: HeldKind;
   run(ctx: Ctx, data: Data, step: Step): Promise<unknown>;
-}): Flow => declared as Flow; // its event names keys of its own data only
+}): Flow {
+  return {
+    ...(declared as Omit<Flow, "run">), // its event names keys of its own data only
+    run: async (ctx, data: Data, step) => {
+      if (!(await isHeld(heldAs, String(data[declared.event.subject])))) await run(ctx, data, step);
+    },
+  };
+}

@@ -15,6 +15,7 @@ import { Fault, ValidationFault } from "@/server/errors";
 import { redactText } from "@/server/redact-tokens";
 import { BUDGET_FLAGS, BUDGET_USAGE, performBudgets, type Reading } from "./admin-budgets";
 import { performPlan } from "./admin-plans";
+import { performRestores, RESTORE_FLAGS, RESTORE_USAGE } from "./admin-restores";
 import { aligned } from "./launch/table";
 
 const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
@@ -50,6 +51,7 @@ const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
   ledger check [--organization <id>]                  check that every transaction sums to zero, and that wallets and
                                                       budgets match ledger and holds; exit code 1 if not
 ${BUDGET_USAGE}
+${RESTORE_USAGE}
   signing-key list
   signing-key rotate                                  sign receipts with a new key; the old one still verifies
   vault status                                        show which vault keys encrypt what, and which processes have them
@@ -86,6 +88,7 @@ const FLAGS = {
   reason: { type: "string" },
   test: { type: "boolean" },
   ...BUDGET_FLAGS,
+  ...RESTORE_FLAGS,
   json: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
@@ -340,7 +343,9 @@ async function perform(command: string, flags: Flags): Promise<object> {
     case "vault drop":
       return vault.dropOldKeys(ctx);
     default: {
-      const done = await performBudgets(ctx, command, flags, reading);
+      const done =
+        (await performBudgets(ctx, command, flags, reading)) ??
+        (await performRestores(ctx, command, flags, reading));
       if (done) return done;
       throw new Complaint(`${command ? `Unknown command "${command}".` : "Name a command."}\n\n${USAGE}`);
     }

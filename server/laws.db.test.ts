@@ -290,6 +290,7 @@ describe("imports flow one way", () => {
       ["access", "health", "envelope", "artifacts"],
       ["plans"],
       ["audit"],
+      ["restores"],
       ["organizations", "inputs", "webhooks"],
       ["credentials", "signing", "notifications"],
       ["sessions"],

@@ -7,5 +7,6 @@ export default flow({
   id: "deliver-webhook",
   event: deliveryDue,
   retries: 10,
+  heldAs: "deliveries",
   run: (ctx, { deliveryId }, step) => webhooks.deliver(ctx, deliveryId, step),
 });

@@ -8,5 +8,6 @@ export default flow({
   id: "refund-payment",
   event: refundDue,
   retries: 10,
+  heldAs: "refunds",
   run: (ctx, { refundId }, step) => payments.refundPayment(ctx, refundId, step),
 });

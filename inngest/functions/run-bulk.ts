@@ -7,5 +7,6 @@ export default flow({
   id: "run-bulk",
   event: bulkAccepted,
   retries: 10,
+  heldAs: "bulks",
   run: (ctx, { bulkId }, step) => pins.runBulk(ctx, bulkId, step),
 });

@@ -7,5 +7,6 @@ export default flow({
   id: "run-job",
   event: jobAdmitted,
   retries: 10,
+  heldAs: "jobs",
   run: (ctx, { jobId }, step) => jobs.run(ctx, jobId, step),
 });

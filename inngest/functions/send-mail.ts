@@ -7,5 +7,6 @@ export default flow({
   id: "send-mail",
   event: mailDue,
   retries: 10,
+  heldAs: "mails",
   run: (ctx, { mailId }, step) => notifications.sendMail(ctx, mailId, step),
 });

@@ -24,6 +24,7 @@ const fragile: Flow = flow({
   id: "fragile",
   event: mailDue,
   retries: 2,
+  heldAs: "mails",
   async run(_, { mailId }, step) {
     const client = await pool.connect(); // its advisory lock goes with its process
     try {

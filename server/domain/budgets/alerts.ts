@@ -2,6 +2,7 @@ import type { BudgetAlert, BudgetEnforcement, BudgetPeriod } from "@/server/cont
 import { inTransaction, pool } from "@/server/db";
 import { visibleOrganizations } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { notHeld } from "@/server/domain/restores";
 import { type Announcement, announce } from "@/server/domain/webhooks";
 
 type AlertRow = {
@@ -59,6 +60,7 @@ export function fanOutAlerts(ctx: Ctx, projectId: string | null): Promise<boolea
     const { rows } = await client.query<AlertRow>(
       `SELECT * FROM budget_alert
        WHERE delivered_at IS NULL AND ($1::text IS NULL OR organization_id = (SELECT organization_id FROM project WHERE id = $1))
+         AND ${notHeld("deliveries")}
        ORDER BY id LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED`,
       [projectId],
     );

@@ -1,6 +1,7 @@
 import { sendEvents } from "@/inngest/client";
 import { batched } from "@/server/batch";
 import { pool } from "@/server/db";
+import { notHeld } from "@/server/domain/restores";
 import { usesInngestServer } from "@/server/env";
 import { log } from "@/server/log";
 import type { Admission } from "./transitions/admission";
@@ -56,6 +57,7 @@ export async function resendDue(now: Date, projectId: string | null): Promise<nu
   const { rows } = await pool.query<Wake>(
     `WITH due AS (
        SELECT id FROM job WHERE (dispatch_state = 'pending') IS TRUE AND dispatch_after <= $1 AND ($2::text IS NULL OR project_id = $2)
+         AND ${notHeld("jobs")}
        ORDER BY dispatch_after LIMIT 500 FOR UPDATE SKIP LOCKED
      )
      UPDATE job SET dispatch_number = dispatch_number + 1,

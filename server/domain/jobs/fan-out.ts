@@ -2,6 +2,7 @@ import { sealContent } from "@/server/content";
 import { pool } from "@/server/db";
 import { fanOutAlerts } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
+import { notHeld } from "@/server/domain/restores";
 import { adoptLate, dispatchDue } from "@/server/domain/webhooks";
 import { newId, PREFIXES } from "@/server/ids";
 import { COLUMNS, type EventRow, JOB_OF_EVENT, type JobOfEvent, toEvent, WITH_TEXT } from "./events";
@@ -39,7 +40,7 @@ async function fanOut(ctx: Ctx, projectId: string | null): Promise<boolean> {
   const { rows } = await pool.query<Behind>(
     `WITH behind AS (
        SELECT ${JOB_OF_EVENT}, organization_id, webhook_event FROM job
-       WHERE webhook_behind AND ($2::text IS NULL OR project_id = $2) ORDER BY id LIMIT $1
+       WHERE webhook_behind AND ($2::text IS NULL OR project_id = $2) AND ${notHeld("deliveries")} ORDER BY id LIMIT $1
      )
      SELECT behind.*, behind.id AS job_id, behind.created_at AS job_created_at, event.*, ARRAY(
          SELECT endpoint.id FROM delivery_endpoint endpoint

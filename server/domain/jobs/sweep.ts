@@ -1,6 +1,7 @@
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { LOST } from "@/server/domain/executions";
+import { notHeld } from "@/server/domain/restores";
 import { log } from "@/server/log";
 import { expireApproval } from "./approvals";
 import { resendDue } from "./dispatch";
@@ -29,6 +30,7 @@ export async function sweep(ctx: Ctx, only: { projectId?: string } = {}): Promis
 async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
   const { rows } = await pool.query<JobRow>(
     `SELECT * FROM job WHERE (status = 'queued') IS TRUE AND queue_deadline_at <= $1 AND ($3::text IS NULL OR project_id = $3)
+       AND ${notHeld("jobs")}
      ORDER BY queue_deadline_at LIMIT $2`,
     [now, MOST, projectId],
   );
@@ -44,7 +46,7 @@ async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Prom
 async function expireApprovals(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
   const { rows } = await pool.query<JobRow>(
     `SELECT * FROM job WHERE (status = 'awaiting_approval') IS TRUE AND approval_deadline_at <= $1
-       AND ($3::text IS NULL OR project_id = $3)
+       AND ($3::text IS NULL OR project_id = $3) AND ${notHeld("jobs")}
      ORDER BY approval_deadline_at LIMIT $2`,
     [now, MOST, projectId],
   );
@@ -66,6 +68,7 @@ async function reapLeases(ctx: Ctx, now: Date, projectId: string | null): Promis
   const { rows } = await pool.query<JobRow>(
     // A job that is to be canceled and has sent nothing can send nothing any more: it need not wait for its lease.
     `SELECT * FROM job WHERE (status IN ('running', 'canceling')) IS TRUE AND ($3::text IS NULL OR project_id = $3)
+       AND ${notHeld("jobs")}
        AND (lease_until < $1 OR (status = 'canceling' AND EXISTS (
          SELECT FROM attempt WHERE attempt.job_id = job.id AND submission = 'not_attempted')))
      ORDER BY lease_until LIMIT $2`,

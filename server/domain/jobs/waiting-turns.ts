@@ -1,5 +1,6 @@
 import { pool } from "@/server/db";
 import { limitByPlan, limitInSql } from "@/server/domain/plans";
+import { notHeld } from "@/server/domain/restores";
 import { resendDue } from "./dispatch";
 
 // Places under a plan's concurrentDurableJobs, which the claim checks. The engine's turns are another limit (run_slot).
@@ -8,7 +9,7 @@ import { resendDue } from "./dispatch";
 const MAKE_DUE = `WITH waiting AS MATERIALIZED (
     SELECT organization_id, array_agg(id ORDER BY id) AS ids FROM job
     WHERE (dispatch_state = 'pending') IS TRUE AND status = 'queued' AND dispatch_after > $1
-      AND ($2::text IS NULL OR project_id = $2)
+      AND ($2::text IS NULL OR project_id = $2) AND ${notHeld("jobs")}
     GROUP BY organization_id
   ), turns AS MATERIALIZED (
     SELECT unnest(ids[:${limitInSql("concurrentDurableJobs", "$3::jsonb")} - capstan_running(organization.id)]) AS id

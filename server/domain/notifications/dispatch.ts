@@ -1,6 +1,7 @@
 import { sendEvents } from "@/inngest/client";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
+import { notHeld } from "@/server/domain/restores";
 import { findMailer } from "./mailer";
 
 /** The most emails that one pass dispatches: a backlog waits in its rows. */
@@ -19,6 +20,7 @@ export async function handOnMail(ctx: Ctx, only: { userId?: string } = {}): Prom
     `WITH due AS (
        SELECT mail.id FROM mail
        WHERE state IN ('pending', 'sending') AND next_attempt_at <= $1 AND (lease_until IS NULL OR lease_until <= $1)
+         AND ${notHeld("mails", "mail.created_at")}
          AND ($3::text IS NULL OR EXISTS (
            SELECT FROM notification WHERE notification.id = notification_id AND user_id = $3))
        ORDER BY next_attempt_at LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED

@@ -1,5 +1,6 @@
 import { pool, type Queryable } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
+import { notHeld } from "@/server/domain/restores";
 import { PaymentProviderDown } from "@/server/payments/define";
 import { providerNamed } from "./provider";
 import type { PaymentRow } from "./rows";
@@ -26,7 +27,7 @@ export async function closeDue(ctx: Ctx, organizationId: string | null = null): 
   const now = ctx.now();
   const { rows } = await pool.query<PaymentRow>(
     `UPDATE payment SET close_at = $2 WHERE id IN (
-       SELECT id FROM payment WHERE close_at <= $1 AND ($3::text IS NULL OR organization_id = $3)
+       SELECT id FROM payment WHERE close_at <= $1 AND ($3::text IS NULL OR organization_id = $3) AND ${notHeld("refunds")}
        ORDER BY close_at LIMIT ${MOST} FOR UPDATE SKIP LOCKED)
      RETURNING *`,
     [now, new Date(now.getTime() + AGAIN_MS), organizationId],

@@ -2,6 +2,7 @@ import { sendEvents } from "@/inngest/client";
 import { inTransaction, pool } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { notHeld } from "@/server/domain/restores";
 import { failpoint } from "@/server/failpoint";
 import { PaymentProviderDown } from "@/server/payments/define";
 import type { Step } from "@/server/step";
@@ -154,7 +155,7 @@ export async function dispatchRefunds(now: Date, organizationId: string | null =
     `UPDATE payment_refund SET lease_until = $2 WHERE id IN (
        SELECT id FROM payment_refund
        WHERE state = 'pending' AND next_attempt_at <= $1 AND (lease_until IS NULL OR lease_until <= $1)
-         AND ($3::text IS NULL OR organization_id = $3)
+         AND ($3::text IS NULL OR organization_id = $3) AND ${notHeld("refunds")}
        ORDER BY next_attempt_at LIMIT ${MOST} FOR UPDATE SKIP LOCKED)
      RETURNING id`,
     [now, new Date(now.getTime() + PATIENCE_MS), organizationId],

@@ -1,6 +1,7 @@
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { failed, LEASE_MS, LOST, leaseOwner, nothingSent } from "@/server/domain/executions";
+import { notHeld } from "@/server/domain/restores";
 import { log } from "@/server/log";
 import { wakeAgain } from "./bulk";
 import { processClock } from "./clock";
@@ -49,6 +50,7 @@ async function takeOver(now: Date, projectId: string | null): Promise<Abandoned[
     `WITH due AS (
        SELECT id FROM pinned_execution
        WHERE (status = 'running') IS TRUE AND lease_until < $1 AND ($2::text IS NULL OR project_id = $2)
+         AND ${notHeld("bulks")}
        ORDER BY lease_until LIMIT ${MOST} FOR NO KEY UPDATE SKIP LOCKED
      )
      UPDATE pinned_execution SET fence = fence + 1, lease_owner = $3, lease_until = $4 FROM due

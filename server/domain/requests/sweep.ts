@@ -1,6 +1,7 @@
 import { inTransaction, pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { closeDue, dispatchRefunds } from "@/server/domain/payments";
+import { notHeld } from "@/server/domain/restores";
 import { log } from "@/server/log";
 import { COMMISSION } from "./commission";
 import { happened, lockRequest } from "./transitions";
@@ -45,7 +46,7 @@ async function remindDue(ctx: Ctx, organizationId: string | null): Promise<void>
   const { rows } = await pool.query<{ id: string; request_id: string }>(
     `SELECT id, request_id FROM commission_quote
      WHERE state = 'active' AND reminded_at IS NULL AND expires_at > $1 AND expires_at <= $2
-       AND ($3::text IS NULL OR organization_id = $3)
+       AND ($3::text IS NULL OR organization_id = $3) AND ${notHeld("mails")}
      ORDER BY expires_at LIMIT ${MOST}`,
     [now, new Date(now.getTime() + REMINDER_MS), organizationId],
   );

@@ -1,5 +1,6 @@
 import { sendEvents } from "@/inngest/client";
 import { pool } from "@/server/db";
+import { notHeld } from "@/server/domain/restores";
 
 /** How many deliveries of one endpoint are with the engine at once: a backlog waits in its rows. */
 const MOST_UNDER_WAY = 100;
@@ -21,7 +22,7 @@ export async function dispatchDue(
     `WITH due AS (
        SELECT id, endpoint_id, coalesce(lease_until > $1, false) AS is_under_way FROM delivery
        WHERE (state IN ('pending', 'delivering')) IS TRUE AND next_attempt_at <= $1 AND ($3::text IS NULL OR endpoint_id = $3)
-         AND ($4::text IS NULL OR project_id = $4)
+         AND ($4::text IS NULL OR project_id = $4) AND ${notHeld("deliveries")}
          AND NOT EXISTS (SELECT FROM delivery earlier
            WHERE earlier.job_id = delivery.job_id AND earlier.endpoint_id = delivery.endpoint_id
              AND earlier.id < delivery.id AND earlier.attempts = 0 AND earlier.state IN ('pending', 'delivering'))

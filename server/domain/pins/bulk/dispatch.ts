@@ -1,5 +1,6 @@
 import { sendEvents } from "@/inngest/client";
 import { pool } from "@/server/db";
+import { notHeld } from "@/server/domain/restores";
 import { log } from "@/server/log";
 
 export type Wake = { id: string; projectId: string; dispatchNumber: number };
@@ -26,7 +27,7 @@ export async function wakeAgain(now: Date, projectId: string | null): Promise<nu
   const { rows } = await pool.query<Wake>(
     `WITH due AS (
        SELECT id FROM pinned_bulk WHERE (status IN ('accepted', 'running')) IS TRUE AND lease_until < $1
-         AND ($2::text IS NULL OR project_id = $2)
+         AND ($2::text IS NULL OR project_id = $2) AND ${notHeld("bulks")}
        ORDER BY lease_until LIMIT 200 FOR UPDATE SKIP LOCKED
      )
      UPDATE pinned_bulk SET dispatch_number = dispatch_number + 1, lease_owner = NULL,

@@ -1,0 +1,2 @@
+export { HELD_KINDS, type HeldKind, holdAll, isHeld, notHeld } from "./held";
+export { type HeldWork, heldWork, holdRestored, releaseHeld } from "./release";
