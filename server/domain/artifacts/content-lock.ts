@@ -34,3 +34,23 @@ export async function keepContents(contents: readonly Uint8Array[]): Promise<Sto
   );
   return kept;
 }
+
+const COPYING = "hashtextextended('contents are copied', 0)";
+
+/**
+ * Keeps contents from being removed until the connection ends, so that what a snapshot names is there when it is copied; waits
+ * for those who remove now. False: another backup does.
+ */
+export async function keepFromRemoval(connection: Queryable): Promise<boolean> {
+  const { rows } = await connection.query(
+    "SELECT pg_try_advisory_lock(hashtextextended('backup', 0)) AS taken",
+  );
+  if (rows[0].taken) await connection.query(`SELECT pg_advisory_lock(${COPYING})`);
+  return rows[0].taken;
+}
+
+/** May contents be removed, until the end of the transaction? Not while a backup copies them. */
+export async function mayRemove(database: Queryable): Promise<boolean> {
+  const { rows } = await database.query(`SELECT pg_try_advisory_xact_lock_shared(${COPYING}) AS may`);
+  return rows[0].may;
+}

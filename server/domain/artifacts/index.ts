@@ -1,5 +1,6 @@
-export { keepContents, lockContent } from "./content-lock";
+export { keepContents, keepFromRemoval, lockContent, mayRemove } from "./content-lock";
 export { type Download, type Downloadable, type DownloadRequest, download } from "./download";
+export { filesStore } from "./files";
 export type { ByteRange } from "./range";
 export { readWhole } from "./read";
 export { artifactStore } from "./store";

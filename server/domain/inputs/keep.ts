@@ -1,5 +1,5 @@
 import { inTransaction, type Queryable } from "@/server/db";
-import { artifactStore, lockContent, type Stored } from "@/server/domain/artifacts";
+import { artifactStore, lockContent, mayRemove, type Stored } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
@@ -89,6 +89,7 @@ export async function keepFor(
 async function discardArtifact(artifactId: string, sha256: string, putAt: Date | null): Promise<void> {
   try {
     await inTransaction(async (client) => {
+      if (!(await mayRemove(client))) return;
       await lockContent(client, sha256);
       const { rows } = await client.query(
         "SELECT id FROM artifact WHERE sha256 = $1 AND pruned_at IS NULL AND id <> $2 LIMIT 1",

@@ -1,5 +1,5 @@
 import { inTransaction, pool, type Queryable } from "@/server/db";
-import { artifactStore, lockContent } from "@/server/domain/artifacts";
+import { artifactStore, lockContent, mayRemove } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { log } from "@/server/log";
 import { guardMs } from "./repeats";
@@ -202,6 +202,8 @@ async function removeContent(
   found: string[],
   now: Date,
 ): Promise<{ outcome: "removed" | "gone" | "shared" | "young" | "kept"; artifacts: number }> {
+  // The next pass removes what a backup needs now.
+  if (!(await mayRemove(client))) return { outcome: "kept", artifacts: 0 };
   await lockContent(client, sha256);
   const { rows } = await client.query<{ id: string }>(
     `SELECT id FROM artifact WHERE id = ANY($1) AND pruned_at IS NULL AND ${IS_DUE("$2")} ORDER BY id FOR NO KEY UPDATE`,
