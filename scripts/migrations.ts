@@ -35,9 +35,14 @@ export async function readMigrations(folder: string): Promise<Migration[]> {
 
 /**
  * Applies every migration the database does not have yet, each in one transaction, and returns their names.
- * Safe to run from many processes at once. Refuses when an applied migration was edited, is missing here, or failed.
+ * Safe to run from many processes at once. Refuses when an applied migration was edited, is missing here, or failed. `only`:
+ * no others than these.
  */
-export async function applyMigrations(databaseUrl: string, folder = "prisma/migrations"): Promise<string[]> {
+export async function applyMigrations(
+  databaseUrl: string,
+  folder = "prisma/migrations",
+  only?: readonly string[],
+): Promise<string[]> {
   const migrations = await readMigrations(folder);
   const client = new pg.Client({ connectionString: databaseUrl, options: "-c capstan.project_id=*" });
   await client.connect();
@@ -68,7 +73,7 @@ export async function applyMigrations(databaseUrl: string, folder = "prisma/migr
     }
     const done = new Set(rows.map((row) => row.name));
     for (const migration of migrations) {
-      if (done.has(migration.name)) continue;
+      if (done.has(migration.name) || (only && !only.includes(migration.name))) continue;
       await client.query("BEGIN");
       try {
         await client.query(migration.sql);

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const COMMANDS = ["migrate", "admin", "doctor"];
+const COMMANDS = ["migrate", "admin", "doctor", "backup", "restore"];
 
 process.chdir(resolve(dirname(fileURLToPath(import.meta.url)), ".."));
 if (existsSync(".env")) process.loadEnvFile(".env");

@@ -16,7 +16,7 @@ const PARTS = ["web", "worker", "sandbox"];
 export function start([name, ...more]: string[]): void {
   if (!name || !PARTS.includes(name) || more.length > 0)
     throw new Error(
-      "Usage: npm run start -- web, worker, sandbox, migrate apply, doctor, or admin <noun> <verb>",
+      "Usage: npm run start -- web, worker, sandbox, migrate apply, doctor, backup, restore, or admin <noun> <verb>",
     );
   const child = spawn(process.execPath, programArgs(name), {
     env: envOf(name),

@@ -1,0 +1,37 @@
+import type pg from "pg";
+import type { ArtifactStore } from "@/server/domain/artifacts";
+import { Fault } from "@/server/errors";
+
+/** A content that rows name. */
+export type Named = { sha256: string; bytes: number };
+
+/** The contents that the client's transaction sees named. */
+export async function namedContents(client: pg.Client): Promise<Named[]> {
+  const { rows } = await client.query<{ sha256: string; bytes: string }>(
+    `SELECT sha256, max(byte_length)::text AS bytes FROM artifact WHERE pruned_at IS NULL
+     GROUP BY sha256 ORDER BY sha256`,
+  );
+  return rows.map(({ sha256, bytes }) => ({ sha256, bytes: Number(bytes) }));
+}
+
+/** Copies contents that are not there yet. What cannot be read, or reads as something else, is missing. */
+export async function copyArtifacts(
+  named: readonly Named[],
+  from: ArtifactStore,
+  to: ArtifactStore,
+): Promise<{ copied: number; missing: string[] }> {
+  const missing: string[] = [];
+  let copied = 0;
+  for (const { sha256, bytes } of named) {
+    if ((await to.stat(sha256))?.byteLength === bytes) continue;
+    try {
+      const put = await to.put(await from.open(sha256));
+      if (put.sha256 === sha256) copied++;
+      else missing.push(sha256);
+    } catch (error) {
+      if (!(error instanceof Fault && error.code === "NotFound")) throw error;
+      missing.push(sha256);
+    }
+  }
+  return { copied, missing };
+}

@@ -1,0 +1,66 @@
+import type pg from "pg";
+import { sha256Hex } from "@/server/canonical";
+import { artifactStore } from "@/server/domain/artifacts";
+import { checkLedger } from "@/server/domain/billing";
+import { systemCtx } from "@/server/domain/ctx";
+import { heldWork } from "@/server/domain/restores";
+import { isSignedBy, type PublicKey, utf8 } from "@/server/verify/ed25519";
+import { namedContents } from "./artifacts";
+
+const AT_ONCE = 500;
+
+/** What a restored installation is worth: its evidence, its books, its artifacts, and what it holds. */
+export async function checkRestored(client: pg.Client) {
+  const ctx = systemCtx("restore");
+  const { differences } = await checkLedger(ctx);
+  const missingArtifacts: string[] = [];
+  for (const { sha256, bytes } of await namedContents(client))
+    if ((await artifactStore().stat(sha256))?.byteLength !== bytes) missingArtifacts.push(sha256);
+  return {
+    receipts: await verifySealed(client),
+    differences: differences.map(
+      ({ what, subject, expected, found }) => `${what}: ${subject} (expected ${expected}, found ${found})`,
+    ),
+    missingArtifacts,
+    held: await heldWork(ctx),
+  };
+}
+
+type Sealed = { id: string; body: string; hash: string; signature: string | null; key_id: string | null };
+
+/** Verifies hash and signature of every document that tables keep sealed: receipts, pinned records, manifests. */
+async function verifySealed(client: pg.Client): Promise<{ verified: number; wrong: string[] }> {
+  const { rows: signers } = await client.query<{ id: string; key: PublicKey }>(
+    "SELECT id, public_key AS key FROM signing_key",
+  );
+  const keys = new Map(signers.map(({ id, key }) => [id, key]));
+  const isIntact = async ({ body, hash, signature, key_id }: Sealed) => {
+    if (sha256Hex(body) !== hash) return false;
+    if (signature === null) return true; // sealed without a signature
+    const key = keys.get(key_id ?? "");
+    return key !== undefined && isSignedBy(key, signature, utf8(body));
+  };
+  const { rows: tables } = await client.query<{ name: string }>(
+    `SELECT attrelid::regclass::text AS name FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+     WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+       AND attname IN ('id', 'body', 'hash', 'signature', 'key_id')
+     GROUP BY attrelid HAVING count(*) = 5`,
+  );
+  let verified = 0;
+  const wrong: string[] = [];
+  for (const { name } of tables) {
+    for (let after = ""; ; ) {
+      const { rows } = await client.query<Sealed>(
+        `SELECT id, body, hash, signature, key_id FROM ${name} WHERE id > $1 ORDER BY id LIMIT ${AT_ONCE}`,
+        [after],
+      );
+      for (const row of rows) {
+        if (await isIntact(row)) verified++;
+        else wrong.push(row.id);
+      }
+      if (rows.length < AT_ONCE) break;
+      after = rows.at(-1)!.id;
+    }
+  }
+  return { verified, wrong };
+}

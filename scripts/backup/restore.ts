@@ -1,0 +1,137 @@
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import pg from "pg";
+import { env } from "@/server/env";
+import { Refusal } from "@/server/refusal";
+import { startPostgres } from "../launch/postgres";
+import { findRunning } from "../launch/runtime";
+import { applyMigrations } from "../migrations";
+import { artifactsOf, findSnapshot, type Manifest, readSnapshot } from "./manifest";
+import { copyAllIn } from "./tables";
+
+export type Restore = { from: string; snapshot?: string | undefined };
+export type Restored = {
+  folder: string;
+  manifest: Manifest;
+  /** Documents of evidence whose hash and signature were checked, and those that are wrong. */
+  receipts: { verified: number; wrong: string[] };
+  /** What does not agree in the ledger, one line each. */
+  differences: string[];
+  /** Contents that the artifact store does not have, and that of the original had. */
+  missingArtifacts: string[];
+  held: { kind: string; unfinished: number }[];
+};
+
+/**
+ * Restores a snapshot into an empty installation: the database of DATABASE_URL, or the embedded one of the data directory,
+ * and its artifact store. All work is held (`admin restore release`). Refusal where backup, keys or installation do not fit:
+ * the database is left empty then.
+ */
+export async function restore({ from, snapshot }: Restore): Promise<Restored> {
+  requireOwnKey();
+  const folder = await findSnapshot(from, snapshot);
+  const manifest = await readSnapshot(folder);
+  const stop = env.DATABASE_URL ? null : await startEmbedded();
+  try {
+    return { folder, manifest, ...(await intoDatabase(env.DATABASE_URL ?? "", { from, folder, manifest })) };
+  } finally {
+    await stop?.();
+  }
+}
+
+/** Without one, a new key would be made, which opens nothing. */
+function requireOwnKey(): void {
+  if (env.CAPSTAN_VAULT_KEY || existsSync(join(env.CAPSTAN_DATA_DIR, "secrets.json"))) return;
+  throw new Refusal(
+    `CAPSTAN_VAULT_KEY is not set. Set the key of the installation that was backed up, or copy its secrets.json into ${env.CAPSTAN_DATA_DIR}.`,
+  );
+}
+
+/** Starts the embedded database alone, as the one of this process; answers how it is stopped. */
+async function startEmbedded(): Promise<() => Promise<void>> {
+  const dataDir = resolve(env.CAPSTAN_DATA_DIR);
+  if (findRunning(dataDir))
+    throw new Refusal("Capstan is running on this data directory. Stop it first: npm run down");
+  mkdirSync(join(dataDir, "logs"), { recursive: true });
+  // The database server may run as another user, who needs access to its folder.
+  chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
+  const server = await startPostgres({ dataDir, logFile: join(dataDir, "logs", "postgres.log") });
+  env.DATABASE_URL = server.url;
+  return server.stop;
+}
+
+type Source = { from: string; folder: string; manifest: Manifest };
+
+async function intoDatabase(databaseUrl: string, { from, folder, manifest }: Source) {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    keepAlive: true,
+    options: "-c capstan.project_id=* -c statement_timeout=0 -c idle_in_transaction_session_timeout=0",
+    application_name: "capstan restore",
+  });
+  client.on("error", () => {}); // the next statement fails with it
+  await client.connect().catch((cause: Error) => {
+    throw new Refusal(`DATABASE_URL: the database cannot be used (${cause.message}). Start or correct it.`);
+  });
+  const names = manifest.migrations.map(({ name }) => name);
+  // Imported late, because these modules open the database found above.
+  const { checkRestored } = await import("./check");
+  const { holdAll } = await import("@/server/domain/restores");
+  const { artifactStore, filesStore } = await import("@/server/domain/artifacts");
+  const { copyArtifacts, namedContents } = await import("./artifacts");
+  try {
+    await requireEmpty(client, names);
+    await applyMigrations(databaseUrl, undefined, names);
+    await client.query("BEGIN");
+    await copyAllIn(client, manifest, folder);
+    if (manifest.artifacts.areIncluded) {
+      const named = await namedContents(client);
+      const { missing } = await copyArtifacts(named, filesStore(artifactsOf(from)), artifactStore());
+      const lost = missing.filter((sha256) => !manifest.artifacts.missing.includes(sha256));
+      if (lost.length > 0)
+        throw new Refusal(
+          `--from: ${lost.length} files in ${artifactsOf(from)} are missing or were changed, the first of them ${lost[0]}. Use another copy of this backup.`,
+        );
+    }
+    await holdAll(client);
+    await client.query("COMMIT");
+    await client.query("ANALYZE");
+    await applyMigrations(databaseUrl);
+    const checked = await checkRestored(client);
+    const missingArtifacts = checked.missingArtifacts.filter(
+      (sha256) => !manifest.artifacts.missing.includes(sha256),
+    );
+    return { ...checked, missingArtifacts };
+  } finally {
+    await client.end();
+  }
+}
+
+/** Refusal unless the database has no tables, or those of these migrations without a person or an organization. */
+async function requireEmpty(client: pg.Client, names: string[]): Promise<void> {
+  const { rows } = await client.query<{ tables: number; is_ours: boolean }>(
+    `SELECT count(*)::int AS tables, to_regclass('_prisma_migrations') IS NOT NULL AS is_ours FROM pg_class
+     WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace`,
+  );
+  if (!rows[0]?.tables) return;
+  const isUsed = rows[0].is_ours
+    ? (
+        await client.query<{ used: boolean }>(
+          "SELECT EXISTS (SELECT FROM organization) OR EXISTS (SELECT FROM user_account) AS used",
+        )
+      ).rows[0]?.used
+    : true;
+  if (isUsed)
+    throw new Refusal(
+      env.CAPSTAN_DATA_DIR && !process.env.DATABASE_URL
+        ? `The data directory ${env.CAPSTAN_DATA_DIR} has an installation with data. Set CAPSTAN_DATA_DIR to another directory, or delete this one's data: npm run reset`
+        : "DATABASE_URL: the database is not empty. Create a new database, and name that.",
+    );
+  const { rows: applied } = await client.query<{ name: string }>(
+    "SELECT migration_name AS name FROM _prisma_migrations WHERE rolled_back_at IS NULL",
+  );
+  if (applied.some(({ name }) => !names.includes(name)))
+    throw new Refusal(
+      "The database was migrated by a later version than the backup's. Create a new, empty database; restore migrates it.",
+    );
+}
