@@ -82,6 +82,13 @@ export const FAULTS: Fault[] = [
     replace: "const left = tokens;",
     caughtBy: "server/api/rate-limit.test.ts",
   },
+  {
+    name: "restored-work-sent",
+    file: "server/domain/restores/held.ts",
+    find: "> coalesce((SELECT before FROM",
+    replace: "> coalesce((SELECT NULL::timestamptz FROM",
+    caughtBy: "scripts/backup/restore.isolated.test.ts",
+  },
 
   // Secrets and the world outside.
   {

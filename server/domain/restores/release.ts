@@ -39,7 +39,7 @@ async function unfinished(kind: HeldKind, before: Date): Promise<number> {
 
 /**
  * Lets these kinds of work go on, and answers what was held of them; kinds that are not held are left out. The processes take
- * it up within seconds. For operators.
+ * it up within seconds, or when what the original handed over has timed out, minutes after the snapshot. For operators.
  */
 export async function releaseHeld(ctx: Ctx, kinds: readonly HeldKind[]): Promise<HeldWork[]> {
   const released = (await heldWork(ctx)).filter(({ kind }) => kinds.includes(kind));
