@@ -1,16 +1,20 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import type { Checked } from "./backup/check";
+import { findDatabase } from "./find-database";
 import { aligned } from "./launch/table";
 
 /*
- * `npm run restore -- --from DIR`: a snapshot into an empty installation. Exit code 2 where it is refused, 1 where what was
- * restored does not hold.
+ * `npm run restore -- --from DIR`: a snapshot into an empty installation. `--check` alone: whether what was restored by other
+ * means holds. Exit code 2 where it is refused, 1 where something does not hold.
  */
 
 const USAGE = `Usage: npm run restore -- --from <directory> [--snapshot <name>]
+       npm run restore -- --check
   --from       the directory that npm run backup wrote to
-  --snapshot   one of its snapshots, without: the newest`;
+  --snapshot   one of its snapshots; without, the newest
+  --check      verify receipts, balances and artifacts of an installation that was restored by other means`;
 
 async function main(): Promise<number> {
   if (existsSync(".env")) process.loadEnvFile(".env");
@@ -20,35 +24,52 @@ async function main(): Promise<number> {
     return 0;
   }
   process.env.LOG_LEVEL ??= "error";
+  if (values.check) {
+    findDatabase();
+    const { check } = await import("./backup/restore");
+    return report([], await check());
+  }
   const { restore } = await import("./backup/restore");
   const done = await restore({ from: resolve(values.from ?? ""), snapshot: values.snapshot });
-  const { tables, artifacts, capstan, postgres } = done.manifest;
+  const { tables, capstan, postgres } = done.manifest;
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-  const lines = [
-    ["snapshot", `${done.folder}, of Capstan ${capstan} on PostgreSQL ${postgres}`],
-    ["tables", `${tables.length} with ${rows} rows, as many as were backed up`],
+  return report(
     [
-      "artifacts",
-      `${artifacts.count - artifacts.missing.length - done.missingArtifacts.length} of ${artifacts.count}`,
+      ["snapshot", `${done.folder}, of Capstan ${capstan} on PostgreSQL ${postgres}`],
+      ["tables", `${tables.length} with ${rows} rows, as many as were backed up`],
     ],
-    ["receipts", `${done.receipts.verified} verified, ${done.receipts.wrong.length} wrong`],
-    ["balances", done.differences.length === 0 ? "agree" : `${done.differences.length} differences`],
-    ...done.held.map(({ kind, unfinished }) => ["held", `${unfinished} ${kind}`]),
+    done,
+  );
+}
+
+/** Prints what was found; answers the exit code. */
+function report(
+  first: string[][],
+  { receipts, differences, artifacts, missingArtifacts, held }: Checked,
+): number {
+  const lines = [
+    ...first,
+    ["artifacts", `${artifacts}, ${missingArtifacts.length} missing`],
+    ["receipts", `${receipts.verified} verified, ${receipts.wrong.length} wrong`],
+    ["balances", differences.length === 0 ? "agree" : `${differences.length} differences`],
+    ["held", held.map(({ kind, unfinished }) => `${unfinished} ${kind}`).join(", ") || "nothing"],
   ];
   console.log(aligned(lines).join("\n"));
   const faults = [
-    ...done.receipts.wrong.map((id) => `Does not verify: ${id}`),
-    ...done.differences,
-    ...done.missingArtifacts.map((sha256) => `Not in the artifact store: ${sha256}`),
+    ...receipts.wrong.map((id) => `Does not verify: ${id}`),
+    ...differences,
+    ...missingArtifacts.map((sha256) => `Not in the artifact store: ${sha256}`),
   ];
   for (const fault of faults) console.error(fault);
   if (faults.length > 0) {
-    console.error(
-      "Restored, but not all of it holds. Compare with an earlier snapshot before you use this installation.",
-    );
+    console.error("Not all of it holds. Compare with an earlier snapshot before you use this installation.");
     return 1;
   }
-  console.log("Done. Unfinished work is held. To see it and let it go on: npm run admin -- restore release");
+  console.log(
+    held.length > 0
+      ? "Done. Unfinished work is held. To see it and let it go on: npm run admin -- restore release"
+      : "Done.",
+  );
   return 0;
 }
 
@@ -58,10 +79,11 @@ function readArguments() {
       options: {
         from: { type: "string" },
         snapshot: { type: "string" },
+        check: { type: "boolean" },
         help: { type: "boolean", short: "h" },
       },
     });
-    if (read.values.help || read.values.from) return read;
+    if (read.values.help || Boolean(read.values.from) !== Boolean(read.values.check)) return read;
   } catch {
     // the usage says what is wrong
   }

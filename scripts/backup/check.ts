@@ -3,24 +3,37 @@ import { sha256Hex } from "@/server/canonical";
 import { artifactStore } from "@/server/domain/artifacts";
 import { checkLedger } from "@/server/domain/billing";
 import { systemCtx } from "@/server/domain/ctx";
-import { heldWork } from "@/server/domain/restores";
+import { type HeldWork, heldWork } from "@/server/domain/restores";
 import { isSignedBy, type PublicKey, utf8 } from "@/server/verify/ed25519";
 import { namedContents } from "./artifacts";
 
 const AT_ONCE = 500;
 
+export type Checked = {
+  /** Documents of evidence whose hash and signature were checked, and those that are wrong. */
+  receipts: { verified: number; wrong: string[] };
+  /** What does not agree in the ledger, one line each. */
+  differences: string[];
+  /** Contents that rows name, and those that the artifact store does not have. */
+  artifacts: number;
+  missingArtifacts: string[];
+  held: HeldWork[];
+};
+
 /** What a restored installation is worth: its evidence, its books, its artifacts, and what it holds. */
-export async function checkRestored(client: pg.Client) {
+export async function checkRestored(client: pg.Client): Promise<Checked> {
   const ctx = systemCtx("restore");
   const { differences } = await checkLedger(ctx);
+  const named = await namedContents(client);
   const missingArtifacts: string[] = [];
-  for (const { sha256, bytes } of await namedContents(client))
+  for (const { sha256, bytes } of named)
     if ((await artifactStore().stat(sha256))?.byteLength !== bytes) missingArtifacts.push(sha256);
   return {
     receipts: await verifySealed(client),
     differences: differences.map(
       ({ what, subject, expected, found }) => `${what}: ${subject} (expected ${expected}, found ${found})`,
     ),
+    artifacts: named.length,
     missingArtifacts,
     held: await heldWork(ctx),
   };

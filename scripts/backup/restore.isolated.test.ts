@@ -29,7 +29,7 @@ test("restored beside the original, an installation sends nothing until each kin
   const restored = await command("restore", ["--from", world.at("backup")], world.settingsOf("restored"));
   expect(restored).toMatchObject({ code: 0, error: "" });
   expect(restored.out).toMatch(/^balances +agree$/m);
-  expect(restored.out).toMatch(/^held +2 jobs$/m);
+  expect(restored.out).toMatch(/^held +2 jobs, 5 bulks, /m);
 
   postgres = await startPostgres({ dataDir, logFile: join(dataDir, "postgres.log"), disposable: true });
   const settings = world.settingsOf("restored", { DATABASE_URL: postgres.url });

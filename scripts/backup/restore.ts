@@ -6,21 +6,12 @@ import { Refusal } from "@/server/refusal";
 import { startPostgres } from "../launch/postgres";
 import { findRunning } from "../launch/runtime";
 import { applyMigrations } from "../migrations";
+import type { Checked } from "./check";
 import { artifactsOf, findSnapshot, type Manifest, readSnapshot } from "./manifest";
 import { copyAllIn } from "./tables";
 
 export type Restore = { from: string; snapshot?: string | undefined };
-export type Restored = {
-  folder: string;
-  manifest: Manifest;
-  /** Documents of evidence whose hash and signature were checked, and those that are wrong. */
-  receipts: { verified: number; wrong: string[] };
-  /** What does not agree in the ledger, one line each. */
-  differences: string[];
-  /** Contents that the artifact store does not have, and that of the original had. */
-  missingArtifacts: string[];
-  held: { kind: string; unfinished: number }[];
-};
+export type Restored = Checked & { folder: string; manifest: Manifest };
 
 /**
  * Restores a snapshot into an empty installation: the database of DATABASE_URL, or the embedded one of the data directory,
@@ -60,11 +51,16 @@ async function startEmbedded(): Promise<() => Promise<void>> {
   return server.stop;
 }
 
-type Source = { from: string; folder: string; manifest: Manifest };
+/** Checks a database that was restored by other means, and its artifact store. Nothing is changed. */
+export async function check(): Promise<Checked> {
+  const client = await connect(env.DATABASE_URL ?? "");
+  const { checkRestored } = await import("./check");
+  return checkRestored(client).finally(() => client.end());
+}
 
-async function intoDatabase(databaseUrl: string, { from, folder, manifest }: Source) {
+async function connect(connectionString: string): Promise<pg.Client> {
   const client = new pg.Client({
-    connectionString: databaseUrl,
+    connectionString,
     keepAlive: true,
     options: "-c capstan.project_id=* -c statement_timeout=0 -c idle_in_transaction_session_timeout=0",
     application_name: "capstan restore",
@@ -73,6 +69,13 @@ async function intoDatabase(databaseUrl: string, { from, folder, manifest }: Sou
   await client.connect().catch((cause: Error) => {
     throw new Refusal(`DATABASE_URL: the database cannot be used (${cause.message}). Start or correct it.`);
   });
+  return client;
+}
+
+type Source = { from: string; folder: string; manifest: Manifest };
+
+async function intoDatabase(databaseUrl: string, { from, folder, manifest }: Source) {
+  const client = await connect(databaseUrl);
   const names = manifest.migrations.map(({ name }) => name);
   // Imported late, because these modules open the database found above.
   const { checkRestored } = await import("./check");
@@ -107,30 +110,30 @@ async function intoDatabase(databaseUrl: string, { from, folder, manifest }: Sou
   }
 }
 
-/** Refusal unless the database has no tables, or those of these migrations without a person or an organization. */
+/** Refusal unless the database has no tables, or those of these migrations without an organization, a person and a process. */
 async function requireEmpty(client: pg.Client, names: string[]): Promise<void> {
   const { rows } = await client.query<{ tables: number; is_ours: boolean }>(
     `SELECT count(*)::int AS tables, to_regclass('_prisma_migrations') IS NOT NULL AS is_ours FROM pg_class
      WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace`,
   );
   if (!rows[0]?.tables) return;
-  const isUsed = rows[0].is_ours
-    ? (
-        await client.query<{ used: boolean }>(
-          "SELECT EXISTS (SELECT FROM organization) OR EXISTS (SELECT FROM user_account) AS used",
-        )
-      ).rows[0]?.used
-    : true;
-  if (isUsed)
+  const found = rows[0].is_ours
+    ? await client.query<{ is_used: boolean; is_running: boolean; applied: string[] }>(
+        `SELECT EXISTS (SELECT FROM organization) OR EXISTS (SELECT FROM user_account) AS is_used,
+           EXISTS (SELECT FROM vault_process WHERE seen_at > clock_timestamp() - interval '1 minute') AS is_running,
+           ARRAY(SELECT migration_name::text FROM _prisma_migrations WHERE rolled_back_at IS NULL) AS applied`,
+      )
+    : null;
+  const state = found?.rows[0];
+  if (!state || state.is_used)
     throw new Refusal(
-      env.CAPSTAN_DATA_DIR && !process.env.DATABASE_URL
-        ? `The data directory ${env.CAPSTAN_DATA_DIR} has an installation with data. Set CAPSTAN_DATA_DIR to another directory, or delete this one's data: npm run reset`
-        : "DATABASE_URL: the database is not empty. Create a new database, and name that.",
+      process.env.DATABASE_URL
+        ? "DATABASE_URL: the database is not empty. Create a new database, and name that."
+        : `The data directory ${env.CAPSTAN_DATA_DIR} has an installation with data. Set CAPSTAN_DATA_DIR to another directory, or delete this one's data: npm run reset`,
     );
-  const { rows: applied } = await client.query<{ name: string }>(
-    "SELECT migration_name AS name FROM _prisma_migrations WHERE rolled_back_at IS NULL",
-  );
-  if (applied.some(({ name }) => !names.includes(name)))
+  if (state.is_running)
+    throw new Refusal("Processes use this database. Stop web and worker, wait a minute, then restore again.");
+  if (state.applied.some((name) => !names.includes(name)))
     throw new Refusal(
       "The database was migrated by a later version than the backup's. Create a new, empty database; restore migrates it.",
     );

@@ -63,8 +63,8 @@ export async function holdAll(client: Queryable): Promise<void> {
   const newest = tables.map((table) => `(SELECT max(created_at) FROM ${table})`);
   await client.query(
     `INSERT INTO restore_hold (kind, before)
-     SELECT kind, date_trunc('milliseconds', greatest(clock_timestamp(), ${newest.join(", ")})) + interval '1 millisecond'
-     FROM unnest($1::text[]) AS kind
+     SELECT kind, newest.at FROM unnest($1::text[]) AS kind,
+       (SELECT date_trunc('milliseconds', greatest(now(), ${newest.join(", ")})) + interval '1 millisecond') AS newest(at)
      ON CONFLICT (kind) DO UPDATE SET before = excluded.before`,
     [HELD_KINDS],
   );
