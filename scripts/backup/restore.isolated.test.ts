@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { OutgoingEvent } from "@/inngest/client";
 import { enqueue } from "@/inngest/embedded/enqueue";
 import { env } from "@/server/env";
 import { PROGRAMS } from "@/testing/setup/programs";
@@ -140,7 +141,7 @@ async function passesOf(database: pg.Pool, passes: number): Promise<void> {
   }
 }
 
-async function staleWakes(database: pg.Pool) {
+async function staleWakes(database: pg.Pool): Promise<OutgoingEvent[]> {
   const { rows: due } = await database.query<{ id: string; endpoint_id: string }>(
     "SELECT id, endpoint_id FROM delivery WHERE state = 'pending'",
   );
