@@ -63,7 +63,7 @@ export async function openWorld() {
       };
     },
     /** The settings of another installation, in a directory of its own. */
-    settingsOf: (name: string, more: Record<string, string | undefined> = {}): NodeJS.ProcessEnv => ({
+    settingsOf: (name: string, more: Partial<NodeJS.ProcessEnv> = {}): NodeJS.ProcessEnv => ({
       ...process.env,
       DATABASE_URL: undefined,
       CAPSTAN_DATA_DIR: at(name),

@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { OutgoingEvent } from "@/inngest/client";
 import { enqueue } from "@/inngest/embedded/enqueue";
+import { pool } from "@/server/db";
 import { env } from "@/server/env";
 import { PROGRAMS } from "@/testing/setup/programs";
 import { type Postgres, startPostgres } from "../launch/postgres";
@@ -190,4 +193,28 @@ test("a restore into an installation that is used, or without its vault key, is 
     code: 2,
     error: expect.stringMatching(/^CAPSTAN_VAULT_KEY is not set\. Set/),
   });
+});
+
+/** Makes an empty database on the server of this run. */
+async function emptyDatabase(): Promise<string> {
+  const name = `restored_${randomUUID().replaceAll("-", "")}`;
+  await pool.query(`CREATE DATABASE ${name}`);
+  return Object.assign(new URL(env.DATABASE_URL ?? ""), { pathname: `/${name}` }).href;
+}
+
+test("a changed artifact is refused and leaves the database empty, so that a good copy can be restored into it", async () => {
+  const bad = world.at("bad");
+  cpSync(world.at("backup"), bad, { recursive: true });
+  const { sha256 } = world.original;
+  const path = join(bad, "artifacts", sha256.slice(0, 2), sha256.slice(2, 4), sha256);
+  writeFileSync(path, readFileSync(path).fill("x"));
+  const settings = world.settingsOf("own", { DATABASE_URL: await emptyDatabase() });
+  const refused = await command("restore", ["--from", bad], settings);
+  expect(refused).toMatchObject({ code: 2, out: "" });
+  expect(refused.error).toMatch(
+    /^--from: 1 of the files in .* are missing or were changed, the first of them/,
+  );
+  const restored = await command("restore", ["--from", world.at("backup")], settings);
+  expect(restored).toMatchObject({ code: 0, error: "" });
+  expect(await command("restore", ["--check"], settings)).toMatchObject({ code: 0, error: "" });
 });

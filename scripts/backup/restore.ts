@@ -93,7 +93,7 @@ async function intoDatabase(databaseUrl: string, { from, folder, manifest }: Sou
       const lost = missing.filter((sha256) => !manifest.artifacts.missing.includes(sha256));
       if (lost.length > 0)
         throw new Refusal(
-          `--from: ${lost.length} files in ${artifactsOf(from)} are missing or were changed, the first of them ${lost[0]}. Use another copy of this backup.`,
+          `--from: ${lost.length} of the files in ${artifactsOf(from)} are missing or were changed, the first of them ${lost[0]}. Use another copy of this backup.`,
         );
     }
     await holdAll(client);
