@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
 
 const FOLDER = resolve("clients/python");
-const env = { PATH: process.env.PATH, PYTHONPATH: join(FOLDER, "src"), PYTHONDONTWRITEBYTECODE: "1" };
+const env = { ...process.env, PYTHONPATH: join(FOLDER, "src"), PYTHONDONTWRITEBYTECODE: "1" };
 
 const isAble = (python: string, modules: string) =>
   spawnSync(python, ["-c", `import ${modules}`], { env }).status === 0;
