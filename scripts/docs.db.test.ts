@@ -17,6 +17,7 @@ const atRoot = [
   "CHANGELOG.md",
   "SECURITY.md",
   "bench/README.md",
+  "clients/python/README.md",
   "clients/typescript/README.md",
 ].map(pageAt);
 const pages = [...atRoot, ...docs];

@@ -4,7 +4,7 @@ import { openTap, type Seen } from "./tap";
 import { openWorld, type Row, type World } from "./world";
 
 /*
- * Runs every client against the installation that CAPSTAN_BASE_URL and CAPSTAN_DATA_DIR name; `npm run test:outside` starts
+ * Runs every client, other people's and our own, against the installation that CAPSTAN_BASE_URL and CAPSTAN_DATA_DIR name; `npm run test:outside` starts
  * one. `--part ci` runs a few clients, names run those, `--check` the checks of that name. CAPSTAN_OUTSIDE_REPORT is a file
  * for the totals.
  */
@@ -14,6 +14,7 @@ const CLIENTS = {
   openai: () => import("./clients/openai"),
   "ai-sdk": () => import("./clients/ai-sdk"),
   mcp: () => import("./clients/mcp"),
+  packed: () => import("./clients/packed"),
   python: () => import("./clients/python"),
   langchain: () => import("./clients/langchain"),
   langgraph: () => import("./clients/langgraph"),

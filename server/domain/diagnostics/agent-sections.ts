@@ -208,7 +208,13 @@ export const SECTIONS = {
     signature: "Ed25519 over the RFC 8785 form",
   }),
   publicSmoke: () => ({ capability: "compute.evaluate.v1", costs: 0, needsKey: true }),
-  pythonSdk: () => ({ available: false }),
+  pythonSdk: () => ({
+    available: true,
+    package: "capstan-client",
+    source: "clients/python",
+    runAndWait: "client.run_and_wait(capability, input, max_cost_usd=max_cost_usd)",
+    verifiesDownloads: true,
+  }),
   sdk: () => ({
     openapi: `${publicUrl}/openapi.json`,
     typescript: {
