@@ -7,9 +7,10 @@ if (existsSync(".env")) process.loadEnvFile(".env");
 findDatabase();
 process.env.LOG_LEVEL ??= "error";
 // Imported late, because these modules read the settings.
+const { pool } = await import("@/server/db");
 const { examine } = await import("@/server/start-up");
 const { REFUSED } = await import("@/server/refusal");
-const findings = await examine();
+const findings = await examine(pool);
 const rows = findings.flatMap(({ check, warnings, refused }) =>
   refused
     ? refused.split("\n").map((line) => [check, "refused", line])

@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
+import pg from "pg";
 import { expect, test } from "vitest";
 import { pool } from "@/server/db";
-import { type Env, env } from "@/server/env";
+import { plantCanary } from "@/server/domain/vault";
+import { env } from "@/server/env";
 import { newId } from "@/server/ids";
 import { Refusal } from "@/server/refusal";
 import { checkStart, examine } from "@/server/start-up";
@@ -11,7 +13,7 @@ import { setSettings } from "@/testing/settings";
 
 // The database is this file's own: what is refused depends on every row of it.
 
-const refusals = async () => (await examine()).flatMap(({ refused }) => refused ?? []);
+const refusals = async (from = pool) => (await examine(from)).flatMap(({ refused }) => refused ?? []);
 
 function withKey(key: string): void {
   setSettings({ CAPSTAN_VAULT_KEY: key });
@@ -19,37 +21,47 @@ function withKey(key: string): void {
 }
 
 test("an installation that can run has every check done and none refused", async () => {
-  expect((await examine()).map(({ check, refused }) => [check, refused])).toEqual([
+  expect((await examine(pool)).map(({ check, refused }) => [check, refused])).toEqual([
     ["settings", null],
     ["database", null],
-    ["schema", null],
     ["role", null],
+    ["schema", null],
     ["vault key", null],
     ["artifact store", null],
   ]);
-  await expect(checkStart()).resolves.toBeUndefined();
+  await expect(checkStart(pool)).resolves.toBeUndefined();
 });
 
-const at = (change: Partial<Pick<URL, "port" | "pathname" | "username">>): Partial<Env> => ({
-  DATABASE_URL: Object.assign(new URL(env.DATABASE_URL ?? ""), change).href,
+const at = (change: Partial<Pick<URL, "port" | "pathname" | "username">>) =>
+  new pg.Pool({
+    connectionString: Object.assign(new URL(env.DATABASE_URL ?? ""), { search: "" }, change).href,
+  });
+test.each([
+  [{ port: "1" }, "DATABASE_URL: the database does not respond (ECONNREFUSED). Start it"],
+  [{ pathname: "/nowhere" }, "DATABASE_URL: the server has no such database. Create it"],
+  [{ username: "stranger" }, "DATABASE_URL: the server refuses this role or its password. Correct them"],
+])("a database at %j is refused by its setting, without a stack", async (change, sentence) => {
+  const from = at(change);
+  expect(await refusals(from)).toEqual([expect.stringContaining(sentence)]);
+  await expect(checkStart(from)).rejects.toBeInstanceOf(Refusal);
+  await from.end();
 });
-test.each<[string, () => Partial<Env>, string]>([
-  ["a database that is down", () => at({ port: "1" }), "DATABASE_URL: the database does not respond"],
-  [
-    "a database that is not there",
-    () => at({ pathname: "/nowhere" }),
-    "DATABASE_URL: the server has no such database",
-  ],
-  [
-    "a role that is not there",
-    () => at({ username: "nobody_here" }),
-    "DATABASE_URL: the server refuses this role",
-  ],
-  ["a bucket that is missing", () => ({ ARTIFACT_STORE: "s3" }), "S3_BUCKET is required"],
-])("%s is refused by its setting, without a stack", async (_name, changes, sentence) => {
-  setSettings(changes());
-  expect((await refusals())[0]).toContain(sentence);
-  await expect(checkStart()).rejects.toBeInstanceOf(Refusal);
+
+test("a database that accepts a connection and says nothing is refused after the deadline", async () => {
+  const silent = createServer();
+  const port = await listening(silent);
+  const from = at({ port: String(port) });
+  expect(await refusals(from)).toEqual([expect.stringContaining("does not respond (no answer within")]);
+  silent.close();
+});
+
+test("a role that may not use the tables is refused", async () => {
+  await pool.query("REVOKE UPDATE ON receipt FROM CURRENT_USER");
+  expect(await refusals()).toEqual([
+    expect.stringMatching(/^DATABASE_URL: this role may not use the tables/),
+  ]);
+  await pool.query("GRANT UPDATE ON receipt TO CURRENT_USER");
+  expect(await refusals()).toEqual([]);
 });
 
 test("a database of an earlier schema is refused and left as it is", async () => {
@@ -64,34 +76,66 @@ test("a database of an earlier schema is refused and left as it is", async () =>
   expect(await refusals()).toEqual([]);
 });
 
-test("a vault key that is not the database's is refused, before anything is sealed under it", async () => {
-  const mine = randomBytes(32).toString("base64");
+const keys = () => [0, 1].map(() => randomBytes(32).toString("base64")) as [string, string];
+const foreignKey = expect.stringMatching(/^CAPSTAN_VAULT_KEY: the database was encrypted with vault key/);
+
+test("the first start decides the vault key of an installation, before anything else is sealed", async () => {
+  const [mine, other] = keys();
+  await pool.query("DELETE FROM vault_canary");
+  withKey(mine);
+  await checkStart(pool);
+  await checkStart(pool);
+  withKey(other);
+  expect(await refusals()).toEqual([foreignKey]);
+  await expect(checkStart(pool)).rejects.toThrow("Set the key that belongs to this database");
+  setSettings({ CAPSTAN_VAULT_OTHER_KEYS: [mine] });
+  forgetVaultKeys();
+  await expect(checkStart(pool)).resolves.toBeUndefined();
+});
+
+test("of two processes that start at once with different vault keys, one is refused", async () => {
+  const [mine, other] = keys();
+  await pool.query("DELETE FROM vault_canary");
+  withKey(mine);
+  await plantCanary(pool);
+  withKey(other);
+  await expect(plantCanary(pool)).rejects.toThrow("CAPSTAN_VAULT_KEY: the database was encrypted with");
+});
+
+test("where there is no canary yet, the newest sealed value decides before one is made", async () => {
+  const [mine, other] = keys();
+  await pool.query("DELETE FROM vault_canary");
   withKey(mine);
   const id = newId("request");
   await pool.query(
     "INSERT INTO signing_key (id, public_key, private_key, created_at) VALUES ($1, '{}', $2, now())",
     [id, sealSecret("private", `signing_key|${id}|private_key`)],
   );
-  expect(await refusals()).toEqual([]);
-  withKey(randomBytes(32).toString("base64"));
-  expect(await refusals()).toEqual([
-    expect.stringMatching(/^CAPSTAN_VAULT_KEY: the database was encrypted with/),
-  ]);
+  withKey(other);
+  await expect(checkStart(pool)).rejects.toThrow("CAPSTAN_VAULT_KEY: the database was encrypted with");
+  expect((await pool.query("SELECT FROM vault_canary")).rowCount).toBe(0);
   withKey(mine);
+  await checkStart(pool);
+  expect((await pool.query("SELECT FROM vault_canary")).rowCount).toBe(1);
   await pool.query("DELETE FROM signing_key WHERE id = $1", [id]);
+  await pool.query("DELETE FROM vault_canary");
 });
 
 test("a port that another program has is refused", async () => {
   const other = createServer();
-  const port = await new Promise<number>((resolve) =>
-    other.listen(0, env.HOST, () => {
-      const address = other.address();
-      resolve(address && typeof address === "object" ? address.port : 0);
-    }),
-  );
+  const port = await listening(other);
   try {
-    await expect(checkStart(port)).rejects.toThrow(`Port ${port} on ${env.HOST} is in use`);
+    await expect(checkStart(pool, port)).rejects.toThrow(`Port ${port} on ${env.HOST} is in use`);
   } finally {
     other.close();
   }
 });
+
+function listening(server: Server): Promise<number> {
+  return new Promise((resolve) =>
+    server.listen(0, env.HOST, () => {
+      const address = server.address();
+      resolve(address && typeof address === "object" ? address.port : 0);
+    }),
+  );
+}

@@ -1,68 +1,66 @@
 import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { createServer } from "node:net";
-import pg from "pg";
+import type pg from "pg";
+import type { Queryable } from "@/server/db";
 import { artifactStore } from "@/server/domain/artifacts";
-import { SEALED_COLUMNS } from "@/server/domain/vault";
+import { checkVaultKey, plantCanary } from "@/server/domain/vault";
 import { env } from "@/server/env";
 import { log } from "@/server/log";
 import { Refusal } from "@/server/refusal";
 import { checkSettings, settingWarnings } from "@/server/secrets";
-import { sealedUnder, vaultKeys } from "@/server/vault";
 
-/** Of each check, and of each statement in one. */
+/** Of each check. */
 const PATIENCE_MS = 2_500;
 const MIGRATIONS = "prisma/migrations";
 
 /** `warnings` are sentences for the operator beside which a process starts; `refused` is one beside which it does not. */
 export type Finding = { check: string; warnings: string[]; refused: string | null };
 
-type Check = (client: pg.Client) => Promise<string[] | undefined>;
+type Check = (db: Queryable) => Promise<string[] | undefined>;
+const OF_DATABASE: [string, Check][] = [
+  ["role", checkRole],
+  ["schema", checkSchema],
+  ["vault key", async (db) => void (await checkVaultKey(db))],
+];
 
 /**
- * Whether this installation can run with its settings, check by check: settings, database, role, schema, vault key and artifact
- * store. After a database that cannot be used, those that ask it are left out. Nothing is changed, but for a file that is
- * written to the artifact store and removed. Each check has a deadline.
+ * Whether this installation can run with its settings and this pool, check by check: settings, database, role, schema, vault
+ * key and artifact store. After a database that cannot be used, those that ask it are left out. Nothing is changed, but for a
+ * file that is written to the artifact store and removed. Each check has a deadline.
  */
-export async function examine(): Promise<Finding[]> {
-  const settings = await find("settings", async () => {
-    checkSettings();
-    return settingWarnings();
-  });
-  if (settings.refused) return [settings];
-  const client = new pg.Client({
-    connectionString: env.DATABASE_URL,
-    connectionTimeoutMillis: PATIENCE_MS,
-    query_timeout: PATIENCE_MS,
-    options: "-c capstan.project_id=*",
-    application_name: "capstan",
-  });
-  client.on("error", () => {}); // the statement that runs fails with it
-  const findings = [settings, await find("database", () => connect(client))];
-  const ofDatabase: [string, Check][] = [
-    ["schema", checkSchema],
-    ["role", checkRole],
-    ["vault key", checkVaultKey],
+export async function examine(from: pg.Pool): Promise<Finding[]> {
+  const findings = [
+    await find("settings", async () => {
+      checkSettings();
+      return settingWarnings();
+    }),
   ];
-  try {
-    for (const [name, check] of ofDatabase) {
-      if (findings.some(({ refused }) => refused)) break;
-      findings.push(await find(name, () => check(client)));
-    }
-  } finally {
-    await client.end().catch(() => {});
+  if (findings[0]?.refused) return findings;
+  const connecting = connect(from);
+  findings.push(await find("database", async () => void (await connecting)));
+  const client = await connecting.catch(() => null);
+  for (const [name, check] of OF_DATABASE) {
+    if (!client || findings.some(({ refused }) => refused)) break;
+    findings.push(await find(name, () => within(check(client))));
   }
+  const isWhole = findings.slice(1).every(({ warnings, refused }) => !refused && warnings.length === 0);
+  client?.release(!isWhole); // otherwise a late statement may still run on it
   findings.push(await find("artifact store", () => within(checkStore())));
   return findings;
 }
 
-/** For the start of a process, before it listens: logs the warnings, and throws a Refusal with one sentence for each refused check. */
-export async function checkStart(port?: number): Promise<void> {
-  const findings = await examine();
+/**
+ * For the start of a process, before it listens: logs the warnings, and throws a Refusal with one sentence for each refused
+ * check. Where none is refused, the vault key of this process is the installation's from now on.
+ */
+export async function checkStart(from: pg.Pool, port?: number): Promise<void> {
+  const findings = await examine(from);
   if (port) findings.push(await find("port", () => checkPort(port)));
   for (const warning of findings.flatMap(({ warnings }) => warnings)) log.warn(warning);
   const refused = findings.flatMap((finding) => finding.refused ?? []);
   if (refused.length > 0) throw new Refusal(refused.join("\n"));
+  await plantCanary(from);
 }
 
 async function find(check: string, run: () => Promise<string[] | undefined>): Promise<Finding> {
@@ -84,10 +82,15 @@ async function within<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-async function connect(client: pg.Client): Promise<undefined> {
+async function connect(from: pg.Pool): Promise<pg.PoolClient> {
+  const connecting = from.connect();
   try {
-    await client.connect();
+    return await within(connecting);
   } catch (error) {
+    connecting.then(
+      (late) => late.release(true),
+      () => {},
+    );
     const { code = "", message = "" } = error as { code?: string; message?: string }; // pg and sockets reject with errors
     if (code === "3D000")
       throw new Refusal("DATABASE_URL: the server has no such database. Create it, or correct the name.");
@@ -99,19 +102,28 @@ async function connect(client: pg.Client): Promise<undefined> {
   }
 }
 
-/** Older than this code: refused, and left as it is. Newer: the processes of an upgrade overlap, so a warning. */
-async function checkSchema(client: pg.Client): Promise<string[]> {
-  const known = (await readdir(MIGRATIONS, { withFileTypes: true })).filter((each) => each.isDirectory());
-  const { rows: tables } = await client.query(
-    "SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists",
+async function checkRole(db: Queryable): Promise<undefined> {
+  const { rows } = await db.query<{ mayNot: boolean }>(
+    `SELECT bool_or(NOT has_table_privilege(oid, privilege)) AS "mayNot"
+     FROM pg_class, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
+     WHERE relnamespace = current_schema()::regnamespace
+       AND relname IN ('_prisma_migrations', 'job', 'receipt', 'vault_process')`,
   );
+  if (rows[0]?.mayNot)
+    throw new Refusal(
+      "DATABASE_URL: this role may not use the tables of the installation. Use the role that applied the migrations.",
+    );
+}
+
+/** Older than this code: refused, and left as it is. Newer: the processes of an upgrade overlap, so a warning. */
+async function checkSchema(db: Queryable): Promise<string[]> {
+  const known = (await readdir(MIGRATIONS, { withFileTypes: true })).filter((each) => each.isDirectory());
+  const { rows: tables } = await db.query("SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists");
   const { rows } = tables[0].exists
-    ? await client
-        .query<{ name: string }>(
-          `SELECT migration_name AS name FROM _prisma_migrations
-           WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
-        )
-        .catch(refuseRole)
+    ? await db.query<{ name: string }>(
+        `SELECT migration_name AS name FROM _prisma_migrations
+         WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
+      )
     : { rows: [] };
   const applied = new Set(rows.map(({ name }) => name));
   const missing = known.map(({ name }) => name).filter((name) => !applied.has(name));
@@ -122,38 +134,6 @@ async function checkSchema(client: pg.Client): Promise<string[]> {
   return applied.size > known.length
     ? ["The database has migrations of a later version. Start the processes of that version."]
     : [];
-}
-
-function refuseRole(error: unknown): never {
-  if (!(error instanceof pg.DatabaseError) || error.code !== "42501") throw error;
-  throw new Refusal(ROLE);
-}
-const ROLE =
-  "DATABASE_URL: this role may not use the tables of the installation. Use the role that applied the migrations.";
-
-async function checkRole(client: pg.Client): Promise<undefined> {
-  const { rows } = await client.query<{ may: boolean }>(
-    `SELECT bool_and(has_table_privilege(oid, privilege)) AS may
-     FROM pg_class, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
-     WHERE relnamespace = current_schema()::regnamespace AND relname IN ('job', 'receipt', 'vault_process')`,
-  );
-  if (!rows[0]?.may) throw new Refusal(ROLE);
-}
-
-/** A sealed value names the hash of the key that sealed it: the last one of each table must be one of those that are here. */
-async function checkVaultKey(client: pg.Client): Promise<undefined> {
-  const { opens } = vaultKeys();
-  for (const { table, column, key, when } of SEALED_COLUMNS) {
-    const order = Object.keys(key).map((name) => `${name} DESC`);
-    const { rows } = await client.query<{ sealed: string }>(
-      `SELECT ${column} AS sealed FROM ${table} WHERE ${when} ORDER BY ${order.join(", ")} LIMIT 1`,
-    );
-    const needed = rows[0] && sealedUnder(rows[0].sealed);
-    if (needed && !opens.includes(needed))
-      throw new Refusal(
-        `CAPSTAN_VAULT_KEY: the database was encrypted with vault key ${needed}, and this is ${opens.join(", ")}. Set the key that belongs to this database.`,
-      );
-  }
 }
 
 async function checkStore(): Promise<undefined> {

@@ -61,6 +61,14 @@ export function openSecret(sealed: string, belongsTo: string): Buffer {
   return decrypt(unwrap(wrapped, keyOf(keyId)), { nonce: nonce!, text: text!, tag: tag! }, belongsTo);
 }
 
+/** Whether the vault key of a sealed value is here. Throws where that key does not unwrap its data key: the value is damaged. */
+export function isKeyHere(sealed: string): boolean {
+  const { keyId, wrapped } = partsOf(sealed);
+  const key = ring().all.get(keyId);
+  if (key) unwrap(wrapped, key);
+  return key !== undefined;
+}
+
 /** The id of the vault key a value is sealed under. Throws for what is no sealed value. */
 export function sealedUnder(sealed: string): string {
   return partsOf(sealed).keyId;

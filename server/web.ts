@@ -1,4 +1,4 @@
-import { closeDatabase } from "@/server/db";
+import { closeDatabase, pool } from "@/server/db";
 import { releaseAllLeases } from "@/server/domain/executions";
 import { holdProcessLock } from "@/server/domain/jobs";
 import * as pins from "@/server/domain/pins";
@@ -16,7 +16,7 @@ const GRACE_MS = 25_000;
 
 /** The web process: the API answered directly, everything else handed to Next. */
 async function main() {
-  await checkStart(env.PORT);
+  await checkStart(pool, env.PORT);
   const presence = await announceVaultKeys("web");
   const dev = process.env.NODE_ENV === "development";
   const lock = await holdProcessLock();

@@ -1,7 +1,7 @@
 import { startEngine } from "@/inngest/embedded/engine";
 import { migrateEngine } from "@/inngest/embedded/migrate";
 import { functions } from "@/inngest/functions/registry.gen";
-import { closeDatabase, relaxedPool } from "@/server/db";
+import { closeDatabase, pool, relaxedPool } from "@/server/db";
 import { writeMet } from "@/server/domain/credentials";
 import { releaseAllLeases } from "@/server/domain/executions";
 import * as pins from "@/server/domain/pins";
@@ -17,7 +17,7 @@ const GRACE_MS = 25_000;
 
 /** The worker process: the embedded engine and the periodic tasks. With a real Inngest server only the latter. */
 async function main() {
-  await checkStart(env.WORKER_PORT);
+  await checkStart(pool, env.WORKER_PORT);
   const presence = await announceVaultKeys("worker");
   if (!usesInngestServer) await migrateEngine(env.DATABASE_URL);
   const tasks = await startPeriodicTasks();

@@ -24,4 +24,5 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     when: "second_factor_secret IS NOT NULL",
   },
   { table: "signing_key", column: "private_key", key: { id: "text" }, when: "true" },
+  { table: "vault_canary", column: "sealed", key: { id: "int" }, when: "true" },
 ];

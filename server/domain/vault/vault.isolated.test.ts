@@ -238,6 +238,7 @@ test("whoever encrypts stands here, with the columns it writes among those that 
     "server/domain/pins/transitions.ts", // payload.content
     "server/domain/sessions/codes.ts", // user_account.second_factor_secret
     "server/domain/signing/keys.ts", // signing_key.private_key
+    "server/domain/vault/canary.ts", // vault_canary.sealed
     "server/domain/webhooks/endpoints.ts", // delivery_endpoint.secret
     "server/vault.ts",
   ]);
