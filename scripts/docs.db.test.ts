@@ -74,14 +74,6 @@ test.each(EXPLAINED)("$page explains every name", ({ page, names }) => {
   expect(names.filter((name) => !isExplained(name))).toEqual([]);
 });
 
-test("the page of settings shows each default", () => {
-  const { text } = pageAt("docs/reference/settings.md");
-  const listed = readFileSync(".env.example", "utf8").matchAll(/^([A-Z][A-Z0-9_]*)=(.*)$/gm);
-  const rows = [...listed].map(([, name, value]) => `| \`${name}\` | ${value ? `\`${value}\`` : "–"} |`);
-  expect(rows.length).toBeGreaterThan(SETTINGS.length);
-  expect(rows.filter((row) => !text.includes(`\n${row}`))).toEqual([]);
-});
-
 /** What a page names of `npm run …`, to the end of the line or of the code in a sentence. */
 const commandsOf = ({ text }: Page) =>
   [...text.matchAll(/(?<!<!--.*)npm run (?:-[^\s`]+ )*([a-z]\w*(?::\w+)*)([^\n`#|]*)/g)].map(

@@ -1,14 +1,11 @@
 import { z } from "zod";
 import { exitRefused, Refusal } from "@/server/refusal";
 
-const flag = z
-  .string()
-  .optional()
-  .transform((value) => value === "1" || value?.toLowerCase() === "true");
 /** Undefined if not set. */
 const choice = z
   .stringbool({ truthy: ["1", "true"], falsy: ["0", "false"], error: "must be true, false, 1 or 0" })
   .optional();
+const flag = choice.transform((value) => value ?? false);
 const text = z.string().trim().min(1).optional();
 const whole = (message: string) => z.coerce.number(message).int(message);
 const NO_PORT = "must be a port: a whole number from 0 to 65535";
@@ -69,7 +66,7 @@ const hostList = (fallback: string) =>
 const dollars = (usd: number) =>
   z.coerce.number("must be a number of US dollars").min(0).max(1_000_000).default(usd);
 
-/** The product's own settings. `.env.example` lists each of them, and those of the providers. */
+/** The product's own settings. docs/reference/settings.md explains each of them, and those of the providers. */
 const Environment = z.object({
   CAPSTAN_ENV: z.enum(["development", "production"]).default("development"),
   HOST: z.string().default("127.0.0.1"),
@@ -173,7 +170,7 @@ const Together = Environment.refine(({ SMTP_URL, MAIL_FROM }) => !SMTP_URL || MA
     },
   );
 
-/** The names of the product's own settings, for the test that `.env.example` lists them. */
+/** The names of the product's own settings. */
 export const SETTINGS = Object.keys(Environment.shape);
 
 /**

@@ -41,10 +41,14 @@ export function productionFaults(settings: Env): string[] {
   return faults;
 }
 
-/** Throws a Refusal with one sentence per setting that stands against a start with these settings. */
-export function checkSettings(settings: Env = env, given: string[] = Object.keys(process.env)): void {
+/** Throws a Refusal with one sentence per setting that stands against a start with these settings, and per misspelt known name. */
+export function checkSettings(
+  settings: Env = env,
+  given: string[] = Object.keys(process.env),
+  known: string[] = SETTINGS,
+): void {
   const faults = [
-    ...misspelt(given, SETTINGS).faults,
+    ...misspelt(given, known).faults,
     ...productionFaults(settings),
     ...faultsTogether(settings),
   ];

@@ -1,16 +1,10 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { settingsExample } from "@/scripts/settings-example";
 import { parseEnv } from "@/server/env";
 import { Refusal } from "@/server/refusal";
 import { checkSettings, settingWarnings } from "@/server/secrets";
-
-const PRODUCTION = {
-  CAPSTAN_ENV: "production",
-  NEXTAUTH_SECRET: "p9Xz4rT1mQ8vB2nL6kW0sD3fH7jY5cGaEuRo",
-  CAPSTAN_VAULT_KEY: Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7)).toString("base64"),
-  PUBLIC_URL: "https://capstan.test",
-  DATABASE_URL: "postgresql://capstan@127.0.0.1/capstan",
-};
-const OIDC = { OIDC_ISSUER: "https://id.test", OIDC_CLIENT_ID: "id", OIDC_CLIENT_SECRET: "secret" };
+import { OIDC, PRODUCTION, WRONG_SETTINGS } from "@/testing/wrong-settings";
 
 function start(changes: Record<string, string>) {
   const given = { ...PRODUCTION, ...changes };
@@ -28,48 +22,7 @@ test("what belongs together starts", () => {
   ).not.toThrow();
 });
 
-test.each<[Record<string, string>, string]>([
-  [{ CAPSTAN_ENV: "prod" }, "CAPSTAN_ENV"],
-  [{ PORT: "70000" }, "PORT: must be a port"],
-  [{ WORKER_PORT: "http" }, "WORKER_PORT: must be a port"],
-  [
-    { DATABASE_URL: "mysql://capstan@127.0.0.1/capstan" },
-    "DATABASE_URL: must be the address of a PostgreSQL",
-  ],
-  [{ DATABASE_POOL: "0" }, "DATABASE_POOL: must be a whole number of at least 1"],
-  [{ LOG_LEVEL: "loud" }, "LOG_LEVEL"],
-  [{ NEXTAUTH_SECRET: "" }, "NEXTAUTH_SECRET is not set"],
-  [{ NEXTAUTH_SECRET: "short" }, "NEXTAUTH_SECRET is a default or too short"],
-  [{ CAPSTAN_VAULT_KEY: "" }, "CAPSTAN_VAULT_KEY is not set"],
-  [{ CAPSTAN_VAULT_KEY: "short" }, "CAPSTAN_VAULT_KEY must be 32 bytes"],
-  [{ CAPSTAN_VAULT_OTHER_KEYS: "short" }, "CAPSTAN_VAULT_OTHER_KEYS must be keys"],
-  [{ PUBLIC_URL: "" }, "PUBLIC_URL must be the https address"],
-  [{ PUBLIC_URL: "http://capstan.test" }, "PUBLIC_URL must be the https address"],
-  [{ PUBLIC_URL: "https://capstan.test/panel" }, "PUBLIC_URL must be an address without a path"],
-  [{ PUBLIC_URL: "https://user@capstan.test" }, "PUBLIC_URL must be an address without a path"],
-  [{ INNGEST_DEV: "1" }, "INNGEST_DEV must not be set"],
-  [{ INNGEST_EVENT_KEY: "key" }, "INNGEST_SIGNING_KEY is needed"],
-  [{ ARTIFACT_STORE: "disk" }, "ARTIFACT_STORE"],
-  [{ ARTIFACT_STORE: "s3" }, "S3_BUCKET is required with ARTIFACT_STORE=s3"],
-  [{ S3_ACCESS_KEY_ID: "id" }, "S3_SECRET_ACCESS_KEY is required with S3_ACCESS_KEY_ID"],
-  [{ S3_SECRET_ACCESS_KEY: "secret" }, "S3_ACCESS_KEY_ID is required with S3_SECRET_ACCESS_KEY"],
-  [{ STRIPE_SECRET_KEY: "sk" }, "STRIPE_WEBHOOK_SECRET is required with STRIPE_SECRET_KEY"],
-  [{ STRIPE_WEBHOOK_SECRET: "whsec" }, "STRIPE_SECRET_KEY is required with STRIPE_WEBHOOK_SECRET"],
-  [{ STRIPE_TAX: "1" }, "STRIPE_SECRET_KEY is required with STRIPE_TAX"],
-  [{ FX_USD_CAD: "0" }, "FX_USD_CAD: must be a rate from 0.01 to 100"],
-  [{ GITHUB_ID: "id" }, "GITHUB_SECRET is required with GITHUB_ID"],
-  [{ GOOGLE_CLIENT_SECRET: "secret" }, "GOOGLE_CLIENT_ID is required with GOOGLE_CLIENT_SECRET"],
-  [{ ...OIDC, OIDC_ISSUER: "" }, "OIDC_ISSUER is required with OIDC_CLIENT_ID"],
-  [{ ...OIDC, OIDC_CLIENT_SECRET: "" }, "OIDC_ISSUER: requires OIDC_CLIENT_ID and OIDC_CLIENT_SECRET"],
-  [{ ...OIDC, OIDC_ISSUER: "http://id.test" }, "OIDC_ISSUER: must start with https:// in production"],
-  [{ SMTP_URL: "smtp://mail.test" }, "MAIL_FROM: is required with SMTP_URL"],
-  [{ CAPSTAN_FAILPOINTS: "after-claim" }, "CAPSTAN_FAILPOINTS must not be set in production"],
-  [{ CAPSTAN_VAULT_KYE: "key" }, "CAPSTAN_VAULT_KYE is not a setting: did you mean CAPSTAN_VAULT_KEY?"],
-  [{ STRIPE_WEBHOK_SECRET: "whsec" }, "did you mean STRIPE_WEBHOOK_SECRET?"],
-  [{ DATABASE_URLS: "x" }, "did you mean DATABASE_URL?"],
-  [{ public_url: "x" }, "did you mean PUBLIC_URL?"],
-  [{ PUBLIC_URI: "x" }, "did you mean PUBLIC_URL?"],
-])("a start in production with %j is refused by name", (changes, sentence) => {
+test.each(WRONG_SETTINGS)("a start in production with %j is refused by name", (changes, sentence) => {
   expect(() => start(changes)).toThrow(Refusal);
   expect(() => start(changes)).toThrow(sentence);
 });
@@ -79,4 +32,45 @@ test("an unknown name that begins with CAPSTAN_ is warned of; names of clients a
     ...["CAPSTAN_COLOUR", "CAPSTAN_API_KEY", "CAPSTAN_SERVICE_HOST", "CAPSTAN_PORT_3000_TCP", "COLOUR"],
   ]);
   expect(warnings).toEqual([expect.stringMatching(/^CAPSTAN_COLOUR is not a setting/)]);
+});
+
+const page = readFileSync("docs/reference/settings.md", "utf8");
+const required = [
+  ...page.matchAll(/^\| `([A-Z0-9_]+)` \| .*? \| (in production|with `([A-Z0-9_]+)(?:=(\w+))?`) \|/gm),
+].map(([, name = "", , other, value]) => ({ name, other, value }));
+const SAMPLES: Record<string, string> = { OIDC_ISSUER: OIDC.OIDC_ISSUER, SMTP_URL: "smtp://mail.test" };
+
+test.each(required)(
+  "$name is required where the page of settings says so: with $other",
+  ({ name, other, value }) => {
+    const beside = other ? { [other]: value ?? SAMPLES[other] ?? "set" } : {};
+    expect(() => start({ ...beside, [name]: "" })).toThrow(name);
+  },
+);
+
+test("the page of settings says of more than one setting that it is required", () => {
+  expect(required.length).toBeGreaterThan(10);
+});
+
+test(".env.example is what npm run generate makes from the page of settings", () => {
+  expect(readFileSync(".env.example", "utf8")).toBe(settingsExample(page));
+});
+
+test("a row of the page becomes wrapped comment lines without markup, and the setting with its default", () => {
+  const row = (name: string, value: string, need: string, text: string) =>
+    `| \`${name}\` | ${value} | ${need} | ${text} |`;
+  const text = `Says [where](x.md#y) \`it\` ${"is ".repeat(40)}.`;
+  const made = settingsExample(
+    `# S\n\n## Part\n\nText.\n\n${row("ONE", "`a,b`", "–", "First. [More](x.md).")}\n${row("TWO", "–", "with `ONE`", text)}`,
+  );
+  expect(made.split("\n").slice(2)).toEqual([
+    "",
+    "# --- Part",
+    "# First.",
+    "ONE=a,b",
+    `# Says where it ${"is ".repeat(34)}is`,
+    `# ${"is ".repeat(5)}. Required with ONE.`,
+    "TWO=",
+    "",
+  ]);
 });

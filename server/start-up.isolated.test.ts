@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:net";
 import pg from "pg";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { pool } from "@/server/db";
 import { plantCanary } from "@/server/domain/vault";
 import { env } from "@/server/env";
@@ -53,6 +53,17 @@ test("a database that accepts a connection and says nothing is refused after the
   const from = at({ port: String(port) });
   expect(await refusals(from)).toEqual([expect.stringContaining("does not respond (no answer within")]);
   silent.close();
+});
+
+test("a misspelt setting of a provider is refused", async () => {
+  vi.stubEnv("ANTHROPIC_API_KYE", "key");
+  expect(await refusals()).toEqual([expect.stringContaining("did you mean ANTHROPIC_API_KEY?")]);
+  vi.unstubAllEnvs();
+});
+
+test("an address that is not of this machine is refused by HOST", async () => {
+  setSettings({ HOST: "192.0.2.1" });
+  await expect(checkStart(pool, 3999)).rejects.toThrow("HOST: 192.0.2.1 is not an address of this machine");
 });
 
 test("a role that may not use the tables is refused", async () => {

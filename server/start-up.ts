@@ -5,13 +5,18 @@ import type pg from "pg";
 import type { Queryable } from "@/server/db";
 import { artifactStore } from "@/server/domain/artifacts";
 import { checkVaultKey, plantCanary } from "@/server/domain/vault";
-import { env } from "@/server/env";
+import { env, SETTINGS } from "@/server/env";
 import { log } from "@/server/log";
+import { providers } from "@/server/providers/registry.gen";
 import { Refusal } from "@/server/refusal";
 import { checkSettings, settingWarnings } from "@/server/secrets";
 
 /** Of each check. */
 const PATIENCE_MS = 2_500;
+const OF_PROVIDERS = providers.flatMap(({ environment: { credentials, baseUrl } }) => [
+  ...Object.values(credentials),
+  baseUrl,
+]);
 const MIGRATIONS = "prisma/migrations";
 
 /** `warnings` are sentences for the operator beside which a process starts; `refused` is one beside which it does not. */
@@ -32,7 +37,7 @@ const OF_DATABASE: [string, Check][] = [
 export async function examine(from: pg.Pool): Promise<Finding[]> {
   const findings = [
     await find("settings", async () => {
-      checkSettings();
+      checkSettings(env, Object.keys(process.env), [...SETTINGS, ...OF_PROVIDERS]);
       return settingWarnings();
     }),
   ];
@@ -152,13 +157,13 @@ async function checkStore(): Promise<undefined> {
 
 function checkPort(port: number): Promise<undefined> {
   return new Promise((resolve, reject) => {
-    const server = createServer().once("error", () =>
-      reject(
-        new Refusal(
-          `Port ${port} on ${env.HOST} is in use or not allowed. Choose another PORT or WORKER_PORT.`,
-        ),
-      ),
-    );
+    const server = createServer().once("error", ({ code }: NodeJS.ErrnoException) => {
+      const isPort = code === "EADDRINUSE" || code === "EACCES";
+      const [fault, remedy] = isPort
+        ? [`Port ${port} on ${env.HOST} is in use or not allowed.`, "Choose another PORT or WORKER_PORT."]
+        : [`HOST: ${env.HOST} is not an address of this machine (${code}).`, "Set one, or 0.0.0.0 for all."];
+      reject(new Refusal(`${fault} ${remedy}`));
+    });
     server.listen(port, env.HOST, () => server.close(() => resolve(undefined)));
   });
 }

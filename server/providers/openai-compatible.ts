@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { exitRefused, Refusal } from "@/server/refusal";
 import { pinChat } from "./chat-ports/pin";
 import { chatCompletions, headersOf } from "./chat-ports/text";
 import { defineProvider, type ModelFacts, type ProviderAccount, RATINGS } from "./define";
@@ -67,7 +68,7 @@ function modelsOfOperator(): ModelFacts[] {
   try {
     return modelsFromSetting(process.env.OPENAI_COMPATIBLE_MODELS);
   } catch (cause) {
-    throw new Error(`OPENAI_COMPATIBLE_MODELS: ${(cause as Error).message}`, { cause });
+    return exitRefused(new Refusal(`OPENAI_COMPATIBLE_MODELS: ${(cause as Error).message}`));
   }
 }
 
