@@ -7,7 +7,7 @@ import { type Registered, registered, statement } from "./statement";
 
 const DATABASE = process.env.DATABASE_URL ?? "";
 const ROOT = join(import.meta.dirname, "../..");
-const STATES = /from "@\/server\/(sql\/statement|sql-input)"/;
+const STATES = /from "@\/server\/sql\/statement"/;
 
 // Whatever file states one is loaded here, used or not.
 beforeAll(async () => {
