@@ -321,6 +321,14 @@ describe("imports flow one way", () => {
     ).toEqual([]);
   });
 
+  test("the core of executions names neither jobs nor pins: it reaches them through the driver that it is handed", () => {
+    const named = (text: string) => /["'`](@\/server\/domain|\.\.)\/(jobs|pins)\b/.test(text);
+    const core = sources.filter((file) => isWithin(file, "server/domain/executions"));
+    expect(core).toContain("server/domain/executions/turn.ts");
+    expect(core.filter((file) => named(textOf.get(file) ?? ""))).toEqual([]);
+    expect(named('await import("@/server/domain/jobs")')).toBe(true);
+  });
+
   test("endpoints and routers know the domain, not the database, providers or each other", () => {
     const forbidden = ["server/db", "server/providers", "server/generated"];
     for (const folder of ["server/api", "server/operations"])

@@ -65,9 +65,17 @@ export const bool: Column<boolean> = column("bool");
 export const timestamptz: Column<Date> = column("timestamptz");
 /** JSON of this type; nothing but the type says what is in it. */
 export const jsonb = <T>(): Column<T> => column("jsonb");
+/** JSON that a statement makes of rows: null where there are none. */
+export const json = <T>(): Column<T> => column("json", true);
 
 /** `a.id, a.status`, for a list of columns. */
 export const names = (of: Shape, alias?: string): string =>
   Object.keys(of)
     .map((name) => (alias ? `${alias}.${name}` : name))
+    .join(", ");
+
+/** The same with the names that `beside` gives: `a.id AS frame_id`. */
+export const namesBeside = (prefix: string, of: Shape, alias: string): string =>
+  Object.keys(of)
+    .map((name) => `${alias}.${name} AS ${prefix}${name}`)
     .join(", ");

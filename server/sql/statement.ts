@@ -1,8 +1,8 @@
 import type { Queryable } from "@/server/db";
 import type { Given, Of, Shape } from "./column";
 
-/** A text that this product sends, with what it says of itself. `row` null: it does not say yet what it returns. */
-export type Registered = { name: string; text: string; params: Shape; row: Shape | null; isMany: boolean };
+/** A text that this product sends, with what it says of itself. */
+export type Registered = { name: string; text: string; params: Shape; row: Shape; isMany: boolean };
 
 const registry: Registered[] = [];
 /** Every statement of the modules that are loaded (server/sql/statements.db.test.ts holds them against the database). */
@@ -69,7 +69,7 @@ export function statement<P extends Shape, R extends Shape>(
  */
 export function batch<I extends Shape, R extends Shape>(
   name: string,
-  { input, row, sql }: { input: I; row: R | null; sql: string },
+  { input, row, sql }: { input: I; row: R; sql: string },
 ) {
   const types = Object.entries(input).map(([key, { type }]) => [key, type] as const);
   const key = types.find(([, type]) => type === "text")?.[0];

@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { job } from "@/server/generated/schema";
 import { checkStatements } from "./check/check.mjs";
-import { int4, text } from "./column";
+import { int4, pick, text } from "./column";
 import { type Registered, registered, statement } from "./statement";
 
 const DATABASE = process.env.DATABASE_URL ?? "";
 const ROOT = join(import.meta.dirname, "../..");
-const STATES = /from "@\/server\/(sql\/statement|sql-input)"/;
+const STATES = /from "@\/server\/sql\/statement"/;
 
 // Whatever file states one is loaded here, used or not.
 beforeAll(async () => {
@@ -32,6 +33,11 @@ test("a renamed column is reported with each statement that names it, and nothin
   expect(reported).toContainEqual(expect.stringMatching(/^claim-one: column .*error_code.* does not exist$/));
   expect(reported.filter((what) => !what.includes("error_code"))).toEqual([]);
   expect(await checkStatements(DATABASE, registered())).toEqual([]);
+});
+
+test("the compiler refuses a column that the schema does not have", () => {
+  // @ts-expect-error
+  expect(pick(job, "fault_code").fault_code).toBeUndefined();
 });
 
 test("the check tells each way in which a statement may differ from what it says", async () => {

@@ -4,10 +4,27 @@ import { TERMINAL } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
+import { job, streamFrame } from "@/server/generated/schema";
 import { receiptIdOf } from "@/server/ids";
 import { log } from "@/server/log";
 import { microsToUsd } from "@/server/money";
-import { statementOver } from "@/server/sql-input";
+import {
+  beside,
+  bool,
+  column,
+  int4,
+  int8,
+  jsonb,
+  maybe,
+  names,
+  namesBeside,
+  type Of,
+  pick,
+  text,
+  texts,
+  timestamptz,
+} from "@/server/sql/column";
+import { batch, statement } from "@/server/sql/statement";
 import type { Json } from "@/server/step";
 import { followPages, type Pace } from "./follow";
 import { toError } from "./hints";
@@ -33,42 +50,33 @@ const FIRST_PIECE = 2;
 const GATHER_MS = 25;
 const STORE_WAITS_MS = [100, 900, 4_000];
 
-type Write = {
-  jobId: string;
-  fence: number;
-  now: Date;
-  expiresAt: Date | null;
-  isSealed: boolean;
-  pieces: Piece[];
+const WRITE = {
+  jobId: text,
+  fence: int4,
+  now: timestamptz,
+  expiresAt: maybe(timestamptz),
+  isSealed: bool,
+  pieces: jsonb<Piece[]>(),
 };
-
-const writeAll = statementOver<Write>(
-  "write-frames",
-  {
-    jobId: "text",
-    fence: "int",
-    now: "timestamptz",
-    expiresAt: "timestamptz",
-    isSealed: "boolean",
-    pieces: "jsonb",
-  },
-  `, running AS MATERIALIZED (
-  SELECT job.project_id, input.* FROM job JOIN input ON job.id = input."jobId" AND job.fence = input.fence
+const writeAll = batch("write-frames", {
+  input: WRITE,
+  row: { id: text },
+  sql: `WITH input AS $input, running AS MATERIALIZED (
+  SELECT job.id, job.project_id, input.* FROM job JOIN input ON job.id = input."jobId" AND job.fence = input.fence
   WHERE job.status IN ('running', 'canceling') ORDER BY job.id FOR SHARE OF job
 ), wrote AS (
   INSERT INTO stream_frame (project_id, job_id, id, event, data, is_sealed, created_at, expires_at)
-  SELECT project_id, "jobId", piece.id, 'token', piece.data, "isSealed", now, "expiresAt"
+  SELECT project_id, running.id, piece.id, 'token', piece.data, "isSealed", now, "expiresAt"
   FROM running, jsonb_to_recordset(pieces) AS piece(id int, data text)
   ON CONFLICT (job_id, id) DO NOTHING
 )
-SELECT "jobId" FROM running`,
-);
+SELECT id FROM running`,
+});
 
 /** Stores pieces of text; false where the execution has ended or is another's. Streams that run together share statements. */
-const write = batched<Write, boolean>(
+const write = batched<Of<typeof WRITE>, boolean>(
   async (items) => {
-    const { rows } = await pool.query<{ jobId: string }>(writeAll(items));
-    const written = new Set(rows.map((row) => row.jobId));
+    const written = new Set((await writeAll.all(pool, items)).map(({ id }) => id));
     return items.map((item) => written.has(item.jobId));
   },
   { apart: (item) => item.jobId },
@@ -140,42 +148,42 @@ export function frameWriter(
   };
 }
 
-type FollowedRow = Pick<JobRow, "id" | "status" | "capability_key" | "started_at" | "created_at"> & {
-  place: number;
-  frame: number | null;
-  event: string | null;
-  data: string | null;
-  is_sealed: boolean | null;
-  last: number | null;
-};
+const FOLLOWED = pick(job, "id", "status", "capability_key", "started_at", "created_at");
+const STORED = pick(streamFrame, "id", "event", "data", "is_sealed");
+const following = statement("follow-frames", {
+  params: { jobIds: texts, after: column<number[]>("int4[]"), ended: column<readonly string[]>("text[]") },
+  row: { place: int8, ...FOLLOWED, ...beside("frame_", STORED), last: maybe(int4) },
+  prepared: true,
+  sql: `SELECT asked.place, ${names(FOLLOWED, "job")}, ${namesBeside("frame_", STORED, "page")},
+    CASE WHEN job.status = ANY($ended) THEN
+      greatest(job.last_frame, (SELECT max(id) FROM stream_frame stored WHERE stored.job_id = job.id)) END AS last
+  FROM unnest($jobIds::text[], $after::int[]) WITH ORDINALITY AS asked(job_id, after, place)
+  JOIN job ON job.id = asked.job_id
+  LEFT JOIN LATERAL (SELECT ${names(STORED)} FROM stream_frame stored
+    WHERE stored.job_id = asked.job_id AND stored.id > asked.after ORDER BY id LIMIT ${PAGE_SIZE}) page ON true
+  ORDER BY asked.place, page.id`,
+});
 
 /** The next frames of many executions: what is stored in one statement, and the start and the end from their rows. */
 const readNext: ReadPages<Frame> = async (asks) => {
-  const { rows } = await pool.query<FollowedRow>({
-    name: "follow-frames",
-    text: `SELECT asked.place, job.id, job.status, job.capability_key, job.started_at, job.created_at,
-        page.id AS frame, page.event, page.data, page.is_sealed,
-        CASE WHEN job.status = ANY($3) THEN
-          greatest(job.last_frame, (SELECT max(id) FROM stream_frame stored WHERE stored.job_id = job.id)) END AS last
-      FROM unnest($1::text[], $2::int[]) WITH ORDINALITY AS asked(job_id, after, place)
-      JOIN job ON job.id = asked.job_id
-      LEFT JOIN LATERAL (SELECT id, event, data, is_sealed FROM stream_frame stored
-        WHERE stored.job_id = asked.job_id AND stored.id > asked.after ORDER BY id LIMIT ${PAGE_SIZE}) page ON true
-      ORDER BY asked.place, page.id`,
-    values: [asks.map(({ jobId }) => jobId), asks.map(({ after }) => after), TERMINAL],
+  const rows = await following.all(pool, {
+    jobIds: asks.map(({ jobId }) => jobId),
+    after: asks.map(({ after }) => after),
+    ended: TERMINAL,
   });
-  const found = asks.map(() => [] as FollowedRow[]);
+  const found = asks.map(() => [] as typeof rows);
   for (const row of rows) found[row.place - 1]!.push(row);
   return Promise.all(
     asks.map(async ({ after }, position) => {
       const [job] = found[position]!;
       if (!job) return { items: [], isOver: true };
-      const stored = found[position]!.filter(({ frame }) => frame !== null);
+      const stored = found[position]!.filter(({ frame_id }) => frame_id !== null);
       const items: Frame[] = after < 1 ? [startOf(job)] : [];
-      for (const { frame, event, data, is_sealed } of stored) {
+      for (const { frame_id, frame_event, frame_data, frame_is_sealed } of stored) {
         // Null only where there is no frame.
-        const text = openContent({ id: frameName(job.id, frame!), content: data!, is_sealed: is_sealed! });
-        items.push({ id: frame!, event: event!, data: JSON.parse(text!) });
+        const name = frameName(job.id, frame_id!);
+        const text = openContent({ id: name, content: frame_data!, is_sealed: frame_is_sealed! });
+        items.push({ id: frame_id!, event: frame_event!, data: JSON.parse(text!) });
       }
       const isOver = TERMINAL.includes(job.status) && stored.length < PAGE_SIZE;
       if (isOver) items.push(...(await endOf(job.id, job.last ?? 1)).filter(({ id }) => id > after));

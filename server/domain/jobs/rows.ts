@@ -11,11 +11,22 @@ import type { Settlement } from "@/server/domain/executions";
 import type { InputReach } from "@/server/domain/inputs";
 import { toReceipt } from "@/server/domain/receipts";
 import { fail } from "@/server/errors";
-import { attempt, job, payload } from "@/server/generated/schema";
+import { artifact, attempt, job, jobArtifact, payload, receipt } from "@/server/generated/schema";
 import type { Tier } from "@/server/providers/define";
-import { column, maybe, names, type Of, omit, present, text, texts } from "@/server/sql/column";
-import { statement } from "@/server/sql/statement";
-import { statementOver } from "@/server/sql-input";
+import {
+  column,
+  int4,
+  json,
+  maybe,
+  names,
+  type Of,
+  omit,
+  pick,
+  present,
+  text,
+  texts,
+} from "@/server/sql/column";
+import { batch, statement } from "@/server/sql/statement";
 import type { Json } from "@/server/step";
 import { sharedRequestOf } from "./blind";
 
@@ -141,26 +152,27 @@ export type StoredOutcome = {
 /** The slot status of a provider's file that is kept as it came, while something is still to be done with it. */
 export const UNPROCESSED = "unprocessed";
 
-export type ArtifactRow = {
-  artifact_id: string;
-  kind: string;
-  label: string | null;
-  variant_index: number | null;
-  slice_cell_id: string | null;
-  slot_status: string | null;
-  facts: FileFacts | null;
-  media_type: string;
-  sha256: string;
-  byte_length: number;
-  filename: string | null;
-  /** When its bytes were removed; absent on one that is stored just now. */
-  pruned_at?: Date | string | null;
+const FILE = {
+  ...pick(jobArtifact, "artifact_id", "kind", "label", "variant_index", "slice_cell_id", "slot_status"),
+  facts: column<FileFacts | null>("jsonb", true),
 };
+const STORED_FILE = pick(artifact, "media_type", "sha256", "byte_length", "filename");
+export type ArtifactRow = Of<typeof FILE> &
+  Of<typeof STORED_FILE> & {
+    /** When its bytes were removed; absent on one that is stored just now. */
+    pruned_at?: Date | string | null;
+  };
+const FILES = `SELECT ${names(FILE, "job_artifact")}, ${names(STORED_FILE, "artifact")}, artifact.pruned_at
+  FROM job_artifact JOIN artifact ON artifact.project_id = job_artifact.project_id AND artifact.id = job_artifact.artifact_id`;
 
 /** Of a job outside of comparisons. */
 export const NOT_COMPETING = { comparison_id: null, is_blind: false } as const;
 
-export type PayloadRow = StoredContent & { kind: "request" | "output" | "native"; sha256: string };
+const PAYLOAD = {
+  ...pick(payload, "id", "content", "is_sealed", "sha256"),
+  kind: column<"request" | "output" | "native">("text"),
+};
+export type PayloadRow = Of<typeof PAYLOAD>;
 
 export type LastAttempt = Pick<AttemptRow, "submission" | "number">;
 
@@ -209,18 +221,20 @@ function noSuchJob(): never {
   fail("NotFound", "There is no such job.");
 }
 
-const readAll = statementOver<OwnScope & { place: number; jobId: string }>(
-  "whole-job",
-  {
-    place: "int",
-    jobId: "text",
-    organizationIds: "text[]",
-    projectId: "text",
-    environment: "text",
-    principalId: "text",
-  },
-  `
-SELECT input.place, job.*,
+const WHOLE = {
+  place: int4,
+  ...JOB,
+  attempt: json<JobParts["attempt"]>(),
+  payloads: json<PayloadRow[] | null>(),
+  artifacts: json<ArtifactRow[] | null>(),
+  hold: json<JobParts["hold"]>(),
+  sealed: maybe(receipt.body),
+};
+const readAll = batch("whole-job", {
+  input: { place: int4, jobId: text, ...SCOPE },
+  row: WHOLE,
+  sql: `WITH input AS $input
+SELECT input.place, ${names(JOB, "job")},
   (SELECT json_build_object('submission', submission, 'number', number,
       'isRefused', capacity_rejections > 0 OR tier_refusal IS NOT NULL) FROM attempt
    WHERE attempt.job_id = job.id AND attempt.project_id = job.project_id ORDER BY number DESC LIMIT 1) AS attempt,
@@ -228,10 +242,8 @@ SELECT input.place, job.*,
    FROM payload
    WHERE payload.job_id = job.id AND payload.project_id = job.project_id AND kind IN ('request', 'output', 'native')) AS payloads,
   CASE WHEN artifact_count > 0 THEN
-    (SELECT json_agg(to_json(listed) ORDER BY position) FROM (
-       SELECT job_artifact.*, artifact.media_type, artifact.sha256, artifact.byte_length, artifact.filename, artifact.pruned_at
-       FROM job_artifact JOIN artifact ON artifact.project_id = job_artifact.project_id AND artifact.id = job_artifact.artifact_id
-       WHERE job_artifact.job_id = job.id AND job_artifact.project_id = job.project_id) listed) END AS artifacts,
+    (SELECT json_agg(listed) FROM (
+       ${FILES} WHERE job_artifact.job_id = job.id AND job_artifact.project_id = job.project_id ORDER BY position) listed) END AS artifacts,
   ${holdFactsOf("job.id")} AS hold,
   CASE WHEN receipt_id IS NOT NULL THEN
     (SELECT body FROM receipt
@@ -241,20 +253,14 @@ FROM input JOIN job ON job.id = input."jobId"
   AND ("projectId" IS NULL OR project_id = "projectId")
   AND (input.environment IS NULL OR job.environment = input.environment)
   AND ("principalId" IS NULL OR principal_id = "principalId")`,
-);
-
-type WholeRow = JobRow & {
-  place: number;
-  attempt: JobParts["attempt"];
-  payloads: PayloadRow[] | null;
-  artifacts: ArtifactRow[] | null;
-  sealed: string | null;
-  hold: JobParts["hold"];
-};
+});
 
 /** Concurrent reads share a statement; each sees what its own scope allows. */
-const readWhole = batched<OwnScope & { jobId: string }, WholeRow | null>(async (asked) => {
-  const { rows } = await pool.query<WholeRow>(readAll(asked.map((each, place) => ({ ...each, place }))));
+const readWhole = batched<OwnScope & { jobId: string }, Of<typeof WHOLE> | null>(async (asked) => {
+  const rows = await readAll.all(
+    pool,
+    asked.map((each, place) => ({ ...each, place })),
+  );
   const found = new Map(rows.map((row) => [row.place, row]));
   return asked.map((_, place) => found.get(place) ?? null);
 });
@@ -283,6 +289,12 @@ export async function findWholeJob(
 }
 
 const OF_JOB = { id: text, project_id: text };
+const SIGNED = "every end signs its receipt";
+const SEALED = {
+  ...pick(receipt, "body", "hash"),
+  signature: present(receipt.signature, SIGNED),
+  key_id: present(receipt.key_id, SIGNED),
+};
 const attempts = (name: string, order: string) =>
   statement(name, {
     params: OF_JOB,
@@ -325,34 +337,35 @@ export async function attemptById(attemptId: string): Promise<AttemptRow | null>
   return anAttempt.first(pool, { attemptId });
 }
 
-export async function artifactsOf(job: Pick<JobRow, "id" | "project_id">): Promise<ArtifactRow[]> {
-  const { rows } = await pool.query<ArtifactRow>({
-    name: "artifacts-of",
-    text: `SELECT job_artifact.*, artifact.media_type, artifact.sha256, artifact.byte_length, artifact.filename, artifact.pruned_at
-     FROM job_artifact JOIN artifact ON artifact.project_id = job_artifact.project_id AND artifact.id = job_artifact.artifact_id
-     WHERE job_artifact.job_id = $1 AND job_artifact.project_id = $2 ORDER BY position`,
-    values: [job.id, job.project_id],
-  });
-  return rows;
-}
+const filesOfJob = statement("artifacts-of", {
+  params: OF_JOB,
+  row: { ...FILE, ...STORED_FILE, pruned_at: artifact.pruned_at },
+  prepared: true,
+  sql: `${FILES} WHERE job_artifact.job_id = $id AND job_artifact.project_id = $project_id ORDER BY position`,
+});
+const payloadsOfJob = statement("payloads-of", {
+  params: OF_JOB,
+  row: PAYLOAD,
+  prepared: true,
+  sql: `SELECT ${names(PAYLOAD)} FROM payload WHERE job_id = $id AND project_id = $project_id AND kind IN ('request', 'output', 'native')`,
+});
+const receiptOfJob = statement("receipt-of", {
+  params: OF_JOB,
+  row: SEALED,
+  prepared: true,
+  sql: `SELECT ${names(SEALED)} FROM receipt WHERE job_id = $id AND project_id = $project_id`,
+});
 
-export async function payloadsOf(job: Pick<JobRow, "id" | "project_id">): Promise<PayloadRow[]> {
-  const { rows } = await pool.query<PayloadRow>({
-    name: "payloads-of",
-    text: "SELECT id, kind, content, is_sealed, sha256 FROM payload WHERE job_id = $1 AND project_id = $2 AND kind IN ('request', 'output', 'native')",
-    values: [job.id, job.project_id],
-  });
-  return rows;
-}
+export const artifactsOf = (job: Pick<JobRow, "id" | "project_id">): Promise<ArtifactRow[]> =>
+  filesOfJob.all(pool, job);
+
+export const payloadsOf = (job: Pick<JobRow, "id" | "project_id">): Promise<PayloadRow[]> =>
+  payloadsOfJob.all(pool, job);
 
 /** The receipt as sealed, with its hash and signature; null before the end. */
 export async function sealedReceiptOf(job: Pick<JobRow, "id" | "project_id">): Promise<Receipt | null> {
-  const { rows } = await pool.query<{ body: string; hash: string; signature: string; keyId: string }>({
-    name: "receipt-of",
-    text: 'SELECT body, hash, signature, key_id AS "keyId" FROM receipt WHERE job_id = $1 AND project_id = $2',
-    values: [job.id, job.project_id],
-  });
-  return rows[0] ? toReceipt(rows[0]) : null;
+  const row = await receiptOfJob.first(pool, job);
+  return row && toReceipt({ ...row, keyId: row.key_id });
 }
 
 /** The content of a payload row, in the clear; null where it was removed. */

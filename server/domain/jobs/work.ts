@@ -13,10 +13,20 @@ import type { Ctx } from "@/server/domain/ctx";
 import type { Lease } from "@/server/domain/executions";
 import { callOptions, materialize, ruled, type StageEstimate, stagesOf } from "@/server/domain/quotes";
 import type { AnyCall } from "@/server/providers/define";
+import { names, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import type { Json } from "@/server/step";
 import type { Next } from "./end";
 import type { Answer } from "./ended";
-import { type AttemptRow, type JobRow, type JobWithRequest, REQUEST_COLUMNS, reachOf } from "./rows";
+import {
+  type AttemptRow,
+  JOB,
+  type JobRow,
+  type JobWithRequest,
+  REQUEST,
+  REQUEST_COLUMNS,
+  reachOf,
+} from "./rows";
 
 /** A job with its request, read back from the rows. */
 export type LoadedWork = {
@@ -91,28 +101,30 @@ export async function storedInputHash(jobId: string): Promise<string | null> {
   return content === null ? null : inputHashOf(JSON.parse(content).input);
 }
 
+const ofId = statement("read-job", {
+  params: { jobId: text },
+  row: JOB,
+  prepared: true,
+  sql: `SELECT ${names(JOB)} FROM job WHERE id = $jobId`,
+});
+const withRequest = statement("load-work", {
+  params: { jobId: text },
+  row: { ...JOB, ...REQUEST },
+  prepared: true,
+  sql: `SELECT ${names(JOB, "job")}, ${REQUEST_COLUMNS}
+    FROM job LEFT JOIN payload ON payload.job_id = job.id AND payload.kind = 'request' WHERE job.id = $jobId`,
+});
+
 /** The job row without any question of rights: the engine's own read. */
-export async function readJob(jobId: string): Promise<JobRow | null> {
-  const { rows } = await pool.query<JobRow>({
-    name: "read-job",
-    text: "SELECT * FROM job WHERE id = $1",
-    values: [jobId],
-  });
-  return rows[0] ?? null;
-}
+export const readJob = (jobId: string): Promise<JobRow | null> => ofId.first(pool, { jobId });
 
 /** A job with its request; `work` is null where the content was pruned or the model is gone. */
 export type Loaded = { job: JobRow; work: LoadedWork | null };
 
 /** Reads a job with its request back; null where there is no job. */
 export async function loadWork(jobId: string): Promise<Loaded | null> {
-  const { rows } = await pool.query<JobWithRequest>({
-    name: "load-work",
-    text: `SELECT job.*, ${REQUEST_COLUMNS}
-      FROM job LEFT JOIN payload ON payload.job_id = job.id AND payload.kind = 'request' WHERE job.id = $1`,
-    values: [jobId],
-  });
-  return rows[0] ? toLoaded(rows[0]) : null;
+  const row = await withRequest.first(pool, { jobId });
+  return row && toLoaded(row);
 }
 
 /** The same of a row that was read with its request. */

@@ -112,23 +112,24 @@ export async function finishPinned(held: Held, end: End, clocks?: Clocks): Promi
         to: status,
         now,
         attempt: attempts.find((_, place) => held.attempts[place]?.ended_at === null) ?? null,
+        error_code: error?.code ?? null,
         error,
-        safelyRetryable: isSafe,
-        actualMicros: books.costMicros,
+        safely_retryable: isSafe,
+        actual_micros: books.costMicros,
         usage: usage as Json, // named counts
-        receiptId: receiptIdOf(row.id),
+        receipt_id: receiptIdOf(row.id),
         record: sealed,
         output: content.output,
         native: content.native,
         hold: books.hold,
-        transactionId: newId("transaction"),
-        pricingVersion: plan.pricingVersion,
+        transaction_id: newId("transaction"),
+        pricing_version: plan.pricingVersion,
         postings: books.postings,
       };
       return writeSurely(
         clock,
         row.id,
-        async () => (await finish(item)) || isWritten(item.receiptId, sealed),
+        async () => (await finish(item)) || isWritten(item.receipt_id, sealed),
       );
     },
     tooLate: async () => {

@@ -7,7 +7,21 @@ import { access, type OwnScope } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { nullEndedPageOf, readCursor } from "@/server/domain/paging";
 import { fail } from "@/server/errors";
-import { statementOver } from "@/server/sql-input";
+import { pinnedAttempt, pinnedExecution, pinnedRecord } from "@/server/generated/schema";
+import {
+  column,
+  int4,
+  int8,
+  json,
+  maybe,
+  names,
+  type Of,
+  omit,
+  pick,
+  text,
+  texts,
+} from "@/server/sql/column";
+import { batch, statement } from "@/server/sql/statement";
 import type { Json } from "@/server/step";
 import { type CorrectionRow, toCorrection } from "./corrections";
 import { toListItem, toRecord } from "./record";
@@ -16,54 +30,66 @@ import { ENDED, type PinnedAttemptRow, type PinnedRow } from "./rows";
 /** The right to read records. */
 export const READ = "jobs:read";
 
-const readEnds = statementOver<{ id: string }>(
-  "pin-end",
-  { id: "text" },
-  ` SELECT pinned.id, pinned.completed_at, pinned.plan, pinned.error, pinned.warnings
-    FROM input JOIN pinned_execution pinned ON pinned.id = input.id`,
-);
-export type EndRow = Pick<PinnedRow, "id" | "completed_at" | "plan" | "error" | "warnings">;
+const END = {
+  ...pick(pinnedExecution, "id", "completed_at"),
+  plan: column<PinnedRow["plan"]>("jsonb", true),
+  error: column<PinnedRow["error"]>("jsonb", true),
+  warnings: column<PinnedRow["warnings"]>("jsonb"),
+};
+export type EndRow = Of<typeof END>;
+const readEnds = batch("pin-end", {
+  input: { id: text },
+  row: END,
+  sql: `WITH input AS $input SELECT ${names(END, "pinned")} FROM input JOIN pinned_execution pinned ON pinned.id = input.id`,
+});
 
 /** Whether and how an execution has ended. Concurrent reads share a statement. */
 export const endOf = batched<string, EndRow | null>(async (ids) => {
-  const { rows } = await pool.query<EndRow>(readEnds([...new Set(ids)].map((id) => ({ id }))));
+  const rows = await readEnds.all(
+    pool,
+    [...new Set(ids)].map((id) => ({ id })),
+  );
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);
 });
 
+const PINNED_ATTEMPT = {
+  ...omit(pinnedAttempt, "project_id", "fence"),
+  submission: column<PinnedAttemptRow["submission"]>("text"),
+};
+const readAttempts = statement("pin-attempts", {
+  params: { pinnedIds: texts },
+  row: PINNED_ATTEMPT,
+  prepared: true,
+  sql: `SELECT ${names(PINNED_ATTEMPT)} FROM pinned_attempt WHERE pinned_id = ANY($pinnedIds) ORDER BY pinned_id, number`,
+});
+
 /** Every submission of these executions, the first one first. */
 export async function attemptsOf(pinnedIds: string[]): Promise<Map<string, PinnedAttemptRow[]>> {
-  const { rows } = await pool.query<PinnedAttemptRow>({
-    name: "pin-attempts",
-    text: "SELECT * FROM pinned_attempt WHERE pinned_id = ANY($1) ORDER BY pinned_id, number",
-    values: [pinnedIds],
-  });
+  const rows = await readAttempts.all(pool, { pinnedIds });
   const found = new Map<string, PinnedAttemptRow[]>();
   for (const row of rows) found.set(row.pinned_id, [...(found.get(row.pinned_id) ?? []), row]);
   return found;
 }
 
 type Asked = OwnScope & { receiptId: string };
-type WholeRow = {
-  body: string;
-  hash: string;
-  signature: string;
-  key_id: string;
-  payloads: (StoredContent & { kind: "output" | "native" })[] | null;
-  corrections: CorrectionRow[] | null;
+const SCOPE = {
+  receiptId: text,
+  organizationIds: maybe(texts),
+  projectId: maybe(text),
+  environment: maybe(text),
+  principalId: maybe(text),
 };
-
-const readWhole = statementOver<Asked & { place: number }>(
-  "pin-record",
-  {
-    place: "int",
-    receiptId: "text",
-    organizationIds: "text[]",
-    projectId: "text",
-    environment: "text",
-    principalId: "text",
-  },
-  `
+const WHOLE = {
+  place: int4,
+  ...pick(pinnedRecord, "body", "hash", "signature", "key_id"),
+  payloads: json<(StoredContent & { kind: "output" | "native" })[] | null>(),
+  corrections: json<CorrectionRow[] | null>(),
+};
+const readWhole = batch("pin-record", {
+  input: { place: int4, ...SCOPE },
+  row: WHOLE,
+  sql: `WITH input AS $input
 SELECT input.place, record.body, record.hash, record.signature, record.key_id,
   (SELECT json_agg(json_build_object('id', id, 'kind', kind, 'content', content, 'is_sealed', is_sealed)) FROM payload
    WHERE payload.pinned_id = pinned.id AND kind IN ('output', 'native')) AS payloads,
@@ -74,12 +100,13 @@ FROM input JOIN pinned_record record ON record.id = input."receiptId"
     AND ("projectId" IS NULL OR pinned.project_id = "projectId")
     AND (input.environment IS NULL OR pinned.environment = input.environment)
     AND ("principalId" IS NULL OR pinned.principal_id = "principalId")`,
-);
+});
 
 /** A record with what stands beside it, where this scope may see it. Concurrent reads share a statement. */
 export const wholeRecord = batched<Asked, PinnedRecord | null>(async (asked) => {
-  const { rows } = await pool.query<WholeRow & { place: number }>(
-    readWhole(asked.map((each, place) => ({ ...each, place }))),
+  const rows = await readWhole.all(
+    pool,
+    asked.map((each, place) => ({ ...each, place })),
   );
   const found = new Map(rows.map((row) => [row.place, row]));
   return asked.map((_, place) => {
@@ -88,7 +115,7 @@ export const wholeRecord = batched<Asked, PinnedRecord | null>(async (asked) => 
   });
 });
 
-function fromRow({ body, hash, signature, key_id, payloads, corrections }: WholeRow): PinnedRecord {
+function fromRow({ body, hash, signature, key_id, payloads, corrections }: Of<typeof WHOLE>): PinnedRecord {
   const contentOf = (kind: "output" | "native"): Json | undefined => {
     const kept = payloads?.find((payload) => payload.kind === kind);
     const content = kept ? openContent(kept) : null;
@@ -106,6 +133,17 @@ function fromRow({ body, hash, signature, key_id, payloads, corrections }: Whole
   );
 }
 
+const statusOf = statement("pin-of-receipt", {
+  params: SCOPE,
+  row: { status: column<PinnedRow["status"]>("text") },
+  prepared: true,
+  sql: `SELECT status FROM pinned_execution WHERE id = 'pin_' || substr($receiptId, 6) AND left($receiptId, 5) = 'rcpt_'
+    AND ($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds))
+    AND ($projectId::text IS NULL OR project_id = $projectId)
+    AND ($environment::text IS NULL OR environment = $environment)
+    AND ($principalId::text IS NULL OR principal_id = $principalId)`,
+});
+
 /**
  * The immutable record of a pinned execution. Somebody else's and none at all are the same NotFound; JobNotFinished while
  * it runs.
@@ -114,19 +152,29 @@ export async function get(ctx: Ctx, receiptId: string): Promise<PinnedRecord> {
   const scope = access.authorize(ctx, READ, "made rows");
   const record = await wholeRecord({ receiptId, ...scope });
   if (record) return record;
-  const { rows } = await pool.query<Pick<PinnedRow, "status">>({
-    name: "pin-of-receipt",
-    text: `SELECT status FROM pinned_execution WHERE id = 'pin_' || substr($1, 6) AND left($1, 5) = 'rcpt_'
-       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)
-       AND ($4::text IS NULL OR environment = $4) AND ($5::text IS NULL OR principal_id = $5)`,
-    values: [receiptId, scope.organizationIds, scope.projectId, scope.environment, scope.principalId],
-  });
-  const [row] = rows;
+  const row = await statusOf.first(pool, { receiptId, ...scope });
   if (!row || ENDED.includes(row.status)) fail("NotFound", "There is no such receipt.");
   fail("JobNotFinished", "This execution has not ended, so its record is not sealed yet.", {
     status: row.status,
   });
 }
+
+const listRecords = statement("pin-records", {
+  params: {
+    projectId: text,
+    before: maybe(text),
+    bulkId: maybe(text),
+    environment: maybe(text),
+    limit: int8,
+  },
+  row: pick(pinnedRecord, "id", "body"),
+  sql: `SELECT record.id, record.body FROM pinned_record record
+    WHERE record.project_id = $projectId AND ($before::text IS NULL OR record.id < $before)
+      AND (($bulkId::text IS NULL AND $environment::text IS NULL) OR EXISTS (
+        SELECT FROM pinned_execution pinned WHERE pinned.id = record.pinned_id
+          AND ($bulkId IS NULL OR pinned.bulk_id = $bulkId) AND ($environment IS NULL OR pinned.environment = $environment)))
+    ORDER BY record.id DESC LIMIT $limit`,
+});
 
 /** Records of a project, newest first; of one bulk where it is named. */
 export async function list(
@@ -135,14 +183,12 @@ export async function list(
 ): Promise<PinnedPage> {
   const project = await access.authorize(ctx, READ, { projectId });
   const { environment } = access.authorize(ctx, READ, "rows");
-  const { rows } = await pool.query<{ id: string; body: string }>(
-    `SELECT record.id, record.body FROM pinned_record record
-     WHERE record.project_id = $1 AND ($2::text IS NULL OR record.id < $2)
-       AND (($3::text IS NULL AND $4::text IS NULL) OR EXISTS (
-         SELECT FROM pinned_execution pinned WHERE pinned.id = record.pinned_id
-           AND ($3 IS NULL OR pinned.bulk_id = $3) AND ($4 IS NULL OR pinned.environment = $4)))
-     ORDER BY record.id DESC LIMIT $5`,
-    [project.id, readCursor("receipt", cursor), bulkId ?? null, environment, limit + 1],
-  );
+  const rows = await listRecords.all(pool, {
+    projectId: project.id,
+    before: readCursor("receipt", cursor),
+    bulkId,
+    environment,
+    limit: limit + 1,
+  });
   return nullEndedPageOf(rows, limit, ({ body }) => toListItem(body));
 }

@@ -9,10 +9,26 @@ import {
   TRIAL_CEILING_MICROS,
 } from "@/server/domain/budgets";
 import type { Books } from "@/server/domain/executions";
-import { type Bounds, refuseWork, TAKEN } from "@/server/domain/plans";
+import { BOUNDS, type Bounds, refuseWork, TAKEN } from "@/server/domain/plans";
 import type { Sealed } from "@/server/domain/receipts";
-import type { Micros } from "@/server/money";
-import { OF_INPUT, statementOver } from "@/server/sql-input";
+import { hold, pinnedAttempt, pinnedExecution } from "@/server/generated/schema";
+import {
+  asBeside,
+  beside,
+  bool,
+  column,
+  int4,
+  jsonb,
+  maybe,
+  names,
+  type Of,
+  omit,
+  pick,
+  text,
+  texts,
+  timestamptz,
+} from "@/server/sql/column";
+import { batch } from "@/server/sql/statement";
 import type { Json } from "@/server/step";
 import type { PinnedAttemptRow, PinnedRow } from "./rows";
 
@@ -29,112 +45,76 @@ export type KeptContent = {
   expiresAt: Date | null;
 };
 
-const sealedText = ({ id, content, isSealed }: KeptContent) =>
-  isSealed ? sealContent(content, id) : content;
+const CONTENT = {
+  id: text,
+  content: text,
+  is_sealed: bool,
+  sha256: text,
+  bytes: int4,
+  expires_at: maybe(timestamptz),
+};
+const toContent = <P extends string>(prefix: P, kept: KeptContent | null) =>
+  asBeside(
+    prefix,
+    CONTENT,
+    kept && {
+      id: kept.id,
+      content: kept.isSealed ? sealContent(kept.content, kept.id) : kept.content,
+      is_sealed: kept.isSealed,
+      sha256: kept.sha256,
+      bytes: kept.byteLength,
+      expires_at: kept.expiresAt,
+    },
+  );
+const storeContent = (kind: "request" | "output" | "native", from: string, at: string) => `
+  INSERT INTO payload (id, project_id, pinned_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
+  SELECT ${kind}_id, project_id, id, '${kind}', ${kind}_content, ${kind}_is_sealed, ${kind}_sha256, ${kind}_bytes, ${at},
+    ${kind}_expires_at
+  FROM ${from} WHERE ${kind}_id IS NOT NULL`;
+
+/** The columns of a new execution's row: all but those that its end writes. */
+const ROW = {
+  ...omit(
+    pinnedExecution,
+    "actual_micros",
+    "usage",
+    "completed_at",
+    "error_code",
+    "error",
+    "safely_retryable",
+    "receipt_id",
+  ),
+  status: column<PinnedRow["status"]>("text"),
+  plan: column<Json>("jsonb", true),
+};
+const MONEY = {
+  /** Null: it costs nothing. */
+  hold_id: maybe(text),
+  /** The organization's own account it runs on; none: the sandbox. */
+  credential_ids: texts,
+  /** What the call itself asks of stored budgets; they are never weaker than they say themselves. */
+  budget_enforcement: column<"off" | "warn" | "prevent" | null>("text", true),
+};
+const ADMISSION = { ...ROW, ...MONEY, ...BOUNDS, ...beside("request_", CONTENT) };
 
 /** Everything an admission writes of one execution, in one statement: row, key, hold, and its request where that is kept. */
-export type PinnedAdmission = Pick<
-  PinnedRow,
-  | "id"
-  | "project_id"
-  | "organization_id"
-  | "environment"
-  | "principal_id"
-  | "principal_kind"
-  | "submitted_by"
-  | "bulk_id"
-  | "position"
-  | "item_id"
-  | "idempotency_key"
-  | "identity_hash"
-  | "status"
-  | "provider"
-  | "model"
-  | "api"
-  | "request_hash"
-  | "input_hash"
-  | "estimated_micros"
-  | "maximum_micros"
-  | "is_test"
-  | "created_at"
-  | "started_at"
-  | "fence"
-  | "lease_owner"
-  | "lease_until"
-> & {
-  plan: Json;
-  warnings: Json;
-  /** Null: it costs nothing. */
-  hold_id: string | null;
-  /** The organization's own account it runs on; none: the sandbox. */
-  credential_ids: string[];
-  /** What the call itself asks of stored budgets; they are never weaker than they say themselves. */
-  budget_enforcement: "off" | "warn" | "prevent" | null;
-  /** Null: not kept. */
-  request: KeptContent | null;
-} & Bounds;
+export type PinnedAdmission = Of<typeof ROW> &
+  Of<typeof MONEY> &
+  Bounds & {
+    /** Null: not kept. */
+    request: KeptContent | null;
+  };
 
-const admitAll = statementOver(
-  "pin-admit",
-  {
-    id: "text",
-    project_id: "text",
-    organization_id: "text",
-    environment: "text",
-    principal_id: "text",
-    principal_kind: "text",
-    submitted_by: "text",
-    bulk_id: "text",
-    position: "int",
-    item_id: "text",
-    idempotency_key: "text",
-    identity_hash: "text",
-    status: "text",
-    provider: "text",
-    model: "text",
-    api: "text",
-    plan: "jsonb",
-    request_hash: "text",
-    input_hash: "text",
-    estimated_micros: "bigint",
-    maximum_micros: "bigint",
-    is_test: "boolean",
-    created_at: "timestamptz",
-    started_at: "timestamptz",
-    fence: "int",
-    lease_owner: "text",
-    lease_until: "timestamptz",
-    warnings: "jsonb",
-    hold_id: "text",
-    credential_ids: "text[]",
-    budget_enforcement: "text",
-    request_id: "text",
-    request_content: "text",
-    request_is_sealed: "boolean",
-    request_sha256: "text",
-    request_bytes: "int",
-    request_expires_at: "timestamptz",
-    most_active: "int",
-    most_inferences: "int",
-  },
-  `, admitted AS (
-  INSERT INTO pinned_execution (id, project_id, organization_id, environment, principal_id, principal_kind, submitted_by,
-    bulk_id, position, item_id, idempotency_key, identity_hash, status, provider, model, api, plan, request_hash, input_hash,
-    estimated_micros, maximum_micros, is_test, created_at, started_at, fence, lease_owner, lease_until, warnings)
-  SELECT id, project_id, organization_id, environment, principal_id, principal_kind, submitted_by,
-    bulk_id, position, item_id, idempotency_key, identity_hash, status, provider, model, api, plan,
-    request_hash, input_hash, estimated_micros, maximum_micros, is_test, created_at, started_at, fence, lease_owner,
-    lease_until, warnings
-  FROM input
+const admitAll = batch("pin-admit", {
+  input: ADMISSION,
+  row: { id: text, warnings: column<Record<string, Json>[] | null>("jsonb", true) },
+  sql: `WITH input AS $input, admitted AS (
+  INSERT INTO pinned_execution (${names(ROW)}) SELECT ${names(ROW)} FROM input
   ON CONFLICT (project_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
   RETURNING id
-), mine AS ${OF_INPUT} (
+), mine AS $perInput (
   SELECT input.* FROM input JOIN admitted USING (id)
-), asked AS (
-  INSERT INTO payload (id, project_id, pinned_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
-  SELECT request_id, project_id, id, 'request', request_content, request_is_sealed, request_sha256, request_bytes, created_at,
-    request_expires_at
-  FROM mine WHERE request_id IS NOT NULL
+), asked AS (${storeContent("request", "mine", "created_at")}
 ), ${TAKEN}, reserved AS MATERIALIZED (
   SELECT * FROM capstan_reserve(ARRAY(
     SELECT ROW(hold_id, id, organization_id, project_id, principal_id, submitted_by, 'byok', credential_ids, is_test,
@@ -148,16 +128,6 @@ const admitAll = statementOver(
   FROM mine JOIN reserved USING (hold_id)
 )
 SELECT id, reserved.warnings FROM mine CROSS JOIN taken LEFT JOIN reserved USING (hold_id)`,
-);
-
-const toAdmitInput = ({ request, ...row }: PinnedAdmission) => ({
-  ...row,
-  request_id: request?.id,
-  request_content: request && sealedText(request),
-  request_is_sealed: request?.isSealed,
-  request_sha256: request?.sha256,
-  request_bytes: request?.byteLength,
-  request_expires_at: request?.expiresAt,
 });
 
 /** What the statement added: warnings of stored budgets that only warn. On the row already. */
@@ -172,8 +142,9 @@ export async function admitPinned(
   database: Queryable | null = null,
 ): Promise<Map<string, Admitted>> {
   type Row = { id: string; warnings: Record<string, Json>[] | null };
-  const statement = admitAll(items.map(toAdmitInput));
-  const asked = database ? database.query<Row>(statement) : queryKeeping<Row>(statement);
+  const inputs = items.map(({ request, ...row }) => ({ ...row, ...toContent("request_", request) }));
+  const query = admitAll.query(inputs);
+  const asked = database ? database.query<Row>(query) : queryKeeping<Row>(query);
   const { rows } = await asked.catch(refuseWork).catch(refuseReservation);
   return new Map(rows.map(({ id, warnings }) => [id, { budgetWarnings: warnings ?? [] }]));
 }
@@ -188,39 +159,40 @@ export const insertPinned = batched<PinnedAdmission, Admitted | null>(async (ite
   return items.map((item) => admitted.get(item.id) ?? null);
 });
 
-type Key = { projectId: string; key: string };
-export type OfKey = { id: string; identity_hash: string };
+const KEY = { projectId: text, key: text };
+const OF_KEY = pick(pinnedExecution, "id", "identity_hash");
+export type OfKey = Of<typeof OF_KEY>;
 
-const findFirst = statementOver<Key & { place: number }>(
-  "pin-of-key",
-  { place: "int", projectId: "text", key: "text" },
-  `
-SELECT input.place, id, identity_hash FROM input JOIN pinned_execution
-  ON project_id = input."projectId" AND idempotency_key = input.key`,
-);
+const findFirst = batch("pin-of-key", {
+  input: { place: int4, ...KEY },
+  row: { place: int4, ...OF_KEY },
+  sql: `WITH input AS $input SELECT input.place, id, identity_hash FROM input JOIN pinned_execution
+    ON project_id = input."projectId" AND idempotency_key = input.key`,
+});
 
 /** The execution a key stands for; null when it is free. Concurrent calls share statements. */
-export const pinnedOfKey = batched<Key, OfKey | null>(async (keys) => {
-  const { rows } = await pool.query<OfKey & { place: number }>(
-    findFirst(keys.map((key, place) => ({ ...key, place }))),
+export const pinnedOfKey = batched<Of<typeof KEY>, OfKey | null>(async (keys) => {
+  const rows = await findFirst.all(
+    pool,
+    keys.map((key, place) => ({ ...key, place })),
   );
   const found = new Map(rows.map((row) => [row.place, row]));
   return keys.map((_, place) => found.get(place) ?? null);
 });
 
-export type Begin = {
-  pinnedId: string;
-  fence: number;
-  attemptId: string;
-  number: number;
-  sentHash: string;
-  now: Date;
+const BEGIN = {
+  pinnedId: text,
+  fence: int4,
+  attemptId: text,
+  number: int4,
+  sentHash: text,
+  now: timestamptz,
 };
-
-const beginAll = statementOver<Begin>(
-  "pin-begin",
-  { pinnedId: "text", fence: "int", attemptId: "text", number: "int", sentHash: "text", now: "timestamptz" },
-  `, mine AS MATERIALIZED (
+export type Begin = Of<typeof BEGIN>;
+const beginAll = batch("pin-begin", {
+  input: BEGIN,
+  row: { id: text },
+  sql: `WITH input AS $input, mine AS MATERIALIZED (
   -- The lock keeps off whoever takes the execution over meanwhile: they see this attempt, or this finds their fence.
   SELECT pinned.id, pinned.project_id, input."attemptId", input.number, input.fence, input."sentHash", input.now
   FROM input JOIN pinned_execution pinned ON pinned.id = input."pinnedId"
@@ -229,7 +201,7 @@ const beginAll = statementOver<Begin>(
 INSERT INTO pinned_attempt (id, project_id, pinned_id, number, fence, submission, sent_hash, started_at)
 SELECT "attemptId", project_id, id, number, fence, 'ambiguous', "sentHash", now FROM mine
 ON CONFLICT (pinned_id, number) DO NOTHING RETURNING id`,
-);
+});
 
 /**
  * Writes down that a request may leave, before it does: an attempt that stays ambiguous until its end is known. False: the
@@ -237,48 +209,33 @@ ON CONFLICT (pinned_id, number) DO NOTHING RETURNING id`,
  */
 export const beginAttempt = batched<Begin, boolean>(
   async (items) => {
-    const { rows } = await pool.query<{ id: string }>(beginAll(items));
-    const begun = new Set(rows.map(({ id }) => id));
+    const begun = new Set((await beginAll.all(pool, items)).map(({ id }) => id));
     return items.map(({ attemptId }) => begun.has(attemptId));
   },
   { apart },
 );
 
+const ENDED = pick(pinnedAttempt, "id", "submission", "http_status", "error_code", "ended_at");
 type EndAttempt = { pinnedId: string; fence: number; attempt: PinnedAttemptRow };
 
-const endAll = statementOver(
-  "pin-end-attempt",
-  {
-    pinnedId: "text",
-    fence: "int",
-    attempt_id: "text",
-    attempt_submission: "text",
-    attempt_http_status: "int",
-    attempt_error_code: "text",
-    attempt_ended_at: "timestamptz",
-  },
-  `, mine AS MATERIALIZED (
+const endAll = batch("pin-end-attempt", {
+  input: { pinnedId: text, fence: int4, ...beside("attempt_", ENDED) },
+  row: { id: text },
+  sql: `WITH input AS $input, mine AS MATERIALIZED (
   SELECT pinned.id, input.* FROM input JOIN pinned_execution pinned ON pinned.id = input."pinnedId"
   WHERE pinned.fence = input.fence AND pinned.status = 'running' ORDER BY pinned.id FOR NO KEY UPDATE OF pinned
 )
 UPDATE pinned_attempt SET submission = attempt_submission, http_status = attempt_http_status,
   error_code = attempt_error_code, ended_at = attempt_ended_at
 FROM mine WHERE pinned_attempt.id = attempt_id AND pinned_attempt.ended_at IS NULL RETURNING pinned_attempt.id`,
-);
-
-const toAttemptInput = (attempt: PinnedAttemptRow | null) => ({
-  attempt_id: attempt?.id,
-  attempt_submission: attempt?.submission,
-  attempt_http_status: attempt?.http_status,
-  attempt_error_code: attempt?.error_code,
-  attempt_ended_at: attempt?.ended_at,
 });
 
 /** Ends a submission after which another may follow. False: the lease is lost, nothing was written. */
 export const endAttempt = batched<EndAttempt, boolean>(
   async (items) => {
-    const { rows } = await pool.query<{ id: string }>(
-      endAll(items.map(({ pinnedId, fence, attempt }) => ({ pinnedId, fence, ...toAttemptInput(attempt) }))),
+    const rows = await endAll.all(
+      pool,
+      items.map(({ attempt, ...own }) => ({ ...own, ...asBeside("attempt_", ENDED, attempt) })),
     );
     const ended = new Set(rows.map(({ id }) => id));
     return items.map(({ attempt }) => ended.has(attempt.id));
@@ -286,85 +243,46 @@ export const endAttempt = batched<EndAttempt, boolean>(
   { apart },
 );
 
+const END = {
+  pinnedId: text,
+  fence: int4,
+  to: column<"succeeded" | "failed" | "ambiguous">("text"),
+  now: timestamptz,
+  error_code: pinnedExecution.error_code,
+  error: column<PinnedRow["error"]>("jsonb", true),
+  safely_retryable: bool,
+  actual_micros: pinnedExecution.actual_micros,
+  /** What the provider counted; null: it did not say. */
+  usage: column<Json>("jsonb", true),
+  receipt_id: text,
+  transaction_id: text,
+  pricing_version: text,
+  postings: jsonb<Posting[]>(),
+};
+const RECORD = { body: text, hash: text, signature: text, keyId: text };
+const HOLD = { state: column<Books["hold"]["state"]>("text"), settled_micros: hold.settled_micros };
+
 /** The end of an execution: status, last attempt, record, content, hold and ledger, at once. */
-export type Finish = {
-  pinnedId: string;
-  fence: number;
-  to: "succeeded" | "failed" | "ambiguous";
-  now: Date;
+export type Finish = Of<typeof END> & {
   /** The submission it ends with, where that is still open. */
   attempt: PinnedAttemptRow | null;
-  error: { code: string; message: string } | null;
-  safelyRetryable: boolean;
-  actualMicros: Micros | null;
-  /** What the provider counted; null: it did not say. */
-  usage: Json;
-  receiptId: string;
   record: Sealed;
   output: KeptContent | null;
   native: KeptContent | null;
   hold: Books["hold"];
-  transactionId: string;
-  pricingVersion: string;
-  postings: Posting[];
 };
 
-const contentColumns = <P extends string>(prefix: P) =>
-  ({
-    [`${prefix}_id`]: "text",
-    [`${prefix}_content`]: "text",
-    [`${prefix}_is_sealed`]: "boolean",
-    [`${prefix}_sha256`]: "text",
-    [`${prefix}_bytes`]: "int",
-    [`${prefix}_expires_at`]: "timestamptz",
-  }) as const;
-
-const toContentInput = (prefix: "output" | "native", kept: KeptContent | null) => ({
-  [`${prefix}_id`]: kept?.id,
-  [`${prefix}_content`]: kept && sealedText(kept),
-  [`${prefix}_is_sealed`]: kept?.isSealed,
-  [`${prefix}_sha256`]: kept?.sha256,
-  [`${prefix}_bytes`]: kept?.byteLength,
-  [`${prefix}_expires_at`]: kept?.expiresAt,
-});
-
-const storeContent = (kind: "output" | "native") => `
-  INSERT INTO payload (id, project_id, pinned_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
-  SELECT ${kind}_id, project_id, id, '${kind}', ${kind}_content, ${kind}_is_sealed, ${kind}_sha256, ${kind}_bytes, now,
-    ${kind}_expires_at
-  FROM moved WHERE ${kind}_id IS NOT NULL`;
-
-const finishAll = statementOver<Record<string, unknown>>(
-  "pin-finish",
-  {
-    pinnedId: "text",
-    fence: "int",
-    to: "text",
-    now: "timestamptz",
-    attempt_id: "text",
-    attempt_submission: "text",
-    attempt_http_status: "int",
-    attempt_error_code: "text",
-    attempt_ended_at: "timestamptz",
-    error_code: "text",
-    error: "jsonb",
-    safely_retryable: "boolean",
-    actual_micros: "bigint",
-    usage: "jsonb",
-    receipt_id: "text",
-    record_body: "text",
-    record_hash: "text",
-    record_signature: "text",
-    record_key_id: "text",
-    ...contentColumns("output"),
-    ...contentColumns("native"),
-    hold_state: "text",
-    hold_settled_micros: "bigint",
-    transaction_id: "text",
-    pricing_version: "text",
-    postings: "jsonb",
+const finishAll = batch("pin-finish", {
+  input: {
+    ...END,
+    ...beside("attempt_", ENDED),
+    ...beside("record_", RECORD),
+    ...beside("hold_", HOLD),
+    ...beside("output_", CONTENT),
+    ...beside("native_", CONTENT),
   },
-  `, written AS (
+  row: { id: text, capstan_resolve: column<unknown>("void", true) },
+  sql: `WITH input AS $input, written AS (
   UPDATE pinned_execution SET status = input."to", completed_at = input.now, error_code = input.error_code,
     error = input.error, safely_retryable = input.safely_retryable, actual_micros = input.actual_micros,
     usage = input.usage, receipt_id = input.receipt_id,
@@ -372,17 +290,17 @@ const finishAll = statementOver<Record<string, unknown>>(
   FROM input
   WHERE pinned_execution.id = input."pinnedId" AND pinned_execution.fence = input.fence AND status = 'running'
   RETURNING pinned_execution.id, project_id, organization_id, is_test
-), moved AS ${OF_INPUT} (
+), moved AS $perInput (
   SELECT written.*, input.* FROM written JOIN input ON input."pinnedId" = written.id
 ), tried AS (
   UPDATE pinned_attempt SET submission = attempt_submission, http_status = attempt_http_status,
     error_code = attempt_error_code, ended_at = attempt_ended_at
   FROM moved WHERE pinned_attempt.id = attempt_id
-), told AS (${storeContent("output")}
-), kept AS (${storeContent("native")}
+), told AS (${storeContent("output", "moved", "now")}
+), kept AS (${storeContent("native", "moved", "now")}
 ), sealed AS (
   INSERT INTO pinned_record (id, project_id, pinned_id, body, hash, signature, key_id, created_at)
-  SELECT receipt_id, project_id, id, record_body, record_hash, record_signature, record_key_id, now FROM moved
+  SELECT receipt_id, project_id, id, record_body, record_hash, record_signature, "record_keyId", now FROM moved
 ), freed AS (
   UPDATE hold SET state = moved.hold_state, settled_micros = moved.hold_settled_micros,
     resolved_at = CASE WHEN moved.hold_state <> 'ambiguous' THEN moved.now END
@@ -397,37 +315,21 @@ const finishAll = statementOver<Record<string, unknown>>(
   FROM moved WHERE jsonb_array_length(postings) > 0
 )
 SELECT id, ${resolved("freed", "(SELECT now FROM moved LIMIT 1)")} FROM moved`,
-);
+});
 
-const toFinishInput = ({ attempt, error, record, output, native, hold, ...own }: Finish) => ({
-  pinnedId: own.pinnedId,
-  fence: own.fence,
-  to: own.to,
-  now: own.now,
-  ...toAttemptInput(attempt),
-  error_code: error?.code ?? null,
-  error,
-  safely_retryable: own.safelyRetryable,
-  actual_micros: own.actualMicros,
-  usage: own.usage,
-  receipt_id: own.receiptId,
-  record_body: record.body,
-  record_hash: record.hash,
-  record_signature: record.signature,
-  record_key_id: record.keyId,
-  ...toContentInput("output", output),
-  ...toContentInput("native", native),
-  hold_state: hold.state,
-  hold_settled_micros: hold.settled_micros,
-  transaction_id: own.transactionId,
-  pricing_version: own.pricingVersion,
-  postings: own.postings,
+const toFinishInput = ({ attempt, record, hold, output, native, ...own }: Finish) => ({
+  ...own,
+  ...asBeside("attempt_", ENDED, attempt),
+  ...asBeside("record_", RECORD, record),
+  ...asBeside("hold_", HOLD, hold),
+  ...toContent("output_", output),
+  ...toContent("native_", native),
 });
 
 /** Ends an execution exactly once. False: another end came first, or the lease is lost; nothing was written then. */
 export const finish = batched<Finish, boolean>(
   async (items) => {
-    const { rows } = await pool.query<{ id: string }>(finishAll(items.map(toFinishInput)));
+    const rows = await finishAll.all(pool, items.map(toFinishInput));
     const moved = new Set(rows.map(({ id }) => id));
     return items.map(({ pinnedId }) => moved.has(pinnedId));
   },

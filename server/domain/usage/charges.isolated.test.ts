@@ -14,7 +14,11 @@ import * as budgets from "@/server/domain/budgets";
 import { createCredential } from "@/server/domain/credentials";
 import { type Ctx, SCOPES, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
+import { settleLateAnswer } from "@/server/domain/jobs/after-end";
 import { compareDrawings } from "@/server/domain/jobs/blind.fixture";
+import { endedWithout } from "@/server/domain/jobs/ended";
+import { attemptOf } from "@/server/domain/jobs/rows";
+import { readJob } from "@/server/domain/jobs/work";
 import * as payments from "@/server/domain/payments";
 import * as pins from "@/server/domain/pins";
 import * as requests from "@/server/domain/requests";
@@ -34,6 +38,7 @@ import { DAY_MS, exported, pin, resolve, total } from "./usage.fixture";
 
 const TEXT = "text.general.fast.v1";
 const messages = [{ role: "user", content: "How deep is the sea? Say it in 40 sentences, please." }];
+const HOUR_MS = 3_600_000;
 /** Vendors take no work that is not paid in advance, so the most is small: four tokens at 2,000 dollars a million. */
 const LIVE_INPUT = { messages: [{ role: "user", content: "Hi" }], maxOutputTokens: 4 };
 
@@ -65,13 +70,18 @@ const ANSWERS: Record<string, { live: Script; sandbox: string }> = {
 type Answer = keyof typeof ANSWERS;
 
 const DOORS = ["job", "invoke", "stream", "pin", "bulk"] as const;
+/** What an answer that arrives after the end of its execution reports as its cost, in parts of the hold. */
+const LATE = { "late answer": 0.4, "late answer above the hold": 3 } as const;
 type Act = {
   door: (typeof DOORS)[number];
   money: "test" | "live";
   isByok: boolean;
   answer: Answer;
-  /** What becomes of it: canceled before it runs, or resolved by a person to this much in all where it is ambiguous. */
-  after: "leave" | "cancel" | number;
+  /**
+   * What becomes of it: canceled before it runs; or, where it is ambiguous, resolved by a person to this much in all, by its
+   * answer after all, or by writing it off.
+   */
+  after: "leave" | "cancel" | keyof typeof LATE | "write off" | number;
 };
 type History = {
   acts: Act[];
@@ -87,10 +97,15 @@ const act: fc.Arbitrary<Act> = fc.record({
   money: fc.constantFrom("test" as const, "live" as const),
   isByok: fc.boolean(),
   answer: fc.constantFrom(...(Object.keys(ANSWERS) as Answer[])),
-  after: fc.oneof(
-    fc.constant("leave" as const),
-    fc.constant("cancel" as const),
-    fc.constantFrom(0, 777, 90_000_000),
+  after: fc.constantFrom(
+    "leave",
+    "cancel",
+    "late answer",
+    "late answer above the hold",
+    "write off",
+    0,
+    777,
+    90_000_000,
   ),
 });
 const history: fc.Arbitrary<History> = fc.record({
@@ -199,6 +214,29 @@ async function perform(world: TestProject, one: Act): Promise<string[]> {
   if (one.after === "cancel") await jobs.cancel(ctx, jobId);
   else await jobs.run(systemCtx("worker", clock.now), jobId, inlineStep(clock));
   return [jobId];
+}
+
+/** What ends an ambiguous hold. Late answers and write-offs end those of managed jobs alone. */
+async function endLate(world: TestProject, hold: budgets.ExecutionHold, after: Act["after"]): Promise<void> {
+  const { clock, projectId } = world;
+  const { execution_id: id, amount_micros: heldMicros } = hold;
+  if (typeof after === "number") return resolve(world, id, after);
+  if (after === "write off") {
+    clock.advance(2 * HOUR_MS);
+    const limits = { afterHours: 1, limitMicros: 1_000_000_000 };
+    await jobs.writeOff(systemCtx("worker", clock.now), { ...limits, projectId });
+  } else if (after in LATE) {
+    const job = await readJob(id);
+    const attempt = job && (await attemptOf(job));
+    if (!attempt) return;
+    const ended = endedWithout("result", null);
+    const costMicros = Math.round(heldMicros * LATE[after as keyof typeof LATE]); // just looked up
+    const observed = { ...ended.observed, costMicros };
+    await settleLateAnswer(job, attempt.id, { ...ended, observed }, clock.now());
+  } else return;
+  const { rows } = await pool.query("SELECT state FROM hold WHERE id = $1", [hold.id]);
+  if (hold.billing_mode === "managed") expect(["settled", "released"]).toContain(rows[0].state);
+  else expect(rows[0].state).toBe("ambiguous");
 }
 
 /** What the ledger has of each execution. */
@@ -321,9 +359,10 @@ test(
         }
         for (const one of drawn.acts) {
           for (const id of await perform(world, one)) {
-            const { rows } = await pool.query("SELECT state FROM hold WHERE execution_id = $1", [id]);
-            if (typeof one.after === "number" && rows[0]?.state === "ambiguous")
-              await resolve(world, id, one.after);
+            const [hold] = await budgets.findHolds("hold.execution_id = $1 AND hold.state = 'ambiguous'", [
+              id,
+            ]);
+            if (hold) await endLate(world, hold, one.after);
           }
         }
         const { live, test: sandbox } = await checkEverything(world, blind);

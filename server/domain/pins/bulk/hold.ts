@@ -1,20 +1,21 @@
 import { batched } from "@/server/batch";
 import { queryKeeping, relaxedPool } from "@/server/db";
 import { ALLOWANCE_MICROS, refuseReservation, TRIAL_CEILING_MICROS } from "@/server/domain/budgets";
-import { statementOver } from "@/server/sql-input";
+import { column, int4, type Of, text, timestamptz } from "@/server/sql/column";
+import { batch } from "@/server/sql/statement";
 
-export type Reserve = {
-  pinnedId: string;
-  fence: number;
-  holdId: string;
-  enforcement: "off" | "warn" | "prevent" | null;
-  now: Date;
+const RESERVE = {
+  pinnedId: text,
+  fence: int4,
+  holdId: text,
+  enforcement: column<"off" | "warn" | "prevent" | null>("text", true),
+  now: timestamptz,
 };
-
-const reserveAll = statementOver<Reserve>(
-  "pin-reserve",
-  { pinnedId: "text", fence: "int", holdId: "text", enforcement: "text", now: "timestamptz" },
-  `, mine AS MATERIALIZED (
+export type Reserve = Of<typeof RESERVE>;
+const reserveAll = batch("pin-reserve", {
+  input: RESERVE,
+  row: { id: text },
+  sql: `WITH input AS $input, mine AS MATERIALIZED (
   SELECT pinned.*, input."holdId", input.enforcement, input.now,
     array_remove(ARRAY[capstan_pinned_plan(pinned)->>'credentialId'], NULL) AS credential_ids
   FROM input JOIN pinned_execution pinned ON pinned.id = input."pinnedId"
@@ -35,7 +36,7 @@ const reserveAll = statementOver<Reserve>(
   FROM due JOIN reserved ON reserved.hold_id = "holdId"
 )
 SELECT id FROM mine`,
-);
+});
 
 /**
  * Sets aside what an item may cost, at its turn. False: it is not ours (any more). Throws BudgetExceeded where there is no
@@ -44,7 +45,7 @@ SELECT id FROM mine`,
  */
 export const reserveItem = batched<Reserve, boolean>(
   async (items) => {
-    const { rows } = await queryKeeping<{ id: string }>(reserveAll(items), relaxedPool).catch(
+    const { rows } = await queryKeeping<{ id: string }>(reserveAll.query(items), relaxedPool).catch(
       refuseReservation,
     );
     const mine = new Set(rows.map(({ id }) => id));
