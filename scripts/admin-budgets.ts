@@ -36,20 +36,6 @@ export const BUDGET_FLAGS = {
 type Flags = ReturnType<typeof parseArgs<{ options: typeof BUDGET_FLAGS }>>["values"] &
   Partial<Record<"organization" | "project" | "amount-micros" | "reason", string>> & { test?: boolean };
 
-export const BUDGET_USAGE = `  budget set --project <id> --ceiling-micros <n> --period day|month|total --enforcement off|warn|prevent [--managed-only]
-  budget set --organization <id> …                    for a whole organization
-  budget set --principal <id> [--organization <id>] … for a key or a person (in one organization)
-  budget list [--organization <id>] [--project <id>]
-  budget increase --budget <id> --amount-micros <n> --until <time> --reason <text>
-  budget clear-increase --budget <id>
-  budget remove --budget <id>
-  hold list [--organization <id>] [--project <id>] [--state open|ambiguous]
-  hold resolve --hold <id> (--charged-micros <n> | --not-charged) --note <text>
-  holds resolve (--charged | --not-charged) --note <text> [--dry-run] …
-                                                      resolve all ambiguous holds that match, each at its amount or at nothing
-  holds resolve [--organization <id>] [--project <id>] [--billing-mode managed|byok] [--live | --test] …
-  holds resolve [--capability <key>] [--provider <name>] [--before <time>] …`;
-
 /** Reads flags and reports mistakes, identically for all commands. */
 export type Reading = {
   needed(value: string | undefined, flag: string): string;

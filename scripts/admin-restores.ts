@@ -4,11 +4,6 @@ import type { Reading } from "./admin-budgets";
 
 export const RESTORE_FLAGS = { kind: { type: "string" } } as const;
 
-export const RESTORE_USAGE = `  restore release [--kind jobs,mails|all]             show the unfinished work that a restored installation holds; with
-                                                      --kind, let these kinds go on
-  restore hold                                        hold all work of a database that was restored by other means, before
-                                                      its processes start`;
-
 /** Runs a command about a restored installation. Null if it is another command. */
 export async function performRestores(
   ctx: Ctx,

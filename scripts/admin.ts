@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { USAGE } from "./admin-usage";
 import { findDatabase } from "./find-database";
 
 /*
@@ -7,6 +8,8 @@ import { findDatabase } from "./find-database";
  */
 
 async function main(): Promise<void> {
+  const args = process.argv.slice(2);
+  if (args.some((arg) => arg === "--help" || arg === "-h")) return console.log(USAGE); // needs no installation
   // The installation's settings, as read on start; environment variables take precedence.
   if (existsSync(".env")) process.loadEnvFile(".env");
   findDatabase();
@@ -14,7 +17,7 @@ async function main(): Promise<void> {
   // Imported late, because these modules open the database found above.
   const { runAdmin } = await import("./admin-command");
   const { closeDatabase } = await import("@/server/db");
-  const { code, out, error } = await runAdmin(process.argv.slice(2));
+  const { code, out, error } = await runAdmin(args);
   if (out) console.log(out);
   if (error) console.error(error);
   await closeDatabase();
