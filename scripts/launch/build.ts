@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -24,6 +24,7 @@ const SOURCES = [
     "admin-plans",
     "admin-restores",
     "backup",
+    "admin-usage",
     "doctor",
     "find-database",
     "migrate",
@@ -38,7 +39,7 @@ const SOURCES = [
   "package-lock.json",
 ];
 /** The processes, and what else runs by itself. */
-const PROGRAMS: Record<string, string> = {
+export const PROGRAMS: Record<string, string> = {
   web: "server/web.ts",
   worker: "server/worker.ts",
   sandbox: "server/sandbox/main.ts",
@@ -81,6 +82,26 @@ function currentSources(): string {
   return fingerprint(SOURCES, process.version, process.platform, process.arch);
 }
 
+/**
+ * What names a build, and is part of its addresses: the commit, with a hash of the sources where they differ from it. Without a
+ * repository (in an image's build) the hash alone. So two machines that build one commit serve the same addresses.
+ */
+export function buildId(): string {
+  const hash = fingerprint(SOURCES).slice(0, 12);
+  const commit = git("rev-parse", "--short=12", "HEAD");
+  if (!commit) return hash;
+  return git("status", "--porcelain", "--", ...SOURCES) === "" ? commit : `${commit}-${hash}`;
+}
+
+/** What git prints; undefined where there is no git or no repository. */
+function git(...args: string[]): string | undefined {
+  try {
+    return execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  } catch {
+    return undefined;
+  }
+}
+
 /** Builds the pages with Next and bundles the programs into dist. Throws with the builders' own messages. */
 export async function build(): Promise<void> {
   const sources = currentSources();
@@ -115,7 +136,12 @@ export async function bundlePrograms(names: string[]): Promise<Set<string>> {
 
 function buildPages(): Promise<void> {
   const child = spawn(process.execPath, ["node_modules/next/dist/bin/next", "build"], {
-    env: { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" },
+    env: {
+      ...process.env,
+      NODE_ENV: "production",
+      NEXT_TELEMETRY_DISABLED: "1",
+      CAPSTAN_BUILD_ID: buildId(),
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const output: Buffer[] = [];
