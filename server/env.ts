@@ -76,6 +76,7 @@ const Environment = z.object({
   CAPSTAN_DATA_DIR: z.string().default(".data"),
   DATABASE_URL: databaseUrl,
   DATABASE_POOL: count(16),
+  EMBEDDED_POSTGRES: flag,
   SANDBOX: flag,
   SANDBOX_URL: address.optional(),
   SANDBOX_PORT: port.default(0),

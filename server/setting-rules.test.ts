@@ -4,6 +4,7 @@ import { settingsExample } from "@/scripts/settings-example";
 import { parseEnv } from "@/server/env";
 import { Refusal } from "@/server/refusal";
 import { checkSettings, settingWarnings } from "@/server/secrets";
+import { embeddedDatabaseFault } from "@/server/setting-rules";
 import { OIDC, PRODUCTION, WRONG_SETTINGS } from "@/testing/wrong-settings";
 
 function start(changes: Record<string, string>) {
@@ -25,6 +26,14 @@ test("what belongs together starts", () => {
 test.each(WRONG_SETTINGS)("a start in production with %j is refused by name", (changes, sentence) => {
   expect(() => start(changes)).toThrow(Refusal);
   expect(() => start(changes)).toThrow(sentence);
+});
+
+test("production starts the embedded database only where a setting says so", () => {
+  const fault = (changes: Record<string, string>) =>
+    embeddedDatabaseFault(parseEnv({ ...PRODUCTION, ...changes }));
+  expect(fault({})).toMatch(/^DATABASE_URL is required in production.*set EMBEDDED_POSTGRES=1\.$/);
+  expect(fault({ EMBEDDED_POSTGRES: "1" })).toBeNull();
+  expect(fault({ CAPSTAN_ENV: "development" })).toBeNull();
 });
 
 test("an unknown name that begins with CAPSTAN_ is warned of; names of clients and of Kubernetes are not", () => {

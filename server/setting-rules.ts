@@ -30,6 +30,12 @@ export function faultsTogether(settings: Env): string[] {
   return faults;
 }
 
+/** Why these settings do not start the embedded PostgreSQL; null where they do. It is made for development. */
+export function embeddedDatabaseFault(settings: Env): string | null {
+  if (settings.CAPSTAN_ENV !== "production" || settings.EMBEDDED_POSTGRES) return null;
+  return "DATABASE_URL is required in production: set it to your PostgreSQL server. To use the embedded PostgreSQL all the same, set EMBEDDED_POSTGRES=1.";
+}
+
 function isOrigin(address: string): boolean {
   const { pathname, search, hash, username, password } = new URL(address);
   return pathname === "/" && !search && !hash && !username && !password;
@@ -40,6 +46,7 @@ const OF_OTHERS = [
   ...[
     "API_KEY",
     "BASE_URL",
+    "BUILD_ID",
     "CAMPAIGN",
     "CLOCK",
     "DEBUG",

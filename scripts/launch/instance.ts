@@ -1,11 +1,13 @@
 import { execFile } from "node:child_process";
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { migrateEngine } from "@/inngest/embedded/migrate";
 import type { Env } from "@/server/env";
+import { Refusal } from "@/server/refusal";
 import { readSecrets } from "@/server/secrets";
+import { embeddedDatabaseFault } from "@/server/setting-rules";
 import { applyMigrations } from "../migrations";
 import { hasProgram, sourceOf } from "./build";
 import { lastLines, type Supervised, supervise } from "./child";
@@ -72,7 +74,13 @@ export async function startInstance(options: Options): Promise<Instance> {
 
   try {
     const port = await choosePort(settings);
-    if (!settings.DATABASE_URL) postgres = await startEmbedded();
+    if (!settings.DATABASE_URL) {
+      const fault = embeddedDatabaseFault(settings);
+      if (fault) throw new Refusal(fault);
+      if (!existsSync(join(dataDir, "postgres.password")))
+        report.say("Database: the embedded PostgreSQL, for development. For production, set DATABASE_URL.");
+      postgres = await startEmbedded();
+    }
     options.signal.throwIfAborted();
     const databaseUrl = settings.DATABASE_URL ?? postgres?.url ?? "";
     await report.step(
