@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { bundledPackages, closureOf, type Entry, readLock } from "./lean-tree";
 
 /*
  * npm run licences: writes docs/licences.md, the packages that an installation runs with and the licence of each, from package-lock.json.
@@ -6,8 +7,6 @@ import { readFileSync, writeFileSync } from "node:fs";
  */
 
 export const PAGE = "docs/licences.md";
-
-type Entry = { version: string; integrity: string; license?: string; dev?: boolean; link?: boolean };
 
 /** Licences that package-lock.json lacks: those of packages for other platforms, and of one that has its licence in a file only. */
 const UNDECLARED: [name: RegExp, licence: string][] = [
@@ -44,29 +43,29 @@ const INSIDE: [work: string, where: string, licence: string, note: string][] = [
 export type Package = { name: string; version: string; licence: string; integrity: string };
 
 /**
- * The packages of others that package-lock.json pins for an installation, in the order of their names: those of other platforms and optional
- * ones included, those for tests alone not. Throws when a package's licence is unknown.
+ * The packages of others that package-lock.json pins for an installation, in the order of their names: those that are installed, those of
+ * other platforms and optional ones included, and those that a build puts into the pages. Throws when a package's licence is unknown.
  */
 export function productionPackages(): Package[] {
-  const lock: { packages: Record<string, Entry> } = JSON.parse(readFileSync("package-lock.json", "utf8"));
+  const packages = readLock();
+  const inPages = closureOf(packages, bundledPackages());
   const found = new Map<string, Package>();
-  for (const [path, entry] of Object.entries(lock.packages)) {
-    if (path === "" || entry.link || entry.dev) continue;
-    const name = path.replace(/^.*node_modules\//, "");
+  for (const [path, entry] of Object.entries(packages)) {
+    if (path === "" || entry.link || (entry.dev && !inPages.has(path))) continue;
+    const name = nameOf(path, entry);
     const licence = entry.license ?? UNDECLARED.find(([pattern]) => pattern.test(name))?.[1];
     if (!licence)
       throw new Error(
         `package-lock.json has no licence of ${name}. Add it to UNDECLARED in scripts/licences.ts.`,
       );
-    found.set(`${name} ${entry.version}`, {
-      name,
-      version: entry.version,
-      licence,
-      integrity: entry.integrity,
-    });
+    const { version, integrity } = entry;
+    found.set(`${name} ${version}`, { name, version, licence, integrity });
   }
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
 }
+
+/** An alias has the name of the package that it stands for as a field. */
+const nameOf = (path: string, { name }: Entry) => name ?? path.replace(/^.*node_modules\//, "");
 
 /** The page's text. Throws when a package's licence is unknown. */
 export function licencesPage(): string {
@@ -78,7 +77,8 @@ export function licencesPage(): string {
   return `# Licences
 
 Capstan is licensed under [Apache-2.0](../LICENSE). These are the packages of other authors that an installation runs with, as
-\`package-lock.json\` pins them. Packages for other platforms and optional ones are included; those that only tests use are not.
+\`package-lock.json\` pins them. Packages for other platforms, optional ones, and those that a build puts into the pages are included; those
+that only a build or tests use are not.
 \`npm run licences\` writes this page. \`npm run -s sbom > sbom.cdx.json\` writes the same packages, with checksums, as a CycloneDX document.
 
 | Licence | Packages |
