@@ -22,6 +22,7 @@ ENV NODE_ENV=production \
     PORT=3000 \
     WORKER_PORT=3000
 COPY --from=build /app/package.json /app/LICENSE /app/NOTICE ./
+COPY --from=build /app/licences ./licences
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/.next ./.next

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
-import nextConfig from "../next.config.js";
 import { PROGRAMS } from "./launch/build";
 import { bundledPackages, closureOf, packageOf, readLock } from "./lean-tree";
 
@@ -15,6 +15,7 @@ const OF_CLONE = ["@prisma/driver-adapter-utils", "@prisma/schema-engine-wasm", 
 const { dependencies, devDependencies, allowScripts, overrides } = JSON.parse(
   readFileSync("package.json", "utf8"),
 );
+const { default: nextConfig } = await import(pathToFileURL(resolve("next.config.js")).href);
 const packages = readLock();
 const isFor = (allowed: string[] | undefined, here: string) =>
   !allowed ||
@@ -33,7 +34,7 @@ test(`an installation has at most ${MOST_PACKAGES} packages`, () => {
 test(`the packages of an installation take at most ${MOST_BYTES / 1e6} MB`, () => {
   // A package's folder without the packages in it, which have entries of their own. Elsewhere than on Linux others are installed.
   const sizeOf = (folder: string): number =>
-    (readdirSync(folder, { withFileTypes: true }) ?? []).reduce((total, entry) => {
+    readdirSync(folder, { withFileTypes: true }).reduce((total, entry) => {
       const path = join(folder, entry.name);
       if (entry.isSymbolicLink() || entry.name === "node_modules") return total;
       return total + (entry.isDirectory() ? sizeOf(path) : statSync(path).size);

@@ -24,3 +24,13 @@ test("the bill of materials has each package once, with a SHA-512 checksum", () 
     /^pkg:npm\/%40trpc\/server@\d/,
   );
 });
+
+test("the text of every Lesser GPL that a work inside a package has is here, and in the image", () => {
+  const versions = [...readFileSync(PAGE, "utf8").matchAll(/\bLGPL-(\d\.\d)/g)].map(([name]) => name);
+  expect(new Set(versions)).toEqual(new Set(["LGPL-2.0", "LGPL-3.0"]));
+  for (const name of versions)
+    expect(readFileSync(`licences/${name}.txt`, "utf8")).toMatch(
+      /^\s+GNU (LESSER|LIBRARY) GENERAL PUBLIC LICENSE/,
+    );
+  expect(readFileSync("Dockerfile", "utf8")).toContain("COPY --from=build /app/licences ./licences\n");
+});

@@ -4,15 +4,16 @@ import { join } from "node:path";
 export type Program = { file: string } | { code: string };
 
 /**
- * The program of a worker thread, `server/compute/<folder>/worker.ts`: the file of the last build when it is newer than its
- * sources, otherwise (development, tests) a bundle made in memory. Both are found from the working directory, since
- * this file itself may be inside a bundle.
+ * The program of a worker thread, `server/compute/<folder>/worker.ts`: the file of the last build, in a process that is built
+ * itself or when it is newer than its sources; otherwise (development, tests) a bundle made in memory. Both are found from
+ * the working directory, since this file itself may be inside a bundle.
  */
 export async function findProgram(folder: string, root: string = process.cwd()): Promise<Program> {
   const built = join(root, "dist", `${folder}-worker.mjs`);
   const sources = join(root, "server/compute", folder);
   const builtAt = await changedAt(built);
-  if (builtAt > 0 && builtAt >= (await newest(sources))) return { file: built };
+  const isBuilt = process.env.NODE_ENV === "production"; // its sources may be absent, or newer by a copy
+  if (builtAt > 0 && (isBuilt || builtAt >= (await newest(sources)))) return { file: built };
   return { code: await bundle(join(sources, "worker.ts"), root) };
 }
 
