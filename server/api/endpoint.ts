@@ -59,6 +59,10 @@ type Facts = {
   status?: number;
   /** Other success statuses: 206 for a range, 304 for a caller that already has it. */
   partly?: readonly (206 | 304)[];
+  /** The schema of the body for OpenAPI, where `body` takes any object because its verb parses it. */
+  documents?: z.ZodObject;
+  /** A body that the operation takes, as OpenAPI and the reference show it. */
+  example?: object;
   /** The errors it can return, in addition to those of every endpoint (COMMON_ERRORS). */
   errors: readonly ErrorCode[];
   /** Errors have code, message and details at the top level as well. */

@@ -45,6 +45,7 @@ test("it is let in by every endpoint that lists it", async () => {
       "GET /v1/capabilities/{capability_key}",
       "GET /v1/capabilities/{capability_key}/benchmarks",
       "GET /v1/capabilities/{capability_key}/execution-targets",
+      "GET /v1/capabilities/{capability_key}/openapi.json",
       "GET /v1/executions/{execution_id}/events",
       "GET /v1/inference/pinned/bulk/{bulk_id}",
       "GET /v1/inference/pinned/{receipt_id}",
