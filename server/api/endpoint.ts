@@ -41,6 +41,8 @@ type Facts = {
   auth: readonly CallerKind[];
   /** Pages that embed sessions are bound to may call it without a credential. */
   fromPages?: true;
+  /** Programs may call it with an embed session, too: they send no Origin and no cookie. */
+  fromPrograms?: true;
   /** The scope that a key needs. */
   scope?: Scope;
   /** The largest body, in bytes; 1 MiB by default. */
@@ -253,7 +255,7 @@ async function perform(
 ): Promise<Outgoing> {
   const bodyType = endpoint.form ? "multipart/form-data" : endpoint.rawBody ? null : "application/json";
   if (isForPages(endpoint)) await admitPage(incoming, ctx.now(), headers);
-  ctx.principal = await identify(incoming, ctx.now(), headers, bodyType);
+  ctx.principal = await identify(incoming, ctx.now(), headers, bodyType, endpoint.fromPrograms);
   requireCaller(endpoint, ctx, headers);
   const { params, query, body } = endpoint;
   if (params) refuseHostileParams(incoming.params);

@@ -20,7 +20,7 @@ function narrowed(endpoint: Endpoint, { key, input, examples }: Capability): End
   return {
     ...rest,
     path: endpoint.path.replace("{capability_key}", key) as Endpoint["path"], // begins as it did
-    documents: endpoint.documents?.safeExtend({ input }).meta({ ...endpoint.documents.meta() }),
+    documents: endpoint.documents?.extend({ input }).meta({ ...endpoint.documents.meta() }),
     example: example && { input: example.input },
   };
 }

@@ -105,7 +105,7 @@ describe("the token is of the origin", () => {
   test.each([
     ["another origin, also one with sessions of its own", { origin: EVIL }, 403],
     ["an opaque origin", { origin: "null" }, 403],
-    ["no browser at all", {}, 403],
+    ["a browser without an origin, by its cookie", { cookie: "a=b" }, 403],
     ["a link from another site", { "sec-fetch-site": "cross-site" }, 403],
     ["a sister of our host", { "sec-fetch-site": "same-site" }, 403],
     ["its own origin", { origin: HOST }, 200],

@@ -1,4 +1,4 @@
-import { isOwnPage } from "@/server/api/own-page";
+import { isOwnPage, isProgram } from "@/server/api/own-page";
 import { InProject } from "@/server/contract/common";
 import {
   ExchangedPanelSession,
@@ -109,12 +109,13 @@ export const exchangePanelLaunchCode = open.post("/v1/panel/launch-codes/exchang
   http: (ctx, { body, incoming }) =>
     panels.exchangeLaunchCode(ctx, body.code, {
       origin: incoming.header("origin") ?? null,
-      isOwn: isOwnPage(incoming),
+      isTrusted: isOwnPage(incoming) || isProgram(incoming),
     }),
 });
 
 export const bootstrapPanel = own.get("/v1/panel/bootstrap", {
   summary: "Retrieve what an embed's page needs to render",
+  fromPrograms: true,
   output: PanelBootstrap,
   run: (ctx) => panels.bootstrap(ctx),
 });
