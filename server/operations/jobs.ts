@@ -3,6 +3,7 @@ import { eventStream, lastEventIdOf, raw, wantsEventStream } from "@/server/api/
 import { JsonObject } from "@/server/contract/common";
 import {
   EventsQuery,
+  GetJob,
   Job,
   JobApproveBody,
   JobEventPage,
@@ -49,8 +50,11 @@ export const listProjectReferences = readByPeople.get("/v1/projects/{project_id}
 
 export const getJob = read.get("/v1/jobs/{job_id}", {
   summary: "Retrieve a job",
+  description: "`waitSeconds` replaces polling: repeat the request until `status` is final.",
+  query: GetJob,
   output: Job,
-  run: (ctx, { job_id }) => jobs.get(ctx, job_id),
+  run: (ctx, { job_id, query }) =>
+    jobs.waitFor(ctx, job_id, { ms: query.waitSeconds * 1000, signal: ctx.signal?.(), until: "change" }),
 });
 
 export const listJobEvents = read.get("/v1/jobs/{job_id}/events", {
