@@ -35,8 +35,9 @@ test("a job is submitted, followed and its file downloaded from the document alo
   const document = await documentOf("image.generate.v1");
   const submit = operationIn(document, "post", /\/jobs$/);
   const { example, schema } = submit.operation.requestBody.content["application/json"];
-  const body = document.components.schemas[schema.$ref.split("/").at(-1) ?? ""];
-  expect(Object.keys(body.properties.input.properties)).toContain("prompt");
+  const named = ({ $ref }: { $ref: string }) => document.components.schemas[$ref.split("/").at(-1) ?? ""];
+  const { input } = named(schema).properties;
+  expect(Object.keys(named(input).properties)).toContain("prompt");
 
   const { key } = tenant;
   const submitted = await call("POST", submit.target, { key, body: example });

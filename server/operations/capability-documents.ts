@@ -15,13 +15,14 @@ type Capability = ReturnType<typeof catalog.getCapability>;
 /** The operation with this capability in the place of its key, and its input in the body. */
 function narrowed(endpoint: Endpoint, { key, input, examples }: Capability): Endpoint {
   if (!endpoint.path.includes("{capability_key}")) return endpoint;
-  const { params: _, ...rest } = endpoint;
+  const { params: _, documents, ...rest } = endpoint;
+  const named = input.meta({ id: "CapabilityInput" });
   const [example] = examples;
   return {
     ...rest,
     path: endpoint.path.replace("{capability_key}", key) as Endpoint["path"], // begins as it did
-    documents: endpoint.documents?.extend({ input }).meta({ ...endpoint.documents.meta() }),
-    example: example && { input: example.input },
+    ...(documents ? { documents: documents.extend({ input: named }).meta({ ...documents.meta() }) } : {}),
+    ...(example ? { example: { input: example.input } } : {}),
   };
 }
 
