@@ -17,6 +17,7 @@ type Value = string | number | boolean | string[];
 /** What is asked of fields that are no ids; of the others `World.pool` has some, by their names in snake case. */
 const PLAIN: Record<string, Value> = {
   days: 30,
+  waitSeconds: 0,
   status: "succeeded",
   isTest: true,
   environment: "development",

@@ -76,7 +76,8 @@ function typeWords(schema: Schema): string {
   if (Array.isArray(union)) return union.map((each) => typeWords(asSchema(each))).join(" | ");
   if (schema.type === "array") return `array of ${typeWords(asSchema(schema.items))}`;
   const format = typeof schema.format === "string" ? ` (${schema.format})` : "";
-  return typeof schema.type === "string" ? `${schema.type}${format}` : "any JSON";
+  const types = [schema.type].flat().filter((type) => typeof type === "string");
+  return types.length > 0 ? `${types.join(" | ")}${format}` : "any JSON";
 }
 
 function fieldsOf(schema: Schema): { name: string; schema: Schema; isRequired: boolean }[] {

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { isOwnPage, requireOwnPage } from "@/server/api/own-page";
+import { isOwnPage, isProgram, requireOwnPage } from "@/server/api/own-page";
 import { personOfCookie } from "@/server/auth/claims";
 import { cookies, SESSION_COOKIE } from "@/server/auth/cookies";
 import { access } from "@/server/domain/access";
@@ -25,13 +25,14 @@ type Credential =
 /**
  * Identifies the caller and counts the request against their rate limit. A caller without a credential is `anonymous`; a
  * wrong credential is AuthenticationFailed (401) even if none is needed. Failed credentials count against the address,
- * which is checked before the database is queried.
+ * which is checked before the database is queried. With `takesPrograms` an embed session needs no page (`isProgram`).
  */
 export async function identify(
   incoming: Incoming,
   now: Date,
   headers: Record<string, string>,
   bodyType: BodyType = "application/json",
+  takesPrograms = false,
 ): Promise<Principal> {
   const credential = credentialOf(incoming);
   const caller = networkOf(incoming.address);
@@ -53,7 +54,8 @@ export async function identify(
   }
   countRequest(principal, incoming.address, headers);
   if (credential.kind === "cookie") requireOwnWrite(incoming, bodyType);
-  if (principal.kind === "panel_session") requirePageOf(principal, incoming);
+  if (principal.kind === "panel_session" && !(takesPrograms && isProgram(incoming)))
+    requirePageOf(principal, incoming);
   return principal;
 }
 

@@ -41,6 +41,8 @@ type Facts = {
   auth: readonly CallerKind[];
   /** Pages that embed sessions are bound to may call it without a credential. */
   fromPages?: true;
+  /** Programs may call it with an embed session, too: they send no Origin and no cookie. */
+  fromPrograms?: true;
   /** The scope that a key needs. */
   scope?: Scope;
   /** The largest body, in bytes; 1 MiB by default. */
@@ -59,6 +61,10 @@ type Facts = {
   status?: number;
   /** Other success statuses: 206 for a range, 304 for a caller that already has it. */
   partly?: readonly (206 | 304)[];
+  /** The schema of the body for OpenAPI, where `body` takes any object because its verb parses it. */
+  documents?: z.ZodObject;
+  /** A body that the operation takes, as OpenAPI and the reference show it. */
+  example?: object;
   /** The errors it can return, in addition to those of every endpoint (COMMON_ERRORS). */
   errors: readonly ErrorCode[];
   /** Errors have code, message and details at the top level as well. */
@@ -249,7 +255,7 @@ async function perform(
 ): Promise<Outgoing> {
   const bodyType = endpoint.form ? "multipart/form-data" : endpoint.rawBody ? null : "application/json";
   if (isForPages(endpoint)) await admitPage(incoming, ctx.now(), headers);
-  ctx.principal = await identify(incoming, ctx.now(), headers, bodyType);
+  ctx.principal = await identify(incoming, ctx.now(), headers, bodyType, endpoint.fromPrograms);
   requireCaller(endpoint, ctx, headers);
   const { params, query, body } = endpoint;
   if (params) refuseHostileParams(incoming.params);

@@ -7,8 +7,8 @@ import { endpoints } from "@/server/operations";
 import { VERSION } from "@/server/version";
 import { incoming, jsonOf } from "@/testing/requests";
 import { documentAnswer, documentText } from "./document";
-import { endpoint, raw } from "./endpoint";
-import { openapi } from "./openapi";
+import { type Endpoint, endpoint, raw } from "./endpoint";
+import { type OpenApi, openapi, parametersIn, responseOf } from "./openapi";
 
 const COMMITTED = resolve(import.meta.dirname, "../../docs/openapi.json");
 
@@ -20,9 +20,9 @@ test("the document is valid OpenAPI 3.1", async () => {
 
 test("every reference leads somewhere", () => {
   const { text } = documentText();
-  const { schemas } = openapi(endpoints).components;
-  for (const [, name] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g))
-    expect(Object.keys(schemas)).toContain(name);
+  const components: Record<string, object> = openapi(endpoints).components;
+  for (const [, kind = "", name = ""] of text.matchAll(/"#\/components\/([^/]+)\/([^"]+)"/g))
+    expect(Object.keys(components[kind] ?? {})).toContain(name);
   expect(text).not.toContain("#/$defs/");
 });
 
@@ -45,7 +45,7 @@ test("it tells the version, the key scheme, and for each operation its refusals"
   expect(document.info.version).toBe(VERSION);
   expect(document.components.securitySchemes.ApiKey).toMatchObject({ type: "http", scheme: "bearer" });
   const submit = document.paths["/v1/capabilities/{capability_key}/jobs"]?.post;
-  expect(submit?.security).toEqual([{ ApiKey: [] }]);
+  expect([document.security, submit?.security]).toEqual([[{ ApiKey: [] }], undefined]);
   expect(Object.keys(submit?.responses ?? {})).toEqual(
     expect.arrayContaining(["200", "401", "402", "403", "404", "409", "413", "415", "422", "429", "500"]),
   );
@@ -53,24 +53,30 @@ test("it tells the version, the key scheme, and for each operation its refusals"
 });
 
 test("it tells ranges, what a caller has already, the types of files, and pages that are refused", () => {
-  const { paths } = openapi(endpoints);
+  const document = openapi(endpoints);
+  const { paths } = document;
   const ofGet = (path: string) => paths[path]?.get?.responses ?? {};
+  const answerOf = (path: string, status: string) => responseOf(document, paths[path]?.get, status);
   for (const path of ["/v1/artifacts/{artifact_id}", "/v1/jobs/{job_id}/artifacts/{artifact_id}"]) {
     expect(Object.keys(ofGet(path))).toEqual(expect.arrayContaining(["200", "206", "304", "416"]));
     for (const status of ["200", "206"])
-      expect(Object.keys(ofGet(path)[status]?.content ?? {})).toEqual(
+      expect(Object.keys(answerOf(path, status)?.content ?? {})).toEqual(
         expect.arrayContaining(["application/octet-stream", "image/png", "audio/mpeg", "application/json"]),
       );
   }
   const weights = Object.keys(ofGet("/v1/adapter-weights/{weights_link}"));
   expect(weights).toEqual(expect.arrayContaining(["200", "206", "304", "416"]));
   expect(ofGet("/v1/capabilities")["304"]).not.toHaveProperty("content");
-  const exchange = paths["/v1/panel/launch-codes/exchange"]?.post?.responses;
-  expect(exchange?.["403"]?.description).toContain("CrossSiteRequest");
+  const exchange = paths["/v1/panel/launch-codes/exchange"]?.post;
+  expect(responseOf(document, exchange, "403")?.description).toContain("CrossSiteRequest");
 });
 
 type Published = {
-  type?: string;
+  $ref?: string;
+  description?: string;
+  default?: unknown;
+  properties?: Record<string, Published>;
+  type?: string | string[];
   format?: string;
   pattern?: string;
   enum?: unknown[];
@@ -94,9 +100,9 @@ function valuesOf(schema: Published): unknown[] {
 }
 
 test("what the document says a query may be, the endpoint takes", () => {
-  const { paths } = openapi(endpoints);
+  const document = openapi(endpoints);
   const refused = endpoints.flatMap(({ method, path, query }) =>
-    (paths[path]?.[method.toLowerCase()]?.parameters ?? [])
+    parametersIn(document, document.paths[path]?.[method.toLowerCase()])
       .filter((parameter) => parameter.in === "query")
       .flatMap(({ name, schema }) =>
         valuesOf(schema)
@@ -167,7 +173,7 @@ test("answers are published open and requests as strict as they are; a named sch
     }),
   ]);
   const operation = document.paths["/v1/things/{thing_id}"]?.post;
-  expect(operation?.parameters).toMatchObject([
+  expect(parametersIn(document, operation)).toMatchObject([
     { name: "thing_id", in: "path", required: true },
     { name: "limit", in: "query", required: false, schema: { maximum: 9, default: 3 } },
   ]);
@@ -175,7 +181,7 @@ test("answers are published open and requests as strict as they are; a named sch
     required: true,
     content: { "application/json": { schema: { additionalProperties: false } } },
   });
-  expect(operation?.responses["201"]?.content).toEqual({
+  expect(responseOf(document, operation, "201")?.content).toEqual({
     "application/json": { schema: { $ref: "#/components/schemas/Thing" } },
     "text/event-stream": { schema: { type: "string" } },
   });
@@ -185,10 +191,12 @@ test("answers are published open and requests as strict as they are; a named sch
 });
 
 test("the Idempotency-Key header is declared where it is read, and read nowhere else", () => {
-  const { paths } = openapi(endpoints);
-  const declared = Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).flatMap(([method, { parameters }]) =>
-      parameters.some(({ name, in: place }) => name === "Idempotency-Key" && place === "header")
+  const document = openapi(endpoints);
+  const declared = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, operation]) =>
+      parametersIn(document, operation).some(
+        ({ name, in: place }) => name === "Idempotency-Key" && place === "header",
+      )
         ? [`${method.toUpperCase()} ${path}`]
         : [],
     ),
@@ -230,4 +238,72 @@ test("it is served with an ETag, and not again to who has it", async () => {
     status: 304,
     body: null,
   });
+});
+
+const bodies = endpoints.filter(({ body }) => body);
+const textOf = (endpoint: Endpoint) => `${endpoint.method} ${endpoint.path}`;
+
+test.each(bodies.map((each) => [textOf(each), each] as const))(
+  "%s takes the example of its body",
+  (_name, { example, documents, body }) => {
+    expect(example).toBeDefined();
+    for (const schema of [documents, body])
+      expect(schema?.safeParse(example, { reportInput: true }).error?.issues ?? []).toEqual([]);
+  },
+);
+
+/** The fields of a published schema, and whether it takes any others. */
+function fieldsOf(document: OpenApi, schema: Published): Record<string, Published> {
+  if (schema.$ref)
+    return fieldsOf(document, document.components.schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {});
+  const inner = (schema.anyOf ?? []).map((each) => fieldsOf(document, each));
+  return Object.assign({}, ...inner, schema.properties);
+}
+
+/** A body whose fields are those of the capability it is for. */
+const OF_ANY_CAPABILITY = ["POST /v1/payloads"];
+
+test("every body has named fields", () => {
+  const document = openapi(endpoints);
+  const open = bodies.filter(({ method, path }) => {
+    const { requestBody } = document.paths[path]?.[method.toLowerCase()] ?? {};
+    return (
+      Object.keys(fieldsOf(document, requestBody?.content["application/json"]?.schema ?? {})).length === 0
+    );
+  });
+  expect(open.map(textOf)).toEqual(OF_ANY_CAPABILITY);
+});
+
+test.each([
+  "CapabilityJobRequest",
+  "CapabilityInvokeRequest",
+  "RetailEstimateRequest",
+  "PinnedRequest",
+  "PinnedBulkRequest",
+])("%s is closed, and each of its fields has a sentence", (name) => {
+  const document = openapi(endpoints);
+  const silent: string[] = [];
+  const walk = (schema: Published, path: string) => {
+    for (const [field, each] of Object.entries(fieldsOf(document, schema))) {
+      if (!each.description?.endsWith(".")) silent.push(`${path}.${field}`);
+      walk(each.type === "array" ? (each.items ?? {}) : each, `${path}.${field}`);
+    }
+  };
+  walk({ $ref: `#/components/schemas/${name}` }, name);
+  expect(silent).toEqual([]);
+  expect(document.components.schemas[name]?.additionalProperties).toBe(false);
+});
+
+test("a default is printed where the value is transformed, too", () => {
+  const { schemas } = openapi(endpoints).components;
+  const defaultOf = (name: string, field: string) =>
+    (schemas[name] as Published | undefined)?.properties?.[field]?.default;
+  expect(defaultOf("CapabilityRequestBody", "schemaVersion")).toBe("service.capability-request.v1");
+  expect(defaultOf("PanelDefinitionCreate", "origin")).toBe("service");
+  for (const name of ["ConnectionCreate", "ConnectionRotate", "OnboardingCompleteBody"])
+    expect(defaultOf(name, "bootstrapMode")).toBe("manual_api_key");
+});
+
+test("the document is smaller than 450,000 bytes", () => {
+  expect(Buffer.byteLength(documentText().text)).toBeLessThan(450_000);
 });

@@ -1,21 +1,31 @@
-import { z } from "zod";
-import { JsonValue } from "@/server/contract/common";
+import type { z } from "zod";
 import { ERRORS, type ErrorCode } from "@/server/errors";
 import { VERSION } from "@/server/version";
 import { COMMON_ERRORS, type Endpoint, isForPages } from "./endpoint";
-
-type Schema = Record<string, unknown>;
-type Content = Record<string, { schema: Schema }>;
+import {
+  type Components,
+  type Content,
+  type Parameter,
+  type Ref,
+  type Response,
+  ref,
+  type Schema,
+  schemaOf,
+  sharedResponse,
+  sorted,
+  withOneList,
+} from "./openapi-schemas";
 
 export type Operation = {
   operationId: string;
   summary: string;
   description: string;
   tags?: readonly string[];
-  security: Record<string, string[]>[];
-  parameters: { name: string; in: string; required: boolean; description?: string; schema: Schema }[];
+  /** Where it differs from the document's. */
+  security?: Record<string, string[]>[];
+  parameters: (Parameter | Ref)[];
   requestBody?: { content: Content; required: boolean };
-  responses: Record<string, { description: string; headers: Schema; content?: Content }>;
+  responses: Record<string, Response | Ref>;
 };
 
 export type OpenApi = {
@@ -27,9 +37,14 @@ export type OpenApi = {
     license: { name: string; identifier: string };
   };
   servers: { url: string }[];
+  security: Record<string, string[]>[];
   tags: { name: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema>; securitySchemes: Record<string, Schema> };
+  components: Omit<Components, "inputs"> & {
+    parameters: Record<string, Parameter>;
+    headers: Record<string, Schema>;
+    securitySchemes: Record<string, Schema>;
+  };
 };
 
 const UNITS_OF_AUTH: Record<string, string> = {
@@ -40,8 +55,8 @@ const UNITS_OF_AUTH: Record<string, string> = {
 };
 
 /** The OpenAPI 3.1 document of some endpoints, generated from the values that serve them. */
-export function openapi(endpoints: readonly Endpoint[]): OpenApi {
-  const components: Record<string, Schema> = {};
+export function openapi(endpoints: readonly Endpoint[], title = "Capstan"): OpenApi {
+  const components: Components = { inputs: {}, schemas: {}, responses: {} };
   const paths: OpenApi["paths"] = {};
   const inOrder = [...endpoints].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
   for (const endpoint of inOrder) {
@@ -53,35 +68,40 @@ export function openapi(endpoints: readonly Endpoint[]): OpenApi {
     HTTPValidationError: VALIDATION_ERROR,
     ValidationError: ISSUE,
   };
-  return {
+  return withOneList({
     openapi: "3.1.0",
     info: {
-      title: "Capstan",
+      title,
       version: VERSION,
       description:
-        "Discover a capability, get a quote, run it synchronously or as a durable job on any provider, and receive artifacts and a signed receipt.",
+        "Discover a capability, get a quote, run it synchronously or as a durable job on any provider, and receive artifacts and a signed receipt. Every response has the header `x-request-id`, for logs and support.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
+    security: [{ ApiKey: [] }],
     tags: [...new Set(inOrder.flatMap((endpoint) => endpoint.tags ?? []))].map((name) => ({ name })),
     paths,
     components: {
-      schemas: sorted({ ...components, ...errors }),
+      inputs: components.inputs,
+      schemas: { ...components.schemas, ...errors },
+      responses: sorted(components.responses),
+      parameters: sorted(shareParameters(paths)),
+      headers: { RequestId: REQUEST_ID },
       securitySchemes: {
         ApiKey: { type: "http", scheme: "bearer", description: "An API key: `Authorization: Bearer cap_…`." },
       },
     },
-  };
+  });
 }
 
-function operationOf(endpoint: Endpoint, components: Record<string, Schema>): Operation {
+function operationOf(endpoint: Endpoint, components: Components): Operation {
   const isOpen = endpoint.auth.includes("anonymous");
   return {
     operationId: operationIdOf(endpoint),
     summary: endpoint.summary,
     description: descriptionOf(endpoint),
     ...(endpoint.tags ? { tags: endpoint.tags } : {}),
-    security: isOpen ? [{}, { ApiKey: [] }] : [{ ApiKey: [] }],
+    ...(isOpen ? { security: [{}, { ApiKey: [] }] } : {}),
     parameters: [
       ...parametersOf(endpoint.params, "path", components),
       ...parametersOf(endpoint.query, "query", components),
@@ -117,8 +137,8 @@ function operationIdOf({ method, path }: Endpoint): string {
 function parametersOf(
   schema: z.ZodObject | undefined,
   place: "path" | "query",
-  components: Record<string, Schema>,
-): Operation["parameters"] {
+  components: Components,
+): Parameter[] {
   if (!schema) return [];
   const { properties = {}, required = [] } = schemaOf(schema, "input", components) as {
     properties?: Record<string, Schema>;
@@ -136,10 +156,7 @@ function parametersOf(
   });
 }
 
-function requestBodyOf(
-  endpoint: Endpoint,
-  components: Record<string, Schema>,
-): Pick<Operation, "requestBody"> {
+function requestBodyOf(endpoint: Endpoint, components: Components): Pick<Operation, "requestBody"> {
   if (endpoint.rawBody) {
     return { requestBody: { content: { "application/octet-stream": { schema: {} } }, required: true } };
   }
@@ -148,12 +165,13 @@ function requestBodyOf(
     return { requestBody: { content: { "multipart/form-data": { schema } }, required: true } };
   }
   if (!endpoint.body) return {};
-  const schema = schemaOf(endpoint.body, "input", components);
+  const schema = schemaOf(endpoint.documents ?? endpoint.body, "input", components);
   const required = !endpoint.body.safeParse(undefined).success;
-  return { requestBody: { content: { "application/json": { schema } }, required } };
+  const example = endpoint.example === undefined ? {} : { example: endpoint.example };
+  return { requestBody: { content: { "application/json": { schema, ...example } }, required } };
 }
 
-function responsesOf(endpoint: Endpoint, components: Record<string, Schema>): Operation["responses"] {
+function responsesOf(endpoint: Endpoint, components: Components): Operation["responses"] {
   const { output } = endpoint;
   const content: Content =
     "rawMediaType" in output
@@ -162,32 +180,33 @@ function responsesOf(endpoint: Endpoint, components: Record<string, Schema>): Op
   for (const { rawMediaType } of endpoint.also ?? [])
     content[rawMediaType] = { schema: rawSchemaOf(rawMediaType) };
   const responses: Operation["responses"] = {
-    [endpoint.status ?? 200]: { description: "Success.", headers: HEADERS, content },
+    [endpoint.status ?? 200]: { description: "Success.", content },
   };
   for (const status of endpoint.partly ?? [])
     responses[status] = {
       description: PARTLY[status],
-      headers: HEADERS,
       ...(status === 206 ? { content } : {}),
     };
   for (const [status, codes] of Object.entries(codesByStatus(endpoint))) {
-    responses[status] = {
+    const schema = endpoint.refusals
+      ? schemaOf(endpoint.refusals.schema, "output", components)
+      : errorSchemaOf(Number(status), codes);
+    const shape = endpoint.refusals ? "Refusal" : "Error";
+    const named = codes.filter((code) => !UNNAMED.has(code));
+    responses[status] = sharedResponse(components, `${shape}${status}`, named, {
       description: `${WHEN[status] ?? "Refused."} Codes: ${codes.join(", ")}.`,
       headers: HEADERS,
-      content: {
-        "application/json": {
-          schema: endpoint.refusals
-            ? schemaOf(endpoint.refusals.schema, "output", components)
-            : errorSchemaOf(Number(status), codes),
-        },
-      },
-    };
+      content: { "application/json": { schema } },
+    });
   }
   return responses;
 }
 
 /** Text is a string: any other schema would make the response type `unknown` in generated clients. Bytes have no schema. */
 const rawSchemaOf = (mediaType: string): Schema => (mediaType.startsWith("text/") ? { type: "string" } : {});
+
+/** Codes that the name of a shared response need not say: of the kernel, and the same wherever its status is. */
+const UNNAMED = new Set<string>(COMMON_ERRORS.filter((code) => ERRORS[code].status !== 403));
 
 const PARTLY = {
   206: "The bytes requested with `Range`.",
@@ -217,12 +236,11 @@ const WHEN: Record<string, string> = {
   504: "The work has not ended in time and continues.",
 };
 
-const HEADERS = {
-  "x-request-id": {
-    description: "The id of this request, for logs and support.",
-    schema: { type: "string" },
-  },
+const REQUEST_ID = {
+  description: "The id of this request, for logs and support.",
+  schema: { type: "string" },
 };
+const HEADERS = { "x-request-id": { $ref: "#/components/headers/RequestId" } };
 
 function codesByStatus(endpoint: Endpoint): Record<number, string[]> {
   const isOpen = endpoint.auth.includes("anonymous");
@@ -254,8 +272,6 @@ function errorSchemaOf(status: number, codes: string[]): Schema {
   if (status !== 422) return coded;
   return codes.length === 1 ? ref("HTTPValidationError") : { anyOf: [ref("HTTPValidationError"), coded] };
 }
-
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 const ERROR_RESPONSE = {
   type: "object",
@@ -301,66 +317,37 @@ const VALIDATION_ERROR = {
   required: ["detail"],
 };
 
-/**
- * A schema for the document; a schema with an id becomes a component. Responses are published as open objects, so that
- * fields added later break no client.
- */
-function schemaOf(schema: z.ZodType, io: "input" | "output", components: Record<string, Schema>): Schema {
-  const made: Schema = z.toJSONSchema(schema, {
-    io,
-    target: "draft-2020-12",
-    unrepresentable: "any",
-    override: ({ zodSchema, jsonSchema }) => {
-      if (io === "output" && jsonSchema.additionalProperties === false)
-        delete jsonSchema.additionalProperties;
-      if (zodSchema === JsonValue) delete jsonSchema.anyOf; // recursive (contract/common.ts)
-      if (io === "input" && mayNotBeBlank(zodSchema, jsonSchema)) jsonSchema.pattern = "\\S";
-    },
-  });
-  const { $schema: _, $defs = {}, ...rest } = made as { $schema?: string; $defs?: Record<string, Schema> };
-  for (const [name, definition] of Object.entries($defs)) {
-    const { id: _, ...body } = definition;
-    register(components, name, relocated(body, io), io);
+/** Moves what several operations ask alike into the components; of parameters with one name, what most of them ask. */
+function shareParameters(paths: OpenApi["paths"]): Record<string, Parameter> {
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const counts = new Map<string, number>();
+  for (const parameter of operations.flatMap(({ parameters }) => parameters)) {
+    const text = JSON.stringify(parameter);
+    counts.set(text, (counts.get(text) ?? 0) + 1);
   }
-  const { id, ...body } = relocated(rest, io);
-  if (typeof id !== "string") return body;
-  register(components, id, body, io);
-  return ref(componentName(id, io));
+  const shared: Record<string, Parameter> = {};
+  for (const [text, count] of [...counts].sort(([, a], [, b]) => b - a)) {
+    const parameter: Parameter = JSON.parse(text);
+    if (count > 2) shared[parameter.name] ??= parameter;
+  }
+  const texts = new Map(Object.entries(shared).map(([name, parameter]) => [JSON.stringify(parameter), name]));
+  for (const operation of operations)
+    operation.parameters = operation.parameters.map((parameter) => {
+      const name = texts.get(JSON.stringify(parameter));
+      return name === undefined ? parameter : { $ref: `#/components/parameters/${name}` };
+    });
+  return shared;
 }
 
-/** A schema that differs between input and output has one component for each. */
-function componentName(id: string, io: "input" | "output"): string {
-  return io === "input" ? `${id}Input` : id;
-}
+/** The parameters of an operation, wherever the document has them. */
+export const parametersIn = ({ components }: OpenApi, operation: Operation | undefined): Parameter[] =>
+  (operation?.parameters ?? []).flatMap((parameter) =>
+    "$ref" in parameter ? (components.parameters[parameter.$ref.split("/").at(-1) ?? ""] ?? []) : parameter,
+  );
 
-function register(
-  components: Record<string, Schema>,
-  id: string,
-  body: Schema,
-  io: "input" | "output",
-): void {
-  components[componentName(id, io)] = body;
-}
-
-/** Is this a trimmed string that must not be blank? The generated schema alone does not say so. */
-function mayNotBeBlank(
-  schema: z.core.$ZodType,
-  { type, minLength, pattern }: z.core.JSONSchema.BaseSchema,
-): boolean {
-  if (type !== "string" || !minLength || pattern !== undefined) return false;
-  return !z.safeParse(schema, " ".repeat(minLength)).success;
-}
-
-/** The same schema, with its references pointing to the document's components. */
-function relocated(schema: Schema, io: "input" | "output"): Schema {
-  return JSON.parse(JSON.stringify(schema), (key, value) => {
-    if (key === "$ref" && typeof value === "string" && value.startsWith("#/$defs/")) {
-      return `#/components/schemas/${componentName(value.slice("#/$defs/".length), io)}`;
-    }
-    return value;
-  });
-}
-
-function sorted(components: Record<string, Schema>): Record<string, Schema> {
-  return Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1)));
+/** What an operation of this document answers with a status, wherever the document says it. */
+export function responseOf({ components }: OpenApi, operation: Operation | undefined, status: string) {
+  const response = operation?.responses[status];
+  if (!response || !("$ref" in response)) return response;
+  return components.responses[response.$ref.split("/").at(-1) ?? ""];
 }

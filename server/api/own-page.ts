@@ -41,6 +41,13 @@ export function requireOwnPage(asked: Asked): void {
   );
 }
 
+/**
+ * Does it come from a program? Browsers send at least one of these headers with what another site made them send, and no
+ * page can remove them.
+ */
+export const isProgram = (asked: Asked): boolean =>
+  ["origin", "cookie", "sec-fetch-site"].every((name) => asked.header(name) === undefined);
+
 /** The origin that a page states, or null: of sandboxed documents it is the word `null`. */
 export function originOf(asked: Asked): string | null {
   const origin = asked.header("origin");

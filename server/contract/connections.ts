@@ -14,6 +14,9 @@ export const OnboardingPath = z.object({ session_id: PathId });
 export const BootstrapMode = z.enum(["manual_api_key"], {
   error: "Only manual_api_key is supported: a person sends a key of their own account.",
 });
+const BootstrapModeGiven = BootstrapMode.nullable()
+  .transform((mode) => mode ?? "manual_api_key")
+  .default("manual_api_key");
 
 const { secret: _secret, ...ofCredential } = CreateCredential.shape;
 const Spelled = {
@@ -30,7 +33,7 @@ export const CreateConnection = z
   .strictObject({
     ...ofCredential,
     ...Spelled,
-    bootstrapMode: BootstrapMode.nullish().transform((mode) => mode ?? "manual_api_key"),
+    bootstrapMode: BootstrapModeGiven,
     autoBind: z.boolean().default(true).meta({
       description:
         "Binds the connection to `environment` of `projectId` in the same step. Without `projectId`, nothing is bound.",
@@ -242,7 +245,7 @@ export const CompleteOnboarding = z
     secret: CreateCredential.shape.secret.nullish().meta({
       description: "If left out, the organization's newest connection of this provider is bound.",
     }),
-    bootstrapMode: BootstrapMode.nullish().transform((mode) => mode ?? "manual_api_key"),
+    bootstrapMode: BootstrapModeGiven,
     endpointUrl: CreateCredential.shape.endpointUrl,
     models: CreateCredential.shape.models,
     passThrough: CreateCredential.shape.passThrough,

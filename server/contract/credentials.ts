@@ -29,11 +29,12 @@ export const CreateCredential = z
           .regex(/^(\*|[A-Za-z_][A-Za-z0-9_.-]{0,63}\*?)$/, "must be the name of a member; it can end in *"),
       )
       .max(64)
-      .nullish()
       .meta({
+        id: "PassThrough",
         description:
           "For `openai-compatible` only: members of an OpenAI request that Capstan does not interpret and passes to the server unchanged. A name can end in `*`. If left out: `top_k`, `min_p`, `repetition_penalty`, `guided_*`, `chat_template_kwargs`, `logit_bias`. A rotation does not change the list. `*` alone passes any member, but such a request is rejected while a spending limit with enforcement `prevent` applies, since a member may change the price.",
-      }),
+      })
+      .nullish(),
   })
   .meta({ id: "ProviderCredentialCreate" });
 export type CreateCredential = z.output<typeof CreateCredential>;

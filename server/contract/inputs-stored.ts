@@ -4,8 +4,10 @@ import { RetentionRequirement } from "./envelope";
 
 /** The project, for callers that are bound to none. */
 
-/** Any JSON object: the input of a later request. */
-export const PayloadBody = JsonObject;
+export const PayloadBody = JsonObject.meta({
+  id: "PayloadBody",
+  description: "The input itself, as the `inputSchema` of the capability it is for describes it.",
+});
 
 export const StoredPayload = z
   .object({

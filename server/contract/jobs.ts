@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Charge } from "./charge";
-import { DateTime, JsonObject, JsonValue, PathId, pageLimit, queryFlag } from "./common";
+import { DateTime, JsonObject, JsonValue, PathId, pageLimit, queryFlag, wholeNumber } from "./common";
 import { MatureContentTrait, MaturityRating, MaturitySource } from "./envelope";
 import { ReceiptPricing } from "./pricing";
 
@@ -18,6 +18,14 @@ export type JobStatus = z.output<typeof JobStatus>;
 export const TERMINAL: readonly JobStatus[] = ["succeeded", "failed", "canceled"];
 
 export const JobRef = z.object({ job_id: PathId });
+/** Shorter than the timeout of usual proxies and clients. */
+const MOST_WAIT_SECONDS = 30;
+export const GetJob = z.object({
+  waitSeconds: wholeNumber(0, MOST_WAIT_SECONDS).default(0).meta({
+    description:
+      "Waits until the job's status changes, at most so many seconds. An ended job is returned at once.",
+  }),
+});
 export const ExecutionRef = z.object({ execution_id: PathId });
 export const ProjectRef = z.object({ project_id: PathId });
 

@@ -5,20 +5,22 @@ import { MaturityRating, RetentionRequirement } from "./envelope";
 export const Role = z.enum(["owner", "admin", "member", "viewer"]);
 
 /** What an API key may be allowed to do. */
-export const Scope = z.enum([
-  "capabilities:run",
-  "jobs:read",
-  "jobs:write",
-  "pinned:run",
-  "provenance:write",
-  "requests:write",
-  "adapters:write",
-  "webhooks:write",
-  "diagnostics:read",
-  "billing:read",
-  "approvals:write",
-  "credentials:write",
-]);
+export const Scope = z
+  .enum([
+    "capabilities:run",
+    "jobs:read",
+    "jobs:write",
+    "pinned:run",
+    "provenance:write",
+    "requests:write",
+    "adapters:write",
+    "webhooks:write",
+    "diagnostics:read",
+    "billing:read",
+    "approvals:write",
+    "credentials:write",
+  ])
+  .meta({ id: "Scope" });
 
 /** A word of a key's text and of a request's context. */
 export const EnvironmentSlug = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);
@@ -84,28 +86,30 @@ export const Person = z.object({
 });
 export type Person = z.output<typeof Person>;
 
-export const ApiKey = z.object({
-  keyId: z.string(),
-  name: z.string(),
-  /** The beginning of the key; the rest is shown once, when it is made. */
-  prefix: z.string(),
-  organizationId: z.string(),
-  /** Null: unbound, each request names its project. */
-  projectId: z.string().nullable(),
-  environment: z.string(),
-  scopes: z.array(Scope),
-  createdBy: z.string().nullable(),
-  createdAt: DateTime,
-  expiresAt: DateTime.nullable(),
-  revokedAt: DateTime.nullable(),
-  revoked: z.boolean(),
-  lastUsedAt: DateTime.nullable(),
-  /** The key that was made in its place. */
-  replacedBy: z.string().nullable(),
-});
+export const ApiKey = z
+  .object({
+    keyId: z.string(),
+    name: z.string(),
+    /** The beginning of the key; the rest is shown once, when it is made. */
+    prefix: z.string(),
+    organizationId: z.string(),
+    /** Null: unbound, each request names its project. */
+    projectId: z.string().nullable(),
+    environment: z.string(),
+    scopes: z.array(Scope),
+    createdBy: z.string().nullable(),
+    createdAt: DateTime,
+    expiresAt: DateTime.nullable(),
+    revokedAt: DateTime.nullable(),
+    revoked: z.boolean(),
+    lastUsedAt: DateTime.nullable(),
+    /** The key that was made in its place. */
+    replacedBy: z.string().nullable(),
+  })
+  .meta({ id: "ApiKey" });
 export type ApiKey = z.output<typeof ApiKey>;
 
-export const NewApiKey = ApiKey.extend({ apiKey: z.string() });
+export const NewApiKey = ApiKey.extend({ apiKey: z.string() }).meta({ id: "NewApiKey" });
 export type NewApiKey = z.output<typeof NewApiKey>;
 
 export const CreateOrganization = z.strictObject({ name: DisplayName });

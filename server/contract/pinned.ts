@@ -24,10 +24,15 @@ export const BULK_PAGE = 1_000;
 
 export const Pin = z
   .strictObject({
-    provider: z.string().min(1).max(64),
-    model: z.string().min(1).max(255),
-    /** The vendor's own interface: `responses`, `chat-completions`, `messages`, `generate-content`. */
-    api: z.string().min(1).max(64),
+    provider: z.string().min(1).max(64).describe("The provider, such as `openai`."),
+    model: z.string().min(1).max(255).describe("The model, by the id its provider gives it."),
+    api: z
+      .string()
+      .min(1)
+      .max(64)
+      .describe(
+        "The provider's interface: `responses`, `chat-completions`, `messages` or `generate-content`.",
+      ),
   })
   .meta({ id: "Pin" });
 export type Pin = z.output<typeof Pin>;
@@ -37,32 +42,67 @@ const Count = z.int().min(1).max(10_000_000);
 /** What is left out stays left out on the wire. An interface that cannot say one of these refuses it; none is dropped. */
 export const PinnedSampling = z
   .strictObject({
-    temperature: z.number().min(0).max(2).optional(),
-    topP: z.number().min(0).max(1).optional(),
-    topK: z.int().min(1).max(10_000).optional(),
-    maxOutputTokens: Count.optional(),
-    seed: z.int().optional(),
-    stop: z.array(z.string().min(1).max(1_000)).min(1).max(16).optional(),
-    frequencyPenalty: z.number().min(-2).max(2).optional(),
-    presencePenalty: z.number().min(-2).max(2).optional(),
-    /** In the vendor's own words: `low`, `high`, `max` … */
-    reasoningEffort: z.string().min(1).max(32).optional(),
-    thinking: z.enum(["enabled", "disabled"]).optional(),
-    thinkingBudgetTokens: Count.optional(),
-    verbosity: z.string().min(1).max(32).optional(),
+    temperature: z.number().min(0).max(2).optional().describe("How random the answer is."),
+    topP: z
+      .number()
+      .min(0)
+      .max(1)
+      .optional()
+      .describe("The share of probability that tokens are drawn from."),
+    topK: z.int().min(1).max(10_000).optional().describe("How many of the likeliest tokens are drawn from."),
+    maxOutputTokens: Count.optional().describe("The most tokens the answer may have."),
+    seed: z.int().optional().describe("A seed for sampling, where the provider supports one."),
+    stop: z
+      .array(z.string().min(1).max(1_000))
+      .min(1)
+      .max(16)
+      .optional()
+      .describe("Texts that end the answer."),
+    frequencyPenalty: z
+      .number()
+      .min(-2)
+      .max(2)
+      .optional()
+      .describe("Makes frequent tokens less likely, above 0."),
+    presencePenalty: z
+      .number()
+      .min(-2)
+      .max(2)
+      .optional()
+      .describe("Makes tokens that occurred less likely, above 0."),
+    reasoningEffort: z
+      .string()
+      .min(1)
+      .max(32)
+      .optional()
+      .describe("How much the model reasons, in the provider's words: `low`, `high`, `max`."),
+    thinking: z
+      .enum(["enabled", "disabled"])
+      .optional()
+      .describe("Whether the model thinks before it answers."),
+    thinkingBudgetTokens: Count.optional().describe("The most tokens it may think with."),
+    verbosity: z
+      .string()
+      .min(1)
+      .max(32)
+      .optional()
+      .describe("How long the answer is, in the provider's words: `low`, `medium`, `high`."),
   })
   .meta({ id: "PinnedSampling" });
 export type PinnedSampling = z.output<typeof PinnedSampling>;
 
 export const PinnedResponseFormat = z
   .discriminatedUnion("type", [
-    z.strictObject({ type: z.literal("text") }),
-    z.strictObject({ type: z.literal("json_object") }),
+    z.strictObject({ type: z.literal("text").describe("Plain text.") }),
+    z.strictObject({ type: z.literal("json_object").describe("Any JSON object.") }),
     z.strictObject({
-      type: z.literal("json_schema"),
-      name: z.string().regex(/^[\w-]{1,64}$/),
-      schema: JsonObject,
-      strict: z.boolean().optional(),
+      type: z.literal("json_schema").describe("JSON that matches `schema`."),
+      name: z
+        .string()
+        .regex(/^[\w-]{1,64}$/)
+        .describe("A name for the schema."),
+      schema: JsonObject.describe("The JSON Schema, inlined."),
+      strict: z.boolean().optional().describe("Whether the provider must enforce the schema."),
     }),
   ])
   .meta({ id: "PinnedResponseFormat" });
@@ -72,59 +112,108 @@ const timeoutSeconds = z.int().min(PINNED_TIMEOUT.least).max(PINNED_TIMEOUT.most
 
 export const PinnedLimits = z
   .strictObject({
-    timeoutSeconds: timeoutSeconds.optional(),
-    /** 0: one HTTP submission. */
-    admissionDeadlineSeconds: z.int().min(0).max(PINNED_ADMISSION.most).optional(),
+    timeoutSeconds: timeoutSeconds
+      .optional()
+      .describe("How long one admitted request may take at the provider, in seconds; 600 if left out."),
+    admissionDeadlineSeconds: z
+      .int()
+      .min(0)
+      .max(PINNED_ADMISSION.most)
+      .optional()
+      .describe(
+        "How long to keep trying while the provider has no capacity, in seconds; 120 if left out, 900 for deferred processing. 0: one request.",
+      ),
   })
   .meta({ id: "PinnedLimits" });
 
-export const PinnedConstraints = z.strictObject({ maxCostUsd: z.number().gt(0).nullish() });
-export const PinnedExecution = z.strictObject({
-  billingMode: BillingMode.nullish(),
-  maxCostUsd: PinnedConstraints.shape.maxCostUsd,
-  executionConstraints: PinnedConstraints.nullish(),
+export const PinnedConstraints = z.strictObject({
+  maxCostUsd: z
+    .number()
+    .gt(0)
+    .nullish()
+    .describe("The most this request may cost, in US dollars. A higher estimate is refused with 402."),
 });
+const billingMode = BillingMode.nullish().describe(
+  "Only `byok`: a pinned execution runs on the project's own account.",
+);
+export const PinnedExecution = z
+  .strictObject({
+    billingMode,
+    maxCostUsd: PinnedConstraints.shape.maxCostUsd,
+    executionConstraints: PinnedConstraints.nullish().describe("The same ceiling, as jobs have it."),
+  })
+  .meta({ id: "PinnedExecution" });
 
 const text = z.string().min(1).max(8_000_000);
 
 /** What all items of a bulk share. */
 const shared = {
-  pin: Pin,
-  isolation: z.literal("stateless").default("stateless"),
-  instructions: text.optional(),
-  processing: z.enum(["standard", "deferred"]).default("standard"),
-  sampling: PinnedSampling.optional(),
-  responseFormat: PinnedResponseFormat.optional(),
-  tools: z.array(JsonObject).min(1).max(128).optional(),
-  toolChoice: z.union([z.string().min(1).max(64), JsonObject]).optional(),
-  includeNativeResponse: z.boolean().default(false),
-  limits: PinnedLimits.optional(),
-  /** The same as `limits.timeoutSeconds`. */
-  timeoutSeconds: timeoutSeconds.optional(),
-  context: Context.prefault({}),
-  billingMode: BillingMode.nullish(),
-  execution: PinnedExecution.nullish(),
-  budget: Budget.nullish(),
-  /** Correlation only: recorded, never sent. */
-  externalRef: z.string().max(255).nullish(),
-  tags: z.array(z.string().min(1).max(256)).max(32).default([]),
-  metadata: JsonObject.default({}),
-  correlationId: z.string().max(255).nullish(),
-  idempotencyKey: IdempotencyKey,
+  pin: Pin.describe("Where it runs. Nothing else is tried."),
+  isolation: z
+    .literal("stateless")
+    .default("stateless")
+    .describe("Only `stateless`: nothing is kept between requests."),
+  instructions: text.optional().describe("Instructions to the model, sent as its system prompt."),
+  processing: z
+    .enum(["standard", "deferred"])
+    .default("standard")
+    .describe("`deferred` uses the provider's slower tier at half the token price, where it has one."),
+  sampling: PinnedSampling.optional().describe("Settings to send. What is left out is not sent."),
+  responseFormat: PinnedResponseFormat.optional().describe("The form of the answer."),
+  tools: z
+    .array(JsonObject)
+    .min(1)
+    .max(128)
+    .optional()
+    .describe("Tools the model may call, in the provider's form."),
+  toolChoice: z
+    .union([z.string().min(1).max(64), JsonObject])
+    .optional()
+    .describe("Which tool the model must call, in the provider's form."),
+  includeNativeResponse: z
+    .boolean()
+    .default(false)
+    .describe("Whether to return the provider's own response as well."),
+  limits: PinnedLimits.optional().describe("How long it may take."),
+  timeoutSeconds: timeoutSeconds.optional().describe("Another name of `limits.timeoutSeconds`."),
+  context: Context.prefault({}).describe("Whose request this is, and how its content is kept."),
+  billingMode,
+  execution: PinnedExecution.nullish().describe("How it is billed and what it may cost."),
+  budget: Budget.nullish().describe("A ceiling for this request."),
+  externalRef: z.string().max(255).nullish().describe("A reference of your own: recorded, never sent."),
+  tags: z
+    .array(z.string().min(1).max(256))
+    .max(32)
+    .default([])
+    .describe("Labels of your own: recorded, never sent."),
+  metadata: JsonObject.default({}).describe("An object of your own: recorded, never sent."),
+  correlationId: z
+    .string()
+    .max(255)
+    .nullish()
+    .describe("An id of your own that links this request to others."),
+  idempotencyKey: IdempotencyKey.describe(
+    "Makes a repeat safe: the same request with the same key returns the first execution.",
+  ),
 };
 
-export const PinnedRequest = z.strictObject({ ...shared, input: text }).meta({ id: "PinnedRequest" });
+export const PinnedRequest = z
+  .strictObject({ ...shared, input: text.describe("The prompt, sent exactly as it is.") })
+  .meta({ id: "PinnedRequest" });
 export type PinnedRequest = z.output<typeof PinnedRequest>;
 
 export const PinnedBulkItem = z
-  .strictObject({ id: z.string().min(1).max(255), input: text })
+  .strictObject({
+    id: z.string().min(1).max(255).describe("Your name for the item, unique in the bulk."),
+    input: text.describe("The prompt, sent exactly as it is."),
+  })
   .meta({ id: "PinnedBulkItem" });
 
 export const PinnedBulkRequest = z
   .strictObject({
     ...shared,
-    concurrency: z.int().min(1).max(BULK_LANES).default(8),
-    items: z.array(PinnedBulkItem).min(1).max(BULK_ITEMS),
+    concurrency: z.int().min(1).max(BULK_LANES).default(8).describe("How many items run at once."),
+    items: z.array(PinnedBulkItem).min(1).max(BULK_ITEMS).describe("What is sent, each on its own."),
   })
   .meta({ id: "PinnedBulkRequest" });
 export type PinnedBulkRequest = z.output<typeof PinnedBulkRequest>;
@@ -146,11 +235,13 @@ export const PinnedAttemptView = z.object({
   errorCode: z.string().nullable(),
 });
 
-export const PinnedOutput = z.object({
-  text: z.string(),
-  toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })),
-  finishReason: z.string(),
-});
+export const PinnedOutput = z
+  .object({
+    text: z.string(),
+    toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })),
+    finishReason: z.string(),
+  })
+  .meta({ id: "PinnedOutput" });
 export type PinnedOutput = z.output<typeof PinnedOutput>;
 
 const Clock = z.int().min(0);

@@ -87,25 +87,32 @@ export const LockfileQuery = z.object({ receipt_id: z.string().min(1).max(64) })
 
 export const Lockfile = z
   .object({
-    schemaVersion: z.literal("service.lockfile.v1"),
-    projectId: z.string(),
-    pin: Pin,
-    isolation: z.literal("stateless"),
-    processing: z.enum(["standard", "deferred"]),
-    /** As sent to the vendor, in its own words, less the model, the prompt, the tools and the response format. */
-    settings: JsonObject,
-    requestHash: z.string(),
-    /** SHA-256 of the RFC 8785 form of {instructionsHash, inputHash} of the record, null where there were no instructions. */
-    promptHash: Sha256,
-    toolsHash: Sha256.nullable(),
-    responseFormatHash: Sha256.nullable(),
-    providerModel: z.string().nullable(),
-    providerFingerprint: z.string().nullable(),
-    receiptId: z.string(),
-    createdAt: DateTime,
-    /** `sha256-` and the base64 SHA-256 of the RFC 8785 form of all members but this and the signature. */
-    integrity: z.string(),
-    signature: ReceiptSignature,
+    schemaVersion: z.literal("service.lockfile.v1").describe("The version of this form."),
+    projectId: z.string().describe("The project of the record."),
+    pin: Pin.describe("Provider, model and interface."),
+    isolation: z.literal("stateless").describe("Always `stateless`."),
+    processing: z.enum(["standard", "deferred"]).describe("The provider's tier."),
+    settings: JsonObject.describe(
+      "What was sent to the provider, without the model, the prompt, the tools and the response format.",
+    ),
+    requestHash: z
+      .string()
+      .describe("What identifies the request: `v1:` and a SHA-256, or the SHA-256 alone."),
+    promptHash: Sha256.describe(
+      "SHA-256 of the RFC 8785 form of {instructionsHash, inputHash} of the record, null where there were no instructions.",
+    ),
+    toolsHash: Sha256.nullable().describe("SHA-256 of the tools; null: none."),
+    responseFormatHash: Sha256.nullable().describe("SHA-256 of the response format; null: none."),
+    providerModel: z.string().nullable().describe("The model that the provider says it used."),
+    providerFingerprint: z.string().nullable().describe("The provider's fingerprint of its system."),
+    receiptId: z.string().describe("The record it is of."),
+    createdAt: DateTime.describe("When the record was made."),
+    integrity: z
+      .string()
+      .describe(
+        "`sha256-` and the base64 SHA-256 of the RFC 8785 form of all members but this and the signature.",
+      ),
+    signature: ReceiptSignature.describe("An Ed25519 signature over the same form."),
   })
   .meta({ id: "Lockfile" });
 export type Lockfile = z.output<typeof Lockfile>;

@@ -45,18 +45,20 @@ export const UsageByPrincipal = UsageFigures.extend({
 });
 
 /** Usage of live money, or of test money: never added up. */
-export const UsageSide = z.object({
-  totals: UsageFigures,
-  byDay: z.array(UsageFigures.extend({ day: Day })),
-  byProject: z.array(UsageFigures.extend({ projectId: z.string(), name: z.string() })),
-  byCapability: z.array(UsageFigures.extend({ capabilityKey: z.string() })),
-  /** Provider null: it ran here. */
-  byProvider: z.array(UsageFigures.extend({ provider: z.string().nullable() })),
-  byModel: z.array(UsageFigures.extend({ provider: z.string().nullable(), model: z.string().nullable() })),
-  byPrincipal: z.array(UsageByPrincipal),
-  byBillingMode: z.array(UsageFigures.extend({ billingMode: z.string() })),
-  funds: WalletMoney.meta({ description: "Balance and credits of the whole organization." }),
-});
+export const UsageSide = z
+  .object({
+    totals: UsageFigures,
+    byDay: z.array(UsageFigures.extend({ day: Day })),
+    byProject: z.array(UsageFigures.extend({ projectId: z.string(), name: z.string() })),
+    byCapability: z.array(UsageFigures.extend({ capabilityKey: z.string() })),
+    /** Provider null: it ran here. */
+    byProvider: z.array(UsageFigures.extend({ provider: z.string().nullable() })),
+    byModel: z.array(UsageFigures.extend({ provider: z.string().nullable(), model: z.string().nullable() })),
+    byPrincipal: z.array(UsageByPrincipal),
+    byBillingMode: z.array(UsageFigures.extend({ billingMode: z.string() })),
+    funds: WalletMoney.meta({ description: "Balance and credits of the whole organization." }),
+  })
+  .meta({ id: "UsageSide" });
 export type UsageSide = z.output<typeof UsageSide>;
 
 export const BillingSummaryQuery = z.object({

@@ -41,12 +41,9 @@ export const RequestEventType = z.enum([
 export type RequestEventType = z.output<typeof RequestEventType>;
 
 /** Every type an endpoint can take: of jobs, of capability requests, and those of their organization. */
-export const EventType = z.enum([
-  ...JobEventType.options,
-  ...RequestEventType.options,
-  "budget.alert",
-  "hold.written_off",
-]);
+export const EventType = z
+  .enum([...JobEventType.options, ...RequestEventType.options, "budget.alert", "hold.written_off"])
+  .meta({ id: "WebhookEventType" });
 
 export const DeliveryState = z.enum(["pending", "delivering", "succeeded", "failed", "disabled"]);
 export type DeliveryState = z.output<typeof DeliveryState>;

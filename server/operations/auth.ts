@@ -17,6 +17,7 @@ export const startDeviceLogin = open.post("/v1/auth/device/start", {
   description:
     "The device shows `userCode` to the user, who enters it at `verificationUri`, sees which device is asking, and approves or denies it. Meanwhile the device polls `POST /v1/auth/device/token` every `interval` seconds.",
   body: DeviceStart.optional(),
+  example: { clientName: "Laptop" },
   output: DeviceStarted,
   run: (ctx, { body }) => sessions.startDevice(ctx, body?.clientName),
 });
@@ -26,6 +27,7 @@ export const redeemDeviceLogin = open.post("/v1/auth/device/token", {
   description:
     "Returns 428 until the user decides, and 410 if the code was used, denied or has expired (see `details.reason`). The session token is returned only once. It is a bearer token with the permissions of the signed-in user, needs no CSRF token, and ends like any other session.",
   body: DeviceTokenRequest,
+  example: { deviceCode: "a-device-code" },
   output: DeviceToken,
   errors: ["AuthorizationPending", "Gone"],
   run: (ctx, { body }) => sessions.redeemDevice(ctx, body.deviceCode ?? body.device_code ?? ""),

@@ -26,6 +26,7 @@ export const putBudgetPolicy = people.put("/v1/projects/{project_id}/budget-poli
   description:
     "Replaces the whole policy: send `{budgets: [{period, ceilingMicros, enforcement, …}]}`, or `{enforcement, ceilingMicros, period}` for a single budget (`period` defaults to month, `enforcement` to prevent). Periods that you leave out are turned off. `{enforcement}` alone changes only the enforcement of existing budgets. A temporary increase that you leave out is kept; null removes it. Amounts already spent and reserved in the current period count immediately.",
   body: PutBudgetPolicy,
+  example: { enforcement: "prevent", period: "day", ceilingUsd: 5 },
   output: BudgetPolicy,
   run: (ctx, { project_id, body }) => budgets.putPolicy(ctx, project_id, body),
 });
@@ -43,6 +44,7 @@ export const patchGuardrails = people.patch("/v1/billing/guardrails", {
   description:
     "`dailyMicros` limits spending per UTC day and `perExecutionMicros` the cost of one execution, both at list price; null removes a limit. An execution above either limit is rejected with 402 BudgetExceeded and the scope `guardrail:<organization id>`.",
   body: ChangeGuardrails,
+  example: { dailyMicros: 5_000_000, perExecutionMicros: 500_000 },
   output: Guardrails,
   errors: ["NotFound", "InvalidInput"],
   run: (ctx, { body }) => budgets.changeGuardrails(ctx, body),
@@ -63,6 +65,7 @@ export const resolveHold = people.post("/v1/billing/holds/{hold_id}/resolve", {
   description:
     "For owners of the organization and operators. `chargedMicros` is the total charge, including the service fee. The sealed receipt does not change.",
   body: ResolveHold,
+  example: { notCharged: true, note: "The provider confirmed that nothing ran." },
   output: HoldView,
   errors: ["HoldNotAmbiguous", "ComparisonUnjudged"],
   run: (ctx, { hold_id, body }) => budgets.resolveHold(ctx, hold_id, body),

@@ -18,7 +18,7 @@ import {
   ResolutionResponse,
 } from "@/server/contract/capabilities";
 import { InProject, JsonObject } from "@/server/contract/common";
-import { RawEnvelope } from "@/server/contract/envelope";
+import { InvokeRequest, JobRequest, QuoteRequest, RawEnvelope } from "@/server/contract/envelope";
 import { InvocationResult, Job } from "@/server/contract/jobs";
 import { RetailQuote } from "@/server/contract/pricing";
 import * as catalog from "@/server/domain/catalog";
@@ -58,6 +58,7 @@ export const resolveCapability = open.post("/v1/capabilities/resolve", {
   description:
     "Ranks the catalog by the words of the intent. Requirements keep only the matches that satisfy all of them; if none does, all matches are returned with their unmet requirements. `runnableNow` is determined for authenticated callers only.",
   body: ResolutionRequest,
+  example: { intent: "Translate product texts into German" },
   output: ResolutionResponse,
   run: async (ctx, { body }) => catalog.resolve(ctx, body),
 });
@@ -99,6 +100,8 @@ export const describeBenchmarks = open.get("/v1/capabilities/{capability_key}/be
 const quote = {
   query: InProject,
   body: RawEnvelope,
+  documents: QuoteRequest,
+  example: { input: { messages: [{ role: "user", content: "How deep is the sea?" }] } },
   bodyLimit: 32 * MEGABYTE,
   output: RetailQuote,
   errors: PLANNING,
@@ -121,6 +124,11 @@ export const invokeCapability = run.post("/v1/capabilities/{capability_key}/invo
   description:
     "With `executionMode: Stream` the response returns immediately with the execution's id; read its frames at `/v1/executions/{execution_id}/events`. Add `Accept: text/event-stream` to receive the frames in the response itself.",
   body: RawEnvelope,
+  documents: InvokeRequest,
+  example: {
+    input: { messages: [{ role: "user", content: "How deep is the sea?" }] },
+    execution: { executionConstraints: { maxCostUsd: 0.05 } },
+  },
   bodyLimit: 32 * MEGABYTE,
   output: InvocationResult,
   also: [raw("text/event-stream")],
@@ -173,6 +181,8 @@ export const invokeCapability = run.post("/v1/capabilities/{capability_key}/invo
 export const planImages = run.post("/v1/capabilities/image.generate.v1/plan", {
   summary: "Preview how images and sheet cells would be generated, without writing or spending anything",
   body: RawEnvelope,
+  documents: JobRequest,
+  example: { input: { prompt: "A lighthouse at dusk", variantCount: 2 } },
   bodyLimit: 32 * MEGABYTE,
   output: JsonObject,
   envelopeErrors: true,
@@ -194,6 +204,12 @@ export const followExecution = read.get("/v1/executions/{execution_id}/events", 
 export const submitJob = runByEmbeds.post("/v1/capabilities/{capability_key}/jobs", {
   summary: "Create a durable job",
   body: RawEnvelope,
+  documents: JobRequest,
+  example: {
+    input: { messages: [{ role: "user", content: "How deep is the sea?" }] },
+    execution: { executionConstraints: { maxCostUsd: 0.05 } },
+    idempotencyKey: "article-17",
+  },
   bodyLimit: 32 * MEGABYTE,
   output: Job,
   envelopeErrors: true,

@@ -33,6 +33,14 @@ const PLANNING_TOGETHER: ErrorCode[] = [
 export const createComparison = run.post("/v1/capabilities/{capability_key}/comparisons", {
   summary: "Create a blind comparison of two to four models",
   body: ComparisonCreateRequest,
+  example: {
+    context: {},
+    competitors: [
+      { axis: "provider", providerPin: "sandbox/sandbox-1" },
+      { axis: "provider", providerPin: "sandbox/sandbox-2" },
+    ],
+    input: { messages: [{ role: "user", content: "How deep is the sea?" }] },
+  },
   bodyLimit: 32 * MEGABYTE,
   output: Comparison,
   envelopeErrors: true,
@@ -53,6 +61,13 @@ export const estimateComparison = run.post("/v1/capabilities/{capability_key}/co
   summary: "Price a comparison, without creating a quote",
   query: InProject,
   body: ComparisonEstimateRequest,
+  example: {
+    competitors: [
+      { axis: "provider", providerPin: "sandbox/sandbox-1" },
+      { axis: "provider", providerPin: "sandbox/sandbox-2" },
+    ],
+    input: { messages: [{ role: "user", content: "How deep is the sea?" }] },
+  },
   bodyLimit: 32 * MEGABYTE,
   output: ComparisonEstimate,
   errors: PLANNING_TOGETHER,
@@ -80,6 +95,7 @@ export const getComparison = read.get("/v1/comparisons/{comparison_id}", {
 export const judgeComparison = write.post("/v1/comparisons/{comparison_id}/judgements", {
   summary: "Judge a comparison, once; this reveals its models",
   body: JudgementRequest,
+  example: { decision: "winner", overallWinnerEntryId: "cent_01jd0000000000000000000000" },
   output: Comparison,
   errors: ["JobNotFinished", "ComparisonJudged"],
   run: (ctx, { comparison_id, body }) => comparisons.judge(ctx, comparison_id, body),

@@ -35,6 +35,7 @@ export const createConnection = people.post("/v1/connections", {
   description:
     "The secret is verified with the provider before anything is stored. `credentials` and `secret` are two names for the same field. `userGuardrails` are spending limits for executions on this connection.",
   body: CreateConnection,
+  example: { provider: "openai", secret: "sk-your-own-key", projectId: "cpr_01jd0000000000000000000000" },
   output: ConnectionChanged,
   errors: ["AlreadyConnected", "ProviderUnavailable"],
   run: (ctx, { body }) => connections.connect(ctx, body),
@@ -64,6 +65,7 @@ export const bindConnection = people.post("/v1/connections/{connection_id}/bindi
   description:
     "Repeating the request returns the same binding. Returns AlreadyConnected if another connection of the same provider serves the environment.",
   body: BindConnection,
+  example: { projectId: "cpr_01jd0000000000000000000000", environment: "development", provider: "openai" },
   output: CredentialBinding,
   errors: ["AlreadyConnected"],
   run: (ctx, { connection_id, body }) => connections.bind(ctx, connection_id, body),
@@ -96,6 +98,7 @@ export const rotateConnection = people.post("/v1/connections/{connection_id}/rot
   description:
     "The new secret is verified with the provider first. The id, the bindings and the address do not change. `userGuardrails` changes only the limits that it names. With `projectId`, the environment is bound as well.",
   body: RotateConnection,
+  example: { provider: "openai", secret: "sk-your-new-key" },
   output: ConnectionChanged,
   errors: ["AlreadyConnected", "ProviderUnavailable"],
   run: (ctx, { connection_id, body }) => connections.rotate(ctx, connection_id, body),
@@ -106,6 +109,7 @@ export const planOnboarding = people.post("/v1/connections/onboarding/plan", {
   description:
     "Returns the providers that could serve each capability, the accounts already connected, the smallest set of accounts that unlocks the rest and why it was chosen, and the capabilities that remain unserved. For every member. Writes nothing.",
   body: OnboardingRequest,
+  example: { capabilities: ["text.general.fast.v1"], projectId: "cpr_01jd0000000000000000000000" },
   output: OnboardingPlan,
   run: (ctx, { body }) => connections.plan(ctx, body),
 });
@@ -115,6 +119,7 @@ export const createOnboardingSession = people.post("/v1/connections/onboarding/s
   description:
     "Keeps the requested capabilities for 24 hours and returns the page where a person connects the accounts they need. Never contains a secret.",
   body: OnboardingRequest,
+  example: { capabilities: ["text.general.fast.v1"], projectId: "cpr_01jd0000000000000000000000" },
   output: OnboardingSession,
   run: (ctx, { body }) => connections.startOnboarding(ctx, body),
 });
@@ -143,6 +148,7 @@ export const completeOnboardingSession = people.post(
     description:
       "Send a secret as when creating a connection, or leave it out to bind the organization's newest connection of the provider. Call it once per account; the session is complete after the last one.",
     body: CompleteOnboarding,
+    example: { provider: "openai", secret: "sk-your-own-key" },
     output: OnboardingSession,
     errors: ["Gone", "AlreadyConnected", "ProviderUnavailable"],
     run: (ctx, { session_id, body }) => connections.completeOnboarding(ctx, session_id, body),

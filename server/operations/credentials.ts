@@ -21,6 +21,7 @@ export const createProviderCredential = people.post(
     description:
       "Connects your own account at a provider. For signed-in admins of the organization; agents never send secrets. The secret is verified with the provider before anything is stored: a rejected secret is 422 at `secret`, and 503 means that the provider could not be reached. It is stored encrypted and used only at the address it was created for. The credential serves nothing until it is bound to an environment of a project.",
     body: CreateCredential,
+    example: { provider: "openai", secret: "sk-your-own-key", label: "default" },
     output: Credential,
     errors: ["ProviderUnavailable"],
     run: (ctx, { organization_id, body }) => credentials.createCredential(ctx, organization_id, body),
@@ -55,6 +56,7 @@ export const rotateProviderCredential = write.post(
     description:
       "Takes the same body as creating a credential. The new secret is verified with the provider first. The id, the bindings and the address do not change. Keys need the same permission as for deleting.",
     body: CreateCredential,
+    example: { provider: "openai", secret: "sk-your-new-key", label: "default" },
     output: Credential,
     errors: ["ProviderUnavailable"],
     run: (ctx, { organization_id, credential_id, body }) =>
@@ -69,6 +71,7 @@ export const bindProviderCredential = people.post(
     description:
       "An environment uses one credential per provider. Repeating the request returns the same binding. Returns AlreadyConnected if another credential of the same provider serves the environment.",
     body: BindCredential,
+    example: { projectId: "cpr_01jd0000000000000000000000", environment: "development", provider: "openai" },
     output: CredentialBinding,
     errors: ["AlreadyConnected"],
     run: (ctx, { organization_id, credential_id, body }) =>
@@ -91,6 +94,7 @@ export const connectProjectCredential = people.post("/v1/projects/{project_id}/p
   description:
     "Creates the credential in the organization and binds it to the named environments of the project, or to all of them. `POST /v1/connections` does the same with more options.",
   body: CreateProjectCredential,
+  example: { provider: "openai", secret: "sk-your-own-key" },
   output: Credential,
   errors: ["AlreadyConnected", "ProviderUnavailable"],
   run: (ctx, { project_id, body }) => credentials.connectProject(ctx, { project_id, ...body }),

@@ -7,6 +7,7 @@ import * as auth from "./auth";
 import * as billing from "./billing";
 import * as budgets from "./budgets";
 import * as capabilities from "./capabilities";
+import * as capabilityDocuments from "./capability-documents";
 import * as comparisons from "./comparisons";
 import * as connections from "./connections";
 import * as credentials from "./credentials";
@@ -28,6 +29,7 @@ import * as webhooks from "./webhooks";
 
 const nouns = [
   capabilities,
+  capabilityDocuments,
   inputs,
   jobs,
   adapters,

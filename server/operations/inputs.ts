@@ -15,6 +15,7 @@ export const storePayload = run.post("/v1/payloads", {
     "The body is the input itself, any JSON object. Refer to it with `inputPayloadRef` when you run a capability. It is stored encrypted for seven days. `sha256` and `byteLength` describe its RFC 8785 form; a receipt of a run with this input has the same hash as `inputHash`.",
   query: InProject,
   body: PayloadBody,
+  example: { messages: [{ role: "user", content: "How deep is the sea?" }] },
   bodyLimit: 32 * MEGABYTE,
   output: StoredPayload,
   errors: ["PROJECT_REQUIRED"],

@@ -3,6 +3,7 @@ import { eventStream, lastEventIdOf, raw, wantsEventStream } from "@/server/api/
 import { JsonObject } from "@/server/contract/common";
 import {
   EventsQuery,
+  GetJob,
   Job,
   JobApproveBody,
   JobEventPage,
@@ -49,8 +50,11 @@ export const listProjectReferences = readByPeople.get("/v1/projects/{project_id}
 
 export const getJob = read.get("/v1/jobs/{job_id}", {
   summary: "Retrieve a job",
+  description: "`waitSeconds` replaces polling: repeat the request until `status` is final.",
+  query: GetJob,
   output: Job,
-  run: (ctx, { job_id }) => jobs.get(ctx, job_id),
+  run: (ctx, { job_id, query }) =>
+    jobs.waitFor(ctx, job_id, { ms: query.waitSeconds * 1000, signal: ctx.signal?.(), until: "change" }),
 });
 
 export const listJobEvents = read.get("/v1/jobs/{job_id}/events", {
@@ -101,6 +105,7 @@ export const getJobArtifact = read.get("/v1/jobs/{job_id}/artifacts/{artifact_id
 export const selectJobVariant = write.post("/v1/jobs/{job_id}/variants/select", {
   summary: "Select which variant of a job's output to keep",
   body: SelectVariant,
+  example: { artifactId: "art_01jd0000000000000000000000" },
   output: Job,
   errors: ["JobNotFinished"],
   run: (ctx, { job_id, body }) => jobs.selectVariant(ctx, job_id, body),
@@ -116,6 +121,7 @@ export const cancelJob = writeByEmbeds.post("/v1/jobs/{job_id}/cancel", {
 export const approveJob = decide.post("/v1/jobs/{job_id}/approve", {
   summary: "Approve a job",
   body: JobApproveBody,
+  example: { authorizedMaxAmount: 5 },
   output: Job,
   errors: ["CapabilityNotAllowed", "JobNotAwaitingApproval", "EstimateExceedsMaxCost"],
   run: (ctx, { job_id, body }) => jobs.approve(ctx, job_id, body),
@@ -134,6 +140,7 @@ export const retryJob = run.post("/v1/jobs/{job_id}/retry", {
     "Creates a new job with the same request under a new idempotency key, if nothing ran and nothing was charged; otherwise returns RetryNotSafe, unless `acceptPossibleDuplicateCharge` is true and the job has failed or was canceled: then the provider may run and charge it twice. `model` runs the request on another model. A job has one retry, and one on each other model: repeating the request returns the first, unless you send a different Idempotency-Key. The new job names the old one in `retryOf`.",
   envelopeErrors: true,
   body: JobRetryBody.nullish(),
+  example: { model: "sandbox/sandbox-2" },
   output: Job,
   errors: [
     "PayloadUnavailable",

@@ -23,6 +23,7 @@ export const createApiKey = people.post("/v1/api-keys", {
   description:
     "Creates a key of a project. For members and above. The key itself is returned only once, in this response. You cannot grant a scope that your own role does not have.",
   body: ApiKeyCreate,
+  example: { name: "Agent", projectId: "cpr_01jd0000000000000000000000", expiresInSeconds: 2_592_000 },
   output: NewApiKey,
   errors: ["NotFound", "InvalidInput", "PlanLimitReached"],
   run: (ctx, { body }) =>
@@ -50,6 +51,7 @@ export const rotateApiKey = people.post("/v1/api-keys/{key_id}/rotate", {
   description:
     "Creates a key with the same name, project, environment and scopes. If the old key had an expiry, the new one gets the same lifetime. The old key stops working after `overlapSeconds`. A key can be rotated once: a key that was already rotated, revoked or has expired is KeyNotRotatable.",
   body: RotateApiKey,
+  example: { overlapSeconds: 3_600 },
   output: NewApiKey,
   errors: ["KeyNotRotatable"],
   run: (ctx, { key_id, body }) => organizations.rotateKey(ctx, key_id, body),

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { publicUrl } from "@/server/env";
 import { call, makeTenant, type Tenant } from "@/testing/api";
+import { openPanel } from "@/testing/panels";
 
 /* What clients of this interface send that were not written for us: a row of a test each, named after its field. */
 
@@ -99,4 +100,22 @@ test("managedExecutionCoverage is a text, its lists are beside it", async () => 
   const { json } = await call("GET", "/v1/diagnostics/providers", { key: tenant.key });
   const { covered, uncovered } = json.managedExecutionCoverageDetail;
   expect(json.managedExecutionCoverage).toBe(`${covered.length}/${covered.length + uncovered.length}`);
+});
+
+test("Origin of a panel's bootstrap and of a launch code's exchange may be absent where no cookie is sent", async () => {
+  const { accessToken, sessionId } = await openPanel(tenant);
+  const bootstrap = (headers: Record<string, string> = {}) =>
+    call("GET", "/v1/panel/bootstrap", { key: accessToken, headers });
+  expect((await bootstrap()).json.session.sessionId).toBe(sessionId);
+  expect((await bootstrap({ cookie })).status).toBe(403);
+
+  const { code } = (await post(`/v1/panel-sessions/${sessionId}/launch-codes`, {})).json;
+  const exchange = (headers: Record<string, string> = {}) =>
+    call("POST", "/v1/panel/launch-codes/exchange", { body: { code }, headers });
+  expect((await exchange({ cookie: "other=1" })).status).toBe(403);
+  expect((await exchange()).json.sessionId).toBe(sessionId);
+
+  // Other doors stay for pages.
+  const run = await call("GET", "/v1/jobs/none", { key: accessToken });
+  expect([run.status, run.json.detail.code]).toEqual([403, "CrossSiteRequest"]);
 });

@@ -71,6 +71,7 @@ export const createEmbeddings = openai.post("/v1/embeddings", {
   summary: "Create embeddings (OpenAI-compatible)",
   description: "Invokes `text.embed.v1`. Vectors of different models cannot be compared, so name the model.",
   body: EmbeddingsRequest,
+  example: { model: "text.embed.v1", input: ["How deep is the sea?"] },
   bodyLimit: 32 * MEGABYTE,
   output: EmbeddingList,
   errors: [...REFUSALS, "PayloadUnavailable", ...FAILURES],
@@ -108,6 +109,7 @@ export const createImages = openai.post("/v1/images/generations", {
   description:
     "Creates a durable job of `image.generate.v1` and waits for it. If the job has not ended in time, the response is 504 with the job's id, and the job continues.",
   body: ImagesRequest,
+  example: { model: "image.generate.v1", prompt: "A lighthouse at dusk" },
   output: ImagesResponse,
   async http(ctx, { body, ...given }) {
     const { job, files } = await make(
@@ -152,6 +154,7 @@ export const createSpeech = openai.post("/v1/audio/speech", {
   description:
     "Creates a durable job of `audio.voice.generate.v1` and waits for it, as for image generation. Returns the audio file: MP3, or Opus in Ogg.",
   body: SpeechRequest,
+  example: { model: "audio.voice.generate.v1", input: "How deep is the sea?", voice: "alloy" },
   output: raw("audio/mpeg"),
   also: [raw("audio/ogg")],
   async http(ctx, { body, ...given }) {

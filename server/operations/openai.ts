@@ -87,6 +87,7 @@ export const createChatCompletion = openai.post("/v1/chat/completions", {
   description:
     "Invokes a text capability, with the same admission, budgets and receipts. `model` is a capability key, `capability@provider/model`, or `provider/model`. With `stream` the response is sent in chunks. The returned id is the execution's id; the header `x-capstan-receipt-id` has the id of its receipt.",
   body: ChatRequest,
+  example: { model: "text.general.fast.v1", messages: [{ role: "user", content: "How deep is the sea?" }] },
   output: ChatCompletion,
   async http(ctx, { body, ...given }) {
     const { result, head } = await invoke(ctx, chatAsk(body), given);
@@ -101,6 +102,7 @@ export const createResponse = openai.post("/v1/responses", {
   description:
     "Invokes a text capability, as for chat completions. Conversations are not stored: send the whole conversation each time. With `stream` the response is sent as events.",
   body: ResponsesRequest,
+  example: { model: "text.general.fast.v1", input: "How deep is the sea?" },
   output: ResponseObject,
   async http(ctx, { body, ...given }) {
     const { result, head } = await invoke(ctx, responsesAsk(body, await wholeInput(ctx, body)), given);

@@ -30,6 +30,7 @@ export const updateOrganization = people.patch("/v1/organizations/{organization_
   summary: "Rename an organization",
   description: "For organization admins.",
   body: OrganizationUpdate,
+  example: { displayName: "Example" },
   output: OrganizationDetail,
   run: (ctx, { organization_id, body }) => organizations.changeOrganization(ctx, organization_id, body),
 });
@@ -45,6 +46,7 @@ export const createProject = people.post("/v1/organizations/{organization_id}/pr
   description:
     "For organization admins. The project starts with the environments `development` and `production`, and the one you name.",
   body: ProjectCreate,
+  example: { displayName: "Sea maps" },
   output: ProjectDetail,
   errors: ["InvalidInput", "PlanLimitReached"],
   run: (ctx, { organization_id, body }) => organizations.addProject(ctx, organization_id, body),
@@ -61,6 +63,7 @@ export const updateProject = people.patch("/v1/projects/{project_id}", {
   description:
     "For organization admins. Only the fields you send change. Environments with an `id` are updated and those without are added. The slug of an existing environment does not change, and at least one environment must stay active. An archived project or environment rejects work and changes from the next request on; its data can still be read, and running work finishes.",
   body: ProjectSettingsPatch,
+  example: { displayName: "Sea maps" },
   output: ProjectDetail,
   errors: ["PlanLimitReached"],
   run: (ctx, { project_id, body }) => organizations.patchProject(ctx, project_id, body),

@@ -45,6 +45,7 @@ test("it is let in by every endpoint that lists it", async () => {
       "GET /v1/capabilities/{capability_key}",
       "GET /v1/capabilities/{capability_key}/benchmarks",
       "GET /v1/capabilities/{capability_key}/execution-targets",
+      "GET /v1/capabilities/{capability_key}/openapi.json",
       "GET /v1/executions/{execution_id}/events",
       "GET /v1/inference/pinned/bulk/{bulk_id}",
       "GET /v1/inference/pinned/{receipt_id}",
@@ -104,7 +105,7 @@ describe("the token is of the origin", () => {
   test.each([
     ["another origin, also one with sessions of its own", { origin: EVIL }, 403],
     ["an opaque origin", { origin: "null" }, 403],
-    ["no browser at all", {}, 403],
+    ["a browser without an origin, by its cookie", { cookie: "a=b" }, 403],
     ["a link from another site", { "sec-fetch-site": "cross-site" }, 403],
     ["a sister of our host", { "sec-fetch-site": "same-site" }, 403],
     ["its own origin", { origin: HOST }, 200],

@@ -1,4 +1,4 @@
-import { isOwnPage } from "@/server/api/own-page";
+import { isOwnPage, isProgram } from "@/server/api/own-page";
 import { InProject } from "@/server/contract/common";
 import {
   ExchangedPanelSession,
@@ -26,6 +26,12 @@ export const createPanelDefinition = run.post("/v1/panel-definitions", {
   description:
     "An embed is shown by other sites in their pages. It has a capability, an appearance, permissions, and the origins that may show it. Its key is unique within the project, or within the organization if no project is named.",
   body: PanelDefinitionCreate,
+  example: {
+    key: "images",
+    displayName: "Images",
+    capabilityKey: "image.generate.v1",
+    allowedOrigins: ["https://app.example.com"],
+  },
   output: PanelDefinition,
   run: (ctx, { body }) => panels.createDefinition(ctx, body),
 });
@@ -49,6 +55,7 @@ export const changePanelDefinition = run.patch("/v1/panel-definitions/{definitio
   description:
     "A change to what the embed runs or to its appearance creates a new version, which later sessions use. With any status other than `active`, its sessions are rejected immediately; setting `active` again restores those that have not expired.",
   body: PanelDefinitionPatch,
+  example: { displayName: "Images" },
   output: PanelDefinition,
   run: (ctx, { definition_id, body }) => panels.changeDefinition(ctx, definition_id, body),
 });
@@ -58,6 +65,12 @@ export const createPanelSession = run.post("/v1/panel-sessions", {
   description:
     "Gives pages of the named origins short-lived access, with limits on spending and jobs. The access token is returned only once, in this response. The session can run the embed's capability (any capability if it has no embed) and can read and cancel only its own jobs. `lockedInputs` are fields that its requests cannot change.",
   body: PanelSessionCreate,
+  example: {
+    projectId: "cpr_01jd0000000000000000000000",
+    panelDefinitionKey: "images",
+    allowedOrigins: ["https://app.example.com"],
+    maxSpendMicros: 1_000_000,
+  },
   output: NewPanelSession,
   run: (ctx, { body }) => panels.createSession(ctx, body),
 });
@@ -90,17 +103,19 @@ export const exchangePanelLaunchCode = open.post("/v1/panel/launch-codes/exchang
     "For pages of the session's origins and for Capstan's own embed page. A code can be exchanged once. The token belongs to the same session: it has the same limits and expiry, and is revoked with it. Returns 410 if the code is unknown, used or expired.",
   fromPages: true,
   body: PanelCodeExchange,
+  example: { code: "a-launch-code" },
   output: ExchangedPanelSession,
   errors: ["Gone"],
   http: (ctx, { body, incoming }) =>
     panels.exchangeLaunchCode(ctx, body.code, {
       origin: incoming.header("origin") ?? null,
-      isOwn: isOwnPage(incoming),
+      isTrusted: isOwnPage(incoming) || isProgram(incoming),
     }),
 });
 
 export const bootstrapPanel = own.get("/v1/panel/bootstrap", {
   summary: "Retrieve what an embed's page needs to render",
+  fromPrograms: true,
   output: PanelBootstrap,
   run: (ctx) => panels.bootstrap(ctx),
 });

@@ -1,4 +1,4 @@
-import { BulkQuery, PinnedBulk, RawPinned } from "@/server/contract/pinned";
+import { BulkQuery, PinnedBulk, PinnedBulkRequest, RawPinned } from "@/server/contract/pinned";
 import * as pins from "@/server/domain/pins";
 import { byEveryCaller, byKeys, byKeysAndPeople, operations } from "./define";
 
@@ -14,6 +14,11 @@ export const submitPinnedBulk = runByKeys.post("/v1/inference/pinned/bulk", {
     "Runs all `items`, each `{id, input}` with a unique id, with one pin and the same settings. The response is `accepted` once every item is stored; poll until `nextAction` is `stop`. At most `concurrency` items (1 to 64, default 8) run at once, fewer while the provider has no capacity. Items are independent and each ends with its own record. Limits in the request apply to each item. Money is reserved when an item starts: if a budget no longer allows it, the item fails and nothing is sent. Repeating the request with the same `idempotencyKey` (in the body or as the Idempotency-Key header) returns the first bulk.",
   bodyLimit: MAX_BODY,
   body: RawPinned,
+  documents: PinnedBulkRequest,
+  example: {
+    pin: { provider: "openai", model: "gpt-5.2", api: "responses" },
+    items: [{ id: "one", input: "How deep is the sea?" }],
+  },
   output: PinnedBulk,
   envelopeErrors: true,
   errors: [

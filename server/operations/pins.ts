@@ -1,5 +1,12 @@
 import { reply } from "@/server/api/endpoint";
-import { ListPinned, PinnedAnswer, PinnedPage, PinnedRecord, RawPinned } from "@/server/contract/pinned";
+import {
+  ListPinned,
+  PinnedAnswer,
+  PinnedPage,
+  PinnedRecord,
+  PinnedRequest,
+  RawPinned,
+} from "@/server/contract/pinned";
 import * as pins from "@/server/domain/pins";
 import { byEveryCaller, byKeys, byKeysAndPeople, operations } from "./define";
 
@@ -14,6 +21,8 @@ export const runPinned = run.post("/v1/inference/pinned", {
   description:
     "Sends the request exactly as it is and returns the immutable record when the execution has ended. Nothing is filled in, rewritten, shortened or tried elsewhere, and a request that may have run is never sent again. Repeating the request with the same `idempotencyKey` (or `Idempotency-Key` header) returns the first execution. An error names its record in `details` and says whether the same request may be sent again.",
   body: RawPinned,
+  documents: PinnedRequest,
+  example: { pin: { provider: "openai", model: "gpt-5.2", api: "responses" }, input: "How deep is the sea?" },
   bodyLimit: 32 * MEGABYTE,
   output: PinnedAnswer,
   envelopeErrors: true,

@@ -19,6 +19,11 @@ export const createCapabilityRequest = write.post("/v1/capability-requests", {
     "Requests a capability that does not exist. Resolve the intent first and file a request only if the outcome is `no_match_requestable`. The request is a draft until you submit it. Everything you send is kept, including your own fields, and fixed by `requestHash`, the SHA-256 of the RFC 8785 form of `revision.content`. Repeating the request with the same `idempotencyKey` (in the body or as the Idempotency-Key header) returns the first one.",
   bodyLimit,
   body: CapabilityRequestBody,
+  example: {
+    summary: "Maps of the sea floor",
+    need: "A depth map of a given area, as GeoTIFF.",
+    acceptanceCases: [{ input: { area: "North Sea" }, expected: "A depth for each square kilometre" }],
+  },
   output: CapabilityRequest,
   errors: ["PROJECT_REQUIRED", "IdempotencyConflict"],
   idempotent: true,
@@ -44,6 +49,11 @@ export const reviseCapabilityRequest = write.post("/v1/capability-requests/{requ
     "Send the whole body, not only the changes. The request becomes a draft again and must be submitted again; a quote for an earlier revision can no longer be paid. A declined or paid request cannot be revised (RequestStateConflict).",
   bodyLimit,
   body: CapabilityRequestBody,
+  example: {
+    summary: "Maps of the sea floor",
+    need: "A depth map of a given area, as GeoTIFF.",
+    acceptanceCases: [{ input: { area: "North Sea" }, expected: "A depth for each square kilometre" }],
+  },
   output: CapabilityRequest,
   errors: ["RequestStateConflict", "PolicyRejected"],
   run: (ctx, { request_id, body }) => requests.revise(ctx, request_id, body),

@@ -20,6 +20,11 @@ export const createDeliveryEndpoint = write.post("/v1/delivery-endpoints", {
     "Posts every job event to your URL, with the same body as GET /v1/jobs/{job_id}/events and with the headers and signature of Standard Webhooks (webhook-id, webhook-timestamp, webhook-signature). Events are delivered at least once and not always in order: skip a webhook-id you have already seen, and sort a job's events by `id`. Respond with any 2xx to accept an event; any other response is retried after 5 s, 30 s, 2 min, 15 min, 1 h, 6 h and 24 h. An endpoint is disabled if it responds 410, or if all attempts of a delivery failed and no other delivery succeeded in the meantime.",
   status: 201,
   body: CreateDeliveryEndpoint,
+  example: {
+    url: "https://example.com/hooks",
+    secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    eventTypes: ["job.succeeded", "job.failed"],
+  },
   output: DeliveryEndpoint,
   errors: ["PROJECT_REQUIRED"],
   run: (ctx, { body }) => webhooks.createEndpoint(ctx, body),
@@ -35,6 +40,7 @@ export const listDeliveryEndpoints = read.get("/v1/delivery-endpoints", {
 export const updateDeliveryEndpoint = write.patch("/v1/delivery-endpoints/{endpoint_id}", {
   summary: "Update a delivery endpoint, or rotate its secret",
   body: UpdateDeliveryEndpoint,
+  example: { enabled: false },
   output: DeliveryEndpoint,
   run: (ctx, { endpoint_id, body }) => webhooks.updateEndpoint(ctx, endpoint_id, body),
 });

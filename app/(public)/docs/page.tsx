@@ -3,7 +3,7 @@ import { Mark } from "@/components/brand/logo";
 import { OperationCard } from "@/components/docs/operation-card";
 import { SchemaView } from "@/components/docs/schema-view";
 import { Card, CardBody } from "@/components/ui/card";
-import { openapi } from "@/server/api/openapi";
+import { openapi, parametersIn, responseOf } from "@/server/api/openapi";
 import { endpoints } from "@/server/operations";
 
 export const metadata: Metadata = { title: "API reference" };
@@ -69,7 +69,16 @@ export default function DocsPage() {
                   key={operation.operationId}
                   path={path}
                   method={method}
-                  operation={operation}
+                  operation={{
+                    ...operation,
+                    parameters: parametersIn(document, operation),
+                    responses: Object.fromEntries(
+                      Object.keys(operation.responses).map((status) => [
+                        status,
+                        responseOf(document, operation, status) ?? { description: "" },
+                      ]),
+                    ),
+                  }}
                 />
               ))}
             </div>

@@ -1,6 +1,6 @@
 import type { Core, Schemas } from "./client";
 
-type Fields = Omit<Schemas["ModelAdapterUploadInput"], "file">;
+type Fields = Omit<Schemas["ModelAdapterUpload"], "file">;
 
 /** The fields of the form and the file: a File in a browser, or in Node `await openAsBlob(path)` with its name. */
 export type AdapterUpload = Fields & {

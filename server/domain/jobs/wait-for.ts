@@ -11,7 +11,9 @@ export type Waiting = {
   /** At most this long. */
   ms: number;
   /** Aborted when the reader goes away. */
-  signal: AbortSignal;
+  signal: AbortSignal | undefined;
+  /** `end`: it has ended or waits for a person. `change`: it has another status than now. */
+  until?: "end" | "change";
   right?: Scope;
   pace?: Pace;
   /** Is told the types of events as they come, and nothing after a quiet while. */
@@ -20,15 +22,17 @@ export type Waiting = {
 
 const needsSomebody: readonly Job["status"][] = ["awaiting_approval", "needs_attention"];
 
-/** Follows a job until it has ended or waits for a person, or the time is up, and answers with it as it stands then. */
+/** Follows a job until then, or the time is up, and answers with it as it stands then. An ended job is answered at once. */
 export async function waitFor(
   ctx: Ctx,
   jobId: string,
-  { ms, signal, right = "jobs:read", pace, heard }: Waiting,
+  { ms, signal, until = "end", right = "jobs:read", pace, heard }: Waiting,
 ): Promise<Job> {
-  const isOver = (job: Job) => TERMINAL.includes(job.status) || needsSomebody.includes(job.status);
   let job = await get(ctx, jobId, right);
-  if (isOver(job)) return job;
+  const first = job.status;
+  const isOver = ({ status }: Job) =>
+    TERMINAL.includes(status) || (until === "end" ? needsSomebody.includes(status) : status !== first);
+  if (ms === 0 || isOver(job)) return job;
   const either = deadline(ms, signal);
   const followed = await followEvents({ ...ctx, signal: () => either }, jobId, {}, pace, right);
   for await (const { items } of followed) {

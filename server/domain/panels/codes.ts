@@ -53,7 +53,7 @@ async function requireOwnTo(ctx: Ctx, session: SessionRow): Promise<void> {
 }
 
 /** Where the page comes from that exchanges a code: of our own the frame decides who shows it. */
-export type Page = { origin: string | null; isOwn: boolean };
+export type Page = { origin: string | null; isTrusted: boolean };
 
 type CodeRow = {
   id: string;
@@ -88,7 +88,7 @@ export async function exchangeLaunchCode(ctx: Ctx, code: string, page: Page): Pr
     const [found] = rows;
     if (!found || found.used_at || found.expires_at <= now) return gone();
     if (!found.is_live || found.session_expires_at <= now) return gone();
-    if (!page.isOwn && !(page.origin !== null && found.allowed_origins.includes(page.origin)))
+    if (!page.isTrusted && !(page.origin !== null && found.allowed_origins.includes(page.origin)))
       fail(
         "CrossSiteRequest",
         "This embed session does not allow this page's origin. Create a session with this origin.",

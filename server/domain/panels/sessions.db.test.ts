@@ -332,8 +332,10 @@ describe("launch codes", () => {
     const code = async () =>
       (await tenant.post(`/v1/panel-sessions/${panel.sessionId}/launch-codes`)).json.code as string;
     const first = await code();
-    for (const origin of ["https://evil.example", "null", `${HOST}.evil.example`, null])
+    for (const origin of ["https://evil.example", "null", `${HOST}.evil.example`])
       expect((await exchange(first, origin)).status).toBe(403);
+    for (const ofBrowser of [{ cookie: "a=b" }, { "sec-fetch-site": "cross-site" }])
+      expect((await exchange(first, null, ofBrowser)).status).toBe(403);
     expect((await exchange(first, HOST)).status).toBe(200);
     expect((await exchange(await code(), "http://localhost:3000")).status).toBe(200);
   });
@@ -342,7 +344,7 @@ describe("launch codes", () => {
     const tenant = await makeTenant();
     const panel = await openPanel(tenant, { expiresInMinutes: 5 });
     const { json } = await tenant.post(`/v1/panel-sessions/${panel.sessionId}/launch-codes`);
-    const page = { origin: HOST, isOwn: false };
+    const page = { origin: HOST, isTrusted: false };
     const ctx = (minutes: number) => systemCtx("test", () => new Date(Date.now() + minutes * 60_000));
     await expect(exchangeLaunchCode(ctx(6), json.code, page)).rejects.toMatchObject({ code: "Gone" });
     for (const code of ["plc_x", `${json.code.slice(0, -1)}?`, panel.accessToken])

@@ -49,6 +49,7 @@ describe("discovery", () => {
     ["GET", ""],
     ["GET", "/execution-targets"],
     ["GET", "/benchmarks"],
+    ["GET", "/openapi.json"],
     ["POST", "/quote"],
     ["POST", "/estimate"],
     ["POST", "/invoke"],
@@ -70,7 +71,13 @@ describe("discovery", () => {
   }
 
   test("304 to whoever has the catalog's answer already", async () => {
-    for (const path of ["", `/${TEXT}`, `/${TEXT}/execution-targets`, `/${TEXT}/benchmarks`]) {
+    for (const path of [
+      "",
+      `/${TEXT}`,
+      `/${TEXT}/execution-targets`,
+      `/${TEXT}/benchmarks`,
+      `/${TEXT}/openapi.json`,
+    ]) {
       const { headers } = await get(200, `/v1/capabilities${path}`);
       await get(304, `/v1/capabilities${path}`, { headers: { "if-none-match": headers.etag ?? "" } });
     }

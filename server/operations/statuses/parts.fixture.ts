@@ -9,6 +9,7 @@ import * as auth from "../auth";
 import * as billing from "../billing";
 import * as budgets from "../budgets";
 import * as capabilities from "../capabilities";
+import * as capabilityDocuments from "../capability-documents";
 import * as comparisons from "../comparisons";
 import * as connections from "../connections";
 import * as credentials from "../credentials";
@@ -43,7 +44,7 @@ const endpointsOf = (...modules: Record<string, Endpoint>[]): Endpoint[] =>
 export const PARTS = {
   adapters: endpointsOf(adapters, adapterAliases, adapterWeights),
   billing: endpointsOf(billing, budgets, usage),
-  capabilities: endpointsOf(planning),
+  capabilities: endpointsOf(planning, capabilityDocuments),
   comparisons: endpointsOf(comparisons),
   credentials: endpointsOf(credentials, connections),
   executions: endpointsOf({ invokeCapability, submitJob }, openai),

@@ -266,7 +266,8 @@ describe("panels", () => {
   test("a session that has ended gives no launch code, and its page nothing", async () => {
     const { sessionId, accessToken, as } = await openPanel(tenant);
     await get(200, "/v1/panel/bootstrap", as());
-    await get([403, "CrossSiteRequest"], "/v1/panel/bootstrap", { key: accessToken });
+    const elsewhere = { origin: "https://elsewhere.test" };
+    await get([403, "CrossSiteRequest"], "/v1/panel/bootstrap", { key: accessToken, headers: elsewhere });
     await get([403, "AuthorizationFailed"], "/v1/panel/bootstrap", { key: tenant.key });
     await post(200, `/v1/panel-sessions/${sessionId}/revoke`, {});
     await post([410, "Gone"], `/v1/panel-sessions/${sessionId}/launch-codes`, {});

@@ -1,0 +1,69 @@
+import type { Endpoint } from "@/server/api/endpoint";
+import { openapi } from "@/server/api/openapi";
+import { etagOf, FOR_ALL_PAGES, published } from "@/server/api/published";
+import { JsonObject } from "@/server/contract/common";
+import * as catalog from "@/server/domain/catalog";
+import { followExecution, invokeCapability, quoteCapability, submitJob } from "./capabilities";
+import { byAnybody, operations } from "./define";
+import { uploadArtifact } from "./inputs";
+import { cancelJob, getJob, getJobArtifact } from "./jobs";
+
+const open = operations("Discovery", byAnybody);
+
+type Capability = ReturnType<typeof catalog.getCapability>;
+
+/** The operation with this capability in the place of its key, and its input in the body. */
+function narrowed(endpoint: Endpoint, { key, input, examples }: Capability): Endpoint {
+  if (!endpoint.path.includes("{capability_key}")) return endpoint;
+  const { params: _, documents, ...rest } = endpoint;
+  const named = input.meta({ id: "CapabilityInput" });
+  const [example] = examples;
+  return {
+    ...rest,
+    path: endpoint.path.replace("{capability_key}", key) as Endpoint["path"], // begins as it did
+    ...(documents ? { documents: documents.extend({ input: named }).meta({ ...documents.meta() }) } : {}),
+    ...(example ? { example: { input: example.input } } : {}),
+  };
+}
+
+/** What it takes to run one capability: quote, run, follow, download. */
+function neededFor({ modes, input }: Capability): Endpoint[] {
+  const takesFiles = /artifact/i.test(JSON.stringify(catalog.publish(input, "input")));
+  return [
+    quoteCapability,
+    ...(modes.includes("invoke_sync") ? [invokeCapability] : []),
+    ...(modes.includes("invoke_stream") ? [followExecution] : []),
+    ...(modes.includes("job_async") ? [submitJob, cancelJob, getJobArtifact] : []),
+    getJob,
+    ...(takesFiles ? [uploadArtifact] : []),
+  ];
+}
+
+const ready = new Map<string, string>();
+
+/** The OpenAPI document of one capability, as text; UNKNOWN_CAPABILITY for a key that is not there. */
+function documentOf(key: string): string {
+  const capability = catalog.getCapability(key);
+  const made =
+    ready.get(capability.key) ??
+    JSON.stringify(
+      openapi(
+        neededFor(capability).map((each) => narrowed(each, capability)),
+        capability.title,
+      ),
+    );
+  ready.set(capability.key, made);
+  return made;
+}
+
+export const describeCapabilityApi = open.get("/v1/capabilities/{capability_key}/openapi.json", {
+  summary: "Retrieve the OpenAPI document of one capability",
+  description:
+    "Everything that is needed to run this capability and nothing else: quote, run, read the job, download its files, with the capability's own input in the body.",
+  output: JsonObject,
+  partly: [304],
+  http: async (_ctx, { capability_key, incoming }) => {
+    const text = documentOf(capability_key);
+    return published(incoming, text, { ...FOR_ALL_PAGES, etag: etagOf(text) });
+  },
+});
