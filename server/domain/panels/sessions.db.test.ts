@@ -334,7 +334,10 @@ describe("launch codes", () => {
     const first = await code();
     for (const origin of ["https://evil.example", "null", `${HOST}.evil.example`])
       expect((await exchange(first, origin)).status).toBe(403);
-    for (const ofBrowser of [{ cookie: "a=b" }, { "sec-fetch-site": "cross-site" }])
+    for (const ofBrowser of [{ cookie: "a=b" }, { "sec-fetch-site": "cross-site" }] as Record<
+      string,
+      string
+    >[])
       expect((await exchange(first, null, ofBrowser)).status).toBe(403);
     expect((await exchange(first, HOST)).status).toBe(200);
     expect((await exchange(await code(), "http://localhost:3000")).status).toBe(200);
