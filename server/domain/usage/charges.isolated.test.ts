@@ -72,6 +72,16 @@ type Answer = keyof typeof ANSWERS;
 const DOORS = ["job", "invoke", "stream", "pin", "bulk"] as const;
 /** What an answer that arrives after the end of its execution reports as its cost, in parts of the hold. */
 const LATE = { "late answer": 0.4, "late answer above the hold": 3 } as const;
+const AFTER = [
+  "leave",
+  "cancel",
+  "late answer",
+  "late answer above the hold",
+  "write off",
+  0,
+  777,
+  90_000_000,
+] as const;
 type Act = {
   door: (typeof DOORS)[number];
   money: "test" | "live";
@@ -81,7 +91,7 @@ type Act = {
    * What becomes of it: canceled before it runs; or, where it is ambiguous, resolved by a person to this much in all, by its
    * answer after all, or by writing it off.
    */
-  after: "leave" | "cancel" | keyof typeof LATE | "write off" | number;
+  after: (typeof AFTER)[number];
 };
 type History = {
   acts: Act[];
@@ -97,16 +107,7 @@ const act: fc.Arbitrary<Act> = fc.record({
   money: fc.constantFrom("test" as const, "live" as const),
   isByok: fc.boolean(),
   answer: fc.constantFrom(...(Object.keys(ANSWERS) as Answer[])),
-  after: fc.constantFrom(
-    "leave",
-    "cancel",
-    "late answer",
-    "late answer above the hold",
-    "write off",
-    0,
-    777,
-    90_000_000,
-  ),
+  after: fc.constantFrom(...AFTER),
 });
 const history: fc.Arbitrary<History> = fc.record({
   acts: fc.array(act, { minLength: 1, maxLength: 5 }),
