@@ -20,6 +20,6 @@ export type {
   PinnedRowStatus,
   SharedContent,
 } from "./rows";
-export { keptRequest, run } from "./single";
+export { run } from "./single";
 export { sweep } from "./sweep";
 export { type Answer, type PinToday, pinToday, type RequestToday, requestToday } from "./today";
