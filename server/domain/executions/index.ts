@@ -14,7 +14,7 @@ export {
   unusable,
 } from "./classify";
 export { type Clock, clockOf, sleep } from "./clock";
-export { type Finishing, finishOnce, writeSurely } from "./end";
+export { finishOnce, writeSurely } from "./end";
 export {
   jobLeases,
   LEASE_MS,
