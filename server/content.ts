@@ -1,9 +1,31 @@
+import { sha256Hex } from "@/server/canonical";
 import { isPrivate } from "@/server/contract/envelope";
 import type { ErrorCode } from "@/server/errors";
+import { newId } from "@/server/ids";
 import { openSecret, sealSecret } from "@/server/vault";
 
 /** Content as its row has it; null: it was removed. */
 export type StoredContent = { id: string; content: string | null; is_sealed: boolean };
+
+/** Content on its way into a row, to be kept for a while: in the clear here, encrypted in the row where it must be. */
+export type KeptContent = {
+  id: string;
+  content: string;
+  is_sealed: boolean;
+  sha256: string;
+  byte_length: number;
+  /** Null: until it is deleted. */
+  expires_at: Date | null;
+};
+
+export const toKept = (content: string, is_sealed: boolean, expires_at: Date | null): KeptContent => ({
+  id: newId("payload"),
+  content,
+  is_sealed,
+  sha256: sha256Hex(content),
+  byte_length: Buffer.byteLength(content),
+  expires_at,
+});
 
 /** Must what this job takes in and puts out be kept encrypted? */
 export const isKeptSealed = (dataClassification: string, retentionRequirement: string) =>

@@ -6,9 +6,8 @@ import { access } from "@/server/domain/access";
 import { getCapability } from "@/server/domain/catalog";
 import { connectionsOf } from "@/server/domain/credentials";
 import type { Ctx } from "@/server/domain/ctx";
-import { checkCallerObject, settleKey } from "@/server/domain/envelope";
+import { checkCallerObject, refuseKey, settleKey } from "@/server/domain/envelope";
 import { requireDurable, submitTogether } from "@/server/domain/jobs";
-import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { requestOf, toKept, toRefusal } from "./competitors";
@@ -127,10 +126,7 @@ async function firstOfKey(projectId: string, key: string | null): Promise<First 
 
 /** The id of the first comparison of a key, where it was asked for with the same request. */
 function settled(first: First, requestHash: string): string {
-  if (first.request_hash !== requestHash)
-    fail("IdempotencyConflict", "This idempotency key was already used for a different request.", {
-      jobId: first.id,
-    });
+  if (first.request_hash !== requestHash) refuseKey(first.id);
   return first.id;
 }
 

@@ -10,6 +10,7 @@ export {
   mintKey,
   nearest,
   normalizeEnvelope,
+  refuseKey,
   refuseUnknown,
   settleKey,
   toIssues,

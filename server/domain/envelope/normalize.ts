@@ -102,6 +102,11 @@ function leaveOutUnsaid(envelope: Envelope<"jobs">): void {
 export const mintKey = (kind: "jobs" | "invoke") =>
   `${kind === "jobs" ? "job" : "run"}-${randomBytes(16).toString("hex")}`;
 
+/** The key stands for another request already. */
+export function refuseKey(jobId: string, what = "request"): never {
+  fail("IdempotencyConflict", `This idempotency key was already used for a different ${what}.`, { jobId });
+}
+
 /** The key that is given, in the body or in the header; both given must agree. */
 export function settleKey(inBody: string | null | undefined, header: string | undefined): string | undefined {
   const fromBody = inBody?.trim() || undefined;

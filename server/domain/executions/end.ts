@@ -5,7 +5,7 @@ import { isDatabaseOutage } from "@/server/outage";
 import { type Clock, sleep } from "./clock";
 
 /** An end of an execution on its way into its rows. */
-export type Finishing<Record> = {
+type Finishing<Record> = {
   /** As ends are counted. */
   mode: string;
   status: string;

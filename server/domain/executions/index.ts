@@ -1,4 +1,5 @@
 export { type Call, send } from "./call";
+export { awaitFirst, failUnknown, faultOf, nextStepOf, saidUnasked, withSaid } from "./caller";
 export { CHARGED, type Chargeable, chargeOf, FEE, holdFor, PROVIDER_COST } from "./charge";
 export {
   type AbortReason,
@@ -13,7 +14,7 @@ export {
   unusable,
 } from "./classify";
 export { type Clock, clockOf, sleep } from "./clock";
-export { type Finishing, finishOnce, writeSurely } from "./end";
+export { finishOnce, writeSurely } from "./end";
 export {
   jobLeases,
   LEASE_MS,
@@ -23,7 +24,6 @@ export {
   releaseAllLeases,
 } from "./leases";
 export { type Books, booksOf, type CallMoney, type ExecutionMoney, moneyOf, usageOf } from "./money";
-export { nextStepOf } from "./next-step";
 export { kindOfResult, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
 export { accountOf, DIFFERS, pollCall, streamCall, submitCall, type Work } from "./port-sender";
 export { apply, type Driver } from "./turn";

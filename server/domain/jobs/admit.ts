@@ -5,6 +5,7 @@ import type { Job } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
+import { refuseKey } from "@/server/domain/envelope";
 import { fail } from "@/server/errors";
 import type { Json } from "@/server/step";
 import { get } from "./get";
@@ -102,10 +103,6 @@ async function keptReferenceHashOf(jobId: string): Promise<string | null> {
 
 const isSnapshot = (content: Json): content is Record<string, Json> =>
   typeof content === "object" && content !== null && !Array.isArray(content);
-
-function refuseKey(jobId: string): never {
-  fail("IdempotencyConflict", "This idempotency key was already used for a different request.", { jobId });
-}
 
 /** With what the statement added to the row: warnings of stored budgets, and their events. */
 function told(prepared: Prepared, admitted: Admitted): Fresh {

@@ -115,7 +115,7 @@ export const toAttemptUpdate = (
   ended: Ended,
   answeredAt: Date,
   now: Date,
-): StoredAnswer["attempt"] => ({
+): NonNullable<StoredAnswer["attempt"]> => ({
   id: attemptId,
   submission: ended.observed.submission,
   provider_request_id: ended.observed.providerRequestId,

@@ -1,7 +1,6 @@
 import type { Job, JobError } from "@/server/contract/jobs";
-import { nextStepOf, type ProviderSaid } from "@/server/domain/executions";
+import { nextStepOf, type ProviderSaid, withSaid } from "@/server/domain/executions";
 import { ERRORS, isErrorCode } from "@/server/errors";
-import { withSaid } from "./provider-said";
 import type { JobRow, LastAttempt } from "./rows";
 
 /** Why a job failed, and what to do next. */

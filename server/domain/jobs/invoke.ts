@@ -9,15 +9,19 @@ import { type HoldFacts, readHold } from "@/server/domain/budgets";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import {
+  awaitFirst,
   clockOf,
+  failUnknown,
+  faultOf,
   jobLeases,
   type Lease,
-  nextStepOf,
   nothingSent,
   type ProviderSaid,
+  saidUnasked,
   sleep,
+  withSaid,
 } from "@/server/domain/executions";
-import { Fault, fail, isErrorCode } from "@/server/errors";
+import { Fault, fail } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { receiptIdOf } from "@/server/ids";
 import { log } from "@/server/log";
@@ -33,7 +37,7 @@ import { resolutionOf } from "./hints";
 import { keepAnswer } from "./keep-answer";
 import { keepFiles, toOutput } from "./output";
 import type { Prepared } from "./prepare";
-import { keptSaid, saidUnasked, withSaid } from "./provider-said";
+import { keptSaid } from "./provider-said";
 import { type AttemptRow, attemptOf, type JobRow, parseContent, payloadsOf } from "./rows";
 import { attempt } from "./run";
 import type { Admission } from "./transitions/admission";
@@ -169,13 +173,8 @@ async function execute(
   }
 }
 
-function unrecorded(executionId: string): never {
-  fail(
-    "TRANSPORT_AMBIGUOUS",
-    `The request was sent to the provider, and its result could not be recorded yet. ${nextStepOf(false, "ambiguous")}`,
-    { executionId, receiptId: receiptIdOf(executionId) },
-  );
-}
+const unrecorded = (executionId: string): never =>
+  failUnknown(executionId, "The request was sent to the provider, and its result could not be recorded yet.");
 
 /** Until when a caller waits for a provider that has no capacity: as the request says, and never beyond its own limit. */
 const waitsUntil = ({ created_at, queue_deadline_at, execution_seconds }: JobRow) =>
@@ -263,39 +262,28 @@ function toInvocationFault(
   said: ProviderSaid | null | undefined,
   submission: SubmissionState,
 ): Fault {
-  const code = job.error_code && isErrorCode(job.error_code) ? job.error_code : "InternalFailure";
   const next = resolutionOf(job, { submission, number: 1 });
-  return new Fault(code, `${message ?? "The execution failed."} ${next}`, {
+  return faultOf({ code: job.error_code, message }, next, {
     ...withSaid(details, saidUnasked(job, said)).details,
     executionId: job.id,
     receiptId: receiptIdOf(job.id),
   });
 }
 
-const REPLAY_POLL_MS = 100;
-
 /** Answers with the execution that an earlier request began; waits while it runs, at most its own execution limit. */
 async function replay(ctx: Ctx, jobId: string): Promise<InvocationResult> {
-  const begun = Date.now();
-  for (;;) {
-    const job = await readJob(jobId);
-    if (!job) fail("NotFound", "There is no such execution.");
-    if (job.mode === STREAM && job.status !== "succeeded") return toStreaming(job, await readHold(job.id));
-    if (TERMINAL.includes(job.status)) return fromRows(job);
-    if (job.status === "needs_attention") unrecorded(job.id);
-    if (Date.now() - begun > (job.execution_seconds + 60) * 1000) {
-      await ctx.unkeyed?.answeredEarly?.();
-      fail(
-        "TRANSPORT_AMBIGUOUS",
-        `The first execution of this request is still running. ${nextStepOf(false, "ambiguous")}`,
-        {
-          executionId: jobId,
-          receiptId: receiptIdOf(jobId),
-        },
-      );
-    }
-    await new Promise((resolve) => setTimeout(resolve, REPLAY_POLL_MS));
+  const job = await awaitFirst(
+    clockOf(ctx),
+    async () => (await readJob(jobId)) ?? fail("NotFound", "There is no such execution."),
+    ({ mode, status }) => mode === STREAM || TERMINAL.includes(status) || status === "needs_attention",
+    ({ execution_seconds }) => execution_seconds * 1000,
+  );
+  if (!job) {
+    await ctx.unkeyed?.answeredEarly?.();
+    return failUnknown(jobId, "The first execution of this request is still running.");
   }
+  if (job.mode === STREAM && job.status !== "succeeded") return toStreaming(job, await readHold(job.id));
+  return job.status === "needs_attention" ? unrecorded(job.id) : fromRows(job);
 }
 
 async function fromRows(job: JobRow): Promise<InvocationResult> {

@@ -1,10 +1,10 @@
-import { canonicalText, sha256Hex } from "@/server/canonical";
+import { canonicalText } from "@/server/canonical";
 import type { OutputFile } from "@/server/capabilities/define";
-import { isKeptSealed } from "@/server/content";
+import { toKept } from "@/server/content";
 import { keepContents, readWhole } from "@/server/domain/artifacts";
 import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
-import { expiryOf } from "./retention";
+import { expiryOf, isSealedOf } from "./retention";
 import { type ArtifactRow, artifactsOf, type JobRow, UNPROCESSED } from "./rows";
 import type { StoredAnswer, StoredArtifact } from "./transitions/answer";
 import type { NewEvent } from "./transitions/moves";
@@ -70,15 +70,7 @@ export function toOutput(
   }));
   const whole = listed.length > 0 ? { ...(typedOutput as object), artifacts: listed } : typedOutput;
   const content = canonicalText(whole as Json); // parsed by the capability's output schema
-  return {
-    kind: "output",
-    id: newId("payload"),
-    content,
-    sha256: sha256Hex(content),
-    byte_length: Buffer.byteLength(content),
-    is_sealed: isKeptSealed(job.data_classification, job.retention_requirement),
-    expires_at: expiryOf(job, now),
-  };
+  return { kind: "output", ...toKept(content, isSealedOf(job), expiryOf(job, now)) };
 }
 
 export function storedEvents(artifacts: StoredArtifact[]): NewEvent[] {

@@ -1,3 +1,4 @@
+import { isKeptSealed } from "@/server/content";
 import { keptMs, keptUntil } from "@/server/domain/envelope";
 import type { JobRow } from "./rows";
 
@@ -14,3 +15,7 @@ export function expiryOf(
     ? contentExpiry(job.retention_requirement, now)
     : keptUntil(job.content_kept_ms, now);
 }
+
+/** Is what this job takes in and puts out kept encrypted? */
+export const isSealedOf = (job: Pick<JobRow, "data_classification" | "retention_requirement">) =>
+  isKeptSealed(job.data_classification, job.retention_requirement);

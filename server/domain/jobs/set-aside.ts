@@ -6,7 +6,7 @@ import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { openSecret, sealSecret } from "@/server/vault";
 
-import { type Ended, toAnswer } from "./ended";
+import { type Ended, toAttemptUpdate } from "./ended";
 import { expiryOf } from "./retention";
 import type { JobRow, StoredAttention } from "./rows";
 import { setAside } from "./transitions/set-aside";
@@ -38,23 +38,10 @@ export async function setAnswerAside(
   const text = content && toText(content);
   const sealed = sealedAnswer(job, text, now);
   const answerId = text === null ? await keptAnswerId(job.id) : (sealed?.id ?? null);
-  const attention: StoredAttention = {
-    reason: "output_not_stored",
-    step: STORE_OUTPUT,
-    since: now.toISOString(),
-    answerId,
-  };
   return setAside({
-    jobId: job.id,
-    fence: held.fence,
-    now,
-    next: { status: "needs_attention", attention },
-    attempt: asideAttempt(held, ended, now),
+    ...asideOf(held, ended, now),
     content: sealed,
-    event: {
-      type: "job.needs_attention",
-      payload: { reason: attention.reason, step: attention.step, isAnswerKept: answerId !== null },
-    },
+    ...waiting("output_not_stored", STORE_OUTPUT, answerId, answerId !== null, now),
   });
 }
 
@@ -73,11 +60,8 @@ export async function keepAnswerAside(
   const sealed = sealedAnswer(held.job, toText(content), now);
   if (!sealed) return null;
   return setAside({
-    jobId: held.job.id,
-    fence: held.fence,
-    now,
+    ...asideOf(held, ended, now),
     next: { status: "running", leaseUntil },
-    attempt: asideAttempt(held, ended, now),
     content: sealed,
     event: { type: "job.retry_scheduled", payload: { step: STORE_OUTPUT, by: "platform" } },
   });
@@ -99,11 +83,29 @@ function sealedAnswer(job: JobRow, text: string | null, now: Date) {
   };
 }
 
-function asideAttempt(held: Held, ended: Pick<Ended, "outcome" | "observed">, now: Date) {
-  const outcome = { ...ended.outcome, isSetAside: true as const };
-  const { attempt } = toAnswer(held.attemptId, { outcome, observed: ended.observed, fresh: null }, now);
-  if (!attempt) throw new Error("an answer belongs to an attempt");
-  return attempt;
+/** The job and its attempt, with an answer whose content is kept beside it. */
+function asideOf(held: Held, { outcome, observed }: Pick<Ended, "outcome" | "observed">, now: Date) {
+  return heldWith(held, { outcome: { ...outcome, isSetAside: true }, observed, fresh: null }, now);
+}
+
+const heldWith = ({ job, fence, attemptId }: Held, ended: Ended, now: Date) => ({
+  jobId: job.id,
+  fence,
+  now,
+  attempt: toAttemptUpdate(attemptId, ended, now, now),
+});
+
+/** The job waits for an operator, because this step kept failing. */
+function waiting(
+  reason: StoredAttention["reason"],
+  step: StoredAttention["step"],
+  answerId: string | null,
+  isAnswerKept: boolean,
+  now: Date,
+) {
+  const attention: StoredAttention = { reason, step, since: now.toISOString(), answerId };
+  const event = { type: "job.needs_attention", payload: { reason, step, isAnswerKept } };
+  return { next: { status: "needs_attention" as const, attention }, event };
 }
 
 /**
@@ -112,25 +114,10 @@ function asideAttempt(held: Held, ended: Pick<Ended, "outcome" | "observed">, no
  */
 export function setWorkAside(ctx: Ctx, held: Held, ended: Ended): Promise<boolean> {
   const now = ctx.now();
-  const { attempt } = toAnswer(held.attemptId, { ...ended, fresh: null }, now);
-  if (!attempt) throw new Error("an answer belongs to an attempt");
-  const attention: StoredAttention = {
-    reason: "output_not_processed",
-    step: "process_output",
-    since: now.toISOString(),
-    answerId: null,
-  };
   return setAside({
-    jobId: held.job.id,
-    fence: held.fence,
-    now,
-    next: { status: "needs_attention", attention },
-    attempt,
+    ...heldWith(held, ended, now),
     content: null,
-    event: {
-      type: "job.needs_attention",
-      payload: { reason: attention.reason, step: attention.step, isAnswerKept: true },
-    },
+    ...waiting("output_not_processed", "process_output", null, true, now),
   });
 }
 

@@ -1,9 +1,8 @@
-import { canonicalText, sha256Hex } from "@/server/canonical";
-import { isKeptSealed } from "@/server/content";
+import { canonicalText } from "@/server/canonical";
+import type { KeptContent } from "@/server/content";
 import type { PinnedOutput, PinnedRecord } from "@/server/contract/pinned";
 import { pool } from "@/server/db";
 import { accountOf } from "@/server/domain/budgets";
-import { keptUntil } from "@/server/domain/envelope";
 import {
   booksOf,
   type Clock,
@@ -18,10 +17,11 @@ import type { Sealed } from "@/server/domain/receipts";
 import { newId, receiptIdOf } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { keepLateAnswer } from "./corrections";
+import { keptUnder } from "./plan";
 import { type Clocks, type RecordRow, sealRecord, toRecord } from "./record";
 import { type PinnedAttemptRow, type PinnedPlan, startOf, submissionOf, waitsBetween } from "./rows";
 import { targetOf } from "./target";
-import { type Finish, finish, type KeptContent } from "./transitions";
+import { type Finish, finish } from "./transitions";
 
 /** Who ends an execution: the row as it was claimed, under the fence of that claim. */
 export type Held = {
@@ -175,19 +175,7 @@ export type EndContent = {
 /** What came back, as it is hashed and kept: the vendor's own words only where they were asked for. */
 function contentOf({ plan }: Held, { answer }: End, now: Date): EndContent {
   if (!answer) return { output: null, outputHash: null, native: null, nativeHash: null };
-  const isSealed = isKeptSealed(plan.dataClassification, plan.retentionRequirement);
-  const expiresAt = keptUntil(plan.contentKeptMs, now);
-  const kept = (value: Json): KeptContent => {
-    const content = canonicalText(value);
-    return {
-      id: newId("payload"),
-      content,
-      isSealed,
-      sha256: sha256Hex(content),
-      byteLength: Buffer.byteLength(content),
-      expiresAt,
-    };
-  };
+  const kept = (value: Json) => keptUnder(plan, canonicalText(value), now);
   const output = kept(answer.output);
   const native = kept(answer.native);
   return {

@@ -9,17 +9,8 @@ export {
 } from "./bulk";
 export { choices } from "./choices";
 export { content } from "./content";
-export { type Planned, planPinned } from "./plan";
 export { get, list } from "./read";
 export { toRecord } from "./record";
-export type {
-  PinnedAttemptRow,
-  PinnedContent,
-  PinnedPlan,
-  PinnedRow,
-  PinnedRowStatus,
-  SharedContent,
-} from "./rows";
-export { keptRequest, run } from "./single";
+export { run } from "./single";
 export { sweep } from "./sweep";
 export { type Answer, type PinToday, pinToday, type RequestToday, requestToday } from "./today";

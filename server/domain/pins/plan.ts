@@ -1,8 +1,9 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
+import { isKeptSealed, type KeptContent, toKept } from "@/server/content";
 import type { ProjectAccess } from "@/server/domain/access";
 import { checkGuardrail } from "@/server/domain/budgets";
 import { PRICING_VERSION, priceAtMost } from "@/server/domain/catalog";
-import { keptMs } from "@/server/domain/envelope";
+import { keptMs, keptUntil } from "@/server/domain/envelope";
 import { limitOf } from "@/server/domain/plans";
 import { checkCallCeiling, inputTokensAtMost, messageTokensAtMost } from "@/server/domain/quotes";
 import { fail, ValidationFault } from "@/server/errors";
@@ -209,3 +210,11 @@ function checkCeilings(maximumMicros: Micros, { execution, budget }: SharedReque
     typeof long === "number" ? undefined : "execution.maxCostUsd",
   );
 }
+
+/** Content of an execution as it is kept from now on under its plan. */
+export const keptUnder = (plan: PinnedPlan, content: string, now: Date): KeptContent =>
+  toKept(
+    content,
+    isKeptSealed(plan.dataClassification, plan.retentionRequirement),
+    keptUntil(plan.contentKeptMs, now),
+  );

@@ -1,31 +1,33 @@
 import { sha256Hex } from "@/server/canonical";
-import { isKeptSealed, OUTPUT_REMOVED } from "@/server/content";
-import { isPrivate } from "@/server/contract/envelope";
+import { OUTPUT_REMOVED } from "@/server/content";
 import type { PinnedAnswer, PinnedRecord, PinnedRequest } from "@/server/contract/pinned";
 import { type Admission, access, EVERYTHING, personBehind } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { enforcementOf, keptUntil, settleKey } from "@/server/domain/envelope";
+import { enforcementOf, refuseKey, settleKey } from "@/server/domain/envelope";
 import {
+  awaitFirst,
   type Clock,
   clockOf,
+  failUnknown,
+  faultOf,
   LEASE_MS,
   leaseOwner,
   nextStepOf,
   pinLeases,
-  sleep,
+  saidUnasked,
+  withSaid,
 } from "@/server/domain/executions";
 import { underOrganization } from "@/server/domain/plans";
-import { Fault, fail, isErrorCode } from "@/server/errors";
+import { Fault } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { newId, receiptIdOf } from "@/server/ids";
 import { isDatabaseOutage } from "@/server/outage";
 import type { Json } from "@/server/step";
-import type { Ended } from "./end";
-import { type Planned, planPinned } from "./plan";
+import { keptUnder, type Planned, planPinned } from "./plan";
 import { endOf, wholeRecord } from "./read";
 import { identityHashOf, parsePinned, requestHasher } from "./request";
-import type { PinnedContent, PinnedPlan, PinnedRow } from "./rows";
-import { insertPinned, type KeptContent, type PinnedAdmission, pinnedOfKey } from "./transitions";
+import type { PinnedRow } from "./rows";
+import { insertPinned, type PinnedAdmission, pinnedOfKey } from "./transitions";
 import { execute } from "./turn";
 
 /** The right to run pinned executions. */
@@ -95,11 +97,7 @@ async function findFirst({ key, project, identityHash }: Wanted): Promise<string
   if (key === null) return null;
   const first = await pinnedOfKey({ projectId: project.id, key });
   if (!first) return null;
-  if (first.identity_hash !== identityHash) {
-    fail("IdempotencyConflict", "This idempotency key was already used for a different request.", {
-      jobId: first.id,
-    });
-  }
+  if (first.identity_hash !== identityHash) refuseKey(first.id);
   return first.id;
 }
 
@@ -111,6 +109,8 @@ async function admissionOf(
   const { input } = request;
   const { estimatedMicros, maximumMicros, warnings } = await bound(input);
   const now = ctx.now();
+  // Member for member as it was given, since vendors mind the order of a schema's properties.
+  const kept = JSON.stringify({ ...content, input });
   return {
     id: newId("pinned"),
     project_id: project.id,
@@ -148,25 +148,7 @@ async function admissionOf(
       budget: request.budget,
     }),
     // What runs at once is never read back: where nothing is to be kept, nothing is written.
-    request:
-      plan.retentionRequirement === "HashesOnly" ? null : keptRequest({ ...content, input }, plan, now),
-  };
-}
-
-/** A request as it is kept: member for member as it was given, since vendors mind the order of a schema's properties. */
-export function keptRequest(
-  request: PinnedContent | Omit<PinnedContent, "input"> | { input: string },
-  plan: Planned["plan"],
-  now: Date,
-): KeptContent {
-  const content = JSON.stringify(request);
-  return {
-    id: newId("payload"),
-    content,
-    isSealed: isKeptSealed(plan.dataClassification, plan.retentionRequirement),
-    sha256: sha256Hex(content),
-    byteLength: Buffer.byteLength(content),
-    expiresAt: keptUntil(plan.contentKeptMs, now),
+    request: plan.retentionRequirement === "HashesOnly" ? null : keptUnder(plan, kept, now),
   };
 }
 
@@ -188,14 +170,18 @@ async function carry(
       lease,
       clock,
     });
-    if (result.state !== "ended") return endedByOther(id);
+    if (result.state !== "ended")
+      return unknown(id, "This execution was ended by another process before its answer arrived.");
     const record = result.record();
-    if (record.error) throw toFault(record.error, record, toldOf(result.told, plan));
+    const { said, details } = result.told;
+    const { principal_kind } = admission;
+    const shown = saidUnasked({ principal_kind, data_classification: plan.dataClassification }, said);
+    if (record.error) throw toFault(record.error, record, withSaid(details, shown).details);
     return toAnswer(record, warnings);
   } catch (cause) {
     // The provider may have answered, and the database does not: sending it again could run it twice.
     if (cause instanceof Fault || !isDatabaseOutage(cause)) throw cause;
-    return unrecorded(id);
+    return unknown(id, "The result of this execution could not be recorded yet.");
   } finally {
     lease.release();
   }
@@ -214,69 +200,39 @@ function toAnswer(record: PinnedRecord, warnings: Record<string, Json>[]): Pinne
   };
 }
 
-/** Nothing of it is kept; of private content the vendor's own words are not told either. */
-function toldOf(
-  { said, details: more = {} }: Ended["told"],
-  { dataClassification }: PinnedPlan,
-): Record<string, unknown> {
-  if (!said) return more;
-  const { message, ...rest } = said;
-  const isShown = message !== undefined && !isPrivate(dataClassification);
-  return { ...more, provider: { ...rest, ...(isShown ? { message } : {}) } };
-}
-
+/** The error of a failure that names its record; `told`: what is told of it once. */
 function toFault(
-  { code, message }: NonNullable<PinnedRecord["error"]>,
+  error: NonNullable<PinnedRecord["error"]>,
   record: PinnedRecord,
   told: Record<string, unknown> = {},
 ): Fault {
-  const next = nextStepOf(record.safelyRetryable, record.providerSubmission);
-  const whole = `${message} ${next}`;
-  return new Fault(isErrorCode(code) ? code : "InternalFailure", whole, {
+  const { safelyRetryable, providerSubmission } = record;
+  return faultOf(error, nextStepOf(safelyRetryable, providerSubmission), {
     ...told,
     executionId: record.pinnedId,
     receiptId: record.receiptId,
-    providerSubmission: record.providerSubmission,
-    safelyRetryable: record.safelyRetryable,
+    providerSubmission,
+    safelyRetryable,
   });
 }
 
-const notKnown = (pinnedId: string) => ({
-  executionId: pinnedId,
-  receiptId: receiptIdOf(pinnedId),
-  providerSubmission: "ambiguous",
-  safelyRetryable: false,
-});
-
-const ambiguous = (id: string, message: string): never =>
-  fail("TRANSPORT_AMBIGUOUS", `${message} ${nextStepOf(false, "ambiguous")}`, notKnown(id));
-
-const endedByOther = (id: string): never =>
-  ambiguous(id, "This execution was ended by another process before its answer arrived.");
-
-const unrecorded = (id: string): never =>
-  ambiguous(id, "The result of this execution could not be recorded yet.");
-
-const REPLAY_POLL_MS = 100;
-/** Beyond what an execution itself may take: for its lease to end, and for the sweeper to end it. */
-const REPLAY_MARGIN_MS = 60_000;
+const unknown = (id: string, message: string): never =>
+  failUnknown(id, message, { providerSubmission: "ambiguous", safelyRetryable: false });
 
 /** Answers with the first execution of this key; waits while it runs, at most as long as that may last. */
 async function replay(id: string, clock: Clock): Promise<PinnedAnswer> {
-  const beganAt = clock.elapsedMs();
-  for (;;) {
+  const look = async () => {
     const row = await endOf(id);
     if (!row) throw new Error("an admitted execution does not exist");
-    if (row.completed_at) return fromRow(row);
-    if (clock.elapsedMs() - beganAt > longest(row))
-      ambiguous(id, "The first execution with this key is still running.");
-    await sleep(clock, REPLAY_POLL_MS);
-  }
+    return row;
+  };
+  const row = await awaitFirst(clock, look, ({ completed_at }) => completed_at !== null, longestMs);
+  return row ? fromRow(row) : unknown(id, "The first execution with this key is still running.");
 }
 
-function longest({ plan }: Pick<PinnedRow, "plan">): number {
+function longestMs({ plan }: Pick<PinnedRow, "plan">): number {
   const { timeoutSeconds = 0, admissionDeadlineSeconds = 0 } = plan?.limits ?? {};
-  return (timeoutSeconds + admissionDeadlineSeconds) * 1000 + REPLAY_MARGIN_MS;
+  return (timeoutSeconds + admissionDeadlineSeconds) * 1000;
 }
 
 async function fromRow(row: Pick<PinnedRow, "id" | "error" | "warnings">): Promise<PinnedAnswer> {

@@ -124,7 +124,7 @@ export function settingsWithoutContent(
 
 /** A bulk keeps once, as it was asked, what its items share; the item keeps its input. */
 function contentOf({ own, shared }: Pick<Row, "own" | "shared">): PinnedContent | null {
-  const content = parsed(own) as PinnedContent | null; // as keptRequest wrote it
+  const content = parsed(own) as PinnedContent | null; // as its admission wrote it
   if (content === null || "sampling" in content) return content;
   const request = parsed(shared) as unknown as SharedRequest | null; // as it was parsed when the bulk was accepted
   return request && { ...sharedContentOf(request), input: (content as { input: string }).input };

@@ -1,5 +1,5 @@
 import { batched } from "@/server/batch";
-import { sealContent } from "@/server/content";
+import { type KeptContent, sealContent } from "@/server/content";
 import { pool, type Queryable, queryKeeping } from "@/server/db";
 import {
   ALLOWANCE_MICROS,
@@ -35,40 +35,23 @@ import type { PinnedAttemptRow, PinnedRow } from "./rows";
 /** Two moves of one execution never share a statement: each asker is told what became of its own. */
 const apart = (item: { pinnedId: string }) => item.pinnedId;
 
-/** Content that is kept for a while: in the clear here, encrypted on its way into a row where it must be. */
-export type KeptContent = {
-  id: string;
-  content: string;
-  isSealed: boolean;
-  sha256: string;
-  byteLength: number;
-  expiresAt: Date | null;
-};
-
 const CONTENT = {
   id: text,
   content: text,
   is_sealed: bool,
   sha256: text,
-  bytes: int4,
+  byte_length: int4,
   expires_at: maybe(timestamptz),
 };
 const toContent = <P extends string>(prefix: P, kept: KeptContent | null) =>
   asBeside(
     prefix,
     CONTENT,
-    kept && {
-      id: kept.id,
-      content: kept.isSealed ? sealContent(kept.content, kept.id) : kept.content,
-      is_sealed: kept.isSealed,
-      sha256: kept.sha256,
-      bytes: kept.byteLength,
-      expires_at: kept.expiresAt,
-    },
+    kept && { ...kept, content: kept.is_sealed ? sealContent(kept.content, kept.id) : kept.content },
   );
 const storeContent = (kind: "request" | "output" | "native", from: string, at: string) => `
   INSERT INTO payload (id, project_id, pinned_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
-  SELECT ${kind}_id, project_id, id, '${kind}', ${kind}_content, ${kind}_is_sealed, ${kind}_sha256, ${kind}_bytes, ${at},
+  SELECT ${kind}_id, project_id, id, '${kind}', ${kind}_content, ${kind}_is_sealed, ${kind}_sha256, ${kind}_byte_length, ${at},
     ${kind}_expires_at
   FROM ${from} WHERE ${kind}_id IS NOT NULL`;
 

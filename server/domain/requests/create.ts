@@ -2,7 +2,7 @@ import type { CapabilityRequest, CapabilityRequestBody } from "@/server/contract
 import { inTransaction, pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { settleKey } from "@/server/domain/envelope";
+import { refuseKey, settleKey } from "@/server/domain/envelope";
 import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { contentOf, insertRevision } from "./content";
@@ -91,11 +91,7 @@ async function firstOfKey(projectId: string, key: string | null, hash: string): 
     key,
   ]);
   if (!first) return null;
-  if (first.identity_hash !== hash) {
-    fail("IdempotencyConflict", "This idempotency key was already used for a different request.", {
-      jobId: first.id,
-    });
-  }
+  if (first.identity_hash !== hash) refuseKey(first.id);
   return first;
 }
 

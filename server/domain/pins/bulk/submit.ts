@@ -4,9 +4,9 @@ import { isKeptSealed } from "@/server/content";
 import type { PinnedBulk, PinnedBulkRequest } from "@/server/contract/pinned";
 import { access, personBehind } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { keptUntil, settleKey } from "@/server/domain/envelope";
+import { keptUntil, refuseKey, settleKey } from "@/server/domain/envelope";
 import { underOrganization } from "@/server/domain/plans";
-import { Fault, fail, ValidationFault } from "@/server/errors";
+import { Fault, ValidationFault } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
@@ -124,9 +124,7 @@ function replay(
   identityHash: string,
 ): Promise<PinnedBulk> {
   if (first.identity_hash === identityHash) return viewBulk(ctx, first.id, RUN);
-  fail("IdempotencyConflict", "This idempotency key was already used for a different bulk.", {
-    jobId: first.id,
-  });
+  refuseKey(first.id, "bulk");
 }
 
 function refuseRepetition(items: number, sharedBytes: number): void {

@@ -1,0 +1,85 @@
+import { isPrivate } from "@/server/contract/envelope";
+import { Fault, fail, isErrorCode } from "@/server/errors";
+import { receiptIdOf } from "@/server/ids";
+import type { Json } from "@/server/step";
+import type { ProviderSaid } from "./classify";
+import { type Clock, sleep } from "./clock";
+
+/*
+ * What the caller of an execution is told, in the same words over HTTP, MCP, the CLI and the panel.
+ */
+
+const SAFE =
+  "Nothing ran and nothing was charged: it is safe to send the request again with a new idempotency key.";
+
+/**
+ * What to do after an execution failed. A new idempotency key is safe only if nothing ran and nothing was charged.
+ * `canRepeat`: nothing ran and nothing was charged. `submission`: that of the last attempt, if there was one.
+ */
+export function nextStepOf(canRepeat: boolean, submission: string | null | undefined): string {
+  if (canRepeat) return submission === "attempted" ? `${SAFE} Another model may accept it.` : SAFE;
+  return submission === "ambiguous"
+    ? "The provider may already have run this, and running it again could charge you twice. Read its record instead of sending it again."
+    : "The provider worked on this and may charge for it. Fix the cause before you submit a new request, which is charged separately.";
+}
+
+/** The error of an execution that its caller waited for: what happened and why, then what to do next. */
+export const faultOf = (
+  { code, message }: { code: string | null; message: string | null },
+  next: string,
+  details: Record<string, unknown>,
+): Fault =>
+  new Fault(
+    code !== null && isErrorCode(code) ? code : "InternalFailure",
+    `${message ?? "The execution failed."} ${next}`,
+    details,
+  );
+
+/** The error of an execution whose end is not known here: it may have run. */
+export function failUnknown(executionId: string, message: string, details: Record<string, Json> = {}): never {
+  fail("TRANSPORT_AMBIGUOUS", `${message} ${nextStepOf(false, "ambiguous")}`, {
+    executionId,
+    receiptId: receiptIdOf(executionId),
+    ...details,
+  });
+}
+
+/** What an error tells its caller unasked: of private words nothing, and of the account's affairs nothing to its users' users. */
+export function saidUnasked(
+  job: { principal_kind: string; data_classification: string },
+  said: ProviderSaid | null | undefined,
+): ProviderSaid | null {
+  if (!said || job.principal_kind === "panel_session") return null;
+  if (!isPrivate(job.data_classification)) return said;
+  const { message: _, ...rest } = said;
+  return rest;
+}
+
+/** The details of an error with what the provider answered; nothing where there is nothing to tell. */
+export function withSaid(
+  details: Record<string, Json> | undefined,
+  said: ProviderSaid | null,
+): { details?: Record<string, Json> } {
+  const whole = { ...details, ...(said ? { provider: said } : {}) };
+  return Object.keys(whole).length > 0 ? { details: whole } : {};
+}
+
+const LOOK_MS = 100;
+/** Beyond what an execution itself may take: for its lease to end, and for the sweeper to end it. */
+const MARGIN_MS = 60_000;
+
+/** Waits for an execution that an earlier request began; null: it still runs after as long as it may take, and a minute. */
+export async function awaitFirst<Row>(
+  clock: Clock,
+  look: () => Promise<Row>,
+  isThere: (row: Row) => boolean,
+  longestMs: (row: Row) => number,
+): Promise<Row | null> {
+  const beganAt = clock.elapsedMs();
+  for (;;) {
+    const row = await look();
+    if (isThere(row)) return row;
+    if (clock.elapsedMs() - beganAt > longestMs(row) + MARGIN_MS) return null;
+    await sleep(clock, LOOK_MS);
+  }
+}
