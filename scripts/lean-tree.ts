@@ -20,6 +20,10 @@ type Packages = Record<string, Entry>;
 /** The packages of a lock file by their paths; the root is "". */
 export const readLock = (): Packages => JSON.parse(readFileSync("package-lock.json", "utf8")).packages;
 
+/** The name of the package at a path of the lock file; an alias is named by the package that it stands for. */
+export const nameOf = (path: string, { name }: Entry): string =>
+  name ?? path.replace(/^.*node_modules\//, "");
+
 /** The name of the package that a module specifier is of; null for files and for Node's own modules. */
 export function packageOf(specifier: string): string | null {
   if (/^([./]|node:|@\/)/.test(specifier)) return null;

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { bundledPackages, closureOf, type Entry, readLock } from "./lean-tree";
+import { bundledPackages, closureOf, nameOf, readLock } from "./lean-tree";
 
 /*
  * npm run licences: writes docs/licences.md, the packages that an installation runs with and the licence of each, from package-lock.json.
@@ -63,9 +63,6 @@ export function productionPackages(): Package[] {
   }
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
 }
-
-/** An alias has the name of the package that it stands for as a field. */
-const nameOf = (path: string, { name }: Entry) => name ?? path.replace(/^.*node_modules\//, "");
 
 /** The page's text. Throws when a package's licence is unknown. */
 export function licencesPage(): string {
