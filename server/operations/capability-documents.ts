@@ -3,10 +3,10 @@ import { openapi } from "@/server/api/openapi";
 import { etagOf, FOR_ALL_PAGES, published } from "@/server/api/published";
 import { JsonObject } from "@/server/contract/common";
 import * as catalog from "@/server/domain/catalog";
-import { followExecution, invokeCapability, quoteCapability, submitJob } from "./capabilities";
+import { invokeCapability, submitJob } from "./capabilities";
 import { byAnybody, operations } from "./define";
 import { uploadArtifact } from "./inputs";
-import { cancelJob, getJob, getJobArtifact } from "./jobs";
+import { getJob, getJobArtifact } from "./jobs";
 
 const open = operations("Discovery", byAnybody);
 
@@ -26,14 +26,11 @@ function narrowed(endpoint: Endpoint, { key, input, examples }: Capability): End
   };
 }
 
-/** What it takes to run one capability: quote, run, follow, download. */
+/** What it takes to run one capability: as a job where it has jobs, else synchronously. */
 function neededFor({ modes, input }: Capability): Endpoint[] {
   const takesFiles = /artifact/i.test(JSON.stringify(catalog.publish(input, "input")));
   return [
-    quoteCapability,
-    ...(modes.includes("invoke_sync") ? [invokeCapability] : []),
-    ...(modes.includes("invoke_stream") ? [followExecution] : []),
-    ...(modes.includes("job_async") ? [submitJob, cancelJob, getJobArtifact] : []),
+    ...(modes.includes("job_async") ? [submitJob, getJobArtifact] : [invokeCapability]),
     getJob,
     ...(takesFiles ? [uploadArtifact] : []),
   ];
@@ -59,7 +56,7 @@ function documentOf(key: string): string {
 export const describeCapabilityApi = open.get("/v1/capabilities/{capability_key}/openapi.json", {
   summary: "Retrieve the OpenAPI document of one capability",
   description:
-    "Everything that is needed to run this capability and nothing else: quote, run, read the job, download its files, with the capability's own input in the body.",
+    "Everything that is needed to run this capability and nothing else: run it, read the job, download its files, with the capability's own input in the body.",
   output: JsonObject,
   partly: [304],
   http: async (_ctx, { capability_key, incoming }) => {
