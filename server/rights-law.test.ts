@@ -26,6 +26,7 @@ const BY_ANOTHER_VERB = [
   "organizations.listProjects",
   "pins.content",
   "provenance.verifyManifest",
+  "restores.releaseHeld",
   "vault.dropOldKeys",
   "webhooks.disableEndpoint",
 ];
