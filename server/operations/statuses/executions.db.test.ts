@@ -206,7 +206,10 @@ describe("submit", () => {
     await post(200, `/v1/jobs/${first.jobId}/cancel`, undefined, options);
     await post([429, "DURABLE_CONCURRENCY_LIMIT"], `/v1/jobs/${first.jobId}/retry`, undefined, options);
     await post([429, "DURABLE_CONCURRENCY_LIMIT"], COMPARISONS, COMPARED, options);
-    await pool.query("DELETE FROM job WHERE project_id = $1 AND id <> $2", [full.projectId, first.jobId]);
+    await pool.query(
+      "UPDATE job SET status = 'canceled', completed_at = now() WHERE project_id = $1 AND completed_at IS NULL",
+      [full.projectId],
+    );
   });
 });
 
