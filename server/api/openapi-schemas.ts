@@ -67,12 +67,37 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output", components: 
   const place = io === "input" ? "inputs" : "schemas";
   for (const [name, definition] of Object.entries($defs)) {
     const { id: _, ...body } = definition;
-    components[place][name] = compact(body, place);
+    components[place][name] = compact(io === "input" ? sayDefaults(name, body) : body, place);
   }
   const { id, ...body } = compact(rest, place);
   if (typeof id !== "string") return body;
-  components[place][id] = body;
+  components[place][id] = io === "input" ? sayDefaults(id, body) : body;
   return { $ref: `#/components/${place}/${id}` };
+}
+
+/** What runs a capability. Generators of types demand a field that has a default, and callers leave most of these out. */
+const SAID_IN_WORDS = new Set([
+  "CapabilityContext",
+  "CapabilityExecutionOptions",
+  "CapabilityInvokeRequest",
+  "CapabilityJobRequest",
+  "ExecutionConstraints",
+  "PinnedBulkRequest",
+  "PinnedRequest",
+  "RetailEstimateRequest",
+]);
+
+/** The same schema with the defaults of its fields in their descriptions, where it runs a capability. */
+function sayDefaults(name: string, schema: Schema): Schema {
+  if (!SAID_IN_WORDS.has(name)) return schema;
+  return JSON.parse(JSON.stringify(schema), (_, value) => {
+    if (value === null || typeof value !== "object" || !("default" in value)) return value;
+    const { default: given, description, ...rest } = value;
+    const isSaid = given !== null && given !== "" && Object.keys(Object(given)).length > 0;
+    const isPlain = typeof given === "number" || typeof given === "boolean";
+    const words = isSaid || isPlain ? [`Default: \`${given}\`.`] : [];
+    return { ...rest, description: [description, ...words].filter(Boolean).join(" ") || undefined };
+  });
 }
 
 const INPUT_REF = "#/components/inputs/";
