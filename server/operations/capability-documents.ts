@@ -26,11 +26,14 @@ function narrowed(endpoint: Endpoint, { key, input, examples }: Capability): End
   };
 }
 
+/** A download as a whole: ranges and validators are in the document of the API. */
+const getWholeArtifact: Endpoint = { ...getJobArtifact, partly: [] };
+
 /** What it takes to run one capability: as a job where it has jobs, else synchronously. */
 function neededFor({ modes, input }: Capability): Endpoint[] {
   const takesFiles = /artifact/i.test(JSON.stringify(catalog.publish(input, "input")));
   return [
-    ...(modes.includes("job_async") ? [submitJob, getJobArtifact] : [invokeCapability]),
+    ...(modes.includes("job_async") ? [submitJob, getWholeArtifact] : [invokeCapability]),
     getJob,
     ...(takesFiles ? [uploadArtifact] : []),
   ];
