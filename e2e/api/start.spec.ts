@@ -72,7 +72,7 @@ for (const [what, part, settings, code, told] of [
     "engine",
     {},
     1,
-    "Usage: npm run start -- web, worker, sandbox, migrate apply, doctor, or admin",
+    "Usage: npm run start -- web, worker, sandbox, migrate apply, doctor, backup, restore, or admin",
   ],
   ["with a wrong setting", "worker", { WORKER_PORT: "70000" }, 2, "WORKER_PORT: must be a port"],
 ] as const)
