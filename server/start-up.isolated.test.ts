@@ -27,9 +27,21 @@ test("an installation that can run has every check done and none refused", async
     ["role", null],
     ["schema", null],
     ["vault key", null],
+    ["held work", null],
     ["artifact store", null],
   ]);
   await expect(checkStart(pool)).resolves.toBeUndefined();
+});
+
+test("an installation that was restored says what it holds, and how to let it go on", async () => {
+  await pool.query("INSERT INTO restore_hold (kind, before) VALUES ('mails', now()), ('jobs', now())");
+  try {
+    expect((await examine(pool)).find(({ check }) => check === "held work")?.warnings).toEqual([
+      expect.stringMatching(/unfinished work \(jobs, mails\)\. .*npm run admin -- restore release$/),
+    ]);
+  } finally {
+    await pool.query("DELETE FROM restore_hold");
+  }
 });
 
 const at = (change: Partial<Pick<URL, "port" | "pathname" | "username">>) =>

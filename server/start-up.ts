@@ -27,6 +27,7 @@ const OF_DATABASE: [string, Check][] = [
   ["role", checkRole],
   ["schema", checkSchema],
   ["vault key", async (db) => void (await checkVaultKey(db))],
+  ["held work", checkHeld],
 ];
 
 /**
@@ -118,6 +119,16 @@ async function checkRole(db: Queryable): Promise<undefined> {
     throw new Refusal(
       "DATABASE_URL: this role may not use the tables of the installation. Use the role that applied the migrations.",
     );
+}
+
+/** Restored, and not released yet: it runs, and leaves alone what was unfinished. */
+async function checkHeld(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ kind: string }>("SELECT kind FROM restore_hold ORDER BY kind");
+  if (rows.length === 0) return [];
+  const kinds = rows.map(({ kind }) => kind).join(", ");
+  return [
+    `This installation was restored and holds unfinished work (${kinds}). See it, then let it go on: npm run admin -- restore release`,
+  ];
 }
 
 /** Older than this code: refused, and left as it is. Newer: the processes of an upgrade overlap, so a warning. */
