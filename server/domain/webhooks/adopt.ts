@@ -11,7 +11,7 @@ export async function adoptJobs(db: Pool | PoolClient, organizationId: string, f
   await db.query(
     `UPDATE job SET webhook_event = CASE WHEN created_at >= $2 THEN 0 ELSE last_event END
      WHERE project_id IN (SELECT id FROM project WHERE organization_id = $1) AND webhook_event IS NULL
-       AND status IN ('queued', 'running', 'awaiting_approval', 'canceling', 'needs_attention')`,
+       AND completed_at IS NULL`,
     [organizationId, first],
   );
   await db.query(
