@@ -79,11 +79,11 @@ async function intoDatabase(databaseUrl: string, { from, folder, manifest }: Sou
   const names = manifest.migrations.map(({ name }) => name);
   // Imported late, because these modules open the database found above.
   const { checkRestored } = await import("./check");
-  const { holdAll } = await import("@/server/domain/restores");
+  const { holdAll, isInUse } = await import("@/server/domain/restores");
   const { artifactStore, filesStore } = await import("@/server/domain/artifacts");
   const { copyArtifacts, namedContents } = await import("./artifacts");
   try {
-    await requireEmpty(client, names);
+    await requireEmpty(client, names, isInUse);
     await applyMigrations(databaseUrl, undefined, names);
     await client.query("BEGIN");
     await copyAllIn(client, manifest, folder);
@@ -111,16 +111,19 @@ async function intoDatabase(databaseUrl: string, { from, folder, manifest }: Sou
 }
 
 /** Refusal unless the database has no tables, or those of these migrations without an organization, a person and a process. */
-async function requireEmpty(client: pg.Client, names: string[]): Promise<void> {
+async function requireEmpty(
+  client: pg.Client,
+  names: string[],
+  isInUse: (client: pg.Client) => Promise<boolean>,
+): Promise<void> {
   const { rows } = await client.query<{ tables: number; is_ours: boolean }>(
     `SELECT count(*)::int AS tables, to_regclass('_prisma_migrations') IS NOT NULL AS is_ours FROM pg_class
      WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace`,
   );
   if (!rows[0]?.tables) return;
   const found = rows[0].is_ours
-    ? await client.query<{ is_used: boolean; is_running: boolean; applied: string[] }>(
+    ? await client.query<{ is_used: boolean; applied: string[] }>(
         `SELECT EXISTS (SELECT FROM organization) OR EXISTS (SELECT FROM user_account) AS is_used,
-           EXISTS (SELECT FROM vault_process WHERE seen_at > clock_timestamp() - interval '1 minute') AS is_running,
            ARRAY(SELECT migration_name::text FROM _prisma_migrations WHERE rolled_back_at IS NULL) AS applied`,
       )
     : null;
@@ -131,7 +134,7 @@ async function requireEmpty(client: pg.Client, names: string[]): Promise<void> {
         ? "DATABASE_URL: the database is not empty. Create a new database, and name that."
         : `The data directory ${env.CAPSTAN_DATA_DIR} has an installation with data. Set CAPSTAN_DATA_DIR to another directory, or delete this one's data: npm run reset`,
     );
-  if (state.is_running)
+  if (await isInUse(client))
     throw new Refusal("Processes use this database. Stop web and worker, wait a minute, then restore again.");
   if (state.applied.some((name) => !names.includes(name)))
     throw new Refusal(

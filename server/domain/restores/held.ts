@@ -16,11 +16,7 @@ type Held = {
 
 /** What is held apart, in the order in which it is shown. */
 export const HELD = {
-  jobs: {
-    table: "job",
-    unfinished: "status IN ('queued', 'running', 'awaiting_approval', 'canceling', 'needs_attention')",
-    woken: "job",
-  },
+  jobs: { table: "job", unfinished: "completed_at IS NULL", woken: "job" },
   bulks: { table: "pinned_execution", unfinished: "status IN ('queued', 'running')", woken: "pinned_bulk" },
   deliveries: { table: "delivery", unfinished: "state IN ('pending', 'delivering')", woken: "delivery" },
   mails: { table: "mail", unfinished: "state IN ('pending', 'sending')", woken: "mail" },
@@ -36,6 +32,14 @@ export const HELD_KINDS = Object.keys(HELD) as HeldKind[]; // its own keys
  */
 export const notHeld = (kind: HeldKind, createdAt = "created_at"): string =>
   `${createdAt} > coalesce((SELECT before FROM restore_hold WHERE kind = '${kind}'), '-infinity')`;
+
+/** Does a process use this database, or did one within the last minute? It would not notice that work is held. */
+export async function isInUse(db: Queryable): Promise<boolean> {
+  const { rowCount } = await db.query(
+    "SELECT FROM vault_process WHERE seen_at > clock_timestamp() - interval '1 minute'",
+  );
+  return rowCount !== 0;
+}
 
 let isNothingHeld = false;
 

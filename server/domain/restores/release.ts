@@ -3,7 +3,7 @@ import { access } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
-import { HELD, HELD_KINDS, type HeldKind, holdAll } from "./held";
+import { HELD, HELD_KINDS, type HeldKind, holdAll, isInUse } from "./held";
 
 export type HeldWork = {
   kind: HeldKind;
@@ -60,10 +60,7 @@ export async function releaseHeld(ctx: Ctx, kinds: readonly HeldKind[]): Promise
 export async function holdRestored(ctx: Ctx): Promise<HeldWork[]> {
   access.authorize(ctx, "operator");
   await inTransaction(async (client) => {
-    const { rowCount } = await client.query(
-      "SELECT FROM vault_process WHERE seen_at > clock_timestamp() - interval '1 minute'",
-    );
-    if (rowCount)
+    if (await isInUse(client))
       fail(
         "PolicyRejected",
         "Processes use this database. Stop web and worker, wait a minute, then run it again.",
