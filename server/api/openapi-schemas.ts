@@ -63,15 +63,15 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output", components: 
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
-  const { $schema: _, $defs = {}, ...rest } = made as { $schema?: string; $defs?: Record<string, Schema> };
+  const { $schema: _, $defs = {}, ...rest } = made as Schema & { $defs?: Record<string, Schema> };
   const place = io === "input" ? "inputs" : "schemas";
-  for (const [name, definition] of Object.entries($defs)) {
-    const { id: _, ...body } = definition;
+  const keep = (name: string, { id: _, ...body }: Schema) => {
     components[place][name] = compact(io === "input" ? sayDefaults(name, body) : body, place);
-  }
-  const { id, ...body } = compact(rest, place);
-  if (typeof id !== "string") return body;
-  components[place][id] = io === "input" ? sayDefaults(id, body) : body;
+  };
+  for (const [name, definition] of Object.entries($defs)) keep(name, definition);
+  const { id } = rest;
+  if (typeof id !== "string") return compact(rest, place);
+  keep(id, rest);
   return { $ref: `#/components/${place}/${id}` };
 }
 
@@ -87,16 +87,17 @@ const SAID_IN_WORDS = new Set([
   "RetailEstimateRequest",
 ]);
 
+const EMPTY = ["null", '""', "[]", "{}"];
+
 /** The same schema with the defaults of its fields in their descriptions, where it runs a capability. */
 function sayDefaults(name: string, schema: Schema): Schema {
   if (!SAID_IN_WORDS.has(name)) return schema;
   return JSON.parse(JSON.stringify(schema), (_, value) => {
     if (value === null || typeof value !== "object" || !("default" in value)) return value;
     const { default: given, description, ...rest } = value;
-    const isSaid = given !== null && given !== "" && Object.keys(Object(given)).length > 0;
-    const isPlain = typeof given === "number" || typeof given === "boolean";
-    const words = isSaid || isPlain ? [`Default: \`${given}\`.`] : [];
-    return { ...rest, description: [description, ...words].filter(Boolean).join(" ") || undefined };
+    // Empty is what a field that is left out looks like anyway.
+    const words = EMPTY.includes(JSON.stringify(given)) ? undefined : `Default: \`${given}\`.`;
+    return { ...rest, description: [description, words].filter(Boolean).join(" ") || undefined };
   });
 }
 
