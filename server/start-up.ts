@@ -32,7 +32,7 @@ const OF_DATABASE: [string, Check][] = [
 
 /**
  * Whether this installation can run with its settings and this pool, check by check: settings, database, role, schema, vault
- * key and artifact store. After a database that cannot be used, those that ask it are left out. Nothing is changed, but for a
+ * key, held work and artifact store. After a database that cannot be used, those that ask it are left out. Nothing is changed, but for a
  * file that is written to the artifact store and removed. Each check has a deadline.
  */
 export async function examine(from: pg.Pool): Promise<Finding[]> {
