@@ -27,6 +27,7 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/.next ./.next
 COPY --from=build /app/public ./public
+COPY --from=build /app/docs ./docs
 COPY --from=build /app/next.config.js ./
 COPY --from=build /app/prisma/migrations ./prisma/migrations
 COPY --from=build /app/scripts/start.mjs ./scripts/start.mjs

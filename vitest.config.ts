@@ -41,7 +41,7 @@ export default defineConfig({
           include: [DATABASE],
           exclude: NO_TESTS,
           isolate: false,
-          globalSetup: "testing/setup/global.ts",
+          globalSetup: ["testing/setup/global.ts", "testing/setup/programs.ts"],
           setupFiles: ["testing/setup/database.ts", "testing/setup/settings.ts"],
           sequence: { groupOrder: 2 },
         },
@@ -70,6 +70,7 @@ export default defineConfig({
       RATE_LIMIT_ANONYMOUS_PER_MINUTE: "10000",
       LOG_LEVEL: process.env.LOG_LEVEL ?? "silent",
     },
+    tags: [{ name: "long", description: "Runs in `npm run test:long` alone." }],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // `npm test` runs a file that failed once more by itself, and reports it as flaky: a bug of the test or the product.

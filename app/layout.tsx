@@ -1,5 +1,6 @@
 import type { Metadata, Viewport } from "next";
 import "@fontsource-variable/inter/wght.css";
+import "@fontsource-variable/jetbrains-mono/wght.css";
 import "./globals.css";
 import type { ReactNode } from "react";
 import { ThemeProvider } from "@/components/shell/theme-provider";
@@ -13,8 +14,8 @@ export const metadata: Metadata = {
 
 export const viewport: Viewport = {
   themeColor: [
-    { media: "(prefers-color-scheme: light)", color: "#f8fafa" },
-    { media: "(prefers-color-scheme: dark)", color: "#0c1114" },
+    { media: "(prefers-color-scheme: light)", color: "#f5f8f9" },
+    { media: "(prefers-color-scheme: dark)", color: "#0a0f12" },
   ],
 };
 

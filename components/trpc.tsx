@@ -1,11 +1,10 @@
 "use client";
-import { useSuspenseQuery } from "@tanstack/react-query";
 import { TRPCClientError } from "@trpc/client";
 import type { inferRouterOutputs } from "@trpc/server";
 import { createTRPCContext } from "@trpc/tanstack-react-query";
 import { UNREACHABLE } from "@/components/unreachable";
 import type { AppRouter } from "@/server/trpc";
-import { type FieldIssue, inWords } from "./field-issue";
+import type { FieldIssue } from "./field-issue";
 
 export type { FieldIssue };
 
@@ -13,13 +12,6 @@ export const { TRPCProvider, useTRPC, useTRPCClient } = createTRPCContext<AppRou
 
 /** A project the reader may open. */
 export type ProjectChoice = inferRouterOutputs<AppRouter>["projects"]["list"][number];
-
-/** The reader's role in a project; anyone above viewer may run and write there. */
-export function useRole(projectId: string) {
-  const { data: projects } = useSuspenseQuery(useTRPC().projects.list.queryOptions());
-  const role = projects.find((project) => project.projectId === projectId)?.role;
-  return { role, mayWrite: role !== undefined && role !== "viewer" };
-}
 
 /** A failure as the panel shows it: a sentence, our error code if the product refused, and the request id. */
 export type Failure = {
@@ -47,7 +39,7 @@ export function toFailure(error: unknown): Failure {
       requestId: data?.requestId ?? null,
       isSignedOut: data?.code === "UNAUTHORIZED",
       details: data?.fault?.details ?? {},
-      issues: (data?.issues ?? []).map(inWords),
+      issues: data?.issues ?? [],
     };
   }
   return {

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { z } from "zod";
 import { Job } from "@/server/contract/jobs";
-import { PinnedBulk, PinnedRecord } from "@/server/contract/pinned";
+import { PinnedBulk } from "@/server/contract/pinned";
+import { PinnedRecord } from "@/server/contract/pinned-records";
 
 // `localhost` is tried over IPv6, then IPv4: the default quarter second each is too short beside a browser on two busy
 // cores.

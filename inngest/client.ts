@@ -1,5 +1,5 @@
-import { usesInngestServer } from "@/server/env";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { usesInngestServer } from "@/server/platform/settings/env";
 
 type Data = { [key: string]: Json };
 

@@ -1,6 +1,6 @@
 import type { Ctx } from "@/server/domain/ctx";
 import { type HeldKind, isHeld } from "@/server/domain/restores";
-import type { Json, Step } from "@/server/step";
+import type { Json, Step } from "@/server/platform/durable/step";
 import type { WakeEvent } from "./client";
 
 /** A durable function, declared once for both engines. Its rows decide at every step, so a repeated run changes nothing. */

@@ -1,11 +1,12 @@
 import { InngestTestEngine } from "@inngest/test";
 import { serve } from "inngest/next";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { pool } from "@/server/db";
 import * as jobs from "@/server/domain/jobs";
 import * as webhooks from "@/server/domain/webhooks";
-import { env } from "@/server/env";
+import { pool } from "@/server/platform/db";
+import { env } from "@/server/platform/settings/env";
 import { itemsOf, plain, seenBySandbox, submitBulk } from "@/testing/bulks";
+import { campaign } from "@/testing/campaign";
 import { runJobKilledAt } from "@/testing/processes";
 import { startReceiver } from "@/testing/receiver";
 import { setSettings } from "@/testing/settings";
@@ -110,7 +111,16 @@ async function announced(refusals = 0) {
   return { ...project, receiver, jobId, listed };
 }
 
-describe.each(ENGINES)("on $name", ({ start, isEmbedded }) => {
+/** Where a process dies, and how its run ends all the same. */
+const DEATHS = [
+  { place: "after-claim", status: "succeeded", error: null, sent: 1 },
+  { place: "after-submission-begun", status: "failed", error: "TRANSPORT_AMBIGUOUS", sent: 0 },
+  { place: "after-answer", status: "succeeded", error: null, sent: 1 },
+  { place: "before-receipt", status: "succeeded", error: null, sent: 1 },
+] as const;
+const PLACED = ENGINES.map((engine, place) => ({ ...engine, deaths: campaign.inTurn(DEATHS, place) }));
+
+describe.each(PLACED)("on $name", ({ start, isEmbedded, deaths }) => {
   test("an admitted job runs from its wake to its end; a second delivery changes nothing", async () => {
     const engine = await start(functions);
     const { jobId, wake } = await admitted("sandbox-2");
@@ -162,12 +172,7 @@ describe.each(ENGINES)("on $name", ({ start, isEmbedded }) => {
     expect(ids.filter((id) => id === ids[0])).toHaveLength(1);
   });
 
-  test.each([
-    { place: "after-claim", status: "succeeded", error: null, sent: 1 },
-    { place: "after-submission-begun", status: "failed", error: "TRANSPORT_AMBIGUOUS", sent: 0 },
-    { place: "after-answer", status: "succeeded", error: null, sent: 1 },
-    { place: "before-receipt", status: "succeeded", error: null, sent: 1 },
-  ] as const)(
+  test.each(deaths)(
     "the run of a process that died $place goes on when it is delivered again, and sends nothing twice",
     async (story) => {
       const { jobId, wake } = await admitted("sandbox-1");

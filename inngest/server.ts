@@ -1,7 +1,7 @@
 import type { GetStepTools, InngestFunction } from "inngest";
 import { systemCtx } from "@/server/domain/ctx";
-import { runDueTasks } from "@/server/periodic-tasks";
-import type { Json, Step } from "@/server/step";
+import type { Json, Step } from "@/server/platform/durable/step";
+import { runDueTasks } from "@/server/worker/periodic-tasks";
 import type { Flow } from "./flow";
 import { functions } from "./functions/registry.gen";
 import { inngest } from "./sdk";

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { pool, withSystem } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { credit } from "@/server/domain/billing";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
@@ -16,7 +15,8 @@ import {
   listProjects,
   makePassword,
 } from "@/server/domain/organizations";
-import { publicUrl } from "@/server/env";
+import { pool, withSystem } from "@/server/platform/db";
+import { publicUrl } from "@/server/platform/settings/env";
 
 const Account = z.object({ email: z.string(), password: z.string() });
 type Account = z.output<typeof Account>;
@@ -42,7 +42,7 @@ async function make(ctx: Ctx, known: Partial<Bootstrap> | null): Promise<Bootstr
     projectId,
     apiKey: await keepKey(ctx, known?.apiKey, { name: "First key", projectId }),
     unboundApiKey: await keepKey(ctx, known?.unboundApiKey, { name: "First unbound key", organizationId }),
-    member: await keepPerson(ctx, organizationId, known?.member, "member", "member"),
+    member: await keepPerson(ctx, organizationId, known?.member, { role: "member", name: "member" }),
     operator: await keepOperator(ctx, organizationId, known?.operator),
   };
 }
@@ -93,8 +93,7 @@ async function keepPerson(
   ctx: Ctx,
   organizationId: string,
   known: Account | undefined,
-  role: "owner" | "member",
-  name: string,
+  { role, name }: { role: "owner" | "member"; name: string },
 ): Promise<Account> {
   if (known && (await isTaken(known.email))) return known;
   // Another machine's bootstrap.json may name the plain address: its password is not ours to change.
@@ -108,7 +107,7 @@ async function keepPerson(
 }
 
 async function keepOperator(ctx: Ctx, organizationId: string, known: Account | undefined): Promise<Account> {
-  const operator = await keepPerson(ctx, organizationId, known, "owner", "operator");
+  const operator = await keepPerson(ctx, organizationId, known, { role: "owner", name: "operator" });
   const row = await withSystem((tx) => tx.user.findUniqueOrThrow({ where: { email: operator.email } }));
   if (!row.isOperator) await grantOperator(ctx, { email: operator.email });
   return operator;

@@ -1,5 +1,5 @@
-import { closeDatabase } from "@/server/db";
-import { env } from "@/server/env";
+import { closeDatabase } from "@/server/platform/db";
+import { env } from "@/server/platform/settings/env";
 import { seed } from "./bootstrap";
 
 try {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { USAGE } from "./admin-usage";
+import { USAGE } from "./admin/usage";
 import { findDatabase } from "./find-database";
 
 /*
@@ -15,8 +15,8 @@ async function main(): Promise<void> {
   findDatabase();
   process.env.LOG_LEVEL ??= "error";
   // Imported late, because these modules open the database found above.
-  const { runAdmin } = await import("./admin-command");
-  const { closeDatabase } = await import("@/server/db");
+  const { runAdmin } = await import("./admin/command");
+  const { closeDatabase } = await import("@/server/platform/db");
   const { code, out, error } = await runAdmin(args);
   if (out) console.log(out);
   if (error) console.error(error);

@@ -18,7 +18,7 @@ async function main(): Promise<void> {
   process.env.LOG_LEVEL ??= "error";
   // Imported late, because these modules open the database found above.
   const { backUp } = await import("./backup/back-up");
-  const { closeDatabase } = await import("@/server/db");
+  const { closeDatabase } = await import("@/server/platform/db");
   const withArtifacts = !values["without-artifacts"];
   const done = await backUp({ to: resolve(values.to ?? ""), withArtifacts }).finally(closeDatabase);
   const { tables, artifacts } = done.manifest;

@@ -1,11 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { COMMANDS } from "@/scripts/admin-command";
+import { COMMANDS } from "@/scripts/admin/command";
+import { sourceFiles } from "@/scripts/test/imports";
 import { Scope } from "@/server/contract/organizations";
-import { SETTINGS } from "@/server/env";
-import { ERRORS } from "@/server/errors";
-import { providers } from "@/server/providers/registry.gen";
+import { ERRORS } from "@/server/platform/errors/errors";
+import { ALL_SETTINGS } from "@/server/start-up";
 import { anchorsOf, linksOf, type Page, pageAt, pagesUnder } from "@/testing/docs";
 
 const { version, scripts } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -57,14 +57,9 @@ test("the index names every page", () => {
   ).toEqual([]);
 });
 
-const OF_PROVIDERS = providers.flatMap(({ environment }) => [
-  ...Object.values(environment.credentials),
-  environment.baseUrl,
-]);
-
 /** Which page explains which names: each has a row that begins with it, and says more than the name. */
 const EXPLAINED: { page: string; names: string[] }[] = [
-  { page: "docs/reference/settings.md", names: [...new Set([...SETTINGS, ...OF_PROVIDERS])] },
+  { page: "docs/reference/settings.md", names: [...new Set(ALL_SETTINGS)] },
   { page: "docs/reference/errors.md", names: Object.keys(ERRORS) },
   { page: "docs/reference/scopes.md", names: [...Scope.options] },
 ];
@@ -124,6 +119,16 @@ test("a document that shows --json calls npm with -s, which keeps npm's own line
   expect(loud({ path: "x.md", text: "npm run admin -- key list --json" })).toHaveLength(1);
 });
 
+test("every page that a comment cites exists", () => {
+  const cited = sourceFiles(process.cwd()).flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/^.*(?:\/\/|\*|--).*\b(docs\/(?!index)[\w\-/]+\.md)\b/gm)]
+      .filter(([line]) => !line.includes("https://"))
+      .map(([, page]) => ({ file, page: page! })),
+  );
+  expect(cited.length).toBeGreaterThan(3);
+  expect(cited.filter(({ page }) => !existsSync(page))).toEqual([]);
+});
+
 test("every path of the repository that the architecture names exists", () => {
   const named = pages
     .filter(({ path }) => path === "ARCHITECTURE.md" || path.startsWith("docs/architecture/"))
@@ -134,4 +139,44 @@ test("every path of the repository that the architecture names exists", () => {
     );
   expect(named.length).toBeGreaterThan(50);
   expect(named.filter(({ target }) => !existsSync(target))).toEqual([]);
+});
+
+/** The paths that a tree of folders names: below their folder by indentation, several on a line, to the first `<`. */
+function pathsOfTree(tree: string): string[] {
+  const above: string[] = [];
+  return tree.split("\n").flatMap((line) => {
+    const depth = (line.length - line.trimStart().length) / 2;
+    const [names = ""] = line.trim().split("  ");
+    const inside = above.slice(0, depth).join("");
+    const paths = names.split(" ").map((name) => name.split("<")[0] ?? "");
+    above[depth] = paths[0] ?? "";
+    return paths.map((path) => inside + path);
+  });
+}
+
+test("every path of the tree in ARCHITECTURE.md exists, and every folder of server is in the tree", () => {
+  const { text } = pageAt("ARCHITECTURE.md");
+  expect(text.split("\n").length).toBeLessThanOrEqual(151);
+  const paths = pathsOfTree(/^## Tree\n\n```\n(.*?)\n```/ms.exec(text)?.[1] ?? "");
+  expect(paths.length).toBeGreaterThan(50);
+  expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+  const folders = readdirSync("server", { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const named = new Set(paths.flatMap((path) => path.split("/")));
+  expect(folders.map(({ name }) => name).filter((name) => name !== "generated" && !named.has(name))).toEqual(
+    [],
+  );
+  expect(pathsOfTree("a/\n  b/<noun>.ts  x\n    c/ d.ts  y")).toEqual(["a/", "a/b/", "a/b/c/", "a/b/d.ts"]);
+});
+
+test("every file that the path of an execution names exists", () => {
+  const { text } = pageAt("docs/architecture/execution.md");
+  const [, steps = ""] = /^## From submit.*?\n(.*?)^## Numbers/ms.exec(text) ?? [];
+  const named = [...steps.matchAll(/`([\w/-]+)`/g)]
+    .map(([, name]) => name!)
+    .filter((name) => !/^[A-Z]/.test(name));
+  const files = readdirSync("server/domain", { recursive: true, encoding: "utf8" });
+  const isFile = (name: string) =>
+    files.some((file) => file === name || `/${file}`.endsWith(`/${name}.ts`) || file.endsWith(`/${name}`));
+  expect(named.length).toBeGreaterThan(60);
+  expect(named.filter((name) => !name.startsWith("server/") && !isFile(name))).toEqual([]);
 });

@@ -7,9 +7,9 @@ if (existsSync(".env")) process.loadEnvFile(".env");
 findDatabase();
 process.env.LOG_LEVEL ??= "error";
 // Imported late, because these modules read the settings.
-const { pool } = await import("@/server/db");
+const { pool } = await import("@/server/platform/db");
 const { examine } = await import("@/server/start-up");
-const { REFUSED } = await import("@/server/refusal");
+const { REFUSED } = await import("@/server/platform/settings/refusal");
 const findings = await examine(pool);
 const rows = findings.flatMap(({ check, warnings, refused }) =>
   refused

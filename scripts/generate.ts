@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { writeOutcomes } from "./generate/outcomes-page";
+import { settingsExample } from "./generate/settings-example";
 import { generate } from "./launch/generate";
-import { writeOutcomes } from "./outcomes-page";
-import { settingsExample } from "./settings-example";
 
 const { prisma, registries } = generate();
 for (const path of [...(prisma ? ["server/generated/prisma"] : []), ...registries, ...writeOutcomes(".")])

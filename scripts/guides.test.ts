@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 const programs = readdirSync("e2e/outside/guides").map((file) => file.replace(/\.ts$/, ""));
 const pages = readdirSync("docs/start").map((file) => file.replace(/\.md$/, ""));
 /** The pages that show no program of a client. */
-const OTHERS = ["agent-frameworks", "quickstart", "your-own-provider"];
+const OTHERS = ["agent-frameworks", "first-tasks", "quickstart", "your-own-provider"];
 
 test("every client's page has a program that npm run test:outside runs", () => {
   expect(pages.toSorted()).toEqual([...programs, ...OTHERS].toSorted());

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { SETTINGS } from "@/server/env";
+import { SETTINGS } from "@/server/platform/settings/env";
 import { contextFiles, openIgnore, readStages } from "./prove/image-steps";
 
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));

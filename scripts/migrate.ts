@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { migrateEngine } from "@/inngest/embedded/migrate";
-import { applyMigrations, readMigrations } from "./migrations";
-import type { diffSchemas as diff } from "./schema-diff";
+import { applyMigrations, readMigrations } from "./migrate/migrations";
+import type { diffSchemas as diff } from "./migrate/schema-diff";
 
 const SCHEMA = "prisma/schema";
 /**
@@ -28,8 +28,10 @@ async function together(folder: string, ending: string): Promise<string> {
   return parts.join("\n");
 }
 
-/** Imported only to write a migration: its packages are not installed where migrations are just applied. */
-const diffSchemas: typeof diff = async (from, to) => (await import("./schema-diff")).diffSchemas(from, to);
+/* Imported only to write a migration: their packages are not installed where migrations are just applied. */
+const diffSchemas: typeof diff = async (from, to) =>
+  (await import("./migrate/schema-diff")).diffSchemas(from, to);
+const generate = async () => (await import("./launch/generate")).generate();
 
 const currentSchema = () => together(SCHEMA, ".prisma");
 
@@ -38,6 +40,7 @@ async function writeMigration(name: string, sql: string, schema: string) {
   await writeFile(join(MIGRATIONS, name, "migration.sql"), sql);
   await writeFile(SNAPSHOT, schema);
   console.log(`Wrote ${join(MIGRATIONS, name, "migration.sql")}`);
+  await generate(); // the types of rows, which are of the new schema from now on
 }
 
 async function init() {

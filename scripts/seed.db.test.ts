@@ -6,7 +6,7 @@ import { seed } from "@/prisma/bootstrap";
 import { access } from "@/server/domain/access";
 import { verifySignIn } from "@/server/domain/organizations";
 import { system } from "@/testing/tenants";
-import { admin } from "./admin.fixture";
+import { admin } from "./admin/admin.fixture";
 
 const directory = mkdtempSync(join(tmpdir(), "capstan-seed-"));
 afterAll(() => rmSync(directory, { recursive: true }));

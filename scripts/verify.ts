@@ -1,5 +1,5 @@
-import { runVerify } from "./verify-command";
-import { explain } from "./verify-explain";
+import { runVerify } from "./verify/command";
+import { explain } from "./verify/explain";
 
 // Node warns that Ed25519 in Web Crypto is experimental; it is still the signature of RFC 8032.
 process.removeAllListeners("warning");

@@ -2,16 +2,16 @@ import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:net";
 import pg from "pg";
 import { expect, test, vi } from "vitest";
-import { pool } from "@/server/db";
 import { plantCanary } from "@/server/domain/vault";
-import { env } from "@/server/env";
-import { newId } from "@/server/ids";
-import { Refusal } from "@/server/refusal";
+import { forgetVaultKeys, sealSecret } from "@/server/platform/crypto/vault";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
+import { env } from "@/server/platform/settings/env";
+import { Refusal } from "@/server/platform/settings/refusal";
 import { checkStart, examine } from "@/server/start-up";
-import { forgetVaultKeys, sealSecret } from "@/server/vault";
 import { setSettings } from "@/testing/settings";
 
-// The database is this file's own: what is refused depends on every row of it.
+// The database is this file's own: what is refused depends on every row.
 
 const refusals = async (from = pool) => (await examine(from)).flatMap(({ refused }) => refused ?? []);
 

@@ -2,21 +2,25 @@ import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { createServer } from "node:net";
 import type pg from "pg";
-import type { Queryable } from "@/server/db";
 import { artifactStore } from "@/server/domain/artifacts";
 import { checkVaultKey, plantCanary } from "@/server/domain/vault";
-import { env, SETTINGS } from "@/server/env";
-import { log } from "@/server/log";
+import type { Queryable } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
+import { env, SETTINGS } from "@/server/platform/settings/env";
+import { Refusal } from "@/server/platform/settings/refusal";
+import { checkSettings, settingWarnings } from "@/server/platform/settings/secrets";
 import { providers } from "@/server/providers/registry.gen";
-import { Refusal } from "@/server/refusal";
-import { checkSettings, settingWarnings } from "@/server/secrets";
 
 /** Of each check. */
 const PATIENCE_MS = 2_500;
-const OF_PROVIDERS = providers.flatMap(({ environment: { credentials, baseUrl } }) => [
-  ...Object.values(credentials),
-  baseUrl,
-]);
+/** The names of all settings, those of providers included. */
+export const ALL_SETTINGS = [
+  ...SETTINGS,
+  ...providers.flatMap(({ environment: { credentials, baseUrl } }) => [
+    ...Object.values(credentials),
+    baseUrl,
+  ]),
+];
 const MIGRATIONS = "prisma/migrations";
 
 /** `warnings` are sentences for the operator beside which a process starts; `refused` is one beside which it does not. */
@@ -38,7 +42,7 @@ const OF_DATABASE: [string, Check][] = [
 export async function examine(from: pg.Pool): Promise<Finding[]> {
   const findings = [
     await find("settings", async () => {
-      checkSettings(env, Object.keys(process.env), [...SETTINGS, ...OF_PROVIDERS]);
+      checkSettings(env, Object.keys(process.env), ALL_SETTINGS);
       return settingWarnings();
     }),
   ];
@@ -74,7 +78,7 @@ async function find(check: string, run: () => Promise<string[] | undefined>): Pr
     return { check, warnings: (await run()) ?? [], refused: null };
   } catch (error) {
     if (error instanceof Refusal) return { check, warnings: [], refused: error.message };
-    // A check that cannot be made, in a slow database for instance, keeps nobody from starting.
+    // A check that cannot be made, in a slow database for instance, keeps no one from starting.
     const why = error instanceof Error ? error.message : String(error);
     return { check, warnings: [`The check of the ${check} failed: ${why}`], refused: null };
   }

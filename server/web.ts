@@ -1,11 +1,11 @@
-import { closeDatabase, pool } from "@/server/db";
 import { releaseAllLeases } from "@/server/domain/executions";
 import { holdProcessLock } from "@/server/domain/jobs";
 import * as pins from "@/server/domain/pins";
 import { announceVaultKeys } from "@/server/domain/vault";
-import { env } from "@/server/env";
-import { log } from "@/server/log";
-import { exitRefused, Refusal } from "@/server/refusal";
+import { closeDatabase, pool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
+import { env } from "@/server/platform/settings/env";
+import { exitRefused, Refusal } from "@/server/platform/settings/refusal";
 import { checkStart } from "@/server/start-up";
 import { startBackground } from "@/server/web/background";
 import { registerFunctions } from "@/server/web/inngest";

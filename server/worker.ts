@@ -1,17 +1,17 @@
 import { startEngine } from "@/inngest/embedded/engine";
 import { migrateEngine } from "@/inngest/embedded/migrate";
 import { functions } from "@/inngest/functions/registry.gen";
-import { closeDatabase, pool, relaxedPool } from "@/server/db";
-import { writeMet } from "@/server/domain/credentials";
+import { writeConnectionOutcomes } from "@/server/domain/connections";
 import { releaseAllLeases } from "@/server/domain/executions";
 import * as pins from "@/server/domain/pins";
 import { announceVaultKeys } from "@/server/domain/vault";
-import { env, usesInngestServer } from "@/server/env";
-import { log } from "@/server/log";
-import { startPeriodicTasks } from "@/server/periodic-tasks";
-import { exitRefused, Refusal } from "@/server/refusal";
+import { closeDatabase, pool, relaxedPool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
+import { env, usesInngestServer } from "@/server/platform/settings/env";
+import { exitRefused, Refusal } from "@/server/platform/settings/refusal";
 import { checkStart } from "@/server/start-up";
-import { startSigns } from "@/server/web/signs";
+import { startProbes } from "@/server/web/probes";
+import { startPeriodicTasks } from "@/server/worker/periodic-tasks";
 
 const GRACE_MS = 25_000;
 
@@ -23,21 +23,21 @@ async function main() {
   const tasks = await startPeriodicTasks();
   const engine = usesInngestServer ? null : await startEngine({ flows: functions, pool: relaxedPool, log });
   const { HOST: host, WORKER_PORT: port } = env;
-  const signs = port === undefined ? null : await startSigns({ host, port });
-  log.info({ engine: engine ? "embedded" : "inngest", signs: signs?.url }, "worker ready");
+  const probes = port === undefined ? null : await startProbes({ host, port });
+  log.info({ engine: engine ? "embedded" : "inngest", probes: probes?.url }, "worker ready");
 
   let isStopping = false;
   const stop = async (signal: string) => {
     if (isStopping) return;
     isStopping = true;
-    signs?.drain();
+    probes?.drain();
     pins.stopClaiming();
     log.info({ signal }, "worker stops: no new work, running calls end or are handed over");
     await tasks.stop();
     await Promise.all([engine?.stop(), releaseAllLeases(GRACE_MS)]);
-    await writeMet();
+    await writeConnectionOutcomes();
     await presence.stop();
-    await signs?.stop();
+    await probes?.stop();
     await closeDatabase();
     process.exit(0);
   };

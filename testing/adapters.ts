@@ -1,7 +1,8 @@
-import { weightsLink } from "@/server/domain/adapters/weights-link";
-import { env } from "@/server/env";
-import { ulid } from "@/server/ids";
+import { weightsLink } from "@/server/domain/adapters/sources/weights-link";
 import { commitOf, startHub, weights } from "@/server/model-sources/hub.fixture";
+import { ulid } from "@/server/platform/ids";
+import { env } from "@/server/platform/settings/env";
+import { HOUR_MS } from "@/server/platform/time/units";
 import { setSettings } from "@/testing/settings";
 import type { Tenant } from "./api";
 import { uploadOf } from "./forms";
@@ -37,7 +38,7 @@ export async function openAdapters(tenant: Tenant, spares = 12) {
   const uploaded = await tenant.post("/v1/artifacts", weights(), {
     headers: { "content-type": "application/octet-stream" },
   });
-  const inAnHour = new Date(Date.now() + 3_600_000);
+  const inAnHour = new Date(Date.now() + HOUR_MS);
   const spare = await Promise.all(Array.from({ length: spares }, register));
   return {
     adapterId,
@@ -68,6 +69,7 @@ export async function openAdapters(tenant: Tenant, spares = 12) {
 
   function bodyOf(method: string, template: string): unknown {
     if (method === "PUT") return { alias: "hero" };
+    if (method === "PATCH") return { recommendedWeight: 0.5 };
     if (method !== "POST") return undefined;
     const verb = template.split("/").at(-1);
     if (verb === "source-preview") return { query: "maker/moss" };

@@ -1,12 +1,12 @@
 import { router } from "@/server/api/router";
 import type { Job } from "@/server/contract/jobs";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { type Ctx, SCOPES, type Scope, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as organizations from "@/server/domain/organizations";
-import { newId } from "@/server/ids";
 import { endpoints } from "@/server/operations";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
 import { Form } from "./forms";
 import { cookieOf } from "./sessions";
 import { fund, inlineStep, testClock } from "./world";

@@ -1,14 +1,16 @@
 import { expect } from "vitest";
 import { z } from "zod";
 import type { Endpoint } from "@/server/api/endpoint";
-import { pool } from "@/server/db";
 import * as jobs from "@/server/domain/jobs";
-import { SHOWN_OF_EVENTS } from "@/server/domain/jobs/blind";
+import { SHOWN_OF_EVENTS } from "@/server/domain/jobs/reading/blind";
 import * as webhooks from "@/server/domain/webhooks";
 import { endpoints } from "@/server/operations";
+import { pool } from "@/server/platform/db";
+import { DAY_MS } from "@/server/platform/time/units";
 import { appRouter } from "@/server/trpc";
 import { type Answer, call } from "./api";
 import { at, own, pinnedTo, say, type World } from "./blind-world";
+import { campaign } from "./campaign";
 import { system } from "./tenants";
 import { inlineStep, testClock } from "./world";
 
@@ -22,6 +24,9 @@ const PLAIN: Record<string, Value> = {
   isTest: true,
   environment: "development",
   view: "full",
+  // Lists show when a blind job was created: all entries of a comparison at once.
+  createdAfter: "2020-01-01T00:00:00Z",
+  createdBefore: "2020-01-01T00:00:00Z",
   baseModelFamily: "none",
   external_subject: "none",
   accountClass: "individual",
@@ -37,12 +42,13 @@ const SOUGHT: Record<string, Value[]> = {
   model: ["sandbox-1", "sandbox-2", "quillfeather"],
   q: ["sandbox", "quillfeather"],
   type: Object.keys(SHOWN_OF_EVENTS),
+  minCostUsd: [0, 0.000_001, 0.000_1, 0.001, 0.01],
   action: ["job", "comparison"],
 };
 /** They name an entry or a place in a list, and so tell nothing apart. */
 const NAMES_ONE = ["cursor", "jobId", "subject"];
 const MOST_DAYS = 92;
-const dayFrom = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+const dayFrom = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 function valuesOf(world: World, name: string): Value[] | undefined {
@@ -80,7 +86,7 @@ function* filtersOf(world: World, fields: [string, z.ZodType][]): Generator<Fiel
         yield { ...most, [name]: value };
   }
 }
-const MOST_VALUES = 20;
+const MOST_VALUES = campaign.size({ small: 5, full: 20 });
 /** With so many choices of what is required optional fields are asked. */
 const MOST_FILTERED = 3;
 
@@ -141,7 +147,7 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/jobs/{job_id}/cancel": undefined,
 };
 const CONCERNS_NO_ENTRY = [
-  // Starts something of its own, and tells of that alone; the key of a competitor is refused (server/domain/jobs/blind.db.test.ts).
+  // Starts something of its own, and tells of that alone; the key of a competitor is refused (server/domain/jobs/reading/blind.db.test.ts).
   /^POST .*\/(jobs|invoke|comparisons)$/,
   /^POST \/v1\/inference\//,
   /\/v1\/(adapter|adapters|adapter-aliases|adapter-defaults)/,
@@ -153,9 +159,10 @@ const CONCERNS_NO_ENTRY = [
   /^POST \/v1\/provenance\/(lockfile|manifests\/)/,
   // Ends the blindness: the last thing that is asked.
   /^POST .*\/judgements$/,
-  // Of the organization, its projects, people and keys.
+  // Of the organization, its projects, people, keys and budgets.
+  /^(PUT|DELETE) \/v1\/budgets(\/|$)/,
   /^(POST|PATCH|PUT|DELETE) \/v1\/(organizations|api-keys|invitations)(\/|$)/,
-  /^(POST|PATCH|PUT|DELETE) \/v1\/projects(\/\{project_id\}(\/(environments|members|keys)(\/.*)?)?)?$/,
+  /^(POST|PATCH|PUT|DELETE) \/v1\/projects(\/\{project_id\}(\/(environments|members|keys|approval-rules)(\/.*)?)?)?$/,
   // Runs something of its own through other doors.
   /^POST \/v1\/(chat\/completions|responses|embeddings|images\/\w+|audio\/speech)$/,
   // Panels, and what their sessions begin with.
@@ -165,12 +172,18 @@ const CONCERNS_NO_ENTRY = [
 ];
 
 /** What was answered, by what was asked; and the filters that told entries apart which look the same. */
-export type Told = Map<string, string[]> & { split?: string[] };
+export type Answers = Map<string, string[]> & { split?: string[] };
 const textOf = ({ status, headers, text }: Answer) => `${status}\n${JSON.stringify(headers)}\n${text}`;
 const isAsked = ({ auth }: Endpoint) =>
   auth.some((kind) => kind === "service_principal" || kind === "human_session");
 
-async function askAll(world: World, endpoint: Endpoint, told: Told, alike: string[][], split: string[]) {
+async function askAll(
+  world: World,
+  endpoint: Endpoint,
+  answersByName: Answers,
+  alike: string[][],
+  split: string[],
+) {
   const { method, path } = endpoint;
   const name = `${method} ${path}`;
   if (method !== "GET" && !(name in BODIES)) {
@@ -183,8 +196,8 @@ async function askAll(world: World, endpoint: Endpoint, told: Told, alike: strin
   const optional = fields.filter(isOptional);
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, param]) => param!);
   const body = BODIES[name] === "receipts" ? { label: "x", receiptIds: world.pool.receipt_id } : BODIES[name];
-  const answers = told.get(name) ?? [];
-  told.set(name, answers);
+  const answers = answersByName.get(name) ?? [];
+  answersByName.set(name, answers);
   const { tenant } = world;
   const callers = [
     ...(endpoint.auth.includes("service_principal") ? [{ key: tenant.key }, { key: tenant.unboundKey }] : []),
@@ -232,7 +245,7 @@ async function askAll(world: World, endpoint: Endpoint, told: Told, alike: strin
 }
 
 /** Every question of the panel, with every choice of what it requires. */
-async function askPanel(world: World, told: Told, alike: string[][], split: string[]) {
+async function askPanel(world: World, answersByName: Answers, alike: string[][], split: string[]) {
   const procedures = appRouter._def.procedures as unknown as Record<
     string,
     { _def: { type: string; inputs: z.ZodType[] } } & ((...given: unknown[]) => unknown)
@@ -252,7 +265,7 @@ async function askPanel(world: World, told: Told, alike: string[][], split: stri
       input: unknown,
     ) => Promise<unknown>;
     const answers: string[] = [];
-    told.set(`panel ${path}`, answers);
+    answersByName.set(`panel ${path}`, answers);
     const asked = choices(world, required).flatMap((chosen, place) =>
       (place < MOST_FILTERED ? [...filtersOf(world, optional)] : [{}]).map(
         (filter): Fields => ({ ...chosen, ...filter }),
@@ -289,24 +302,24 @@ async function askPanel(world: World, told: Told, alike: string[][], split: stri
 }
 
 /** Asks everything a creator can ask: the panel, every endpoint of `/v1`, and what webhooks bring. */
-export async function walk(world: World): Promise<Told> {
-  const told: Told = new Map();
+export async function walk(world: World): Promise<Answers> {
+  const answersByName: Answers = new Map();
   await jobs.announce(system, { projectId: world.tenant.projectId });
   const { rows } = await pool.query<{ id: string }>("SELECT id FROM delivery WHERE project_id = $1", [
     world.tenant.projectId,
   ]);
   if (rows.length > 0) world.pool.delivery_id = rows.slice(0, 40).map(({ id }) => id);
   for (const { id } of rows) await webhooks.deliver(system, id, inlineStep(testClock()));
-  told.set(
+  answersByName.set(
     "webhooks",
     world.receiver.received.splice(0).map(({ body, headers }) => `${JSON.stringify(headers)}\n${body}`),
   );
   const alike = await alikeIn(world);
   const split: string[] = [];
-  await askPanel(world, told, alike, split);
+  await askPanel(world, answersByName, alike, split);
   const order = Object.keys(BODIES);
   const place = ({ method, path }: Endpoint) => order.indexOf(`${method} ${path}`);
   for (const endpoint of endpoints.filter(isAsked).toSorted((a, b) => place(a) - place(b)))
-    await askAll(world, endpoint, told, alike, split);
-  return Object.assign(told, { split });
+    await askAll(world, endpoint, answersByName, alike, split);
+  return Object.assign(answersByName, { split });
 }

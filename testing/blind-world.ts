@@ -1,8 +1,8 @@
 import { expect } from "vitest";
-import { pool } from "@/server/db";
 import * as budgets from "@/server/domain/budgets";
-import * as credentials from "@/server/domain/credentials";
-import { newId } from "@/server/ids";
+import * as credentials from "@/server/domain/connections";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
 import type { Vendor } from "@/server/providers/testing/vendor";
 import { appRouter } from "@/server/trpc";
 import { finish, makeTenant, sessionHeaders, type Tenant } from "./api";

@@ -1,7 +1,7 @@
-import { pool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import * as pins from "@/server/domain/pins";
-import type { Json } from "@/server/step";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
 import { inlineStep, type TestProject } from "./world";
 
 /** A bulk of these inputs on the sandbox model that does as each says. */

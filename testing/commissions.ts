@@ -1,10 +1,9 @@
-import { inTransaction, pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { lockRequest, type Move, move } from "@/server/domain/requests/transitions";
-import { newId } from "@/server/ids";
+import { inTransaction, pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
+import { DAY_MS } from "@/server/platform/time/units";
 import type { TestProject } from "./world";
-
-const DAY_MS = 86_400_000;
 
 /** A request as a key has filed it, a draft, written as rows alone: for tests of what follows from its moves. */
 export async function makeRequest({ organizationId, projectId, clock }: TestProject, summary = "Read maps") {
@@ -18,7 +17,7 @@ export async function makeRequest({ organizationId, projectId, clock }: TestProj
      )
      INSERT INTO capability_request_revision (id, request_id, organization_id, number, body, hash, created_by, created_by_kind, created_at)
      VALUES ($2, $1, $3, 1, $5, repeat('0', 64), 'key_test', 'service_principal', $6)`,
-    [requestId, revisionId, organizationId, projectId, { summary, need: "A need nobody else may read" }, at],
+    [requestId, revisionId, organizationId, projectId, { summary, need: "A need no one else may read" }, at],
   );
   return { requestId, revisionId };
 }

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
-import { canonicalText, sha256Hex } from "@/server/canonical";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import type { KeySet } from "@/server/verify";
 
 /*

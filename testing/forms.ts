@@ -1,5 +1,5 @@
 import { fileOf, loraHeader } from "@/server/compute/safetensors/corpus-parts";
-import { ulid } from "@/server/ids";
+import { ulid } from "@/server/platform/ids";
 
 /** A multipart form as it is sent. */
 export class Form {

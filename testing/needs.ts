@@ -5,11 +5,11 @@ import {
   IssueCommissionQuote,
   type RequestStatus,
 } from "@/server/contract/requests";
-import { inTransaction } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { systemCtx } from "@/server/domain/ctx";
 import * as requests from "@/server/domain/requests";
 import { lockRequest, type Move, move } from "@/server/domain/requests/transitions";
+import { inTransaction } from "@/server/platform/db";
 
 /** A need as an agent writes it. */
 export const NEED = {

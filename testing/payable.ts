@@ -1,6 +1,6 @@
 import type { Ctx, Role } from "@/server/domain/ctx";
 import * as requests from "@/server/domain/requests";
-import { newId } from "@/server/ids";
+import { newId } from "@/server/platform/ids";
 import { makeRequest, moveRequest } from "./commissions";
 import { messagesOf, type startStripe } from "./stripe";
 import { makeProject, type TestProject } from "./world";

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
-import type { FailpointName } from "@/server/failpoint";
+import type { FailpointName } from "@/server/platform/settings/failpoint";
 import { PROGRAMS } from "./setup/programs";
 
 const startProgram = (program: string, args: string[], env: NodeJS.ProcessEnv = process.env): ChildProcess =>

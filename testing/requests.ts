@@ -51,3 +51,6 @@ export function jsonOf(outgoing: Outgoing) {
   if (typeof outgoing.body !== "string") throw new Error("the answer is not JSON text");
   return JSON.parse(outgoing.body);
 }
+
+/** The text of an answer without the request's own id, which a refusal repeats. */
+export const withoutRequestId = (text: string): string => text.replace(/"requestId":"[^"]+"/, "");

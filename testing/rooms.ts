@@ -1,5 +1,5 @@
 import * as organizations from "@/server/domain/organizations";
-import { newId } from "@/server/ids";
+import { newId } from "@/server/platform/ids";
 import type { Tenant } from "./api";
 import { system } from "./tenants";
 
@@ -7,7 +7,7 @@ import { system } from "./tenants";
 export const isOfRooms = (path: string) =>
   /^\/v1\/(organizations|api-keys)/.test(path)
     ? !path.includes("/provider-credentials")
-    : path === "/v1/projects/{project_id}" || path.endsWith("/environments");
+    : path === "/v1/projects/{project_id}" || /\/(environments|approval-rules)$/.test(path);
 
 /** A key may ask this, about itself alone. */
 export const isOfItself = (path: string) => path === "/v1/api-keys/{key_id}/revoke";
@@ -36,6 +36,9 @@ export async function openRooms(tenant: Tenant): Promise<Rooms> {
   const bodyOf = (method: string, path: string) => {
     if (path === "/v1/api-keys" && method === "POST") return { name: "made", projectId };
     if (path.endsWith("/rotate")) return { overlapSeconds: 60 };
+    if (path.endsWith("/external-actions")) return { externalActions: true };
+    if (path.endsWith("/approval-rules") && method === "PUT")
+      return { thresholdUsd: null, requireDifferentApprover: false };
     if (method === "PATCH") return { displayName: "One" };
     return method === "POST" && path.endsWith("/projects") ? { displayName: "Another" } : undefined;
   };

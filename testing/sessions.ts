@@ -1,10 +1,10 @@
 import { decode, encode } from "next-auth/jwt";
 import { SESSION_COOKIE } from "@/server/auth/cookies";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { systemCtx } from "@/server/domain/ctx";
 import { startSession } from "@/server/domain/sessions";
-import { env } from "@/server/env";
+import { pool } from "@/server/platform/db";
+import { env } from "@/server/platform/settings/env";
 
 /** A new session of a browser in which this person is signed in now. */
 export async function signIn(userId: string, at: () => Date = () => new Date()): Promise<string> {

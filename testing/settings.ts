@@ -1,5 +1,5 @@
 import { onTestFinished, TestRunner } from "vitest";
-import { type Env, env } from "@/server/env";
+import { type Env, env } from "@/server/platform/settings/env";
 
 /**
  * Changes settings for the rest of a test or, called outside of one, for the rest of the file. They are restored

@@ -3,7 +3,7 @@ import NextAuth from "next-auth";
 import { claimsOf, pendingOf } from "@/server/auth/claims";
 import { SESSION_COOKIE } from "@/server/auth/cookies";
 import { authOptions } from "@/server/auth/options";
-import { publicUrl } from "@/server/env";
+import { publicUrl } from "@/server/platform/settings/env";
 
 export type Page = { status: number; location: URL | null; body: unknown; setCookies: string[] };
 

@@ -56,9 +56,9 @@ export function openStream(
     request.on("response", (response) => {
       let text = "";
       let heard: () => void = () => {};
-      let isOver = false;
+      let hasEnded = false;
       const over = (done: (frames: Frame[]) => void) => {
-        isOver = true;
+        hasEnded = true;
         heard();
         done(framesOf(text));
       };
@@ -76,7 +76,7 @@ export function openStream(
         response,
         frames: () => framesOf(text),
         async until(count) {
-          while (!isOver && framesOf(text).length < count)
+          while (!hasEnded && framesOf(text).length < count)
             await new Promise<void>((again) => {
               heard = again;
             });

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import Stripe from "stripe";
-import { env } from "@/server/env";
-import { ulid } from "@/server/ids";
+import { ulid } from "@/server/platform/ids";
+import { env } from "@/server/platform/settings/env";
 import { setSettings } from "@/testing/settings";
 
 const WEBHOOK_SECRET = "whsec_of_a_test";

@@ -1,7 +1,7 @@
-import { pool } from "@/server/db";
-import * as credentials from "@/server/domain/credentials";
-import { env } from "@/server/env";
-import { newId } from "@/server/ids";
+import * as credentials from "@/server/domain/connections";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
+import { env } from "@/server/platform/settings/env";
 import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
 import { setSettings } from "@/testing/settings";
 import { type Call, call, makeTenant, sessionHeaders, type Tenant } from "./api";

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { env } from "@/server/env";
+import { env } from "@/server/platform/settings/env";
 import { setSettings } from "@/testing/settings";
 
 export type Received = { path: string; body: string; headers: Record<string, unknown> };

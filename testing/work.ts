@@ -1,4 +1,4 @@
-import { pool } from "@/server/db";
+import { pool } from "@/server/platform/db";
 import { finish } from "./api";
 
 /** Runs the queued jobs of a project as a worker does, until it is stopped. */

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { pool, type Queryable } from "@/server/db";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { DEFAULT_SCOPES, systemCtx } from "@/server/domain/ctx";
-import { start } from "@/server/domain/jobs/run";
-import { newId } from "@/server/ids";
-import type { Step } from "@/server/step";
+import { start } from "@/server/domain/jobs/running/run";
+import { pool, type Queryable } from "@/server/platform/db";
+import type { Step } from "@/server/platform/durable/step";
+import { newId } from "@/server/platform/ids";
 
 /** A clock a test moves by hand. */
 export function testClock() {

@@ -1,5 +1,5 @@
-import { documentAnswer } from "@/server/api/document";
 import { handlers } from "@/server/api/next";
+import { documentAnswer } from "@/server/api/openapi/document";
 
 export const dynamic = "force-dynamic";
 export const { GET, HEAD } = handlers(documentAnswer);

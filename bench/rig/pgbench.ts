@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
-import { newId } from "@/server/ids";
+import { newId } from "@/server/platform/ids";
 import { findPgbench } from "./peers";
 import { LOAD_CORE } from "./processes";
 import type { World } from "./world";

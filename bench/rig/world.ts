@@ -6,11 +6,11 @@ import pg from "pg";
 import { migrateEngine } from "@/inngest/embedded/migrate";
 import { keyPrefix, makeKeyText } from "@/server/domain/access/key-text";
 import { DEFAULT_SCOPES } from "@/server/domain/ctx";
-import { newId } from "@/server/ids";
+import { newId } from "@/server/platform/ids";
 import { type Postgres, startPostgres } from "../../scripts/launch/postgres";
 import { RUNTIME_ENV, runtimeFlags } from "../../scripts/launch/process-flags";
 import { freePort } from "../../scripts/launch/system";
-import { applyMigrations } from "../../scripts/migrations";
+import { applyMigrations } from "../../scripts/migrate/migrations";
 import { programCommand } from "./peers";
 import { LOAD_CORE, type Running, SUBJECT_CORE, start, untilAnswers } from "./processes";
 

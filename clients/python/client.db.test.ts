@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalText } from "@/server/canonical";
 import { signedHeaders } from "@/server/domain/webhooks/sign";
 import { endpoints } from "@/server/operations";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { canonicalText } from "@/server/platform/text/canonical";
 import { lockfileBodyOf, manifestEntryOf, verifyText } from "@/server/verify";
 import { campaign } from "@/testing/campaign";
 import { makeLockfile, makeManifest, makeReceipt, makeRecord, makeSigner } from "@/testing/evidence";

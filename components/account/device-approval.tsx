@@ -1,54 +1,41 @@
 "use client";
-import type { FormEvent } from "react";
+import { useAction } from "@/components/blocks/data/use-action";
+import { Refusal } from "@/components/blocks/feedback/refusal";
+import { Form } from "@/components/blocks/form/form";
+import { TextField } from "@/components/blocks/form/text-field";
 import { PlainTitle } from "@/components/shell/plain-page";
 import { Moment } from "@/components/time/moment";
-import { sentencesOf, useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
-import { Input } from "@/components/ui/input";
-import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
-import { useMutation } from "@/components/use-mutation";
 import type { WaitingDevice } from "@/server/contract/sessions";
 
 /** Takes a device code, shows the device, and lets the reader approve or deny it. */
 export function DeviceApproval({ email, given }: { email: string; given: string }) {
   const trpc = useTRPC();
-  const look = useMutation(trpc.account.lookAtDevice.mutationOptions({ meta: { isShownInPlace: true } }));
+  const look = useAction(trpc.account.lookAtDevice.mutationOptions(), { isInPlace: true });
   if (look.data) return <Decision email={email} device={look.data} onBack={look.reset} />;
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    look.mutate({ userCode: String(new FormData(event.currentTarget).get("code") ?? "") });
-  }
   return (
     <>
       <PlainTitle title="Sign in a device">Enter the code shown on your device.</PlainTitle>
       <Card className="p-5">
-        {look.error && (
-          <Notice tone="bad" role="alert" className="mb-4">
-            {sentencesOf(look.error)}
-          </Notice>
-        )}
-        <form onSubmit={submit} className="space-y-4">
-          <div className="space-y-1.5">
-            <Label htmlFor="code">Code</Label>
-            <Input
-              id="code"
-              name="code"
-              required
-              maxLength={40}
-              defaultValue={given}
-              placeholder="XXXX-XXXX"
-              autoComplete="off"
-              autoCapitalize="characters"
-              spellCheck={false}
-              className="h-10 text-center font-mono text-base tracking-widest uppercase"
-            />
-          </div>
+        <Form action={look} send={(sent) => look.mutate({ userCode: sent.text("userCode") })}>
+          <TextField
+            name="userCode"
+            label="Code"
+            required
+            maxLength={40}
+            defaultValue={given}
+            placeholder="XXXX-XXXX"
+            autoCapitalize="characters"
+            spellCheck={false}
+            className="h-10 text-center font-mono text-base tracking-widest uppercase"
+          />
           <Button type="submit" variant="primary" size="lg" pending={look.isPending} className="w-full">
             Continue
           </Button>
-        </form>
+        </Form>
       </Card>
     </>
   );
@@ -56,7 +43,7 @@ export function DeviceApproval({ email, given }: { email: string; given: string 
 
 function Decision({ email, device, onBack }: { email: string; device: WaitingDevice; onBack: () => void }) {
   const trpc = useTRPC();
-  const decide = useMutation(trpc.account.decideDevice.mutationOptions({ meta: { isShownInPlace: true } }));
+  const decide = useAction(trpc.account.decideDevice.mutationOptions(), { isInPlace: true });
   const { userCode, clientName, address, createdAt } = device;
   if (decide.data)
     return decide.variables?.decision === "approved" ? (
@@ -68,11 +55,7 @@ function Decision({ email, device, onBack }: { email: string; device: WaitingDev
     <>
       <PlainTitle title="Approve this device?">It will be signed in as {email}.</PlainTitle>
       <Card className="space-y-4 p-5">
-        {decide.error && (
-          <Notice tone="bad" role="alert">
-            {sentencesOf(decide.error)}
-          </Notice>
-        )}
+        <Refusal error={decide.error} />
         <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-2 text-sm">
           <dt className="text-muted">Device</dt>
           <dd className="break-words">{clientName}</dd>

@@ -1,15 +1,11 @@
 "use client";
-import { useQueryClient } from "@tanstack/react-query";
 import { LogIn } from "lucide-react";
-import { type FormEvent, useState } from "react";
-import { toast } from "sonner";
-import { FormFailure, useFailure } from "@/components/form-failure";
+import { useAction } from "@/components/blocks/data/use-action";
+import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardHeader } from "@/components/ui/card";
-import { Dialog, DialogActions, DialogClose, DialogContent, DialogTrigger } from "@/components/ui/dialog";
-import { useMutation } from "@/components/use-mutation";
 import type { Account, LinkedIdentity } from "@/server/contract/sessions";
 import { PresenceField } from "./presence-field";
 
@@ -44,57 +40,28 @@ export function IdentityCard({ account }: { account: Account }) {
 
 function Disconnect({ account, identity: { issuer, name } }: { account: Account; identity: LinkedIdentity }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const [isOpen, setOpen] = useState(false);
-  const unlink = useMutation(
-    trpc.account.unlinkIdentity.mutationOptions({
-      meta: { isShownInPlace: true },
-      onSuccess() {
-        setOpen(false);
-        toast.success(`${name} disconnected. Your other sessions have ended.`);
-        return queryClient.invalidateQueries(trpc.account.pathFilter());
-      },
-    }),
-  );
-  const { form, failure, problemOf } = useFailure(unlink.error);
-
-  function show(open: boolean) {
-    unlink.reset();
-    setOpen(open);
-  }
-
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const password = new FormData(event.currentTarget).get("password");
-    unlink.mutate(password === null ? { issuer } : { issuer, password: String(password) });
-  }
-
+  const unlink = useAction(trpc.account.unlinkIdentity.mutationOptions(), {
+    isInPlace: true,
+    done: `${name} disconnected. Your other sessions have ended.`,
+    refresh: [trpc.account.pathKey()],
+  });
   return (
-    <Dialog open={isOpen} onOpenChange={show}>
-      <DialogTrigger asChild>
+    <FormDialog
+      title={`Disconnect ${name}?`}
+      description={`You can no longer sign in with ${name}, and your other sessions end. To connect it again, sign in with ${name} as ${account.email}.`}
+      trigger={
         <Button size="sm" aria-label={`Disconnect ${name}`}>
           Disconnect
         </Button>
-      </DialogTrigger>
-      {isOpen && (
-        <DialogContent
-          title={`Disconnect ${name}?`}
-          description={`You can no longer sign in with ${name}, and your other sessions end. To connect it again, sign in with ${name} as ${account.email}.`}
-        >
-          <form ref={form} onSubmit={submit} className="space-y-4">
-            <FormFailure failure={failure} />
-            <PresenceField id="disconnect-password" account={account} problem={problemOf("password")} />
-            <DialogActions>
-              <DialogClose asChild>
-                <Button>Cancel</Button>
-              </DialogClose>
-              <Button type="submit" variant="danger" pending={unlink.isPending}>
-                Disconnect
-              </Button>
-            </DialogActions>
-          </form>
-        </DialogContent>
-      )}
-    </Dialog>
+      }
+      action={unlink}
+      send={(sent) =>
+        unlink.mutate({ issuer, ...(sent.has("password") && { password: sent.raw("password") }) })
+      }
+      submit="Disconnect"
+      tone="danger"
+    >
+      <PresenceField account={account} />
+    </FormDialog>
   );
 }

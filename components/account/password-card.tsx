@@ -1,15 +1,12 @@
 "use client";
-import { useQueryClient } from "@tanstack/react-query";
-import type { FormEvent } from "react";
-import { toast } from "sonner";
-import { FormFailure, useFailure } from "@/components/form-failure";
+import { useAction } from "@/components/blocks/data/use-action";
+import { TextField } from "@/components/blocks/form/fields";
+import { Form } from "@/components/blocks/form/form";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
-import { Field } from "@/components/ui/field";
-import { Input } from "@/components/ui/input";
-import { useMutation } from "@/components/use-mutation";
 import type { Account } from "@/server/contract/sessions";
+import { AccountName } from "./presence-field";
 
 /** Changes the password; an account without one sees a note instead. */
 export function PasswordCard({ account }: { account: Account }) {
@@ -31,60 +28,42 @@ export function PasswordCard({ account }: { account: Account }) {
 
 function PasswordForm({ email }: { email: string }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const change = useMutation(
-    trpc.account.changePassword.mutationOptions({
-      onSuccess() {
-        form.current?.reset();
-        toast.success("Password changed. Your other sessions have ended.");
-        return queryClient.invalidateQueries(trpc.account.sessions.queryFilter());
-      },
-      meta: { isShownInPlace: true },
-    }),
-  );
-  const { form, failure, problemOf } = useFailure(change.error);
-
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    change.mutate({ present: String(fields.get("present")), next: String(fields.get("next")) });
-  }
-
+  const change = useAction(trpc.account.changePassword.mutationOptions(), {
+    done: "Password changed. Your other sessions have ended.",
+    refresh: [trpc.account.sessions.queryKey()],
+    isInPlace: true,
+  });
   return (
-    <form ref={form} onSubmit={submit} className="max-w-sm space-y-4">
-      <FormFailure failure={failure} />
-      {/* Lets password managers know which account this is. */}
-      <input hidden readOnly name="username" autoComplete="username" value={email} />
-      <Field id="present" label="Current password" problem={problemOf("present")}>
-        {(aria) => (
-          <Input
-            {...aria}
-            name="present"
-            type="password"
-            autoComplete="current-password"
-            required
-            maxLength={1000}
-          />
-        )}
-      </Field>
-      <Field id="next" label="New password" hint="At least 12 characters." problem={problemOf("next")}>
-        {(aria) => (
-          <Input
-            {...aria}
-            name="next"
-            type="password"
-            autoComplete="new-password"
-            required
-            maxLength={1000}
-          />
-        )}
-      </Field>
+    <Form
+      key={change.isSuccess ? change.submittedAt : undefined} // emptied once it is done
+      action={change}
+      send={(sent) => change.mutate({ present: sent.raw("present"), next: sent.raw("next") })}
+      className="max-w-sm space-y-4"
+    >
+      <AccountName email={email} />
+      <TextField
+        name="present"
+        label="Current password"
+        type="password"
+        autoComplete="current-password"
+        required
+        maxLength={1000}
+      />
+      <TextField
+        name="next"
+        label="New password"
+        hint="At least 12 characters."
+        type="password"
+        autoComplete="new-password"
+        required
+        maxLength={1000}
+      />
       <div className="space-y-2">
         <Button type="submit" variant="primary" pending={change.isPending}>
           Change password
         </Button>
         <p className="text-xs text-muted">This ends your other sessions.</p>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -1,35 +1,26 @@
 "use client";
-import { Field } from "@/components/ui/field";
-import { Input } from "@/components/ui/input";
+import { TextField } from "@/components/blocks/form/fields";
 import type { Account } from "@/server/contract/sessions";
 
+/** Lets password managers know which account this is. */
+export const AccountName = ({ email }: { email: string }) => (
+  <input hidden readOnly name="username" autoComplete="username" value={email} />
+);
+
 /** A password field that confirms the reader's identity; renders nothing for an account without a password. */
-export function PresenceField({
-  id,
-  account,
-  problem,
-}: {
-  id: string;
-  account: Account;
-  problem: string | undefined;
-}) {
+export function PresenceField({ account }: { account: Account }) {
   if (!account.hasPassword) return null;
   return (
     <div className="max-w-sm">
-      {/* Lets password managers know which account this is. */}
-      <input hidden readOnly name="username" autoComplete="username" value={account.email} />
-      <Field id={id} label="Your password" problem={problem}>
-        {(aria) => (
-          <Input
-            {...aria}
-            name="password"
-            type="password"
-            autoComplete="current-password"
-            required
-            maxLength={1000}
-          />
-        )}
-      </Field>
+      <AccountName email={account.email} />
+      <TextField
+        name="password"
+        label="Your password"
+        type="password"
+        autoComplete="current-password"
+        required
+        maxLength={1000}
+      />
     </div>
   );
 }

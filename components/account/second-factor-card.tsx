@@ -1,14 +1,13 @@
 "use client";
-import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { toast } from "sonner";
-import { FormFailure, useFailure } from "@/components/form-failure";
+import { useRef, useState } from "react";
+import { useAction } from "@/components/blocks/data/use-action";
+import { Form } from "@/components/blocks/form/form";
+import type { Sent } from "@/components/blocks/form/sent";
 import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
-import { useMutation } from "@/components/use-mutation";
 import type { Account } from "@/server/contract/sessions";
 import { CodeField } from "./code-field";
 import { RecoveryCodes } from "./recovery-codes";
@@ -48,47 +47,33 @@ function Upkeep({
   onCodes: (codes: string[] | null) => void;
 }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const refresh = () => queryClient.invalidateQueries(trpc.account.pathFilter());
-  const meta = { isShownInPlace: true };
-  const renew = useMutation(
-    trpc.account.renewRecoveryCodes.mutationOptions({
-      meta,
-      onSuccess({ recoveryCodes }) {
-        onCodes(recoveryCodes);
-        return refresh();
-      },
-    }),
-  );
-  const off = useMutation(
-    trpc.account.turnOffSecondFactor.mutationOptions({
-      meta,
-      onSuccess() {
-        onCodes(null);
-        toast.success("Second factor turned off");
-        return refresh();
-      },
-    }),
-  );
-  const { form, failure, problemOf } = useFailure(off.error ?? renew.error);
-
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const { submitter } = event.nativeEvent as SubmitEvent; // React's type lacks the submitter
-    const code = String(new FormData(event.currentTarget).get("code"));
-    const [asked, other] = submitter?.id === "turn-off" ? [off, renew] : [renew, off];
+  const options = { refresh: [trpc.account.pathKey()], isInPlace: true };
+  const renew = useAction(trpc.account.renewRecoveryCodes.mutationOptions(), {
+    ...options,
+    onDone: ({ recoveryCodes }) => onCodes(recoveryCodes),
+  });
+  const off = useAction(trpc.account.turnOffSecondFactor.mutationOptions(), {
+    ...options,
+    done: "Second factor turned off",
+    onDone: () => onCodes(null),
+  });
+  const form = useRef<HTMLFormElement>(null);
+  function send({ text }: Sent, asked: string | undefined) {
+    const [action, other] = asked === "turn-off" ? [off, renew] : [renew, off];
     other.reset();
-    asked.mutate({ code }, { onSuccess: () => form.current?.reset() });
+    action.mutate({ code: text("code") }, { onSuccess: () => form.current?.reset() });
   }
-
   return (
-    <form ref={form} onSubmit={submit} className="space-y-4">
+    <Form
+      ref={form}
+      action={{ isPending: off.isPending || renew.isPending, error: off.error ?? renew.error }}
+      send={send}
+    >
       <p>
         On since <Moment at={since} />.{" "}
         {recoveryCodesLeft === 1 ? "1 recovery code" : `${recoveryCodesLeft} recovery codes`} left.
       </p>
-      <FormFailure failure={failure} />
-      <CodeField hint="From your authenticator app, or a recovery code." problem={problemOf("code")} />
+      <CodeField hint="From your authenticator app, or a recovery code." />
       <div className="flex flex-wrap gap-2">
         <Button type="submit" pending={renew.isPending} disabled={off.isPending}>
           Replace codes
@@ -103,6 +88,6 @@ function Upkeep({
           Turn off
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -1,11 +1,9 @@
 "use client";
-import { useQueryClient } from "@tanstack/react-query";
-import type { FormEvent } from "react";
-import { FormFailure, useFailure } from "@/components/form-failure";
+import { useAction } from "@/components/blocks/data/use-action";
+import { Form } from "@/components/blocks/form/form";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { CopyButton } from "@/components/ui/copy-button";
-import { useMutation } from "@/components/use-mutation";
 import type { Account, NewSecondFactor } from "@/server/contract/sessions";
 import { CodeField } from "./code-field";
 import { PresenceField } from "./presence-field";
@@ -21,52 +19,35 @@ export function SecondFactorSetup({
   onCodes: (codes: string[]) => void;
 }) {
   const trpc = useTRPC();
-  const start = useMutation(trpc.account.startSecondFactor.mutationOptions({ meta }));
-  const { form, failure, problemOf } = useFailure(start.error);
+  const start = useAction(trpc.account.startSecondFactor.mutationOptions({ meta }), {});
   if (start.data) return <Confirmation made={start.data} onCodes={onCodes} />;
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const password = new FormData(event.currentTarget).get("password");
-    start.mutate(password === null ? {} : { password: String(password) });
-  }
-
   return (
-    <form ref={form} onSubmit={submit} className="space-y-4">
+    <Form
+      action={start}
+      send={(sent) => start.mutate(sent.has("password") ? { password: sent.raw("password") } : {})}
+    >
       <p>
         Signing in will also require a code from an authenticator app, so a stolen password is not enough.
         Turning this on ends your other sessions.
       </p>
-      <FormFailure failure={failure} />
-      <PresenceField id="second-factor-password" account={account} problem={problemOf("password")} />
+      <PresenceField account={account} />
       <Button type="submit" pending={start.isPending}>
         Set up
       </Button>
-    </form>
+    </Form>
   );
 }
 
 function Confirmation({ made, onCodes }: { made: NewSecondFactor; onCodes: (codes: string[]) => void }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const confirm = useMutation(
-    trpc.account.confirmSecondFactor.mutationOptions({
-      meta,
-      onSuccess({ recoveryCodes }) {
-        onCodes(recoveryCodes);
-        return queryClient.invalidateQueries(trpc.account.pathFilter());
-      },
-    }),
-  );
-  const { form, failure, problemOf } = useFailure(confirm.error);
-
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    confirm.mutate({ code: String(new FormData(event.currentTarget).get("code")) });
-  }
+  const confirm = useAction(trpc.account.confirmSecondFactor.mutationOptions({ meta }), {
+    onDone: ({ recoveryCodes }) => onCodes(recoveryCodes),
+    refresh: [trpc.account.pathKey()],
+  });
 
   return (
-    <form ref={form} onSubmit={submit} className="space-y-4">
+    <Form action={confirm} send={(sent) => confirm.mutate({ code: sent.text("code") })}>
       <p>
         Scan this with an authenticator app, or enter the key manually. Then enter the code the app shows.
       </p>
@@ -82,11 +63,10 @@ function Confirmation({ made, onCodes }: { made: NewSecondFactor; onCodes: (code
         </code>
         <CopyButton text={made.secret} what="the key" />
       </p>
-      <FormFailure failure={failure} />
-      <CodeField hint="Six digits that change every 30 seconds." problem={problemOf("code")} />
+      <CodeField hint="Six digits that change every 30 seconds." />
       <Button type="submit" variant="primary" pending={confirm.isPending}>
         Turn on
       </Button>
-    </form>
+    </Form>
   );
 }

@@ -2,13 +2,13 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Laptop, Terminal } from "lucide-react";
 import { toast } from "sonner";
+import { useAction } from "@/components/blocks/data/use-action";
+import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { Ago, Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
-import { Confirm } from "@/components/ui/alert-dialog";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardHeader } from "@/components/ui/card";
-import { useMutation } from "@/components/use-mutation";
 import type { Session } from "@/server/contract/sessions";
 import { leave } from "./leave";
 
@@ -16,9 +16,9 @@ import { leave } from "./leave";
 export function SessionList() {
   const trpc = useTRPC();
   const { data: sessions } = useSuspenseQuery(trpc.account.sessions.queryOptions());
-  const endAll = useMutation(
-    trpc.account.signOutEverywhere.mutationOptions({ onSuccess: () => leave("everywhere") }),
-  );
+  const endAll = useAction(trpc.account.signOutEverywhere.mutationOptions(), {
+    onDone: () => leave("everywhere"),
+  });
   return (
     <Card aria-labelledby="sessions">
       <CardHeader
@@ -26,16 +26,15 @@ export function SessionList() {
         title="Sessions"
         hint="Browsers and devices signed in as you"
         actions={
-          <Confirm
+          <ConfirmAction
+            label="Sign out everywhere"
             title="Sign out everywhere?"
             description="This ends all your browser and device sessions, including this one. API keys keep working."
             action="Sign out everywhere"
             onConfirm={() => endAll.mutate()}
-          >
-            <Button size="sm" pending={endAll.isPending}>
-              Sign out everywhere
-            </Button>
-          </Confirm>
+            size="sm"
+            pending={endAll.isPending}
+          />
         }
       />
       <ul className="divide-y divide-line">
@@ -51,13 +50,13 @@ function SessionRow({ session }: { session: Session }) {
   const { sessionId, kind, label, address, createdAt, lastSeenAt, isCurrent } = session;
   const trpc = useTRPC();
   const queryClient = useQueryClient();
-  const end = useMutation(
+  const end = useAction(
     trpc.account.endSession.mutationOptions({
-      onSuccess: () => (isCurrent ? leave("out") : toast.success(`${label} signed out`)),
       // Also after a failure: the session may have ended elsewhere.
       onSettled: () =>
         isCurrent ? undefined : queryClient.invalidateQueries(trpc.account.sessions.queryFilter()),
     }),
+    { onDone: () => (isCurrent ? leave("out") : toast.success(`${label} signed out`)) },
   );
   const Icon = kind === "device" ? Terminal : Laptop;
   return (

@@ -1,16 +1,17 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { Blend, ChevronRight, Plus, SearchX } from "lucide-react";
-import Link from "next/link";
+import { Blend, ChevronRight, Plus } from "lucide-react";
 import { formatBytes } from "@/components/artifacts/format-bytes";
-import { useRole, useTRPC } from "@/components/trpc";
+import { useProject } from "@/components/blocks/data/use-project";
+import { FilterBar } from "@/components/blocks/list/filter-bar";
+import { ListCard } from "@/components/blocks/list/list-card";
+import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
-import { EndOfList, Pagination } from "@/components/ui/pagination";
+import Link from "@/components/ui/link";
 import type { ModelAdapter } from "@/server/contract/adapters";
-import { AdapterFilters } from "./adapter-filters";
+import { SOURCE_HEALTHS } from "@/server/contract/enums";
 import {
   adapterHref,
   adaptersHref,
@@ -26,6 +27,7 @@ import {
   type Family,
   FrozenBadge,
   familyWords,
+  HEALTH_LOOK,
   HealthBadge,
   licenseWords,
   sourceWords,
@@ -38,9 +40,12 @@ export function AdapterList({ projectId, state }: { projectId: string; state: Li
   const trpc = useTRPC();
   const { data } = useSuspenseQuery(trpc.adapters.list.queryOptions(toAdaptersQuery(projectId, state)));
   const { data: choices } = useSuspenseQuery(trpc.adapters.choices.queryOptions());
-  const { role, mayWrite } = useRole(projectId);
+  const { may, whyNot } = useProject(projectId);
+  const mayWrite = may("member");
   const environment = environmentOf(state);
   const isFiltered = hasFilter(state);
+  const hrefOf = (next: ListState) => adaptersHref(projectId, next);
+  const families = choices.families.map(({ name, title }) => ({ value: name, label: title }));
   const isEmpty = data.items.length === 0 && !state.cursor;
   const add = mayWrite && (
     <Button asChild variant="primary">
@@ -59,54 +64,54 @@ export function AdapterList({ projectId, state }: { projectId: string; state: Li
         actions={!(isEmpty && !isFiltered) && add}
       />
       {!(isEmpty && !isFiltered) && (
-        <AdapterFilters projectId={projectId} state={state} families={choices.families} />
-      )}
-      <div className="space-y-4">
-        <Card className="overflow-hidden">
-          {isEmpty && isFiltered && (
-            <EmptyState
-              icon={SearchX}
-              title="No matching adapters"
-              action={
-                <Button asChild>
-                  <Link href={adaptersHref(projectId, { environment })}>Show all adapters</Link>
-                </Button>
-              }
-            >
-              Remove a filter or show all adapters. Search covers names, aliases, trigger words and sources.
-            </EmptyState>
-          )}
-          {isEmpty && !isFiltered && (
-            <EmptyState icon={Blend} title={`No adapters in ${environment} yet`} action={add}>
-              {mayWrite
-                ? "Upload a .safetensors file or paste a Hugging Face link. Image requests can then use the adapter."
-                : `Members of your organization can add adapters. Your role here is ${role}.`}
-            </EmptyState>
-          )}
-          {data.items.length > 0 && (
-            <ul aria-label="Adapters, newest first" className="divide-y divide-line">
-              {data.items.map((adapter) => (
-                <AdapterRow
-                  key={adapter.adapterId}
-                  projectId={projectId}
-                  adapter={adapter}
-                  families={choices.families}
-                />
-              ))}
-            </ul>
-          )}
-          {data.items.length === 0 && state.cursor && <EndOfList />}
-        </Card>
-        <Pagination
-          label="Pages of adapters"
+        <FilterBar
+          label="Find adapters"
+          className="mb-4"
           state={state}
-          nextCursor={data.nextCursor}
-          hrefOf={(page) => adaptersHref(projectId, page)}
+          hrefOf={hrefOf}
+          fields={[
+            {
+              name: "q",
+              label: "Name, alias, trigger word or source",
+              longest: 200,
+              className: "min-w-0 flex-1 basis-60 max-sm:basis-full",
+            },
+            { name: "family", label: "Base model", any: "Any base model", options: families },
+            { name: "health", label: "Health", any: "Any health", options: HEALTHS },
+          ]}
         />
-      </div>
+      )}
+      <ListCard
+        noun="adapters"
+        page={data}
+        state={state}
+        hrefOf={hrefOf}
+        allHref={hrefOf({ environment })}
+        isFiltered={isFiltered}
+        first={
+          <EmptyState icon={Blend} title={`No adapters in ${environment} yet`} action={add}>
+            {mayWrite
+              ? "Upload a .safetensors file or paste a Hugging Face link. Image requests can then use the adapter."
+              : whyNot("member", "add adapters")}
+          </EmptyState>
+        }
+      >
+        <ul aria-label="Adapters, newest first" className="divide-y divide-line">
+          {data.items.map((adapter) => (
+            <AdapterRow
+              key={adapter.adapterId}
+              projectId={projectId}
+              adapter={adapter}
+              families={choices.families}
+            />
+          ))}
+        </ul>
+      </ListCard>
     </>
   );
 }
+
+const HEALTHS = SOURCE_HEALTHS.map((value) => ({ value, label: HEALTH_LOOK[value].label }));
 
 function AdapterRow({
   projectId,

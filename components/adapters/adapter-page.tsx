@@ -1,20 +1,19 @@
 "use client";
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import Link from "next/link";
-import { toast } from "sonner";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { formatBytes } from "@/components/artifacts/format-bytes";
-import { BackLink } from "@/components/shell/back-link";
+import { useAction } from "@/components/blocks/data/use-action";
+import { useProject } from "@/components/blocks/data/use-project";
 import { PageHeader } from "@/components/shell/page-header";
 import { Moment } from "@/components/time/moment";
-import { useRole, useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts, HashFact } from "@/components/ui/facts";
 import { JsonView } from "@/components/ui/json-view";
+import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
-import { useMutation } from "@/components/use-mutation";
 import type { ModelAdapter } from "@/server/contract/adapters";
 import { DeleteAdapter } from "./delete-adapter";
 import { adaptersHref, aliasHref } from "./list-state";
@@ -35,25 +34,23 @@ export function AdapterPage({ projectId, adapterId }: { projectId: string; adapt
   const trpc = useTRPC();
   const { data: adapter } = useSuspenseQuery(trpc.adapters.get.queryOptions({ adapter_id: adapterId }));
   const { data: choices } = useSuspenseQuery(trpc.adapters.choices.queryOptions());
-  const { mayWrite } = useRole(projectId);
+  const mayWrite = useProject(projectId).may("member");
   const { environment } = adapter;
   return (
     <>
-      <BackLink href={adaptersHref(projectId, { environment })}>Adapters</BackLink>
-      <div className="mt-2">
-        <PageHeader
-          title={<span className="[overflow-wrap:anywhere]">{adapter.displayName}</span>}
-          actions={mayWrite && <DeleteAdapter projectId={projectId} adapter={adapter} />}
-        >
-          <span className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
-            <HealthBadge health={adapter.sourceHealth} />
-            <FrozenBadge frozen={adapter.frozen} />
-            <span>{familyWords(adapter.baseModelFamily, choices.families)}</span>
-            <span>{environment}</span>
-            <CopyableId id={adapterId} what="adapter id" short />
-          </span>
-        </PageHeader>
-      </div>
+      <PageHeader
+        back={{ href: adaptersHref(projectId, { environment }), label: "Adapters" }}
+        title={<span className="[overflow-wrap:anywhere]">{adapter.displayName}</span>}
+        actions={mayWrite && <DeleteAdapter projectId={projectId} adapter={adapter} />}
+      >
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
+          <HealthBadge health={adapter.sourceHealth} />
+          <FrozenBadge frozen={adapter.frozen} />
+          <span>{familyWords(adapter.baseModelFamily, choices.families)}</span>
+          <span>{environment}</span>
+          <CopyableId id={adapterId} what="adapter id" short />
+        </span>
+      </PageHeader>
       {!adapter.frozen && (
         <Notice tone="warn" title="Catalog only" className="mb-4">
           {CATALOG_ONLY}
@@ -113,14 +110,11 @@ function SourceCard({ adapter }: { adapter: ModelAdapter }) {
 
 function HealthCard({ adapter, mayWrite }: { adapter: ModelAdapter; mayWrite: boolean }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
   const { sourceHealth } = adapter;
-  const recheck = useMutation(
-    trpc.adapters.revalidate.mutationOptions({
-      onSuccess: ({ sourceHealth: { status } }) => toast.success(`Checked: ${HEALTH_LOOK[status].label}`),
-      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.adapters.pathKey() }),
-    }),
-  );
+  const recheck = useAction(trpc.adapters.revalidate.mutationOptions(), {
+    done: ({ sourceHealth: { status } }) => `Checked: ${HEALTH_LOOK[status].label}`,
+    refresh: [trpc.adapters.pathKey()],
+  });
   return (
     <Card aria-labelledby="health-title">
       <CardHeader

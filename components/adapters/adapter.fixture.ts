@@ -10,6 +10,8 @@ export const adapterOf = (
   displayName: "Moss",
   type: "lora",
   frozen: true,
+  runnable: true,
+  notRunnable: [],
   sourceHealth: { status: "healthy", checkedAt: "2026-11-20T10:00:00.000Z", detail: null },
   baseModelFamily: "flux",
   compatibleModels: [],

@@ -1,9 +1,8 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { ChoiceField } from "@/components/blocks/form/fields";
 import { useTRPC } from "@/components/trpc";
-import { Field } from "@/components/ui/field";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 
 const NONE = "none"; // a select cannot hold an empty value
 
@@ -24,24 +23,16 @@ export function FamilySelect({
 }) {
   const trpc = useTRPC();
   const { data: choices } = useSuspenseQuery(trpc.adapters.choices.queryOptions());
+  const families = choices.families.map(({ name, title }) => ({ value: name, label: title }));
   return (
-    <Field id={id} label="Base model" hint={hint}>
-      {(aria) => (
-        <Select
-          value={value === "" && none ? NONE : value}
-          onValueChange={(chosen) => onChange(chosen === NONE ? "" : chosen)}
-        >
-          <SelectTrigger {...aria} placeholder="Choose a base model" />
-          <SelectContent>
-            {none && <SelectItem value={NONE}>{none}</SelectItem>}
-            {choices.families.map(({ name, title }) => (
-              <SelectItem key={name} value={name}>
-                {title}
-              </SelectItem>
-            ))}
-          </SelectContent>
-        </Select>
-      )}
-    </Field>
+    <ChoiceField
+      name={id}
+      label="Base model"
+      hint={hint}
+      placeholder="Choose a base model"
+      value={value === "" && none ? NONE : value}
+      onValueChange={(chosen) => onChange(chosen === NONE ? "" : chosen)}
+      options={none ? [{ value: NONE, label: none }, ...families] : families}
+    />
   );
 }

@@ -1,43 +1,23 @@
-import { z } from "zod";
-import {
-  FIRST_PAGE,
-  hrefOf,
-  idCursor,
-  placeFields,
-  type SearchParams,
-  singleValues,
-} from "@/components/ui/paging";
-import { SourceHealthStatus } from "@/server/contract/adapters";
-import { EnvironmentSlug } from "@/server/contract/organizations";
+import { idOf, listState, matching, oneOf, words } from "@/components/blocks/list/list-state";
+import { hrefOf } from "@/components/ui/paging";
+import { SOURCE_HEALTHS } from "@/server/contract/enums";
 
 /** The default environment, as in the API. */
 const USUAL_ENVIRONMENT = "development";
 
-const Page = z.object({
-  environment: EnvironmentSlug.optional().catch(undefined),
-  ...placeFields(idCursor()),
-});
+const environment = matching(/^[a-z0-9][a-z0-9-]{0,62}$/);
 /** The environment and the page of a list, from the URL. Unknown values are ignored. */
-export type PageState = z.output<typeof Page>;
+export const { read: readPageState } = listState({ environment }, idOf());
+export type PageState = ReturnType<typeof readPageState>;
 
-const word = (most: number) =>
-  z
-    .string()
-    .trim()
-    .transform((text) => text.slice(0, most) || undefined)
-    .optional();
-const ListState = Page.extend({
-  q: word(200),
-  family: word(128),
-  health: SourceHealthStatus.optional().catch(undefined),
-});
 /** The same, with the filters of the adapter list. */
-export type ListState = z.output<typeof ListState>;
+export const { read: readListState } = listState(
+  { environment, q: words(200), family: words(128), health: oneOf(SOURCE_HEALTHS) },
+  idOf(),
+);
+export type ListState = ReturnType<typeof readListState>;
 
 const PAGE_SIZE = 25;
-
-export const readListState = (params: SearchParams): ListState => ListState.parse(singleValues(params));
-export const readPageState = (params: SearchParams): PageState => Page.parse(singleValues(params));
 
 /** The router's input for a state. */
 export const toAdaptersQuery = (projectId: string, { q, family, health, ...page }: ListState) => ({
@@ -53,12 +33,6 @@ export const toPageQuery = (projectId: string, { environment, cursor }: PageStat
   limit: PAGE_SIZE,
 });
 
-/** The first page with other filters. */
-export const withFilter = (state: ListState, change: Partial<ListState>): ListState => ({
-  ...state,
-  ...change,
-  ...FIRST_PAGE,
-});
 export const hasFilter = ({ q, family, health }: ListState): boolean => Boolean(q || family || health);
 
 /** The environment to show: the one in the URL, else the default. */

@@ -1,11 +1,11 @@
 "use client";
-import { useSuspenseQuery } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
 import { type ReactNode, useTransition } from "react";
+import { useProject } from "@/components/blocks/data/use-project";
 import { PageHeader } from "@/components/shell/page-header";
-import { useTRPC } from "@/components/trpc";
 import { LinkChoice } from "@/components/ui/link-choice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { ownKeys } from "@/server/contract/own-keys";
 import { adaptersHref, aliasesHref, defaultsHref } from "./list-state";
 
 const ROOMS = {
@@ -47,7 +47,7 @@ export function RoomHeader({
       <div className="mb-4 flex flex-wrap items-center gap-x-4 gap-y-2">
         <LinkChoice
           label="Adapter sections"
-          options={(Object.keys(ROOMS) as Room[]).map((each) => ({
+          options={ownKeys(ROOMS).map((each) => ({
             name: ROOMS[each].title,
             href: ROOMS[each].href(projectId, environment),
             current: each === room,
@@ -73,11 +73,9 @@ export function EnvironmentChoice({
   environment: string;
   hrefOf(environment: string): string;
 }) {
-  const trpc = useTRPC();
-  const { data: projects } = useSuspenseQuery(trpc.projects.list.queryOptions());
   const router = useRouter();
   const [isPending, startTransition] = useTransition();
-  const environments = projects.find((each) => each.projectId === projectId)?.environments ?? [];
+  const environments = useProject(projectId).project?.environments ?? [];
   if (environments.length < 2) return null;
   return (
     <Select

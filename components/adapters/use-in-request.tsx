@@ -1,9 +1,9 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import Link from "next/link";
 import { useTRPC } from "@/components/trpc";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { JsonView } from "@/components/ui/json-view";
+import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import type { AdapterUse, ModelAdapter } from "@/server/contract/adapters";
 

@@ -1,11 +1,12 @@
-import { CircleAlert, CircleCheck, CircleHelp, type LucideIcon, TriangleAlert } from "lucide-react";
+import { CircleAlert, CircleCheck, CircleHelp, TriangleAlert } from "lucide-react";
+import { type Look, LookBadge } from "@/components/blocks/status/status";
 import { Ago } from "@/components/time/moment";
-import { Badge, type Tone } from "@/components/ui/badge";
+import { Badge } from "@/components/ui/badge";
 import type { ModelAdapter } from "@/server/contract/adapters";
 
 type Health = ModelAdapter["sourceHealth"]["status"];
 
-export const HEALTH_LOOK: Record<Health, { label: string; tone: Tone; icon: LucideIcon; meaning: string }> = {
+export const HEALTH_LOOK: Record<Health, Look & { meaning: string }> = {
   healthy: {
     label: "Healthy",
     tone: "good",
@@ -34,13 +35,8 @@ export const HEALTH_LOOK: Record<Health, { label: string; tone: Tone; icon: Luci
 
 /** Whether the weights are still available. */
 export function HealthBadge({ health }: { health: ModelAdapter["sourceHealth"] }) {
-  const { label, tone, icon: Icon, meaning } = HEALTH_LOOK[health.status];
-  return (
-    <Badge tone={tone} title={health.detail ?? meaning}>
-      <Icon aria-hidden />
-      {label}
-    </Badge>
-  );
+  const look = HEALTH_LOOK[health.status];
+  return <LookBadge look={look} title={health.detail ?? look.meaning} />;
 }
 
 /** When the weights were last checked. */

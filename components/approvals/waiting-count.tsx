@@ -1,7 +1,6 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
 import { useTRPC } from "@/components/trpc";
-import { Badge } from "@/components/ui/badge";
 
 const LOOK_AGAIN_MS = 30_000;
 const MOST = 99;
@@ -14,9 +13,9 @@ export function WaitingCount({ projectId }: { projectId: string }) {
   });
   if (!count) return null;
   return (
-    <Badge tone="warn" className="ml-auto tabular-nums">
+    <span className="ml-auto rounded-full bg-brass px-1.5 text-2xs leading-4.5 font-semibold text-on-held tabular-nums">
       {count > MOST ? `${MOST}+` : count}
       <span className="sr-only"> waiting</span>
-    </Badge>
+    </span>
   );
 }

@@ -1,29 +1,26 @@
-import { z } from "zod";
-import { hrefOf, type Place, placeFields, type SearchParams, singleValues } from "@/components/ui/paging";
-
-const id = z.string().min(1).max(64).optional().catch(undefined);
+import { listState, matching, oneOf, textOf } from "@/components/blocks/list/list-state";
+import { hrefOf, type Place } from "@/components/ui/paging";
 
 /** The URL state of the billing page: the organization, the page of transactions, and the checkout the reader returns from. */
-const BillingState = z.object({
-  organizationId: id,
-  ...placeFields(/^[1-9]\d{0,17}$/),
-  /** The payment of that checkout, and how the checkout was left. */
-  payment: id,
-  result: z.enum(["success", "canceled"]).optional().catch(undefined),
-});
-export type BillingState = z.output<typeof BillingState>;
-
-/** Reads the state from search parameters. Unknown values are ignored. */
-export const readBillingState = (params: SearchParams): BillingState =>
-  BillingState.parse(singleValues(params));
+export const { read: readBillingState } = listState(
+  {
+    organizationId: textOf(64),
+    /** The payment of that checkout, and how the checkout was left. */
+    payment: textOf(64),
+    result: oneOf(["success", "canceled"]),
+  },
+  matching(/^[1-9]\d{0,17}$/),
+);
+export type BillingState = ReturnType<typeof readBillingState>;
 
 export const billingHref = (state: BillingState): string => hrefOf("/billing", state);
 
 const PAGE_SIZE = 25;
 
 /** The billing router's input for a page of transactions. */
-export const transactionsQuery = (organizationId: string, { cursor }: Place) => ({
+export const transactionsQuery = (organizationId: string, { cursor }: Place, isTest: boolean) => ({
   organizationId,
   limit: PAGE_SIZE,
   cursor,
+  test: isTest,
 });

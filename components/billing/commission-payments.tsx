@@ -1,15 +1,15 @@
 "use client";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import Link from "next/link";
+import { formatMoney } from "@/components/blocks/money/money";
 import { requestHref } from "@/components/requests/list-state";
 import { Ago } from "@/components/time/moment";
 import { sentencesOf, useTRPC } from "@/components/trpc";
 import { Badge, type Tone } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardHeader } from "@/components/ui/card";
+import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import type { PaidCommission } from "@/server/contract/commissions";
-import { formatMoney } from "./format-money";
 import { TestMoneyBadge } from "./test-money";
 
 /** Commission payments and their refunds. They are not transactions, since they never touch the wallet. */

@@ -1,6 +1,6 @@
+import { formatMoney } from "@/components/blocks/money/money";
 import { Notice } from "@/components/ui/notice";
 import type { PaymentView } from "@/server/contract/billing";
-import { formatMoney } from "./format-money";
 
 type Payment = Pick<PaymentView, "state" | "processing" | "credit" | "test">;
 

@@ -1,5 +1,7 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { useAction } from "@/components/blocks/data/use-action";
+import { formatMoney } from "@/components/blocks/money/money";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
@@ -7,8 +9,6 @@ import { Fact, Facts } from "@/components/ui/facts";
 import { Notice } from "@/components/ui/notice";
 import { hrefOf } from "@/components/ui/paging";
 import { useLeave } from "@/components/ui/use-leave";
-import { useMutation } from "@/components/use-mutation";
-import { formatMoney } from "./format-money";
 import { TEST_MONEY } from "./test-money";
 
 /** The page of the built-in test checkout: pay without money or cancel, then return. */
@@ -20,12 +20,10 @@ export function TestCheckout({ paymentId }: { paymentId: string }) {
   const back = (result: "success" | "canceled") =>
     hrefOf(returnPath, { organizationId, payment: paymentId, result });
   const { isLeaving, leave } = useLeave();
-  const decide = useMutation(
-    trpc.billing.decideTestPayment.mutationOptions({
-      onSuccess: ({ state }) => leave(back(state === "paid" ? "success" : "canceled")),
-      meta: { isShownInPlace: true },
-    }),
-  );
+  const decide = useAction(trpc.billing.decideTestPayment.mutationOptions(), {
+    onDone: ({ state }) => leave(back(state === "paid" ? "success" : "canceled")),
+    isInPlace: true,
+  });
   const isBusy = decide.isPending || isLeaving;
   const pressed = decide.variables?.decision;
   return (

@@ -1,15 +1,17 @@
 "use client";
-import { type FormEvent, useState } from "react";
-import { toFailure, useTRPC } from "@/components/trpc";
+import { useState } from "react";
+import { useAction } from "@/components/blocks/data/use-action";
+import { MoneyField } from "@/components/blocks/form/fields";
+import { Form } from "@/components/blocks/form/form";
+import { formatMoney } from "@/components/blocks/money/money";
+import { useTRPC } from "@/components/trpc";
 import { type Bounds, readAmount, toText } from "@/components/ui/amount";
-import { AmountField } from "@/components/ui/amount-field";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import { useLeave } from "@/components/ui/use-leave";
-import { useMutation } from "@/components/use-mutation";
-import { TOP_UP_PRESETS, type Wallet } from "@/server/contract/billing";
-import { formatMoney } from "./format-money";
+import type { Wallet } from "@/server/contract/billing";
+import { TOP_UP_PRESETS } from "@/server/contract/enums";
 import { TEST_MONEY } from "./test-money";
 
 const MICROS_PER_CENT = 10_000;
@@ -20,12 +22,10 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
   const trpc = useTRPC();
   const [amount, setAmount] = useState("25");
   const { isLeaving, leave } = useLeave();
-  const start = useMutation(
-    trpc.billing.topUp.mutationOptions({
-      onSuccess: ({ url }) => leave(url),
-      meta: { isShownInPlace: true },
-    }),
-  );
+  const start = useAction(trpc.billing.topUp.mutationOptions(), {
+    onDone: ({ url }) => leave(url),
+    isInPlace: true,
+  });
   if (!checkout)
     return (
       <Notice tone="busy" title="Top-ups are not available">
@@ -35,8 +35,7 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
     );
 
   const { micros } = readAmount(amount, TOP_UP);
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
+  function send() {
     if (micros === null) return; // the field shows the error
     const [presetKey] = Object.entries(TOP_UP_PRESETS).find(([, preset]) => preset === micros) ?? [];
     start.mutate({
@@ -49,12 +48,7 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
     <Card aria-labelledby="top-up-title">
       <CardHeader id="top-up-title" title={checkout.test ? "Top up the test wallet" : "Top up"} />
       <CardBody>
-        <form onSubmit={submit} className="space-y-4">
-          {start.error && (
-            <Notice tone="bad" role="alert">
-              {toFailure(start.error).message}
-            </Notice>
-          )}
+        <Form action={start} send={send}>
           {checkout.test && (
             <p className="text-sm text-muted">
               No real money moves. This adds {TEST_MONEY} to the test wallet.
@@ -74,9 +68,8 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
             ))}
           </fieldset>
           <div className="grid items-start gap-2 sm:grid-cols-[minmax(0,1fr)_auto]">
-            <AmountField
-              id="amount"
-              name="amount"
+            <MoneyField
+              name="amountMicros"
               label="Amount in US dollars"
               bounds={TOP_UP}
               required
@@ -105,7 +98,7 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
               .
             </p>
           )}
-        </form>
+        </Form>
       </CardBody>
     </Card>
   );

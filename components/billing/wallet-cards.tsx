@@ -1,7 +1,7 @@
+import { formatMoney } from "@/components/blocks/money/money";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import type { Wallet, WalletMoney } from "@/server/contract/billing";
-import { formatMoney } from "./format-money";
 import { TEST_MONEY, TestMoneyBadge } from "./test-money";
 
 /** The balances: live money and test money, separately. */

@@ -1,12 +1,13 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { TEST_MONEY } from "@/components/billing/test-money";
+import { dollars } from "@/components/blocks/money/money";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Card, CardHeader } from "@/components/ui/card";
 import type { BudgetAlert } from "@/server/contract/budgets";
-import { dollars, nameOf } from "./words";
+import { nameOf } from "./words";
 
 const SHOWN = 5;
 const toneOf = ({ percent }: BudgetAlert) => (percent === 100 ? "bad" : percent === 80 ? "warn" : "neutral");

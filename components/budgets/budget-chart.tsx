@@ -1,9 +1,9 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
+import { dollars } from "@/components/blocks/money/money";
 import { useTRPC } from "@/components/trpc";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { BudgetCourse, BudgetView } from "@/server/contract/budgets";
-import { dollars } from "./words";
 
 const WIDTH = 480;
 const HEIGHT = 96;

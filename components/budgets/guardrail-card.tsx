@@ -1,17 +1,15 @@
 "use client";
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import type { FormEvent } from "react";
-import { toast } from "sonner";
-import { toFailure, useTRPC } from "@/components/trpc";
-import { sentAmount } from "@/components/ui/amount";
-import { AmountField } from "@/components/ui/amount-field";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useAction } from "@/components/blocks/data/use-action";
+import { MoneyField } from "@/components/blocks/form/fields";
+import { Form } from "@/components/blocks/form/form";
+import { BudgetBar } from "@/components/blocks/money/budget-bar";
+import { dollars } from "@/components/blocks/money/money";
+import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
-import { Notice } from "@/components/ui/notice";
-import { useMutation } from "@/components/use-mutation";
 import type { Guardrails } from "@/server/contract/budgets";
-import { dollars } from "./words";
 
 const shown = (micros: number | null) => (micros === null ? "No limit" : dollars(micros));
 
@@ -26,7 +24,14 @@ export function GuardrailCard({ projectId, canSet }: { projectId: string; canSet
         title="Own provider accounts"
         hint="Spending limits for the whole organization, at list price"
       />
-      <CardBody>
+      <CardBody className="space-y-4">
+        {data.dailyMicros !== null && data.spend && (
+          <BudgetBar
+            name="Own provider accounts, daily"
+            ceilingMicros={data.dailyMicros}
+            spend={data.spend}
+          />
+        )}
         {canSet ? (
           <GuardrailForm key={`${data.dailyMicros} ${data.perExecutionMicros}`} guardrails={data} />
         ) : (
@@ -42,41 +47,32 @@ export function GuardrailCard({ projectId, canSet }: { projectId: string; canSet
 
 function GuardrailForm({ guardrails }: { guardrails: Guardrails }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const save = useMutation(
-    trpc.budgets.changeGuardrails.mutationOptions({
-      onSuccess: () => toast.success("Limits saved"),
-      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.budgets.pathKey() }),
-      meta: { isShownInPlace: true },
-    }),
-  );
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    save.mutate({
-      organizationId: guardrails.organizationId,
-      dailyMicros: sentAmount(fields, "daily"),
-      perExecutionMicros: sentAmount(fields, "perExecution"),
-    });
-  }
+  const save = useAction(trpc.budgets.changeGuardrails.mutationOptions(), {
+    done: "Limits saved",
+    refresh: [trpc.budgets.pathKey()],
+    isInPlace: true,
+  });
   return (
-    <form onSubmit={submit} className="space-y-3">
-      {save.error && (
-        <Notice tone="bad" role="alert">
-          {toFailure(save.error).message}
-        </Notice>
-      )}
+    <Form
+      action={save}
+      send={(sent) =>
+        save.mutate({
+          organizationId: guardrails.organizationId,
+          dailyMicros: sent.micros("dailyMicros"),
+          perExecutionMicros: sent.micros("perExecutionMicros"),
+        })
+      }
+      className="space-y-3"
+    >
       <div className="grid gap-4 sm:grid-cols-[13rem_13rem]">
-        <AmountField
-          id="guardrail-daily"
-          name="daily"
+        <MoneyField
+          name="dailyMicros"
           label="Daily limit in US dollars"
           placeholder="No limit"
           micros={guardrails.dailyMicros}
         />
-        <AmountField
-          id="guardrail-perExecution"
-          name="perExecution"
+        <MoneyField
+          name="perExecutionMicros"
           label="Limit per execution in US dollars"
           placeholder="No limit"
           micros={guardrails.perExecutionMicros}
@@ -85,6 +81,6 @@ function GuardrailForm({ guardrails }: { guardrails: Guardrails }) {
       <Button type="submit" pending={save.isPending}>
         Save limits
       </Button>
-    </form>
+    </Form>
   );
 }

@@ -1,8 +1,9 @@
 "use client";
-import { useSuspenseQuery } from "@tanstack/react-query";
-import Link from "next/link";
 import { useState } from "react";
 import { TEST_MONEY } from "@/components/billing/test-money";
+import { useLive } from "@/components/blocks/data/use-live";
+import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { dollars } from "@/components/blocks/money/money";
 import { Caller } from "@/components/callers/caller";
 import { comparisonHref } from "@/components/comparisons/list-state";
 import { Ago } from "@/components/time/moment";
@@ -10,11 +11,10 @@ import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
-import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
+import Link from "@/components/ui/link";
 import type { HoldView } from "@/server/contract/budgets";
 import { ResolveAllDialog } from "./resolve-all-dialog";
 import { ResolveDialog } from "./resolve-dialog";
-import { dollars } from "./words";
 
 const REFRESH_MS = 5_000;
 
@@ -22,10 +22,7 @@ const REFRESH_MS = 5_000;
 export function HoldList({ projectId, canResolve }: { projectId: string; canResolve: boolean }) {
   const trpc = useTRPC();
   const [chosen, setChosen] = useState<HoldView | null>(null);
-  const { data } = useSuspenseQuery({
-    ...trpc.budgets.holds.queryOptions({ projectId }),
-    refetchInterval: REFRESH_MS,
-  });
+  const { data } = useLive(trpc.budgets.holds.queryOptions({ projectId }), REFRESH_MS);
   const unknown = data.items.filter(({ state }) => state === "ambiguous").length;
   const [first] = data.items;
   const resolveOf = (hold: HoldView) =>
@@ -51,84 +48,46 @@ export function HoldList({ projectId, canResolve }: { projectId: string; canReso
       {data.items.length === 0 ? (
         <CardBody className="text-sm text-muted">No reserved funds.</CardBody>
       ) : (
-        <>
-          <div className="hidden md:block">
-            <Table>
-              <thead>
-                <tr>
-                  <TableHead>Job</TableHead>
-                  <TableHead>Amount</TableHead>
-                  <TableHead>Status</TableHead>
-                  <TableHead>Caller</TableHead>
-                  <TableHead>Created</TableHead>
-                  <TableHead>
-                    <span className="sr-only">Actions</span>
-                  </TableHead>
-                </tr>
-              </thead>
-              <tbody>
-                {data.items.map((hold) => (
-                  <TableRow key={hold.holdId}>
-                    <TableCell>
-                      <JobOf hold={hold} />
-                    </TableCell>
-                    <TableCell className="whitespace-nowrap">
-                      <Reserved hold={hold} />
-                    </TableCell>
-                    <TableCell>
-                      <HoldState hold={hold} />
-                    </TableCell>
-                    <TableCell className="max-w-40 truncate" title={hold.principalId}>
-                      <Caller projectId={projectId} id={hold.principalId} isPlain />
-                    </TableCell>
-                    <TableCell className="text-muted">
-                      <Ago at={hold.createdAt} />
-                    </TableCell>
-                    <TableCell className="text-right">{resolveOf(hold)}</TableCell>
-                  </TableRow>
-                ))}
-              </tbody>
-            </Table>
-          </div>
-          <ul aria-label="Reserved funds" className="divide-y divide-line md:hidden">
-            {data.items.map((hold) => (
-              <li key={hold.holdId} className="space-y-2 px-4 py-3 text-sm">
-                <div className="flex items-start justify-between gap-3">
-                  <div className="min-w-0 [overflow-wrap:anywhere]">
-                    <JobOf hold={hold} />
-                  </div>
-                  <HoldState hold={hold} />
-                </div>
-                <div className="flex items-end justify-between gap-3">
-                  <div className="min-w-0 text-xs text-muted [overflow-wrap:anywhere]">
-                    <div className="text-sm text-text tabular-nums">
-                      <Reserved hold={hold} />
-                    </div>
-                    <Caller projectId={projectId} id={hold.principalId} isPlain />,{" "}
-                    <Ago at={hold.createdAt} />
-                  </div>
-                  {resolveOf(hold)}
-                </div>
-              </li>
-            ))}
-          </ul>
-        </>
+        <ResourceTable
+          label="Reserved funds"
+          rows={data.items}
+          idOf={({ holdId }) => holdId}
+          columns={columnsOf(projectId)}
+          actions={resolveOf}
+        />
       )}
-      <ResolveDialog hold={chosen} onClose={() => setChosen(null)} />
+      {chosen && <ResolveDialog hold={chosen} onClose={() => setChosen(null)} />}
     </Card>
   );
 }
 
-function JobOf({ hold }: { hold: HoldView }) {
-  return (
-    <>
-      <Link href={hrefOf(hold)} className="text-link hover:underline">
-        {hold.capabilityKey ?? hold.executionId}
-      </Link>
-      <div className="font-mono text-2xs text-muted">{hold.executionId}</div>
-    </>
-  );
-}
+const columnsOf = (projectId: string): Column<HoldView>[] => [
+  {
+    header: "Job",
+    card: "title",
+    className: "[overflow-wrap:anywhere]",
+    cell: (hold) => (
+      <>
+        <Link href={hrefOf(hold)} className="text-link hover:underline">
+          {hold.capabilityKey ?? hold.executionId}
+        </Link>
+        <div className="font-mono text-2xs text-muted">{hold.executionId}</div>
+      </>
+    ),
+  },
+  { header: "Amount", className: "whitespace-nowrap", cell: (hold) => <Reserved hold={hold} /> },
+  { header: "Status", card: "status", cell: (hold) => <HoldState hold={hold} /> },
+  {
+    header: "Caller",
+    className: "max-w-40 truncate",
+    cell: ({ principalId }) => (
+      <span title={principalId}>
+        <Caller projectId={projectId} id={principalId} isPlain />
+      </span>
+    ),
+  },
+  { header: "Created", className: "text-muted", cell: ({ createdAt }) => <Ago at={createdAt} /> },
+];
 
 function Reserved({ hold }: { hold: HoldView }) {
   return (

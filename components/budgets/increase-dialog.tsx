@@ -1,100 +1,57 @@
 "use client";
-import { useQueryClient } from "@tanstack/react-query";
-import type { FormEvent } from "react";
-import { toast } from "sonner";
-import { toFailure, useTRPC } from "@/components/trpc";
-import { requiredAmount, SOME_AMOUNT } from "@/components/ui/amount";
-import { AmountField } from "@/components/ui/amount-field";
-import { Dialog, DialogContent, SubmitActions } from "@/components/ui/dialog";
-import { Input } from "@/components/ui/input";
-import { Label } from "@/components/ui/label";
-import { Notice } from "@/components/ui/notice";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
-import { useMutation } from "@/components/use-mutation";
+import { useAction } from "@/components/blocks/data/use-action";
+import { ChoiceField, MoneyField, TextField } from "@/components/blocks/form/fields";
+import { FormDialog } from "@/components/blocks/form/form-dialog";
+import { useTRPC } from "@/components/trpc";
+import { SOME_AMOUNT } from "@/components/ui/amount";
 import type { BudgetView } from "@/server/contract/budgets";
 
 const HOUR_MS = 3_600_000;
 const LENGTHS = [
-  { hours: "1", label: "1 hour" },
-  { hours: "24", label: "1 day" },
-  { hours: "168", label: "1 week" },
-  { hours: "720", label: "30 days" },
+  { value: "1", label: "1 hour" },
+  { value: "24", label: "1 day" },
+  { value: "168", label: "1 week" },
+  { value: "720", label: "30 days" },
 ];
 
-type Props = { budget: BudgetView; name: string; isOpen: boolean; onOpenChange: (isOpen: boolean) => void };
+type Props = { budget: BudgetView; name: string; onClose(): void };
 
 /** Increases the limit of a budget for some time. */
-export function IncreaseDialog(props: Props) {
-  return (
-    <Dialog open={props.isOpen} onOpenChange={props.onOpenChange}>
-      {props.isOpen && <IncreaseForm {...props} />}
-    </Dialog>
-  );
-}
-
-function IncreaseForm({ budget, name, onOpenChange }: Props) {
+export function IncreaseDialog({ budget: { budgetId }, name, onClose }: Props) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const raise = useMutation(
-    trpc.budgets.increase.mutationOptions({
-      onSuccess: () => {
-        toast.success("Limit increased");
-        onOpenChange(false);
-      },
-      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.budgets.pathKey() }),
-      meta: { isShownInPlace: true },
-    }),
-  );
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    raise.mutate({
-      budgetId: budget.budgetId,
-      amountMicros: requiredAmount(fields, "amount"),
-      until: new Date(Date.now() + Number(fields.get("length")) * HOUR_MS).toISOString(),
-      reason: String(fields.get("reason")),
-    });
-  }
+  const raise = useAction(trpc.budgets.increase.mutationOptions(), {
+    done: "Limit increased",
+    refresh: [trpc.budgets.pathKey()],
+    isInPlace: true,
+  });
   return (
-    <DialogContent
+    <FormDialog
+      isOpen
+      onOpenChange={onClose}
       title="Temporary increase"
       description={`${name}. The limit returns to its current value afterwards.`}
+      action={raise}
+      send={(sent) =>
+        raise.mutate({
+          budgetId,
+          amountMicros: sent.requiredMicros("amountMicros"),
+          until: new Date(Date.now() + Number(sent.text("until")) * HOUR_MS).toISOString(),
+          reason: sent.text("reason"),
+        })
+      }
+      submit="Increase limit"
     >
-      <form onSubmit={submit} className="space-y-4">
-        {raise.error && (
-          <Notice tone="bad" role="alert">
-            {toFailure(raise.error).message}
-          </Notice>
-        )}
-        <div className="grid gap-4 sm:grid-cols-2">
-          <AmountField
-            id="increase-amount"
-            name="amount"
-            label="Increase in US dollars"
-            bounds={SOME_AMOUNT}
-            required
-            micros={5_000_000}
-          />
-          <div className="space-y-1.5">
-            <Label htmlFor="increase-length">Duration</Label>
-            <Select name="length" defaultValue="24">
-              <SelectTrigger id="increase-length" />
-              <SelectContent>
-                {LENGTHS.map(({ hours, label }) => (
-                  <SelectItem key={hours} value={hours}>
-                    {label}
-                  </SelectItem>
-                ))}
-              </SelectContent>
-            </Select>
-          </div>
-        </div>
-        <div className="space-y-1.5">
-          <Label htmlFor="increase-reason">Reason</Label>
-          <Input id="increase-reason" name="reason" required maxLength={500} autoComplete="off" />
-        </div>
-        <SubmitActions pending={raise.isPending}>Increase limit</SubmitActions>
-      </form>
-    </DialogContent>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <MoneyField
+          name="amountMicros"
+          label="Increase in US dollars"
+          bounds={SOME_AMOUNT}
+          required
+          micros={5_000_000}
+        />
+        <ChoiceField name="until" label="Duration" defaultValue="24" options={LENGTHS} />
+      </div>
+      <TextField name="reason" label="Reason" required maxLength={500} />
+    </FormDialog>
   );
 }

@@ -1,142 +1,91 @@
 "use client";
-import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { toast } from "sonner";
-import { toFailure, useTRPC } from "@/components/trpc";
+import { useState } from "react";
+import { useAction } from "@/components/blocks/data/use-action";
+import { ChoiceField, TextField } from "@/components/blocks/form/fields";
+import { FormDialog } from "@/components/blocks/form/form-dialog";
+import type { Sent } from "@/components/blocks/form/sent";
+import { dollars } from "@/components/blocks/money/money";
+import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Dialog, DialogContent, DialogTrigger, SubmitActions } from "@/components/ui/dialog";
-import { Input } from "@/components/ui/input";
-import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
-import { useMutation } from "@/components/use-mutation";
-import type { HoldsResolved, ResolveHolds } from "@/server/contract/budgets";
-import { dollars } from "./words";
+import type { HoldsResolved } from "@/server/contract/budgets";
+
+const OUTCOMES = [
+  { value: "not_charged", label: "Not charged" },
+  { value: "charged", label: "Charged in full" },
+];
+const ACCOUNTS = [
+  { value: "all", label: "All" },
+  { value: "managed", label: "Managed" },
+  { value: "byok", label: "Own connections" },
+];
+
+type Props = { projectId: string; organizationId: string };
 
 /** Resolves all unconfirmed charges of a project alike, after showing how many they are. */
-export function ResolveAllDialog({
-  projectId,
-  organizationId,
-}: {
-  projectId: string;
-  organizationId: string;
-}) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <Dialog open={isOpen} onOpenChange={setOpen}>
-      <DialogTrigger asChild>
-        <Button size="sm">Resolve all</Button>
-      </DialogTrigger>
-      {isOpen && (
-        <ResolveAllForm
-          projectId={projectId}
-          organizationId={organizationId}
-          onClose={() => setOpen(false)}
-        />
-      )}
-    </Dialog>
-  );
-}
-
-function ResolveAllForm({
-  projectId,
-  organizationId,
-  onClose,
-}: {
-  projectId: string;
-  organizationId: string;
-  onClose: () => void;
-}) {
+export function ResolveAllDialog({ projectId, organizationId }: Props) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const [outcome, setOutcome] = useState("not_charged");
-  const [account, setAccount] = useState("all");
-  const [note, setNote] = useState("");
+  /** What was counted; null once it is no longer what would be resolved. */
   const [counted, setCounted] = useState<HoldsResolved | null>(null);
-  const asked: Omit<ResolveHolds, "dryRun"> = {
-    filter: {
-      organizationId,
-      projectId,
-      ...(account === "all" ? {} : { billingMode: account as "managed" | "byok" }), // an item of the list below
-    },
-    outcome: outcome as ResolveHolds["outcome"], // likewise
-    note,
+  const change = () => setCounted(null);
+  const count = useAction(trpc.budgets.resolveMany.mutationOptions(), {
+    onDone: setCounted,
+    isInPlace: true,
+  });
+  const resolve = useAction(trpc.budgets.resolveMany.mutationOptions(), {
+    done: ({ resolved }) => `${resolved} resolved`,
+    refresh: [trpc.budgets.pathKey()],
+    isInPlace: true,
+  });
+  const bodyOf = (sent: Sent) => {
+    const account = sent.oneOf("account", ["all", "managed", "byok"]);
+    return {
+      filter: { organizationId, projectId, ...(account === "all" ? {} : { billingMode: account }) },
+      outcome: sent.oneOf("outcome", ["not_charged", "charged"]),
+      note: sent.text("note"),
+    };
   };
-  const count = useMutation(
-    trpc.budgets.resolveMany.mutationOptions({ onSuccess: setCounted, meta: { isShownInPlace: true } }),
-  );
-  const resolve = useMutation(
-    trpc.budgets.resolveMany.mutationOptions({
-      onSuccess: ({ resolved }) => {
-        toast.success(`${resolved} resolved`);
-        onClose();
-      },
-      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.budgets.pathKey() }),
-      meta: { isShownInPlace: true },
-    }),
-  );
-  const failed = count.error ?? resolve.error;
-  /** What was counted is no longer what would be resolved. */
-  const change = (set: (value: string) => void) => (value: string) => {
-    set(value);
-    setCounted(null);
-  };
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    if (counted) resolve.mutate({ ...asked, dryRun: false });
-    else count.mutate({ ...asked, dryRun: true });
-  }
   return (
-    <DialogContent
+    <FormDialog
       title="Resolve all charges"
       description="Every unconfirmed charge of this project that matches gets the same outcome. Sealed receipts do not change. This cannot be undone."
+      trigger={<Button size="sm">Resolve all</Button>}
+      onOpenChange={change}
+      action={{
+        ...resolve,
+        isPending: count.isPending || resolve.isPending,
+        error: count.error ?? resolve.error,
+        reset() {
+          count.reset();
+          resolve.reset();
+        },
+      }}
+      send={(sent) =>
+        counted
+          ? resolve.mutate({ ...bodyOf(sent), dryRun: false })
+          : count.mutate({ ...bodyOf(sent), dryRun: true })
+      }
+      submit={counted ? "Resolve charges" : "Preview"}
     >
-      <form onSubmit={submit} className="space-y-4">
-        {failed && (
-          <Notice tone="bad" role="alert">
-            {toFailure(failed).message}
-          </Notice>
-        )}
-        <div className="grid gap-4 sm:grid-cols-2">
-          <div className="space-y-1.5">
-            <Label htmlFor="resolve-all-outcome">Outcome</Label>
-            <Select value={outcome} onValueChange={change(setOutcome)}>
-              <SelectTrigger id="resolve-all-outcome" />
-              <SelectContent>
-                <SelectItem value="not_charged">Not charged</SelectItem>
-                <SelectItem value="charged">Charged in full</SelectItem>
-              </SelectContent>
-            </Select>
-          </div>
-          <div className="space-y-1.5">
-            <Label htmlFor="resolve-all-account">Account</Label>
-            <Select value={account} onValueChange={change(setAccount)}>
-              <SelectTrigger id="resolve-all-account" />
-              <SelectContent>
-                <SelectItem value="all">All</SelectItem>
-                <SelectItem value="managed">Managed</SelectItem>
-                <SelectItem value="byok">Own connections</SelectItem>
-              </SelectContent>
-            </Select>
-          </div>
-        </div>
-        <div className="space-y-1.5">
-          <Label htmlFor="resolve-all-note">Evidence</Label>
-          <Input
-            id="resolve-all-note"
-            value={note}
-            onChange={(event) => setNote(event.target.value)}
-            required
-            maxLength={1000}
-            autoComplete="off"
-          />
-        </div>
-        {counted && <Counted counted={counted} />}
-        <SubmitActions pending={count.isPending || resolve.isPending}>
-          {counted ? "Resolve charges" : "Preview"}
-        </SubmitActions>
-      </form>
-    </DialogContent>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <ChoiceField
+          name="outcome"
+          label="Outcome"
+          defaultValue="not_charged"
+          onValueChange={change}
+          options={OUTCOMES}
+        />
+        <ChoiceField
+          name="account"
+          label="Account"
+          defaultValue="all"
+          onValueChange={change}
+          options={ACCOUNTS}
+        />
+      </div>
+      <TextField name="note" label="Evidence" required maxLength={1000} />
+      {counted && <Counted counted={counted} />}
+    </FormDialog>
   );
 }
 

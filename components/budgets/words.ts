@@ -1,5 +1,5 @@
+import { dollars } from "@/components/blocks/money/money";
 import { callerName } from "@/components/callers/caller-name";
-import { formatUsd } from "@/components/jobs/format-usd";
 import type {
   BudgetEnforcement,
   BudgetOwner,
@@ -7,8 +7,6 @@ import type {
   BudgetSpend,
   BudgetView,
 } from "@/server/contract/budgets";
-
-export const dollars = (micros: number) => formatUsd(micros / 1_000_000);
 
 export const PERIODS: Record<BudgetPeriod, string> = {
   day: "Daily",

@@ -1,4 +1,4 @@
-import { ITEM_LOOK, type ItemStatus } from "@/components/pins/pin-status";
+import { ITEM_FILL, type ItemStatus, itemStatusLabel } from "@/components/pins/pin-status";
 import { cn } from "@/components/ui/class-names";
 import type { PinnedBulk } from "@/server/contract/pinned";
 
@@ -35,7 +35,7 @@ export function BulkBar({ bulk, className }: { bulk: Counted; className?: string
       {ITEM_ORDER.map((status) => (
         <span
           key={status}
-          className={cn("transition-[flex-grow] duration-500", ITEM_LOOK[status].fill)}
+          className={cn("transition-[flex-grow] duration-500", ITEM_FILL[status])}
           // Keeps one item of ten thousand visible.
           style={{ flexGrow: bulk.counts[status], minWidth: bulk.counts[status] > 0 ? 3 : 0 }}
         />
@@ -54,12 +54,12 @@ export function BulkCounts({ bulk }: { bulk: Counted }) {
             aria-hidden
             className={cn(
               "size-2.5 rounded-sm",
-              ITEM_LOOK[status].fill,
+              ITEM_FILL[status],
               status === "queued" && "ring-1 ring-line-strong ring-inset",
             )}
           />
           <span className="font-medium tabular-nums">{bulk.counts[status].toLocaleString("en-US")}</span>
-          <span className="text-muted">{ITEM_LOOK[status].label.toLowerCase()}</span>
+          <span className="text-muted">{itemStatusLabel(status).toLowerCase()}</span>
         </li>
       ))}
     </ul>

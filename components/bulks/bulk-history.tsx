@@ -1,7 +1,8 @@
 "use client";
-import { useSuspenseQuery } from "@tanstack/react-query";
 import { Layers } from "lucide-react";
-import Link from "next/link";
+import { soonWhile, useLive } from "@/components/blocks/data/use-live";
+import { ListCard } from "@/components/blocks/list/list-card";
+import { RowLink } from "@/components/blocks/list/resource-table";
 import { firstBulkCommand, Snippet } from "@/components/pins/first-pin";
 import { bulkHref, bulksHref, type ListPlace, toPageQuery } from "@/components/pins/list-state";
 import { pinWords } from "@/components/pins/words";
@@ -10,16 +11,11 @@ import { formatDuration, msBetween } from "@/components/time/format";
 import { Ago, Elapsed } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card } from "@/components/ui/card";
-import { shortId } from "@/components/ui/copyable-id";
 import { EmptyState } from "@/components/ui/empty-state";
-import { EndOfList, Pagination } from "@/components/ui/pagination";
+import Link from "@/components/ui/link";
 import type { PinnedBulk } from "@/server/contract/pinned";
 import { BulkBar, endedOf } from "./bulk-bar";
 import { BulkStatusBadge } from "./bulk-status";
-
-const LIVE_MS = 4000;
-const IDLE_MS = 15_000;
 
 type Listed = Omit<PinnedBulk, "items" | "nextCursor">;
 
@@ -34,51 +30,44 @@ export function BulkHistory({
   baseUrl: string;
 }) {
   const trpc = useTRPC();
-  const { data } = useSuspenseQuery({
-    ...trpc.pinned.bulks.queryOptions(toPageQuery(projectId, place)),
-    refetchInterval: ({ state }) =>
-      state.data?.items.some(({ nextAction }) => nextAction === "poll") ? LIVE_MS : IDLE_MS,
-  });
+  const { data } = useLive(
+    trpc.pinned.bulks.queryOptions(toPageQuery(projectId, place)),
+    soonWhile(({ items }) => items.some(({ nextAction }) => nextAction === "poll")),
+  );
   return (
     <>
       <PageHeader title="Bulks">
         Up to 10,000 inputs for one pin. Each is sent once and has its own record.
       </PageHeader>
-      <div className="space-y-4">
-        <Card className="overflow-hidden">
-          {data.items.length > 0 ? (
-            <ul aria-label="Bulks, newest first" className="divide-y divide-line">
-              {data.items.map((bulk) => (
-                <BulkRow key={bulk.bulkId} bulk={bulk} projectId={projectId} />
-              ))}
-            </ul>
-          ) : place.cursor ? (
-            <EndOfList />
-          ) : (
-            <EmptyState
-              icon={Layers}
-              title="No bulks yet"
-              action={
-                <Button asChild variant="primary">
-                  <Link href={`/projects/${projectId}/keys`}>Create API key</Link>
-                </Button>
-              }
-            >
-              <p>
-                A bulk sends many inputs to one pin. Set <code className="text-sm">CAPSTAN_API_KEY</code> to
-                an API key and send your first bulk:
-              </p>
-              <Snippet what="command" code={firstBulkCommand(baseUrl, projectId)} />
-            </EmptyState>
-          )}
-        </Card>
-        <Pagination
-          label="Pages of bulks"
-          state={place}
-          nextCursor={data.nextCursor}
-          hrefOf={(page) => bulksHref(projectId, page)}
-        />
-      </div>
+      <ListCard
+        noun="bulks"
+        page={data}
+        state={place}
+        hrefOf={(page) => bulksHref(projectId, page)}
+        first={
+          <EmptyState
+            icon={Layers}
+            title="No bulks yet"
+            action={
+              <Button asChild variant="primary">
+                <Link href={`/projects/${projectId}/keys`}>Create API key</Link>
+              </Button>
+            }
+          >
+            <p>
+              A bulk sends many inputs to one pin. Set <code className="text-sm">CAPSTAN_API_KEY</code> to an
+              API key and send your first bulk:
+            </p>
+            <Snippet what="command" code={firstBulkCommand(baseUrl, projectId)} />
+          </EmptyState>
+        }
+      >
+        <ul aria-label="Bulks, newest first" className="divide-y divide-line">
+          {data.items.map((bulk) => (
+            <BulkRow key={bulk.bulkId} bulk={bulk} projectId={projectId} />
+          ))}
+        </ul>
+      </ListCard>
     </>
   );
 }
@@ -95,13 +84,7 @@ function BulkRow({ bulk, projectId }: { bulk: Listed; projectId: string }) {
       </div>
       <div className="min-w-0" title={pinWords(bulk.pin)}>
         <div className="truncate text-sm font-medium">{bulk.pin.model}</div>
-        <Link
-          href={bulkHref(projectId, bulk.bulkId)}
-          title={bulk.bulkId}
-          className="rounded font-mono text-xs text-link after:absolute after:inset-0 hover:underline"
-        >
-          {shortId(bulk.bulkId)}
-        </Link>
+        <RowLink href={bulkHref(projectId, bulk.bulkId)} id={bulk.bulkId} />
       </div>
       <div className="min-w-0 space-y-1">
         <BulkBar bulk={bulk} className="h-2" />

@@ -1,17 +1,19 @@
 "use client";
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import Link from "next/link";
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { useLive } from "@/components/blocks/data/use-live";
+import { useProject } from "@/components/blocks/data/use-project";
 import { useConnectionLost } from "@/components/connection/connection";
 import { bulkHref, bulksHref } from "@/components/pins/list-state";
-import { BackLink } from "@/components/shell/back-link";
+import { PageHeader } from "@/components/shell/page-header";
 import { formatDuration, msBetween } from "@/components/time/format";
 import { Elapsed, Moment } from "@/components/time/moment";
-import { useRole, useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Figure, Figures, None } from "@/components/ui/figures";
+import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import type { PinnedBulk } from "@/server/contract/pinned";
 import { CancelBulk, RetryBulk } from "./bulk-actions";
@@ -34,11 +36,10 @@ export function BulkPage({
   state: ItemState;
 }) {
   const trpc = useTRPC();
-  const { data: bulk, dataUpdatedAt } = useSuspenseQuery({
-    ...trpc.pinned.bulk.queryOptions(toBulkQuery(bulkId, state)),
-    refetchInterval: ({ state: { data } }) =>
-      data && isUnderWay(data) ? Math.max(1, data.pollAfterSeconds) * 1000 : false,
-  });
+  const { data: bulk, dataUpdatedAt } = useLive(
+    trpc.pinned.bulk.queryOptions(toBulkQuery(bulkId, state)),
+    (read) => (isUnderWay(read) ? Math.max(1, read.pollAfterSeconds) * 1000 : false),
+  );
   const samples = useSamples(bulk, dataUpdatedAt);
   useEndRead(bulk);
   return (
@@ -65,40 +66,36 @@ function useSamples(bulk: PinnedBulk, readAt: number): readonly Sample[] {
 function useEndRead(bulk: PinnedBulk) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
-  const isOver = !isUnderWay(bulk);
-  const [wasUnderWay] = useState(!isOver);
+  const hasEnded = !isUnderWay(bulk);
+  const [wasUnderWay] = useState(!hasEnded);
   useEffect(() => {
-    if (isOver && wasUnderWay) void queryClient.invalidateQueries({ queryKey: trpc.pinned.pathKey() });
-  }, [isOver, wasUnderWay, queryClient, trpc]);
+    if (hasEnded && wasUnderWay) void queryClient.invalidateQueries({ queryKey: trpc.pinned.pathKey() });
+  }, [hasEnded, wasUnderWay, queryClient, trpc]);
 }
 
 function BulkHeader({ bulk, projectId }: { bulk: PinnedBulk; projectId: string }) {
-  const { mayWrite } = useRole(projectId);
+  const mayWrite = useProject(projectId).may("member");
   return (
-    <header className="mb-5">
-      <BackLink href={bulksHref(projectId)}>Bulks</BackLink>
-      <div className="mt-2 flex flex-wrap items-start gap-x-4 gap-y-3">
-        <div className="min-w-0 flex-1 basis-64">
-          <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-            <h1 className="min-w-0 text-xl font-semibold [overflow-wrap:anywhere]">{bulk.pin.model}</h1>
-            <span role="status">
-              <BulkStatusBadge status={bulk.status} />
-            </span>
-            {bulk.processing === "deferred" && <Badge>Deferred</Badge>}
-          </div>
-          <p className="mt-0.5 text-sm text-muted">
-            {bulk.pin.provider} · {bulk.pin.api}
-          </p>
-          <CopyableId id={bulk.bulkId} what="bulk id" className="mt-1 text-muted" />
-        </div>
-        {mayWrite && (
-          <div className="flex flex-wrap gap-2">
+    <PageHeader
+      back={{ href: bulksHref(projectId), label: "Bulks" }}
+      title={bulk.pin.model}
+      badge={
+        <>
+          <BulkStatusBadge status={bulk.status} /> {bulk.processing === "deferred" && <Badge>Deferred</Badge>}
+        </>
+      }
+      id={<CopyableId id={bulk.bulkId} what="bulk id" className="text-muted" />}
+      actions={
+        mayWrite && (
+          <>
             <RetryBulk bulk={bulk} projectId={projectId} />
             <CancelBulk bulk={bulk} />
-          </div>
-        )}
-      </div>
-    </header>
+          </>
+        )
+      }
+    >
+      {bulk.pin.provider} · {bulk.pin.api}
+    </PageHeader>
   );
 }
 

@@ -1,21 +1,16 @@
-import { z } from "zod";
-import { hrefOf, placeFields, type SearchParams, singleValues } from "@/components/ui/paging";
-import { BulkItemStatus } from "@/server/contract/pinned";
+import { listState, matching, oneOf } from "@/components/blocks/list/list-state";
+import { hrefOf } from "@/components/ui/paging";
+import { BULK_ITEM_STATUSES } from "@/server/contract/enums";
 
 /** The filter and page of the item table, from the URL. Unknown values are ignored. */
-const ItemState = z.object({
-  status: BulkItemStatus.optional().catch(undefined),
-  ...placeFields(/^\w{1,64}$/),
-});
-export type ItemState = z.output<typeof ItemState>;
+export const { read: readItemState } = listState(
+  { status: oneOf(BULK_ITEM_STATUSES) },
+  matching(/^\w{1,64}$/),
+);
+export type ItemState = ReturnType<typeof readItemState>;
 
 /** Rows per page of the item table. */
 const PAGE_SIZE = 50;
-
-/** Reads the state from search parameters. */
-export function readItemState(params: SearchParams): ItemState {
-  return ItemState.parse(singleValues(params));
-}
 
 /** The bulks router's input for a state. */
 export function toBulkQuery(bulkId: string, { status, cursor }: ItemState) {

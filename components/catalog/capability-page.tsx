@@ -1,12 +1,12 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { ArrowLeft } from "lucide-react";
-import Link from "next/link";
 import { Playground } from "@/components/playground/playground";
 import { PageHeader } from "@/components/shell/page-header";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { CopyButton } from "@/components/ui/copy-button";
+import Link from "@/components/ui/link";
 import { Described, MODE_LABEL, RunsNow } from "./words";
 
 /** One capability: its description and a playground. */

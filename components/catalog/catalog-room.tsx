@@ -2,7 +2,6 @@
 import { keepPreviousData, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import type { inferRouterOutputs } from "@trpc/server";
 import { Search, SearchX } from "lucide-react";
-import Link from "next/link";
 import { useDeferredValue, useState } from "react";
 import { PageHeader } from "@/components/shell/page-header";
 import { useTRPC } from "@/components/trpc";
@@ -12,6 +11,7 @@ import { cn } from "@/components/ui/class-names";
 import { EmptyState } from "@/components/ui/empty-state";
 import { ErrorState } from "@/components/ui/error-state";
 import { Input } from "@/components/ui/input";
+import Link from "@/components/ui/link";
 import type { AppRouter } from "@/server/trpc";
 import { Described, FAMILY_LABEL, MODE_LABEL, RunsNow } from "./words";
 

@@ -1,9 +1,9 @@
 "use client";
-import { useSuspenseQuery } from "@tanstack/react-query";
-import Link from "next/link";
+import { useLive } from "@/components/blocks/data/use-live";
 import { PlainPage, PlainTitle } from "@/components/shell/plain-page";
 import { useServerNow } from "@/components/time/server-now";
 import { useTRPC } from "@/components/trpc";
+import Link from "@/components/ui/link";
 import type { Commission } from "@/server/contract/commissions";
 import { NextSteps } from "./next-steps";
 import { Offer } from "./offer";
@@ -26,11 +26,9 @@ const TITLES: Record<Stage["kind"], string> = {
 /** The page of a commission quote: a person reviews and pays it here, or reads its status. */
 export function CommissionPage({ quoteId, returned }: { quoteId: string; returned: Returned }) {
   const trpc = useTRPC();
-  const { data: commission } = useSuspenseQuery({
-    ...trpc.requests.commission.queryOptions({ quoteId }),
-    refetchInterval: ({ state: { data } }) =>
-      data ? pollMs(data, stageOf(data, returned, Date.parse(data.now))) : false,
-  });
+  const { data: commission } = useLive(trpc.requests.commission.queryOptions({ quoteId }), (read) =>
+    pollMs(read, stageOf(read, returned, Date.parse(read.now))),
+  );
   const nowMs = useServerNow(commission.now, commission.quote.expiresAt);
   const stage = stageOf(commission, returned, nowMs);
   return (

@@ -109,6 +109,7 @@ export function commissionOf({
       updatedAt: NOW,
       submittedAt: NOW,
       fulfilledAt: null,
+      nextAction: "present_quote",
       ...request,
     },
     payments,

@@ -1,4 +1,4 @@
-import { formatMoney } from "@/components/billing/format-money";
+import { formatMoney } from "@/components/blocks/money/money";
 import { summaryOf, Wording } from "@/components/requests/wording";
 import { Countdown } from "@/components/time/countdown-text";
 import { Moment } from "@/components/time/moment";

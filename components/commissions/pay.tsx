@@ -1,11 +1,11 @@
 "use client";
 import { useQueryClient } from "@tanstack/react-query";
-import { formatMoney } from "@/components/billing/format-money";
+import { useAction } from "@/components/blocks/data/use-action";
+import { formatMoney } from "@/components/blocks/money/money";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Notice } from "@/components/ui/notice";
 import { useLeave } from "@/components/ui/use-leave";
-import { useMutation } from "@/components/use-mutation";
 import type { Commission } from "@/server/contract/commissions";
 
 /** The button to the checkout, or a notice on who can pay. */
@@ -49,13 +49,12 @@ function PayButton({ commission: { quote, payments } }: { commission: Commission
   const { isLeaving, leave } = useLeave(() =>
     queryClient.invalidateQueries({ queryKey: trpc.requests.commission.pathKey() }),
   );
-  const { mutate, error, isPending } = useMutation(
+  const { mutate, error, isPending } = useAction(
     trpc.requests.pay.mutationOptions({
-      onSuccess: ({ url }) => leave(url),
       // Someone else may have paid or revised it in the meantime; the new state explains more than the error.
       onError: () => queryClient.invalidateQueries({ queryKey: trpc.requests.commission.pathKey() }),
-      meta: { isShownInPlace: true },
     }),
+    { onDone: ({ url }) => leave(url), isInPlace: true },
   );
   const open = payments.find(({ state }) => state === "open");
   return (

@@ -1,7 +1,7 @@
 "use client";
-import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { Button } from "@/components/ui/button";
+import Link from "@/components/ui/link";
 
 /** For a reader with several accounts: signs in with another one and returns here. */
 export function SignInElsewise({ email }: { email: string | null }) {

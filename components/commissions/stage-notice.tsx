@@ -1,12 +1,12 @@
-import Link from "next/link";
 import type { ReactNode } from "react";
-import { formatMoney } from "@/components/billing/format-money";
+import { formatMoney } from "@/components/blocks/money/money";
 import { Moment } from "@/components/time/moment";
+import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import type { Commission, CommissionPayment, RefundReason } from "@/server/contract/commissions";
 import { approvalHref } from "./hrefs";
 import { daysOf } from "./offer";
-import { checkoutNews, type Returned, returnedByItself, type Stage } from "./stage";
+import { checkoutNews, type Returned, returnedAutomatically, type Stage } from "./stage";
 
 type Props = { commission: Commission; returned: Returned; stage: Stage };
 
@@ -33,7 +33,7 @@ export function StageNotice(props: Props) {
           Nothing was charged. {stage.kind === "payable" && "You can start a new checkout."}
         </Notice>
       )}
-      {returnedByItself(commission).map((payment) => (
+      {returnedAutomatically(commission).map((payment) => (
         <GoesBack key={payment.paymentId} payment={payment} />
       ))}
     </div>

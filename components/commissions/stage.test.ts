@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { commissionOf, NOW, paymentOf, refundOf } from "./commission.fixture";
-import { checkoutNews, payingPayment, pollMs, returnedByItself, stageOf } from "./stage";
+import { checkoutNews, payingPayment, pollMs, returnedAutomatically, stageOf } from "./stage";
 
 const now = Date.parse(NOW);
 const MINE = { payment: "pmt_1", result: "success" } as const;
@@ -66,7 +66,7 @@ test("a paid quote shows the payment that paid it to every reader", () => {
   expect(stageOf(paid, MINE, now)).toEqual({ kind: "paid", payment: first, isFresh: true });
   expect(stageOf(paid, {}, now)).toEqual({ kind: "paid", payment: first, isFresh: false });
   expect(stageOf(paid, { payment: "pmt_2", result: "success" }, now)).toMatchObject({ isFresh: false });
-  expect(returnedByItself(paid)).toEqual([second]);
+  expect(returnedAutomatically(paid)).toEqual([second]);
 });
 
 test("a paid commission ships or is refunded: pending, failed, done", () => {
@@ -96,7 +96,7 @@ test("a late payment for an expired quote is refunded, and the quote stays expir
   const quote = commissionOf({ status: "expired", payments: [late] });
   const stage = stageOf(quote, MINE, now);
   expect(stage).toEqual({ kind: "expired" });
-  expect(returnedByItself(quote)).toEqual([late]);
+  expect(returnedAutomatically(quote)).toEqual([late]);
   expect(pollMs(quote, stage)).toBe(10_000);
 });
 

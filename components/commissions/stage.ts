@@ -70,7 +70,7 @@ export function checkoutNews(
 }
 
 /** Payments that are refunded automatically, because nothing could be bought with them. */
-export function returnedByItself({ payments }: Commission): CommissionPayment[] {
+export function returnedAutomatically({ payments }: Commission): CommissionPayment[] {
   return payments.filter(({ refund }) => refund && refund.reason !== "operator");
 }
 

@@ -1,9 +1,11 @@
 "use client";
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { EyeOff } from "lucide-react";
 import { useState } from "react";
-import { formatUsd } from "@/components/jobs/format-usd";
-import { BackLink } from "@/components/shell/back-link";
+import { useLive } from "@/components/blocks/data/use-live";
+import { wholeDollars } from "@/components/blocks/money/money";
+import { workTitle } from "@/components/blocks/work/work";
+import { PageHeader } from "@/components/shell/page-header";
 import { Moment } from "@/components/time/moment";
 import { sentencesOf, useTRPC } from "@/components/trpc";
 import { Card } from "@/components/ui/card";
@@ -13,7 +15,7 @@ import { HiddenContent } from "@/components/ui/hidden-content";
 import { JsonView } from "@/components/ui/json-view";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { Comparison, ComparisonShown } from "@/server/contract/comparisons";
-import { TERMINAL } from "@/server/contract/jobs";
+import { TERMINAL } from "@/server/contract/enums";
 import { Entries } from "./entries";
 import { JudgeForm } from "./judge-form";
 import { comparisonsHref } from "./list-state";
@@ -32,10 +34,10 @@ function pollMs({ nextAction, pollAfterSeconds }: Comparison): number | false {
 /** One comparison: the results side by side, the judgement, and then the revealed competitors. */
 export function ComparisonPage({ comparisonId, projectId }: { comparisonId: string; projectId: string }) {
   const trpc = useTRPC();
-  const { data: comparison } = useSuspenseQuery({
-    ...trpc.comparisons.get.queryOptions({ comparison_id: comparisonId }),
-    refetchInterval: ({ state }) => (state.data ? pollMs(state.data) : false),
-  });
+  const { data: comparison } = useLive(
+    trpc.comparisons.get.queryOptions({ comparison_id: comparisonId }),
+    (read) => pollMs(read),
+  );
   return (
     <>
       <Head comparison={comparison} projectId={projectId} />
@@ -82,42 +84,46 @@ function PrivateEntries({ comparison }: { comparison: ComparisonShown }) {
   );
 }
 
-function Head({ comparison, projectId }: { comparison: Comparison; projectId: string }) {
+function Head({ comparison, projectId }: { comparison: ComparisonShown; projectId: string }) {
+  const title = workTitle(comparison.work);
   const { entries, cost, estimatedCost, maximumCost } = comparison;
   const ended = entries.filter(({ status }) => TERMINAL.includes(status)).length;
   return (
-    <header className="mb-5">
-      <BackLink href={comparisonsHref(projectId)}>Comparisons</BackLink>
-      <div className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1.5">
-        <h1 className="min-w-0 text-xl font-semibold [overflow-wrap:anywhere]">{comparison.capabilityKey}</h1>
-        <span role="status">
-          <ComparisonStatusBadge status={comparison.status} />
+    <PageHeader
+      back={{ href: comparisonsHref(projectId), label: "Comparisons" }}
+      title={title ?? comparison.capabilityKey}
+      badge={<ComparisonStatusBadge status={comparison.status} />}
+      id={
+        <span className="flex flex-wrap items-center gap-x-3 text-sm text-muted">
+          {title !== null && comparison.capabilityKey}
+          <CopyableId id={comparison.comparisonId} what="comparison id" />
         </span>
-      </div>
-      <CopyableId id={comparison.comparisonId} what="comparison id" className="mt-1 text-muted" />
-      <Figures>
-        <Figure name="Created">
-          <Moment at={comparison.createdAt} />
-        </Figure>
-        <Figure name="Intent">{INTENT_WORDS[comparison.intent].name}</Figure>
-        <Figure name="Finished">
-          {ended} of {entries.length}
-        </Figure>
-        <Figure name="Estimated cost">
-          {formatUsd(estimatedCost)}
-          {maximumCost !== estimatedCost && (
-            <span className="block text-xs font-normal text-muted">up to {formatUsd(maximumCost)}</span>
-          )}
-        </Figure>
-        <Figure name="Total cost">
-          {cost === null ? (
-            <span className="text-muted">{ended < entries.length ? "–" : "Unknown"}</span>
-          ) : (
-            formatUsd(cost)
-          )}
-        </Figure>
-      </Figures>
-    </header>
+      }
+      foot={
+        <Figures>
+          <Figure name="Created">
+            <Moment at={comparison.createdAt} />
+          </Figure>
+          <Figure name="Intent">{INTENT_WORDS[comparison.intent].name}</Figure>
+          <Figure name="Finished">
+            {ended} of {entries.length}
+          </Figure>
+          <Figure name="Estimated cost">
+            {wholeDollars(estimatedCost)}
+            {maximumCost !== estimatedCost && (
+              <span className="block text-xs font-normal text-muted">up to {wholeDollars(maximumCost)}</span>
+            )}
+          </Figure>
+          <Figure name="Total cost">
+            {cost === null ? (
+              <span className="text-muted">{ended < entries.length ? "–" : "Unknown"}</span>
+            ) : (
+              wholeDollars(cost)
+            )}
+          </Figure>
+        </Figures>
+      }
+    />
   );
 }
 

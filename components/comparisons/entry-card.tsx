@@ -1,7 +1,6 @@
 "use client";
 import { ArrowUpRight, BadgeDollarSign, Trophy } from "lucide-react";
-import Link from "next/link";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { ArtifactViewer, isPicture } from "@/components/artifacts/viewer";
 import { artifactHref } from "@/components/jobs/artifact-gallery";
 import { JobStatusBadge } from "@/components/jobs/job-status";
@@ -9,13 +8,14 @@ import { Badge } from "@/components/ui/badge";
 import { Card, CardHeader } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { JsonView } from "@/components/ui/json-view";
+import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Words } from "@/components/ui/words";
 import type { Comparison } from "@/server/contract/comparisons";
-import { TERMINAL } from "@/server/contract/jobs";
+import { TERMINAL } from "@/server/contract/enums";
 import { Picture, PictureFrame, type Shared } from "./picture-frame";
-import { artifactName, type Entry, itemsOf, textOf } from "./shown";
+import { artifactName, type Entry, itemsOf, providerCost, ranFor, textOf } from "./shown";
 
 export type EntryView = {
   comparison: Comparison;
@@ -69,16 +69,50 @@ export function EntryCard(view: EntryView) {
           </>
         }
       />
-      {entry.provider && (
-        <p className="border-b border-line px-4 py-2 text-sm">
-          <span className="font-medium">{entry.provider}</span>{" "}
-          <code className="text-xs text-muted [overflow-wrap:anywhere]">{entry.model}</code>
-        </p>
-      )}
-      <EntryContent {...view} />
+      <Plate {...view} />
+      <div
+        className={cn(
+          judgement?.decision === "winner" && !isWinner && "[&_img]:saturate-40 [&_img]:hover:saturate-100",
+        )}
+      >
+        <EntryContent {...view} />
+      </div>
     </Card>
   );
 }
+
+/** Who did the work, for how much and how fast: covered before the judgement, and turned over by it, one after another. */
+function Plate({ comparison, entry }: EntryView) {
+  const isRevealed = comparison.judgement !== null;
+  const [wasCovered] = useState(!isRevealed);
+  const look = "flex min-h-9 flex-wrap items-center gap-x-4 gap-y-0.5 border-b border-line px-4 py-2 text-xs";
+  if (!isRevealed)
+    return (
+      <p className={cn(look, "bg-sunken text-muted")}>
+        <span className="sr-only">Model, cost and duration are hidden.</span>
+        <span aria-hidden className="h-3 flex-1 rounded-full bg-line blur-[2px]" />
+        <span aria-hidden>Cost •••</span>
+        <span aria-hidden>Duration •••</span>
+      </p>
+    );
+  return (
+    <p
+      key="revealed"
+      className={cn(look, wasCovered && TURNED_OVER)}
+      style={wasCovered ? { transitionDelay: `${comparison.entries.indexOf(entry) * 80}ms` } : undefined}
+    >
+      <span className="flex-1">
+        <span className="text-sm font-medium">{entry.provider ?? "Local"}</span>{" "}
+        <code className="text-muted [overflow-wrap:anywhere]">{entry.model}</code>
+      </span>
+      <span className="tabular-nums">{providerCost(entry)}</span>
+      <span className="tabular-nums">{ranFor(entry)}</span>
+    </p>
+  );
+}
+
+const TURNED_OVER =
+  "motion-safe:transition-[transform,opacity] motion-safe:duration-320 motion-safe:starting:opacity-0 motion-safe:starting:[transform:perspective(40rem)_rotateX(90deg)]";
 
 function EntryContent(view: EntryView) {
   const { entry, name, comparison } = view;

@@ -1,15 +1,14 @@
 "use client";
-import { useQueryClient } from "@tanstack/react-query";
 import { Gavel } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { toast } from "sonner";
-import { sentencesOf, useRole, useTRPC } from "@/components/trpc";
+import { useAction } from "@/components/blocks/data/use-action";
+import { useProject } from "@/components/blocks/data/use-project";
+import { sentencesOf, useTRPC } from "@/components/trpc";
 import { Confirm } from "@/components/ui/alert-dialog";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Choice as Select } from "@/components/ui/choice";
 import { Notice } from "@/components/ui/notice";
-import { useMutation } from "@/components/use-mutation";
 import type { Comparison } from "@/server/contract/comparisons";
 import {
   type Choice,
@@ -27,22 +26,14 @@ const SAME = "same";
 export function JudgeForm({ comparison }: { comparison: Comparison }) {
   const { comparisonId, entries, projectId } = comparison;
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const { mayWrite } = useRole(projectId);
+  const { may, whyNot } = useProject(projectId);
+  const mayWrite = may("member");
   const [choice, choose] = useState<Choice>(NOTHING_CHOSEN);
-  const judge = useMutation(
-    trpc.comparisons.judge.mutationOptions({
-      meta: { isShownInPlace: true },
-      onSuccess: () => toast.success("Judgement saved. Models revealed."),
-      // The jobs of the entries now show who did them.
-      onSettled: () =>
-        Promise.all([
-          queryClient.invalidateQueries({ queryKey: trpc.comparisons.pathKey() }),
-          queryClient.invalidateQueries({ queryKey: trpc.jobs.pathKey() }),
-          queryClient.invalidateQueries({ queryKey: trpc.usage.pathKey() }),
-        ]),
-    }),
-  );
+  const judge = useAction(trpc.comparisons.judge.mutationOptions(), {
+    isInPlace: true,
+    done: "Judgement saved. Models revealed.", // The jobs of the entries now show who did them.
+    refresh: [trpc.comparisons.pathKey(), trpc.jobs.pathKey(), trpc.usage.pathKey()],
+  });
   const isOpen = mayBeJudged(entries);
   const judgement = judgementOf(choice, entries);
   const disabled = !mayWrite || !isOpen;
@@ -129,9 +120,7 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
             </Button>
           </Confirm>
           <p aria-live="polite" className="text-sm text-muted">
-            {mayWrite
-              ? judgement && wordsOf(judgement, entries)
-              : "Members of your organization can judge. Your role here is viewer."}
+            {mayWrite ? judgement && wordsOf(judgement, entries) : whyNot("member", "judge")}
           </p>
         </div>
       </CardBody>

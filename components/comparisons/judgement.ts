@@ -1,5 +1,5 @@
 import type { Comparison, JudgementRequest } from "@/server/contract/comparisons";
-import { TERMINAL } from "@/server/contract/jobs";
+import { TERMINAL } from "@/server/contract/enums";
 
 type Entry = Comparison["entries"][number];
 type Standing = Pick<Entry, "entryId" | "status">;

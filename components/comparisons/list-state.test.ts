@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { newId } from "@/server/ids";
+import { withFilter } from "@/components/blocks/list/list-state";
+import { newId } from "@/server/platform/ids";
 import {
   comparisonsHref,
   hasFilter,
   newComparisonHref,
   readListState,
   toComparisonsQuery,
-  withFilter,
 } from "./list-state";
 
 test("every filter and the page survive the URL", () => {

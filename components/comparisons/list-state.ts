@@ -1,29 +1,15 @@
-import { z } from "zod";
-import {
-  FIRST_PAGE,
-  hrefOf,
-  idCursor,
-  placeFields,
-  type SearchParams,
-  singleValues,
-} from "@/components/ui/paging";
-import { ComparisonStatus } from "@/server/contract/comparisons";
+import { idOf, listState, oneOf, textOf } from "@/components/blocks/list/list-state";
+import { hrefOf } from "@/components/ui/paging";
+import { COMPARISON_STATUSES } from "@/server/contract/enums";
 
 /** The filters and page of the comparison list, from the URL. Unknown values are ignored. */
-const ListState = z.object({
-  status: ComparisonStatus.optional().catch(undefined),
-  capability: z.string().min(1).max(128).optional().catch(undefined),
-  judged: z.enum(["yes", "no"]).optional().catch(undefined),
-  ...placeFields(idCursor("cmp")),
-});
-export type ListState = z.output<typeof ListState>;
+export const { read: readListState, isFiltered: hasFilter } = listState(
+  { status: oneOf(COMPARISON_STATUSES), capability: textOf(128), judged: oneOf(["yes", "no"]) },
+  idOf("cmp"),
+);
+export type ListState = ReturnType<typeof readListState>;
 
 const PAGE_SIZE = 25;
-
-/** Reads the state from search parameters. */
-export function readListState(params: SearchParams): ListState {
-  return ListState.parse(singleValues(params));
-}
 
 /** The comparisons router's input for a state. */
 export function toComparisonsQuery(projectId: string, { status, capability, judged, cursor }: ListState) {
@@ -36,13 +22,6 @@ export function toComparisonsQuery(projectId: string, { status, capability, judg
     limit: PAGE_SIZE,
   };
 }
-
-/** The state with other filters, at the newest page. */
-export function withFilter(state: ListState, change: Partial<ListState>): ListState {
-  return { ...state, ...change, ...FIRST_PAGE };
-}
-
-export const hasFilter = (state: ListState) => Boolean(state.status || state.capability || state.judged);
 
 /** The URL of a state; without a filter or a page it is the bare path. */
 export const comparisonsHref = (projectId: string, state: ListState = {}) =>

@@ -1,4 +1,6 @@
 import { isPicture } from "@/components/artifacts/viewer";
+import { dollars } from "@/components/blocks/money/money";
+import { formatDuration, msBetween } from "@/components/time/format";
 import type { Comparison } from "@/server/contract/comparisons";
 import type { JobArtifactRef } from "@/server/contract/jobs";
 
@@ -35,3 +37,13 @@ export function comparableText(entry: Pick<Entry, "typedOutput">): string | null
 /** The name of a file, from its entry: the provider's file name could reveal the model. */
 export const artifactName = (entryName: string, place: number, most: number) =>
   most > 1 ? `${entryName}, ${place + 1} of ${most}` : entryName;
+
+/** What the provider charged for a revealed entry. An unknown cost is not zero. */
+export const providerCost = ({ costMicros }: Entry) =>
+  costMicros === null || costMicros === undefined ? "Unknown cost" : dollars(costMicros);
+
+/** How long a revealed entry ran; null if it did not. */
+export function ranFor({ startedAt, completedAt }: Entry): string | null {
+  const ms = msBetween(startedAt ?? null, completedAt ?? null);
+  return ms === null ? null : formatDuration(ms);
+}

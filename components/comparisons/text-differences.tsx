@@ -1,7 +1,7 @@
 "use client";
 import { useMemo } from "react";
-import { diffLines } from "@/components/operator/revisions/diff-lines";
-import { DiffView } from "@/components/operator/revisions/diff-view";
+import { diffLines } from "@/components/blocks/diff/diff-lines";
+import { DiffView } from "@/components/blocks/diff/diff-view";
 import { usePair } from "./pair";
 
 /** A word diff of two of the texts. */

@@ -1,14 +1,8 @@
 "use client";
-import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { toast } from "sonner";
-import { type ProjectChoice, sentencesOf, useTRPC } from "@/components/trpc";
-import { CheckList } from "@/components/ui/check-list";
-import { DialogContent, SubmitActions } from "@/components/ui/dialog";
-import { Input } from "@/components/ui/input";
-import { Label } from "@/components/ui/label";
-import { Notice } from "@/components/ui/notice";
-import { useMutation } from "@/components/use-mutation";
+import { useAction } from "@/components/blocks/data/use-action";
+import { ChecksField, TextField } from "@/components/blocks/form/fields";
+import { FormDialog } from "@/components/blocks/form/form-dialog";
+import { type ProjectChoice, useTRPC } from "@/components/trpc";
 import type { ConnectableProvider } from "@/server/contract/credentials";
 import { readSecret, SecretFields } from "./secret-fields";
 
@@ -19,124 +13,105 @@ function namesIn(text: string): string[] | null {
 }
 
 /** Connects a provider account. The secret is checked with the provider while the form waits. */
-export function ConnectForm({
-  project,
+export function ConnectDialog({
+  project: { projectId, displayName, environments },
   provider,
   environment,
-  onDone,
+  onClose,
 }: {
   project: ProjectChoice;
   provider: ConnectableProvider;
   /** The environment named in a link. */
   environment: string | null;
-  onDone: () => void;
+  onClose: () => void;
 }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const { environments } = project;
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(
-    () =>
-      new Set(environment && environments.includes(environment) ? [environment] : environments.slice(0, 1)),
-  );
-  const connect = useMutation(
-    trpc.connections.connect.mutationOptions({
-      meta: { isShownInPlace: true },
-      onSuccess: () => {
-        toast.success(`${provider.title} connected`);
-        onDone();
-      },
-      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.connections.pathKey() }),
-    }),
-  );
-
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    connect.mutate({
-      project_id: project.projectId,
-      provider: provider.name,
-      secret: readSecret(provider, fields),
-      label: String(fields.get("label")).trim() || "default",
-      environments: environments.filter((each) => chosen.has(each)),
-      ...(provider.hasOwnServer
-        ? {
-            endpointUrl: String(fields.get("endpointUrl")),
-            models: String(fields.get("models")),
-            passThrough: namesIn(String(fields.get("passThrough"))),
-          }
-        : {}),
-    });
-  }
-
+  const connect = useAction(trpc.connections.connect.mutationOptions(), {
+    isInPlace: true,
+    done: `${provider.title} connected`,
+    refresh: [trpc.connections.pathKey()],
+  });
+  const named = environment && environments.includes(environment) ? [environment] : null;
   return (
-    <DialogContent
+    <FormDialog
+      isOpen
+      onOpenChange={onClose}
       title={`Connect ${provider.title}`}
       description="The secret is checked with the provider, stored encrypted and never shown again."
+      action={connect}
+      send={(sent) =>
+        connect.mutate({
+          project_id: projectId,
+          provider: provider.name,
+          secret: readSecret(provider, sent),
+          label: sent.given("label") ?? "default",
+          environments: sent.chosen("environments", environments),
+          ...(provider.hasOwnServer && {
+            endpointUrl: sent.text("endpointUrl"),
+            models: sent.text("models"),
+            passThrough: namesIn(sent.text("passThrough")),
+          }),
+        })
+      }
+      submit="Connect account"
     >
-      <form onSubmit={submit} className="space-y-4">
-        {connect.error && (
-          <Notice tone="bad" role="alert">
-            {sentencesOf(connect.error)}
-          </Notice>
-        )}
-        {provider.hasOwnServer && (
-          <>
-            <div className="space-y-1.5">
-              <Label htmlFor="connect-endpoint">Base URL</Label>
-              <Input
-                id="connect-endpoint"
-                name="endpointUrl"
-                type="url"
-                required
-                maxLength={2048}
-                placeholder="https://llm.example.com/v1"
-                autoComplete="off"
-              />
-            </div>
-            <div className="space-y-1.5">
-              <Label htmlFor="connect-models">Models</Label>
-              <Input
-                id="connect-models"
-                name="models"
-                required
-                maxLength={16_384}
-                placeholder="llama-3:0.20:0.60"
-                autoComplete="off"
-                aria-describedby="connect-models-help"
-              />
-              <p id="connect-models-help" className="text-xs text-muted">
+      {provider.hasOwnServer && (
+        <>
+          <TextField
+            name="endpointUrl"
+            label="Base URL"
+            type="url"
+            required
+            maxLength={2048}
+            placeholder="https://llm.example.com/v1"
+          />
+          <TextField
+            name="models"
+            label="Models"
+            hint={
+              <>
                 <code>id:in:out</code> with prices in US dollars per million tokens. Separate models with
                 commas. Use <code>id:in:embeddings</code> for an embedding model.
-              </p>
-            </div>
-            <div className="space-y-1.5">
-              <Label htmlFor="connect-pass">Extra request fields</Label>
-              <Input
-                id="connect-pass"
-                name="passThrough"
-                maxLength={4_096}
-                placeholder="top_k, min_p, guided_*"
-                autoComplete="off"
-                aria-describedby="connect-pass-help"
-              />
-              <p id="connect-pass-help" className="text-xs text-muted">
+              </>
+            }
+            required
+            maxLength={16_384}
+            placeholder="llama-3:0.20:0.60"
+          />
+          <TextField
+            name="passThrough"
+            label="Extra request fields"
+            hint={
+              <>
                 OpenAI request fields that are passed to this server unchanged. Leave empty for the defaults.
                 <code>*</code> passes any field, except while a budget is set to “Prevent”.
-              </p>
-            </div>
-          </>
-        )}
-        <SecretFields provider={provider} />
-        <div className="space-y-1.5">
-          <Label htmlFor="connect-label">Name</Label>
-          <Input id="connect-label" name="label" maxLength={128} defaultValue="default" autoComplete="off" />
-        </div>
-        <fieldset>
-          <legend className="text-sm font-medium">Environments of {project.displayName}</legend>
-          <CheckList prefix="environment" names={environments} chosen={chosen} onChange={setChosen} />
-        </fieldset>
-        <SubmitActions pending={connect.isPending}>Connect account</SubmitActions>
-      </form>
-    </DialogContent>
+              </>
+            }
+            maxLength={4_096}
+            placeholder="top_k, min_p, guided_*"
+          />
+        </>
+      )}
+      <SecretFields provider={provider} />
+      <TextField
+        name="label"
+        label="Name"
+        hint={
+          provider.hasOwnServer && (
+            <>
+              Name a second server of an environment: its models are <code>{provider.name}:name/model</code>.
+            </>
+          )
+        }
+        maxLength={128}
+        defaultValue="default"
+      />
+      <ChecksField
+        name="environments"
+        label={`Environments of ${displayName}`}
+        groups={[{ names: environments }]}
+        initial={named ?? environments.slice(0, 1)}
+      />
+    </FormDialog>
   );
 }

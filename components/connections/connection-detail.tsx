@@ -1,14 +1,11 @@
 "use client";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
-import { dollars } from "@/components/budgets/words";
+import { useQuery } from "@tanstack/react-query";
+import { useAction } from "@/components/blocks/data/use-action";
+import { dollars } from "@/components/blocks/money/money";
 import { useTRPC } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
 import { Notice } from "@/components/ui/notice";
-import { useMutation } from "@/components/use-mutation";
 import type { ConnectionDetail as Detail } from "@/server/contract/connections";
-import { GuardrailsForm } from "./guardrails-form";
+import { SetLimits } from "./guardrails-form";
 import { HealthStrip } from "./health-strip";
 
 /** The health and spending limits of one connection. For admins. */
@@ -26,7 +23,6 @@ export function ConnectionDetail({ connectionId, name }: { connectionId: string;
 }
 
 function Limits({ connection, name }: { connection: Detail; name: string }) {
-  const [isOpen, setOpen] = useState(false);
   const { userGuardrails, spend } = connection;
   const { dailyMicros, perExecutionMicros } = userGuardrails;
   const said = [
@@ -39,12 +35,7 @@ function Limits({ connection, name }: { connection: Detail; name: string }) {
         {said.length === 0 ? "No limits set." : `Up to ${said.join(", ")}.`}
         {spend && ` ${dollars(spend.availableMicros)} left today.`}
       </p>
-      <Button size="sm" variant="ghost" aria-label={`Set limits for ${name}`} onClick={() => setOpen(true)}>
-        Set limits
-      </Button>
-      <Dialog open={isOpen} onOpenChange={setOpen}>
-        {isOpen && <GuardrailsForm connection={connection} title={name} onDone={() => setOpen(false)} />}
-      </Dialog>
+      <SetLimits connection={connection} name={name} />
     </>
   );
 }
@@ -58,12 +49,7 @@ const WORDS = {
 /** Tests a connection with its provider. */
 export function useTest() {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  return useMutation(
-    trpc.connections.test.mutationOptions({
-      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.connections.pathKey() }),
-    }),
-  );
+  return useAction(trpc.connections.test.mutationOptions(), { refresh: [trpc.connections.pathKey()] });
 }
 
 export function TestResult({ result }: { result: NonNullable<ReturnType<typeof useTest>["data"]> }) {

@@ -1,19 +1,16 @@
 "use client";
-import { useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, TriangleAlert } from "lucide-react";
-import { useState } from "react";
-import { toast } from "sonner";
+import { useAction } from "@/components/blocks/data/use-action";
+import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
+import { type Look, LookBadge } from "@/components/blocks/status/status";
 import { Ago } from "@/components/time/moment";
 import { type ProjectChoice, useTRPC } from "@/components/trpc";
-import { Confirm } from "@/components/ui/alert-dialog";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
-import { Dialog } from "@/components/ui/dialog";
-import { useMutation } from "@/components/use-mutation";
 import type { ConnectableProvider, Credential } from "@/server/contract/credentials";
 import { ConnectionDetail, TestResult, useTest } from "./connection-detail";
-import { RotateForm } from "./rotate-form";
+import { RotateSecret } from "./rotate-form";
 
 /** One connected account: its environments, its status, and the actions on it. */
 export function ConnectionRow({
@@ -113,31 +110,19 @@ function Unlocks({ provider: { title, unlocks } }: { provider: ConnectableProvid
   );
 }
 
-function CheckedBadge({ credential: { status } }: { credential: Credential }) {
-  return status === "ready" ? (
-    <Badge tone="good">
-      <CircleCheck aria-hidden />
-      Ready
-    </Badge>
-  ) : (
-    <Badge tone="bad">
-      <TriangleAlert aria-hidden />
-      Refused
-    </Badge>
-  );
-}
+const CHECKED = {
+  ready: { label: "Ready", icon: CircleCheck, tone: "good" },
+  refused: { label: "Refused", icon: TriangleAlert, tone: "bad" },
+} as const satisfies Record<string, Look>;
+
+const CheckedBadge = ({ credential: { status } }: { credential: Credential }) => (
+  <LookBadge look={CHECKED[status === "ready" ? "ready" : "refused"]} />
+);
 
 const pathOf = ({ organizationId, credentialId }: Credential) => ({
   organization_id: organizationId,
   credential_id: credentialId,
 });
-
-/** Every change can affect the whole page, so everything is refreshed. */
-function useAnew() {
-  const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  return { onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.connections.pathKey() }) };
-}
 
 function Place({
   credential,
@@ -153,9 +138,9 @@ function Place({
   canChange: boolean;
 }) {
   const trpc = useTRPC();
-  const anew = useAnew();
-  const bind = useMutation(trpc.connections.bind.mutationOptions(anew));
-  const unbind = useMutation(trpc.connections.unbind.mutationOptions(anew));
+  const refresh = [trpc.connections.pathKey()]; // every change can affect the whole page
+  const bind = useAction(trpc.connections.bind.mutationOptions(), { refresh });
+  const unbind = useAction(trpc.connections.unbind.mutationOptions(), { refresh });
   const binding = credential.bindings.find(
     (each) => each.projectId === projectId && each.environment === environment,
   );
@@ -176,21 +161,17 @@ function Place({
   return (
     <span className="inline-flex items-center gap-1">
       <Badge tone="good">{environment}</Badge>
-      <Confirm
+      <ConfirmAction
+        label="Disconnect"
         title={`Disconnect from ${environment}?`}
         description={`Jobs in ${environment} can no longer run on this account. Queued jobs that would use it fail without being sent.`}
         action="Disconnect"
         onConfirm={() => unbind.mutate({ ...path, binding_id: binding.bindingId })}
-      >
-        <Button
-          size="sm"
-          variant="ghost"
-          pending={unbind.isPending}
-          aria-label={`Disconnect ${title} ${credential.label} from ${environment}`}
-        >
-          Disconnect
-        </Button>
-      </Confirm>
+        size="sm"
+        variant="ghost"
+        pending={unbind.isPending}
+        aria-label={`Disconnect ${title} ${credential.label} from ${environment}`}
+      />
     </span>
   );
 }
@@ -207,14 +188,11 @@ function Actions({
   title: string;
 }) {
   const trpc = useTRPC();
-  const anew = useAnew();
-  const [isRotating, setRotating] = useState(false);
-  const remove = useMutation(
-    trpc.connections.remove.mutationOptions({
-      ...anew,
-      onSuccess: () => toast.success("Connection deleted"),
-    }),
-  );
+  const refresh = [trpc.connections.pathKey()]; // every change can affect the whole page
+  const remove = useAction(trpc.connections.remove.mutationOptions(), {
+    refresh,
+    done: "Connection deleted",
+  });
   const name = `${title} ${credential.label}`;
   return (
     <div className="flex flex-wrap items-center gap-2">
@@ -228,26 +206,19 @@ function Actions({
           >
             Test
           </Button>
-          <Button size="sm" aria-label={`Rotate ${name}`} onClick={() => setRotating(true)}>
-            Rotate
-          </Button>
-          <Dialog open={isRotating} onOpenChange={setRotating}>
-            {isRotating && (
-              <RotateForm credential={credential} provider={provider} onDone={() => setRotating(false)} />
-            )}
-          </Dialog>
+          <RotateSecret credential={credential} provider={provider} name={name} />
         </>
       )}
-      <Confirm
+      <ConfirmAction
+        label="Delete"
         title={`Delete ${name}?`}
         description="Its secret is deleted, and every environment that uses it is disconnected. Queued jobs that would use it fail without being sent."
         action="Delete connection"
         onConfirm={() => remove.mutate(pathOf(credential))}
-      >
-        <Button size="sm" pending={remove.isPending} aria-label={`Delete ${name}`}>
-          Delete
-        </Button>
-      </Confirm>
+        size="sm"
+        pending={remove.isPending}
+        aria-label={`Delete ${name}`}
+      />
     </div>
   );
 }

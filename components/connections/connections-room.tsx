@@ -3,13 +3,13 @@ import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { Plug } from "lucide-react";
 import { redirect } from "next/navigation";
 import { useState } from "react";
+import { useProject } from "@/components/blocks/data/use-project";
 import { PageHeader } from "@/components/shell/page-header";
 import { sentencesOf, useTRPC } from "@/components/trpc";
 import { Card } from "@/components/ui/card";
-import { Dialog } from "@/components/ui/dialog";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Notice } from "@/components/ui/notice";
-import { ConnectForm } from "./connect-form";
+import { ConnectDialog } from "./connect-form";
 import { ConnectionRow } from "./connection-row";
 import { Onboarding } from "./onboarding";
 import { OnboardingSession } from "./onboarding-session";
@@ -24,8 +24,7 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
   const trpc = useTRPC();
   const { data } = useSuspenseQuery(trpc.connections.list.queryOptions({ project_id: projectId }));
   const { data: providers } = useSuspenseQuery(trpc.connections.providers.queryOptions());
-  const { data: projects } = useSuspenseQuery(trpc.projects.list.queryOptions());
-  const project = projects.find((each) => each.projectId === projectId);
+  const { project, whyNot } = useProject(projectId);
   const known = (name: string | null) => providers.find((provider) => provider.name === name) ?? null;
   const [openFor, setOpenFor] = useState<string | null>();
   const session = useQuery({
@@ -58,17 +57,14 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
       <PageHeader title="Connections">
         Your own provider accounts. Jobs in this project run on them at list price, and you pay the provider.
       </PageHeader>
-      {data.canChange && (
-        <Dialog open={provider !== null} onOpenChange={(isOpen) => !isOpen && setOpenFor(null)}>
-          {provider && (
-            <ConnectForm
-              project={project}
-              provider={provider}
-              environment={environment ?? null}
-              onDone={() => setOpenFor(null)}
-            />
-          )}
-        </Dialog>
+      {data.canChange && provider && (
+        <ConnectDialog
+          key={provider.name}
+          project={project}
+          provider={provider}
+          environment={environment ?? null}
+          onClose={() => setOpenFor(null)}
+        />
       )}
       <div className="space-y-8">
         {session.error && <Notice tone="warn">{sentencesOf(session.error)}</Notice>}
@@ -86,7 +82,7 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
             <EmptyState icon={Plug} title="No connections yet">
               {data.canChange
                 ? "Choose a provider below. Its key is checked, stored encrypted and never shown again."
-                : `Admins of your organization can connect accounts. Your role here is ${project.role}.`}
+                : whyNot("admin", "connect accounts")}
             </EmptyState>
           ) : (
             <ul aria-label="Connections, newest first" className="divide-y divide-line">

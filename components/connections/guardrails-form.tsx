@@ -1,81 +1,58 @@
 "use client";
-import { useQueryClient } from "@tanstack/react-query";
-import type { FormEvent } from "react";
-import { toast } from "sonner";
-import { dollars } from "@/components/budgets/words";
-import { sentencesOf, useTRPC } from "@/components/trpc";
-import { sentAmount } from "@/components/ui/amount";
-import { AmountField } from "@/components/ui/amount-field";
-import { DialogContent, SubmitActions } from "@/components/ui/dialog";
-import { Notice } from "@/components/ui/notice";
-import { useMutation } from "@/components/use-mutation";
+import { useAction } from "@/components/blocks/data/use-action";
+import { MoneyField } from "@/components/blocks/form/fields";
+import { FormDialog } from "@/components/blocks/form/form-dialog";
+import { dollars } from "@/components/blocks/money/money";
+import { useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
 import type { ConnectionDetail } from "@/server/contract/connections";
 
-/** The spending limits of one connection, at list price. */
-export function GuardrailsForm({
-  connection,
-  title,
-  onDone,
-}: {
-  connection: ConnectionDetail;
-  title: string;
-  onDone: () => void;
-}) {
+/** Sets the spending limits of one connection, at list price. */
+export function SetLimits({ connection, name }: { connection: ConnectionDetail; name: string }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const save = useMutation(
-    trpc.connections.setGuardrails.mutationOptions({
-      meta: { isShownInPlace: true },
-      onSuccess: () => {
-        toast.success("Limits saved");
-        onDone();
-      },
-      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.connections.pathKey() }),
-    }),
-  );
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    save.mutate({
-      connection_id: connection.id,
-      dailyMicros: sentAmount(fields, "daily"),
-      perExecutionMicros: sentAmount(fields, "perExecution"),
-    });
-  }
+  const save = useAction(trpc.connections.setGuardrails.mutationOptions(), {
+    isInPlace: true,
+    done: "Limits saved",
+    refresh: [trpc.connections.pathKey()],
+  });
   const { dailyMicros, perExecutionMicros } = connection.userGuardrails;
   return (
-    <DialogContent
-      title={`Limits for ${title}`}
+    <FormDialog
+      title={`Limits for ${name}`}
       description="Spending limits for this account, at list price. Executions above a limit are refused before anything is sent."
+      trigger={
+        <Button size="sm" variant="ghost" aria-label={`Set limits for ${name}`}>
+          Set limits
+        </Button>
+      }
+      action={save}
+      send={(sent) =>
+        save.mutate({
+          connection_id: connection.id,
+          dailyMicros: sent.micros("dailyMicros"),
+          perExecutionMicros: sent.micros("perExecutionMicros"),
+        })
+      }
+      submit="Save limits"
     >
-      <form onSubmit={submit} className="space-y-4">
-        {save.error && (
-          <Notice tone="bad" role="alert">
-            {sentencesOf(save.error)}
-          </Notice>
-        )}
-        <AmountField
-          id="limit-daily"
-          name="daily"
-          label="Daily limit in US dollars (UTC day)"
-          placeholder="No limit"
-          micros={dailyMicros}
-        />
-        <AmountField
-          id="limit-perExecution"
-          name="perExecution"
-          label="Limit per execution in US dollars"
-          placeholder="No limit"
-          micros={perExecutionMicros}
-        />
-        {connection.spend && (
-          <p className="text-xs text-muted">
-            Today: {dollars(connection.spend.settledMicros)} spent, {dollars(connection.spend.heldMicros)}{" "}
-            reserved.
-          </p>
-        )}
-        <SubmitActions pending={save.isPending}>Save limits</SubmitActions>
-      </form>
-    </DialogContent>
+      <MoneyField
+        name="dailyMicros"
+        label="Daily limit in US dollars (UTC day)"
+        placeholder="No limit"
+        micros={dailyMicros}
+      />
+      <MoneyField
+        name="perExecutionMicros"
+        label="Limit per execution in US dollars"
+        placeholder="No limit"
+        micros={perExecutionMicros}
+      />
+      {connection.spend && (
+        <p className="text-xs text-muted">
+          Today: {dollars(connection.spend.settledMicros)} spent, {dollars(connection.spend.heldMicros)}{" "}
+          reserved.
+        </p>
+      )}
+    </FormDialog>
   );
 }

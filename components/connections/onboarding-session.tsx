@@ -1,9 +1,9 @@
 "use client";
-import Link from "next/link";
 import { useId } from "react";
 import type { ProjectChoice } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import Link from "@/components/ui/link";
 import type { OnboardingSession as Session } from "@/server/contract/connections";
 import { PlannedAccounts } from "./planned-accounts";
 

@@ -1,11 +1,10 @@
 "use client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
-import { type ProjectChoice, sentencesOf, useTRPC } from "@/components/trpc";
+import { Refusal } from "@/components/blocks/feedback/refusal";
+import { type ProjectChoice, useTRPC } from "@/components/trpc";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
-import { Checkbox } from "@/components/ui/checkbox";
-import { Label } from "@/components/ui/label";
-import { Notice } from "@/components/ui/notice";
+import { CheckList } from "@/components/ui/check-list";
 import type { ConnectableProvider } from "@/server/contract/credentials";
 import { PlannedAccounts } from "./planned-accounts";
 
@@ -36,12 +35,6 @@ export function Onboarding({
     enabled: chosen.size > 0,
     placeholderData: keepPreviousData,
   });
-  function choose(key: string, isChosen: boolean) {
-    const after = new Set(chosen);
-    if (isChosen) after.add(key);
-    else after.delete(key);
-    setChosen(after);
-  }
   return (
     <Card aria-labelledby={titleId}>
       <CardHeader
@@ -54,27 +47,15 @@ export function Onboarding({
           <legend className="text-sm text-muted">
             Choose capabilities to see the fewest accounts that unlock them all.
           </legend>
-          <div className="mt-3 grid gap-x-4 gap-y-2.5 sm:grid-cols-2 lg:grid-cols-3">
-            {capabilities.map(({ key, title }) => (
-              <div key={key} className="flex items-start gap-2">
-                <Checkbox
-                  id={`${titleId}-${key}`}
-                  className="mt-0.5"
-                  checked={chosen.has(key)}
-                  onCheckedChange={(checked) => choose(key, checked === true)}
-                />
-                <Label htmlFor={`${titleId}-${key}`} className="font-normal" title={key}>
-                  {title}
-                </Label>
-              </div>
-            ))}
-          </div>
+          <CheckList
+            name="capabilities"
+            names={capabilities.map(({ key }) => key)}
+            words={Object.fromEntries(capabilities.map(({ key, title }) => [key, title]))}
+            chosen={chosen}
+            onChange={setChosen}
+          />
         </fieldset>
-        {plan.error && (
-          <Notice tone="bad" role="alert">
-            {sentencesOf(plan.error)}
-          </Notice>
-        )}
+        <Refusal error={plan.error} />
         {chosen.size > 0 && plan.data && (
           <div className="border-t border-line pt-4">
             <PlannedAccounts plan={plan.data} canChange={canChange} onConnect={onConnect} />

@@ -1,11 +1,10 @@
 "use client";
-import { useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, Plug } from "lucide-react";
+import { useAction } from "@/components/blocks/data/use-action";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Notice } from "@/components/ui/notice";
-import { useMutation } from "@/components/use-mutation";
 import type { OnboardingPlan, PlannedAccount } from "@/server/contract/connections";
 
 /** The next account to connect; null when there is none left. */
@@ -104,12 +103,7 @@ function UseHere({
   isNext: boolean;
 }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const bind = useMutation(
-    trpc.connections.bind.mutationOptions({
-      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.connections.pathKey() }),
-    }),
-  );
+  const bind = useAction(trpc.connections.bind.mutationOptions(), { refresh: [trpc.connections.pathKey()] });
   return (
     <Button
       size="sm"

@@ -1,4 +1,4 @@
-import { type FieldIssue, inWords } from "@/components/field-issue";
+import type { FieldIssue } from "@/components/field-issue";
 import type { Failure } from "@/components/trpc";
 import { UNREACHABLE } from "@/components/unreachable";
 
@@ -55,6 +55,6 @@ async function failureOf(answer: Response): Promise<Failure> {
     requestId: answer.headers.get("x-request-id"),
     isSignedOut: answer.status === 401,
     details: isList ? {} : (detail?.details ?? {}),
-    issues: isList ? detail.map((issue) => inWords({ ...issue, loc: issue.loc.slice(1) })) : [],
+    issues: isList ? detail.map((issue) => ({ ...issue, loc: issue.loc.slice(1) })) : [],
   };
 }

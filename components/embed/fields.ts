@@ -1,9 +1,9 @@
 import { blankOf, type Schema } from "@/components/playground/schema";
-import type { PanelBootstrap, PanelPresentation } from "@/server/contract/panels";
+import type { EmbedBootstrap, EmbedPresentation } from "@/server/contract/embeds";
 
 type Input = Record<string, unknown>;
 
-const GROUPS: [keyof PanelPresentation, RegExp][] = [
+const GROUPS: [keyof EmbedPresentation, RegExp][] = [
   ["showPrompt", /^(prompt|texturePrompt)$/],
   ["showReferences", /(artifactIds?|references?|source|inlineImages?)$/i],
   ["showOutputCount", /^variantCount$/],
@@ -13,8 +13,8 @@ const GROUPS: [keyof PanelPresentation, RegExp][] = [
 ];
 
 /** The schema of what a visitor may change: without locked fields and fields the embed hides. */
-export function shownSchema({ capability, presentation, lockedInputs }: PanelBootstrap): Schema {
-  const schema = (capability?.inputSchema ?? {}) as Schema; // published by us as JSON Schema
+export function shownSchema({ capability, presentation, lockedInputs }: EmbedBootstrap): Schema {
+  const schema: Schema = capability?.inputSchema ?? {};
   const isShown = (name: string) =>
     !(name in lockedInputs) && !GROUPS.some(([flag, names]) => !presentation[flag] && names.test(name));
   const properties = Object.fromEntries(
@@ -24,14 +24,14 @@ export function shownSchema({ capability, presentation, lockedInputs }: PanelBoo
 }
 
 /** The form's initial value: the smallest valid input, the session's initial values, and the locked fields. */
-export function firstInput(bootstrap: PanelBootstrap): Input {
+export function firstInput(bootstrap: EmbedBootstrap): Input {
   const schema = shownSchema(bootstrap);
   return { ...(blankOf(schema, schema) as Input), ...bootstrap.initialInputs, ...bootstrap.lockedInputs };
 }
 
 /** Merges what a host fills in: only fields the form has, never locked ones. */
-export function prefilled(bootstrap: PanelBootstrap, input: Input, given: Input): Input {
-  const known = (bootstrap.capability?.inputSchema as Schema | undefined)?.properties ?? {};
+export function prefilled(bootstrap: EmbedBootstrap, input: Input, given: Input): Input {
+  const { properties: known = {} }: Schema = bootstrap.capability?.inputSchema ?? {};
   const taken = Object.entries(given).filter(([name]) => name in known && !(name in bootstrap.lockedInputs));
   return { ...input, ...Object.fromEntries(taken) };
 }

@@ -11,12 +11,12 @@ import type { PanelApi } from "./api";
 export function Outcome({
   api,
   job,
-  isOver,
+  hasEnded,
   showRouting,
 }: {
   api: PanelApi;
   job: Job;
-  isOver: boolean;
+  hasEnded: boolean;
   showRouting: boolean;
 }) {
   const { progress, error, typedOutput } = job;
@@ -26,11 +26,11 @@ export function Outcome({
       <p className="flex flex-wrap items-center gap-3 text-sm">
         <JobStatusBadge status={job.status} />
         {showRouting && <span className="text-xs text-muted">{job.diagnostics?.backendId}</span>}
-        {!isOver && progress && (
+        {!hasEnded && progress && (
           <span className="text-muted">{[progress.phase, progress.step].filter(Boolean).join(", ")}</span>
         )}
       </p>
-      {!isOver && typeof progress?.percent === "number" && (
+      {!hasEnded && typeof progress?.percent === "number" && (
         <progress
           aria-label="Progress"
           max={100}
@@ -48,11 +48,11 @@ export function Outcome({
           {text}
         </p>
       )}
-      {isOver && typeof text !== "string" && typedOutput !== null && job.artifacts.length === 0 && (
+      {hasEnded && typeof text !== "string" && typedOutput !== null && job.artifacts.length === 0 && (
         <JsonView value={typedOutput} what="Output" />
       )}
       <div className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,14rem),1fr))] gap-4">
-        {isOver && job.artifacts.map((each) => <File key={each.artifactId} api={api} artifact={each} />)}
+        {hasEnded && job.artifacts.map((each) => <File key={each.artifactId} api={api} artifact={each} />)}
       </div>
     </section>
   );

@@ -1,7 +1,8 @@
 "use client";
 import { Play } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { ObjectFields } from "@/components/playground/fields";
+import { Form } from "@/components/blocks/form/form";
+import { ObjectFields } from "@/components/playground/input/fields";
 import { issuesOf, standing } from "@/components/playground/issues";
 import { Refused } from "@/components/playground/refused";
 import { type Path, withValue } from "@/components/playground/schema";
@@ -9,7 +10,7 @@ import { useForceTheme } from "@/components/shell/theme-provider";
 import { Button } from "@/components/ui/button";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
-import type { PanelBootstrap } from "@/server/contract/panels";
+import type { EmbedBootstrap } from "@/server/contract/embeds";
 import type { PanelApi } from "./api";
 import { firstInput, prefilled, shownSchema } from "./fields";
 import { Outcome } from "./outcome";
@@ -82,7 +83,7 @@ function Work({
   onEnded,
 }: {
   api: PanelApi;
-  bootstrap: PanelBootstrap;
+  bootstrap: EmbedBootstrap;
   capabilityKey: string;
   /** Values the host fills in. */
   given: Input | null;
@@ -101,11 +102,9 @@ function Work({
 
   return (
     <>
-      <form
-        className="space-y-4"
+      <Form
         noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
+        send={() => {
           if (run.isBusy) return;
           setSent(input);
           void run.start(input);
@@ -144,7 +143,7 @@ function Work({
             />
           )}
         </div>
-      </form>
+      </Form>
       <div className="mt-4 space-y-4" aria-live="polite">
         {run.failure && (
           <Refused
@@ -153,7 +152,7 @@ function Work({
           />
         )}
         {run.job && (
-          <Outcome api={api} job={run.job} isOver={run.isOver} showRouting={presentation.showRouting} />
+          <Outcome api={api} job={run.job} hasEnded={run.hasEnded} showRouting={presentation.showRouting} />
         )}
       </div>
     </>

@@ -1,6 +1,6 @@
 "use client";
 import { useEffect, useState } from "react";
-import { formatUsd } from "@/components/jobs/format-usd";
+import { dollars } from "@/components/blocks/money/money";
 import { useSettled } from "@/components/playground/use-settled";
 import { UNREACHABLE } from "@/components/unreachable";
 import type { RetailQuote } from "@/server/contract/pricing";
@@ -53,7 +53,7 @@ function Figures({ quote, isBrokenDown }: { quote: RetailQuote; isBrokenDown: bo
         No price yet: enter {quote.missing.map((field) => field.replace("/input/", "")).join(", ")}.
       </span>
     );
-  const usd = (micros: number | undefined) => formatUsd((micros ?? 0) / 1_000_000);
+  const usd = (micros: number | undefined) => dollars(micros ?? 0);
   const expected = quote.expectedCharge?.amountMicros ?? 0;
   const most = quote.maximumAuthorizedCharge?.amountMicros ?? 0;
   if (most === 0) return <span className="font-semibold">Free</span>;

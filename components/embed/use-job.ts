@@ -2,7 +2,8 @@
 import { useCallback, useEffect, useState } from "react";
 import type { Failure } from "@/components/trpc";
 import { UNREACHABLE } from "@/components/unreachable";
-import { type Job, TERMINAL } from "@/server/contract/jobs";
+import { TERMINAL } from "@/server/contract/enums";
+import type { Job } from "@/server/contract/jobs";
 import { type PanelApi, Refusal } from "./api";
 import type { ToHost } from "./protocol";
 
@@ -49,9 +50,9 @@ export function useJob(
   }
 
   const { job } = run;
-  const isOver = job !== null && TERMINAL.includes(job.status);
+  const hasEnded = job !== null && TERMINAL.includes(job.status);
   useEffect(() => {
-    if (!job || isOver) return;
+    if (!job || hasEnded) return;
     let isGone = false;
     const timer = setTimeout(
       async () => {
@@ -75,7 +76,7 @@ export function useJob(
       isGone = true;
       clearTimeout(timer);
     };
-  }, [job, isOver, api, tell, failed]);
+  }, [job, hasEnded, api, tell, failed]);
 
-  return { ...run, isOver, isBusy: run.isSending || (job !== null && !isOver), start };
+  return { ...run, hasEnded, isBusy: run.isSending || (job !== null && !hasEnded), start };
 }

@@ -1,13 +1,13 @@
 "use client";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { UNREACHABLE } from "@/components/unreachable";
-import type { ExchangedPanelSession, PanelBootstrap } from "@/server/contract/panels";
+import type { EmbedBootstrap, ExchangedEmbedSession } from "@/server/contract/embeds";
 import { type PanelApi, panelApi, Refusal } from "./api";
 import { type FromHost, PROTOCOL, readFromHost, type ToHost } from "./protocol";
 
 export type Session =
   | { state: "waiting" }
-  | { state: "open"; api: PanelApi; bootstrap: PanelBootstrap }
+  | { state: "open"; api: PanelApi; bootstrap: EmbedBootstrap }
   | { state: "ended"; message: string };
 
 const EXPIRED = "This session has ended. Reload the page to continue.";
@@ -43,7 +43,7 @@ export function useSession(onHost: (message: FromHost) => void) {
     async (token: string, from: string | null) => {
       const api = panelApi(token);
       try {
-        const bootstrap = await api.json<PanelBootstrap>("/v1/panel/bootstrap");
+        const bootstrap = await api.json<EmbedBootstrap>("/v1/panel/bootstrap");
         const { allowedOrigins, sessionId, expiresAt } = bootstrap.session;
         // A page outside the session's origins may hold its token; it is refused here too.
         if (from !== null && !allowedOrigins.includes(from)) return;
@@ -74,7 +74,7 @@ export function useSession(onHost: (message: FromHost) => void) {
     if (code) {
       window.history.replaceState(null, "", window.location.pathname + window.location.search);
       panelApi(null)
-        .json<ExchangedPanelSession>("/v1/panel/launch-codes/exchange", { code })
+        .json<ExchangedEmbedSession>("/v1/panel/launch-codes/exchange", { code })
         .then(({ accessToken }) => begin(accessToken, null))
         .catch(() => end("This link has expired or was already used. Open the embed again."));
     } else tell({ type: "hello" });

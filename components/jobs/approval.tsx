@@ -1,92 +1,74 @@
 "use client";
-import { useQueryClient } from "@tanstack/react-query";
 import { Check, CircleX } from "lucide-react";
-import { toast } from "sonner";
+import { useAction } from "@/components/blocks/data/use-action";
+import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
+import { wholeDollars } from "@/components/blocks/money/money";
 import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
-import { Confirm } from "@/components/ui/alert-dialog";
-import { Button } from "@/components/ui/button";
 import { Fact, Facts } from "@/components/ui/facts";
 import { Notice } from "@/components/ui/notice";
-import { useMutation } from "@/components/use-mutation";
 import type { JobApproval, JobRights } from "@/server/contract/jobs";
 import { eventsKey } from "./events-key";
-import { formatUsd } from "./format-usd";
 
-type Decision = Pick<JobRights, "approve" | "reject" | "whyNotDecide">;
-type Props = { jobId: string; approval: JobApproval; rights: Decision | undefined };
+type Props = { jobId: string; approval: JobApproval; rights: JobRights | undefined };
 
-/** The approval notice on a job's page. */
-export function ApprovalNotice(props: Props) {
-  return (
-    <Notice tone="warn" title="Waiting for approval">
-      <ApprovalDecision {...props} />
-    </Notice>
-  );
-}
-
-/** Why a job waits for approval, with the decision for those who may make it. */
-export function ApprovalDecision({ jobId, approval, rights }: Props) {
+/** Why a job waits for approval, with the decision for those who may make it: on the job's page. */
+export function ApprovalNotice({ jobId, approval, rights }: Props) {
   const trpc = useTRPC();
-  const onSettled = useRefresh(jobId);
-  const approve = useMutation(
-    trpc.jobs.approve.mutationOptions({ onSuccess: () => toast.success("Job approved"), onSettled }),
-  );
-  const reject = useMutation(
-    trpc.jobs.reject.mutationOptions({ onSuccess: () => toast.success("Job rejected"), onSettled }),
-  );
+  const refresh = useShownJobs(jobId);
+  const approve = useAction(trpc.jobs.approve.mutationOptions(), { refresh, done: "Job approved" });
+  const reject = useAction(trpc.jobs.reject.mutationOptions(), { refresh, done: "Job rejected" });
   const isPending = approve.isPending || reject.isPending;
   return (
-    <>
+    <Notice tone="warn" title="Waiting for approval">
       <p>{approval.message}</p>
       <ApprovalFacts approval={approval} />
       {rights?.whyNotDecide && <p className="mt-2 text-xs text-muted">{rights.whyNotDecide}</p>}
       {(rights?.approve || rights?.reject) && (
         <div className="mt-3 flex flex-wrap gap-2">
           {rights.approve && (
-            <Confirm
+            <ConfirmAction
+              icon={Check}
+              label="Approve"
               title="Approve this job?"
               description={
                 <>
-                  The job is queued and runs. The estimate is {formatUsd(approval.estimatedCost)}, and at most{" "}
-                  {formatUsd(approval.maximumCost)} is charged.
+                  The job is queued and runs. The estimate is {wholeDollars(approval.estimatedCost)}, and at
+                  most {wholeDollars(approval.maximumCost)} is charged.
                 </>
               }
               action="Approve job"
-              actionVariant="primary"
+              isHarmless
               onConfirm={() => approve.mutate({ job_id: jobId })}
-            >
-              <Button variant="primary" pending={approve.isPending} disabled={isPending}>
-                <Check aria-hidden />
-                Approve
-              </Button>
-            </Confirm>
+              variant="primary"
+              pending={approve.isPending}
+              disabled={isPending}
+            />
           )}
           {rights.reject && (
-            <Confirm
+            <ConfirmAction
+              icon={CircleX}
+              label="Reject"
               title="Reject this job?"
               description="The job is canceled and can no longer be approved. You can submit it again."
               action="Reject job"
               onConfirm={() => reject.mutate({ job_id: jobId })}
-            >
-              <Button pending={reject.isPending} disabled={isPending}>
-                <CircleX aria-hidden />
-                Reject
-              </Button>
-            </Confirm>
+              pending={reject.isPending}
+              disabled={isPending}
+            />
           )}
         </div>
       )}
-    </>
+    </Notice>
   );
 }
 
 function ApprovalFacts({ approval }: { approval: JobApproval }) {
   return (
     <Facts className="mt-2">
-      <Fact name="Estimate">{formatUsd(approval.estimatedCost)}</Fact>
-      <Fact name="Maximum charge">{formatUsd(approval.maximumCost)}</Fact>
-      <Fact name="Threshold">{approval.threshold === null ? null : formatUsd(approval.threshold)}</Fact>
+      <Fact name="Estimate">{wholeDollars(approval.estimatedCost)}</Fact>
+      <Fact name="Maximum charge">{wholeDollars(approval.maximumCost)}</Fact>
+      <Fact name="Threshold">{approval.threshold === null ? null : wholeDollars(approval.threshold)}</Fact>
       <Fact name="Step">{approval.step}</Fact>
       <Fact name="Due">{approval.deadlineAt && <Moment at={approval.deadlineAt} />}</Fact>
       <Fact name="Approvers">
@@ -98,14 +80,8 @@ function ApprovalFacts({ approval }: { approval: JobApproval }) {
   );
 }
 
-/** After a decision, fetches the job, its lists and its events again. */
-export function useRefresh(jobId: string) {
+/** What a decision may change: the job, its lists and its events. */
+export function useShownJobs(jobId: string) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  return () =>
-    Promise.all([
-      queryClient.invalidateQueries({ queryKey: trpc.jobs.pathKey() }),
-      queryClient.invalidateQueries({ queryKey: trpc.approvals.pathKey() }),
-      queryClient.invalidateQueries({ queryKey: eventsKey(jobId) }),
-    ]);
+  return [trpc.jobs.pathKey(), trpc.approvals.pathKey(), eventsKey(jobId)];
 }

@@ -6,12 +6,11 @@ import { toast } from "sonner";
 import { formatBytes } from "@/components/artifacts/format-bytes";
 import { CHECKERBOARD } from "@/components/artifacts/image-zoom";
 import { ArtifactViewer, isPicture } from "@/components/artifacts/viewer";
+import { useAction } from "@/components/blocks/data/use-action";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
-import { CopyButton } from "@/components/ui/copy-button";
-import { useMutation } from "@/components/use-mutation";
 import type { Job, JobArtifactRef } from "@/server/contract/jobs";
 import { eventsKey } from "./events-key";
 import { PrivateContent } from "./job-content";
@@ -152,13 +151,6 @@ function ArtifactTile({ job, artifact }: { job: Job; artifact: JobArtifactRef })
             .filter(Boolean)
             .join(" · ")}
         </div>
-        {artifact.sha256 && (
-          <div className="flex min-w-0 items-center gap-1 text-muted">
-            <span className="shrink-0">SHA-256</span>
-            <code className="min-w-0 truncate text-2xs">{artifact.sha256}</code>
-            <CopyButton text={artifact.sha256} what={`SHA-256 of ${name}`} className="-my-1 ml-auto" />
-          </div>
-        )}
         <div className="mt-auto flex gap-2 pt-1">
           <Button asChild size="sm" className="flex-1">
             <a href={href} download={name}>
@@ -178,18 +170,16 @@ function ArtifactTile({ job, artifact }: { job: Job; artifact: JobArtifactRef })
 function SelectVariantButton({ job, artifactId, name }: { job: Job; artifactId: string; name: string }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
-  const select = useMutation(
-    trpc.jobs.selectVariant.mutationOptions({
-      onSuccess: (fresh) => {
-        queryClient.setQueryData(trpc.jobs.get.queryKey({ job_id: job.jobId }), fresh);
-        toast.success("Variant selected");
-        return Promise.all([
-          queryClient.invalidateQueries({ queryKey: trpc.jobs.pathKey() }),
-          queryClient.invalidateQueries({ queryKey: eventsKey(job.jobId) }),
-        ]);
-      },
-    }),
-  );
+  const select = useAction(trpc.jobs.selectVariant.mutationOptions(), {
+    onDone: (fresh) => {
+      queryClient.setQueryData(trpc.jobs.get.queryKey({ job_id: job.jobId }), fresh);
+      toast.success("Variant selected");
+      return Promise.all([
+        queryClient.invalidateQueries({ queryKey: trpc.jobs.pathKey() }),
+        queryClient.invalidateQueries({ queryKey: eventsKey(job.jobId) }),
+      ]);
+    },
+  });
   return (
     <Button
       size="sm"

@@ -1,26 +1,21 @@
 "use client";
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { CircleCheck } from "lucide-react";
+import { useLive } from "@/components/blocks/data/use-live";
+import { wholeDollars } from "@/components/blocks/money/money";
 import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Fact, Facts } from "@/components/ui/facts";
-import { formatUsd } from "./format-usd";
 import { OperatorActions } from "./job-actions";
 
 /** For operators: jobs of all projects that need one. No content is shown. */
 export function AttentionRoom() {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const { data: items } = useSuspenseQuery({
-    ...trpc.attention.list.queryOptions(),
-    refetchInterval: 10_000,
-  });
-  const onSettled = () => queryClient.invalidateQueries({ queryKey: trpc.attention.pathKey() });
+  const { data: items } = useLive(trpc.attention.list.queryOptions(), 10_000);
   return (
     <main id="main" tabIndex={-1} className="mx-auto max-w-3xl px-4 py-8 outline-none">
-      <h1 className="mb-1 text-xl font-semibold">Needs attention</h1>
+      <h1 className="mb-1 text-2xl font-semibold">Needs attention</h1>
       <p className="mb-6 text-base text-muted">
         Jobs whose provider result was paid for, but could not be processed or stored. Retry the step, accept
         the stored part, or fail the job.
@@ -46,11 +41,11 @@ export function AttentionRoom() {
                       <Moment at={item.since} />
                     </Fact>
                     <Fact name="Provider cost">
-                      {item.providerCost === null ? "Unknown" : formatUsd(item.providerCost)}
+                      {item.providerCost === null ? "Unknown" : wholeDollars(item.providerCost)}
                     </Fact>
                     <Fact name="Provider response">{item.isAnswerKept ? "Stored" : "Lost"}</Fact>
                   </Facts>
-                  <OperatorActions jobId={item.jobId} onSettled={onSettled} />
+                  <OperatorActions jobId={item.jobId} refresh={[trpc.attention.pathKey()]} />
                 </CardBody>
               </Card>
             </li>

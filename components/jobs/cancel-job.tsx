@@ -2,33 +2,29 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { CircleStop } from "lucide-react";
 import { toast } from "sonner";
+import { useAction } from "@/components/blocks/data/use-action";
+import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { useTRPC } from "@/components/trpc";
-import { Confirm } from "@/components/ui/alert-dialog";
-import { Button } from "@/components/ui/button";
-import { useMutation } from "@/components/use-mutation";
-import { type Job, TERMINAL } from "@/server/contract/jobs";
+import { TERMINAL } from "@/server/contract/enums";
+import type { Job } from "@/server/contract/jobs";
 import { eventsKey } from "./events-key";
 
 /** Cancels a job after confirmation. Requests already sent to a provider may still be charged. */
 export function CancelJob({ job }: { job: Job }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
-  const cancel = useMutation(
-    trpc.jobs.cancel.mutationOptions({
-      onSuccess: (fresh) => {
-        queryClient.setQueryData(trpc.jobs.get.queryKey({ job_id: job.jobId }), fresh);
-        toast.success(fresh.status === "canceled" ? "Job canceled" : "Cancel requested");
-      },
-      onSettled: () =>
-        Promise.all([
-          queryClient.invalidateQueries({ queryKey: trpc.jobs.pathKey() }),
-          queryClient.invalidateQueries({ queryKey: eventsKey(job.jobId) }),
-        ]),
-    }),
-  );
+  const cancel = useAction(trpc.jobs.cancel.mutationOptions(), {
+    onDone: (fresh) => {
+      queryClient.setQueryData(trpc.jobs.get.queryKey({ job_id: job.jobId }), fresh);
+      toast.success(fresh.status === "canceled" ? "Job canceled" : "Cancel requested");
+    },
+    refresh: [trpc.jobs.pathKey(), eventsKey(job.jobId)],
+  });
   if (TERMINAL.includes(job.status) || job.status === "canceling") return null;
   return (
-    <Confirm
+    <ConfirmAction
+      icon={CircleStop}
+      label="Cancel"
       title="Cancel this job?"
       description={
         job.status === "running"
@@ -38,11 +34,7 @@ export function CancelJob({ job }: { job: Job }) {
       action="Cancel job"
       keep="Keep running"
       onConfirm={() => cancel.mutate({ job_id: job.jobId })}
-    >
-      <Button pending={cancel.isPending}>
-        <CircleStop aria-hidden />
-        Cancel
-      </Button>
-    </Confirm>
+      pending={cancel.isPending}
+    />
   );
 }

@@ -1,12 +1,12 @@
+import { dollars } from "@/components/blocks/money/money";
 import type { Charge } from "@/server/contract/charge";
-import { formatUsd } from "./format-usd";
 
 /** What the customer pays for an execution, in words that say why where it is not simply an amount. */
 export function chargeWords({ state, chargedMicros, authorizedMicros }: Charge): string {
-  const amount = formatUsd((chargedMicros ?? 0) / 1_000_000);
+  const amount = dollars(chargedMicros ?? 0);
   switch (state) {
     case "reserved":
-      return `Up to ${formatUsd(authorizedMicros / 1_000_000)}`;
+      return `Up to ${dollars(authorizedMicros)}`;
     case "unsettled":
       return "Not known yet";
     case "covered":

@@ -1,14 +1,11 @@
 "use client";
-import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
-import { toast } from "sonner";
+import { type QueryKey, useQuery } from "@tanstack/react-query";
+import { useAction } from "@/components/blocks/data/use-action";
+import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { useTRPC } from "@/components/trpc";
-import { Confirm } from "@/components/ui/alert-dialog";
-import { Button } from "@/components/ui/button";
 import { Notice } from "@/components/ui/notice";
-import { useMutation } from "@/components/use-mutation";
 import type { Job, JobRights } from "@/server/contract/jobs";
-import { useRefresh } from "./approval";
+import { useShownJobs } from "./approval";
 
 /** The actions the reader may take on the job now; none while that is unknown. */
 export function useRights(job: Job): JobRights | undefined {
@@ -18,7 +15,7 @@ export function useRights(job: Job): JobRights | undefined {
 
 /** The notice of a job that needs an operator, with the operator's actions. */
 export function AttentionNotice({ job, rights }: { job: Job; rights: JobRights | undefined }) {
-  const onSettled = useRefresh(job.jobId);
+  const refresh = useShownJobs(job.jobId);
   return (
     <Notice tone="warn" title="Needs attention">
       <p>
@@ -27,7 +24,7 @@ export function AttentionNotice({ job, rights }: { job: Job; rights: JobRights |
       </p>
       {rights?.operate && (
         <div className="mt-3">
-          <OperatorActions jobId={job.jobId} onSettled={onSettled} />
+          <OperatorActions jobId={job.jobId} refresh={refresh} />
         </div>
       )}
     </Notice>
@@ -35,65 +32,36 @@ export function AttentionNotice({ job, rights }: { job: Job; rights: JobRights |
 }
 
 /** The operator's three actions on a job that needs attention. */
-export function OperatorActions({ jobId, onSettled }: { jobId: string; onSettled: () => Promise<unknown> }) {
+export function OperatorActions({ jobId, refresh }: { jobId: string; refresh: QueryKey[] }) {
   const trpc = useTRPC();
-  const retry = useMutation(
-    trpc.attention.retry.mutationOptions({
-      onSuccess: () => toast.success("Step retried"),
-      onSettled,
-    }),
-  );
-  const accept = useMutation(
-    trpc.attention.accept.mutationOptions({ onSuccess: () => toast.success("Job accepted"), onSettled }),
-  );
-  const fail = useMutation(
-    trpc.attention.fail.mutationOptions({ onSuccess: () => toast.success("Job failed"), onSettled }),
-  );
+  const retry = useAction(trpc.attention.retry.mutationOptions(), { refresh, done: "Step retried" });
+  const accept = useAction(trpc.attention.accept.mutationOptions(), { refresh, done: "Job accepted" });
+  const fail = useAction(trpc.attention.fail.mutationOptions(), { refresh, done: "Job failed" });
   const isPending = retry.isPending || accept.isPending || fail.isPending;
   const ask = { job_id: jobId };
   return (
     <div className="flex flex-wrap gap-2">
-      <Way
+      <ConfirmAction
         label="Retry step"
         title="Retry this step?"
         description="The paid result is processed and stored again. Nothing is sent to a provider."
-        isPending={isPending}
+        disabled={isPending}
         onConfirm={() => retry.mutate(ask)}
       />
-      <Way
+      <ConfirmAction
         label="Accept"
         title="Accept this job?"
         description="The job succeeds with the files that were stored. Files that could not be stored are lost."
-        isPending={isPending}
+        disabled={isPending}
         onConfirm={() => accept.mutate(ask)}
       />
-      <Way
+      <ConfirmAction
         label="Fail"
         title="Fail this job?"
         description="The job ends as failed. The provider’s work is charged."
-        isPending={isPending}
+        disabled={isPending}
         onConfirm={() => fail.mutate(ask)}
       />
     </div>
-  );
-}
-
-function Way({
-  label,
-  title,
-  description,
-  isPending,
-  onConfirm,
-}: {
-  label: string;
-  title: string;
-  description: ReactNode;
-  isPending: boolean;
-  onConfirm: () => void;
-}) {
-  return (
-    <Confirm title={title} description={description} action={label} onConfirm={onConfirm}>
-      <Button disabled={isPending}>{label}</Button>
-    </Confirm>
   );
 }

@@ -1,23 +1,19 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { z } from "zod";
+import { isObject, memberOf, textIn } from "@/components/blocks/data/unknown";
+import { TabCard } from "@/components/blocks/detail/tab-card";
 import { useTRPC } from "@/components/trpc";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Card, CardHeader } from "@/components/ui/card";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { Fact, Facts } from "@/components/ui/facts";
 import { HiddenContent } from "@/components/ui/hidden-content";
 import { JsonView } from "@/components/ui/json-view";
-import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import { Words } from "@/components/ui/words";
-import { isPrivate } from "@/server/contract/envelope";
+import { isPrivate } from "@/server/contract/enums";
 import type { Job } from "@/server/contract/jobs";
-
-/** Schemas that read better as text. Everything else is shown as JSON. */
-const TextOutput = z.looseObject({ content: z.string() });
-const Conversation = z.looseObject({
-  messages: z.array(z.looseObject({ role: z.string(), content: z.string() })).min(1),
-});
-const Prompt = z.looseObject({ prompt: z.string() });
-const Snapshot = z.looseObject({ input: z.json().optional() });
+import { isBlind } from "./blind";
+import { Metadata } from "./caller-facts";
 
 /** Hides private content until the reader asks for it. */
 export function PrivateContent({ job, children }: { job: Job; children: ReactNode }) {
@@ -57,34 +53,17 @@ export function JobOutput({ job }: { job: Job }) {
 }
 
 function OutputCard({ output }: { output: Job["typedOutput"] }) {
-  const text = TextOutput.safeParse(output).data?.content;
+  const text = textIn(output, "content");
+  const json = { name: "JSON", content: <JsonView value={output} what="output as JSON" /> };
   return (
-    <Tabs defaultValue={text === undefined ? "json" : "text"}>
-      <Card aria-labelledby="output-title">
-        <CardHeader
-          title="Output"
-          id="output-title"
-          actions={
-            text !== undefined && (
-              <TabsList aria-label="Output format">
-                <TabsTrigger value="text">Text</TabsTrigger>
-                <TabsTrigger value="json">JSON</TabsTrigger>
-              </TabsList>
-            )
-          }
-        />
-        <CardBody>
-          {text !== undefined && (
-            <TabsContent value="text">
-              <Words text={text} what="output" />
-            </TabsContent>
-          )}
-          <TabsContent value="json">
-            <JsonView value={output} what="output as JSON" />
-          </TabsContent>
-        </CardBody>
-      </Card>
-    </Tabs>
+    <TabCard
+      id="output-title"
+      title="Output"
+      label="Output format"
+      views={
+        text === undefined ? [json] : [{ name: "Text", content: <Words text={text} what="output" /> }, json]
+      }
+    />
   );
 }
 
@@ -94,6 +73,27 @@ export function JobInput({ job }: { job: Job }) {
     <Revealed job={job} title="Input" id="input-title">
       {(whole) => <InputCard job={whole} />}
     </Revealed>
+  );
+}
+
+/** What was asked, and what the caller said about it. */
+export function JobRequest({ job }: { job: Job }) {
+  return (
+    <>
+      <JobInput job={job} />
+      <Facts>
+        <Fact name="Idempotency key">
+          {isBlind(job) ? null : <CopyableId id={job.idempotencyKey} what="idempotency key" />}
+        </Fact>
+        <Fact name="External reference">{job.externalRef}</Fact>
+        <Fact name="Correlation id">
+          {job.correlationId === job.comparison?.comparisonId ? null : job.correlationId}
+        </Fact>
+        <Fact name="Task kind">{job.taskKind}</Fact>
+        <Fact name="Product">{job.productId || null}</Fact>
+      </Facts>
+      <Metadata metadata={job.metadata} />
+    </>
   );
 }
 
@@ -109,38 +109,24 @@ function InputCard({ job }: { job: Job }) {
       </Card>
     );
   }
-  const input = Snapshot.safeParse(snapshot).data?.input ?? null;
   return (
-    <Tabs defaultValue="input">
-      <Card aria-labelledby="input-title">
-        <CardHeader
-          title="Input"
-          id="input-title"
-          actions={
-            <TabsList aria-label="Part of the request">
-              <TabsTrigger value="input">Input</TabsTrigger>
-              <TabsTrigger value="request">Full request</TabsTrigger>
-            </TabsList>
-          }
-        />
-        <CardBody>
-          <TabsContent value="input">
-            <ReadableInput input={input} />
-          </TabsContent>
-          <TabsContent value="request">
-            <JsonView value={snapshot} what="request" />
-          </TabsContent>
-        </CardBody>
-      </Card>
-    </Tabs>
+    <TabCard
+      id="input-title"
+      title="Input"
+      label="Part of the request"
+      views={[
+        { name: "Input", content: <ReadableInput input={memberOf(snapshot, "input") ?? null} /> },
+        { name: "Full request", content: <JsonView value={snapshot} what="request" /> },
+      ]}
+    />
   );
 }
 
-function ReadableInput({ input }: { input: z.core.util.JSONType }) {
-  const conversation = Conversation.safeParse(input).data;
-  if (conversation) {
+function ReadableInput({ input }: { input: unknown }) {
+  const messages = messagesIn(input);
+  if (messages && isObject(input)) {
     // `prompt` repeats the last user message, which is already shown.
-    const { messages, prompt: _, ...settings } = conversation;
+    const { messages: _, prompt: __, ...settings } = input;
     return (
       <div className="space-y-3">
         {messages.map(({ role, content }, index) => (
@@ -154,17 +140,33 @@ function ReadableInput({ input }: { input: z.core.util.JSONType }) {
       </div>
     );
   }
-  const prompt = Prompt.safeParse(input).data;
-  if (prompt) {
-    const { prompt: words, ...settings } = prompt;
+  const prompt = textIn(input, "prompt");
+  if (prompt !== undefined && isObject(input)) {
+    const { prompt: _, ...settings } = input;
     return (
       <div className="space-y-3">
-        <Words text={words} what="prompt" />
+        <Words text={prompt} what="prompt" />
         <Settings values={settings} />
       </div>
     );
   }
   return <JsonView value={input} what="input" />;
+}
+
+/** The messages of a conversation; null for any other input. */
+function messagesIn(input: unknown): { role: string; content: string }[] | null {
+  const messages = memberOf(input, "messages");
+  if (!Array.isArray(messages) || messages.length === 0) return null;
+  const read = messages.map((message) => ({
+    role: textIn(message, "role"),
+    content: textIn(message, "content"),
+  }));
+  return read.every(
+    (each): each is { role: string; content: string } =>
+      each.role !== undefined && each.content !== undefined,
+  )
+    ? read
+    : null;
 }
 
 function Settings({ values }: { values: Record<string, unknown> }) {

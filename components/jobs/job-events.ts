@@ -1,7 +1,8 @@
 "use client";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useTRPCClient } from "@/components/trpc";
-import { type Job, type JobEvent, TERMINAL } from "@/server/contract/jobs";
+import { TERMINAL } from "@/server/contract/enums";
+import type { Job, JobEvent } from "@/server/contract/jobs";
 import { eventsKey } from "./events-key";
 
 const PAGE = 200;

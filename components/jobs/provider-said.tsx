@@ -1,23 +1,21 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { z } from "zod";
+import { isObject, memberOf, textIn } from "@/components/blocks/data/unknown";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { isPrivate } from "@/server/contract/envelope";
+import { isPrivate } from "@/server/contract/enums";
 import type { Job } from "@/server/contract/jobs";
 
-const Said = z.looseObject({
-  details: z.looseObject({
-    provider: z.object({
-      status: z.number().nullable(),
-      code: z.string().nullable(),
-      message: z.string().nullish(),
-    }),
-  }),
-});
-
-const saidIn = ({ error }: Job) => Said.safeParse(error).data?.details.provider;
+function saidIn({ error }: Job) {
+  const said = memberOf(memberOf(error, "details"), "provider");
+  if (!isObject(said)) return null;
+  return {
+    status: typeof said.status === "number" ? said.status : null,
+    code: textIn(said, "code"),
+    message: textIn(said, "message"),
+  };
+}
 
 /** The provider's response to a failed job. A private job's message is shown only on request. */
 export function ProviderSaid({ job }: { job: Job }) {

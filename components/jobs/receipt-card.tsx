@@ -1,115 +1,82 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
 import { ShieldCheck } from "lucide-react";
-import { z } from "zod";
 import { TEST_MONEY } from "@/components/billing/test-money";
+import { TabCard } from "@/components/blocks/detail/tab-card";
 import { Caller } from "@/components/callers/caller";
 import { Moment } from "@/components/time/moment";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
-import { Fact, FactGroup } from "@/components/ui/facts";
+import { Fact, FactGroup, HashFact } from "@/components/ui/facts";
 import { JsonView } from "@/components/ui/json-view";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
-import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import { spaced, words } from "@/components/ui/wording";
 import { VerifyHere } from "@/components/verify/verify-here";
 import type { Job } from "@/server/contract/jobs";
-import { type Receipt, ReceiptAdapter } from "@/server/contract/receipts";
-import { verifyDocument } from "@/server/verify";
+import type { Receipt, ReceiptAdapter } from "@/server/contract/receipts";
 import { AdapterFacts } from "./adapter-facts";
 
-/** The receipt fields that the readable form shows. Fields that an older receipt lacks are not shown. */
-const Readable = z.looseObject({
-  principalId: z.string().nullish(),
-  principalKind: z.string().nullish(),
-  executionMode: z.string().nullish(),
-  dataClassification: z.string().nullish(),
-  retentionRequirement: z.string().nullish(),
-  inputHash: z.string().nullish(),
-  outputHash: z.string().nullish(),
-  receiptHash: z.string().nullish(),
-  route: z.looseObject({ provider: z.string().nullish(), model: z.string().nullish() }).nullish(),
-  timestamps: z
-    .looseObject({
-      createdAt: z.string().nullish(),
-      startedAt: z.string().nullish(),
-      completedAt: z.string().nullish(),
-    })
-    .nullish(),
-  provenance: z
-    .looseObject({
-      engine: z.string().nullish(),
-      deterministic: z.boolean().nullish(),
-      receiptHash: z.string().nullish(),
-    })
-    .nullish(),
-  attempts: z
-    .array(
-      z.looseObject({
-        number: z.number(),
-        providerSubmission: z.string(),
-        providerRequestId: z.string().nullish(),
-        providerModel: z.string().nullish(),
-        httpStatus: z.number().nullish(),
-      }),
-    )
-    .nullish(),
-  providerSubmission: z.string().nullish(),
-  capacityRejections: z.number().nullish(),
-  processingTier: z.string().nullish(),
-  processingFallback: z.object({ from: z.string(), reason: z.string() }).nullish(),
-  deferredDiscountBps: z.number().nullish(),
-  usage: z.record(z.string(), z.json()).nullish(),
-  media: z.looseObject({ adapters: z.array(ReceiptAdapter).nullish() }).nullish(),
-  isTest: z.boolean().nullish(),
-});
+/** The receipt's further members that the readable form shows. A receipt lacks those that are younger than itself. */
+type Readable = Partial<{
+  principalId: string | null;
+  principalKind: string | null;
+  executionMode: string | null;
+  dataClassification: string | null;
+  retentionRequirement: string | null;
+  inputHash: string | null;
+  outputHash: string | null;
+  receiptHash: string | null;
+  route: { provider?: string | null; model?: string | null } | null;
+  timestamps: { createdAt?: string | null; startedAt?: string | null; completedAt?: string | null } | null;
+  provenance: { engine?: string | null; receiptHash?: string | null } | null;
+  attempts:
+    | {
+        number: number;
+        providerSubmission: string;
+        providerRequestId?: string | null;
+        providerModel?: string | null;
+        httpStatus?: number | null;
+      }[]
+    | null;
+  providerSubmission: string | null;
+  capacityRejections: number | null;
+  processingTier: string | null;
+  processingFallback: { from: string; reason: string } | null;
+  deferredDiscountBps: number | null;
+  usage: Record<string, unknown> | null;
+  media: { adapters?: ReceiptAdapter[] | null } | null;
+  isTest: boolean | null;
+}>;
 
 /** The evidence of an execution: the request, what ran, its cost, and the hashes that prove it. */
-export function ReceiptCard({ job }: { job: Job }) {
+export function ReceiptCard({ job, receiptId }: { job: Job; receiptId: string }) {
   const trpc = useTRPC();
-  const receipt = useQuery(
-    trpc.jobs.receipt.queryOptions(
-      { job_id: job.jobId },
-      { enabled: job.receiptId !== null, staleTime: Infinity },
-    ),
-  );
-  if (job.receiptId === null) return null;
+  const receipt = useQuery(trpc.jobs.receipt.queryOptions({ job_id: job.jobId }, { staleTime: Infinity }));
   return (
-    <Tabs defaultValue="readable">
-      <Card aria-labelledby="receipt-title" aria-busy={receipt.isPending}>
-        <CardHeader
-          title={
-            <span className="inline-flex items-center gap-1.5">
-              <ShieldCheck aria-hidden className="size-4 text-good" />
-              Receipt
-            </span>
-          }
-          id="receipt-title"
-          hint={<CopyableId id={job.receiptId} what="receipt id" short />}
-          actions={
-            <TabsList aria-label="Receipt format">
-              <TabsTrigger value="readable">Readable</TabsTrigger>
-              <TabsTrigger value="json">JSON</TabsTrigger>
-            </TabsList>
-          }
-        />
-        <CardBody>
-          <TabsContent value="readable">
-            {receipt.data ? <ReadableReceipt receipt={receipt.data} /> : <Pending receipt={receipt} />}
-          </TabsContent>
-          <TabsContent value="json">
-            {receipt.data ? (
-              <JsonView value={receipt.data} what="receipt as JSON" />
-            ) : (
-              <Pending receipt={receipt} />
-            )}
-          </TabsContent>
-        </CardBody>
-      </Card>
-    </Tabs>
+    <TabCard
+      id="receipt-title"
+      icon={<ShieldCheck aria-hidden className="size-4 text-good" />}
+      title="Receipt"
+      hint={<CopyableId id={receiptId} what="receipt id" short />}
+      label="Receipt format"
+      isBusy={receipt.isPending}
+      views={[
+        {
+          name: "Readable",
+          content: receipt.data ? <ReadableReceipt receipt={receipt.data} /> : <Pending receipt={receipt} />,
+        },
+        {
+          name: "JSON",
+          content: receipt.data ? (
+            <JsonView value={receipt.data} what="receipt as JSON" />
+          ) : (
+            <Pending receipt={receipt} />
+          ),
+        },
+      ]}
+    />
   );
 }
 
@@ -140,13 +107,12 @@ function chargedFrom(state: Receipt["pricing"]["chargeState"], isTest: boolean |
 }
 
 function ReadableReceipt({ receipt }: { receipt: Receipt }) {
-  const parsed = Readable.safeParse(receipt);
-  if (!parsed.success) return <JsonView value={receipt} what="receipt" />;
-  const more = parsed.data;
+  const more: Readable = receipt;
   const pricing = receipt.pricing;
   const hash = more.receiptHash ?? more.provenance?.receiptHash;
   return (
     <div className="space-y-5">
+      <VerifyHere what="receipt" document={receipt} canForge />
       <FactGroup title="Request">
         <Fact name="Sent by">
           {more.principalId && (
@@ -229,19 +195,11 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
         </Fact>
       </FactGroup>
       <FactGroup title="Proof" wide>
-        <Fact name="Receipt hash">{hash && <CopyableId id={hash} what="receipt hash" />}</Fact>
-        <Fact name="Signed by">
-          {receipt.signature && <CopyableId id={receipt.signature.keyId} what="signing key id" />}
-        </Fact>
-        <Fact name="Request hash">
-          <CopyableId id={receipt.requestHash} what="request hash" />
-        </Fact>
-        <Fact name="Input hash">
-          {more.inputHash && <CopyableId id={more.inputHash} what="input hash" />}
-        </Fact>
-        <Fact name="Output hash">
-          {more.outputHash && <CopyableId id={more.outputHash} what="output hash" />}
-        </Fact>
+        <HashFact name="Receipt hash" hash={hash ?? null} />
+        <HashFact name="Signed by" hash={receipt.signature?.keyId ?? null} />
+        <HashFact name="Request hash" hash={receipt.requestHash} />
+        <HashFact name="Input hash" hash={more.inputHash ?? null} />
+        <HashFact name="Output hash" hash={more.outputHash ?? null} />
         {receipt.artifacts.map(
           (artifact) =>
             artifact.sha256 && (
@@ -251,7 +209,6 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
             ),
         )}
       </FactGroup>
-      <VerifyHere what="receipt" verify={(keys) => verifyDocument(receipt, keys)} />
     </div>
   );
 }

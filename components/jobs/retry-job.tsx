@@ -2,17 +2,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { RefreshCw } from "lucide-react";
 import { useRouter } from "next/navigation";
-import { useState } from "react";
-import { toast } from "sonner";
+import { useAction } from "@/components/blocks/data/use-action";
+import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
+import { ChoiceField } from "@/components/blocks/form/fields";
+import { FormDialog, type FormDialogProps } from "@/components/blocks/form/form-dialog";
+import { toOptions } from "@/components/blocks/list/filter-bar";
 import { useTRPC } from "@/components/trpc";
-import { Confirm } from "@/components/ui/alert-dialog";
 import { Button } from "@/components/ui/button";
-import { Dialog, DialogContent, DialogTrigger, SubmitActions } from "@/components/ui/dialog";
-import { Label } from "@/components/ui/label";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
-import { useMutation } from "@/components/use-mutation";
 import type { Job, JobRights } from "@/server/contract/jobs";
-import { useRefresh } from "./approval";
+import { useShownJobs } from "./approval";
 
 type Props = { job: Job; rights: JobRights | undefined; projectId: string };
 
@@ -23,29 +21,23 @@ type Props = { job: Job; rights: JobRights | undefined; projectId: string };
 export function RetryJob({ job, rights, projectId }: Props) {
   const trpc = useTRPC();
   const router = useRouter();
-  const retry = useMutation(
-    trpc.jobs.retry.mutationOptions({
-      onSuccess: (fresh) => {
-        toast.success("New job submitted");
-        router.push(`/projects/${projectId}/jobs/${fresh.jobId}`);
-      },
-      onSettled: useRefresh(job.jobId),
-    }),
-  );
+  const retry = useAction(trpc.jobs.retry.mutationOptions(), {
+    done: "New job submitted",
+    onDone: (fresh) => router.push(`/projects/${projectId}/jobs/${fresh.jobId}`),
+    refresh: useShownJobs(job.jobId),
+  });
   const ask = { job_id: job.jobId };
   if (rights?.runAgain)
     return (
-      <Confirm
+      <ConfirmAction
+        icon={RefreshCw}
+        label="Run again"
         title="Run this job again?"
         description="The provider may already have run it, and you may be charged a second time. This submits a new job with the same request."
         action="Run again"
         onConfirm={() => retry.mutate({ ...ask, body: { acceptPossibleDuplicateCharge: true } })}
-      >
-        <Button pending={retry.isPending}>
-          <RefreshCw aria-hidden />
-          Run again
-        </Button>
-      </Confirm>
+        pending={retry.isPending}
+      />
     );
   if (!rights?.retry) return null;
   return (
@@ -54,22 +46,20 @@ export function RetryJob({ job, rights, projectId }: Props) {
         <OtherModel
           job={job}
           projectId={projectId}
-          isPending={retry.isPending}
+          retry={retry}
           onChoose={(model) => retry.mutate({ ...ask, body: { model } })}
         />
       )}
-      <Confirm
+      <ConfirmAction
+        icon={RefreshCw}
+        label="Retry job"
         title="Retry this job?"
         description="Nothing ran and nothing was charged. This submits a new job with the same request."
         action="Retry job"
-        actionVariant="primary"
+        isHarmless
         onConfirm={() => retry.mutate(ask)}
-      >
-        <Button pending={retry.isPending}>
-          <RefreshCw aria-hidden />
-          Retry job
-        </Button>
-      </Confirm>
+        pending={retry.isPending}
+      />
     </>
   );
 }
@@ -78,16 +68,15 @@ export function RetryJob({ job, rights, projectId }: Props) {
 function OtherModel({
   job,
   projectId,
-  isPending,
+  retry,
   onChoose,
 }: {
   job: Job;
   projectId: string;
-  isPending: boolean;
+  retry: FormDialogProps["action"];
   onChoose: (model: string) => void;
 }) {
   const trpc = useTRPC();
-  const [model, setModel] = useState("");
   const { data } = useQuery(
     trpc.catalog.targets.queryOptions({ project_id: projectId, capability_key: job.capabilityKey }),
   );
@@ -96,37 +85,15 @@ function OtherModel({
   );
   if (others.length === 0) return null;
   return (
-    <Dialog>
-      <DialogTrigger asChild>
-        <Button>Try another model</Button>
-      </DialogTrigger>
-      <DialogContent
-        title="Try another model"
-        description="This submits a new job with the same request. Another model may accept it, at its own price."
-      >
-        <form
-          className="space-y-4"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (model) onChoose(model);
-          }}
-        >
-          <div className="space-y-1.5">
-            <Label htmlFor="other-model">Model</Label>
-            <Select value={model} onValueChange={setModel}>
-              <SelectTrigger id="other-model" />
-              <SelectContent>
-                {others.map(({ target }) => (
-                  <SelectItem key={target} value={target}>
-                    {target}
-                  </SelectItem>
-                ))}
-              </SelectContent>
-            </Select>
-          </div>
-          <SubmitActions pending={isPending}>Submit job</SubmitActions>
-        </form>
-      </DialogContent>
-    </Dialog>
+    <FormDialog
+      title="Try another model"
+      description="This submits a new job with the same request. Another model may accept it, at its own price."
+      trigger={<Button>Try another model</Button>}
+      action={retry}
+      send={(sent) => sent.given("model") && onChoose(sent.text("model"))}
+      submit="Submit job"
+    >
+      <ChoiceField name="model" label="Model" options={toOptions(others.map(({ target }) => target))} />
+    </FormDialog>
   );
 }

@@ -1,9 +1,9 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
 import { Bell as BellIcon } from "lucide-react";
-import Link from "next/link";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
+import Link from "@/components/ui/link";
 
 const POLL_MS = 60_000;
 const MOST_SHOWN = 99;

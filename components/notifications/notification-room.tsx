@@ -1,32 +1,25 @@
 "use client";
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Bell, Check } from "lucide-react";
-import Link from "next/link";
+import { useActionPerInput } from "@/components/blocks/data/use-action";
+import { useLive } from "@/components/blocks/data/use-live";
+import { ListCard } from "@/components/blocks/list/list-card";
 import { PageHeader } from "@/components/shell/page-header";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Pagination } from "@/components/ui/pagination";
-import { useMutationPerInput } from "@/components/use-mutation";
+import Link from "@/components/ui/link";
 import type { Notification } from "@/server/contract/notifications";
 import { type ListPlace, notificationsHref, toQuery } from "./list-state";
 
 /** A person's notifications, newest first. Opening one marks it as read. */
 export function NotificationRoom({ place }: { place: ListPlace }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const { data: page } = useSuspenseQuery({
-    ...trpc.notifications.list.queryOptions(toQuery(place)),
-    refetchInterval: 60_000,
+  const { data: page } = useLive(trpc.notifications.list.queryOptions(toQuery(place)), 60_000);
+  const { mutate: markRead, isPending } = useActionPerInput(trpc.notifications.markRead.mutationOptions(), {
+    refresh: [trpc.notifications.pathKey()],
   });
-  const { mutate: markRead, isPending } = useMutationPerInput(
-    trpc.notifications.markRead.mutationOptions({
-      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.notifications.pathKey() }),
-    }),
-  );
   return (
     <>
       <PageHeader
@@ -42,33 +35,28 @@ export function NotificationRoom({ place }: { place: ListPlace }) {
       >
         <span role="status">{page.unread === 0 ? "You're all caught up." : `${page.unread} unread`}</span>
       </PageHeader>
-      {page.items.length === 0 ? (
-        <Card>
+      <ListCard
+        noun="notifications"
+        page={page}
+        state={place}
+        hrefOf={notificationsHref}
+        first={
           <EmptyState icon={Bell} title="No notifications yet">
             You are notified here and by email when a quote is ready, paid or about to expire, and when a
             capability you requested ships.
           </EmptyState>
-        </Card>
-      ) : (
-        <Card>
-          <ul className="divide-y divide-line">
-            {page.items.map((item) => (
-              <Line
-                key={item.notificationId}
-                item={item}
-                onRead={() => markRead({ ids: [item.notificationId] })}
-              />
-            ))}
-          </ul>
-        </Card>
-      )}
-      <Pagination
-        label="Pages of notifications"
-        state={place}
-        nextCursor={page.nextCursor}
-        hrefOf={notificationsHref}
-        className="mt-4"
-      />
+        }
+      >
+        <ul className="divide-y divide-line">
+          {page.items.map((item) => (
+            <Line
+              key={item.notificationId}
+              item={item}
+              onRead={() => markRead({ ids: [item.notificationId] })}
+            />
+          ))}
+        </ul>
+      </ListCard>
     </>
   );
 }

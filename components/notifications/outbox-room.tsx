@@ -1,17 +1,17 @@
 "use client";
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Mail } from "lucide-react";
 import { useState } from "react";
+import { useLive } from "@/components/blocks/data/use-live";
+import { ListCard } from "@/components/blocks/list/list-card";
 import { PageHeader } from "@/components/shell/page-header";
 import { Moment } from "@/components/time/moment";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Badge, type Tone } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card } from "@/components/ui/card";
 import { Dialog, DialogContent } from "@/components/ui/dialog";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Notice } from "@/components/ui/notice";
-import { Pagination } from "@/components/ui/pagination";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import type { OutboxMail } from "@/server/contract/notifications";
@@ -27,10 +27,7 @@ const LOOKS: Record<OutboxMail["state"], { tone: Tone; label: string }> = {
 
 /** For operators: the installation's emails and their delivery state. */
 export function OutboxRoom({ place }: { place: ListPlace }) {
-  const { data: page } = useSuspenseQuery({
-    ...useTRPC().notifications.outbox.queryOptions(toQuery(place)),
-    refetchInterval: 10_000,
-  });
+  const { data: page } = useLive(useTRPC().notifications.outbox.queryOptions(toQuery(place)), 10_000);
   const [shown, setShown] = useState<OutboxMail | null>(null);
   return (
     <main id="main" tabIndex={-1} className="mx-auto max-w-6xl px-4 py-8 outline-none sm:px-6">
@@ -39,38 +36,35 @@ export function OutboxRoom({ place }: { place: ListPlace }) {
           ? "Emails from this installation. Temporary failures are retried for more than a day."
           : "No mail server is configured (SMTP_URL), so nothing is sent. In development, emails are stored here."}
       </PageHeader>
-      <Card>
-        {page.items.length === 0 ? (
+      <ListCard
+        noun="emails"
+        page={page}
+        state={place}
+        hrefOf={outboxHref}
+        first={
           <EmptyState icon={Mail} title="No emails">
             Emails to members and operators appear here.
           </EmptyState>
-        ) : (
-          <ul className="divide-y divide-line">
-            {page.items.map((mail) => (
-              <li key={mail.mailId} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
-                <div className="min-w-0 flex-1 basis-64 [overflow-wrap:anywhere]">
-                  <p className="text-sm font-medium">{mail.subject}</p>
-                  <p className="text-xs text-muted">
-                    To {mail.recipient}, <Moment at={mail.createdAt} />
-                  </p>
-                  {mail.lastError && <p className="mt-1 text-xs text-bad">{mail.lastError}</p>}
-                </div>
-                <Badge tone={LOOKS[mail.state].tone}>{LOOKS[mail.state].label}</Badge>
-                <Button onClick={() => setShown(mail)} aria-label={`Show email: ${mail.subject}`}>
-                  Show
-                </Button>
-              </li>
-            ))}
-          </ul>
-        )}
-      </Card>
-      <Pagination
-        label="Pages of emails"
-        state={place}
-        nextCursor={page.nextCursor}
-        hrefOf={outboxHref}
-        className="mt-4"
-      />
+        }
+      >
+        <ul className="divide-y divide-line">
+          {page.items.map((mail) => (
+            <li key={mail.mailId} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
+              <div className="min-w-0 flex-1 basis-64 [overflow-wrap:anywhere]">
+                <p className="text-sm font-medium">{mail.subject}</p>
+                <p className="text-xs text-muted">
+                  To {mail.recipient}, <Moment at={mail.createdAt} />
+                </p>
+                {mail.lastError && <p className="mt-1 text-xs text-bad">{mail.lastError}</p>}
+              </div>
+              <Badge tone={LOOKS[mail.state].tone}>{LOOKS[mail.state].label}</Badge>
+              <Button onClick={() => setShown(mail)} aria-label={`Show email: ${mail.subject}`}>
+                Show
+              </Button>
+            </li>
+          ))}
+        </ul>
+      </ListCard>
       <Dialog open={shown !== null} onOpenChange={(isOpen) => isOpen || setShown(null)}>
         {shown && (
           <DialogContent title={shown.subject} description={`To ${shown.recipient}`} className="max-w-2xl">

@@ -1,14 +1,15 @@
 "use client";
 import { Eye, MessageCircleQuestion, Undo2, XCircle } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { formatMoney } from "@/components/billing/format-money";
+import { useAction } from "@/components/blocks/data/use-action";
+import { Refusal } from "@/components/blocks/feedback/refusal";
+import { formatMoney } from "@/components/blocks/money/money";
 import { payingPayment } from "@/components/commissions/stage";
 import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
-import { useMutation } from "@/components/use-mutation";
 import type { RefundState } from "@/server/contract/billing";
 import type { OperatorAct, RequestDossier } from "@/server/contract/dossiers";
 import type { RequestStatus } from "@/server/contract/requests";
@@ -16,11 +17,10 @@ import { FulfilDialog } from "./fulfil-dialog";
 import { leftOf } from "./left-of";
 import { MessageDialog } from "./message-dialog";
 import { QuoteDialog } from "./quote-dialog";
-import { Refusal } from "./refusal";
 import { RetryRefund } from "./retry-refund";
 import { type ActProps, useActEnds } from "./use-act";
 
-const STANDS: Record<RequestStatus, string> = {
+const STATUS_TEXT: Record<RequestStatus, string> = {
   draft: "The customer is still writing. There is nothing to do until they submit the request.",
   submitted: "Waiting for review. Open it so that the customer sees it is being reviewed.",
   in_review: "In review. Issue a quote, ask for information, or decline.",
@@ -78,7 +78,7 @@ export function Acts({ dossier }: { dossier: RequestDossier }) {
             ? RETURNING[refund]
             : isExpired
               ? "The quote expired unpaid. You can issue a new one."
-              : STANDS[request.status]}
+              : STATUS_TEXT[request.status]}
           {request.status === "fulfilled" && dossier.acceptedUntil && !refund && (
             <>
               {" "}
@@ -120,7 +120,7 @@ function ActButton({ act, isFirst, ...props }: ActProps & { act: OperatorAct; is
 function OpenForReview({ dossier, onOutdated }: ActProps) {
   const trpc = useTRPC();
   const ends = useActEnds({ done: "Opened for review", onOutdated });
-  const open = useMutation(trpc.operator.openForReview.mutationOptions(ends));
+  const open = useAction(trpc.operator.openForReview.mutationOptions(ends), {});
   return (
     <>
       <Refusal error={open.error} />
@@ -138,82 +138,60 @@ function OpenForReview({ dossier, onOutdated }: ActProps) {
 
 function AskForInformation({ dossier, onOutdated }: ActProps) {
   const trpc = useTRPC();
-  const [isOpen, setOpen] = useState(false);
-  const ends = useActEnds({ done: "Question sent", onEnd: () => setOpen(false), onOutdated });
-  const ask = useMutation(trpc.operator.askForInformation.mutationOptions(ends));
+  const ends = useActEnds({ done: "Question sent", onOutdated });
+  const ask = useAction(trpc.operator.askForInformation.mutationOptions(ends), {});
   return (
     <MessageDialog
+      icon={MessageCircleQuestion}
+      button="Ask for information"
       title="Ask for information"
       description="The customer receives your question. They answer by revising the request and submitting it again."
       label="Question"
-      action="Send question"
-      actionVariant="primary"
-      isOpen={isOpen}
-      onOpenChange={setOpen}
-      isPending={ask.isPending}
-      error={ask.error}
+      submit="Send question"
+      action={ask}
       onSend={(message) => ask.mutate({ requestId: dossier.request.id, message })}
-    >
-      <Button>
-        <MessageCircleQuestion aria-hidden />
-        Ask for information
-      </Button>
-    </MessageDialog>
+    />
   );
 }
 
 function Decline({ dossier, onOutdated }: ActProps) {
   const trpc = useTRPC();
-  const [isOpen, setOpen] = useState(false);
-  const ends = useActEnds({ done: "Request declined", onEnd: () => setOpen(false), onOutdated });
-  const decline = useMutation(trpc.operator.decline.mutationOptions(ends));
+  const ends = useActEnds({ done: "Request declined", onOutdated });
+  const decline = useAction(trpc.operator.decline.mutationOptions(ends), {});
   return (
     <MessageDialog
+      icon={XCircle}
+      button="Decline"
       title="Decline this request?"
       description="The customer receives your reason. This cannot be undone; they would have to file a new request."
       label="Reason"
-      action="Decline request"
-      actionVariant="danger"
-      isOpen={isOpen}
-      onOpenChange={setOpen}
-      isPending={decline.isPending}
-      error={decline.error}
+      submit="Decline request"
+      tone="danger"
+      action={decline}
       onSend={(message) => decline.mutate({ requestId: dossier.request.id, message })}
-    >
-      <Button>
-        <XCircle aria-hidden />
-        Decline
-      </Button>
-    </MessageDialog>
+    />
   );
 }
 
 function Refund({ dossier, onOutdated }: ActProps) {
   const trpc = useTRPC();
-  const [isOpen, setOpen] = useState(false);
-  const ends = useActEnds({ done: "Refund requested", onEnd: () => setOpen(false), onOutdated });
-  const refund = useMutation(trpc.operator.refund.mutationOptions(ends));
+  const ends = useActEnds({ done: "Refund requested", onOutdated });
+  const refund = useAction(trpc.operator.refund.mutationOptions(ends), {});
   const payment = payingPayment(paymentsOf(dossier));
   if (!payment) return null;
   const { tax } = payment;
   const whole = leftOf(payment);
   return (
     <MessageDialog
+      icon={Undo2}
+      button="Refund"
       title={`Refund ${whole}?`}
       description={`The customer gets back ${whole}, the full remaining amount${tax.amountMicros > 0 ? `, plus ${formatMoney(tax)} tax` : ""}. This cannot be undone. The request becomes refunded once the money is returned.`}
       label="Reason (shown to the customer)"
-      action={`Refund ${whole}`}
-      actionVariant="danger"
-      isOpen={isOpen}
-      onOpenChange={setOpen}
-      isPending={refund.isPending}
-      error={refund.error}
+      submit={`Refund ${whole}`}
+      tone="danger"
+      action={refund}
       onSend={(reason) => refund.mutate({ requestId: dossier.request.id, reason })}
-    >
-      <Button>
-        <Undo2 aria-hidden />
-        Refund
-      </Button>
-    </MessageDialog>
+    />
   );
 }

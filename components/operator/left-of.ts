@@ -1,4 +1,4 @@
-import { formatMoney } from "@/components/billing/format-money";
+import { formatMoney } from "@/components/blocks/money/money";
 import type { CommissionPayment } from "@/server/contract/commissions";
 
 /** A payment's amount that is not refunded yet, formatted. */

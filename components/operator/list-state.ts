@@ -1,6 +1,7 @@
-import { z } from "zod";
-import { hrefOf, idCursor, placeFields, type SearchParams, singleValues } from "@/components/ui/paging";
+import { idOf, listState, oneOfOr } from "@/components/blocks/list/list-state";
+import { hrefOf } from "@/components/ui/paging";
 import type { QueueCounts } from "@/server/contract/dossiers";
+import { ownKeys } from "@/server/contract/own-keys";
 import type { RequestStatus } from "@/server/contract/requests";
 
 /** The views of the queue. Views of waiting requests show the oldest first. */
@@ -26,19 +27,13 @@ export const VIEWS = {
   }
 >;
 export type View = keyof typeof VIEWS;
-export const VIEW_NAMES = Object.keys(VIEWS) as View[]; // the keys of the constant
+export const VIEW_NAMES = ownKeys(VIEWS);
 
 const PAGE_SIZE = 25;
 
 /** The queue's view and position as its URL has them. An unknown value counts as absent. */
-const QueueState = z.object({
-  show: z.enum(VIEW_NAMES).catch("waiting"),
-  ...placeFields(idCursor("cr")),
-});
-export type QueueState = z.output<typeof QueueState>;
-
-/** Parses the state from search parameters. */
-export const readQueueState = (params: SearchParams): QueueState => QueueState.parse(singleValues(params));
+export const { read: readQueueState } = listState({ show: oneOfOr("waiting", VIEW_NAMES) }, idOf("cr"));
+export type QueueState = ReturnType<typeof readQueueState>;
 
 /** The operator router's query for a state. */
 export function toQueueQuery({ show, cursor }: QueueState) {
@@ -52,9 +47,8 @@ export const queueHref = ({ show, ...place }: QueueState): string =>
 export const requestHref = (requestId: string) => `/operator/requests/${requestId}`;
 
 /** The position in the list of organizations and their plans. */
-const PlansPlace = z.object(placeFields(idCursor("org")));
-export type PlansPlace = z.output<typeof PlansPlace>;
+export const { read: readPlansPlace } = listState({}, idOf("org"));
+export type PlansPlace = ReturnType<typeof readPlansPlace>;
 
-export const readPlansPlace = (params: SearchParams): PlansPlace => PlansPlace.parse(singleValues(params));
 export const toPlansQuery = ({ cursor }: PlansPlace) => ({ cursor });
 export const plansHref = (place: PlansPlace): string => hrefOf("/operator/plans", place);

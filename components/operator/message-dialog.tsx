@@ -1,68 +1,45 @@
 "use client";
-import { type FormEvent, type ReactNode, useId } from "react";
+import type { LucideIcon } from "lucide-react";
+import type { ReactNode } from "react";
+import { LinesField } from "@/components/blocks/form/fields";
+import { FormDialog, type FormDialogProps } from "@/components/blocks/form/form-dialog";
 import { Button } from "@/components/ui/button";
-import { Dialog, DialogActions, DialogClose, DialogContent, DialogTrigger } from "@/components/ui/dialog";
-import { Label } from "@/components/ui/label";
-import { Textarea } from "@/components/ui/textarea";
-import { Refusal } from "./refusal";
+import { isOutdated } from "./use-act";
 
 const MOST_CHARACTERS = 4_000;
 
-/** A dialog that asks for a message to the customer and performs the action. The trigger is the only child. */
+/** A button that asks for a message to the customer and performs the action. */
 export function MessageDialog({
-  title,
-  description,
+  icon: Icon,
+  button,
   label,
-  action,
-  actionVariant,
-  isOpen,
-  onOpenChange,
-  isPending,
-  error,
   onSend,
-  children,
+  ...dialog
 }: {
-  title: string;
+  icon: LucideIcon;
+  /** The button that opens it. */
+  button: string;
   description: ReactNode;
   /** The label of the text. */
   label: string;
-  action: string;
-  actionVariant: "primary" | "danger";
-  isOpen: boolean;
-  onOpenChange: (isOpen: boolean) => void;
-  isPending: boolean;
-  error: unknown;
   onSend: (message: string) => void;
-  children: ReactNode;
-}) {
-  const id = useId();
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const message = String(new FormData(event.currentTarget).get("message")).trim();
-    if (message) onSend(message);
-  }
+} & Pick<FormDialogProps, "title" | "submit" | "tone" | "action">) {
   return (
-    <Dialog open={isOpen} onOpenChange={onOpenChange}>
-      <DialogTrigger asChild>{children}</DialogTrigger>
-      {isOpen && (
-        <DialogContent title={title} description={description}>
-          <form onSubmit={submit} className="space-y-4">
-            <Refusal error={error} />
-            <div className="space-y-1.5">
-              <Label htmlFor={id}>{label}</Label>
-              <Textarea id={id} name="message" required maxLength={MOST_CHARACTERS} rows={5} />
-            </div>
-            <DialogActions>
-              <DialogClose asChild>
-                <Button>Cancel</Button>
-              </DialogClose>
-              <Button type="submit" variant={actionVariant} pending={isPending}>
-                {action}
-              </Button>
-            </DialogActions>
-          </form>
-        </DialogContent>
-      )}
-    </Dialog>
+    <FormDialog
+      {...dialog}
+      hasEnded={isOutdated(dialog.action.error)}
+      trigger={
+        <Button>
+          <Icon aria-hidden />
+          {button}
+        </Button>
+      }
+      send={(sent) => {
+        const message = sent.text("message");
+        if (message) onSend(message);
+      }}
+    >
+      <LinesField name="message" label={label} required maxLength={MOST_CHARACTERS} rows={5} />
+    </FormDialog>
   );
 }

@@ -1,10 +1,10 @@
-import Link from "next/link";
 import type { ReactNode } from "react";
 import { Logo } from "@/components/brand/logo";
 import { Bell } from "@/components/notifications/bell";
 import { PanelData } from "@/components/panel-data";
 import { AccountMenu } from "@/components/shell/account-menu";
 import { SkipLink } from "@/components/shell/panel-shell";
+import Link from "@/components/ui/link";
 import { OperatorNav } from "./operator-nav";
 
 /** The frame of operator pages, which belong to the installation and to no project. */

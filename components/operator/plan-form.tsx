@@ -1,7 +1,10 @@
 "use client";
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { toast } from "sonner";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useAction } from "@/components/blocks/data/use-action";
+import { ChoiceField, TextField } from "@/components/blocks/form/fields";
+import { FormDialog } from "@/components/blocks/form/form-dialog";
+import type { Sent } from "@/components/blocks/form/sent";
 import {
   FEATURE_NAMES,
   FEATURES,
@@ -9,53 +12,28 @@ import {
   LIMITS,
   shownLimit,
 } from "@/components/organization/limit-words";
-import { sentencesOf, useTRPC } from "@/components/trpc";
-import { Choice } from "@/components/ui/choice";
-import { SubmitActions } from "@/components/ui/dialog";
-import { Input } from "@/components/ui/input";
-import { Label } from "@/components/ui/label";
-import { Notice } from "@/components/ui/notice";
-import { useMutation } from "@/components/use-mutation";
+import { useTRPC } from "@/components/trpc";
 import type { PlanSettingsView } from "@/server/contract/plan-settings";
 
-type Feature = "plan" | "on" | "off";
-
 /** Sets an organization's plan and the limits that differ from it. */
-export function PlanForm({ settings, onDone }: { settings: PlanSettingsView; onDone(): void }) {
+export function PlanDialog({ settings, onClose }: { settings: PlanSettingsView; onClose(): void }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
   const { data: plans } = useSuspenseQuery(trpc.operator.offered.queryOptions());
   const { agreed } = settings;
   const [slug, setSlug] = useState(settings.plan.slug);
-  const [features, setFeatures] = useState(
-    () =>
-      Object.fromEntries(
-        FEATURE_NAMES.map((name) => [
-          name,
-          agreed.features[name] === undefined ? "plan" : agreed.features[name] ? "on" : "off",
-        ]),
-      ) as Record<(typeof FEATURE_NAMES)[number], Feature>, // made of every feature's name
-  );
   const plan = plans.find((each) => each.slug === slug) ?? settings.plan;
-  const change = useMutation(
-    trpc.operator.changePlan.mutationOptions({
-      onSuccess: (after) => {
-        toast.success(`${after.displayName} is now on the ${after.plan.displayName} plan`);
-        onDone();
-      },
-      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.operator.plans.queryKey() }),
-      meta: { isShownInPlace: true },
-    }),
-  );
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
+  const change = useAction(trpc.operator.changePlan.mutationOptions(), {
+    done: (after) => `${after.displayName} is now on the ${after.plan.displayName} plan`,
+    refresh: [trpc.operator.plans.queryKey()],
+    isInPlace: true,
+  });
+  function send(sent: Sent) {
     const limits = LIMIT_NAMES.flatMap((name) => {
-      const text = String(fields.get(name) ?? "").trim();
-      return text === "" ? [] : [[name, text.toLowerCase() === "none" ? null : Number(text)] as const];
+      const text = sent.text(name).toLowerCase();
+      return text === "" ? [] : [[name, text === "none" ? null : Number(text)] as const];
     });
     const chosen = FEATURE_NAMES.flatMap((name) =>
-      features[name] === "plan" ? [] : [[name, features[name] === "on"] as const],
+      sent.text(name) === "plan" ? [] : [[name, sent.text(name) === "on"] as const],
     );
     change.mutate({
       organizationId: settings.organizationId,
@@ -65,59 +43,54 @@ export function PlanForm({ settings, onDone }: { settings: PlanSettingsView; onD
     });
   }
   return (
-    <form onSubmit={submit} className="space-y-4">
-      {change.error && (
-        <Notice tone="bad" role="alert">
-          {sentencesOf(change.error)}
-        </Notice>
-      )}
-      <Choice
+    <FormDialog
+      isOpen
+      onOpenChange={onClose}
+      title={`Plan of ${settings.displayName}`}
+      isWide
+      action={change}
+      send={send}
+      submit="Save"
+    >
+      <ChoiceField
+        name="plan"
         label="Plan"
         value={slug}
-        options={plans.map((each) => [each.slug, each.displayName])}
-        onChange={setSlug}
+        options={plans.map(({ slug, displayName }) => ({ value: slug, label: displayName }))}
+        onValueChange={setSlug}
       />
       <fieldset className="space-y-3">
         <legend className="text-sm font-medium">Custom limits</legend>
         <p className="text-xs text-muted">Leave empty to use the plan's limit. Enter “none” for no limit.</p>
         <div className="grid gap-3 sm:grid-cols-2">
-          {LIMIT_NAMES.map((name) => {
-            const own = agreed.limits[name];
-            return (
-              <div key={name} className="space-y-1.5">
-                <Label htmlFor={`limit-${name}`}>{LIMITS[name]}</Label>
-                <Input
-                  id={`limit-${name}`}
-                  name={name}
-                  pattern="[0-9]{1,9}|[Nn]one"
-                  title="A whole number, or none"
-                  placeholder={shownLimit(plan.limits[name])}
-                  defaultValue={own === undefined ? "" : (own ?? "none")}
-                  autoComplete="off"
-                />
-              </div>
-            );
-          })}
+          {LIMIT_NAMES.map((name) => (
+            <TextField
+              key={name}
+              name={name}
+              label={LIMITS[name]}
+              pattern="[0-9]{1,9}|[Nn]one"
+              title="A whole number, or none"
+              placeholder={shownLimit(plan.limits[name])}
+              defaultValue={agreed.limits[name] === undefined ? "" : (agreed.limits[name] ?? "none")}
+            />
+          ))}
         </div>
       </fieldset>
       <div className="grid gap-3 sm:grid-cols-3">
         {FEATURE_NAMES.map((name) => (
-          <Choice
+          <ChoiceField
             key={name}
+            name={name}
             label={FEATURES[name]}
-            value={features[name]}
+            defaultValue={agreed.features[name] === undefined ? "plan" : agreed.features[name] ? "on" : "off"}
             options={[
-              ["plan", `Plan default (${plan.features[name] ? "on" : "off"})`],
-              ["on", "On"],
-              ["off", "Off"],
+              { value: "plan", label: `Plan default (${plan.features[name] ? "on" : "off"})` },
+              { value: "on", label: "On" },
+              { value: "off", label: "Off" },
             ]}
-            onChange={(next) =>
-              setFeatures({ ...features, [name]: next === "on" || next === "off" ? next : "plan" })
-            }
           />
         ))}
       </div>
-      <SubmitActions pending={change.isPending}>Save</SubmitActions>
-    </form>
+    </FormDialog>
   );
 }

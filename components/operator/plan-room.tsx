@@ -1,17 +1,15 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { ListCard } from "@/components/blocks/list/list-card";
 import { LIMIT_NAMES, LIMITS, shownLimit } from "@/components/organization/limit-words";
 import { PageHeader } from "@/components/shell/page-header";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card } from "@/components/ui/card";
-import { Dialog, DialogContent } from "@/components/ui/dialog";
-import { Pagination } from "@/components/ui/pagination";
 import type { PlanSettingsView } from "@/server/contract/plan-settings";
 import { type PlansPlace, plansHref, toPlansQuery } from "./list-state";
-import { PlanForm } from "./plan-form";
+import { PlanDialog } from "./plan-form";
 
 /** For operators: every organization with its plan and custom limits. */
 export function PlanRoom({ place }: { place: PlansPlace }) {
@@ -21,9 +19,9 @@ export function PlanRoom({ place }: { place: PlansPlace }) {
   return (
     <main id="main" tabIndex={-1} className="mx-auto max-w-6xl px-4 py-8 outline-none sm:px-6">
       <PageHeader title="Plans">
-        Each organization's plan and limits. Plans are defined in this installation's settings (PLANS).
+        Each organization's plan and limits. Plans are defined in this installation's settings.
       </PageHeader>
-      <Card>
+      <ListCard noun="organizations" page={page} state={place} hrefOf={plansHref} first={null}>
         <ul aria-label="Organizations" className="divide-y divide-line">
           {page.items.map((each) => (
             <li
@@ -36,9 +34,11 @@ export function PlanRoom({ place }: { place: PlansPlace }) {
                   {each.displayName}
                   {!each.externalActions && <Badge tone="warn">external actions off</Badge>}
                 </p>
-                <p className="text-xs text-muted">
-                  <code>{each.organizationId}</code>
-                </p>
+                {each.displayName !== each.organizationId && (
+                  <p className="text-xs text-muted">
+                    <code>{each.organizationId}</code>
+                  </p>
+                )}
                 <Limits settings={each} />
               </div>
               <Badge>{each.plan.displayName}</Badge>
@@ -49,21 +49,8 @@ export function PlanRoom({ place }: { place: PlansPlace }) {
             </li>
           ))}
         </ul>
-      </Card>
-      <Pagination
-        label="Pages of organizations"
-        state={place}
-        nextCursor={page.nextCursor}
-        hrefOf={plansHref}
-        className="mt-4"
-      />
-      <Dialog open={chosen !== null} onOpenChange={(isOpen) => isOpen || setChosen(null)}>
-        {chosen && (
-          <DialogContent title={`Plan of ${chosen.displayName}`} className="max-w-2xl">
-            <PlanForm settings={chosen} onDone={() => setChosen(null)} />
-          </DialogContent>
-        )}
-      </Dialog>
+      </ListCard>
+      {chosen && <PlanDialog settings={chosen} onClose={() => setChosen(null)} />}
     </main>
   );
 }

@@ -1,16 +1,16 @@
 "use client";
 import { Tag } from "lucide-react";
 import { useState } from "react";
+import { useAction } from "@/components/blocks/data/use-action";
+import { Refusal } from "@/components/blocks/feedback/refusal";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog, DialogActions, DialogContent, DialogTrigger } from "@/components/ui/dialog";
-import { useUnsaved } from "@/components/unsaved/unsaved-work";
-import { useMutation } from "@/components/use-mutation";
+import { discardTyped, isAnythingUnsaved, useUnsaved } from "@/components/unsaved/unsaved-work";
 import type { RequestDossier } from "@/server/contract/dossiers";
 import { QuoteForm } from "./quote-form";
 import { QuoteTerms } from "./quote-terms";
 import { EMPTY_QUOTE, type QuoteDraft, type ReadQuote } from "./read-quote";
-import { Refusal } from "./refusal";
 import type { ActProps } from "./use-act";
 import { useActEnds } from "./use-act";
 
@@ -18,7 +18,12 @@ import { useActEnds } from "./use-act";
 export function QuoteDialog({ dossier, onOutdated }: ActProps) {
   const [isOpen, setOpen] = useState(false);
   return (
-    <Dialog open={isOpen} onOpenChange={setOpen}>
+    <Dialog
+      open={isOpen}
+      onOpenChange={(next) =>
+        next || !isAnythingUnsaved() ? setOpen(next) : discardTyped(() => setOpen(false))
+      }
+    >
       <DialogTrigger asChild>
         <Button variant="primary">
           <Tag aria-hidden /> Issue quote
@@ -36,7 +41,7 @@ function QuoteSteps({ dossier, onOutdated, onClose }: ActProps & { onClose: () =
   const [draft, setDraft] = useState<QuoteDraft>(EMPTY_QUOTE);
   const [terms, setTerms] = useState<ReadQuote | null>(null);
   const ends = useActEnds({ done: "Quote issued", onEnd: onClose, onOutdated });
-  const issue = useMutation(trpc.operator.issueQuote.mutationOptions(ends));
+  const issue = useAction(trpc.operator.issueQuote.mutationOptions(ends), {});
   useUnsaved(draft !== EMPTY_QUOTE && !issue.isSuccess);
   const about = `For revision ${read.number} of “${summaryOf(dossier)}”.`;
   if (!terms)

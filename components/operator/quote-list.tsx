@@ -1,5 +1,5 @@
-import { formatMoney } from "@/components/billing/format-money";
 import { TEST_MONEY } from "@/components/billing/test-money";
+import { formatMoney } from "@/components/blocks/money/money";
 import { daysOf } from "@/components/commissions/offer";
 import { Moment } from "@/components/time/moment";
 import { Badge, type Tone } from "@/components/ui/badge";

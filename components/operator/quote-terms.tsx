@@ -1,4 +1,4 @@
-import { formatMoney } from "@/components/billing/format-money";
+import { formatMoney } from "@/components/blocks/money/money";
 import { daysOf } from "@/components/commissions/offer";
 import { Fact, Facts } from "@/components/ui/facts";
 import type { ReadQuote } from "./read-quote";

@@ -1,9 +1,10 @@
 "use client";
-import { useSuspenseQuery } from "@tanstack/react-query";
+import { useLive } from "@/components/blocks/data/use-live";
 import { callerName } from "@/components/callers/caller-name";
+import { EventList } from "@/components/requests/event-list";
 import { RequestStatusBadge } from "@/components/requests/request-status";
 import { CurrentWording, summaryOf } from "@/components/requests/wording";
-import { BackLink } from "@/components/shell/back-link";
+import { PageHeader } from "@/components/shell/page-header";
 import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
@@ -14,7 +15,6 @@ import { Acts, refundOfDossier } from "./acts";
 import { AuditCard } from "./audit-card";
 import { QuoteList } from "./quote-list";
 import { CompareCard } from "./revisions/compare-card";
-import { ThreadCard } from "./thread-card";
 
 const LOOK_AGAIN_MS = 10_000;
 /** While a refund is in progress, which takes a moment. */
@@ -22,27 +22,20 @@ const LOOK_SOON_MS = 2_000;
 
 /** One request for an operator: its content, revisions, history and possible actions. */
 export function RequestRoom({ requestId }: { requestId: string }) {
-  const { data: dossier } = useSuspenseQuery({
-    ...useTRPC().operator.request.queryOptions({ request_id: requestId }),
-    refetchInterval: ({ state }) => (state.data && isReturning(state.data) ? LOOK_SOON_MS : LOOK_AGAIN_MS),
-  });
+  const { data: dossier } = useLive(
+    useTRPC().operator.request.queryOptions({ request_id: requestId }),
+    (read) => (isReturning(read) ? LOOK_SOON_MS : LOOK_AGAIN_MS),
+  );
   const { request, revisions } = dossier;
   return (
     <main id="main" tabIndex={-1} className="mx-auto max-w-6xl px-4 py-6 outline-none sm:px-6">
-      <header className="mb-6">
-        <BackLink href="/operator/requests">Capability requests</BackLink>
-        <div className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1.5">
-          <h1 dir="auto" className="min-w-0 text-xl font-semibold [overflow-wrap:anywhere]">
-            {summaryOf(request.revision.content)}
-          </h1>
-          <span role="status">
-            <RequestStatusBadge status={request.status} refund={refundOfDossier(dossier)} />
-          </span>
-        </div>
-        <p className="mt-1 text-sm text-muted [overflow-wrap:anywhere]">
-          {dossier.organizationName}, {dossier.projectName}
-        </p>
-      </header>
+      <PageHeader
+        back={{ href: "/operator/requests", label: "Capability requests" }}
+        title={summaryOf(request.revision.content)}
+        badge={<RequestStatusBadge status={request.status} refund={refundOfDossier(dossier)} />}
+      >
+        {dossier.organizationName}, {dossier.projectName}
+      </PageHeader>
       <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_21rem]">
         <div className="grid min-w-0 grid-cols-1 gap-5 lg:order-last">
           <Acts dossier={dossier} />
@@ -52,7 +45,7 @@ export function RequestRoom({ requestId }: { requestId: string }) {
         <div className="grid min-w-0 grid-cols-1 gap-5">
           <CurrentWording revision={request.revision} />
           {revisions.length > 1 && <CompareCard requestId={request.id} revisions={revisions} />}
-          <ThreadCard events={dossier.events} />
+          <EventList events={dossier.events} />
           <AuditCard requestId={request.id} />
         </div>
       </div>

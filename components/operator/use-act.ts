@@ -16,6 +16,9 @@ export type ActEnds = {
   onOutdated: (why: string | null) => void;
 };
 
+/** The request has changed since the operator loaded it. Then a form about it closes. */
+export const isOutdated = (error: unknown) => toFailure(error).code === "RequestStateConflict";
+
 /**
  * The `mutationOptions` of an operator's action. Success shows a toast; a request that changed meanwhile shows a notice
  * on the page; any other refusal shows in the form. All operator data is fetched again.
@@ -31,7 +34,7 @@ export function useActEnds({ done, onEnd, onOutdated }: ActEnds) {
       onEnd?.();
     },
     onError: (error: unknown) => {
-      if (toFailure(error).code !== "RequestStateConflict") return;
+      if (!isOutdated(error)) return;
       onOutdated(sentencesOf(error));
       onEnd?.();
     },

@@ -1,16 +1,15 @@
 "use client";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
+import { TextField } from "@/components/blocks/form/fields";
+import { Form } from "@/components/blocks/form/form";
+import { GrowingList } from "@/components/blocks/list/growing-list";
 import { callerName } from "@/components/callers/caller-name";
 import { Moment } from "@/components/time/moment";
-import { sentencesOf, toFailure, useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
-import { ErrorState } from "@/components/ui/error-state";
-import { Input } from "@/components/ui/input";
-import { Label } from "@/components/ui/label";
-import { Skeleton } from "@/components/ui/skeleton";
+import { Card, CardHeader } from "@/components/ui/card";
 import type { AuditLogEntry } from "@/server/contract/audit";
 import { logFileHref } from "./organization-state";
 
@@ -26,7 +25,7 @@ const FIELDS = [
   { name: "from", label: "From (UTC)", type: "date", placeholder: undefined, pattern: undefined },
   { name: "to", label: "Before (UTC)", type: "date", placeholder: undefined, pattern: undefined },
 ] as const;
-type Filter = Partial<Record<(typeof FIELDS)[number]["name"], string>>;
+type Filter = Partial<Record<(typeof FIELDS)[number]["name"], string | undefined>>;
 
 /** An organization's audit log, newest first, with filters and CSV export. */
 export function AuditLog({ organizationId }: { organizationId: string }) {
@@ -40,12 +39,6 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
     placeholderData: keepPreviousData,
   });
   const entries = log.data?.pages.flatMap(({ items }) => items) ?? [];
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    const given = FIELDS.map(({ name }) => [name, String(fields.get(name) ?? "").trim()] as const);
-    setFilter(Object.fromEntries(given.filter(([, value]) => value !== "")));
-  }
   return (
     <Card aria-labelledby="log-title" aria-busy={log.isFetching} className="overflow-hidden">
       <CardHeader
@@ -61,50 +54,31 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
           </Button>
         }
       />
-      <form onSubmit={submit} className="grid gap-3 border-b border-line p-4 sm:grid-cols-2 lg:grid-cols-5">
-        {FIELDS.map(({ name, label, ...rest }) => (
-          <div key={name} className="space-y-1.5">
-            <Label htmlFor={`log-${name}`}>{label}</Label>
-            <Input id={`log-${name}`} name={name} maxLength={254} autoComplete="off" {...rest} />
-          </div>
+      <Form
+        send={({ given }) => setFilter(Object.fromEntries(FIELDS.map(({ name }) => [name, given(name)])))}
+        className="grid gap-3 border-b border-line p-4 sm:grid-cols-2 lg:grid-cols-5"
+      >
+        {FIELDS.map((field) => (
+          <TextField key={field.name} maxLength={254} {...field} />
         ))}
         <div className="flex items-end">
-          <Button type="submit" className="h-9">
-            Filter
-          </Button>
+          <Button type="submit">Filter</Button>
         </div>
-      </form>
-      {log.isPending ? (
-        <CardBody className="space-y-3">
-          <Skeleton className="h-4 w-3/4" />
-          <Skeleton className="h-4 w-1/2" />
-        </CardBody>
-      ) : log.error ? (
-        <ErrorState
-          title="Could not load the audit log"
-          requestId={toFailure(log.error).requestId ?? undefined}
-          action={<Button onClick={() => log.refetch()}>Try again</Button>}
-        >
-          {sentencesOf(log.error)}
-        </ErrorState>
-      ) : entries.length === 0 ? (
-        <p className="px-4 py-8 text-center text-sm text-muted">
-          No matching entries. Change or clear the filters.
-        </p>
-      ) : (
-        <ol aria-labelledby="log-title" className="divide-y divide-line">
-          {entries.map((entry) => (
-            <Entry key={entry.entryId} entry={entry} />
-          ))}
-        </ol>
-      )}
-      {log.hasNextPage && (
-        <div className="border-t border-line p-3 text-center">
-          <Button pending={log.isFetchingNextPage} onClick={() => log.fetchNextPage()}>
-            Load more
-          </Button>
-        </div>
-      )}
+      </Form>
+      <GrowingList
+        what="the audit log"
+        query={log}
+        rows={entries}
+        empty="No matching entries. Change or clear the filters."
+      >
+        {(rows) => (
+          <ol aria-labelledby="log-title" className="divide-y divide-line">
+            {rows.map((entry) => (
+              <Entry key={entry.entryId} entry={entry} />
+            ))}
+          </ol>
+        )}
+      </GrowingList>
     </Card>
   );
 }

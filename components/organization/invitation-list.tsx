@@ -1,13 +1,12 @@
 "use client";
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { toast } from "sonner";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useAction } from "@/components/blocks/data/use-action";
+import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
-import { Confirm } from "@/components/ui/alert-dialog";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardHeader } from "@/components/ui/card";
-import { useMutation } from "@/components/use-mutation";
 import type { Invitation } from "@/server/contract/members";
 import { isAsHigh, type RoleName } from "./roles";
 
@@ -39,21 +38,16 @@ export function InvitationList({ organizationId, role }: { organizationId: strin
 
 function Row({ invitation, mayChange }: { invitation: Invitation; mayChange: boolean }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
   const { invitationId, email } = invitation;
-  const onSettled = () => queryClient.invalidateQueries({ queryKey: trpc.organizations.pathKey() });
-  const resend = useMutation(
-    trpc.organizations.resendInvitation.mutationOptions({
-      onSuccess: () => toast.success(`New link sent to ${email}`),
-      onSettled,
-    }),
-  );
-  const withdraw = useMutation(
-    trpc.organizations.withdrawInvitation.mutationOptions({
-      onSuccess: () => toast.success("Invitation withdrawn"),
-      onSettled,
-    }),
-  );
+  const refresh = [trpc.organizations.pathKey()];
+  const resend = useAction(trpc.organizations.resendInvitation.mutationOptions(), {
+    refresh,
+    done: `New link sent to ${email}`,
+  });
+  const withdraw = useAction(trpc.organizations.withdrawInvitation.mutationOptions(), {
+    refresh,
+    done: "Invitation withdrawn",
+  });
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3" data-invitation={email}>
       <div className="min-w-0 flex-1 basis-56">
@@ -78,20 +72,16 @@ function Row({ invitation, mayChange }: { invitation: Invitation; mayChange: boo
             {" "}
             Resend
           </Button>
-          <Confirm
+          <ConfirmAction
+            label="Withdraw"
             title={`Withdraw the invitation for ${email}?`}
             description="The link will stop working."
             action="Withdraw invitation"
             onConfirm={() => withdraw.mutate({ invitationId })}
-          >
-            <Button
-              size="sm"
-              pending={withdraw.isPending}
-              aria-label={`Withdraw the invitation for ${email}`}
-            >
-              Withdraw
-            </Button>
-          </Confirm>
+            size="sm"
+            pending={withdraw.isPending}
+            aria-label={`Withdraw the invitation for ${email}`}
+          />
         </div>
       )}
     </li>

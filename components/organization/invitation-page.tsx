@@ -1,15 +1,15 @@
 "use client";
-import { signIn } from "next-auth/react";
-import { type FormEvent, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
+import { useAction } from "@/components/blocks/data/use-action";
+import { Form } from "@/components/blocks/form/form";
+import { TextField } from "@/components/blocks/form/text-field";
 import { PlainTitle } from "@/components/shell/plain-page";
-import { sentencesOf, toFailure, useTRPC } from "@/components/trpc";
+import { signIn } from "@/components/sign-in/sign-in";
+import { sentencesOf, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
-import { Input } from "@/components/ui/input";
-import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
-import { useMutation } from "@/components/use-mutation";
 import type { OfferedPlace } from "@/server/contract/members";
 
 const KEPT = "capstan.invitation";
@@ -30,9 +30,7 @@ function takeToken(): string {
 export function InvitationPage({ signedInAs }: { signedInAs: string | null }) {
   const trpc = useTRPC();
   const [token, setToken] = useState<string | null>(null);
-  const look = useMutation(
-    trpc.organizations.lookAtInvitation.mutationOptions({ meta: { isShownInPlace: true } }),
-  );
+  const look = useAction(trpc.organizations.lookAtInvitation.mutationOptions(), { isInPlace: true });
   const { mutate } = look;
   useEffect(() => {
     const found = takeToken();
@@ -80,23 +78,16 @@ function Offer({
 }) {
   const trpc = useTRPC();
   const [password, setPassword] = useState("");
-  const accept = useMutation(
-    trpc.organizations.acceptInvitation.mutationOptions({
-      meta: { isShownInPlace: true },
-      async onSuccess({ email, isNew }) {
-        sessionStorage.removeItem(KEPT);
-        if (isNew) await signIn("credentials", { email, password, redirect: false }).catch(() => null);
-        window.location.assign("/"); // a full page load, so that nothing of an earlier reader stays in memory
-      },
-    }),
-  );
+  const accept = useAction(trpc.organizations.acceptInvitation.mutationOptions(), {
+    isInPlace: true,
+    async onDone({ email, isNew }) {
+      sessionStorage.removeItem(KEPT);
+      if (isNew) await signIn("credentials", { email, password, redirect: false }).catch(() => null);
+      window.location.assign("/"); // a full page load, so that nothing of an earlier reader stays in memory
+    },
+  });
   const isRight = signedInAs === offered.email;
   const mustSignIn = !isRight && (offered.isKnown || signedInAs !== null);
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const displayName = String(new FormData(event.currentTarget).get("name") ?? "").trim();
-    accept.mutate({ token, ...(isRight ? {} : { password, ...(displayName ? { displayName } : {}) }) });
-  }
   const signInHref = `/sign-in?${new URLSearchParams({
     callbackUrl: "/invitation",
     ...(signedInAs ? { reason: "switch" } : {}),
@@ -107,11 +98,6 @@ function Offer({
         {offered.invitedBy} invited {offered.email} as {offered.role}.
       </PlainTitle>
       <Card className="p-5">
-        {accept.error && (
-          <Notice tone="bad" role="alert" className="mb-4">
-            {toFailure(accept.error).issues[0]?.msg ?? sentencesOf(accept.error)}
-          </Notice>
-        )}
         {mustSignIn ? (
           <div className="space-y-4">
             <p className="text-sm">
@@ -124,45 +110,49 @@ function Offer({
             </Button>
           </div>
         ) : (
-          <form onSubmit={submit} className="space-y-4">
+          <Form
+            action={accept}
+            send={(sent) => {
+              const displayName = sent.given("displayName");
+              accept.mutate({ token, ...(!isRight && { password, ...(displayName && { displayName }) }) });
+            }}
+          >
             {!isRight && (
               <>
-                <div className="space-y-1.5">
-                  <Label htmlFor="join-email">Email</Label>
-                  <Input
-                    id="join-email"
-                    name="username"
-                    readOnly
-                    value={offered.email}
-                    autoComplete="username"
-                    className="h-10"
-                  />
-                </div>
-                <div className="space-y-1.5">
-                  <Label htmlFor="join-name">Your name</Label>
-                  <Input id="join-name" name="name" maxLength={255} autoComplete="name" className="h-10" />
-                </div>
-                <div className="space-y-1.5">
-                  <Label htmlFor="join-password">Password</Label>
-                  <Input
-                    id="join-password"
-                    type="password"
-                    required
-                    minLength={12}
-                    maxLength={200}
-                    autoComplete="new-password"
-                    value={password}
-                    onChange={(event) => setPassword(event.target.value)}
-                    className="h-10"
-                  />
-                  <p className="text-xs text-muted">At least 12 characters.</p>
-                </div>
+                <TextField
+                  name="username"
+                  label="Email"
+                  readOnly
+                  value={offered.email}
+                  autoComplete="username"
+                  className="h-10"
+                />
+                <TextField
+                  name="displayName"
+                  label="Your name"
+                  maxLength={255}
+                  autoComplete="name"
+                  className="h-10"
+                />
+                <TextField
+                  name="password"
+                  label="Password"
+                  hint="At least 12 characters."
+                  type="password"
+                  required
+                  minLength={12}
+                  maxLength={200}
+                  autoComplete="new-password"
+                  value={password}
+                  onChange={({ target }) => setPassword(target.value)}
+                  className="h-10"
+                />
               </>
             )}
             <Button type="submit" variant="primary" size="lg" pending={accept.isPending} className="w-full">
               Accept invitation
             </Button>
-          </form>
+          </Form>
         )}
       </Card>
     </>

@@ -1,4 +1,5 @@
 import type { PlanFeature, PlanLimit } from "@/server/contract/billing";
+import { ownKeys } from "@/server/contract/own-keys";
 
 /** The panel's names for plan limits, in display order. */
 export const LIMITS: Record<PlanLimit, string> = {
@@ -11,14 +12,14 @@ export const LIMITS: Record<PlanLimit, string> = {
   lightweightInferencesPerHour: "Synchronous and pinned executions per hour",
   historyDays: "Days of history",
 };
-export const LIMIT_NAMES = Object.keys(LIMITS) as PlanLimit[]; // the keys of a Record<PlanLimit, …>
+export const LIMIT_NAMES = ownKeys(LIMITS);
 
 export const FEATURES: Record<PlanFeature, string> = {
   cancel: "Cancel jobs",
   approve: "Approve jobs",
   reject: "Reject jobs",
 };
-export const FEATURE_NAMES = Object.keys(FEATURES) as PlanFeature[]; // likewise
+export const FEATURE_NAMES = ownKeys(FEATURES);
 
 export const shownLimit = (limit: number | null) =>
   limit === null ? "no limit" : limit.toLocaleString("en-US");

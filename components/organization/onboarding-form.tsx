@@ -1,51 +1,35 @@
 "use client";
-import type { FormEvent } from "react";
-import { sentencesOf, useTRPC } from "@/components/trpc";
+import { useAction } from "@/components/blocks/data/use-action";
+import { TextField } from "@/components/blocks/form/fields";
+import { Form } from "@/components/blocks/form/form";
+import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
-import { Input } from "@/components/ui/input";
-import { Label } from "@/components/ui/label";
-import { Notice } from "@/components/ui/notice";
-import { useMutation } from "@/components/use-mutation";
 
 /** Creates the first organization and project of a person who belongs to none. */
 export function OnboardingForm() {
   const trpc = useTRPC();
-  const onboard = useMutation(
-    trpc.organizations.onboard.mutationOptions({
-      onSuccess: ({ projectId }) => window.location.assign(`/projects/${projectId}/jobs`),
-      meta: { isShownInPlace: true },
-    }),
-  );
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    onboard.mutate({
-      organizationName: String(fields.get("organization")),
-      projectName: String(fields.get("project")),
-    });
-  }
+  const onboard = useAction(trpc.organizations.onboard.mutationOptions(), {
+    onDone: ({ projectId }) => window.location.assign(`/projects/${projectId}/jobs`),
+    isInPlace: true,
+  });
   return (
     <Card className="p-5">
-      <form onSubmit={submit} className="space-y-4">
-        {onboard.error && (
-          <Notice tone="bad" role="alert">
-            {sentencesOf(onboard.error)}
-          </Notice>
-        )}
-        <div className="space-y-1.5">
-          <Label htmlFor="first-organization">Organization</Label>
-          <Input id="first-organization" name="organization" required maxLength={255} className="h-10" />
-        </div>
-        <div className="space-y-1.5">
-          <Label htmlFor="first-project">First project</Label>
-          <Input id="first-project" name="project" required maxLength={255} className="h-10" />
-        </div>
+      <Form
+        action={onboard}
+        send={(sent) =>
+          onboard.mutate({
+            organizationName: sent.text("organizationName"),
+            projectName: sent.text("projectName"),
+          })
+        }
+      >
+        <TextField name="organizationName" label="Organization" required maxLength={255} className="h-10" />
+        <TextField name="projectName" label="First project" required maxLength={255} className="h-10" />
         <Button type="submit" variant="primary" size="lg" pending={onboard.isPending} className="w-full">
-          {" "}
           Create organization
         </Button>
-      </form>
+      </Form>
     </Card>
   );
 }

@@ -1,17 +1,13 @@
 "use client";
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { toast } from "sonner";
+import { useAction } from "@/components/blocks/data/use-action";
+import { useProject } from "@/components/blocks/data/use-project";
+import { TextField } from "@/components/blocks/form/fields";
+import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { PageHeader } from "@/components/shell/page-header";
-import { sentencesOf, useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Dialog, DialogContent, DialogTrigger, SubmitActions } from "@/components/ui/dialog";
-import { Input } from "@/components/ui/input";
-import { Label } from "@/components/ui/label";
-import { Notice } from "@/components/ui/notice";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import { useAddress } from "@/components/ui/use-address";
-import { useMutation } from "@/components/use-mutation";
 import { AuditLog } from "./audit-log";
 import { KeyList } from "./key-list";
 import { type OrganizationState, organizationHref, VIEWS } from "./organization-state";
@@ -30,9 +26,7 @@ const NAME = {
 
 /** The settings of the organization a project belongs to. */
 export function OrganizationRoom({ projectId, state }: { projectId: string; state: OrganizationState }) {
-  const trpc = useTRPC();
-  const { data: projects } = useSuspenseQuery(trpc.projects.list.queryOptions());
-  const project = projects.find((each) => each.projectId === projectId);
+  const { project } = useProject(projectId);
   const { wanted, show } = useAddress(state, (next) => organizationHref(projectId, next));
   if (!project) return null; // the page has handled that already
   const { organizationId, role } = project;
@@ -65,7 +59,7 @@ export function OrganizationRoom({ projectId, state }: { projectId: string; stat
           <ProjectList organizationId={organizationId} isAdmin={isAdmin} />
         </TabsContent>
         <TabsContent value="keys">
-          <KeyList organizationId={organizationId} canWrite={role !== "viewer"} />
+          <KeyList organizationId={organizationId} canWrite={role !== "viewer"} isOwner={role === "owner"} />
         </TabsContent>
         <TabsContent value="settings">
           <div className="space-y-4">
@@ -85,46 +79,20 @@ export function OrganizationRoom({ projectId, state }: { projectId: string; stat
 
 function Rename({ organizationId, name }: { organizationId: string; name: string }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const [isOpen, setOpen] = useState(false);
-  const rename = useMutation(
-    trpc.organizations.rename.mutationOptions({
-      onSuccess: () => {
-        toast.success("Organization renamed");
-        setOpen(false);
-      },
-      onSettled: () =>
-        Promise.all([
-          queryClient.invalidateQueries({ queryKey: trpc.organizations.pathKey() }),
-          queryClient.invalidateQueries({ queryKey: trpc.projects.pathKey() }),
-        ]),
-      meta: { isShownInPlace: true },
-    }),
-  );
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const displayName = String(new FormData(event.currentTarget).get("name"));
-    rename.mutate({ organizationId, displayName });
-  }
+  const rename = useAction(trpc.organizations.rename.mutationOptions(), {
+    done: "Organization renamed",
+    refresh: [trpc.organizations.pathKey(), trpc.projects.pathKey()],
+    isInPlace: true,
+  });
   return (
-    <Dialog open={isOpen} onOpenChange={setOpen}>
-      <DialogTrigger asChild>
-        <Button>Rename</Button>
-      </DialogTrigger>
-      <DialogContent title="Rename organization">
-        <form onSubmit={submit} className="space-y-4">
-          {rename.error && (
-            <Notice tone="bad" role="alert">
-              {sentencesOf(rename.error)}
-            </Notice>
-          )}
-          <div className="space-y-1.5">
-            <Label htmlFor="organization-name">Name</Label>
-            <Input id="organization-name" name="name" required maxLength={255} defaultValue={name} />
-          </div>
-          <SubmitActions pending={rename.isPending}>Rename</SubmitActions>
-        </form>
-      </DialogContent>
-    </Dialog>
+    <FormDialog
+      title="Rename organization"
+      trigger={<Button>Rename</Button>}
+      action={rename}
+      send={(sent) => rename.mutate({ organizationId, displayName: sent.text("displayName") })}
+      submit="Rename"
+    >
+      <TextField name="displayName" label="Name" required maxLength={255} defaultValue={name} />
+    </FormDialog>
   );
 }

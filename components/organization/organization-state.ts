@@ -1,14 +1,11 @@
-import { z } from "zod";
-import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
+import { addressState, oneOfOr } from "@/components/blocks/list/list-state";
+import { hrefOf } from "@/components/ui/paging";
 
 export const VIEWS = ["people", "projects", "keys", "settings", "log"] as const;
 
-const State = z.object({ view: z.enum(VIEWS).catch("people") });
-export type OrganizationState = z.output<typeof State>;
-
 /** The page's view as its URL has it; an unknown value counts as absent. */
-export const readOrganizationState = (params: SearchParams): OrganizationState =>
-  State.parse(singleValues(params));
+export const { read: readOrganizationState } = addressState({ view: oneOfOr("people", VIEWS) });
+export type OrganizationState = ReturnType<typeof readOrganizationState>;
 
 export const organizationHref = (projectId: string, { view }: OrganizationState) =>
   hrefOf(`/projects/${projectId}/organization`, { view: view === "people" ? undefined : view });

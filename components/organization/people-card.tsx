@@ -1,16 +1,15 @@
 "use client";
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { toast } from "sonner";
+import { useAction } from "@/components/blocks/data/use-action";
+import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { Ago } from "@/components/time/moment";
-import { sentencesOf, useTRPC } from "@/components/trpc";
-import { Confirm } from "@/components/ui/alert-dialog";
+import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
-import { Button } from "@/components/ui/button";
 import { Card, CardHeader } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
-import { useMutation } from "@/components/use-mutation";
 import type { Member, RemovedMember } from "@/server/contract/members";
 import { InvitationList } from "./invitation-list";
 import { InviteDialog } from "./invite-dialog";
@@ -70,30 +69,19 @@ function MemberRow({
   onRemoved: (removed: RemovedMember) => void;
 }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const again = () =>
-    Promise.all([
-      queryClient.invalidateQueries({ queryKey: trpc.organizations.pathKey() }),
-      queryClient.invalidateQueries({ queryKey: trpc.projects.pathKey() }),
-    ]);
-  const change = useMutation(
-    trpc.organizations.changeRole.mutationOptions({
-      onSuccess: (_, { role }) => toast.success(`${member.email} is now ${role}`),
-      onSettled: again,
-    }),
-  );
-  const remove = useMutation(
-    trpc.organizations.removeMember.mutationOptions({
-      onSuccess: (removed) => {
-        if (member.isYou) return window.location.assign("/"); // a full page load, so that no data stays in memory
-        toast.success(`${member.email} removed`);
-        onRemoved(removed);
-        return again();
-      },
-      onError: (error) => toast.error(sentencesOf(error)),
-      meta: { isShownInPlace: true },
-    }),
-  );
+  const refresh = [trpc.organizations.pathKey(), trpc.projects.pathKey()];
+  const change = useAction(trpc.organizations.changeRole.mutationOptions(), {
+    done: (_, { role }) => `${member.email} is now ${role}`,
+    refresh,
+  });
+  const remove = useAction(trpc.organizations.removeMember.mutationOptions(), {
+    onDone: (removed) => {
+      if (member.isYou) return window.location.assign("/"); // a full page load, so that no data stays in memory
+      toast.success(`${member.email} removed`);
+      onRemoved(removed);
+    },
+    refresh: member.isYou ? [] : refresh,
+  });
   const mayChange = isAsHigh(role, "admin") && isAsHigh(role, member.role) && !isLastOwner;
   const mayRemove = (mayChange || member.isYou) && !isLastOwner;
   const name = member.isYou ? "yourself" : member.email;
@@ -133,7 +121,8 @@ function MemberRow({
         <Badge>{member.role}</Badge>
       )}
       {mayRemove && (
-        <Confirm
+        <ConfirmAction
+          label={member.isYou ? "Leave" : "Remove"}
           title={member.isYou ? "Leave the organization?" : `Remove ${member.email}?`}
           description={
             member.isYou
@@ -142,16 +131,11 @@ function MemberRow({
           }
           action={member.isYou ? "Leave organization" : "Remove member"}
           onConfirm={() => remove.mutate({ organizationId, userId: member.userId })}
-        >
-          <Button
-            size="sm"
-            className="min-w-17"
-            pending={remove.isPending}
-            aria-label={member.isYou ? "Leave" : `Remove ${name}`}
-          >
-            {member.isYou ? "Leave" : "Remove"}
-          </Button>
-        </Confirm>
+          size="sm"
+          className="min-w-17"
+          pending={remove.isPending}
+          aria-label={member.isYou ? "Leave" : `Remove ${name}`}
+        />
       )}
     </li>
   );

@@ -1,13 +1,13 @@
 "use client";
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { toast } from "sonner";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useAction } from "@/components/blocks/data/use-action";
+import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
+import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
 import { useTRPC } from "@/components/trpc";
-import { Confirm } from "@/components/ui/alert-dialog";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
-import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
-import { useMutation } from "@/components/use-mutation";
+import type { PlanLimit } from "@/server/contract/billing";
 import type { PlanSettingsView } from "@/server/contract/plan-settings";
 import { FEATURE_NAMES, FEATURES, LIMIT_NAMES, LIMITS, shownLimit } from "./limit-words";
 
@@ -27,38 +27,14 @@ function PlanCard({ settings }: { settings: PlanSettingsView }) {
   return (
     <Card aria-labelledby="plan-title" className="overflow-hidden">
       <CardHeader id="plan-title" title={`Plan: ${settings.plan.displayName}`} hint={settings.plan.tagline} />
-      <Table>
-        <thead>
-          <tr>
-            <TableHead>Limit</TableHead>
-            <TableHead className="text-right">Used</TableHead>
-            <TableHead className="text-right">Allowed</TableHead>
-          </tr>
-        </thead>
-        <tbody>
-          {LIMIT_NAMES.map((limit) => {
-            const used = limit in settings.used ? settings.used[limit as keyof typeof settings.used] : null;
-            const most = settings.limits[limit];
-            const isFull = used !== null && most !== null && used >= most;
-            return (
-              <TableRow key={limit} data-limit={limit}>
-                <TableCell>{LIMITS[limit]}</TableCell>
-                <TableCell className="text-right">
-                  {isFull && (
-                    <Badge tone="warn" className="mr-2">
-                      At limit
-                    </Badge>
-                  )}
-                  {used?.toLocaleString("en-US") ?? (
-                    <span className="whitespace-nowrap text-muted">not counted</span>
-                  )}
-                </TableCell>
-                <TableCell className="text-right">{shownLimit(most)}</TableCell>
-              </TableRow>
-            );
-          })}
-        </tbody>
-      </Table>
+      <ResourceTable
+        isSmall
+        label="Limits of the plan"
+        rows={LIMIT_NAMES}
+        idOf={(limit) => limit}
+        marks={(limit) => ({ "data-limit": limit })}
+        columns={columnsOf(settings)}
+      />
       {off.length > 0 && (
         <p className="border-t border-line px-4 py-3 text-sm">
           Not in this plan: {off.map((feature) => FEATURES[feature].toLowerCase()).join(", ")}.
@@ -71,16 +47,41 @@ function PlanCard({ settings }: { settings: PlanSettingsView }) {
   );
 }
 
+function columnsOf({ used, limits }: PlanSettingsView): Column<PlanLimit>[] {
+  const usedOf = (limit: PlanLimit) => (limit in used ? used[limit as keyof typeof used] : null);
+  const isFull = (limit: PlanLimit) => {
+    const [now, most] = [usedOf(limit), limits[limit]];
+    return now !== null && most !== null && now >= most;
+  };
+  return [
+    { header: "Limit", card: "title", cell: (limit) => LIMITS[limit] },
+    {
+      header: "Used",
+      align: "end",
+      cell: (limit) => (
+        <>
+          {isFull(limit) && (
+            <Badge tone="warn" className="mr-2">
+              At limit
+            </Badge>
+          )}
+          {usedOf(limit)?.toLocaleString("en-US") ?? (
+            <span className="whitespace-nowrap text-muted">not counted</span>
+          )}
+        </>
+      ),
+    },
+    { header: "Allowed", align: "end", cell: (limit) => shownLimit(limits[limit]) },
+  ];
+}
+
 function ExternalActions({ settings, isOwner }: { settings: PlanSettingsView; isOwner: boolean }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
   const { organizationId, externalActions } = settings;
-  const change = useMutation(
-    trpc.organizations.setExternalActions.mutationOptions({
-      onSuccess: (after) => toast.success(`External actions turned ${after.externalActions ? "on" : "off"}`),
-      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.organizations.pathKey() }),
-    }),
-  );
+  const change = useAction(trpc.organizations.setExternalActions.mutationOptions(), {
+    done: (after) => `External actions turned ${after.externalActions ? "on" : "off"}`,
+    refresh: [trpc.organizations.pathKey()],
+  });
   const set = (wanted: boolean) => change.mutate({ organizationId, externalActions: wanted });
   return (
     <Card aria-labelledby="external-title">
@@ -91,17 +92,15 @@ function ExternalActions({ settings, isOwner }: { settings: PlanSettingsView; is
         actions={
           isOwner &&
           (externalActions ? (
-            <Confirm
+            <ConfirmAction
+              label="Turn off"
               title="Turn off external actions?"
               description="New executions that would reach a provider are refused. Local and sandbox executions continue, and so do executions already admitted."
               action="Turn off"
               onConfirm={() => set(false)}
-            >
-              <Button size="sm" pending={change.isPending}>
-                {" "}
-                Turn off
-              </Button>
-            </Confirm>
+              size="sm"
+              pending={change.isPending}
+            />
           ) : (
             <Button size="sm" variant="primary" pending={change.isPending} onClick={() => set(true)}>
               {" "}

@@ -1,20 +1,17 @@
 "use client";
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
-import Link from "next/link";
 import { useRouter } from "next/navigation";
-import { type FormEvent, useState } from "react";
-import { toast } from "sonner";
-import { sentencesOf, useTRPC } from "@/components/trpc";
-import { Confirm } from "@/components/ui/alert-dialog";
+import { useAction } from "@/components/blocks/data/use-action";
+import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
+import { TextField } from "@/components/blocks/form/fields";
+import { FormDialog } from "@/components/blocks/form/form-dialog";
+import type { Sent } from "@/components/blocks/form/sent";
+import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardHeader } from "@/components/ui/card";
-import { Dialog, DialogContent, DialogTrigger, SubmitActions } from "@/components/ui/dialog";
-import { Input } from "@/components/ui/input";
-import { Label } from "@/components/ui/label";
-import { Notice } from "@/components/ui/notice";
-import { useMutation } from "@/components/use-mutation";
+import Link from "@/components/ui/link";
 import type { ProjectDetail } from "@/server/contract/projects";
 
 /** All projects of an organization with their environments, including archived ones. */
@@ -72,16 +69,16 @@ function Row({ project, isAdmin }: { project: ProjectDetail; isAdmin: boolean })
               Restore
             </Button>
           ) : (
-            <Confirm
+            <ConfirmAction
+              label="Archive"
               title={`Archive ${project.displayName}?`}
               description="The project becomes read-only immediately. It can be restored later."
               action="Archive project"
               onConfirm={() => change.mutate({ projectId: project.id, status: "archived" })}
-            >
-              <Button size="sm" pending={change.isPending} aria-label={`Archive ${project.displayName}`}>
-                Archive
-              </Button>
-            </Confirm>
+              size="sm"
+              pending={change.isPending}
+              aria-label={`Archive ${project.displayName}`}
+            />
           )}
         </div>
       )}
@@ -105,46 +102,35 @@ function useAgain() {
 function useChange() {
   const trpc = useTRPC();
   const onSettled = useAgain();
-  return useMutation(
-    trpc.organizations.changeProject.mutationOptions({
-      onSuccess: ({ displayName }) => toast.success(`${displayName} saved`),
-      onSettled,
-    }),
-  );
+  return useAction(trpc.organizations.changeProject.mutationOptions({ onSettled }), {
+    done: ({ displayName }) => `${displayName} saved`,
+  });
 }
 
 /** Creates a project, or edits one: its name, its slug, and an additional environment. */
 function ProjectDialog({ organizationId, project }: { organizationId: string; project?: ProjectDetail }) {
   const trpc = useTRPC();
   const onSettled = useAgain();
-  const [isOpen, setOpen] = useState(false);
-  const options = { onSuccess: () => setOpen(false), onSettled, meta: { isShownInPlace: true } };
-  const add = useMutation(trpc.organizations.addProject.mutationOptions(options));
-  const change = useMutation(trpc.organizations.changeProject.mutationOptions(options));
-  const error = add.error ?? change.error;
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    const [displayName, slug, environment] = ["name", "slug", "environment"].map((name) =>
-      String(fields.get(name) ?? "").trim(),
-    );
-    if (!project)
-      return add.mutate({
-        organizationId,
-        displayName: displayName ?? "",
-        ...(environment ? { environment } : {}),
-      });
+  const add = useAction(trpc.organizations.addProject.mutationOptions({ onSettled }), { isInPlace: true });
+  const change = useAction(trpc.organizations.changeProject.mutationOptions({ onSettled }), {
+    isInPlace: true,
+  });
+  function send(sent: Sent) {
+    const displayName = sent.text("displayName");
+    const [slug, environment] = [sent.given("slug"), sent.given("environment")];
+    if (!project) return add.mutate({ organizationId, displayName, ...(environment && { environment }) });
     change.mutate({
       projectId: project.id,
-      ...(displayName ? { displayName } : {}),
-      ...(slug ? { slug } : {}),
-      ...(environment ? { environments: [{ slug: environment }] } : {}),
+      displayName,
+      ...(slug && { slug }),
+      ...(environment && { environments: [{ slug: environment }] }),
     });
   }
   return (
-    <Dialog open={isOpen} onOpenChange={setOpen}>
-      <DialogTrigger asChild>
-        {project ? (
+    <FormDialog
+      title={project ? `Edit ${project.displayName}` : "New project"}
+      trigger={
+        project ? (
           <Button size="sm" aria-label={`Edit ${project.displayName}`}>
             Edit
           </Button>
@@ -153,53 +139,21 @@ function ProjectDialog({ organizationId, project }: { organizationId: string; pr
             <Plus aria-hidden />
             New project
           </Button>
-        )}
-      </DialogTrigger>
-      <DialogContent title={project ? `Edit ${project.displayName}` : "New project"}>
-        <form onSubmit={submit} className="space-y-4">
-          {error && (
-            <Notice tone="bad" role="alert">
-              {sentencesOf(error)}
-            </Notice>
-          )}
-          <div className="space-y-1.5">
-            <Label htmlFor="project-name">Name</Label>
-            <Input
-              id="project-name"
-              name="name"
-              required
-              maxLength={128}
-              defaultValue={project?.displayName}
-              autoComplete="off"
-            />
-          </div>
-          {project && (
-            <div className="space-y-1.5">
-              <Label htmlFor="project-slug">Slug</Label>
-              <Input
-                id="project-slug"
-                name="slug"
-                maxLength={64}
-                defaultValue={project.slug}
-                autoComplete="off"
-              />
-            </div>
-          )}
-          <div className="space-y-1.5">
-            <Label htmlFor="project-environment">New environment (optional)</Label>
-            <Input
-              id="project-environment"
-              name="environment"
-              maxLength={63}
-              placeholder="staging"
-              autoComplete="off"
-            />
-          </div>
-          <SubmitActions pending={add.isPending || change.isPending}>
-            {project ? "Save" : "Create project"}
-          </SubmitActions>
-        </form>
-      </DialogContent>
-    </Dialog>
+        )
+      }
+      action={project ? change : add}
+      send={send}
+      submit={project ? "Save" : "Create project"}
+    >
+      <TextField
+        name="displayName"
+        label="Name"
+        required
+        maxLength={128}
+        defaultValue={project?.displayName}
+      />
+      {project && <TextField name="slug" label="Slug" maxLength={64} defaultValue={project.slug} />}
+      <TextField name="environment" label="New environment (optional)" maxLength={63} placeholder="staging" />
+    </FormDialog>
   );
 }

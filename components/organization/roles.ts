@@ -1,8 +1,7 @@
-import type { z } from "zod";
-import { Role } from "@/server/contract/organizations";
+import { ROLES } from "@/server/contract/enums";
 
-export const ROLES = Role.options; // highest first
-export type RoleName = z.output<typeof Role>;
+export { ROLES };
+export type RoleName = (typeof ROLES)[number];
 
 /**
  * Whether this role is at least as high as that one. The server's rule, so that the panel offers nothing it would

@@ -1,17 +1,14 @@
 "use client";
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import Link from "next/link";
-import type { FormEvent } from "react";
-import { toast } from "sonner";
-import { toFailure, useTRPC } from "@/components/trpc";
-import { Confirm } from "@/components/ui/alert-dialog";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useAction } from "@/components/blocks/data/use-action";
+import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
+import { TextField } from "@/components/blocks/form/fields";
+import { Form, type FormAction } from "@/components/blocks/form/form";
+import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
-import { Field } from "@/components/ui/field";
-import { Input } from "@/components/ui/input";
-import { Notice } from "@/components/ui/notice";
-import { useMutation } from "@/components/use-mutation";
+import Link from "@/components/ui/link";
 import type { ChangeSecurity, SecurityView } from "@/server/contract/security";
 
 const LONGEST_HOURS = 720;
@@ -19,27 +16,19 @@ const LONGEST_HOURS = 720;
 /** The organization's requirements for its members' sessions. Only owners can change them. */
 export function SecurityCard({ organizationId, isOwner }: { organizationId: string; isOwner: boolean }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
   const place = { organizationId };
   const { data: security } = useSuspenseQuery(trpc.organizations.security.queryOptions(place));
-  const change = useMutation(
-    trpc.organizations.setSecurity.mutationOptions({
-      onSuccess: () => toast.success("Security settings saved"),
-      onSettled: () => queryClient.invalidateQueries(trpc.organizations.security.queryFilter(place)),
-      meta: { isShownInPlace: true },
-    }),
-  );
+  const change = useAction(trpc.organizations.setSecurity.mutationOptions(), {
+    done: "Security settings saved",
+    refresh: [trpc.organizations.security.queryKey(place)],
+    isInPlace: true,
+  });
   const set = (wanted: ChangeSecurity) => change.mutate({ organizationId, ...wanted });
-  const props = { security, isPending: change.isPending, set };
+  const props = { security, change, set };
   return (
     <Card aria-labelledby="security-title">
       <CardHeader id="security-title" title="Security" hint="Applies to people's sessions, not to API keys" />
       <CardBody className="space-y-5 text-sm">
-        {change.error && (
-          <Notice tone="bad" role="alert">
-            {toFailure(change.error).message}
-          </Notice>
-        )}
         <SecondFactorRule {...props} isOwner={isOwner} />
         {isOwner ? <SessionHours {...props} /> : <p>{sessionWords(security.sessionHours)}</p>}
         {!isOwner && <p className="text-muted">Only owners can change this.</p>}
@@ -48,9 +37,9 @@ export function SecurityCard({ organizationId, isOwner }: { organizationId: stri
   );
 }
 
-type Props = { security: SecurityView; isPending: boolean; set: (wanted: ChangeSecurity) => void };
+type Props = { security: SecurityView; change: FormAction; set: (wanted: ChangeSecurity) => void };
 
-function SecondFactorRule({ security, isPending, set, isOwner }: Props & { isOwner: boolean }) {
+function SecondFactorRule({ security, change, set, isOwner }: Props & { isOwner: boolean }) {
   const { requireSecondFactor, hasSecondFactor, members, membersWithout } = security;
   return (
     <div className="flex flex-wrap items-start justify-between gap-3">
@@ -78,62 +67,56 @@ function SecondFactorRule({ security, isPending, set, isOwner }: Props & { isOwn
         )}
       </div>
       {isOwner && requireSecondFactor && (
-        <Button size="sm" pending={isPending} onClick={() => set({ requireSecondFactor: false })}>
+        <Button size="sm" pending={change.isPending} onClick={() => set({ requireSecondFactor: false })}>
           {" "}
           Make optional
         </Button>
       )}
       {isOwner && !requireSecondFactor && (
-        <Confirm
+        <ConfirmAction
+          label="Require second factor"
           title="Require a second factor?"
           description={`Members without a second factor lose access until they set one up: ${membersWithout ?? 0} of ${members}. API keys and jobs are not affected.`}
           action="Require second factor"
-          actionVariant="primary"
+          isHarmless
           onConfirm={() => set({ requireSecondFactor: true })}
-        >
-          <Button size="sm" variant="primary" pending={isPending} disabled={!hasSecondFactor}>
-            {" "}
-            Require second factor
-          </Button>
-        </Confirm>
+          size="sm"
+          variant="primary"
+          pending={change.isPending}
+          disabled={!hasSecondFactor}
+        />
       )}
     </div>
   );
 }
 
-function SessionHours({ security, isPending, set }: Props) {
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const typed = String(new FormData(event.currentTarget).get("hours")).trim();
-    set({ sessionHours: typed === "" ? null : Number(typed) });
-  }
+function SessionHours({ security, change, set }: Props) {
   return (
-    <form onSubmit={submit} className="space-y-3">
+    <Form
+      action={change}
+      send={(sent) =>
+        set({ sessionHours: sent.given("sessionHours") ? Number(sent.text("sessionHours")) : null })
+      }
+      className="space-y-3"
+    >
       <div className="max-w-xs">
-        <Field
-          id="session-hours"
+        <TextField
+          key={security.sessionHours}
+          name="sessionHours"
           label="Session length (hours)"
           hint={`From 1 to ${LONGEST_HOURS}. Leave empty for 14 days in a browser and 30 on a device. Sessions older than this end immediately, possibly including yours.`}
-        >
-          {(aria) => (
-            <Input
-              {...aria}
-              key={security.sessionHours}
-              name="hours"
-              type="number"
-              inputMode="numeric"
-              min={1}
-              max={LONGEST_HOURS}
-              step={1}
-              defaultValue={security.sessionHours ?? ""}
-            />
-          )}
-        </Field>
+          type="number"
+          inputMode="numeric"
+          min={1}
+          max={LONGEST_HOURS}
+          step={1}
+          defaultValue={security.sessionHours ?? ""}
+        />
       </div>
-      <Button type="submit" size="sm" pending={isPending}>
+      <Button type="submit" size="sm" pending={change.isPending}>
         Save
       </Button>
-    </form>
+    </Form>
   );
 }
 

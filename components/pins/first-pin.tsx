@@ -1,8 +1,8 @@
 import { Pin } from "lucide-react";
-import Link from "next/link";
 import { Button } from "@/components/ui/button";
 import { CodeBlock } from "@/components/ui/code-block";
 import { EmptyState } from "@/components/ui/empty-state";
+import Link from "@/components/ui/link";
 
 /** Shown in a project without pinned records: how to create the first one. */
 export function FirstPin({

@@ -1,16 +1,11 @@
-import { z } from "zod";
-import { hrefOf, idCursor, placeFields, type SearchParams, singleValues } from "@/components/ui/paging";
+import { idOf, listState } from "@/components/blocks/list/list-state";
+import { hrefOf } from "@/components/ui/paging";
 
 /** A position in a list as its URL has it. A cursor that is not an id counts as absent. */
-const ListPlace = z.object(placeFields(idCursor()));
-export type ListPlace = z.output<typeof ListPlace>;
+export const { read: readPlace } = listState({}, idOf());
+export type ListPlace = ReturnType<typeof readPlace>;
 
 const PAGE_SIZE = 25;
-
-/** Parses the position from search parameters. */
-export function readPlace(params: SearchParams): ListPlace {
-  return ListPlace.parse(singleValues(params));
-}
 
 /** The query for a position, as the routers of pinned records, bulks and manifests accept it. */
 export function toPageQuery(projectId: string, { cursor }: ListPlace) {

@@ -1,7 +1,8 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { z } from "zod";
+import { isObject, textIn } from "@/components/blocks/data/unknown";
+import { TabCard, type View } from "@/components/blocks/detail/tab-card";
 import { formatDuration } from "@/components/time/format";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
@@ -9,15 +10,11 @@ import { Fact, Facts } from "@/components/ui/facts";
 import { HiddenContent } from "@/components/ui/hidden-content";
 import { JsonView } from "@/components/ui/json-view";
 import { Notice } from "@/components/ui/notice";
-import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import { Words } from "@/components/ui/words";
-import { isPrivate } from "@/server/contract/envelope";
-import type { PinnedOutput, PinnedRecord } from "@/server/contract/pinned";
+import { isPrivate } from "@/server/contract/enums";
+import type { PinnedOutput, PinnedRecord } from "@/server/contract/pinned-records";
 
 const NOT_KEPT = "The content is not stored. The record has its hash.";
-
-/** The request members that read better as text than as JSON. */
-const Request = z.looseObject({ instructions: z.string().optional(), input: z.string().optional() });
 
 /** The request and response, shown while they are stored. Private content is shown only on request. */
 export function PinContent({ record }: { record: PinnedRecord }) {
@@ -66,51 +63,40 @@ export function PinContent({ record }: { record: PinnedRecord }) {
 type Instead = { children: React.ReactNode };
 
 function OutputCard({ output, children }: { output: PinnedOutput | null } & Instead) {
+  const views: View[] = children
+    ? [{ name: "Text", content: children, isFlush: true }]
+    : output === null
+      ? [{ name: "Text", content: <p className="text-sm text-muted">{NOT_KEPT}</p> }]
+      : [
+          { name: "Text", content: <ReadableOutput output={output} /> },
+          { name: "JSON", content: <JsonView value={output} what="output as JSON" /> },
+        ];
   return (
-    <Tabs defaultValue="read">
-      <Card aria-labelledby="output-title">
-        <CardHeader
-          title="Output"
-          id="output-title"
-          hint={output && `Finish reason: ${output.finishReason}`}
-          actions={
-            !children &&
-            output && (
-              <TabsList aria-label="Output format">
-                <TabsTrigger value="read">Text</TabsTrigger>
-                <TabsTrigger value="json">JSON</TabsTrigger>
-              </TabsList>
-            )
-          }
-        />
-        {children || (
-          <CardBody>
-            {output === null ? (
-              <p className="text-sm text-muted">{NOT_KEPT}</p>
-            ) : (
-              <>
-                <TabsContent value="read" className="space-y-4">
-                  {output.text !== "" && <Words text={output.text} what="output" />}
-                  {output.toolCalls.map(({ id, name, arguments: given }) => (
-                    <section key={id} aria-label={`Tool call ${name}`}>
-                      <h3 className="mb-1.5 text-xs">
-                        <span className="text-muted">Tool call </span>
-                        <code className="font-medium">{name}</code>
-                        <code className="ml-2 text-muted">{id}</code>
-                      </h3>
-                      <JsonView value={parsed(given)} what={`arguments of ${name}`} className="max-h-72" />
-                    </section>
-                  ))}
-                </TabsContent>
-                <TabsContent value="json">
-                  <JsonView value={output} what="output as JSON" />
-                </TabsContent>
-              </>
-            )}
-          </CardBody>
-        )}
-      </Card>
-    </Tabs>
+    <TabCard
+      id="output-title"
+      title="Output"
+      hint={output && `Finish reason: ${output.finishReason}`}
+      label="Output format"
+      views={views}
+    />
+  );
+}
+
+function ReadableOutput({ output }: { output: PinnedOutput }) {
+  return (
+    <div className="space-y-4">
+      {output.text !== "" && <Words text={output.text} what="output" />}
+      {output.toolCalls.map(({ id, name, arguments: given }) => (
+        <section key={id} aria-label={`Tool call ${name}`}>
+          <h3 className="mb-1.5 text-xs">
+            <span className="text-muted">Tool call </span>
+            <code className="font-medium">{name}</code>
+            <code className="ml-2 text-muted">{id}</code>
+          </h3>
+          <JsonView value={parsed(given)} what={`arguments of ${name}`} className="max-h-72" />
+        </section>
+      ))}
+    </div>
   );
 }
 
@@ -130,62 +116,56 @@ function RequestCard({
   isBusy,
   children,
 }: { record: PinnedRecord; request: unknown; isBusy: boolean } & Instead) {
-  const read = Request.safeParse(request).data;
+  const read = isObject(request) && {
+    instructions: textIn(request, "instructions"),
+    input: textIn(request, "input"),
+  };
+  const content = (
+    <div className="space-y-4">
+      {!read && <p className="text-sm text-muted">{isBusy ? "Loading …" : NOT_KEPT}</p>}
+      {read && read.instructions !== undefined && (
+        <Part title="Instructions">
+          <Words text={read.instructions} what="instructions" />
+        </Part>
+      )}
+      {read && read.input !== undefined && (
+        <Part title="Input">
+          <Words text={read.input} what="input" />
+        </Part>
+      )}
+    </div>
+  );
   return (
-    <Tabs defaultValue="content">
-      <Card aria-labelledby="request-title">
-        <CardHeader
-          title="Request"
-          id="request-title"
-          actions={
-            <TabsList aria-label="Part of the request">
-              <TabsTrigger value="content">Content</TabsTrigger>
-              <TabsTrigger value="settings">Settings</TabsTrigger>
-              {read && !children && <TabsTrigger value="json">JSON</TabsTrigger>}
-            </TabsList>
-          }
-        />
-        <TabsContent value="content">
-          {children || (
-            <CardBody className="space-y-4">
-              {!read && <p className="text-sm text-muted">{isBusy ? "Loading …" : NOT_KEPT}</p>}
-              {read?.instructions !== undefined && (
-                <Part title="Instructions">
-                  <Words text={read.instructions} what="instructions" />
-                </Part>
-              )}
-              {read?.input !== undefined && (
-                <Part title="Input">
-                  <Words text={read.input} what="input" />
-                </Part>
-              )}
-            </CardBody>
-          )}
-        </TabsContent>
-        <TabsContent value="settings">
-          <CardBody className="space-y-4">
-            <Facts className="sm:grid-cols-2">
-              <Fact name="Execution timeout">{formatDuration(record.limits.timeoutSeconds * 1000)}</Fact>
-              <Fact name="Admission deadline">
-                {record.limits.admissionDeadlineSeconds === 0
-                  ? "none (one submission)"
-                  : formatDuration(record.limits.admissionDeadlineSeconds * 1000)}
-              </Fact>
-            </Facts>
-            <Part title="As sent to the provider">
-              <JsonView value={record.settings} what="settings" />
-            </Part>
-          </CardBody>
-        </TabsContent>
-        {read && !children && (
-          <TabsContent value="json">
-            <CardBody>
-              <JsonView value={request} what="request as JSON" />
-            </CardBody>
-          </TabsContent>
-        )}
-      </Card>
-    </Tabs>
+    <TabCard
+      id="request-title"
+      title="Request"
+      label="Part of the request"
+      views={[
+        { name: "Content", content: children || content, isFlush: Boolean(children) },
+        { name: "Settings", content: <Settings record={record} /> },
+        ...(read && !children
+          ? [{ name: "JSON", content: <JsonView value={request} what="request as JSON" /> }]
+          : []),
+      ]}
+    />
+  );
+}
+
+function Settings({ record: { limits, settings } }: { record: PinnedRecord }) {
+  return (
+    <div className="space-y-4">
+      <Facts className="sm:grid-cols-2">
+        <Fact name="Execution timeout">{formatDuration(limits.timeoutSeconds * 1000)}</Fact>
+        <Fact name="Admission deadline">
+          {limits.admissionDeadlineSeconds === 0
+            ? "none (one submission)"
+            : formatDuration(limits.admissionDeadlineSeconds * 1000)}
+        </Fact>
+      </Facts>
+      <Part title="As sent to the provider">
+        <JsonView value={settings} what="settings" />
+      </Part>
+    </div>
   );
 }
 

@@ -1,12 +1,8 @@
 "use client";
-import Link from "next/link";
-import type { ReactNode } from "react";
-import type { FieldIssue } from "@/components/trpc";
-import { Checkbox } from "@/components/ui/checkbox";
-import { Input } from "@/components/ui/input";
-import { Label } from "@/components/ui/label";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
-import { Textarea } from "@/components/ui/textarea";
+import { CheckField, ChoiceField, LinesField, TextField } from "@/components/blocks/form/fields";
+import { useProblem } from "@/components/blocks/form/form";
+import { toOptions } from "@/components/blocks/list/filter-bar";
+import Link from "@/components/ui/link";
 import type { PinChoice } from "@/server/contract/pinned";
 import { SAMPLING, type SamplingName, type SamplingText, toSampling } from "./sampling";
 
@@ -56,76 +52,47 @@ export function toBody(draft: PinDraft, choices: readonly PinChoice[], projectId
   };
 }
 
-/** The fields of a pinned request, each with its error below. */
+/** The fields of a pinned request. */
 export function PinFields({
   projectId,
   choices,
   draft,
   disabled,
-  issues,
   onChange,
 }: {
   projectId: string;
   choices: readonly PinChoice[];
   draft: PinDraft;
   disabled: boolean;
-  issues: FieldIssue[];
   onChange(change: Partial<PinDraft>): void;
 }) {
   const places = [...new Map(choices.map((choice) => [placeOf(choice), choice])).values()];
   const models = choices.filter((choice) => placeOf(choice) === draft.place);
   const chosen = chosenOf(draft, choices);
-  const problemOf = (...path: string[]) =>
-    issues.find(({ loc }) => loc.filter((step) => step !== "body").join(".") === path.join("."))?.msg;
-  const elsewhere = issues.filter(({ loc }) => !KNOWN.has(String(loc.filter((step) => step !== "body")[0])));
   return (
     <>
-      {elsewhere.length > 0 && (
-        <p className="text-sm text-bad">{elsewhere.map(({ msg }) => msg).join(" ")}</p>
-      )}
       <div className="grid gap-4 sm:grid-cols-2">
-        <Framed
-          id="pin-place"
+        <ChoiceField
+          name="provider"
           label="Provider and API"
-          problem={problemOf("pin", "provider") ?? problemOf("pin", "api")}
-        >
-          {(aria) => (
-            <Select
-              value={draft.place}
-              disabled={disabled}
-              onValueChange={(place) =>
-                onChange({
-                  place,
-                  model: choices.find((choice) => placeOf(choice) === place)?.pin.model ?? "",
-                })
-              }
-            >
-              <SelectTrigger {...aria} />
-              <SelectContent>
-                {places.map((choice) => (
-                  <SelectItem key={placeOf(choice)} value={placeOf(choice)}>
-                    {choice.providerTitle} · {choice.pin.api}
-                    {!choice.isConnected && " (not connected)"}
-                  </SelectItem>
-                ))}
-              </SelectContent>
-            </Select>
-          )}
-        </Framed>
-        <Framed id="pin-model" label="Model" problem={problemOf("pin", "model")}>
-          {(aria) => (
-            <Select value={draft.model} disabled={disabled} onValueChange={(model) => onChange({ model })}>
-              <SelectTrigger {...aria} />
-              <SelectContent>
-                {models.map(({ pin }) => (
-                  <SelectItem key={pin.model} value={pin.model}>
-                    {pin.model}
-                  </SelectItem>
-                ))}
-              </SelectContent>
-            </Select>
-          )}
-        </Framed>
+          value={draft.place}
+          disabled={disabled}
+          onValueChange={(place) =>
+            onChange({ place, model: choices.find((choice) => placeOf(choice) === place)?.pin.model ?? "" })
+          }
+          options={places.map((choice) => ({
+            value: placeOf(choice),
+            label: `${choice.providerTitle} · ${choice.pin.api}${choice.isConnected ? "" : " (not connected)"}`,
+          }))}
+        />
+        <ChoiceField
+          name="model"
+          label="Model"
+          value={draft.model}
+          disabled={disabled}
+          onValueChange={(model) => onChange({ model })}
+          options={toOptions(models.map(({ pin }) => pin.model))}
+        />
       </div>
       {chosen && !chosen.isConnected && (
         <p className="text-sm text-muted">
@@ -139,80 +106,63 @@ export function PinFields({
           </Link>
         </p>
       )}
-      <Framed id="pin-instructions" label="Instructions" problem={problemOf("instructions")}>
-        {(aria) => (
-          <Textarea
-            {...aria}
-            value={draft.instructions}
-            disabled={disabled}
-            placeholder="Not sent if empty"
-            className="min-h-16"
-            onChange={({ target }) => onChange({ instructions: target.value })}
-          />
-        )}
-      </Framed>
-      <Framed id="pin-input" label="Input" problem={problemOf("input")}>
-        {(aria) => (
-          <Textarea
-            {...aria}
-            value={draft.input}
-            disabled={disabled}
-            required
-            className="min-h-28"
-            onChange={({ target }) => onChange({ input: target.value })}
-          />
-        )}
-      </Framed>
+      <LinesField
+        name="instructions"
+        label="Instructions"
+        value={draft.instructions}
+        disabled={disabled}
+        placeholder="Not sent if empty"
+        className="min-h-16"
+        onChange={({ target }) => onChange({ instructions: target.value })}
+      />
+      <LinesField
+        name="input"
+        label="Input"
+        value={draft.input}
+        disabled={disabled}
+        required
+        className="min-h-28"
+        onChange={({ target }) => onChange({ input: target.value })}
+      />
       {chosen && chosen.sampling.length > 0 && (
         <SamplingFields
           names={chosen.sampling}
           text={draft.sampling}
           disabled={disabled}
-          problemOf={(name) => problemOf("sampling", name)}
           onChange={(change) => onChange({ sampling: { ...draft.sampling, ...change } })}
         />
       )}
       <div className="space-y-2.5">
         {chosen?.canDefer && (
-          <Tick
-            id="pin-deferred"
+          <CheckField
+            name="processing"
+            label="Deferred: slower, at the provider’s lower price"
             checked={draft.isDeferred}
             disabled={disabled}
             onChange={(isDeferred) => onChange({ isDeferred })}
-          >
-            Deferred: slower, at the provider’s lower price
-          </Tick>
+          />
         )}
-        <Tick
-          id="pin-native"
+        <CheckField
+          name="includeNativeResponse"
+          label="Store the provider’s native response too"
           checked={draft.includeNativeResponse}
           disabled={disabled}
           onChange={(includeNativeResponse) => onChange({ includeNativeResponse })}
-        >
-          Store the provider’s native response too
-        </Tick>
+        />
       </div>
     </>
   );
 }
 
-/** Fields that show their own errors. */
-const KNOWN = new Set(["pin", "instructions", "input", "sampling"]);
-
-function SamplingFields({
-  names,
-  text,
-  disabled,
-  problemOf,
-  onChange,
-}: {
+type SamplingProps = {
   names: readonly SamplingName[];
   text: SamplingText;
   disabled: boolean;
-  problemOf(name: SamplingName): string | undefined;
   onChange(change: SamplingText): void;
-}) {
-  const isRefused = names.some((name) => problemOf(name));
+};
+
+function SamplingFields({ names, text, disabled, onChange }: SamplingProps) {
+  const isRefused = useProblem("sampling") !== undefined;
   const count = names.filter((name) => text[name]).length;
   return (
     <details open={isRefused || undefined} className="rounded-md border border-line">
@@ -222,23 +172,13 @@ function SamplingFields({
       </summary>
       <div className="grid gap-4 border-t border-line p-3 sm:grid-cols-2">
         {names.map((name) => (
-          <Framed
+          <SamplingField
             key={name}
-            id={`pin-${name}`}
-            label={SAMPLING[name].label}
-            hint={SAMPLING[name].hint}
-            problem={problemOf(name)}
-          >
-            {(aria) => (
-              <SamplingField
-                name={name}
-                aria={aria}
-                value={text[name] ?? ""}
-                disabled={disabled}
-                onChange={(value) => onChange({ [name]: value })}
-              />
-            )}
-          </Framed>
+            name={name}
+            value={text[name] ?? ""}
+            disabled={disabled}
+            onValue={(value) => onChange({ [name]: value })}
+          />
         ))}
       </div>
     </details>
@@ -246,115 +186,43 @@ function SamplingFields({
 }
 
 const UNSAID = "unsaid"; // a select cannot hold an empty value
+const SWITCH = [
+  { value: UNSAID, label: "Not sent" },
+  { value: "enabled", label: "Enabled" },
+  { value: "disabled", label: "Disabled" },
+];
 
 function SamplingField({
-  name,
-  aria,
-  value,
-  disabled,
-  onChange,
+  onValue,
+  ...field
 }: {
   name: SamplingName;
-  aria: Aria;
   value: string;
   disabled: boolean;
-  onChange(value: string): void;
+  onValue(value: string): void;
 }) {
-  const { kind } = SAMPLING[name];
+  const { kind, label, hint } = SAMPLING[field.name];
+  const onChange = ({ target }: { target: { value: string } }) => onValue(target.value);
   if (kind === "switch")
     return (
-      <Select
-        value={value || UNSAID}
-        disabled={disabled}
-        onValueChange={(chosen) => onChange(chosen === UNSAID ? "" : chosen)}
-      >
-        <SelectTrigger {...aria} />
-        <SelectContent>
-          <SelectItem value={UNSAID}>Not sent</SelectItem>
-          <SelectItem value="enabled">Enabled</SelectItem>
-          <SelectItem value="disabled">Disabled</SelectItem>
-        </SelectContent>
-      </Select>
+      <ChoiceField
+        {...field}
+        label={label}
+        hint={hint}
+        value={field.value || UNSAID}
+        onValueChange={(chosen) => onValue(chosen === UNSAID ? "" : chosen)}
+        options={SWITCH}
+      />
     );
   if (kind === "lines")
-    return (
-      <Textarea
-        {...aria}
-        value={value}
-        disabled={disabled}
-        className="min-h-9"
-        onChange={({ target }) => onChange(target.value)}
-      />
-    );
+    return <LinesField {...field} label={label} hint={hint} className="min-h-9" onChange={onChange} />;
   return (
-    <Input
-      {...aria}
-      value={value}
-      disabled={disabled}
+    <TextField
+      {...field}
+      label={label}
+      hint={hint}
       inputMode={kind === "number" ? "decimal" : undefined}
-      autoComplete="off"
-      onChange={({ target }) => onChange(target.value)}
+      onChange={onChange}
     />
-  );
-}
-
-type Aria = { id: string; "aria-invalid"?: true; "aria-describedby"?: string };
-
-function Framed({
-  id,
-  label,
-  hint,
-  problem,
-  children,
-}: {
-  id: string;
-  label: string;
-  hint?: string;
-  problem: string | undefined;
-  children(aria: Aria): ReactNode;
-}) {
-  const below = problem ?? hint;
-  return (
-    <div className="min-w-0 space-y-1.5">
-      <Label htmlFor={id}>{label}</Label>
-      {children({
-        id,
-        ...(problem ? { "aria-invalid": true } : {}),
-        ...(below ? { "aria-describedby": `${id}-below` } : {}),
-      })}
-      {below && (
-        <p id={`${id}-below`} className={problem ? "text-xs font-medium text-bad" : "text-xs text-muted"}>
-          {below}
-        </p>
-      )}
-    </div>
-  );
-}
-
-function Tick({
-  id,
-  checked,
-  disabled,
-  onChange,
-  children,
-}: {
-  id: string;
-  checked: boolean;
-  disabled: boolean;
-  onChange(checked: boolean): void;
-  children: ReactNode;
-}) {
-  return (
-    <div className="flex items-center gap-2">
-      <Checkbox
-        id={id}
-        checked={checked}
-        disabled={disabled}
-        onCheckedChange={(value) => onChange(value === true)}
-      />
-      <Label htmlFor={id} className="font-normal">
-        {children}
-      </Label>
-    </div>
   );
 }

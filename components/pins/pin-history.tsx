@@ -1,21 +1,20 @@
 "use client";
-import { useSuspenseQuery } from "@tanstack/react-query";
 import { FileCheck, Play } from "lucide-react";
-import Link from "next/link";
 import { useState } from "react";
+import { useLive } from "@/components/blocks/data/use-live";
+import { useProject } from "@/components/blocks/data/use-project";
+import { ListCard } from "@/components/blocks/list/list-card";
+import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
 import { CreateManifest } from "@/components/provenance/create-manifest";
 import { PageHeader } from "@/components/shell/page-header";
 import { formatDuration, msBetween } from "@/components/time/format";
 import { Ago } from "@/components/time/moment";
-import { useRole, useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card } from "@/components/ui/card";
-import { Checkbox } from "@/components/ui/checkbox";
 import { cn } from "@/components/ui/class-names";
 import { shortId } from "@/components/ui/copyable-id";
-import { EndOfList, Pagination } from "@/components/ui/pagination";
-import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
-import type { PinnedListItem } from "@/server/contract/pinned";
+import Link from "@/components/ui/link";
+import type { PinnedListItem } from "@/server/contract/pinned-records";
 import { FirstPin } from "./first-pin";
 import { type ListPlace, pinnedHref, recordHref, toPageQuery } from "./list-state";
 import { PinStatusBadge, SUBMISSION_WORDS } from "./pin-status";
@@ -35,11 +34,8 @@ export function PinHistory({
   baseUrl: string;
 }) {
   const trpc = useTRPC();
-  const { data } = useSuspenseQuery({
-    ...trpc.pinned.list.queryOptions(toPageQuery(projectId, place)),
-    refetchInterval: REFRESH_MS,
-  });
-  const mayWrite = useRole(projectId).mayWrite;
+  const { data } = useLive(trpc.pinned.list.queryOptions(toPageQuery(projectId, place)), REFRESH_MS);
+  const mayWrite = useProject(projectId).may("member");
   /** Kept across pages of the list. */
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const isEmpty = data.items.length === 0 && !place.cursor;
@@ -49,7 +45,6 @@ export function PinHistory({
     for (const id of receiptIds) isChosen ? after.add(id) : after.delete(id);
     setChosen(after);
   };
-  const list = { projectId, items: data.items, chosen: mayWrite ? chosen : null, choose };
 
   return (
     <>
@@ -69,32 +64,30 @@ export function PinHistory({
       >
         Signed records of requests to one exact model and their responses.
       </PageHeader>
-      {isEmpty ? (
-        <Card>
-          <FirstPin baseUrl={baseUrl} projectId={projectId} mayRun={mayWrite} />
-        </Card>
-      ) : (
-        <div className="space-y-4">
-          <Card className="overflow-hidden">
-            <RecordTable {...list} />
-            <RecordCards {...list} />
-            {data.items.length === 0 && <EndOfList />}
-          </Card>
-          <div className="flex flex-wrap items-center justify-between gap-3">
-            {chosen.size > 0 ? (
-              <Chosen projectId={projectId} chosen={chosen} onClear={() => setChosen(new Set())} />
-            ) : (
-              <p className="text-xs text-muted">{mayWrite && "Select records to create a manifest."}</p>
-            )}
-            <Pagination
-              label="Pages of pinned records"
-              state={place}
-              nextCursor={data.nextCursor}
-              hrefOf={(page) => pinnedHref(projectId, page)}
-            />
-          </div>
-        </div>
-      )}
+      <ListCard
+        noun="pinned records"
+        page={data}
+        state={place}
+        hrefOf={(page) => pinnedHref(projectId, page)}
+        first={<FirstPin baseUrl={baseUrl} projectId={projectId} mayRun={mayWrite} />}
+        foot={
+          !isEmpty &&
+          mayWrite &&
+          (chosen.size > 0 ? (
+            <Chosen projectId={projectId} chosen={chosen} onClear={() => setChosen(new Set())} />
+          ) : (
+            <p className="text-xs text-muted">Select records to create a manifest.</p>
+          ))
+        }
+      >
+        <ResourceTable
+          label="Pinned records, newest first"
+          rows={data.items}
+          idOf={({ receiptId }) => receiptId}
+          columns={columnsOf(projectId)}
+          selection={mayWrite ? { chosen, choose, nameOf: ({ receiptId }) => shortId(receiptId) } : undefined}
+        />
+      </ListCard>
     </>
   );
 }
@@ -111,12 +104,16 @@ function Chosen({
   return (
     <section aria-label="Selected records" className="flex flex-wrap items-center gap-2 text-sm">
       <span role="status">{chosen.size === 1 ? "1 record selected" : `${chosen.size} records selected`}</span>
-      <CreateManifest projectId={projectId} receiptIds={[...chosen]}>
-        <Button variant="primary">
-          <FileCheck aria-hidden />
-          Create manifest
-        </Button>
-      </CreateManifest>
+      <CreateManifest
+        projectId={projectId}
+        receiptIds={[...chosen]}
+        trigger={
+          <Button variant="primary">
+            <FileCheck aria-hidden />
+            Create manifest
+          </Button>
+        }
+      />
       <Button variant="ghost" onClick={onClear}>
         Clear
       </Button>
@@ -124,121 +121,23 @@ function Chosen({
   );
 }
 
-type ListProps = {
-  projectId: string;
-  items: PinnedListItem[];
-  /** Null: the reader may not create manifests. */
-  chosen: ReadonlySet<string> | null;
-  choose(receiptIds: string[], isChosen: boolean): void;
-};
-
-function RecordTable({ projectId, items, chosen, choose }: ListProps) {
-  const ids = items.map(({ receiptId }) => receiptId);
-  const isAll = ids.length > 0 && ids.every((id) => chosen?.has(id));
-  return (
-    <div className="hidden md:block">
-      <Table>
-        <caption className="sr-only">Pinned records, newest first</caption>
-        <thead>
-          <tr>
-            {chosen && (
-              <TableHead className="w-8">
-                <Checkbox
-                  aria-label="Select all records on this page"
-                  checked={isAll}
-                  onCheckedChange={(checked) => choose(ids, checked === true)}
-                />
-              </TableHead>
-            )}
-            <TableHead>Status</TableHead>
-            <TableHead>Pin</TableHead>
-            <TableHead>Record</TableHead>
-            <TableHead>Submission</TableHead>
-            <TableHead className="text-right">Cost</TableHead>
-            <TableHead className="text-right">Duration</TableHead>
-            <TableHead className="text-right">Time</TableHead>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((item) => (
-            <TableRow key={item.receiptId} className="relative">
-              {chosen && (
-                <TableCell>
-                  <Choose item={item} chosen={chosen} choose={choose} />
-                </TableCell>
-              )}
-              <TableCell>
-                <PinStatusBadge status={item.status} />
-              </TableCell>
-              <TableCell className="max-w-56">
-                <PinName item={item} />
-              </TableCell>
-              <TableCell>
-                <RecordLink projectId={projectId} item={item} />
-              </TableCell>
-              <TableCell>
-                <Submission item={item} />
-              </TableCell>
-              <TableCell className="text-right text-muted">{costWords(item)}</TableCell>
-              <TableCell className="text-right whitespace-nowrap text-muted">{took(item)}</TableCell>
-              <TableCell className="text-right text-muted">
-                <Ago at={item.createdAt} />
-              </TableCell>
-            </TableRow>
-          ))}
-        </tbody>
-      </Table>
-    </div>
-  );
-}
-
-function RecordCards({ projectId, items, chosen, choose }: ListProps) {
-  return (
-    <ul aria-label="Pinned records, newest first" className="divide-y divide-line md:hidden">
-      {items.map((item) => (
-        <li key={item.receiptId} className="relative flex items-start gap-3 px-4 py-3">
-          {chosen && (
-            <div className="pt-0.5">
-              <Choose item={item} chosen={chosen} choose={choose} />
-            </div>
-          )}
-          <div className="min-w-0 flex-1 space-y-1.5">
-            <div className="flex items-center justify-between gap-2">
-              <PinStatusBadge status={item.status} />
-              <span className="text-xs text-muted">
-                <Ago at={item.createdAt} />
-              </span>
-            </div>
-            <PinName item={item} />
-            <div className="flex flex-wrap items-center gap-x-3 gap-y-0.5 text-xs text-muted">
-              <RecordLink projectId={projectId} item={item} />
-              <Submission item={item} />
-              <span>{costWords(item)}</span>
-              <span>{took(item)}</span>
-            </div>
-          </div>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function Choose({
-  item,
-  chosen,
-  choose,
-}: { item: PinnedListItem } & Pick<ListProps, "choose"> & {
-    chosen: ReadonlySet<string>;
-  }) {
-  return (
-    <Checkbox
-      aria-label={`Select ${shortId(item.receiptId)}`}
-      className="relative z-10" // above the link that covers the row
-      checked={chosen.has(item.receiptId)}
-      onCheckedChange={(checked) => choose([item.receiptId], checked === true)}
-    />
-  );
-}
+const columnsOf = (projectId: string): Column<PinnedListItem>[] => [
+  { header: "Status", card: "status", cell: ({ status }) => <PinStatusBadge status={status} /> },
+  { header: "Pin", card: "title", className: "max-w-56", cell: (item) => <PinName item={item} /> },
+  {
+    header: "Record",
+    cell: ({ receiptId: id }) => <RowLink href={recordHref(projectId, id)} id={id} />,
+  },
+  { header: "Submission", cell: (item) => <Submission item={item} /> },
+  { header: "Cost", align: "end", className: "text-muted", cell: costWords },
+  { header: "Duration", align: "end", className: "whitespace-nowrap text-muted", cell: took },
+  {
+    header: "Time",
+    align: "end",
+    className: "text-muted",
+    cell: ({ createdAt }) => <Ago at={createdAt} />,
+  },
+];
 
 function PinName({ item }: { item: PinnedListItem }) {
   return (
@@ -249,19 +148,6 @@ function PinName({ item }: { item: PinnedListItem }) {
         {item.itemId !== null && ` · ${item.itemId}`}
       </div>
     </div>
-  );
-}
-
-/** The link covers its whole row. */
-function RecordLink({ projectId, item }: { projectId: string; item: PinnedListItem }) {
-  return (
-    <Link
-      href={recordHref(projectId, item.receiptId)}
-      className="rounded font-mono text-xs whitespace-nowrap text-link after:absolute after:inset-0 hover:underline"
-      title={item.receiptId}
-    >
-      {shortId(item.receiptId)}
-    </Link>
   );
 }
 

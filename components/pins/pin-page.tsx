@@ -1,10 +1,10 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { CircleCheck, OctagonX } from "lucide-react";
-import Link from "next/link";
+import { Failure } from "@/components/blocks/feedback/failure";
 import { Caller } from "@/components/callers/caller";
 import { Metadata, Tags } from "@/components/jobs/caller-facts";
-import { BackLink } from "@/components/shell/back-link";
+import { PageHeader } from "@/components/shell/page-header";
 import { formatDuration } from "@/components/time/format";
 import { Moment } from "@/components/time/moment";
 import { useTRPC, useTRPCClient } from "@/components/trpc";
@@ -16,14 +16,14 @@ import { DownloadJson } from "@/components/ui/download";
 import { Fact, Facts } from "@/components/ui/facts";
 import { Figure, Figures, None } from "@/components/ui/figures";
 import { JsonView } from "@/components/ui/json-view";
-import { Notice } from "@/components/ui/notice";
+import Link from "@/components/ui/link";
 import { spaced } from "@/components/ui/wording";
-import type { PinnedRecord } from "@/server/contract/pinned";
+import type { PinnedRecord } from "@/server/contract/pinned-records";
 import { bulkHref, pinnedHref } from "./list-state";
 import { PinContent } from "./pin-content";
 import { PinProof } from "./pin-proof";
 import { PinStatusBadge, SUBMISSION_WORDS } from "./pin-status";
-import { AttemptsCard, TimingCard } from "./timing-card";
+import { TimingCard } from "./timing-card";
 import { costWords, verdictOf } from "./words";
 
 /** One pinned record: the request, timing, response, cost and signature. */
@@ -37,15 +37,10 @@ export function PinPage({ receiptId, projectId }: { receiptId: string; projectId
       <RecordHeader record={record} projectId={projectId} />
       <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_19rem] xl:grid-cols-[minmax(0,1fr)_21rem]">
         <div className="grid min-w-0 grid-cols-1 gap-5">
-          {record.error && (
-            <Notice tone="bad" title={<code>{record.error.code}</code>} role="alert">
-              <p>{record.error.message}</p>
-            </Notice>
-          )}
+          {record.error && <Failure error={record.error} />}
           <Verdict record={record} />
           <TimingCard record={record} />
           <PinContent record={record} />
-          <AttemptsCard record={record} />
           <PinProof record={record} />
           <Corrections record={record} />
         </div>
@@ -62,20 +57,13 @@ function RecordHeader({ record, projectId }: { record: PinnedRecord; projectId: 
   const client = useTRPCClient();
   const { receiptId, pin } = record;
   return (
-    <header className="mb-6">
-      <BackLink href={pinnedHref(projectId)}>Pinned records</BackLink>
-      <div className="mt-2 flex flex-wrap items-start gap-x-4 gap-y-3">
-        <div className="min-w-0 flex-1 basis-64">
-          <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-            <h1 className="min-w-0 text-xl font-semibold [overflow-wrap:anywhere]">{pin.model}</h1>
-            <PinStatusBadge status={record.status} />
-          </div>
-          <p className="mt-0.5 text-sm text-muted">
-            {pin.provider} · {pin.api}
-          </p>
-          <CopyableId id={receiptId} what="receipt id" className="mt-1 text-muted" />
-        </div>
-        <div className="flex flex-wrap gap-2">
+    <PageHeader
+      back={{ href: pinnedHref(projectId), label: "Pinned records" }}
+      title={pin.model}
+      badge={<PinStatusBadge status={record.status} />}
+      id={<CopyableId id={receiptId} what="receipt id" className="text-muted" />}
+      actions={
+        <>
           <DownloadJson
             name={`${receiptId}.json`}
             read={async () => (await client.pinned.content.query({ receipt_id: receiptId })).record}
@@ -88,24 +76,28 @@ function RecordHeader({ record, projectId }: { record: PinnedRecord; projectId: 
           >
             Lockfile
           </DownloadJson>
-        </div>
-      </div>
-      <Figures>
-        <Figure name="Accepted">
-          <Moment at={record.createdAt} />
-        </Figure>
-        <Figure name="Queue wait">
-          <Clock ms={record.schedulerWaitMs} />
-        </Figure>
-        <Figure name="Provider processing">
-          <Clock ms={record.providerExecutionMs} />
-        </Figure>
-        <Figure name="Total">
-          <Clock ms={record.wallClockMs} />
-        </Figure>
-        <Figure name="Cost">{costWords(record)}</Figure>
-      </Figures>
-    </header>
+        </>
+      }
+      foot={
+        <Figures>
+          <Figure name="Accepted">
+            <Moment at={record.createdAt} />
+          </Figure>
+          <Figure name="Queue wait">
+            <Clock ms={record.schedulerWaitMs} />
+          </Figure>
+          <Figure name="Provider processing">
+            <Clock ms={record.providerExecutionMs} />
+          </Figure>
+          <Figure name="Total">
+            <Clock ms={record.wallClockMs} />
+          </Figure>
+          <Figure name="Cost">{costWords(record)}</Figure>
+        </Figures>
+      }
+    >
+      {pin.provider} · {pin.api}
+    </PageHeader>
   );
 }
 
@@ -117,11 +109,12 @@ function Clock({ ms }: { ms: number | null }) {
 function Verdict({ record }: { record: PinnedRecord }) {
   const { isSafe, title, why } = verdictOf(record);
   const Icon = isSafe ? CircleCheck : OctagonX;
+  const tone = isSafe ? "text-good" : record.status === "succeeded" ? "text-muted" : "text-bad";
   return (
     <Card aria-labelledby="verdict-title" className={cn(isSafe ? "border-good-line" : "border-line-strong")}>
       <CardBody>
         <h2 id="verdict-title" className="flex items-center gap-2 text-sm font-semibold">
-          <Icon aria-hidden className={cn("size-4 shrink-0", isSafe ? "text-good" : "text-bad")} />
+          <Icon aria-hidden className={cn("size-4 shrink-0", tone)} />
           {title}
         </h2>
         <p className="mt-1.5 text-sm text-muted">{why}</p>

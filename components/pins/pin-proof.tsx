@@ -3,24 +3,20 @@ import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { FactGroup, HashFact } from "@/components/ui/facts";
 import { VerifyHere } from "@/components/verify/verify-here";
-import type { PinnedRecord } from "@/server/contract/pinned";
-import { verifyDocument } from "@/server/verify";
+import type { PinnedRecord } from "@/server/contract/pinned-records";
 
 /** A record's hashes and signature, with verification of both in the browser. */
 export function PinProof({ record }: { record: PinnedRecord }) {
   return (
     <Card aria-labelledby="proof-title">
       <CardHeader
-        title={
-          <span className="inline-flex items-center gap-1.5">
-            <ShieldCheck aria-hidden className="size-4 text-good" />
-            Proof
-          </span>
-        }
+        icon={<ShieldCheck aria-hidden className="size-4 text-good" />}
+        title="Proof"
         id="proof-title"
         hint={<CopyableId id={record.receiptId} what="receipt id of the proof" short />}
       />
       <CardBody className="space-y-5">
+        <VerifyHere what="record" document={record} canForge />
         <FactGroup title="Signature" wide>
           <HashFact name="Record hash" hash={record.recordHash} />
           <HashFact name="Signed by" hash={record.signature.keyId} />
@@ -36,7 +32,6 @@ export function PinProof({ record }: { record: PinnedRecord }) {
           <HashFact name="Output" hash={record.outputHash} />
           <HashFact name="Native response" hash={record.nativeResponseHash} />
         </FactGroup>
-        <VerifyHere what="record" verify={(keys) => verifyDocument(record, keys)} />
       </CardBody>
     </Card>
   );

@@ -1,22 +1,23 @@
 "use client";
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { ArrowUpRight, Play } from "lucide-react";
-import Link from "next/link";
 import { useMemo, useState } from "react";
+import { useAction } from "@/components/blocks/data/use-action";
+import { useProject } from "@/components/blocks/data/use-project";
+import { Form } from "@/components/blocks/form/form";
+import { BudgetWall } from "@/components/budgets/budget-wall";
 import { Refused } from "@/components/playground/refused";
 import { Snippets } from "@/components/playground/snippets";
-import { BackLink } from "@/components/shell/back-link";
 import { PageHeader } from "@/components/shell/page-header";
-import { type Failure, toFailure, useRole, useTRPC } from "@/components/trpc";
+import { type Failure, toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
+import Link from "@/components/ui/link";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Words } from "@/components/ui/words";
 import { useUnsaved } from "@/components/unsaved/unsaved-work";
-import { useMutation } from "@/components/use-mutation";
-import { JsonObject } from "@/server/contract/common";
-import type { PinnedAnswer } from "@/server/contract/pinned";
+import type { PinnedAnswer } from "@/server/contract/pinned-records";
 import { pinnedHref, recordHref } from "./list-state";
 import { blankPin, type PinDraft, PinFields, toBody } from "./pin-fields";
 import { PinStatusBadge } from "./pin-status";
@@ -25,42 +26,38 @@ import { costWords } from "./words";
 /** A page to run one pinned request: the form, the response, and the same request as code. */
 export function PinRoom({ projectId }: { projectId: string }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
   const { data: choices } = useSuspenseQuery(trpc.pinned.choices.queryOptions({ project_id: projectId }));
-  const { mayWrite } = useRole(projectId);
+  const { may, whyNot } = useProject(projectId);
+  const mayWrite = may("member");
   const [blank] = useState(() => blankPin(choices));
   const [draft, setDraft] = useState<PinDraft>(blank);
   const [sent, setSent] = useState<PinDraft | null>(null);
   const body = useMemo(() => toBody(draft, choices, projectId), [draft, choices, projectId]);
-  const run = useMutation(
-    trpc.pinned.run.mutationOptions({
-      meta: { isShownInPlace: true },
-      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.pinned.list.pathKey() }),
-    }),
-  );
+  const run = useAction(trpc.pinned.run.mutationOptions(), {
+    isInPlace: true,
+    refresh: [trpc.pinned.list.pathKey()],
+  });
   // A run that happened is stored in its record.
   useUnsaved(draft !== blank && !(run.isSuccess && draft === sent));
   const failure = run.error ? toFailure(run.error) : null;
   return (
     <>
-      <BackLink href={pinnedHref(projectId)}>Pinned records</BackLink>
-      <div className="mt-2">
-        <PageHeader title="Run pinned request">
-          Sends one request to one model, exactly as written and only once.
-        </PageHeader>
-      </div>
+      <PageHeader back={{ href: pinnedHref(projectId), label: "Pinned records" }} title="Run pinned request">
+        Sends one request to one model, exactly as written and only once.
+      </PageHeader>
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)] lg:grid-rows-[auto_1fr]">
-        <form
+        <Form
           noValidate
           className="min-w-0"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (!mayWrite || run.isPending) return;
+          // Any other failure is shown where the response appears.
+          action={{ isPending: run.isPending, error: failure?.issues.length ? run.error : null }}
+          send={() => {
+            if (!mayWrite) return;
             setSent(draft);
             run.mutate({
               project_id: projectId,
               // A click that the network repeats must not run twice.
-              body: JsonObject.parse({ ...body, idempotencyKey: crypto.randomUUID() }),
+              body: { ...body, idempotencyKey: crypto.randomUUID() },
             });
           }}
         >
@@ -72,21 +69,16 @@ export function PinRoom({ projectId }: { projectId: string }) {
                 choices={choices}
                 draft={draft}
                 disabled={!mayWrite}
-                issues={failure?.issues ?? []}
                 onChange={(change) => setDraft((before) => ({ ...before, ...change }))}
               />
               <Button type="submit" variant="primary" size="lg" pending={run.isPending} disabled={!mayWrite}>
                 {!run.isPending && <Play aria-hidden />}
                 Run
               </Button>
-              {!mayWrite && (
-                <p className="text-sm text-muted">
-                  Members of your organization can run this. Your role here is viewer.
-                </p>
-              )}
+              {!mayWrite && <p className="text-sm text-muted">{whyNot("member", "run this")}</p>}
             </CardBody>
           </Card>
-        </form>
+        </Form>
         <div className="min-w-0 lg:row-span-2" role="status" aria-busy={run.isPending}>
           <Outcome
             projectId={projectId}
@@ -138,7 +130,7 @@ function Outcome({
             <p className="text-xs text-muted">Running. This can take as long as its limits allow.</p>
           </div>
         )}
-        {failure && <Failed failure={failure} />}
+        {failure && <Failed projectId={projectId} failure={failure} />}
         {answer?.output && answer.output.text !== "" && <Words text={answer.output.text} what="response" />}
         {answer?.output?.toolCalls.map(({ id, name, arguments: given }) => (
           <p key={id} className="text-sm [overflow-wrap:anywhere]">
@@ -163,13 +155,14 @@ function Outcome({
   );
 }
 
-function Failed({ failure }: { failure: Failure }) {
+function Failed({ projectId, failure }: { projectId: string; failure: Failure }) {
   const { safelyRetryable } = failure.details;
   return (
     <Refused
       failure={failure}
       fieldsRefused="Some fields are invalid. Fix the marked fields and try again. Nothing was sent."
     >
+      <BudgetWall projectId={projectId} failure={failure} />
       {typeof safelyRetryable === "boolean" && (
         <p className="mt-1.5 text-xs text-muted">
           {safelyRetryable

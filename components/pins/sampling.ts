@@ -43,5 +43,5 @@ export function toSampling(text: SamplingText, can: readonly SamplingName[]): Pi
     const number = Number(value);
     return [[name, kind === "number" && Number.isFinite(number) ? number : value]];
   });
-  return filled.length > 0 ? (Object.fromEntries(filled) as PinnedSampling) : undefined; // parsed by the server
+  return filled.length > 0 ? Object.fromEntries(filled) : undefined;
 }

@@ -1,5 +1,5 @@
-import { formatUsd } from "@/components/jobs/format-usd";
-import type { PinnedListItem, PinnedRecord } from "@/server/contract/pinned";
+import { dollars } from "@/components/blocks/money/money";
+import type { PinnedListItem, PinnedRecord } from "@/server/contract/pinned-records";
 
 type Pin = PinnedRecord["pin"];
 
@@ -8,7 +8,7 @@ export const pinWords = ({ provider, model, api }: Pin) => `${provider} / ${mode
 
 /** An execution's cost. Unknown is not zero. */
 export function costWords({ cost }: Pick<PinnedListItem, "cost">): string {
-  return cost === null ? "Unknown" : formatUsd(cost.amountMicros / 1_000_000);
+  return cost === null ? "Unknown" : dollars(cost.amountMicros);
 }
 
 type Verdict = { isSafe: boolean; title: string; why: string };

@@ -1,15 +1,13 @@
 "use client";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { formatUsd } from "@/components/jobs/format-usd";
+import { dollars } from "@/components/blocks/money/money";
+import { RunBudget } from "@/components/budgets/run-budget";
 import { useTRPCClient } from "@/components/trpc";
-import { Skeleton } from "@/components/ui/skeleton";
+import type { JsonObject } from "@/server/contract/common";
 import type { RetailQuote } from "@/server/contract/pricing";
-import { toPriced } from "./priced";
+import { LivePrice } from "./live-price";
 import { labelOf } from "./schema";
 import type { RunRequest } from "./use-run";
-import { useSettled } from "./use-settled";
-import { UNREAD, whyNoPrice } from "./why-no-price";
 
 /** The request's price before it is sent. */
 export function Cost({
@@ -23,41 +21,34 @@ export function Cost({
   capabilityKey: string;
   request: RunRequest;
   enabled: boolean;
-  /** A text of the input is not valid, so a price would be that of its previous value. */
   hasUnread: boolean;
 }) {
   const client = useTRPCClient();
   const { input, execution } = request.body;
-  const priced = useMemo(() => JSON.stringify({ input: toPriced(input), execution }), [input, execution]);
-  const text = useSettled(priced);
-  const { data, error, isFetching } = useQuery({
-    queryKey: ["playground-quote", projectId, capabilityKey, text],
-    queryFn: () =>
-      client.catalog.quote.mutate({
-        project_id: projectId,
-        capability_key: capabilityKey,
-        body: JSON.parse(text),
-      }),
-    enabled: enabled && !hasUnread,
-    retry: false,
-    placeholderData: keepPreviousData,
-    staleTime: 60_000,
-    meta: { isShownInPlace: true },
-  });
+  const body = useMemo(() => ({ input, execution }), [input, execution]);
   return (
-    <div aria-live="polite" aria-busy={isFetching} className="min-h-10 basis-full text-sm" data-cost>
-      {!enabled ? (
-        <span className="text-muted">Prices are shown to members who can run this.</span>
-      ) : hasUnread ? (
-        <span className="text-muted">No price. {UNREAD}</span>
-      ) : error ? (
-        <span className="text-muted">No price yet: {whyNoPrice(error)}</span>
-      ) : data ? (
-        <Figures quote={data} />
-      ) : (
-        <Skeleton className="h-9 w-44" />
+    <LivePrice
+      name={["playground-quote", projectId, capabilityKey]}
+      body={body}
+      ask={(body) =>
+        client.catalog.quote.mutate({
+          project_id: projectId,
+          capability_key: capabilityKey,
+          body: body as JsonObject, // it has been JSON on the way here
+        })
+      }
+      hasUnread={hasUnread}
+      instead={enabled ? null : "Prices are shown to members who can run this."}
+      noun="price"
+      waiting="h-9 w-44"
+    >
+      {(quote) => (
+        <>
+          <Figures quote={quote} />
+          <RunBudget projectId={projectId} quote={quote} />
+        </>
       )}
-    </div>
+    </LivePrice>
   );
 }
 
@@ -69,7 +60,6 @@ function Figures({ quote }: { quote: RetailQuote }) {
     return (
       <span className="text-muted">No price yet: check {quote.missing.map(labelOfPointer).join(", ")}.</span>
     );
-  const usd = (micros: number) => formatUsd(micros / 1_000_000);
   const expected = quote.expectedCharge?.amountMicros ?? 0;
   const most = quote.maximumAuthorizedCharge?.amountMicros ?? 0;
   const route = quote.resolved;
@@ -86,8 +76,8 @@ function Figures({ quote }: { quote: RetailQuote }) {
   return (
     <>
       <span className="block font-semibold tabular-nums">
-        {expected === most ? usd(most) : `about ${usd(expected)}`}
-        {expected !== most && <span className="font-normal text-muted">, at most {usd(most)}</span>}
+        {expected === most ? dollars(most) : `about ${dollars(expected)}`}
+        {expected !== most && <span className="font-normal text-muted">, at most {dollars(most)}</span>}
       </span>
       <span className="block text-xs text-muted">
         {isExact ? "exact count" : "upper bound"} · {route.provider}/{route.model} ·{" "}

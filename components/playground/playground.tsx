@@ -1,24 +1,25 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Columns2, Play } from "lucide-react";
-import Link from "next/link";
 import { useMemo, useRef, useState } from "react";
+import { useProject } from "@/components/blocks/data/use-project";
 import { newComparisonHref } from "@/components/comparisons/list-state";
-import { useRole, useTRPC } from "@/components/trpc";
+import { firstInput, InputForm } from "@/components/playground/input/input-form";
+import { UnreadTexts, useUnreadTexts } from "@/components/playground/input/unread";
+import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
+import Link from "@/components/ui/link";
 import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
 import { carry } from "./carried";
 import { Cost } from "./cost";
 import { isExample } from "./example";
-import { firstInput, InputForm } from "./input-form";
 import { issuesOf, standing } from "./issues";
 import { Result } from "./result";
 import type { Input } from "./schema";
 import { Snippets } from "./snippets";
-import { UnreadTexts, useUnreadTexts } from "./unread";
 import { useMissing } from "./use-missing";
 import { type Mode, useRun } from "./use-run";
 
@@ -40,7 +41,8 @@ export function Playground({
   const { data: targets } = useSuspenseQuery(
     trpc.catalog.targets.queryOptions({ project_id: projectId, capability_key: capability.key }),
   );
-  const mayRun = useRole(projectId).mayWrite;
+  const { may, whyNot } = useProject(projectId);
+  const mayRun = may("member");
   const [begun] = useState(() => firstInput(capability));
   const [input, setInput] = useState<Input>(begun);
   const [mode, setMode] = useState<Mode>(capability.executionModes[0] ?? "job_async");
@@ -170,11 +172,7 @@ export function Playground({
                 This capability needs a file. Choose an artifact of this project or upload one in the form.
               </p>
             )}
-            {!mayRun && (
-              <p className="text-sm text-muted">
-                Members of your organization can run this. Your role here is viewer.
-              </p>
-            )}
+            {!mayRun && <p className="text-sm text-muted">{whyNot("member", "run this")}</p>}
           </CardBody>
         </Card>
       </form>

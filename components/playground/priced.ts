@@ -1,13 +1,8 @@
-import { z } from "zod";
+import { isObject, textIn } from "@/components/blocks/data/unknown";
 import { readPictureHead } from "@/server/contract/pictures";
 
-const Picture = z.looseObject({ dataBase64: z.string(), mimeType: z.string() });
-/** An image in a conversation. WebP is excluded, because its size needs the whole file. */
-const PicturePart = z.looseObject({
-  type: z.literal("image"),
-  mediaType: z.enum(["image/png", "image/jpeg"]),
-  data: z.string(),
-});
+/** Of a conversation's images. WebP is excluded, because its size needs the whole file. */
+const CUT_TYPES = ["image/png", "image/jpeg"];
 
 /** Images up to this many base64 characters are sent unchanged. */
 const SHORT = 4_096;
@@ -18,11 +13,13 @@ const SHORT = 4_096;
  */
 export function toPriced(input: unknown): unknown {
   if (Array.isArray(input)) return input.map(toPriced);
-  if (typeof input !== "object" || input === null) return input;
-  const picture = Picture.safeParse(input).data;
-  if (picture) return { ...picture, dataBase64: headOf(picture.dataBase64) };
-  const part = PicturePart.safeParse(input).data;
-  if (part) return { ...part, data: headOf(part.data) };
+  if (!isObject(input)) return input;
+  const picture = textIn(input, "dataBase64");
+  if (picture !== undefined && textIn(input, "mimeType") !== undefined)
+    return { ...input, dataBase64: headOf(picture) };
+  const part = textIn(input, "data");
+  if (part !== undefined && input.type === "image" && CUT_TYPES.includes(textIn(input, "mediaType") ?? ""))
+    return { ...input, data: headOf(part) };
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, toPriced(value)]));
 }
 

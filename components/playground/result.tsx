@@ -1,6 +1,6 @@
 "use client";
 import { ArrowUpRight, Play } from "lucide-react";
-import Link from "next/link";
+import { BudgetWall } from "@/components/budgets/budget-wall";
 import { ArtifactGallery } from "@/components/jobs/artifact-gallery";
 import { chargeWords } from "@/components/jobs/charge-words";
 import { JobOutput } from "@/components/jobs/job-content";
@@ -8,9 +8,10 @@ import { JobStatusBadge } from "@/components/jobs/job-status";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
+import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
-import { TERMINAL } from "@/server/contract/jobs";
+import { TERMINAL } from "@/server/contract/enums";
 import { Refused } from "./refused";
 import type { Run } from "./use-run";
 
@@ -25,11 +26,11 @@ export function Result({ run, projectId }: { run: Run; projectId: string }) {
       </Card>
     );
   const { job } = run;
-  const isOver = run.state === "ended";
-  const isText = run.mode === "invoke_stream" && !(isOver && job?.typedOutput);
+  const hasEnded = run.state === "ended";
+  const isText = run.mode === "invoke_stream" && !(hasEnded && job?.typedOutput);
   return (
     <div className="space-y-4" data-run={run.state}>
-      <Card aria-labelledby="run-title" aria-busy={!isOver}>
+      <Card aria-labelledby="run-title" aria-busy={!hasEnded}>
         <CardHeader
           title="Run"
           id="run-title"
@@ -47,7 +48,9 @@ export function Result({ run, projectId }: { run: Run; projectId: string }) {
             <Refused
               failure={run.failure}
               fieldsRefused="Some fields are invalid. Fix the marked fields and try again."
-            />
+            >
+              <BudgetWall projectId={projectId} failure={run.failure} />
+            </Refused>
           )}
           {job?.error && !run.failure && (
             <Notice
@@ -58,7 +61,7 @@ export function Result({ run, projectId }: { run: Run; projectId: string }) {
               {job.error.message}
             </Notice>
           )}
-          {!isOver && !isText && <Progress run={run} />}
+          {!hasEnded && !isText && <Progress run={run} />}
           {isText && (
             <p
               dir="auto"
@@ -66,7 +69,7 @@ export function Result({ run, projectId }: { run: Run; projectId: string }) {
               className="min-h-16 text-base whitespace-pre-wrap [overflow-wrap:anywhere]"
               data-stream
             >
-              {run.text || (isOver ? "" : "…")}
+              {run.text || (hasEnded ? "" : "…")}
             </p>
           )}
           {run.jobId && (
@@ -86,8 +89,8 @@ export function Result({ run, projectId }: { run: Run; projectId: string }) {
           )}
         </CardBody>
       </Card>
-      {job && isOver && <ArtifactGallery job={job} />}
-      {job && isOver && <JobOutput job={job} />}
+      {job && hasEnded && <ArtifactGallery job={job} />}
+      {job && hasEnded && <JobOutput job={job} />}
     </div>
   );
 }

@@ -1,8 +1,8 @@
 "use client";
 import { useMemo, useState } from "react";
-import { focusWrong } from "@/components/form-failure";
+import { focusWrong } from "@/components/blocks/form/form";
+import { schemaOf } from "@/components/playground/input/input-form";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
-import { schemaOf } from "./input-form";
 import { isFileMissing, missingIn } from "./missing";
 import type { Input } from "./schema";
 

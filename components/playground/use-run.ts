@@ -1,10 +1,9 @@
 "use client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { useAction } from "@/components/blocks/data/use-action";
 import { pollMs } from "@/components/jobs/job-events";
 import { type Failure, isUnanswered, toFailure, useTRPC, useTRPCClient } from "@/components/trpc";
-import { useMutation } from "@/components/use-mutation";
-import { JsonObject } from "@/server/contract/common";
 import type { Job } from "@/server/contract/jobs";
 import { type KeptRun, keepRun, keptRun } from "./kept-run";
 import { useLookFor } from "./use-look-for";
@@ -66,26 +65,26 @@ export function useRun(projectId: string, capabilityKey: string): Run {
     if (run.mode === "invoke_stream") follow(id);
   }
 
-  const sending = useMutation({
-    meta: { isShownInPlace: true },
-    mutationFn: async ({ mode, body, idempotencyKey }: RunRequest & { idempotencyKey: string }) => {
-      const request = {
-        project_id: projectId,
-        capability_key: capabilityKey,
-        body: JsonObject.parse({ ...body, idempotencyKey }),
-      };
-      if (mode === "job_async") return (await client.catalog.submit.mutate(request)).jobId;
-      return (await client.catalog.invoke.mutate(request)).executionId;
+  const sending = useAction(
+    {
+      mutationFn: async ({ mode, body, idempotencyKey }: RunRequest & { idempotencyKey: string }) => {
+        const request = {
+          project_id: projectId,
+          capability_key: capabilityKey,
+          body: { ...body, idempotencyKey },
+        };
+        if (mode === "job_async") return (await client.catalog.submit.mutate(request)).jobId;
+        return (await client.catalog.invoke.mutate(request)).executionId;
+      },
+      onError(error, { mode, idempotencyKey }) {
+        if (isUnanswered(error)) return lookFor({ mode, idempotencyKey, jobId: null });
+        // A refusal after admission names its record.
+        const { executionId } = toFailure(error).details;
+        if (typeof executionId === "string") setJobId(executionId);
+      },
     },
-    onSuccess: take,
-    onError(error, { mode, idempotencyKey }) {
-      if (isUnanswered(error)) return lookFor({ mode, idempotencyKey, jobId: null });
-      // A refusal after admission names its record.
-      const { executionId } = toFailure(error).details;
-      if (typeof executionId === "string") setJobId(executionId);
-    },
-    onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.jobs.list.pathKey() }),
-  });
+    { isInPlace: true, onDone: take, refresh: [trpc.jobs.list.pathKey()] },
+  );
 
   const { lookFor, isLooking } = useLookFor(projectId, (id, run) => {
     if (id === null) return keep(null);
@@ -110,18 +109,18 @@ export function useRun(projectId: string, capabilityKey: string): Run {
     refetchInterval: ({ state }) => (state.data ? pollMs(state.data) : false),
     meta: { isShownInPlace: true },
   });
-  const canceling = useMutation({
-    ...trpc.jobs.cancel.mutationOptions(),
-    onSuccess: (fresh) => queryClient.setQueryData(trpc.jobs.get.queryKey({ job_id: fresh.jobId }), fresh),
-  });
+  const canceling = useAction(
+    { ...trpc.jobs.cancel.mutationOptions() },
+    { onDone: (fresh) => queryClient.setQueryData(trpc.jobs.get.queryKey({ job_id: fresh.jobId }), fresh) },
+  );
 
   const job = jobId === null ? null : (watched.data ?? null);
-  const isOver = job !== null && pollMs(job) === false && !isStreaming;
+  const isFinished = job !== null && pollMs(job) === false && !isStreaming;
   const state = stateOf();
 
   function stateOf(): Run["state"] {
     if (sending.isPending || isLooking) return "sending";
-    if (isOver) return "ended";
+    if (isFinished) return "ended";
     const failure = sending.error ?? (job === null ? watched.error : null);
     if (failure && !watched.isFetching && !isUnanswered(watched.error)) return "ended";
     if (jobId !== null) return "running";

@@ -1,120 +1,81 @@
 "use client";
-import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
-import { type FormEvent, type ReactNode, useState } from "react";
-import { toast } from "sonner";
+import { type ReactElement, useState } from "react";
+import { useAction } from "@/components/blocks/data/use-action";
+import { LinesField, TextField } from "@/components/blocks/form/fields";
+import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { manifestHref } from "@/components/pins/list-state";
-import { sentencesOf, useTRPC } from "@/components/trpc";
-import { Dialog, DialogContent, DialogTrigger, SubmitActions } from "@/components/ui/dialog";
-import { Input } from "@/components/ui/input";
-import { Label } from "@/components/ui/label";
-import { Notice } from "@/components/ui/notice";
-import { Textarea } from "@/components/ui/textarea";
-import { useMutation } from "@/components/use-mutation";
+import { useTRPC } from "@/components/trpc";
 
 /** Parses pasted ids, separated by spaces, commas, quotes or lines, without duplicates. */
-export const idsOf = (text: string): string[] => [...new Set(text.split(/[\s,;"'[\]]+/).filter(Boolean))];
+const idsOf = (text: string): string[] => [...new Set(text.split(/[\s,;"'[\]]+/).filter(Boolean))];
 
-/** A dialog that binds receipts into a signed manifest. The only child opens it. */
+/** A dialog that binds receipts into a signed manifest. */
 export function CreateManifest({
   projectId,
   receiptIds = [],
-  children,
+  trigger,
 }: {
   projectId: string;
   /** Already selected; more can be pasted. */
   receiptIds?: string[];
-  children: ReactNode;
+  /** The button that opens it. */
+  trigger: ReactElement;
 }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <Dialog open={isOpen} onOpenChange={setOpen}>
-      <DialogTrigger asChild>{children}</DialogTrigger>
-      {isOpen && <ManifestForm projectId={projectId} receiptIds={receiptIds} />}
-    </Dialog>
-  );
-}
-
-function ManifestForm({ projectId, receiptIds }: { projectId: string; receiptIds: string[] }) {
   const trpc = useTRPC();
   const router = useRouter();
-  const queryClient = useQueryClient();
-  const [text, setText] = useState(() => receiptIds.join("\n"));
-  const create = useMutation(
-    trpc.provenance.createManifest.mutationOptions({
-      meta: { isShownInPlace: true },
-      onSuccess: ({ manifestId }) => {
-        toast.success("Manifest created");
-        router.push(manifestHref(projectId, manifestId));
-      },
-      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.provenance.pathKey() }),
-    }),
-  );
+  const [typed, setTyped] = useState<string | null>(null);
+  const create = useAction(trpc.provenance.createManifest.mutationOptions(), {
+    isInPlace: true,
+    done: "Manifest created",
+    onDone: ({ manifestId }) => router.push(manifestHref(projectId, manifestId)),
+    refresh: [trpc.provenance.pathKey()],
+  });
+  const text = typed ?? receiptIds.join("\n");
   const ids = idsOf(text);
-
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    create.mutate({
-      projectId,
-      label: String(fields.get("label")).trim(),
-      receiptIds: ids,
-      experimentHash: String(fields.get("experimentHash")).trim() || undefined,
-    });
-  }
-
   return (
-    <DialogContent
+    <FormDialog
       title="Create manifest"
       description="A named set of receipts under one hash and one signature. A manifest cannot be changed."
+      trigger={trigger}
+      onOpenChange={() => setTyped(null)}
+      action={create}
+      send={(sent) =>
+        create.mutate({
+          projectId,
+          label: sent.text("label"),
+          receiptIds: ids,
+          experimentHash: sent.given("experimentHash"),
+        })
+      }
+      submit="Create manifest"
     >
-      <form onSubmit={submit} className="space-y-4">
-        {create.error && (
-          <Notice tone="bad" role="alert">
-            {sentencesOf(create.error)}
-          </Notice>
-        )}
-        <div className="space-y-1.5">
-          <Label htmlFor="manifest-label">Label</Label>
-          <Input id="manifest-label" name="label" required maxLength={255} autoComplete="off" />
-        </div>
-        <div className="space-y-1.5">
-          <Label htmlFor="manifest-receipts">Receipts</Label>
-          <Textarea
-            id="manifest-receipts"
-            required
-            value={text}
-            spellCheck={false}
-            placeholder="rcpt_…"
-            aria-describedby="manifest-receipts-help"
-            className="max-h-48 font-mono text-xs"
-            onChange={({ target }) => setText(target.value)}
-          />
-          <p id="manifest-receipts-help" className="text-xs text-muted">
-            {ids.length === 0
-              ? "Receipt ids of this project, one per line."
-              : ids.length === 1
-                ? "1 receipt."
-                : `${ids.length.toLocaleString("en-US")} receipts.`}
-          </p>
-        </div>
-        <div className="space-y-1.5">
-          <Label htmlFor="manifest-experiment">Experiment hash</Label>
-          <Input
-            id="manifest-experiment"
-            name="experimentHash"
-            maxLength={255}
-            autoComplete="off"
-            spellCheck={false}
-            className="font-mono text-xs"
-            aria-describedby="manifest-experiment-help"
-          />
-          <p id="manifest-experiment-help" className="text-xs text-muted">
-            Optional: a hash of your own code, data or plan, sealed with the receipts.
-          </p>
-        </div>
-        <SubmitActions pending={create.isPending}>Create manifest</SubmitActions>
-      </form>
-    </DialogContent>
+      <TextField name="label" label="Label" required maxLength={255} />
+      <LinesField
+        name="receiptIds"
+        label="Receipts"
+        hint={
+          ids.length === 0
+            ? "Receipt ids of this project, one per line."
+            : ids.length === 1
+              ? "1 receipt."
+              : `${ids.length.toLocaleString("en-US")} receipts.`
+        }
+        required
+        value={text}
+        spellCheck={false}
+        placeholder="rcpt_…"
+        className="max-h-48 font-mono text-xs"
+        onChange={({ target }) => setTyped(target.value)}
+      />
+      <TextField
+        name="experimentHash"
+        label="Experiment hash"
+        hint="Optional: a hash of your own code, data or plan, sealed with the receipts."
+        maxLength={255}
+        spellCheck={false}
+        className="font-mono text-xs"
+      />
+    </FormDialog>
   );
 }

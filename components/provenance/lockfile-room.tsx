@@ -1,8 +1,9 @@
 "use client";
 import { CircleCheck, CircleX, FileLock2, Upload } from "lucide-react";
 import { type DragEvent, useRef, useState } from "react";
+import { isObject } from "@/components/blocks/data/unknown";
+import { useAction } from "@/components/blocks/data/use-action";
 import { manifestsHref } from "@/components/pins/list-state";
-import { BackLink } from "@/components/shell/back-link";
 import { PageHeader } from "@/components/shell/page-header";
 import { sentencesOf, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -12,11 +13,9 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import { Textarea } from "@/components/ui/textarea";
-import { useMutation } from "@/components/use-mutation";
 import { VerifyHere } from "@/components/verify/verify-here";
-import { JsonObject } from "@/server/contract/common";
+import type { JsonObject } from "@/server/contract/common";
 import type { LockfileVerification } from "@/server/contract/provenance";
-import { verifyDocument } from "@/server/verify";
 
 type CheckName = LockfileVerification["checks"][number]["name"];
 
@@ -34,9 +33,7 @@ export function LockfileRoom({ projectId }: { projectId: string }) {
   const trpc = useTRPC();
   const [text, setText] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
-  const verify = useMutation(
-    trpc.provenance.verifyLockfile.mutationOptions({ meta: { isShownInPlace: true } }),
-  );
+  const verify = useAction(trpc.provenance.verifyLockfile.mutationOptions(), { isInPlace: true });
   const lockfile = parsed(text);
 
   function take(fresh: string) {
@@ -52,12 +49,9 @@ export function LockfileRoom({ projectId }: { projectId: string }) {
 
   return (
     <>
-      <BackLink href={manifestsHref(projectId)}>Provenance</BackLink>
-      <div className="mt-2">
-        <PageHeader title="Check lockfile">
-          A lockfile has one pin with its settings and hashes. Check whether it still runs the same.
-        </PageHeader>
-      </div>
+      <PageHeader back={{ href: manifestsHref(projectId), label: "Provenance" }} title="Check lockfile">
+        A lockfile has one pin with its settings and hashes. Check whether it still runs the same.
+      </PageHeader>
       <div className="grid items-start gap-5 lg:grid-cols-2">
         <DropZone onText={take} onProblem={setProblem}>
           <Label htmlFor="lockfile-text">Lockfile</Label>
@@ -101,11 +95,8 @@ export function LockfileRoom({ projectId }: { projectId: string }) {
             <Card aria-labelledby="offline-title">
               <CardHeader title="Signature" id="offline-title" />
               <CardBody>
-                <p className="mb-2 text-xs text-muted">
-                  Verify the integrity and signature in this browser, with the published keys.
-                </p>
                 {/* A changed text is a different document, so an old result is dropped. */}
-                <VerifyHere key={text} what="lockfile" verify={(keys) => verifyDocument(lockfile, keys)} />
+                <VerifyHere key={text} what="lockfile" document={lockfile} />
               </CardBody>
             </Card>
           )}
@@ -118,7 +109,7 @@ export function LockfileRoom({ projectId }: { projectId: string }) {
 function parsed(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? null : (JsonObject.safeParse(value).data ?? null);
+    return isObject(value) ? value : null;
   } catch {
     return null;
   }
@@ -137,7 +128,7 @@ function DropZone({
   children: React.ReactNode;
 }) {
   const picker = useRef<HTMLInputElement>(null);
-  const [isOver, setOver] = useState(false);
+  const [isDraggedOver, setOver] = useState(false);
 
   async function take(file: File | undefined) {
     if (!file) return;
@@ -153,7 +144,7 @@ function DropZone({
   return (
     <Card
       aria-labelledby="lockfile-title"
-      className={cn("transition-colors", isOver && "border-focus bg-hover")}
+      className={cn("transition-colors", isDraggedOver && "border-focus bg-hover")}
       onDragOver={(event) => {
         event.preventDefault();
         setOver(true);

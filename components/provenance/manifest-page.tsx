@@ -1,13 +1,13 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { ArrowLeft, ArrowRight, Server, ShieldCheck } from "lucide-react";
-import Link from "next/link";
 import { useState } from "react";
-import { formatUsd } from "@/components/jobs/format-usd";
+import { useAction } from "@/components/blocks/data/use-action";
+import { dollars } from "@/components/blocks/money/money";
 import { manifestsHref } from "@/components/pins/list-state";
 import { SUBMISSION_WORDS } from "@/components/pins/pin-status";
 import { pinWords } from "@/components/pins/words";
-import { BackLink } from "@/components/shell/back-link";
+import { PageHeader } from "@/components/shell/page-header";
 import { Moment } from "@/components/time/moment";
 import { sentencesOf, useTRPC, useTRPCClient } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -15,11 +15,10 @@ import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { CopyableId, shortId } from "@/components/ui/copyable-id";
 import { DownloadJson } from "@/components/ui/download";
 import { Fact, FactGroup, Facts, HashFact } from "@/components/ui/facts";
+import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
-import { useMutation } from "@/components/use-mutation";
 import { VerifyHere } from "@/components/verify/verify-here";
 import type { Manifest, ManifestVerification } from "@/server/contract/provenance";
-import { verifyDocument } from "@/server/verify";
 
 /** One manifest: its receipts, its seal, and both ways to verify it. */
 export function ManifestPage({ projectId, manifestId }: { projectId: string; manifestId: string }) {
@@ -30,23 +29,19 @@ export function ManifestPage({ projectId, manifestId }: { projectId: string; man
   );
   return (
     <>
-      <header className="mb-6">
-        <BackLink href={manifestsHref(projectId)}>Provenance</BackLink>
-        <div className="mt-2 flex flex-wrap items-start gap-x-4 gap-y-3">
-          <div className="min-w-0 flex-1 basis-64">
-            <h1 dir="auto" className="text-xl font-semibold [overflow-wrap:anywhere]">
-              {manifest.label}
-            </h1>
-            <CopyableId id={manifestId} what="manifest id" className="mt-1 text-muted" />
-          </div>
+      <PageHeader
+        back={{ href: manifestsHref(projectId), label: "Provenance" }}
+        title={manifest.label}
+        id={<CopyableId id={manifestId} what="manifest id" className="text-muted" />}
+        actions={
           <DownloadJson
             name={`${manifestId}.json`}
             read={() => client.provenance.manifest.query({ manifest_id: manifestId })}
           >
             Manifest
           </DownloadJson>
-        </div>
-      </header>
+        }
+      />
       <div className="grid grid-cols-1 gap-5">
         <SealCard manifest={manifest} />
         <VerifyThere manifestId={manifestId} />
@@ -60,12 +55,8 @@ function SealCard({ manifest }: { manifest: Manifest }) {
   return (
     <Card aria-labelledby="seal-title">
       <CardHeader
-        title={
-          <span className="inline-flex items-center gap-1.5">
-            <ShieldCheck aria-hidden className="size-4 text-good" />
-            Seal
-          </span>
-        }
+        icon={<ShieldCheck aria-hidden className="size-4 text-good" />}
+        title="Seal"
         id="seal-title"
       />
       <CardBody className="space-y-5">
@@ -78,13 +69,7 @@ function SealCard({ manifest }: { manifest: Manifest }) {
           <HashFact name="Signature" hash={manifest.signature.value} />
           <HashFact name="Experiment hash" hash={manifest.experimentHash} />
         </Facts>
-        <div>
-          <p className="mb-2 text-xs text-muted">
-            Verify the hash and the signature in this browser, with the published keys. The manifest is not
-            sent anywhere.
-          </p>
-          <VerifyHere what="manifest" verify={(keys) => verifyDocument(manifest, keys)} />
-        </div>
+        <VerifyHere what="manifest" document={manifest} />
       </CardBody>
     </Card>
   );
@@ -93,9 +78,7 @@ function SealCard({ manifest }: { manifest: Manifest }) {
 /** The server's check, which has the receipts: whether all are present and valid, and their totals. */
 function VerifyThere({ manifestId }: { manifestId: string }) {
   const trpc = useTRPC();
-  const verify = useMutation(
-    trpc.provenance.verifyManifest.mutationOptions({ meta: { isShownInPlace: true } }),
-  );
+  const verify = useAction(trpc.provenance.verifyManifest.mutationOptions(), { isInPlace: true });
   return (
     <Card aria-labelledby="there-title">
       <CardHeader
@@ -158,7 +141,7 @@ function ServerVerdict({ result }: { result: ManifestVerification }) {
         </Fact>
         <Fact name="Fallbacks">{result.fallbacks}</Fact>
         <Fact name="Provider retries">{result.providerRetries}</Fact>
-        <Fact name="Provider spend">{formatUsd(result.providerSpend.amountMicros / 1_000_000)}</Fact>
+        <Fact name="Provider spend">{dollars(result.providerSpend.amountMicros)}</Fact>
         <Fact name="Cost unknown">
           {result.costUnknown === 0 ? "none" : `${result.costUnknown}, not included in the spend`}
         </Fact>

@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { EMPTY_DRAFT, readDraft, refusedAt, toDraft } from "./draft";
+import { CapabilityRequestBody } from "@/server/contract/requests";
+import { type Draft, EMPTY_DRAFT, readDraft as readBy, refusedAt, toDraft } from "./draft";
+
+const readDraft = (draft: Draft) => readBy(draft, CapabilityRequestBody);
 
 const GOOD = { ...EMPTY_DRAFT, summary: "Read drawings", need: "All of them." };
 

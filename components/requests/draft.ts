@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import { CapabilityRequestBody, type RequestRevision } from "@/server/contract/requests";
+import { ownKeys } from "@/server/contract/own-keys";
+import type { CapabilityRequestBody, RequestRevision } from "@/server/contract/requests";
 
 /** The fields that are typed as JSON. */
 export const JSON_FIELDS = [
@@ -45,8 +46,14 @@ const MISSING: Problems = {
   need: "Describe what the capability must do.",
 };
 
-/** A draft's problems by field, or its request body if there are none. */
-export function readDraft(draft: Draft): { body: Body | null; problems: Problems } {
+/**
+ * A draft's problems by field, or its request body if there are none. Until the contract's schema is loaded, only what
+ * needs no schema is found.
+ */
+export function readDraft(
+  draft: Draft,
+  schema: Pick<typeof CapabilityRequestBody, "safeParse"> | null,
+): { body: Body | null; problems: Problems } {
   const problems: Problems = {};
   const { value: own, problem } = readOthers(draft.others);
   if (problem) problems.others = problem;
@@ -58,8 +65,8 @@ export function readDraft(draft: Draft): { body: Body | null; problems: Problems
   }
   for (const name of ["summary", "need"] as const)
     if (draft[name].trim() === "") Object.assign(problems, { [name]: MISSING[name] });
-  const parsed = CapabilityRequestBody.safeParse(body);
-  if (!parsed.success) Object.assign(problems, problemsOf(parsed.error.issues, problems));
+  const parsed = schema?.safeParse(body);
+  if (parsed?.error) Object.assign(problems, problemsOf(parsed.error.issues, problems));
   return { body: Object.keys(problems).length === 0 ? body : null, problems };
 }
 
@@ -100,7 +107,7 @@ function problemsOf(issues: readonly Issue[], shown: Problems): Problems {
   return found;
 }
 
-export const DRAFT_FIELDS = Object.keys(EMPTY_DRAFT) as DraftField[]; // the keys of a draft
+export const DRAFT_FIELDS = ownKeys(EMPTY_DRAFT);
 const FIELDS = new Set<string>(DRAFT_FIELDS);
 const isField = (name: unknown): name is DraftField => typeof name === "string" && FIELDS.has(name);
 const fieldOf = (name: unknown): DraftField => (isField(name) ? name : "others");

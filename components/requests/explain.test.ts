@@ -17,10 +17,10 @@ test("each state is explained in one or two sentences, with whose turn it is", (
     in_review: "operator",
     needs_information: "members",
     quoted: "members",
-    declined: "nobody",
+    declined: "none",
     paid: "operator",
-    fulfilled: "nobody",
-    refunded: "nobody",
+    fulfilled: "none",
+    refunded: "none",
   });
 });
 
@@ -33,7 +33,7 @@ test("an unpaid quote becomes the operator's turn at the moment it expires", () 
 
 test("a refund in progress waits for the provider, or for the operator after a failure", () => {
   expect(explainRefund(false)).toMatchObject({
-    turn: "nobody",
+    turn: "none",
     text: expect.stringContaining("in progress"),
   });
   expect(explainRefund(true)).toMatchObject({ turn: "operator", text: expect.stringContaining("failed") });

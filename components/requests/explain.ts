@@ -1,7 +1,7 @@
 import type { CapabilityRequest } from "@/server/contract/requests";
 
 /** What a state means, what comes next, and whose turn it is: the members', the operator's, or no one's. */
-export type Explanation = { text: string; turn: "members" | "operator" | "nobody" };
+export type Explanation = { text: string; turn: "members" | "operator" | "none" };
 
 /** Explains a request's state in a sentence. `quoteExpiresAt`: of its quote, if it has one. */
 export function explain(
@@ -40,7 +40,7 @@ export function explain(
     case "declined":
       return {
         text: "An operator declined this request permanently. File a new request for a different need.",
-        turn: "nobody",
+        turn: "none",
       };
     case "paid":
       return {
@@ -50,10 +50,10 @@ export function explain(
     case "fulfilled":
       return {
         text: "The capability has shipped and can be run. If it does not do what you requested, ask the operator for a refund before the guarantee ends.",
-        turn: "nobody",
+        turn: "none",
       };
     case "refunded":
-      return { text: "The commission was refunded in full, and the request is closed.", turn: "nobody" };
+      return { text: "The commission was refunded in full, and the request is closed.", turn: "none" };
   }
 }
 
@@ -66,11 +66,11 @@ export const explainRefund = (hasFailed: boolean): Explanation =>
       }
     : {
         text: "A full refund is in progress. It can take some days to arrive.",
-        turn: "nobody",
+        turn: "none",
       };
 
 export const TURNS: Record<Explanation["turn"], string> = {
   members: "Your turn",
   operator: "Operator’s turn",
-  nobody: "Nothing to do",
+  none: "Nothing to do",
 };

@@ -1,19 +1,15 @@
-import { z } from "zod";
-import { hrefOf, idCursor, placeFields, type SearchParams, singleValues } from "@/components/ui/paging";
-import { RequestStatus } from "@/server/contract/requests";
+import { idOf, listState, oneOf } from "@/components/blocks/list/list-state";
+import { hrefOf } from "@/components/ui/paging";
+import { REQUEST_STATUSES } from "@/server/contract/enums";
 
 /** The request list's filter and position as its URL has them. An unknown value counts as absent. */
-const ListState = z.object({
-  status: RequestStatus.optional().catch(undefined),
-  ...placeFields(idCursor("cr")),
-});
-export type ListState = z.output<typeof ListState>;
+export const { read: readListState, isFiltered: hasFilter } = listState(
+  { status: oneOf(REQUEST_STATUSES) },
+  idOf("cr"),
+);
+export type ListState = ReturnType<typeof readListState>;
 
 const PAGE_SIZE = 25;
-
-export function readListState(params: SearchParams): ListState {
-  return ListState.parse(singleValues(params));
-}
 
 /** The router's query for a state. */
 export const toRequestsQuery = (projectId: string, { status, cursor }: ListState) => ({

@@ -1,7 +1,6 @@
 "use client";
-import { useSuspenseQuery } from "@tanstack/react-query";
-import Link from "next/link";
-import { formatMoney } from "@/components/billing/format-money";
+import { useLive } from "@/components/blocks/data/use-live";
+import { formatMoney } from "@/components/blocks/money/money";
 import { approvalHref } from "@/components/commissions/hrefs";
 import { daysOf } from "@/components/commissions/offer";
 import { pollMs, type Stage, stageOf } from "@/components/commissions/stage";
@@ -12,6 +11,7 @@ import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts } from "@/components/ui/facts";
+import Link from "@/components/ui/link";
 
 const WORDS: Record<Stage["kind"], string> = {
   payable: "Awaiting payment",
@@ -31,11 +31,9 @@ const wordsOf = (stage: Stage) =>
 /** A request's quote, with a link to the page where a person approves it. */
 export function QuoteCard({ quoteId }: { quoteId: string }) {
   const trpc = useTRPC();
-  const { data: commission } = useSuspenseQuery({
-    ...trpc.requests.commission.queryOptions({ quoteId }),
-    refetchInterval: ({ state: { data } }) =>
-      data ? pollMs(data, stageOf(data, {}, Date.parse(data.now))) : false,
-  });
+  const { data: commission } = useLive(trpc.requests.commission.queryOptions({ quoteId }), (read) =>
+    pollMs(read, stageOf(read, {}, Date.parse(read.now))),
+  );
   const { quote } = commission;
   const nowMs = useServerNow(commission.now, quote.expiresAt);
   const stage = stageOf(commission, {}, nowMs);

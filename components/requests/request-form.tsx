@@ -1,15 +1,13 @@
 "use client";
-import { type FormEvent, type ReactNode, useState } from "react";
-import { focusWrong, useFailure } from "@/components/form-failure";
-import { sentencesOf } from "@/components/trpc";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { Refusal } from "@/components/blocks/feedback/refusal";
+import { LinesField, TextField } from "@/components/blocks/form/fields";
+import { Form, focusWrong } from "@/components/blocks/form/form";
+import { toFailure } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody } from "@/components/ui/card";
-import { cn } from "@/components/ui/class-names";
-import { Input } from "@/components/ui/input";
-import { Label } from "@/components/ui/label";
-import { Notice } from "@/components/ui/notice";
-import { Textarea } from "@/components/ui/textarea";
 import { useUnsaved } from "@/components/unsaved/unsaved-work";
+import type { CapabilityRequestBody } from "@/server/contract/requests";
 import {
   DRAFT_FIELDS,
   type Draft,
@@ -22,7 +20,7 @@ import {
 
 type Body = NonNullable<ReturnType<typeof readDraft>["body"]>;
 
-const JSON_HELP: Record<JsonField, { label: string; help: string; example: string }> = {
+const JSON_HELP: Record<JsonField | "others", { label: string; help: string; example: string }> = {
   acceptanceCases: {
     label: "Acceptance cases",
     help: "A list of objects with input and expected, which show that the capability works.",
@@ -43,7 +41,22 @@ const JSON_HELP: Record<JsonField, { label: string; help: string; example: strin
     help: "An object with preferences for how it is built.",
     example: '{ "selfHosted": true }',
   },
+  others: {
+    label: "Other fields",
+    help: "An object with any other fields that should be part of the request and its hash.",
+    example: '{ "team": "blue" }',
+  },
 };
+const JSON_NAMES = [...JSON_FIELDS, "others"] as const;
+
+/** The contract's schema, once it is loaded: zod weighs more than the page. */
+function useSchema() {
+  const [schema, setSchema] = useState<typeof CapabilityRequestBody | null>(null);
+  useEffect(() => {
+    void import("@/server/contract/requests").then((contract) => setSchema(contract.CapabilityRequestBody));
+  }, []);
+  return schema;
+}
 
 /** The form for a request's content. JSON is checked while typing; missing fields on submit. */
 export function RequestForm({
@@ -70,10 +83,13 @@ export function RequestForm({
   const [wasTried, setTried] = useState(false);
   // A server issue is shown until its field changes.
   const [touched, setTouched] = useState<ReadonlySet<DraftField>>(new Set());
-  const { body, problems } = readDraft(draft);
-  const { form, failure } = useFailure(error);
+  const { body, problems } = readDraft(draft, useSchema());
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (error) focusWrong(form.current);
+  }, [error]);
   useUnsaved(!isSaved && DRAFT_FIELDS.some((field) => draft[field] !== initial[field]));
-  const refused = failure ? refusedAt(failure.issues) : {};
+  const refused = error ? refusedAt(toFailure(error).issues) : {};
 
   function change(field: DraftField, text: string) {
     setDraft({ ...draft, [field]: text });
@@ -84,8 +100,7 @@ export function RequestForm({
     const isMissing = draft[field].trim() === "";
     return isMissing && !wasTried ? undefined : problems[field];
   }
-  function send(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
+  function send() {
     setTried(true);
     setTouched(new Set());
     if (body) return onSend(body);
@@ -93,121 +108,53 @@ export function RequestForm({
     requestAnimationFrame(() => focusWrong(form.current));
   }
   const of = (field: DraftField) => ({
-    field,
-    text: draft[field],
+    name: field,
+    value: draft[field],
     problem: problemOf(field),
-    onChange: (text: string) => change(field, text),
+    onChange: ({ target }: { target: { value: string } }) => change(field, target.value),
   });
 
   return (
-    <form ref={form} onSubmit={send} noValidate className="space-y-5">
+    <Form ref={form} send={send} noValidate className="space-y-5">
       <Card>
         <CardBody className="space-y-5">
-          <Field
+          <TextField
             {...of("summary")}
             label="Summary"
-            help="One line: what the capability does."
-            isLine
-            required
+            hint="One line: what the capability does."
+            aria-required
           />
-          <Field
+          <LinesField
             {...of("need")}
             label="Need"
-            help="Describe the input, the output and what matters, in as much detail as needed."
-            required
+            hint="Describe the input, the output and what matters, in as much detail as needed."
+            aria-required
             className="min-h-40"
           />
         </CardBody>
       </Card>
       <Card>
         <CardBody className="space-y-5">
-          {JSON_FIELDS.map((name) => (
-            <Field key={name} {...of(name)} {...JSON_HELP[name]} isJson />
+          {JSON_NAMES.map((name) => (
+            <LinesField
+              key={name}
+              {...of(name)}
+              label={`${JSON_HELP[name].label} (JSON, optional)`}
+              hint={JSON_HELP[name].help}
+              placeholder={JSON_HELP[name].example}
+              spellCheck={false}
+              className="min-h-16 font-mono text-xs"
+            />
           ))}
-          <Field
-            {...of("others")}
-            label="Other fields"
-            help="An object with any other fields that should be part of the request and its hash."
-            example='{ "team": "blue" }'
-            isJson
-          />
         </CardBody>
       </Card>
-      {Boolean(error) && (
-        <Notice tone="bad" role="alert">
-          {sentencesOf(error)}
-        </Notice>
-      )}
+      <Refusal error={error} />
       <div className="flex flex-wrap justify-end gap-2">
         {cancel}
         <Button type="submit" variant="primary" pending={isPending}>
           {action}
         </Button>
       </div>
-    </form>
-  );
-}
-
-function Field({
-  field,
-  label,
-  help,
-  text,
-  problem,
-  example,
-  isLine = false,
-  isJson = false,
-  required = false,
-  className,
-  onChange,
-}: {
-  field: DraftField;
-  label: string;
-  help: string;
-  text: string;
-  problem: string | undefined;
-  example?: string;
-  isLine?: boolean;
-  isJson?: boolean;
-  required?: boolean;
-  className?: string;
-  onChange(text: string): void;
-}) {
-  const shared = {
-    id: `request-${field}`,
-    name: field,
-    value: text,
-    placeholder: example,
-    "aria-describedby": `request-${field}-help request-${field}-problem`,
-    "aria-invalid": problem ? true : undefined,
-    "aria-required": required || undefined,
-    onChange: ({ target }: { target: { value: string } }) => onChange(target.value),
-  };
-  return (
-    <div className="space-y-1.5">
-      <Label htmlFor={shared.id}>
-        {label}
-        {isJson && <span className="font-normal text-muted"> (JSON, optional)</span>}
-      </Label>
-      {isLine ? (
-        <Input {...shared} autoComplete="off" className={className} />
-      ) : (
-        <Textarea
-          {...shared}
-          spellCheck={!isJson}
-          className={cn(isJson && "min-h-16 font-mono text-xs", className)}
-        />
-      )}
-      <p id={`request-${field}-help`} className="text-xs text-muted">
-        {help}
-      </p>
-      <p
-        id={`request-${field}-problem`}
-        aria-live="polite"
-        className="text-xs font-medium text-bad [overflow-wrap:anywhere]"
-      >
-        {problem}
-      </p>
-    </div>
+    </Form>
   );
 }

@@ -1,18 +1,20 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Pencil, Send } from "lucide-react";
-import Link from "next/link";
+import { useLive } from "@/components/blocks/data/use-live";
+import { useProject } from "@/components/blocks/data/use-project";
+import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { Caller } from "@/components/callers/caller";
 import { payingPayment, stageOf } from "@/components/commissions/stage";
-import { BackLink } from "@/components/shell/back-link";
+import { PageHeader } from "@/components/shell/page-header";
 import { Moment } from "@/components/time/moment";
-import { useRole, useTRPC } from "@/components/trpc";
-import { Confirm } from "@/components/ui/alert-dialog";
+import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts, HashFact } from "@/components/ui/facts";
+import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import type { CapabilityRequest } from "@/server/contract/requests";
 import { EarlierRevisions } from "./earlier-revisions";
@@ -37,10 +39,10 @@ const CAN_BE_REVISED: readonly CapabilityRequest["status"][] = [
 /** One request: its state and whose turn it is, its content, its quote and its history. */
 export function RequestPage({ projectId, requestId }: { projectId: string; requestId: string }) {
   const trpc = useTRPC();
-  const { data: request } = useSuspenseQuery({
-    ...trpc.requests.get.queryOptions({ request_id: requestId }),
-    refetchInterval: ({ state: { data } }) => (data && CLOSED.includes(data.status) ? false : LOOK_AGAIN_MS),
-  });
+  const { data: request } = useLive(
+    trpc.requests.get.queryOptions({ request_id: requestId }),
+    ({ status }) => (CLOSED.includes(status) ? false : LOOK_AGAIN_MS),
+  );
   return (
     <>
       <Header projectId={projectId} request={request} />
@@ -61,34 +63,28 @@ export function RequestPage({ projectId, requestId }: { projectId: string; reque
 }
 
 function Header({ projectId, request }: { projectId: string; request: CapabilityRequest }) {
-  const { mayWrite } = useRole(projectId);
+  const mayWrite = useProject(projectId).may("member");
   return (
-    <header className="mb-6">
-      <BackLink href={requestsHref(projectId)}>Requests</BackLink>
-      <div className="mt-2 flex flex-wrap items-start gap-x-4 gap-y-3">
-        <div className="min-w-0 flex-1 basis-72">
-          <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-            <h1 dir="auto" className="min-w-0 text-xl font-semibold [overflow-wrap:anywhere]">
-              {summaryOf(request.revision.content)}
-            </h1>
-            <span role="status">
-              {request.quoteId ? (
-                <BadgeWithQuote request={request} quoteId={request.quoteId} />
-              ) : (
-                <RequestStatusBadge status={request.status} refund={null} />
-              )}
-            </span>
-          </div>
-          <CopyableId id={request.id} what="request id" className="mt-1 text-muted" />
-        </div>
-        {mayWrite && <Acts projectId={projectId} request={request} />}
-      </div>
-      {request.quoteId ? (
-        <ExplainedWithQuote request={request} quoteId={request.quoteId} />
-      ) : (
-        <Explained {...explain(request, null, 0)} />
-      )}
-    </header>
+    <PageHeader
+      back={{ href: requestsHref(projectId), label: "Requests" }}
+      title={summaryOf(request.revision.content)}
+      badge={
+        request.quoteId ? (
+          <BadgeWithQuote request={request} quoteId={request.quoteId} />
+        ) : (
+          <RequestStatusBadge status={request.status} refund={null} />
+        )
+      }
+      id={<CopyableId id={request.id} what="request id" className="text-muted" />}
+      actions={mayWrite && <Acts projectId={projectId} request={request} />}
+      foot={
+        request.quoteId ? (
+          <ExplainedWithQuote request={request} quoteId={request.quoteId} />
+        ) : (
+          <Explained {...explain(request, null, 0)} />
+        )
+      }
+    />
   );
 }
 
@@ -133,18 +129,17 @@ function Acts({ projectId, request }: { projectId: string; request: CapabilityRe
         </Button>
       )}
       {request.status === "draft" && (
-        <Confirm
+        <ConfirmAction
+          icon={Send}
+          label="Submit"
           title="Submit this request?"
           description="An operator reviews this revision. You can still revise it and submit it again. Nothing is charged until a person pays a quote."
           action="Submit request"
-          actionVariant="primary"
+          isHarmless
           onConfirm={() => submit.mutate({ request_id: request.id })}
-        >
-          <Button variant="primary" pending={submit.isPending}>
-            <Send aria-hidden />
-            Submit
-          </Button>
-        </Confirm>
+          variant="primary"
+          pending={submit.isPending}
+        />
       )}
     </div>
   );

@@ -1,21 +1,7 @@
-import {
-  CircleCheck,
-  CircleDashed,
-  CircleHelp,
-  CircleX,
-  Eye,
-  Hammer,
-  Inbox,
-  type LucideIcon,
-  Tag,
-  Undo2,
-} from "lucide-react";
-import type { ComponentProps } from "react";
-import { Badge, type Tone } from "@/components/ui/badge";
+import { CircleCheck, CircleDashed, CircleHelp, CircleX, Eye, Hammer, Inbox, Tag, Undo2 } from "lucide-react";
+import { type Look, LookBadge } from "@/components/blocks/status/status";
 import type { RefundState } from "@/server/contract/billing";
 import type { RequestStatus } from "@/server/contract/requests";
-
-type Look = { label: string; icon: LucideIcon; tone: Tone };
 
 /** Each request state's label, icon and tone. Colour is never the only signal. */
 export const REQUEST_LOOK: Record<RequestStatus, Look> = {
@@ -38,12 +24,12 @@ const RETURNING: Record<"underWay" | "failed", Look> = {
 
 /** A request's look, with its refund if there is one (`refund` not null). */
 export function lookOf(status: RequestStatus, refund: RefundState | null): Look {
-  if (!isRefundTold(status, refund)) return REQUEST_LOOK[status];
+  if (!isRefundShown(status, refund)) return REQUEST_LOOK[status];
   return refund === "failed" ? RETURNING.failed : RETURNING.underWay;
 }
 
 /** Whether the look shows the refund rather than the state. */
-export const isRefundTold = (status: RequestStatus, refund: RefundState | null): boolean =>
+export const isRefundShown = (status: RequestStatus, refund: RefundState | null): boolean =>
   refund !== null && (status === "paid" || status === "fulfilled");
 
 export function RequestStatusBadge({
@@ -58,15 +44,3 @@ export function RequestStatusBadge({
 
 /** Shown beside a state that does not show the failure. */
 export const RefundFailedBadge = () => <LookBadge look={RETURNING.failed} data-refund="failed" />;
-
-function LookBadge({
-  look: { label, icon: Icon, tone },
-  ...rest
-}: { look: Look } & ComponentProps<typeof Badge>) {
-  return (
-    <Badge tone={tone} {...rest}>
-      <Icon aria-hidden />
-      {label}
-    </Badge>
-  );
-}

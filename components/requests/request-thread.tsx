@@ -1,28 +1,11 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { callerName } from "@/components/callers/caller-name";
-import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
-import type { CapabilityRequest, RequestEvent } from "@/server/contract/requests";
+import type { CapabilityRequest } from "@/server/contract/requests";
+import { EventList } from "./event-list";
 
-export const EVENT_WORDS: Record<RequestEvent["type"], string> = {
-  "capability_request.created": "Filed as a draft",
-  "capability_request.revised": "Revised",
-  "capability_request.submitted": "Submitted",
-  "capability_request.in_review": "Opened for review",
-  "capability_request.needs_information": "Information requested",
-  "capability_request.declined": "Declined",
-  "capability_request.quoted": "Quoted",
-  "capability_request.quote_expiring": "Reminder sent: the quote is about to expire",
-  "capability_request.paid": "Paid",
-  "capability_request.fulfilled": "Shipped",
-  "capability_request.refunded": "Refunded",
-  "capability_request.refund_failed": "Refund failed",
-};
-
-/** A request's history, oldest first. */
+/** A request's history, as its organization sees it. */
 export function RequestThread({ request }: { request: CapabilityRequest }) {
   const trpc = useTRPC();
   const asked = trpc.requests.events.queryOptions({ request_id: request.id });
@@ -33,44 +16,5 @@ export function RequestThread({ request }: { request: CapabilityRequest }) {
   useEffect(() => {
     if (isBehind) refetch();
   }, [isBehind, refetch]);
-  return (
-    <Card aria-labelledby="thread-title">
-      <CardHeader title="History" id="thread-title" />
-      <CardBody>
-        <ol className="space-y-3.5 border-l border-line pl-4">
-          {events.map((event) => (
-            <li key={event.eventId} className="relative text-sm">
-              <span
-                aria-hidden
-                className="absolute top-1.5 -left-[1.3rem] size-2 rounded-full border border-surface bg-line-strong"
-              />
-              <p className="font-medium">{EVENT_WORDS[event.type]}</p>
-              <p className="text-xs text-muted [overflow-wrap:anywhere]">
-                {actorOf(event)} · <Moment at={event.createdAt} />
-              </p>
-              <Detail event={event} />
-            </li>
-          ))}
-        </ol>
-      </CardBody>
-    </Card>
-  );
-}
-
-/** Customers see every person's name except operators'. */
-const actorOf = ({ actorId: id, actorKind: kind, actorName: name }: RequestEvent): string =>
-  kind === "human_session" && !name ? "The operator" : callerName({ id, kind, name });
-
-/** An event's detail: the operator's message, or the key that shipped. */
-function Detail({ event: { payload } }: { event: RequestEvent }) {
-  const text = [payload.message, payload.capabilityKey].find((value) => typeof value === "string");
-  if (typeof text !== "string") return null;
-  return (
-    <p
-      dir="auto"
-      className="mt-1 line-clamp-4 rounded bg-sunken px-2 py-1 text-xs whitespace-pre-wrap [overflow-wrap:anywhere]"
-    >
-      {text}
-    </p>
-  );
+  return <EventList events={events} />;
 }

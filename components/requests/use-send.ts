@@ -1,64 +1,44 @@
 "use client";
-import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
-import { toast } from "sonner";
+import { useAction } from "@/components/blocks/data/use-action";
 import { useTRPC } from "@/components/trpc";
-import { useMutation } from "@/components/use-mutation";
 import { requestHref } from "./list-state";
 
-/** After an action on a request, fetches everything that shows it again. */
-export function useRefreshRequests() {
+/** What an action on a request may change. */
+function useShownRequests() {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  return () =>
-    Promise.all([
-      queryClient.invalidateQueries({ queryKey: trpc.requests.pathKey() }),
-      queryClient.invalidateQueries({ queryKey: trpc.approvals.pathKey() }),
-    ]);
+  return [trpc.requests.pathKey(), trpc.approvals.pathKey()];
 }
 
 /** Files a new request, and opens its page. */
 export function useCreate(projectId: string) {
   const trpc = useTRPC();
   const router = useRouter();
-  const refresh = useRefreshRequests();
-  return useMutation(
-    trpc.requests.create.mutationOptions({
-      meta: { isShownInPlace: true },
-      onSuccess: ({ id }) => {
-        toast.success("Draft saved");
-        router.push(requestHref(projectId, id));
-      },
-      onSettled: refresh,
-    }),
-  );
+  return useAction(trpc.requests.create.mutationOptions(), {
+    isInPlace: true,
+    done: "Draft saved",
+    onDone: ({ id }) => router.push(requestHref(projectId, id)),
+    refresh: useShownRequests(),
+  });
 }
 
 /** Revises a request, and returns to its page. */
 export function useRevise(projectId: string) {
   const trpc = useTRPC();
   const router = useRouter();
-  const refresh = useRefreshRequests();
-  return useMutation(
-    trpc.requests.revise.mutationOptions({
-      meta: { isShownInPlace: true },
-      onSuccess: ({ id, revision }) => {
-        toast.success(`Revision ${revision.number} saved as a draft`);
-        router.push(requestHref(projectId, id));
-      },
-      onSettled: refresh,
-    }),
-  );
+  return useAction(trpc.requests.revise.mutationOptions(), {
+    isInPlace: true,
+    done: ({ revision }) => `Revision ${revision.number} saved as a draft`,
+    onDone: ({ id }) => router.push(requestHref(projectId, id)),
+    refresh: useShownRequests(),
+  });
 }
 
 /** Submits the current revision to the operators. */
 export function useSubmit() {
   const trpc = useTRPC();
-  const refresh = useRefreshRequests();
-  return useMutation(
-    trpc.requests.submit.mutationOptions({
-      onSuccess: () => toast.success("Request submitted"),
-      onSettled: refresh,
-    }),
-  );
+  return useAction(trpc.requests.submit.mutationOptions(), {
+    done: "Request submitted",
+    refresh: useShownRequests(),
+  });
 }

@@ -1,11 +1,11 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import Link from "next/link";
 import { useState } from "react";
-import { BackLink } from "@/components/shell/back-link";
+import { useProject } from "@/components/blocks/data/use-project";
 import { PageHeader } from "@/components/shell/page-header";
-import { useRole, useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
+import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import { EMPTY_DRAFT, toDraft } from "./draft";
 import { requestHref, requestsHref } from "./list-state";
@@ -15,18 +15,15 @@ import { useCreate, useRevise } from "./use-send";
 /** The page for a new request. */
 export function WriteRequest({ projectId }: { projectId: string }) {
   const create = useCreate(projectId);
-  const { mayWrite } = useRole(projectId);
+  const mayWrite = useProject(projectId).may("member");
   // One idempotency key per visit: sending twice files one request.
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   return (
     <div className="max-w-3xl">
-      <BackLink href={requestsHref(projectId)}>Requests</BackLink>
-      <div className="mt-2">
-        <PageHeader title="Write request">
-          The request is saved as a draft. It is reviewed after you submit it, and nothing is charged until a
-          person pays a quote.
-        </PageHeader>
-      </div>
+      <PageHeader back={{ href: requestsHref(projectId), label: "Requests" }} title="Write request">
+        The request is saved as a draft. It is reviewed after you submit it, and nothing is charged until a
+        person pays a quote.
+      </PageHeader>
       {mayWrite ? (
         <RequestForm
           initial={EMPTY_DRAFT}
@@ -52,16 +49,13 @@ export function ReviseRequest({ projectId, requestId }: { projectId: string; req
     refetchOnWindowFocus: false,
   });
   const revise = useRevise(projectId);
-  const { mayWrite } = useRole(projectId);
+  const mayWrite = useProject(projectId).may("member");
   const [draft] = useState(() => toDraft(request.revision.content));
   return (
     <div className="max-w-3xl">
-      <BackLink href={requestHref(projectId, requestId)}>Request</BackLink>
-      <div className="mt-2">
-        <PageHeader title="Revise request">
-          The request becomes a draft again, and must be submitted again. Earlier revisions do not change.
-        </PageHeader>
-      </div>
+      <PageHeader back={{ href: requestHref(projectId, requestId), label: "Request" }} title="Revise request">
+        The request becomes a draft again, and must be submitted again. Earlier revisions do not change.
+      </PageHeader>
       {request.status === "quoted" && (
         <Notice tone="warn" title="The current quote will end" className="mb-5">
           The quote is for the current revision. Once you save a new one, the quote can no longer be paid.

@@ -10,7 +10,6 @@ import {
   Sun,
   TriangleAlert,
 } from "lucide-react";
-import Link from "next/link";
 import { useTheme } from "next-themes";
 import { leave } from "@/components/account/leave";
 import {
@@ -23,6 +22,7 @@ import {
   DropdownMenuSeparator,
   DropdownMenuTrigger,
 } from "@/components/ui/dropdown-menu";
+import Link from "@/components/ui/link";
 import { leaveUnsaved } from "@/components/unsaved/unsaved-work";
 
 /** Who is signed in, with links to their account, the theme, the operator pages and sign-out. */

@@ -1,7 +1,7 @@
 "use client";
-import { signIn } from "next-auth/react";
 import { type FormEvent, useState } from "react";
 import { CodeInput } from "@/components/account/code-input";
+import { signIn } from "@/components/sign-in/sign-in";
 import { Button } from "@/components/ui/button";
 import { Field } from "@/components/ui/field";
 import { Notice } from "@/components/ui/notice";

@@ -1,7 +1,7 @@
 "use client";
 import { Eye, EyeOff } from "lucide-react";
-import { signIn } from "next-auth/react";
 import { type FormEvent, useState } from "react";
+import { signIn } from "@/components/sign-in/sign-in";
 import { Button } from "@/components/ui/button";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";

@@ -4,17 +4,29 @@ import { useConnectionLost } from "@/components/connection/connection";
 import { formatAgo, formatDuration, formatMoment } from "./format";
 
 const TICK_MS = 1000;
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
 
+/** One clock for every counter of the page; it stops while there is none. */
 function everySecond(onTick: () => void) {
-  const timer = setInterval(onTick, TICK_MS);
-  return () => clearInterval(timer);
+  listeners.add(onTick);
+  timer ??= setInterval(() => {
+    for (const listener of listeners) listener();
+  }, TICK_MS);
+  return () => {
+    listeners.delete(onTick);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
 }
 const never = () => () => {};
 const wholeSecond = () => Math.floor(Date.now() / TICK_MS) * TICK_MS;
 
-/** The current time in steps of a second, shared by every counter on the page. */
-function useNow(): number {
-  return useSyncExternalStore(everySecond, wholeSecond, wholeSecond);
+/** What follows from the current time, which is drawn again only when it changes. */
+function useByTime<Value extends string | number>(read: (nowMs: number) => Value, isRunning = true): Value {
+  const now = () => read(wholeSecond());
+  return useSyncExternalStore(isRunning ? everySecond : never, now, now);
 }
 
 /** A moment in the reader's time zone. The server does not know the zone and renders UTC of the same width. */
@@ -35,20 +47,26 @@ export function Moment({ at }: { at: string }) {
 export function Ago({ at }: { at: string }) {
   return (
     <time dateTime={at} title={at} className="whitespace-nowrap tabular-nums" suppressHydrationWarning>
-      {formatAgo(at, useNow())}
+      {useByTime((nowMs) => formatAgo(at, nowMs))}
     </time>
   );
+}
+
+/** The time now in milliseconds, each second anew while `isRunning`. It pauses while the connection is lost. */
+export function useNow(isRunning = true): number {
+  const now = useByTime((nowMs) => nowMs, isRunning);
+  const isLost = useConnectionLost();
+  const [stoppedAt, setStoppedAt] = useState<number | null>(null);
+  if (isLost !== (stoppedAt !== null)) setStoppedAt(isLost ? now : null);
+  return stoppedAt ?? now;
 }
 
 /** A running count of the time since a moment. It pauses while the connection is lost. */
 export function Elapsed({ since }: { since: string }) {
   const now = useNow();
-  const isLost = useConnectionLost();
-  const [stoppedAt, setStoppedAt] = useState<number | null>(null);
-  if (isLost !== (stoppedAt !== null)) setStoppedAt(isLost ? now : null);
   return (
     <span className="whitespace-nowrap tabular-nums" suppressHydrationWarning>
-      {formatDuration(Math.max(0, (stoppedAt ?? now) - new Date(since).getTime()))}
+      {formatDuration(Math.max(0, now - new Date(since).getTime()))}
     </span>
   );
 }

@@ -32,8 +32,8 @@ export function Confirm({
       {children && <Primitive.Trigger asChild>{children}</Primitive.Trigger>}
       <Primitive.Portal>
         <Primitive.Overlay className="fade-in fixed inset-0 z-40 bg-veil" />
-        <Primitive.Content className="pop-in fixed top-1/2 left-1/2 z-50 w-[calc(100vw-2rem)] max-w-md -translate-x-1/2 -translate-y-1/2 rounded-xl border border-line bg-surface p-5 shadow-raised outline-none">
-          <Primitive.Title dir="auto" className="text-lg font-semibold [overflow-wrap:anywhere]">
+        <Primitive.Content className="dialog-in fixed top-1/2 left-1/2 z-50 w-[calc(100vw-2rem)] max-w-[30rem] -translate-x-1/2 -translate-y-1/2 rounded-xl border border-line bg-surface p-5 shadow-dialog outline-none">
+          <Primitive.Title dir="auto" className="text-xl font-semibold [overflow-wrap:anywhere]">
             {title}
           </Primitive.Title>
           <Primitive.Description asChild>

@@ -1,5 +1,5 @@
 "use client";
-import { type ComponentProps, type ReactNode, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { ANY_AMOUNT, type Bounds, readAmount, toText } from "./amount";
 import { Field } from "./field";
 import { Input } from "./input";
@@ -43,8 +43,11 @@ export function AmountField({
   return (
     <Field id={id} label={label} hint={hint} problem={(isChecked && found) || problem}>
       {(aria) => (
-        <AmountInput
+        <Input
           {...aria}
+          inputMode="decimal"
+          autoComplete="off"
+          onFocus={({ currentTarget }) => currentTarget.select()} // typing replaces it
           // Blocks the form's submission.
           ref={(input) => input?.setCustomValidity(found ?? "")}
           name={name}
@@ -66,17 +69,5 @@ export function AmountField({
         />
       )}
     </Field>
-  );
-}
-
-/** The input alone, for forms that show errors themselves. Focus selects the text, so typing replaces it. */
-export function AmountInput(props: ComponentProps<typeof Input>) {
-  return (
-    <Input
-      {...props}
-      inputMode="decimal"
-      autoComplete="off"
-      onFocus={({ currentTarget }) => currentTarget.select()}
-    />
   );
 }

@@ -11,15 +11,17 @@ export const buttonStyle = cva(
       variant: {
         // Forced-colours mode drops backgrounds but draws this transparent border.
         primary: "border border-transparent bg-primary text-on-primary shadow-card hover:bg-primary-hover",
-        secondary: "border border-line bg-surface text-text shadow-card hover:bg-hover",
+        secondary: "border border-line bg-raised text-text shadow-card hover:bg-hover",
         ghost: "text-muted hover:bg-hover hover:text-text",
         danger: "border border-transparent bg-danger text-white shadow-card hover:bg-danger-hover",
         link: "text-link underline-offset-4 hover:underline",
       },
       size: {
-        sm: "h-7 px-2.5 text-xs [&_svg]:size-3.5",
-        md: "h-8 px-3 text-sm",
-        lg: "h-10 px-4 text-base",
+        sm: "h-7 px-2.5 text-xs max-sm:h-9 [&_svg]:size-3.5",
+        md: "h-8 px-3 text-sm max-sm:h-11",
+        lg: "h-10 px-4 text-base max-sm:h-11",
+        /** In a sentence. */
+        link: "rounded text-sm",
         icon: "size-8",
         "icon-sm": "size-6 rounded [&_svg]:size-3.5",
       },

@@ -10,13 +10,15 @@ export function Card({ className, ...rest }: ComponentProps<"section">) {
   );
 }
 
-/** A card's header: title, hint and actions. */
+/** A card's header: title with an icon, hint and actions. */
 export function CardHeader({
+  icon,
   title,
   id,
   hint,
   actions,
 }: {
+  icon?: ReactNode;
   title: ReactNode;
   /** Names the card when it is a region: `<Card aria-labelledby={id}>`. */
   id?: string;
@@ -24,8 +26,9 @@ export function CardHeader({
   actions?: ReactNode;
 }) {
   return (
-    <header className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2">
-      <h2 id={id} dir="auto" className="text-sm font-semibold">
+    <header className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line-soft px-4 py-1.5">
+      <h2 id={id} dir="auto" className={cn("text-sm font-semibold", icon && "flex items-center gap-1.5")}>
+        {icon}
         {title}
       </h2>
       {hint && <div className="text-xs text-muted">{hint}</div>}

@@ -1,25 +1,25 @@
-import { Fragment } from "react";
+import { Fragment, useId } from "react";
 import { Checkbox } from "./checkbox";
 import { cn } from "./class-names";
 import { Label } from "./label";
 
 /**
- * Checkboxes in two columns where there is room. `words` gives display names. `prefix` keeps the ids of one list apart
- * from those of others.
+ * Checkboxes in two columns where there is room, sent with their form as `name`. `words` gives display names.
  */
 export function CheckList<Name extends string>({
-  prefix,
+  name: list,
   names,
   words,
   chosen,
   onChange,
 }: {
-  prefix: string;
+  name: string;
   names: readonly Name[];
   words?: Readonly<Record<Name, string>>;
   chosen: ReadonlySet<Name>;
   onChange: (chosen: Set<Name>) => void;
 }) {
+  const id = useId();
   function choose(name: Name, isChosen: boolean) {
     const after = new Set(chosen);
     if (isChosen) after.add(name);
@@ -31,12 +31,14 @@ export function CheckList<Name extends string>({
       {names.map((name) => (
         <div key={name} className="flex items-center gap-2">
           <Checkbox
-            id={`${prefix}-${name}`}
+            id={`${id}-${name}`}
+            name={list}
+            value={name}
             checked={chosen.has(name)}
             onCheckedChange={(checked) => choose(name, checked === true)}
           />
           <Label
-            htmlFor={`${prefix}-${name}`}
+            htmlFor={`${id}-${name}`}
             className={cn("min-w-0 font-normal [overflow-wrap:anywhere]", !words && "font-mono text-xs")}
           >
             {words ? words[name] : <Breakable name={name} />}

@@ -8,7 +8,7 @@ export function Checkbox({ className, ...rest }: ComponentProps<typeof Primitive
   return (
     <Primitive.Root
       className={cn(
-        "grid size-4 shrink-0 place-items-center rounded border border-line-strong bg-surface shadow-card data-[state=checked]:border-primary data-[state=checked]:bg-primary data-[state=checked]:text-on-primary",
+        "grid size-4 shrink-0 place-items-center rounded border border-line-strong bg-surface data-[state=checked]:border-primary data-[state=checked]:bg-primary data-[state=checked]:text-on-primary",
         className,
       )}
       {...rest}

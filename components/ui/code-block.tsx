@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { cn } from "./class-names";
 import { CopyButton } from "./copy-button";
 
@@ -7,21 +8,24 @@ export function CodeBlock({
   what,
   wrap = false,
   className,
+  children = code,
 }: {
   code: string;
   /** Names the text: labels the region and completes "Copy …". */
   what: string;
   wrap?: boolean;
-  className?: string;
+  className?: string | undefined;
+  /** The same text, coloured. */
+  children?: ReactNode;
 }) {
   return (
-    <div className="group/code relative min-w-0">
+    <div className="relative min-w-0">
       <section
         aria-label={what}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
         tabIndex={0}
         className={cn(
-          "max-h-112 overflow-auto rounded-md border border-line bg-sunken p-3 pr-11 text-xs leading-5",
+          "max-h-112 overflow-auto rounded-md border border-line bg-sunken p-3 pr-11 text-xs leading-4.5",
           className,
         )}
       >
@@ -29,7 +33,7 @@ export function CodeBlock({
           dir={wrap ? "auto" : "ltr"}
           className={wrap ? "break-words whitespace-pre-wrap" : "whitespace-pre"}
         >
-          <code>{code}</code>
+          <code>{children}</code>
         </pre>
       </section>
       <CopyButton

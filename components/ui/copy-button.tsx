@@ -19,6 +19,8 @@ export function CopyButton({
   variant?: ButtonProps["variant"];
 }) {
   const [state, setState] = useState<"idle" | "copied" | "failed">("idle");
+  // A live region in the page keeps what is around it from being hidden below a dialog, so there is none before it is needed.
+  const [isNear, setNear] = useState(false);
 
   async function copy() {
     try {
@@ -37,13 +39,15 @@ export function CopyButton({
         size={showLabel ? "sm" : "icon-sm"}
         className={className}
         onClick={copy}
+        onFocus={() => setNear(true)}
+        onPointerEnter={() => setNear(true)}
         aria-label={`Copy ${what}`}
         title={state === "failed" ? "Select the text and copy it manually" : `Copy ${what}`}
       >
         {state === "copied" ? <Check aria-hidden className="text-good" /> : <Copy aria-hidden />}
         {showLabel && (state === "copied" ? "Copied" : state === "failed" ? "Copy manually" : "Copy")}
       </Button>
-      <span aria-live="polite" className="sr-only">
+      <span aria-live={isNear ? "polite" : undefined} className="sr-only">
         {state === "copied" ? `Copied ${what}` : state === "failed" ? `Could not copy ${what}` : ""}
       </span>
     </>

@@ -1,6 +1,6 @@
 "use client";
 import { Download } from "lucide-react";
-import { useMutation } from "@/components/use-mutation";
+import { useAction } from "@/components/blocks/data/use-action";
 import { Button, type ButtonProps } from "./button";
 
 /** Downloads a text as a file, without a request to the server. */
@@ -26,9 +26,13 @@ export function DownloadJson({
   size?: ButtonProps["size"];
   children: string;
 }) {
-  const saving = useMutation({
-    mutationFn: async () => saveFile(name, `${JSON.stringify(await read(), null, 2)}\n`, "application/json"),
-  });
+  const saving = useAction(
+    {
+      mutationFn: async () =>
+        saveFile(name, `${JSON.stringify(await read(), null, 2)}\n`, "application/json"),
+    },
+    {},
+  );
   return (
     <Button size={size} pending={saving.isPending} onClick={() => saving.mutate()}>
       {!saving.isPending && <Download aria-hidden />}

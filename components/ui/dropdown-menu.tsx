@@ -15,7 +15,7 @@ export function DropdownMenuContent({ className, ...rest }: ComponentProps<typeo
         sideOffset={6}
         collisionPadding={8}
         className={cn(
-          "pop-in z-50 max-h-[min(26rem,var(--radix-dropdown-menu-content-available-height))] min-w-52 overflow-y-auto rounded-lg border border-line bg-surface p-1 shadow-raised",
+          "pop-in z-50 max-h-[min(26rem,var(--radix-dropdown-menu-content-available-height))] min-w-52 overflow-y-auto rounded-lg border border-line bg-raised p-1 shadow-raised",
           className,
         )}
         {...rest}
@@ -47,7 +47,9 @@ export function DropdownMenuRadioItem({
 }
 
 export function DropdownMenuLabel({ className, ...rest }: ComponentProps<typeof Primitive.Label>) {
-  return <Primitive.Label className={cn("px-2 py-1.5 text-xs text-muted", className)} {...rest} />;
+  return (
+    <Primitive.Label className={cn("px-2 py-1.5 text-2xs font-medium text-faint", className)} {...rest} />
+  );
 }
 
 export function DropdownMenuSeparator() {

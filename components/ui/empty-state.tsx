@@ -14,13 +14,13 @@ export function EmptyState({
   action?: ReactNode;
 }) {
   return (
-    <div className="flex flex-col items-center px-6 py-14 text-center">
-      <span className="mb-4 grid size-11 place-items-center rounded-full border border-line bg-sunken text-muted">
+    <div className="flex flex-col items-center px-6 py-12 text-center">
+      <span className="mb-4 grid size-10 place-items-center rounded-full border border-line bg-sunken text-muted">
         <Icon aria-hidden className="size-5" />
       </span>
       <h2 className="text-lg font-semibold">{title}</h2>
-      {children && <div className="mt-1.5 max-w-2xl text-base text-balance text-muted">{children}</div>}
-      {action && <div className="mt-5 flex flex-wrap justify-center gap-2">{action}</div>}
+      {children && <div className="mt-1 max-w-2xl text-base text-balance text-muted">{children}</div>}
+      {action && <div className="mt-4 flex flex-wrap justify-center gap-2">{action}</div>}
     </div>
   );
 }

@@ -11,8 +11,8 @@ export function Facts({ className, children }: { className?: string; children: R
 export function Fact({ name, children }: { name: string; children: ReactNode }) {
   if (children === null || children === undefined || children === false) return null;
   return (
-    <div className="grid min-w-0 grid-cols-[7.5rem_minmax(0,1fr)] gap-3 sm:grid-cols-[9rem_minmax(0,1fr)]">
-      <dt className="text-xs leading-5 text-muted">{name}</dt>
+    <div className="grid min-w-0 grid-cols-[7.5rem_minmax(0,1fr)] gap-3">
+      <dt className="text-xs leading-5 text-faint">{name}</dt>
       <dd dir="auto" className="min-w-0 leading-5 [overflow-wrap:anywhere] tabular-nums">
         {children}
       </dd>

@@ -22,7 +22,11 @@ export function Field({
       {children({ id, ...described, ...(problem ? { "aria-invalid": true as const } : {}) })}
       {(hint || problem) && (
         <p id={`${id}-hint`} className="text-xs text-muted">
-          {problem && <span className="block font-medium text-bad first-letter:uppercase">{problem} </span>}
+          {problem && (
+            <span role="alert" className="block font-medium text-bad first-letter:uppercase">
+              {problem}{" "}
+            </span>
+          )}
           {hint}
         </p>
       )}

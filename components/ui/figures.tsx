@@ -1,19 +1,20 @@
 import type { ReactNode } from "react";
+import { cn } from "./class-names";
 
 /** The figures at the top of a page, side by side. */
 export function Figures({ children }: { children: ReactNode }) {
   return (
-    <dl className="mt-4 grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line shadow-card sm:grid-cols-3 lg:grid-cols-5">
+    <dl className="mt-4 grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line-soft shadow-card sm:grid-flow-col sm:auto-cols-fr sm:grid-cols-none">
       {children}
     </dl>
   );
 }
 
-/** One of five columns. */
-export function Figure({ name, children }: { name: string; children: ReactNode }) {
+/** One figure; on a phone two are side by side, but for a wide one. */
+export function Figure({ name, isWide, children }: { name: string; isWide?: boolean; children: ReactNode }) {
   return (
-    <div className="bg-surface px-4 py-2.5 max-sm:last:col-span-2 sm:max-lg:last:col-span-2">
-      <dt className="text-xs text-muted">{name}</dt>
+    <div className={cn("bg-surface px-4 py-2.5 max-sm:odd:last:col-span-2", isWide && "max-sm:col-span-2")}>
+      <dt className="text-xs text-faint">{name}</dt>
       <dd className="mt-0.5 text-base font-medium tabular-nums">{children}</dd>
     </div>
   );

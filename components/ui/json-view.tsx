@@ -1,6 +1,5 @@
 import type { ReactNode } from "react";
-import { cn } from "./class-names";
-import { CopyButton } from "./copy-button";
+import { CodeBlock } from "./code-block";
 
 const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const COLORED_LIMIT = 200_000;
@@ -9,27 +8,9 @@ const COLORED_LIMIT = 200_000;
 export function JsonView({ value, what, className }: { value: unknown; what: string; className?: string }) {
   const text = JSON.stringify(value, null, 2) ?? "null";
   return (
-    <div className="relative min-w-0">
-      <section
-        aria-label={what}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-        tabIndex={0}
-        className={cn(
-          "max-h-112 overflow-auto rounded-md border border-line bg-sunken p-3 pr-11 text-xs leading-5",
-          className,
-        )}
-      >
-        <pre className="whitespace-pre">
-          <code>{text.length > COLORED_LIMIT ? text : colored(text)}</code>
-        </pre>
-      </section>
-      <CopyButton
-        text={text}
-        what={what}
-        variant="secondary"
-        className="absolute top-2 right-2.5 text-muted"
-      />
-    </div>
+    <CodeBlock code={text} what={what} className={className}>
+      {text.length > COLORED_LIMIT ? text : colored(text)}
+    </CodeBlock>
   );
 }
 

@@ -1,4 +1,4 @@
-import Link from "next/link";
+import Link from "@/components/ui/link";
 
 /** A few views of one thing side by side, each with its own URL. */
 export function LinkChoice({
@@ -29,7 +29,7 @@ export function LinkChoice({
             onChoose();
           }}
           aria-current={current ? "true" : undefined}
-          className="flex h-6 items-center rounded px-2.5 text-xs font-medium text-muted transition-colors hover:text-text aria-[current]:bg-surface aria-[current]:text-text aria-[current]:shadow-card aria-[current]:ring-1 aria-[current]:ring-line"
+          className="flex h-6 items-center rounded px-2.5 text-xs font-medium text-muted transition-colors hover:text-text aria-[current]:bg-raised aria-[current]:text-text aria-[current]:shadow-card aria-[current]:ring-1 aria-[current]:ring-line"
         >
           {name}
         </Link>

@@ -1,5 +1,5 @@
 import { ArrowLeft, ArrowRight } from "lucide-react";
-import Link from "next/link";
+import Link from "@/components/ui/link";
 import { Button } from "./button";
 import { cn } from "./class-names";
 import { newerPage, olderPage, type Place } from "./paging";

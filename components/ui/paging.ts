@@ -1,5 +1,3 @@
-import { z } from "zod";
-
 /** A position in a cursor-paginated list, as its URL has it. */
 export type Place = {
   cursor?: string | undefined;
@@ -22,15 +20,6 @@ export function hrefOf(path: string, state: Record<string, string | undefined>):
   const query = params.toString();
   return `${path}${query && `?${query}`}`;
 }
-
-/** Reads a position from a URL. An invalid cursor or an overlong trail counts as absent. */
-export const placeFields = (cursor: RegExp) => ({
-  cursor: z.string().regex(cursor).optional().catch(undefined),
-  trail: z.string().max(2_000).optional().catch(undefined),
-});
-
-/** A cursor that is the id of the last item shown. */
-export const idCursor = (prefix = "[a-z]{1,8}"): RegExp => new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`);
 
 /** The first page, for a list whose filters change. */
 export const FIRST_PAGE = { cursor: undefined, trail: undefined } as const satisfies Place;

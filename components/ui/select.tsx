@@ -46,7 +46,7 @@ export function SelectTrigger({
     <Primitive.Trigger
       className={cn(
         fieldStyle,
-        "inline-flex items-center justify-between gap-2 text-left data-placeholder:text-muted [&>span]:truncate",
+        "inline-flex items-center justify-between gap-2 text-left data-placeholder:text-faint [&>span]:truncate",
         className,
       )}
       {...rest}
@@ -65,7 +65,7 @@ export function SelectContent({ children }: { children: ReactNode }) {
       <Primitive.Content
         position="popper"
         sideOffset={4}
-        className="pop-in z-50 max-h-[min(22rem,var(--radix-select-content-available-height))] min-w-(--radix-select-trigger-width) overflow-hidden rounded-md border border-line bg-surface p-1 shadow-raised"
+        className="pop-in z-50 max-h-[min(22rem,var(--radix-select-content-available-height))] min-w-(--radix-select-trigger-width) overflow-hidden rounded-lg border border-line bg-raised p-1 shadow-raised"
       >
         <Primitive.Viewport>{children}</Primitive.Viewport>
       </Primitive.Content>

@@ -23,7 +23,7 @@ export function TabsTrigger({ className, ...rest }: ComponentProps<typeof Primit
   return (
     <Primitive.Trigger
       className={cn(
-        "h-6 rounded px-2.5 text-xs font-medium text-muted transition-colors hover:text-text disabled:opacity-50 data-[state=active]:bg-surface data-[state=active]:text-text data-[state=active]:shadow-card data-[state=active]:ring-1 data-[state=active]:ring-line",
+        "h-6 rounded px-2.5 text-xs font-medium text-muted transition-colors hover:text-text disabled:opacity-50 data-[state=active]:bg-raised data-[state=active]:text-text data-[state=active]:shadow-card data-[state=active]:ring-1 data-[state=active]:ring-line",
         className,
       )}
       {...rest}

@@ -8,7 +8,11 @@ export function Textarea({ className, ref, ...rest }: ComponentProps<"textarea">
   return (
     <textarea
       dir="auto"
-      className={cn(fieldStyle, "h-auto min-h-20 field-sizing-content max-h-96 py-2", className)}
+      className={cn(
+        fieldStyle,
+        "h-auto min-h-20 max-sm:h-auto field-sizing-content max-h-96 py-2",
+        className,
+      )}
       ref={useTypedEarly(ref)}
       {...rest}
     />

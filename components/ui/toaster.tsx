@@ -9,9 +9,10 @@ export function Toaster() {
     <Sonner
       theme={resolvedTheme === "dark" ? "dark" : "light"}
       position="bottom-right"
+      duration={6000}
       toastOptions={{
         classNames: {
-          toast: "!rounded-lg !border-line !bg-surface !text-text !shadow-raised !font-sans",
+          toast: "!rounded-lg !border-line !bg-raised !text-text !shadow-raised !font-sans",
           description: "!text-muted",
         },
       }}

@@ -34,6 +34,14 @@ export function UnsavedGuard() {
         }}
       />
       <Confirm
+        title="Discard what you typed?"
+        description="The form closes, and nothing is saved."
+        action="Discard"
+        open={question?.kind === "discard"}
+        onOpenChange={(isOpen) => isOpen || dropQuestion()}
+        onConfirm={() => question?.kind === "discard" && question.go()}
+      />
+      <Confirm
         title="You are signed out"
         description="Your session has ended, but your changes are still here. Sign in again in another tab, then come back and submit them."
         action="Sign in"

@@ -6,7 +6,7 @@ import { useEffect, useSyncExternalStore } from "react";
  * away.
  */
 
-type Question = { kind: "leave"; go: () => void } | { kind: "signIn" };
+type Question = { kind: "leave" | "discard"; go: () => void } | { kind: "signIn" };
 /** Signed out: the session has ended, and the input is kept until the reader signs in again. */
 type Standing = { question: Question | null; isSignedOut: boolean };
 
@@ -15,7 +15,7 @@ const listeners = new Set<() => void>();
 const CALM: Standing = { question: null, isSignedOut: false };
 let standing = CALM;
 
-function stand(change: Partial<Standing>): void {
+function update(change: Partial<Standing>): void {
   standing = { ...standing, ...change };
   for (const listener of listeners) listener();
 }
@@ -36,9 +36,12 @@ export const isAnythingUnsaved = (): boolean => marks.size > 0;
 
 /** Navigates to a page that discards the input: immediately, or after the reader confirms. */
 export function leaveUnsaved(go: () => void): void {
-  if (isAnythingUnsaved()) stand({ question: { kind: "leave", go } });
+  if (isAnythingUnsaved()) update({ question: { kind: "leave", go } });
   else go();
 }
+
+/** Closes a form that was typed into, after the reader confirms. */
+export const discardTyped = (go: () => void): void => update({ question: { kind: "discard", go } });
 
 /**
  * Asks the reader to sign in again in another tab where this page has unsaved input; returns false where it has none.
@@ -46,17 +49,17 @@ export function leaveUnsaved(go: () => void): void {
  */
 export function signInBeside({ isAct }: { isAct: boolean }): boolean {
   if (!isAnythingUnsaved()) return false;
-  if (isAct || !standing.isSignedOut) stand({ question: { kind: "signIn" }, isSignedOut: true });
+  if (isAct || !standing.isSignedOut) update({ question: { kind: "signIn" }, isSignedOut: true });
   return true;
 }
 
-export const dropQuestion = (): void => stand({ question: null });
-export const signedInAgain = (): void => stand(CALM);
+export const dropQuestion = (): void => update({ question: null });
+export const signedInAgain = (): void => update(CALM);
 
 /** The reader discards the input. */
 export function giveUp(): void {
   marks.clear();
-  stand(CALM);
+  update(CALM);
 }
 
 export function useStanding(): Standing {

@@ -18,8 +18,12 @@ function axisOf(value: number, measure: "charged" | "executions"): string[] {
 
 test("the axis of small amounts shows three different amounts", () => {
   expect(axisOf(1, "charged")).toEqual(["$0.000002", "$0.000001", "$0.00"]);
-  for (const micros of [0, 1, 2, 3, 5, 9, 12, 49, 50, 101, 999, 5_000, 12_345, 5_000_000])
+  for (const micros of [1, 2, 3, 5, 9, 12, 49, 50, 101, 999, 5_000, 12_345, 5_000_000])
     expect(new Set(axisOf(micros, "charged")).size).toBe(3);
+});
+
+test("without any amount the axis has zero only", () => {
+  expect(axisOf(0, "charged").filter(Boolean)).toEqual(["$0.00"]);
 });
 
 test("the axis of counts shows whole numbers", () => {

@@ -31,16 +31,17 @@ export function StackedBars({
   format: (value: number) => string;
 }) {
   const totals = days.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
-  const top = niceTop(Math.max(...totals, 0));
+  const most = Math.max(...totals, 0);
+  const top = niceTop(most);
   return (
     <figure>
       <div className="flex gap-2">
         <div
           aria-hidden
-          className="flex h-[200px] w-14 shrink-0 flex-col justify-between text-right text-2xs text-muted tabular-nums"
+          className="flex h-[200px] w-14 shrink-0 flex-col justify-between text-right text-2xs text-faint tabular-nums"
         >
-          <span className="-translate-y-1/2">{format(top)}</span>
-          <span>{format(top / 2)}</span>
+          <span className="-translate-y-1/2">{most > 0 && format(top)}</span>
+          <span>{most > 0 && format(top / 2)}</span>
           <span className="translate-y-1/2">{format(0)}</span>
         </div>
         <svg
@@ -58,7 +59,7 @@ export function StackedBars({
               y1={HEIGHT * part}
               y2={HEIGHT * part}
               vectorEffect="non-scaling-stroke"
-              className="stroke-line"
+              className="stroke-line-soft"
             />
           ))}
           {days.map((day, at) => (
@@ -68,22 +69,25 @@ export function StackedBars({
           ))}
         </svg>
       </div>
-      <div aria-hidden className="mt-1.5 flex justify-between pl-16 text-2xs text-muted tabular-nums">
-        <span>{days[0]}</span>
-        <span className="max-sm:hidden">{days[Math.floor(days.length / 2)]}</span>
-        <span>{days.at(-1)}</span>
+      <div aria-hidden className="mt-1.5 flex justify-between pl-16 text-2xs text-faint tabular-nums">
+        <span>{shortDay(days[0])}</span>
+        <span className="max-sm:hidden">{shortDay(days[Math.floor(days.length / 2)])}</span>
+        <span>{shortDay(days.at(-1))}</span>
       </div>
       <figcaption className="mt-3">
         <ul
           aria-label="Legend"
           className="flex flex-wrap gap-x-4 gap-y-1 pl-16 text-xs text-muted max-sm:pl-0"
         >
-          {series.map(({ key, name }, place) => (
+          {series.map(({ key, name, values }, place) => (
             <li key={key} className="flex min-w-0 items-center gap-1.5">
               <svg aria-hidden viewBox="0 0 10 10" className="size-2.5 shrink-0">
                 <rect width={10} height={10} rx={2} className={fillOf(place)} />
               </svg>
               <span className="truncate">{name}</span>
+              <span className="text-text tabular-nums">
+                {format(values.reduce((sum, each) => sum + each, 0))}
+              </span>
             </li>
           ))}
         </ul>
@@ -110,13 +114,17 @@ function Bar({ at, top, series, children }: { at: number; top: number; series: S
             width={STEP * 0.72}
             height={height}
             vectorEffect="non-scaling-stroke"
-            className={`${fillOf(place)} pointer-events-none stroke-surface`}
+            className={`${fillOf(place)} pointer-events-none stroke-surface opacity-85`}
           />
         );
       })}
     </g>
   );
 }
+
+/** A day of UTC as "Oct 26". */
+const shortDay = (day: string | undefined) =>
+  day && new Date(day).toLocaleDateString("en-US", { month: "short", day: "numeric", timeZone: "UTC" });
 
 /** The smallest of 2, 4, 10, 20, 40, 100 … that is at least the value. Its half is a whole number for the axis. */
 export function niceTop(value: number): number {

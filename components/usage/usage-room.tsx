@@ -1,8 +1,9 @@
 "use client";
-import { useSuspenseQuery } from "@tanstack/react-query";
 import { ChartColumn, Download } from "lucide-react";
-import Link from "next/link";
 import type { ReactNode } from "react";
+import { useLive } from "@/components/blocks/data/use-live";
+import { dollars } from "@/components/blocks/money/money";
+import { OtherMode, useIsTest } from "@/components/shell/mode";
 import { PageHeader } from "@/components/shell/page-header";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -24,7 +25,7 @@ import {
   type UsageState,
   usageHref,
 } from "./usage-state";
-import { DayTable, GroupTable, usd } from "./usage-table";
+import { DayTable, GroupTable } from "./usage-table";
 
 const REFRESH_MS = 30_000;
 const MEASURE: Record<Measure, string> = {
@@ -37,17 +38,14 @@ const GROUP = { capability: "Capability", provider: "Provider", key: "Key or per
 
 /** Formats a figure of the chart and its table. */
 export const formatMeasure = (value: number, measure: Measure) =>
-  measure === "charged" || measure === "cost" ? usd(value) : value.toLocaleString("en-US");
+  measure === "charged" || measure === "cost" ? dollars(value) : value.toLocaleString("en-US");
 
 /** A project's usage by day: a chart, the same figures as a table, and a CSV export. */
 export function UsageRoom({ projectId, state }: { projectId: string; state: UsageState }) {
   const trpc = useTRPC();
-  const { data: usage } = useSuspenseQuery({
-    ...trpc.usage.days.queryOptions(toDaysQuery(projectId, state)),
-    refetchInterval: REFRESH_MS,
-  });
+  const { data: usage } = useLive(trpc.usage.days.queryOptions(toDaysQuery(projectId, state)), REFRESH_MS);
   const hasSome = (isTest: boolean) => usage.rows.some(({ test }) => test === isTest);
-  const isTest = state.money ? state.money === "test" : !hasSome(false) && hasSome(true);
+  const isTest = useIsTest({ live: hasSome(false), test: hasSome(true) });
   const groups = groupUsage(usage, state, isTest);
   const totals = addFigures(groups.map(({ figures }) => figures));
   const { wanted, show } = useAddress(state, (next) => usageHref(projectId, next));
@@ -83,14 +81,6 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
           }))}
         />
         <LinkChoice
-          label="Money"
-          options={(["live", "test"] as const).map((money) => ({
-            name: money === "live" ? "Live money" : "Test money",
-            ...choose({ money }),
-            current: (wanted.money ?? (isTest ? "test" : "live")) === money,
-          }))}
-        />
-        <LinkChoice
           label="By"
           options={(["capability", "provider", "key"] as const).map((by) => ({
             name: GROUP[by],
@@ -107,20 +97,12 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
           }))}
         />
       </div>
+      <OtherMode has={hasSome(!isTest)}>{(other) => `${other} has activity in this period too.`}</OtherMode>
       {groups.length === 0 ? (
         <Card>
           <EmptyState
             icon={ChartColumn}
-            title={isTest ? "No test activity in this period" : "No activity in this period"}
-            action={
-              hasSome(!isTest) && (
-                <Button asChild>
-                  <Link href={usageHref(projectId, { ...wanted, money: isTest ? "live" : "test" })}>
-                    {isTest ? "Show live usage" : "Show test usage"}
-                  </Link>
-                </Button>
-              )
-            }
+            title={isTest ? "No test activity in this period" : "No live activity in this period"}
           >
             {isTest
               ? "Sandbox executions, paid with test money, appear here."
@@ -137,12 +119,16 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
               hint={`${usage.from} to ${usage.to}`}
             />
             <CardBody>
-              <StackedBars
-                days={usage.days}
-                series={series}
-                format={(value) => formatMeasure(value, state.show)}
-                label={`${MEASURE[state.show]} per day by ${GROUP[state.by].toLowerCase()}, ${usage.from} to ${usage.to}: ${whole} in total. The figures are in the tables below.`}
-              />
+              {series.every(({ values }) => values.every((value) => value === 0)) ? (
+                <p className="text-sm text-muted">{MEASURE[state.show]}: 0 on every day of this period.</p>
+              ) : (
+                <StackedBars
+                  days={usage.days}
+                  series={series}
+                  format={(value) => formatMeasure(value, state.show)}
+                  label={`${MEASURE[state.show]} per day by ${GROUP[state.by].toLowerCase()}, ${usage.from} to ${usage.to}: ${whole} in total. The figures are in the tables below.`}
+                />
+              )}
             </CardBody>
           </Card>
           <GroupTable groups={groups} totals={totals} heading={GROUP[state.by]} />
@@ -183,9 +169,9 @@ function Totals({ totals, isTest }: { totals: UsageFigures; isTest: boolean }) {
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line shadow-card md:grid-cols-4">
       <Figure
         name={isTest ? "Charged (test money)" : "Charged"}
-        more={`Includes ${usd(totals.feeMicros)} service fee`}
+        more={`Includes ${dollars(totals.feeMicros)} service fee`}
       >
-        {usd(totals.chargedMicros)}
+        {dollars(totals.chargedMicros)}
       </Figure>
       <Figure
         name="Provider cost at list price"
@@ -193,7 +179,7 @@ function Totals({ totals, isTest }: { totals: UsageFigures; isTest: boolean }) {
       >
         {totals.unknownCosts > 0 && totals.providerCostMicros === 0
           ? "Unknown"
-          : usd(totals.providerCostMicros)}
+          : dollars(totals.providerCostMicros)}
       </Figure>
       <Figure
         name="Executions"

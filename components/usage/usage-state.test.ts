@@ -50,14 +50,14 @@ const usage: UsageDays = {
 };
 
 test("a URL without parameters, or with unknown ones, shows thirty days by capability", () => {
-  const usual = { days: "30", by: "capability", show: "charged", money: undefined };
+  const usual = { days: "30", by: "capability", show: "charged" };
   expect(readUsageState({})).toEqual(usual);
-  expect(readUsageState({ days: "31", by: "moon", show: ["x", "y"], money: "play" })).toEqual(usual);
+  expect(readUsageState({ days: "31", by: "moon", show: ["x", "y"] })).toEqual(usual);
 });
 
 test("a URL has only non-default values, and parses back to the same state", () => {
   expect(usageHref(PROJECT, readUsageState({}))).toBe("/projects/cpr_1/usage");
-  const state = readUsageState({ days: "90", by: "key", show: "tokens", money: "live" });
+  const state = readUsageState({ days: "90", by: "key", show: "tokens" });
   const href = usageHref(PROJECT, state);
   expect(readUsageState(Object.fromEntries(new URL(href, "http://x").searchParams))).toEqual(state);
 });

@@ -1,30 +1,21 @@
-import { z } from "zod";
+import { addressState, oneOfOr } from "@/components/blocks/list/list-state";
 import { callerName } from "@/components/callers/caller-name";
+import { hrefOf } from "@/components/ui/paging";
+import { USAGE_GROUPS } from "@/server/contract/enums";
+import { ownKeys } from "@/server/contract/own-keys";
 import type { UsageDays, UsageFigures } from "@/server/contract/usage";
-import { UsageGroup } from "@/server/contract/usage";
 
 const SPANS = ["7", "30", "90"] as const;
 export const MEASURES = ["charged", "cost", "executions", "tokens"] as const;
 export type Measure = (typeof MEASURES)[number];
 
 /** The usage page's state as its URL has it. An unknown value counts as absent. */
-const UsageState = z.object({
-  days: z.enum(SPANS).default("30").catch("30"),
-  by: UsageGroup.default("capability").catch("capability"),
-  show: z.enum(MEASURES).default("charged").catch("charged"),
-  /** Absent: live money if there is any, else test money. */
-  money: z.enum(["live", "test"]).optional().catch(undefined),
+export const { read: readUsageState } = addressState({
+  days: oneOfOr("30", SPANS),
+  by: oneOfOr("capability", USAGE_GROUPS),
+  show: oneOfOr("charged", MEASURES),
 });
-export type UsageState = z.output<typeof UsageState>;
-
-/** Parses the state from search parameters; the first of a repeated one wins. */
-export function readUsageState(params: Record<string, string | string[] | undefined>): UsageState {
-  const single = Object.entries(params).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value[0] : value,
-  ]);
-  return UsageState.parse(Object.fromEntries(single));
-}
+export type UsageState = ReturnType<typeof readUsageState>;
 
 /** The usage router's query for a state. */
 export function toDaysQuery(projectId: string, { days }: Pick<UsageState, "days">) {
@@ -33,13 +24,9 @@ export function toDaysQuery(projectId: string, { days }: Pick<UsageState, "days"
 
 /** The URL of a state, without default values. */
 export function usageHref(projectId: string, state: Partial<UsageState>): string {
-  const usual: Record<string, unknown> = readUsageState({});
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(state)) {
-    if (value && value !== usual[name]) params.set(name, value);
-  }
-  const query = params.toString();
-  return `/projects/${projectId}/usage${query && `?${query}`}`;
+  const usual: Partial<UsageState> = readUsageState({});
+  const kept = Object.entries(state).filter(([name, value]) => value !== usual[name as keyof UsageState]);
+  return hrefOf(`/projects/${projectId}/usage`, Object.fromEntries(kept));
 }
 
 /** The URL of the CSV export for these days. */
@@ -76,7 +63,7 @@ const NONE: UsageFigures = {
 export function addFigures(all: Iterable<UsageFigures>): UsageFigures {
   const sum = { ...NONE };
   for (const figures of all) {
-    for (const name of Object.keys(NONE) as (keyof UsageFigures)[]) sum[name] += figures[name]; // the keys of NONE
+    for (const name of ownKeys(NONE)) sum[name] += figures[name];
   }
   return sum;
 }

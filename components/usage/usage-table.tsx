@@ -1,33 +1,34 @@
+import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { dollars } from "@/components/blocks/money/money";
 import { Card, CardHeader } from "@/components/ui/card";
-import { Fact, Facts } from "@/components/ui/facts";
-import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import type { UsageFigures } from "@/server/contract/usage";
 import type { Series } from "./stacked-bars";
 import type { UsageGroupRow } from "./usage-state";
 
 /** To the micro, so that what is shown adds up as it does in the books. */
-export const usd = (micros: number) => `$${(micros / 1_000_000).toFixed(6).replace(/0{1,4}$/, "")}`;
 const count = (value: number) => value.toLocaleString("en-US");
 
 /** The known cost, with a note if some is unknown. Unknown is never shown as zero. */
 function providerCost({ providerCostMicros, unknownCosts }: UsageFigures): string {
-  if (unknownCosts === 0) return usd(providerCostMicros);
-  return providerCostMicros === 0 ? "Unknown" : `${usd(providerCostMicros)} + ${count(unknownCosts)} unknown`;
+  if (unknownCosts === 0) return dollars(providerCostMicros);
+  return providerCostMicros === 0
+    ? "Unknown"
+    : `${dollars(providerCostMicros)} + ${count(unknownCosts)} unknown`;
 }
 
 const COLUMNS: [name: string, of: (figures: UsageFigures) => string][] = [
   ["Executions", ({ executions }) => count(executions)],
   ["Failed", ({ failed }) => count(failed)],
-  ["Work", ({ chargedMicros, feeMicros }) => usd(chargedMicros - feeMicros)],
-  ["Fee", ({ feeMicros }) => usd(feeMicros)],
-  ["Charged", ({ chargedMicros }) => usd(chargedMicros)],
+  ["Work", ({ chargedMicros, feeMicros }) => dollars(chargedMicros - feeMicros)],
+  ["Fee", ({ feeMicros }) => dollars(feeMicros)],
+  ["Charged", ({ chargedMicros }) => dollars(chargedMicros)],
   ["Provider cost", providerCost],
   ["Tokens in", ({ inputTokens }) => count(inputTokens)],
   ["Tokens out", ({ outputTokens }) => count(outputTokens)],
   ["Images", ({ images }) => count(images)],
 ];
 
-/** Every group with all its figures; on a phone as a list of cards. */
+/** Every group with all its figures. */
 export function GroupTable({
   groups,
   totals,
@@ -44,68 +45,28 @@ export function GroupTable({
         title={`By ${heading.toLowerCase()}`}
         hint="Work and fee add up to what you paid. Provider cost is the list price, also of work on your own accounts."
       />
-      <div className="hidden lg:block">
-        <Table>
-          <caption className="sr-only">Usage by {heading.toLowerCase()}, largest first</caption>
-          <thead>
-            <tr>
-              <TableHead>{heading}</TableHead>
-              {COLUMNS.map(([name]) => (
-                <TableHead key={name} className="text-right">
-                  {name}
-                </TableHead>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {groups.map(({ key, name, figures }) => (
-              <TableRow key={key}>
-                <th
-                  scope="row"
-                  className="h-11 px-3 py-1.5 text-left font-medium first:pl-4 [overflow-wrap:anywhere]"
-                >
-                  {name}
-                </th>
-                {COLUMNS.map(([column, of]) => (
-                  <TableCell key={column} className="text-right">
-                    {of(figures)}
-                  </TableCell>
-                ))}
-              </TableRow>
-            ))}
-          </tbody>
-          <tfoot>
-            <tr className="border-t border-line font-medium">
-              <th scope="row" className="h-11 px-3 py-1.5 text-left first:pl-4">
-                {" "}
-                Total
-              </th>
-              {COLUMNS.map(([column, of]) => (
-                <TableCell key={column} className="text-right">
-                  {of(totals)}
-                </TableCell>
-              ))}
-            </tr>
-          </tfoot>
-        </Table>
-      </div>
-      <ul
-        aria-label={`Usage by ${heading.toLowerCase()}, largest first`}
-        className="divide-y divide-line lg:hidden"
-      >
-        {groups.map(({ key, name, figures }) => (
-          <li key={key} className="space-y-2 px-4 py-3">
-            <div className="text-sm font-medium [overflow-wrap:anywhere]">{name}</div>
-            <Facts className="sm:grid-cols-2">
-              {COLUMNS.map(([column, of]) => (
-                <Fact key={column} name={column}>
-                  {of(figures)}
-                </Fact>
-              ))}
-            </Facts>
-          </li>
-        ))}
-      </ul>
+      <ResourceTable
+        label={`Usage by ${heading.toLowerCase()}, largest first`}
+        rows={groups}
+        idOf={({ key }) => key}
+        columns={[
+          {
+            header: heading,
+            card: "title",
+            className: "font-medium [overflow-wrap:anywhere]",
+            cell: ({ name }) => name,
+          },
+          ...COLUMNS.map(
+            ([header, of]): Column<UsageGroupRow> => ({
+              header,
+              align: "end",
+              card: "fact",
+              cell: ({ figures }) => of(figures),
+            }),
+          ),
+        ]}
+        totals={["Total", ...COLUMNS.map(([, of]) => of(totals))]}
+      />
     </Card>
   );
 }
@@ -130,40 +91,30 @@ export function DayTable({
   return (
     <Card className="overflow-hidden" aria-labelledby="days-title">
       <CardHeader id="days-title" title="By day" />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: wider than a phone, it scrolls in its frame, by keyboard too */}
-      <section aria-label={caption} tabIndex={0} className="overflow-x-auto">
-        <table className="w-full border-collapse text-left text-sm tabular-nums">
-          <caption className="sr-only">{caption}</caption>
-          <thead>
-            <tr>
-              <TableHead>Day</TableHead>
-              {series.map(({ key, name }) => (
-                <TableHead key={key} className="text-right">
-                  {name}
-                </TableHead>
-              ))}
-              <TableHead className="text-right">Total</TableHead>
-            </tr>
-          </thead>
-          <tbody>
-            {lines.map(({ day, values }) => (
-              <TableRow key={day}>
-                <th scope="row" className="h-9 px-3 text-left font-medium whitespace-nowrap first:pl-4">
-                  {day}
-                </th>
-                {values.map((value, place) => (
-                  <TableCell key={series[place]?.key} className="h-9 text-right">
-                    {format(value)}
-                  </TableCell>
-                ))}
-                <TableCell className="h-9 text-right font-medium">
-                  {format(values.reduce((sum, value) => sum + value, 0))}
-                </TableCell>
-              </TableRow>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <ResourceTable
+        label={caption}
+        rows={lines}
+        idOf={({ day }) => day}
+        columns={[
+          { header: "Day", card: "title", className: "whitespace-nowrap", cell: ({ day }) => day },
+          ...series.map(
+            ({ key, name }, place): Column<(typeof lines)[number]> => ({
+              id: key,
+              header: name,
+              align: "end",
+              card: "fact",
+              cell: ({ values }) => format(values[place] ?? 0),
+            }),
+          ),
+          {
+            header: "Total",
+            align: "end",
+            card: "status",
+            className: "font-medium",
+            cell: ({ values }) => format(values.reduce((sum, value) => sum + value, 0)),
+          },
+        ]}
+      />
     </Card>
   );
 }

@@ -1,35 +1,33 @@
 "use client";
-import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { RotateCcw, SearchX, Send } from "lucide-react";
-import Link from "next/link";
-import { type ReactNode, useState } from "react";
-import { toast } from "sonner";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { RotateCcw, Send } from "lucide-react";
+import { useState } from "react";
+import { useAction } from "@/components/blocks/data/use-action";
+import { soonWhile, useLive } from "@/components/blocks/data/use-live";
+import { useProject } from "@/components/blocks/data/use-project";
+import { FilterBar } from "@/components/blocks/list/filter-bar";
+import { ListCard } from "@/components/blocks/list/list-card";
+import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { WORK_COLUMN, WorkCell } from "@/components/blocks/work/work";
 import { formatDuration } from "@/components/time/format";
 import { Ago, Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { CodeBlock } from "@/components/ui/code-block";
 import { CopyableId, shortId } from "@/components/ui/copyable-id";
-import { Dialog, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { Dialog, DialogContent } from "@/components/ui/dialog";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Fact, Facts } from "@/components/ui/facts";
 import { JsonView } from "@/components/ui/json-view";
-import { Pagination } from "@/components/ui/pagination";
-import { FIRST_PAGE } from "@/components/ui/paging";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import Link from "@/components/ui/link";
 import { Skeleton } from "@/components/ui/skeleton";
-import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
-import { useAddress } from "@/components/ui/use-address";
-import { useMutation } from "@/components/use-mutation";
-import { type Delivery, type DeliveryDetail, DeliveryState } from "@/server/contract/webhooks";
-import { DELIVERY_LOOK, DeliveryStateBadge } from "./delivery-state";
-import { type LogState, logHref, toDeliveriesQuery } from "./list-state";
+import type { Delivery, DeliveryDetail } from "@/server/contract/webhooks";
+import type { OfWork } from "@/server/contract/work";
+import { DELIVERY_STATE_OPTIONS, DeliveryStateBadge } from "./delivery-state";
+import { hasFilter, type LogState, logHref, toDeliveriesQuery } from "./list-state";
 
 const LIVE_MS = 2000;
-const IDLE_MS = 15_000;
-const ANY = "any"; // a select cannot hold an empty value
 
 const isUnderWay = ({ state }: Delivery) => state === "pending" || state === "delivering";
 
@@ -38,18 +36,21 @@ type Props = { projectId: string; state: LogState };
 /** A project's webhook deliveries, newest first, with details and replay. */
 export function DeliveryLog({ projectId, state }: Props) {
   const trpc = useTRPC();
-  const { data } = useSuspenseQuery({
-    ...trpc.webhooks.deliveries.queryOptions(toDeliveriesQuery(projectId, state)),
-    refetchInterval: (query) => (query.state.data?.items.some(isUnderWay) ? LIVE_MS : IDLE_MS),
-  });
+  const { data } = useLive(
+    trpc.webhooks.deliveries.queryOptions(toDeliveriesQuery(projectId, state)),
+    soonWhile(({ items }) => items.some(isUnderWay)),
+  );
   const { data: endpoints } = useSuspenseQuery(
     trpc.webhooks.endpoints.queryOptions({ project_id: projectId }),
   );
-  const { data: projects } = useSuspenseQuery(trpc.projects.list.queryOptions());
-  const role = projects.find((each) => each.projectId === projectId)?.role;
+  const { may } = useProject(projectId);
+  /** Opened here and not in its row, which a refresh may take away. */
+  const [opened, setOpened] = useState<Delivery | null>(null);
   const urlOf = new Map(endpoints.map((endpoint) => [endpoint.endpointId, endpoint.url]));
-  const isFiltered = Boolean(state.state || state.endpoint || state.cursor);
-  if (endpoints.length === 0 && data.items.length === 0 && !isFiltered) return null;
+  const urls = endpoints.map(({ endpointId, url }) => ({ value: endpointId, label: url }));
+  const hrefOf = (next: LogState) => logHref(projectId, next);
+  const isFirst = data.items.length === 0 && !hasFilter(state) && !state.cursor;
+  if (endpoints.length === 0 && isFirst) return null;
 
   return (
     <section aria-labelledby="log-title" className="mt-8">
@@ -57,161 +58,99 @@ export function DeliveryLog({ projectId, state }: Props) {
         <h2 id="log-title" className="flex-1 text-lg font-semibold">
           Deliveries
         </h2>
-        <LogFilters projectId={projectId} state={state} urlOf={urlOf} />
+        <FilterBar
+          label="Filter deliveries"
+          state={state}
+          hrefOf={hrefOf}
+          fields={[
+            { name: "state", label: "Status", any: "Any status", options: DELIVERY_STATE_OPTIONS },
+            ...(endpoints.length > 1
+              ? [{ name: "endpoint", label: "Endpoint", any: "Any endpoint", options: urls } as const]
+              : []),
+          ]}
+        />
       </div>
-      <Card className="overflow-hidden">
-        {data.items.length === 0 ? (
-          <EmptyState
-            icon={isFiltered ? SearchX : Send}
-            title={isFiltered ? "No matching deliveries" : "No deliveries yet"}
-            action={
-              isFiltered && (
-                <Button asChild>
-                  <Link href={logHref(projectId, {})}>Show all deliveries</Link>
-                </Button>
-              )
-            }
-          >
-            {isFiltered ? "Remove a filter or show all deliveries." : "Deliveries of new events appear here."}
-          </EmptyState>
-        ) : (
-          <DeliveryTable
-            items={data.items}
-            urlOf={urlOf}
-            canReplay={role !== undefined && role !== "viewer"}
-          />
-        )}
-      </Card>
-      <Pagination
-        label="Pages of deliveries"
+      <ListCard
+        noun="deliveries"
+        page={data}
         state={state}
-        nextCursor={data.nextCursor}
-        hrefOf={(page) => logHref(projectId, page)}
-        className="mt-4"
-      />
+        hrefOf={hrefOf}
+        allHref={hrefOf({})}
+        isFiltered={hasFilter(state)}
+        first={
+          <EmptyState icon={Send} title="No deliveries yet">
+            Deliveries of new events appear here.
+          </EmptyState>
+        }
+      >
+        <ResourceTable
+          label="Deliveries, newest first"
+          rows={data.items}
+          idOf={({ deliveryId }) => deliveryId}
+          marks={({ eventId }) => ({ "data-delivery": eventId })}
+          columns={columnsOf(urlOf, setOpened)}
+        />
+      </ListCard>
+      <Dialog open={opened !== null} onOpenChange={() => setOpened(null)}>
+        {opened && (
+          <DialogContent
+            className="max-w-2xl"
+            title={<span className="font-mono text-base">{opened.type}</span>}
+            description={urlOf.get(opened.endpointId)}
+          >
+            <DeliveryView listed={opened} canReplay={may("member")} />
+          </DialogContent>
+        )}
+      </Dialog>
     </section>
   );
 }
 
-function LogFilters({ projectId, state, urlOf }: Props & { urlOf: ReadonlyMap<string, string> }) {
-  const { wanted, isPending, show } = useAddress(state, (next) => logHref(projectId, next));
-  const pick = (name: "state" | "endpoint") => (value: string) =>
-    show({ ...wanted, ...FIRST_PAGE, [name]: value === ANY ? undefined : value });
-  return (
-    <search
-      aria-label="Filter deliveries"
-      aria-busy={isPending}
-      className={cn("flex min-w-0 flex-wrap gap-2 transition-opacity", isPending && "opacity-60")}
-    >
-      <Select value={wanted.state ?? ANY} onValueChange={pick("state")}>
-        <SelectTrigger aria-label="Status" className="h-8 w-auto min-w-32 text-sm" />
-        <SelectContent>
-          <SelectItem value={ANY}>Any status</SelectItem>
-          {DeliveryState.options.map((each) => (
-            <SelectItem key={each} value={each}>
-              {DELIVERY_LOOK[each].label}
-            </SelectItem>
-          ))}
-        </SelectContent>
-      </Select>
-      {urlOf.size > 1 && (
-        <Select value={wanted.endpoint ?? ANY} onValueChange={pick("endpoint")}>
-          <SelectTrigger aria-label="Endpoint" className="h-8 w-56 text-sm" />
-          <SelectContent>
-            <SelectItem value={ANY}>Any endpoint</SelectItem>
-            {[...urlOf].map(([id, url]) => (
-              <SelectItem key={id} value={id} className="max-w-96 [overflow-wrap:anywhere]">
-                {url}
-              </SelectItem>
-            ))}
-          </SelectContent>
-        </Select>
-      )}
-    </search>
-  );
-}
-
-type Lines = { items: Delivery[]; urlOf: ReadonlyMap<string, string>; canReplay: boolean };
-
-function DeliveryTable({ items, urlOf, canReplay }: Lines) {
-  const opener = (delivery: Delivery, children: ReactNode) => (
-    <DeliveryDialog delivery={delivery} url={urlOf.get(delivery.endpointId)} canReplay={canReplay}>
-      {children}
-    </DeliveryDialog>
-  );
-  const link = (delivery: Delivery) =>
-    opener(
-      delivery,
-      <button
-        type="button"
-        className="rounded font-mono text-xs text-link after:absolute after:inset-0 hover:underline"
-        title={delivery.eventId}
-        aria-label={`Delivery of ${delivery.type}, ${delivery.eventId}`}
-      >
-        {delivery.type}
-      </button>,
-    );
-  return (
-    <>
-      <div className="hidden md:block">
-        <Table>
-          <caption className="sr-only">Deliveries, newest first</caption>
-          <thead>
-            <tr>
-              <TableHead className="w-36">Status</TableHead>
-              <TableHead>Event</TableHead>
-              <TableHead>Job</TableHead>
-              <TableHead>Endpoint</TableHead>
-              <TableHead>Last response</TableHead>
-              <TableHead className="text-right">Attempts</TableHead>
-              <TableHead className="text-right">Created</TableHead>
-            </tr>
-          </thead>
-          <tbody>
-            {items.map((delivery) => (
-              <TableRow key={delivery.deliveryId} className="relative" data-delivery={delivery.eventId}>
-                <TableCell>
-                  <DeliveryStateBadge state={delivery.state} />
-                </TableCell>
-                <TableCell>{link(delivery)}</TableCell>
-                <TableCell className="font-mono text-xs text-muted">
-                  {delivery.jobId && shortId(delivery.jobId)}
-                </TableCell>
-                <TableCell className="max-w-48 truncate text-muted">
-                  {urlOf.get(delivery.endpointId)}
-                </TableCell>
-                <TableCell className="text-xs">
-                  <LastAnswer delivery={delivery} />
-                </TableCell>
-                <TableCell className="text-right text-muted">{delivery.attempts}</TableCell>
-                <TableCell className="text-right text-muted">
-                  <Ago at={delivery.createdAt} />
-                </TableCell>
-              </TableRow>
-            ))}
-          </tbody>
-        </Table>
-      </div>
-      <ul aria-label="Deliveries, newest first" className="divide-y divide-line md:hidden">
-        {items.map((delivery) => (
-          <li key={delivery.deliveryId} className="relative space-y-1.5 px-4 py-3">
-            <div className="flex items-center justify-between gap-2">
-              <DeliveryStateBadge state={delivery.state} />
-              <span className="text-xs text-muted">
-                <Ago at={delivery.createdAt} />
-              </span>
-            </div>
-            {link(delivery)}
-            <div className="flex flex-wrap gap-x-3 text-xs text-muted">
-              <span>{delivery.attempts === 1 ? "1 attempt" : `${delivery.attempts} attempts`}</span>
-              <LastAnswer delivery={delivery} />
-            </div>
-          </li>
-        ))}
-      </ul>
-    </>
-  );
-}
+const columnsOf = (
+  urlOf: ReadonlyMap<string, string>,
+  open: (delivery: Delivery) => void,
+): Column<OfWork<Delivery>>[] => [
+  {
+    header: "Event",
+    card: "title",
+    className: WORK_COLUMN,
+    cell: (delivery) => (
+      <WorkCell work={delivery.work} otherwise={delivery.work?.capabilityKey ?? "Project event"}>
+        <button
+          type="button"
+          className="rounded font-mono text-xs text-link after:absolute after:inset-0 hover:underline"
+          title={delivery.eventId}
+          aria-label={`Delivery of ${delivery.type}, ${delivery.eventId}`}
+          onClick={() => open(delivery)}
+        >
+          {delivery.type}
+        </button>
+        {delivery.jobId && <span className="font-mono">{shortId(delivery.jobId)}</span>}
+      </WorkCell>
+    ),
+  },
+  { header: "Status", card: "status", cell: (delivery) => <DeliveryStateBadge {...delivery} /> },
+  {
+    header: "Endpoint",
+    card: "hidden",
+    className: "max-w-48 truncate text-muted",
+    cell: ({ endpointId }) => urlOf.get(endpointId),
+  },
+  { header: "Last response", className: "text-xs", cell: (delivery) => <LastAnswer delivery={delivery} /> },
+  {
+    header: "Attempts",
+    align: "end",
+    card: "fact",
+    className: "text-muted",
+    cell: ({ attempts }) => attempts,
+  },
+  {
+    header: "Created",
+    align: "end",
+    className: "text-muted",
+    cell: ({ createdAt }) => <Ago at={createdAt} />,
+  },
+];
 
 function LastAnswer({ delivery }: { delivery: Delivery }) {
   if (delivery.lastError) {
@@ -226,47 +165,16 @@ function LastAnswer({ delivery }: { delivery: Delivery }) {
   return delivery.lastStatus ? <span className="text-muted">HTTP {delivery.lastStatus}</span> : null;
 }
 
-function DeliveryDialog({
-  delivery,
-  url,
-  canReplay,
-  children,
-}: {
-  delivery: Delivery;
-  url: string | undefined;
-  canReplay: boolean;
-  children: ReactNode;
-}) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <Dialog open={isOpen} onOpenChange={setOpen}>
-      <DialogTrigger asChild>{children}</DialogTrigger>
-      {isOpen && (
-        <DialogContent
-          className="max-w-2xl"
-          title={<span className="font-mono text-base">{delivery.type}</span>}
-          description={url && <span className="[overflow-wrap:anywhere]">{url}</span>}
-        >
-          <DeliveryView listed={delivery} canReplay={canReplay} />
-        </DialogContent>
-      )}
-    </Dialog>
-  );
-}
-
 function DeliveryView({ listed, canReplay }: { listed: Delivery; canReplay: boolean }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
   const { data, error } = useQuery({
     ...trpc.webhooks.delivery.queryOptions({ delivery_id: listed.deliveryId }),
     refetchInterval: (query) => (query.state.data && isUnderWay(query.state.data) ? LIVE_MS : false),
   });
-  const replay = useMutation(
-    trpc.webhooks.replay.mutationOptions({
-      onSuccess: () => toast.success("Delivery replayed"),
-      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.webhooks.pathKey() }),
-    }),
-  );
+  const replay = useAction(trpc.webhooks.replay.mutationOptions(), {
+    done: "Delivery replayed",
+    refresh: [trpc.webhooks.pathKey()],
+  });
   if (error)
     return <p className="text-sm text-bad">Could not load this delivery. Reload the page to try again.</p>;
   if (!data) return <Skeleton className="h-64 w-full" />;
@@ -274,7 +182,7 @@ function DeliveryView({ listed, canReplay }: { listed: Delivery; canReplay: bool
     <div className="space-y-4">
       <Facts>
         <Fact name="Status">
-          <DeliveryStateBadge state={data.state} />
+          <DeliveryStateBadge {...data} />
         </Fact>
         <Fact name="Event">
           <CopyableId id={data.eventId} what="event id" />

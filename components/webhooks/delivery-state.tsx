@@ -1,25 +1,20 @@
-import { Ban, CircleCheck, CircleX, Clock, LoaderCircle, type LucideIcon } from "lucide-react";
-import { Badge, type Tone } from "@/components/ui/badge";
-import { cn } from "@/components/ui/class-names";
-import type { DeliveryState } from "@/server/contract/webhooks";
+import { Ban, CircleCheck, CircleX, Clock, LoaderCircle, RotateCw } from "lucide-react";
+import { defineStatus, LookBadge } from "@/components/blocks/status/status";
+import type { Delivery, DeliveryState } from "@/server/contract/webhooks";
 
-type Look = { label: string; icon: LucideIcon; tone: Tone; isSpinning?: true };
-
-/** Each state's label, icon and tone. Colour is never the only signal. */
-export const DELIVERY_LOOK: Record<DeliveryState, Look> = {
-  pending: { label: "Pending", icon: Clock, tone: "neutral" },
+const { StatusBadge, options } = defineStatus<DeliveryState>({
+  pending: { label: "Pending", icon: Clock },
   delivering: { label: "Delivering", icon: LoaderCircle, tone: "busy", isSpinning: true },
   succeeded: { label: "Succeeded", icon: CircleCheck, tone: "good" },
   failed: { label: "Failed", icon: CircleX, tone: "bad" },
-  disabled: { label: "Disabled", icon: Ban, tone: "neutral" },
-};
+  disabled: { label: "Disabled", icon: Ban },
+});
 
-export function DeliveryStateBadge({ state }: { state: DeliveryState }) {
-  const { label, icon: Icon, tone, isSpinning } = DELIVERY_LOOK[state];
-  return (
-    <Badge tone={tone} data-state-of-delivery={state}>
-      <Icon aria-hidden className={cn(isSpinning && "animate-spin")} />
-      {label}
-    </Badge>
-  );
+export { options as DELIVERY_STATE_OPTIONS };
+
+/** One that waits after a failed try says so: it is no longer only waiting for its turn. */
+export function DeliveryStateBadge({ state, attempts }: Pick<Delivery, "state" | "attempts">) {
+  if (state === "pending" && attempts > 0)
+    return <LookBadge data-status={state} look={{ label: "Retrying", icon: RotateCw, tone: "warn" }} />;
+  return <StatusBadge status={state} />;
 }

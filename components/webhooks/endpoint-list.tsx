@@ -1,18 +1,18 @@
 "use client";
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { Ban, CircleCheck, Plus, TriangleAlert, Webhook } from "lucide-react";
 import { useState } from "react";
-import { toast } from "sonner";
+import { useAction } from "@/components/blocks/data/use-action";
+import { useProject } from "@/components/blocks/data/use-project";
+import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
+import { defineStatus } from "@/components/blocks/status/status";
 import { PageHeader } from "@/components/shell/page-header";
 import { Ago } from "@/components/time/moment";
 import { type ProjectChoice, useTRPC } from "@/components/trpc";
-import { Confirm } from "@/components/ui/alert-dialog";
-import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { EmptyState } from "@/components/ui/empty-state";
-import { useMutation } from "@/components/use-mutation";
 import type { DeliveryEndpoint } from "@/server/contract/webhooks";
 import { EndpointDialog } from "./endpoint-dialog";
 
@@ -22,9 +22,8 @@ export function EndpointList({ projectId }: { projectId: string }) {
   const { data: endpoints } = useSuspenseQuery(
     trpc.webhooks.endpoints.queryOptions({ project_id: projectId }),
   );
-  const { data: projects } = useSuspenseQuery(trpc.projects.list.queryOptions());
-  const project = projects.find((each) => each.projectId === projectId);
-  const canWrite = project !== undefined && project.role !== "viewer";
+  const { project, may, whyNot } = useProject(projectId);
+  const canWrite = may("member");
   const [isAdding, setAdding] = useState(false);
   const add = canWrite && (
     <Button variant="primary" onClick={() => setAdding(true)}>
@@ -37,13 +36,13 @@ export function EndpointList({ projectId }: { projectId: string }) {
       <PageHeader title="Webhooks" actions={endpoints.length > 0 && add}>
         Send events to your own servers as they happen.
       </PageHeader>
-      {canWrite && <EndpointDialog project={project} isOpen={isAdding} onOpenChange={setAdding} />}
+      {isAdding && project && <EndpointDialog project={project} onClose={() => setAdding(false)} />}
       <Card className="overflow-hidden">
         {endpoints.length === 0 ? (
           <EmptyState icon={Webhook} title="No endpoints yet" action={add}>
             {canWrite
               ? "Add one to receive signed events. Failed deliveries are retried."
-              : "Members of your organization can add one. Your role here is viewer."}
+              : whyNot("member", "add one")}
           </EmptyState>
         ) : (
           <ul aria-label="Endpoints, newest first" className="divide-y divide-line">
@@ -92,12 +91,9 @@ function EndpointRow({
           <Button size="sm" aria-label={`Edit ${endpoint.url}`} onClick={() => setEditing(true)}>
             Edit
           </Button>
-          <EndpointDialog
-            project={project}
-            endpoint={endpoint}
-            isOpen={isEditing}
-            onOpenChange={setEditing}
-          />
+          {isEditing && (
+            <EndpointDialog project={project} endpoint={endpoint} onClose={() => setEditing(false)} />
+          )}
           <SwitchEndpoint endpoint={endpoint} />
         </div>
       )}
@@ -110,37 +106,22 @@ function eventsOf({ eventTypes }: DeliveryEndpoint): string {
   return eventTypes.length === 1 ? (eventTypes[0] ?? "") : `${eventTypes.length} event types`;
 }
 
-function EndpointStatus({ endpoint }: { endpoint: DeliveryEndpoint }) {
-  if (endpoint.enabled) {
-    return (
-      <Badge tone="good">
-        <CircleCheck aria-hidden />
-        Enabled
-      </Badge>
-    );
-  }
-  return endpoint.disabledReason ? (
-    <Badge tone="warn">
-      <TriangleAlert aria-hidden />
-      Auto-disabled
-    </Badge>
-  ) : (
-    <Badge>
-      <Ban aria-hidden />
-      Disabled
-    </Badge>
-  );
+const { StatusBadge } = defineStatus({
+  enabled: { label: "Enabled", icon: CircleCheck, tone: "good" },
+  autoDisabled: { label: "Auto-disabled", icon: TriangleAlert, tone: "warn" },
+  disabled: { label: "Disabled", icon: Ban },
+});
+
+function EndpointStatus({ endpoint: { enabled, disabledReason } }: { endpoint: DeliveryEndpoint }) {
+  return <StatusBadge status={enabled ? "enabled" : disabledReason ? "autoDisabled" : "disabled"} />;
 }
 
 function SwitchEndpoint({ endpoint }: { endpoint: DeliveryEndpoint }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const update = useMutation(
-    trpc.webhooks.update.mutationOptions({
-      onSuccess: ({ enabled }) => toast.success(enabled ? "Endpoint enabled" : "Endpoint disabled"),
-      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.webhooks.pathKey() }),
-    }),
-  );
+  const update = useAction(trpc.webhooks.update.mutationOptions(), {
+    done: ({ enabled }) => (enabled ? "Endpoint enabled" : "Endpoint disabled"),
+    refresh: [trpc.webhooks.pathKey()],
+  });
   const change = (enabled: boolean) => update.mutate({ endpoint_id: endpoint.endpointId, enabled });
   if (!endpoint.enabled) {
     return (
@@ -155,15 +136,15 @@ function SwitchEndpoint({ endpoint }: { endpoint: DeliveryEndpoint }) {
     );
   }
   return (
-    <Confirm
+    <ConfirmAction
+      label="Disable"
       title="Disable this endpoint?"
       description="New events are no longer sent. Pending deliveries are dropped. You can replay them after you enable the endpoint again."
       action="Disable endpoint"
       onConfirm={() => change(false)}
-    >
-      <Button size="sm" pending={update.isPending} aria-label={`Disable ${endpoint.url}`}>
-        Disable
-      </Button>
-    </Confirm>
+      size="sm"
+      pending={update.isPending}
+      aria-label={`Disable ${endpoint.url}`}
+    />
   );
 }

@@ -1,23 +1,15 @@
-import { z } from "zod";
-import { hrefOf, idCursor, placeFields, type SearchParams, singleValues } from "@/components/ui/paging";
-import { DeliveryState } from "@/server/contract/webhooks";
-
-const ENDPOINT_ID = /^whe_[0-9a-hjkmnp-tv-z]{26}$/;
+import { idOf, listState, oneOf } from "@/components/blocks/list/list-state";
+import { hrefOf } from "@/components/ui/paging";
+import { DELIVERY_STATES } from "@/server/contract/enums";
 
 /** The delivery log's filters and position as its URL has them. An unknown value counts as absent. */
-const LogState = z.object({
-  state: DeliveryState.optional().catch(undefined),
-  endpoint: z.string().regex(ENDPOINT_ID).optional().catch(undefined),
-  ...placeFields(idCursor("dlv")),
-});
-export type LogState = z.output<typeof LogState>;
+export const { read: readLogState, isFiltered: hasFilter } = listState(
+  { state: oneOf(DELIVERY_STATES), endpoint: idOf("whe") },
+  idOf("dlv"),
+);
+export type LogState = ReturnType<typeof readLogState>;
 
 const PAGE_SIZE = 25;
-
-/** Parses the state from search parameters. */
-export function readLogState(params: SearchParams): LogState {
-  return LogState.parse(singleValues(params));
-}
 
 /** The webhooks router's query for a state. */
 export function toDeliveriesQuery(projectId: string, { state, endpoint, cursor }: LogState) {

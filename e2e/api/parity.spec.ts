@@ -81,10 +81,11 @@ async function ask(base: string, { method, path, headers = {}, body, raw }: Ask)
     status: answer.status,
     headers: Object.fromEntries(HEADERS.map((name) => [name, answer.headers.get(name)])),
     hasOwn: ["x-request-id", "x-capstan-version", "ratelimit-limit"].map((name) => answer.headers.has(name)),
-    // A request's own id, a fresh quote's id and its lifetime differ from call to call.
+    // A request's own id, whether it repeats one, a fresh quote's id and its lifetime differ from call to call.
     body: bytes
       .toString("latin1")
       .replace(/req_[0-9a-z]{26}/g, "req_…")
+      .replace(/"replayed":(true|false)/g, '"replayed":"…"')
       .replace(/quote_[0-9a-z]{26}/g, "quote_…")
       .replace(/"expiresAt":"[^"]+"/g, '"expiresAt":"…"'),
   };

@@ -25,7 +25,7 @@ const CLIENTS = {
   guides: () => import("./clients/guides"),
   openapi: () => import("./clients/openapi"),
 } satisfies Record<string, () => Promise<{ rows(world: World): Row[] | Promise<Row[]> }>>;
-const CI = ["openai", "ai-sdk", "mcp"];
+const CI = ["openai", "ai-sdk", "mcp", "packed"];
 
 const CHECK_MS = 120_000;
 

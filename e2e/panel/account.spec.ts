@@ -1,6 +1,6 @@
 import { test as signedOut } from "@playwright/test";
 import { makePerson, world } from "../world";
-import { expect, expectAccessible, expectNoSidewaysScroll, open, signIn } from "./panel";
+import { expect, expectAccessible, expectNoSidewaysScroll, keepLooks, open, signIn } from "./panel";
 
 const PHONE = { width: 390, height: 844 };
 const WIDE = { width: 1280, height: 800 };
@@ -8,6 +8,7 @@ const NEXT = "a much longer password";
 
 signedOut(
   "a person ends one session, changes the password, and signs out everywhere",
+  { tag: "@full" },
   async ({ browser }) => {
     const person = makePerson("member");
     const start = async () => {
@@ -68,21 +69,10 @@ signedOut(
     await expect(present).toHaveAccessibleDescription("The password is not correct.");
     await expectAccessible(page);
     await expectNoSidewaysScroll(page);
-    for (const [size, name] of [
-      [PHONE, "390"],
-      [WIDE, "1280"],
-    ] as const) {
-      await page.setViewportSize(size);
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme });
-        await page.screenshot({
-          path: `test-results/looks/account-${name}-${colorScheme}.png`,
-          fullPage: true,
-        });
-      }
-    }
-    await expectAccessible(page); // dark, and wide
-    await page.emulateMedia({ colorScheme: "light" });
+    await keepLooks(page, "account");
+    await page.setViewportSize(WIDE);
+    await keepLooks(page, "account");
+    await expectAccessible(page);
 
     await present.fill(person.password);
     await change.click();

@@ -71,7 +71,7 @@ test("weights are dropped, checked and uploaded, and the adapter is found by nam
   await expect(page.getByRole("heading", { name: "Add adapter" })).toBeVisible();
   await drop(page, `${name}.safetensors`, file);
   await expect(page.getByText("trained for flux1 according to the file")).toBeVisible();
-  await expect(page.locator("#upload-name")).toHaveValue(name);
+  await expect(page.getByRole("textbox", { name: "Name", exact: true })).toHaveValue(name);
   await page.locator("#upload-weight").fill("0.7");
   await page.getByRole("button", { name: "Upload", exact: true }).click();
 
@@ -136,7 +136,7 @@ test("a hostile file is refused with its rule: before the upload if its header i
 
   const { displayName } = await putAdapter(unique("taken"));
   await drop(page, `${name}.safetensors`, good);
-  await page.locator("#upload-name").fill(displayName.toUpperCase());
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill(displayName.toUpperCase());
   await page.getByRole("button", { name: "Upload", exact: true }).click();
   await expect(page.getByRole("alert").filter({ hasText: "Upload failed" })).toContainText("has this name");
 });
@@ -323,7 +323,9 @@ test("an unused adapter is deleted", async ({ page }) => {
 test.describe("a viewer", () => {
   test.use({ storageState: { cookies: [], origins: [] } });
 
-  test("sees adapters, aliases and defaults, and nothing that would change them", async ({ page }) => {
+  test("sees adapters, aliases and defaults, and nothing that would change them", { tag: "@long" }, async ({
+    page,
+  }) => {
     const adapter = await putAdapter(unique("seen"));
     const alias = unique("seen");
     await putAlias(alias, adapter.adapterId);
@@ -347,7 +349,7 @@ test.describe("a viewer", () => {
   });
 });
 
-test("every adapter page and dialog is accessible and fits a phone", async ({ page }) => {
+test("every adapter page and dialog is accessible and fits a phone", { tag: "@full" }, async ({ page }) => {
   const alias = unique("looks");
   const one = await putAdapter(unique("a rather long name of an adapter that nobody would write"), {
     triggerWords: "ohwx, wet stone, a rather long trigger word of some people",

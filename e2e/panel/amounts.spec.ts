@@ -28,9 +28,9 @@ async function expectRefused(field: Locator, text: string): Promise<void> {
   await expect(field).toBeFocused();
 }
 
-test("an amount with a comma or a second point is refused with an example, and nothing is saved", async ({
-  page,
-}) => {
+test("an amount with a comma or a second point is refused with an example, and nothing is saved", {
+  tag: "@full",
+}, async ({ page }) => {
   await open(page, `/projects/${projectId}/budgets`);
   await page.getByRole("button", { name: "Set budget" }).click();
   const dialog = page.getByRole("dialog", { name: "Set budget" });
@@ -41,7 +41,7 @@ test("an amount with a comma or a second point is refused with an example, and n
   await type(ceiling, "1234.50");
   await ceiling.press("Enter");
   await expect(dialog).toBeHidden();
-  await expect(page.getByRole("region", { name: "This project" })).toContainText("of $1234.50");
+  await expect(page.getByRole("region", { name: "This project" })).toContainText("of $1,234.50");
 
   await page.getByRole("button", { name: /^Temporary increase/ }).click();
   const raise = page.getByRole("dialog");
@@ -54,7 +54,7 @@ test("an amount with a comma or a second point is refused with an example, and n
   await expect(page.getByRole("region", { name: "This project" })).toContainText("Increased by $2.50");
 });
 
-test("every field for an amount of money follows the same rule", async ({ page }) => {
+test("every field for an amount of money follows the same rule", { tag: "@long" }, async ({ page }) => {
   const fields: [path: string, label: string, show?: string][] = [
     [`/projects/${projectId}/budgets`, "Daily limit in US dollars"],
     [`/projects/${projectId}/budgets`, "Limit per execution in US dollars"],

@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { Job } from "@/server/contract/jobs";
 import { quoted, signedIn } from "../needs";
 import { admin, call, makePerson, textInput, world } from "../world";
-import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
+import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, showTab, test } from "./panel";
 
 // A project of its own: the threshold must not catch the jobs of tests beside this one.
 let projectId = "";
@@ -40,7 +40,9 @@ async function getJob(jobId: string): Promise<Job> {
   return Job.parse(await (await call(`/v1/jobs/${jobId}`, { key: world.unboundApiKey })).json());
 }
 
-test("a waiting job shows its reason and cost and can be approved or rejected", async ({ page }) => {
+test("a waiting job shows its reason and cost and can be approved or rejected", { tag: "@full" }, async ({
+  page,
+}) => {
   await enter(page.context(), owner);
   await open(page, "/");
   await setThreshold(page, "0");
@@ -56,6 +58,7 @@ test("a waiting job shows its reason and cost and can be approved or rejected", 
     "The estimate is above the project's approval threshold. A person must approve it.",
   );
   await expect(main.getByText("Due", { exact: true })).toBeVisible();
+  await expect(page.getByRole("region", { name: "Input", exact: true })).toBeVisible();
   await expect(page.getByRole("button", { name: "Approve" })).toBeVisible();
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
@@ -65,12 +68,14 @@ test("a waiting job shows its reason and cost and can be approved or rejected", 
   await expectAccessible(page);
   await question.getByRole("button", { name: "Approve job" }).click();
   await expect(status).toHaveText("Succeeded", { timeout: 45_000 });
+  await showTab(page, "Timeline");
   await expect(page.getByRole("log")).toContainText("Approved");
 
   await open(page, jobPath(rejected));
   await page.getByRole("button", { name: "Reject" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Reject job" }).click();
   await expect(status).toHaveText("Canceled");
+  await showTab(page, "Timeline");
   await expect(page.getByRole("log")).toContainText("Rejected");
   await expectAccessible(page);
   expect((await getJob(rejected)).error?.code).toBe("ApprovalRejected");
@@ -82,10 +87,9 @@ test("a waiting job shows its reason and cost and can be approved or rejected", 
   await expect(status).toHaveText("Awaiting approval");
 });
 
-test("the approvals page lists jobs and commissions with price, requester and deadline", async ({
-  page,
-  browser,
-}) => {
+test("the approvals page lists jobs and commissions with price, requester and deadline", {
+  tag: "@full",
+}, async ({ page, browser }) => {
   const inbox = admin("project", "create", "--name", "Inbox", "--organization", world.organizationId);
   const room = `/projects/${inbox.projectId}/approvals`;
   const door = page.getByRole("navigation", { name: "Panel" }).getByRole("link", { name: "Approvals" });
@@ -109,37 +113,60 @@ test("the approvals page lists jobs and commissions with price, requester and de
   const { summary, path } = await quoted(operator.page, inbox.projectId);
   await operator.context.close();
 
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const size of [
-      { width: 390, height: 844 },
-      { width: 1280, height: 800 },
-    ]) {
-      await page.setViewportSize(size);
-      await open(page, room);
-      await expectAccessible(page);
-      await expectNoSidewaysScroll(page);
-    }
+  for (const size of [
+    { width: 390, height: 844 },
+    { width: 1280, height: 800 },
+  ]) {
+    await page.setViewportSize(size);
+    await open(page, room);
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
   }
   await expect(door).toHaveAccessibleName("Approvals 2 waiting");
   const items = page.getByRole("list", { name: /^Approvals/ }).locator("> li");
+  const chosen = page.getByRole("region", { name: "Chosen approval" });
+  // A phone shows the list first, and then what is chosen.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expect(chosen).toBeHidden();
+  await items.nth(0).getByRole("button").click();
+  await expect(chosen.getByRole("button", { name: "Approve" })).toBeVisible();
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.setViewportSize({ width: 1280, height: 800 });
   await expect(items).toHaveCount(2);
-  // A job waits seven days, a quote fourteen: what is due first stands first.
-  const job = items.nth(0);
-  await expect(job).toContainText(
+  // A job waits seven days, a quote fourteen: what is due first stands first, with the request itself beside it.
+  await expect(items.nth(0)).toContainText("Is this worth it?");
+  for (const words of [
     "The estimate is above the project's approval threshold. A person must approve it.",
-  );
-  for (const words of ["Estimate", "Maximum charge", "API key", "in 7 days"])
-    await expect(job).toContainText(words);
-  const commission = items.filter({ hasText: summary });
-  for (const words of [summary, "$1,250.00", "API key", "in 14 days"])
-    await expect(commission).toContainText(words);
+    "Is this worth it?",
+    "Estimate",
+    "at most",
+    "sandbox/",
+    "API key",
+    "in 7 days",
+  ])
+    await expect(chosen).toContainText(words);
 
-  await job.getByRole("button", { name: "Approve" }).click();
-  await page.getByRole("alertdialog").getByRole("button", { name: "Approve job" }).click();
+  // By keyboard alone: down to the quote and up again, approve, undo, and approve for good.
+  const commission = items.filter({ hasText: summary });
+  await items.nth(0).getByRole("button").press("j");
+  await expect(commission.getByRole("button")).toBeFocused();
+  for (const words of [summary, "$1,250.00", "API key", "in 14 days"])
+    await expect(chosen).toContainText(words);
+  await page.keyboard.press("k");
+  await page.keyboard.press("a");
   await expect(items).toHaveCount(1);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(items).toHaveCount(2);
+  expect((await getJob(jobId)).status).toBe("awaiting_approval");
+  await items.nth(0).getByRole("button").click();
+  await chosen.getByRole("button", { name: "Approve" }).click();
+  await expect(items).toHaveCount(1);
+  // Leaving the page sends the decision at once.
+  await page.getByRole("navigation", { name: "Panel" }).getByRole("link", { name: "Catalog" }).click();
   await expect.poll(async () => (await getJob(jobId)).status, { timeout: 60_000 }).toBe("succeeded");
+  await open(page, room);
   await expect(door).toHaveAccessibleName("Approvals 1 waiting");
-  await commission.getByRole("link", { name: "Review and pay" }).click();
+  await chosen.getByRole("link", { name: "Review and pay" }).click();
   await page.waitForURL(`**${path}`);
 });

@@ -10,7 +10,9 @@ test.beforeAll(() => {
   operator = makePerson("owner", { isOperator: true });
 });
 
-test("a paid result that cannot be processed waits for an operator, who accepts it", async ({ page }) => {
+test("a paid result that cannot be processed waits for an operator, who accepts it", {
+  tag: "@full",
+}, async ({ page }) => {
   const { jobId } = await submit({
     capability: "image.generate.v1",
     model: "sandbox-garbled",

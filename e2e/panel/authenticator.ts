@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import { TOTP } from "otpauth";
-import { expect, expectAccessible, expectNoSidewaysScroll } from "./panel";
+import { expect, expectAccessible, expectNoSidewaysScroll, keepLooks } from "./panel";
 
 export const PHONE = { width: 390, height: 844 };
 const WIDE = { width: 1280, height: 800 };
@@ -9,26 +9,11 @@ const WIDE = { width: 1280, height: 800 };
 export const codeOf = (secret: string, steps = 0) =>
   new TOTP({ secret }).generate({ timestamp: Date.now() + steps * 30_000 });
 
-/**
- * Checks that the page is usable on a phone and in dark mode. With SHOTS, screenshots of each size and theme are saved
- * there.
- */
+/** Checks that the page is usable on a phone. */
 export async function look(page: Page, name: string): Promise<void> {
-  const folder = process.env.SHOTS;
-  for (const [size, colorScheme] of [
-    ...(folder
-      ? ([
-          [WIDE, "light"],
-          [WIDE, "dark"],
-          [PHONE, "light"],
-        ] as const)
-      : []),
-    [PHONE, "dark"],
-  ] as const) {
+  for (const size of [WIDE, PHONE]) {
     await page.setViewportSize(size);
-    await page.emulateMedia({ colorScheme });
-    const path = `${folder}/${name}-${size.width}-${colorScheme}.png`;
-    if (folder) await page.screenshot({ path, fullPage: true });
+    await keepLooks(page, name);
   }
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);

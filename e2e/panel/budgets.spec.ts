@@ -1,3 +1,4 @@
+import type { Page } from "@playwright/test";
 import { Job } from "@/server/contract/jobs";
 import { admin, call, makePerson, textInput, world } from "../world";
 import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
@@ -38,13 +39,8 @@ async function lose(): Promise<string> {
   }
 }
 
-test("an owner sets a budget, sees spend and alerts, increases the limit, and resolves an unconfirmed charge", async ({
-  page,
-}) => {
-  await enter(page.context(), owner);
-  await open(page, "/");
-  const jobId = await lose();
-  await open(page, `/projects/${projectId}/budgets`);
+/** Sets a limit for this project that no run fits below. */
+async function stopEverything(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Set budget" }).click();
   const dialog = page.getByRole("dialog", { name: "Set budget" });
   await expectAccessible(page);
@@ -53,15 +49,30 @@ test("an owner sets a budget, sees spend and alerts, increases the limit, and re
   await page.getByRole("option", { name: "Total" }).click();
   await dialog.getByRole("button", { name: "Set budget" }).click();
   await expect(dialog).toBeHidden();
+}
+
+test("an owner sets a budget, sees spend and alerts, increases the limit, and resolves an unconfirmed charge", {
+  tag: "@full",
+}, async ({ page }) => {
+  await enter(page.context(), owner);
+  await open(page, "/");
+  const jobId = await lose();
+  await open(page, `/projects/${projectId}/budgets`);
+  await stopEverything(page);
 
   const card = page.getByRole("region", { name: "This project" });
   await expect(card).toContainText("Total");
   await expect(card).toContainText("Prevent");
-  await expect(card).toContainText("$0.00 left");
+  await expect(card).toContainText(/\$\d+\.\d+ above the limit/);
   await expect(
     card.getByRole("img", { name: /^Spend over time, This project, total: .* reserved/ }),
   ).toBeVisible();
   expect((await submit()).status).toBe(402);
+  await open(page, `/projects/${projectId}/catalog/text.general.fast.v1`);
+  const bar = page.getByRole("img", { name: /^This project, total: .*; this run takes up to \$0\.\d+$/ });
+  await expect(bar).toBeVisible();
+  await expect(page.getByText(/^\$\d+\.\d+ above the limit$/)).toBeVisible();
+  await open(page, `/projects/${projectId}/budgets`);
   await expect(async () => {
     await page.reload();
     await expect(page.getByRole("region", { name: "Alerts" })).toContainText("100%", { timeout: 2_000 });
@@ -99,7 +110,31 @@ test("an owner sets a budget, sees spend and alerts, increases the limit, and re
   expect((await submit()).status).toBe(200);
 });
 
-test("a reader without the right to set budgets can view them", async ({ page }) => {
+test("a run that a budget stops shows the full limit, what it asked for, and where the limit is raised", {
+  tag: "@full",
+}, async ({ page }) => {
+  await enter(page.context(), owner);
+  await open(page, `/projects/${projectId}/budgets`);
+  await stopEverything(page);
+  await open(page, `/projects/${projectId}/catalog/text.general.fast.v1`);
+  await page.getByLabel("Content").first().fill("Is this worth it?");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const refused = page.locator("[data-run]").getByRole("alert");
+  await expect(refused).toContainText("BudgetExceeded");
+  await expect(
+    refused.getByRole("img", { name: /^This project, total: .* this run takes up to \$/ }),
+  ).toBeVisible();
+  await expect(refused).toContainText("above the limit");
+  await expectAccessible(page);
+  await page.setViewportSize(PHONE);
+  await expectNoSidewaysScroll(page);
+  await expect(refused.getByRole("link", { name: "Raise the limit" })).toHaveAttribute(
+    "href",
+    `/projects/${projectId}/budgets`,
+  );
+});
+
+test("a reader without the right to set budgets can view them", { tag: "@long" }, async ({ page }) => {
   await enter(page.context(), world.member);
   await open(page, "/");
   await page.getByRole("link", { name: "Budgets" }).click();

@@ -82,7 +82,7 @@ test("only the safely retryable items are retried, as a new bulk", async ({ page
   await expect(rows.first()).toContainText("item-002");
 });
 
-test("running and finished bulks are accessible and fit a phone", async ({ page }) => {
+test("running and finished bulks are accessible and fit a phone", { tag: "@full" }, async ({ page }) => {
   const over = await submitBulk(["Fine", "[refuse] One", "[lost] Two"]);
   await bulkEnded(over.bulkId);
   const running = await submitBulk(times(200, "[slow 4000] Number"), { concurrency: 2 });

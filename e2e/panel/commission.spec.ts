@@ -35,9 +35,9 @@ test.beforeAll(() => {
   ));
 });
 
-test("an agent files a request, an operator quotes it, a member pays, the operator ships it; the agent can read every state", async ({
-  browser,
-}) => {
+test("an agent files a request, an operator quotes it, a member pays, the operator ships it; the agent can read every state", {
+  tag: "@full",
+}, async ({ browser }) => {
   // The agent finds nothing, and the response says where to file a request.
   const intent = "transcribe a phone call";
   const resolved = await call("/v1/capabilities/resolve", { key: world.unboundApiKey, body: { intent } });
@@ -111,13 +111,10 @@ test("an agent files a request, an operator quotes it, a member pays, the operat
   await expect(page.getByRole("list").last().getByRole("listitem")).toHaveCount(5);
   await offer.getByText("1 acceptance case").click();
   await expect(page.getByRole("region", { name: "Acceptance case 1" })).toBeVisible();
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const size of [DESK, PHONE]) {
-      await page.setViewportSize(size);
-      await expectAccessible(page);
-      await expectNoSidewaysScroll(page);
-    }
+  for (const size of [DESK, PHONE]) {
+    await page.setViewportSize(size);
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
   }
 
   // By keyboard: leave the checkout, return with the back button, then pay.
@@ -211,7 +208,7 @@ async function findLetter(page: Page, subject: string, to: string): Promise<void
   }
 }
 
-test("a replaced quote links to the newer quote once there is one", async ({ browser }) => {
+test("a replaced quote links to the newer quote once there is one", { tag: "@full" }, async ({ browser }) => {
   const operator = await signedIn(browser, world.operator);
   const member = await signedIn(browser, world.member);
   const first = await quoted(operator.page, projectId);
@@ -247,9 +244,9 @@ test("a replaced quote links to the newer quote once there is one", async ({ bro
   await member.context.close();
 });
 
-test("a viewer sees who can pay; a stranger and an unknown URL get the same page, where they can switch accounts", async ({
-  browser,
-}) => {
+test("a viewer sees who can pay; a stranger and an unknown URL get the same page, where they can switch accounts", {
+  tag: "@long",
+}, async ({ browser }) => {
   const operator = await signedIn(browser, world.operator);
   const { path, summary } = await quoted(operator.page, projectId);
   await operator.context.close();
@@ -281,9 +278,9 @@ test("a viewer sees who can pay; a stranger and an unknown URL get the same page
   await stranger.context.close();
 });
 
-test("the time left counts down, in seconds at the end, and the page shows when the quote has expired", async ({
-  browser,
-}) => {
+test("the time left counts down, in seconds at the end, and the page shows when the quote has expired", {
+  tag: "@full",
+}, async ({ browser }) => {
   const operator = await signedIn(browser, world.operator);
   const member = await signedIn(browser, world.member);
   const { path, quote } = await quoted(operator.page, projectId);

@@ -96,7 +96,7 @@ test("images of three competitors are compared blind, zoomed together, judged by
   // The two of the only provider there is are chosen; a third is added, and a fourth has other fields.
   await expect(page.getByText("2 selected, 2 to 4 allowed")).toBeVisible();
   await page.getByRole("checkbox", { name: /sandbox-slow/ }).click();
-  const estimate = page.locator("[data-estimate]");
+  const estimate = page.locator("[data-price]");
   await expect(estimate.getByRole("row", { name: /sandbox\/sandbox-slow/ })).toContainText("$");
   await expect(estimate.getByRole("row", { name: /Total/ })).toContainText("$");
   await expect(estimate).toContainText("not a quote");
@@ -141,6 +141,7 @@ test("images of three competitors are compared blind, zoomed together, judged by
   await page.getByText("Request", { exact: true }).click();
   await expect(page.getByRole("region", { name: "request input" })).toContainText(prompt);
   await expectBlind(page, await heard());
+  await expect(entries.getByText("Model, cost and duration are hidden.")).toHaveCount(3);
   const sums = await page.getByRole("main").getByText(/\$\d/).allTextContents();
 
   // The page of a competitor's job says what is hidden, and where it is judged.
@@ -177,6 +178,11 @@ test("images of three competitors are compared blind, zoomed together, judged by
   await expect(table.locator("[data-revealed='Entry B']")).toContainText("Winner");
   await expect(table.locator("[data-revealed='Entry B']")).toContainText("$");
   await expect(page.locator("[data-entry='Entry B']")).toContainText("Winner");
+  await expect(entries.getByText("Model, cost and duration are hidden.")).toHaveCount(0);
+  for (const plate of await entries.getByText(/^sandbox-/).all()) await expect(plate).toBeVisible();
+  await expect(page.locator("[data-decision=winner]")).toContainText(
+    /The winner is sandbox-.* Compared with sandbox-/,
+  );
   // Nothing of what one of them cost stood there before.
   const costs = await table.getByText(/^\$\d/).allTextContents();
   expect(costs).toHaveLength(6); // of each the provider's cost, and what is paid for it
@@ -238,7 +244,7 @@ test("a double click starts one comparison, and a recipe has its own fields", as
     .getByLabel(/Max output tokens/)
     .first()
     .fill("64");
-  await expect(page.locator("[data-estimate]")).toContainText("Short");
+  await expect(page.locator("[data-price]")).toContainText("Short");
   const created: string[] = [];
   page.on("request", (request) => {
     if (request.url().includes("comparisons.create")) created.push(request.postData() ?? "");
@@ -250,7 +256,7 @@ test("a double click starts one comparison, and a recipe has its own fields", as
   expect(entries.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
 });
 
-test("a viewer sees the entries but cannot judge", async ({ browser }) => {
+test("a viewer sees the entries but cannot judge", { tag: "@long" }, async ({ browser }) => {
   const comparison = await compare(TEXT, textInput(unique("Look")), pins("1", "2"));
   await over(comparison);
   const context = await browser.newContext({ storageState: { cookies: [], origins: [] } });
@@ -279,7 +285,7 @@ async function expectForEverybody(page: Page, paths: string[]) {
   }
 }
 
-test("the list and the form are accessible and fit a phone", async ({ page }) => {
+test("the list and the form are accessible and fit a phone", { tag: "@full" }, async ({ page }) => {
   await compare(TEXT, textInput("Looks"), pins("1", "2"));
   await expectForEverybody(page, [
     comparisonsPath(),
@@ -289,7 +295,9 @@ test("the list and the form are accessible and fit a phone", async ({ page }) =>
   ]);
 });
 
-test("images, texts and the job of an entry are accessible and fit a phone", async ({ page }) => {
+test("images, texts and the job of an entry are accessible and fit a phone", { tag: "@full" }, async ({
+  page,
+}) => {
   const [images, texts] = await Promise.all([
     compare(IMAGE, { prompt: "Looks", variantCount: 2 }, pins("1", "2", "refuse")),
     compare(TEXT, textInput("Looks"), pins("1", "2")),
@@ -305,7 +313,7 @@ test("images, texts and the job of an entry are accessible and fit a phone", asy
   await expectNoSidewaysScroll(page);
 });
 
-test("a judged comparison is accessible and fits a phone", async ({ page }) => {
+test("a judged comparison is accessible and fits a phone", { tag: "@long" }, async ({ page }) => {
   const judged = await over(await compare(TEXT, textInput("Looks again"), pins("1", "2")));
   const { entryId = "" } = judged.entries.find(({ status }) => status === "succeeded") ?? {};
   const answer = await call(`/v1/comparisons/${judged.comparisonId}/judgements`, {

@@ -40,6 +40,7 @@ const pathOf = (projectId: string, query = "") => `/projects/${projectId}/connec
 
 signedOut(
   "the link to a missing connection opens its form after sign-in; the account is checked, used, rotated and deleted",
+  { tag: "@full" },
   async ({ page }) => {
     signedOut.setTimeout(240_000);
     const server = await startServer();
@@ -111,15 +112,12 @@ signedOut(
       await page.getByRole("alertdialog").getByRole("button", { name: "Disconnect" }).click();
       await row.getByRole("button", { name: /in development$/ }).click();
       await expect(row.getByRole("button", { name: /^Disconnect / })).toBeVisible();
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize({ width: 1280, height: 800 });
-        await open(page, pathOf(projectId));
-        await expectAccessible(page);
-        await page.setViewportSize(PHONE);
-        await expectAccessible(page);
-        await expectNoSidewaysScroll(page);
-      }
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await open(page, pathOf(projectId));
+      await expectAccessible(page);
+      await page.setViewportSize(PHONE);
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
       await row.getByRole("button", { name: /^Delete / }).click();
       await page.getByRole("alertdialog").getByRole("button", { name: "Delete connection" }).click();
       await expect(row).toHaveCount(0);
@@ -136,24 +134,29 @@ async function openAsOwner(page: Page, path: string) {
   await open(page, path);
 }
 
-signedOut("the chosen capabilities show the required accounts and open their forms", async ({ page }) => {
-  const projectId = makeProject();
-  await openAsOwner(page, pathOf(projectId));
-  const onboarding = page.getByRole("region", { name: "Connect by capability" });
-  await onboarding.getByRole("checkbox", { name: "3D model from an image" }).check();
-  const accounts = onboarding.getByRole("list", { name: "Required accounts" });
-  await expect(accounts.getByRole("listitem")).toHaveCount(2);
-  await expect(onboarding.getByRole("status")).toContainText("2 new accounts are the minimum");
-  await expectAccessible(page);
-  await page.setViewportSize(PHONE);
-  await expectAccessible(page);
-  await expectNoSidewaysScroll(page);
-  await accounts.getByRole("button", { name: /^Connect Meshy/ }).click();
-  await expect(page.getByRole("dialog", { name: "Connect Meshy" })).toBeVisible();
-});
+signedOut(
+  "the chosen capabilities show the required accounts and open their forms",
+  { tag: "@full" },
+  async ({ page }) => {
+    const projectId = makeProject();
+    await openAsOwner(page, pathOf(projectId));
+    const onboarding = page.getByRole("region", { name: "Connect by capability" });
+    await onboarding.getByRole("checkbox", { name: "3D model from an image" }).check();
+    const accounts = onboarding.getByRole("list", { name: "Required accounts" });
+    await expect(accounts.getByRole("listitem")).toHaveCount(2);
+    await expect(onboarding.getByRole("status")).toContainText("2 new accounts are the minimum");
+    await expectAccessible(page);
+    await page.setViewportSize(PHONE);
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+    await accounts.getByRole("button", { name: /^Connect Meshy/ }).click();
+    await expect(page.getByRole("dialog", { name: "Connect Meshy" })).toBeVisible();
+  },
+);
 
 signedOut(
   "an onboarding link opens the next form, then shows the remaining accounts; an unknown session is reported",
+  { tag: "@full" },
   async ({ page }) => {
     const projectId = makeProject();
     const asked = {
@@ -188,7 +191,7 @@ signedOut(
   },
 );
 
-test("the page without a connection is accessible and fits a phone", async ({ page }) => {
+test("the page without a connection is accessible and fits a phone", { tag: "@full" }, async ({ page }) => {
   const projectId = makeProject();
   await page.setViewportSize({ width: 1280, height: 800 });
   await open(page, pathOf(projectId));

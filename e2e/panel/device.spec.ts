@@ -1,12 +1,11 @@
 import { world } from "../world";
-import { expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
+import { expect, expectAccessible, expectNoSidewaysScroll, keepLooks, open, test } from "./panel";
 
 const PHONE = { width: 390, height: 844 };
 
-test("a device is approved by its code, never by a link alone, and is listed and ended like any session", async ({
-  page,
-  playwright,
-}) => {
+test("a device is approved by its code, never by a link alone, and is listed and ended like any session", {
+  tag: "@full",
+}, async ({ page, playwright }) => {
   // A device has no cookies of the person's browser.
   const request = await playwright.request.newContext({
     baseURL: world.baseUrl,
@@ -39,7 +38,7 @@ test("a device is approved by its code, never by a link alone, and is listed and
   expect((await redeem(deviceCode)).status()).toBe(428);
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
-  await page.screenshot({ path: "test-results/looks/device-390.png", fullPage: true });
+  await keepLooks(page, "device");
   await page.getByRole("button", { name: "Approve" }).click();
   await expect(page.getByRole("heading", { name: "Device signed in" })).toBeVisible();
 

@@ -85,7 +85,6 @@ test("a page of another origin shows an embed, runs a job in it, and receives th
     const done = await waitFor(page, "capstan-job-completed");
     expect(done).toMatchObject({ jobId, artifacts: [{ artifactId: expect.stringMatching(/^art_/) }] });
     await expect(frame.locator("[data-artifact] img")).toBeVisible();
-    await page.screenshot({ path: "test-results/embed-dark-390.png", fullPage: true });
     const file = await call(`/v1/jobs/${jobId}/artifacts/${done.artifacts?.[0]?.artifactId}`);
     expect(file.headers.get("content-type")).toBe("image/png");
 

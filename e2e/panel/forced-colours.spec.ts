@@ -17,7 +17,7 @@ async function isSeen(element: Locator, attribute: string, other: string | null)
 }
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test.describe(`on a ${colorScheme} page`, () => {
+  test.describe(`on a ${colorScheme} page`, { tag: colorScheme === "dark" ? "@long" : [] }, () => {
     test.use({ colorScheme });
 
     test("the selected tab, the current page and the chosen view look selected", async ({ page }) => {

@@ -10,8 +10,8 @@ test("filters live in the URL and narrow the history", async ({ page }) => {
   await Promise.all([ended(good.jobId), ended(bad.jobId)]);
 
   await open(page, jobsPath());
-  await page.getByRole("textbox", { name: "Tag" }).fill(tag);
-  await page.getByRole("textbox", { name: "Tag" }).press("Enter");
+  await page.getByRole("searchbox", { name: "Tag" }).fill(tag);
+  await page.getByRole("searchbox", { name: "Tag" }).press("Enter");
   await expect(page).toHaveURL(new RegExp(`tag=${tag}$`));
   const rows = page
     .getByRole("table")

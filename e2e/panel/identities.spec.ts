@@ -1,14 +1,14 @@
 import { test } from "@playwright/test";
 import { signedIn } from "../needs";
 import { inDatabase, makePerson, unique } from "../world";
-import { expect, expectAccessible, expectNoSidewaysScroll, open } from "./panel";
+import { expect, expectAccessible, expectNoSidewaysScroll, keepLooks, open } from "./panel";
 
 const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1280, height: 800 };
 
-test("a person disconnects a sign-in that is not theirs, by their password, and their other session ends", async ({
-  browser,
-}) => {
+test("a person disconnects a sign-in that is not theirs, by their password, and their other session ends", {
+  tag: "@full",
+}, async ({ browser }) => {
   const person = makePerson("member");
   for (const issuer of ["https://github.com", "https://accounts.google.com"])
     await inDatabase(
@@ -22,23 +22,19 @@ test("a person disconnects a sign-in that is not theirs, by their password, and 
   const ask = card.getByRole("button", { name: "Disconnect GitHub" });
   for (const size of [DESK, PHONE]) {
     await page.setViewportSize(size);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      const look = `test-results/looks/identities-${size.width}-${colorScheme}`;
-      await expectAccessible(page);
-      await expectNoSidewaysScroll(page);
-      await page.screenshot({ path: `${look}.png`, fullPage: true });
-      await ask.click();
-      await dialog.getByLabel("Your password").fill("not the password");
-      await dialog.getByRole("button", { name: "Disconnect" }).click();
-      await expect(dialog.getByLabel("Your password")).toHaveAccessibleDescription(
-        "The password is not correct.",
-      );
-      await expect(dialog.getByLabel("Your password")).toBeFocused();
-      await expectAccessible(page);
-      await page.screenshot({ path: `${look}-asked.png` });
-      await dialog.getByRole("button", { name: "Cancel" }).click();
-    }
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+    await keepLooks(page, "identities");
+    await ask.click();
+    await dialog.getByLabel("Your password").fill("not the password");
+    await dialog.getByRole("button", { name: "Disconnect" }).click();
+    await expect(dialog.getByLabel("Your password")).toHaveAccessibleDescription(
+      "The password is not correct.",
+    );
+    await expect(dialog.getByLabel("Your password")).toBeFocused();
+    await expectAccessible(page);
+    await keepLooks(page, "identities-asked");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
   }
   await ask.click();
   await dialog.getByLabel("Your password").fill(person.password);
@@ -55,6 +51,6 @@ test("a person disconnects a sign-in that is not theirs, by their password, and 
   await expect(card).toContainText("This is your only way to sign in");
   await expect(card.getByRole("button")).toHaveCount(0);
   await expectAccessible(page);
-  await page.screenshot({ path: "test-results/looks/identities-last.png", fullPage: true });
+  await keepLooks(page, "identities-last");
   for (const each of [context, other.context]) await each.close();
 });

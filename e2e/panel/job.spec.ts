@@ -1,33 +1,46 @@
+import { dollars } from "@/components/blocks/money/money";
 import { call, ended, getJob, submit, textInput, unique, world } from "../world";
-import { expect, jobPath, open, test } from "./panel";
+import { expect, jobPath, open, showTab, test } from "./panel";
 
-test("a job page updates live: timeline, output and receipt appear when the job ends", async ({ page }) => {
+test("a job page updates live: output, timeline and receipt appear when the job ends", async ({ page }) => {
   const job = await submit({ input: textInput("Tell me slowly"), model: "sandbox-slow" });
   await open(page, jobPath(job.jobId));
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("text.general.fast.v1");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Tell me slowly");
+  await expect(page.getByRole("main")).toContainText("text.general.fast.v1");
   const status = page.getByRole("status").filter({ has: page.locator("[data-status]") });
   await expect(status).toHaveText(/Queued|Running/);
   await expect(page.getByText("Live", { exact: true })).toBeVisible();
 
   await expect(status).toHaveText("Succeeded", { timeout: 45_000 });
+  await expect(page.getByText("Live", { exact: true })).toBeHidden();
+  const { typedOutput, charge } = await getJob(job.jobId);
+  expect(typedOutput).toMatchObject({ content: expect.any(String) });
+  const content = (typedOutput as { content: string }).content; // just asserted
+  await expect(page.getByRole("region", { name: "Output", exact: true })).toContainText(content);
+  const paid = page.locator("dt", { hasText: /^You pay$/ }).locator("xpath=following-sibling::dd[1]");
+  await expect(paid).toContainText(dollars(charge?.chargedMicros ?? Number.NaN));
+  const seal = page.getByRole("region", { name: "Seal" });
+  await expect(seal.getByRole("status")).toContainText("unchanged and signed by this installation");
+
+  await showTab(page, "Timeline");
+  await expect(page).toHaveURL(/\?tab=timeline$/);
   const events = page.getByRole("log").getByRole("listitem");
   await expect(events.last()).toContainText("Receipt sealed");
   await expect(events.first()).toContainText("Queued");
   const told = await (await call(`/v1/jobs/${job.jobId}/events?limit=200`)).json();
   await expect(events).toHaveCount(told.events.length);
-  await expect(page.getByText("Live", { exact: true })).toBeHidden();
+  const bars = page.getByRole("list", { name: "Timing" }).getByRole("listitem");
+  await expect(bars.first()).toContainText("Queue wait");
+  await expect(bars.last()).toHaveText(/^Total[\d.]+ m?s$/);
 
-  const { typedOutput } = await getJob(job.jobId);
-  expect(typedOutput).toMatchObject({ content: expect.any(String) });
-  const content = (typedOutput as { content: string }).content; // just asserted
-  await expect(page.getByRole("region", { name: "Output", exact: true })).toContainText(content);
+  await showTab(page, "Request");
   await expect(page.getByRole("region", { name: "Input", exact: true })).toContainText("Tell me slowly");
 
+  await showTab(page, "Receipt");
   const receipt = await (await call(`/v1/jobs/${job.jobId}/receipt`)).json();
   const card = page.getByRole("region", { name: /^Receipt/ });
   await expect(card).toContainText(receipt.requestHash);
   await expect(card).toContainText(receipt.signature.keyId);
-  await card.getByRole("button", { name: "Verify" }).click();
   await expect(card.getByRole("status")).toContainText("This receipt is authentic");
   await card.getByRole("tab", { name: "JSON" }).click();
   await expect(card).toContainText('"service.receipt.v1"');
@@ -100,6 +113,7 @@ test("images are previewed from the panel's own URL and one variant can be selec
   await artifacts.getByRole("button", { name: `Select ${first?.filename}` }).click();
   await expect(artifacts.getByText("Selected", { exact: true })).toBeVisible();
   expect((await getJob(job.jobId)).selectedArtifactId).toBe(first?.artifactId);
+  await showTab(page, "Timeline");
   await expect(page.getByRole("log")).toContainText("Variant selected");
 });
 
@@ -108,6 +122,32 @@ test("a failed job shows what happened and whether it is safe to retry", async (
   await open(page, jobPath(lost.jobId));
   const alert = page.getByRole("alert").filter({ hasText: "TRANSPORT_AMBIGUOUS" });
   await expect(alert.getByText(/running it again could charge you twice/)).toHaveCount(1);
+  const { error } = await getJob(lost.jobId);
+  await expect(alert).toContainText(`${error?.message}${error?.resolution}`);
+});
+
+test("a part of a job's page has an address of its own, and Back leads to the part before", async ({
+  page,
+}) => {
+  const { jobId, receiptId } = await ended((await submit({ input: textInput("Parts") })).jobId);
+  const chosen = page.getByRole("tablist", { name: "Parts of the job" }).getByRole("tab", { selected: true });
+  const receipt = page.getByRole("region", { name: /^Receipt/ });
+  await open(page, `${jobPath(jobId)}?tab=receipt`);
+  await expect(chosen).toHaveText("Receipt");
+  await expect(receipt).toBeVisible();
+  await showTab(page, "Request");
+  await expect(page.getByRole("region", { name: "Input", exact: true })).toContainText("Parts");
+  await page.goBack();
+  await expect(chosen).toHaveText("Receipt");
+  for (const fragment of ["receipt", "receipt-title"]) {
+    await page.goto("about:blank");
+    await open(page, `${jobPath(jobId)}#${fragment}`);
+    await expect(receipt).toBeVisible();
+  }
+  // Every hash is shown once on the page, where it can be copied.
+  const { requestHash } = await (await call(`/v1/jobs/${jobId}/receipt`)).json();
+  await expect(page.getByRole("main").getByText(requestHash)).toHaveCount(1);
+  expect(receiptId).toMatch(/^rcpt_/);
 });
 
 test("a running job is canceled after confirmation", async ({ page }) => {
@@ -131,6 +171,8 @@ test("private content is hidden until it is requested", async ({ page }) => {
   });
   await ended(job.jobId);
   await open(page, jobPath(job.jobId));
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Private content");
+  await showTab(page, "Request");
   const input = page.getByRole("region", { name: "Input", exact: true });
   await expect(input).not.toContainText(words);
   await input.getByRole("button", { name: "Show content" }).click();

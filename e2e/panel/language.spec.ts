@@ -47,7 +47,9 @@ test.describe("not signed in", () => {
     });
   });
 
-  test("on a narrow phone every tab of an organization is in view and can be reached", async ({ page }) => {
+  test("on a narrow phone every tab of an organization is in view and can be reached", {
+    tag: "@full",
+  }, async ({ page }) => {
     await page.setViewportSize({ width: 320, height: 640 });
     await enter(page.context(), world.operator);
     await open(page, `/projects/${world.projectId}/organization`);

@@ -13,14 +13,37 @@ import {
 
 const PHONE = { width: 390, height: 844 };
 
-signedOut("sign-in is accessible and fits a phone", async ({ page }) => {
+signedOut("sign-in is accessible and fits a phone", { tag: "@full" }, async ({ page }) => {
   await open(page, "/sign-in?error=CredentialsSignin");
   await expectAccessible(page);
   await page.setViewportSize(PHONE);
   await expectNoSidewaysScroll(page);
 });
 
-test("the history is accessible and fits a phone, with and without jobs", async ({ page }) => {
+signedOut(
+  "the pages of the documentation are accessible in both themes and fit a phone, and a search finds one",
+  { tag: "@full" },
+  async ({ page }) => {
+    for (const path of ["/docs/index", "/docs/reference/errors", "/docs/errors/BudgetExceeded"]) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        await open(page, path);
+        await expectAccessible(page);
+      }
+      await page.setViewportSize(PHONE);
+      await expectNoSidewaysScroll(page);
+    }
+    await page.getByRole("searchbox", { name: "Search the documentation" }).fill("retry safely");
+    await page.keyboard.press("Enter");
+    await page.getByRole("main").getByRole("link", { name: "Retry safely" }).first().click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText(/Retry safely/i);
+  },
+);
+
+test("the history is accessible and fits a phone, with and without jobs", { tag: "@full" }, async ({
+  page,
+}) => {
   const tag = unique("looks");
   await ended((await submit({ input: textInput("Look"), tags: [tag], model: "sandbox-refuse" })).jobId);
   for (const path of [jobsPath(), jobsPath({ tag }), jobsPath({ tag: unique("none") })]) {
@@ -33,9 +56,9 @@ test("the history is accessible and fits a phone, with and without jobs", async 
   }
 });
 
-test("the job page is accessible and fits a phone, for succeeded, failed and running jobs", async ({
-  page,
-}) => {
+test("the job page is accessible and fits a phone, for succeeded, failed and running jobs", {
+  tag: "@full",
+}, async ({ page }) => {
   const sheet = { rows: 2, columns: 4, slice: true, labels: ["a rather long label of a cell"] };
   const [image, cut, lost] = await Promise.all([
     submit({ capability: "image.generate.v1", input: { prompt: "Looks", variantCount: 2 } }),
@@ -47,16 +70,18 @@ test("the job page is accessible and fits a phone, for succeeded, failed and run
   ]);
   await Promise.all([ended(image.jobId), ended(cut.jobId), ended(lost.jobId)]);
   const running = await submit({ input: textInput("Run"), model: "sandbox-slow" });
-  for (const { jobId } of [running, image, cut, lost]) {
+  const paths = [running, image, cut, lost].map(({ jobId }) => jobPath(jobId));
+  const parts = ["timeline", "receipt", "request"].map((tab) => `${jobPath(image.jobId)}?tab=${tab}`);
+  for (const path of [...paths, ...parts]) {
     await page.setViewportSize({ width: 1280, height: 800 });
-    await open(page, jobPath(jobId));
+    await open(page, path);
     await expectAccessible(page);
     await page.setViewportSize(PHONE);
     await expectNoSidewaysScroll(page);
   }
 });
 
-test("the keys and their dialog are accessible and fit a phone", async ({ page }) => {
+test("the keys and their dialog are accessible and fit a phone", { tag: "@full" }, async ({ page }) => {
   await open(page, keysPath);
   await expectAccessible(page);
   await page.setViewportSize(PHONE);

@@ -4,7 +4,9 @@ import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, test } f
 // Operators have their own notifications; the other tests' account is a member's.
 test.describe.configure({ timeout: 120_000 });
 
-test("the bell opens a person's notifications, on a desktop and on a phone", async ({ page }) => {
+test("the bell opens a person's notifications, on a desktop and on a phone", { tag: "@full" }, async ({
+  page,
+}) => {
   await open(page, `/projects/${world.projectId}/jobs`);
   await page.getByRole("link", { name: /^Notifications/ }).click();
   await page.waitForURL("**/notifications");
@@ -19,9 +21,9 @@ test("the bell opens a person's notifications, on a desktop and on a phone", asy
 test.describe("for operators", () => {
   test.use({ storageState: { cookies: [], origins: [] } });
 
-  test("a customer's submission notifies an operator: by the bell, in the list, and by a stored email", async ({
-    page,
-  }) => {
+  test("a customer's submission notifies an operator: by the bell, in the list, and by a stored email", {
+    tag: "@full",
+  }, async ({ page }) => {
     const operator = makePerson("owner", { isOperator: true });
     const summary = `Read maps of the sea <b>${Date.now()}</b>`;
     const made = await call("/v1/capability-requests", {
@@ -56,7 +58,10 @@ test.describe("for operators", () => {
     await expect(page.getByRole("tabpanel")).toContainText("because you are an operator");
   });
 
-  test("operators open the outbox from the account menu, and no one else can", async ({ page, browser }) => {
+  test("operators open the outbox from the account menu, and no one else can", { tag: "@full" }, async ({
+    page,
+    browser,
+  }) => {
     const operator = makePerson("owner", { isOperator: true });
     await enter(page.context(), operator);
     await open(page, "/");

@@ -38,9 +38,9 @@ async function file(summary: string): Promise<string> {
 
 const statusOf = async (id: string) => (await (await call(`/v1/capability-requests/${id}`)).json()).status;
 
-test("an operator takes a request from the queue, compares its revisions and issues a quote", async ({
-  page,
-}) => {
+test("an operator takes a request from the queue, compares its revisions and issues a quote", {
+  tag: "@full",
+}, async ({ page }) => {
   const summary = unique("Read measurements off a drawing");
   const id = await file(summary);
   await page.setViewportSize(DESK);

@@ -1,6 +1,6 @@
 import type { Browser, Page } from "@playwright/test";
 import { admin, call, makePerson, unique, world } from "../world";
-import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
+import { enter, expect, expectAccessible, expectNoSidewaysScroll, keepLooks, open, test } from "./panel";
 
 test.use({ storageState: { cookies: [], origins: [] } });
 test.describe.configure({ timeout: 240_000 });
@@ -28,19 +28,17 @@ async function linkFor(browser: Browser, operator: { email: string; password: st
 async function look(page: Page, name: string): Promise<void> {
   await expectAccessible(page);
   const size = page.viewportSize();
-  const folder = process.env.SHOTS;
-  if (folder) await page.screenshot({ path: `${folder}/${name}-1280.png`, fullPage: true });
+  await keepLooks(page, name);
   await page.setViewportSize(PHONE);
   await expectNoSidewaysScroll(page);
   await expectAccessible(page);
-  if (folder) await page.screenshot({ path: `${folder}/${name}-390.png`, fullPage: true });
+  await keepLooks(page, name);
   if (size) await page.setViewportSize(size);
 }
 
-test("an owner invites a person, who joins; their role is changed, a key is rotated, and the log has all of it", async ({
-  page,
-  browser,
-}) => {
+test("an owner invites a person, who joins; their role is changed, a key is rotated, and the log has all of it", {
+  tag: "@full",
+}, async ({ page, browser }) => {
   const { organizationId } = admin("organization", "create", "--name", unique("Harbour"));
   const { projectId } = admin("project", "create", "--name", "Quay", "--organization", organizationId);
   const old = admin("key", "create", "--name", "Crane", "--project", projectId);
@@ -97,7 +95,7 @@ test("an owner invites a person, who joins; their role is changed, a key is rota
   const key = (await shown.getByTestId("new-key").textContent()) ?? "";
   await expectAccessible(page);
   await shown.getByRole("button", { name: "Done" }).click();
-  await expect(page.getByRole("region", { name: "All API keys" })).toContainText("rotated");
+  await expect(page.getByRole("region", { name: "All API keys" })).toContainText("Rotated");
   for (const each of [key, old.apiKey]) expect((await call("/v1/jobs", { key: each })).status).toBe(200);
   await look(page, "keys");
 
@@ -116,7 +114,7 @@ test("an owner invites a person, who joins; their role is changed, a key is rota
   expect((await download).suggestedFilename()).toMatch(/^audit-log-\d{4}-\d{2}-\d{2}\.csv$/);
 });
 
-test("a person without an organization creates one", async ({ page }) => {
+test("a person without an organization creates one", { tag: "@full" }, async ({ page }) => {
   const { organizationId } = admin("organization", "create", "--name", unique("Short"));
   makePerson("owner", { organizationId });
   admin("project", "create", "--name", "Stay", "--organization", organizationId);

@@ -88,30 +88,72 @@ export function jobPath(jobId: string): string {
   return `/projects/${world.projectId}/jobs/${jobId}`;
 }
 
+/** Shows a part of the open job's page. */
+export const showTab = (page: Page, name: "Result" | "Timeline" | "Receipt" | "Request") =>
+  page.getByRole("tablist", { name: "Parts of the job" }).getByRole("tab", { name }).click();
+
 export function catalogPath(capability?: string): string {
   return `/projects/${world.projectId}/catalog${capability ? `/${capability}` : ""}`;
 }
 
 export const keysPath = `/projects/${world.projectId}/keys`;
 
-/** Every rule of axe for WCAG 2.2 A and AA and its best practices, in dark and in light. */
+/**
+ * Whether this test runs in full size (`npm run test:long`): each page in both themes, and not once in one of them.
+ * @throws {Error} The test has no tag by which `npm run test:long` finds it.
+ */
+export function isFull(): boolean {
+  if (!test.info().tags.some((tag) => tag === "@full" || tag === "@long"))
+    throw new Error('This test has two sizes: give it { tag: "@full" }.');
+  return process.env.CAPSTAN_CAMPAIGN === "full";
+}
+const THEMES = ["dark", "light"] as const;
+/** The places of a page, which is of one test, that `npm test` has checked: each address and each dialog there. */
+const checked = new WeakMap<Page, Set<string>>();
+let checks = 0;
+
+/**
+ * Every rule of axe for WCAG 2.2 A and AA and its best practices, in dark and in light. `npm test` checks a place once in
+ * a test, in one theme, the next place in the other.
+ */
 export async function expectAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ["dark", "light"] as const) {
+  if (isFull()) for (const colorScheme of THEMES) await expectAccessibleIn(page, colorScheme);
+  else if (await isNewPlace(page)) await expectAccessibleIn(page, THEMES[checks++ % 2]!);
+}
+
+async function isNewPlace(page: Page): Promise<boolean> {
+  const dialogs = await page.locator("[role=dialog], [role=alertdialog]").count();
+  const place = `${new URL(page.url()).pathname} ${dialogs}`;
+  const places = checked.get(page) ?? new Set();
+  checked.set(page, places);
+  return places.size < places.add(place).size;
+}
+
+async function expectAccessibleIn(page: Page, colorScheme: "dark" | "light"): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  // The theme follows its media query in the next frame.
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+  // Runs in the page itself and reports only violations: the alternative opens a new page each time and takes three
+  // times as long.
+  const { violations } = await new AxeBuilder({ page })
+    .setLegacyMode()
+    .options({ resultTypes: ["violations"] })
+    .analyze();
+  const found = violations.map(({ id, help, nodes }) => ({
+    id,
+    help,
+    where: nodes.map((node) => node.html),
+  }));
+  expect(found, colorScheme).toEqual([]);
+}
+
+/** Keeps pictures of the whole page in both themes for people to look at, in test-results/looks; not in `npm test`. */
+export async function keepLooks(page: Page, name: string): Promise<void> {
+  if (!isFull()) return;
+  const { width = 0 } = page.viewportSize() ?? {};
+  for (const colorScheme of THEMES) {
     await page.emulateMedia({ colorScheme });
-    // The theme follows its media query in the next frame.
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
-    // Runs in the page itself and reports only violations: the alternative opens a new page each time and takes three
-    // times as long.
-    const { violations } = await new AxeBuilder({ page })
-      .setLegacyMode()
-      .options({ resultTypes: ["violations"] })
-      .analyze();
-    const found = violations.map(({ id, help, nodes }) => ({
-      id,
-      help,
-      where: nodes.map((node) => node.html),
-    }));
-    expect(found, colorScheme).toEqual([]);
+    await page.screenshot({ path: `test-results/looks/${name}-${width}-${colorScheme}.png`, fullPage: true });
   }
 }
 

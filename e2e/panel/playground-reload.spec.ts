@@ -31,7 +31,7 @@ async function reload(page: Page) {
   await scriptRuns(page);
 }
 
-test("a durable job is followed to its end after a reload", async ({ page }) => {
+test("a durable job is followed to its end after a reload", { tag: "@long" }, async ({ page }) => {
   const sent = countRuns(page);
   await openSlow(page, "Durable job");
   await page.getByRole("button", { name: "Submit job" }).click();
@@ -45,7 +45,7 @@ test("a durable job is followed to its end after a reload", async ({ page }) => 
   await expect(page.getByText("No results yet")).toBeVisible();
 });
 
-test("a synchronous run is found by its key after a reload", async ({ page }) => {
+test("a synchronous run is found by its key after a reload", { tag: "@long" }, async ({ page }) => {
   const sent = countRuns(page);
   await openSlow(page, "Wait for result");
   const left = page.waitForRequest(/catalog\.invoke/);

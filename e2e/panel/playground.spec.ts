@@ -19,8 +19,8 @@ test("the catalog is searched while typing, and a capability opens from it", asy
 
 test("streamed text appears live, and the price is shown before the run", async ({ page }) => {
   await open(page, catalogPath(TEXT));
-  await expect(page.locator("[data-cost]")).toContainText(/\$/);
-  await expect(page.locator("[data-cost]")).toContainText(/upper bound|exact count/);
+  await expect(page.locator("[data-price]")).toContainText(/\$/);
+  await expect(page.locator("[data-price]")).toContainText(/upper bound|exact count/);
   await page.getByLabel("Run mode", { exact: true }).click();
   await page.getByRole("option", { name: "Stream" }).click();
   // Fast models finish before the text can be observed.
@@ -61,7 +61,7 @@ test("an empty required field shows its error before anything is sent, until it 
   await open(page, catalogPath("image.generate.v1"));
   const prompt = page.getByLabel("Prompt").first();
   await prompt.fill("");
-  await expect(page.locator("[data-cost]")).toContainText("No price yet: check Prompt.");
+  await expect(page.locator("[data-price]")).toContainText("No price yet: check Prompt.");
   await page.getByRole("button", { name: "Submit job" }).click();
   await expect(prompt).toHaveAttribute("aria-invalid", "true");
   await expect(prompt).toBeFocused();
@@ -106,7 +106,7 @@ test("form and JSON are two views of one input, and the code is the exact reques
   await expect(editor).toHaveValue(new RegExp(words));
   await editor.fill('{"messages":[{"role":"user","content":');
   await expect(page.getByRole("alert").filter({ hasText: "not valid JSON" })).toBeVisible();
-  await expect(page.locator("[data-cost]")).toHaveText("No price. The JSON is not valid yet.");
+  await expect(page.locator("[data-price]")).toHaveText("No price. The JSON is not valid yet.");
   for (const name of ["Run", "Compare"]) await expect(page.getByRole("button", { name })).toBeDisabled();
   await expect(page.getByRole("tab", { name: "Form" })).toBeDisabled();
   await page.getByRole("button", { name: "Discard change" }).click();
@@ -121,12 +121,15 @@ test("form and JSON are two views of one input, and the code is the exact reques
   await expect(code).toContainText('os.environ["CAPSTAN_API_KEY"]');
 });
 
-for (const width of [390, 1280])
-  test(`catalog and playground are accessible: ${width} pixels`, async ({ page }) => {
+for (const [width, tag] of [
+  [390, "@full"],
+  [1280, "@long"],
+] as const)
+  test(`catalog and playground are accessible: ${width} pixels`, { tag }, async ({ page }) => {
     await page.setViewportSize({ width, height: 900 });
     for (const path of [catalogPath(), catalogPath(TEXT), catalogPath("image.generate.v1")]) {
       await open(page, path);
-      if (path !== catalogPath()) await expect(page.locator("[data-cost]")).toContainText(/\$|Free/);
+      if (path !== catalogPath()) await expect(page.locator("[data-price]")).toContainText(/\$|Free/);
       await expectAccessible(page);
       await expectNoSidewaysScroll(page);
     }

@@ -12,24 +12,23 @@ test.beforeAll(() => {
 });
 const roomPath = () => `/projects/${projectId}/requests`;
 
-test("an empty project shows how an agent files a request, in light and dark, on a desktop and on a phone", async ({
-  page,
-}) => {
+test("an empty project shows how an agent files a request, on a desktop and on a phone", {
+  tag: "@full",
+}, async ({ page }) => {
   const empty = admin("project", "create", "--name", "Empty", "--organization", world.organizationId);
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const size of [DESK, PHONE]) {
-      await page.setViewportSize(size);
-      await open(page, `/projects/${empty.projectId}/requests`);
-      await expect(page.getByRole("region", { name: "command" })).toContainText("/v1/capability-requests");
-      await expect(page.getByRole("button", { name: "Copy command" })).toBeVisible();
-      await expectAccessible(page);
-      await expectNoSidewaysScroll(page);
-    }
+  for (const size of [DESK, PHONE]) {
+    await page.setViewportSize(size);
+    await open(page, `/projects/${empty.projectId}/requests`);
+    await expect(page.getByRole("region", { name: "command" })).toContainText("/v1/capability-requests");
+    await expect(page.getByRole("button", { name: "Copy command" })).toBeVisible();
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
   }
 });
 
-test("a member writes a request, sees errors at their fields, submits and revises it", async ({ page }) => {
+test("a member writes a request, sees errors at their fields, submits and revises it", {
+  tag: "@full",
+}, async ({ page }) => {
   await open(page, roomPath());
   await page.getByRole("link", { name: "Write request" }).click();
   await page.waitForURL("**/requests/new");
@@ -82,9 +81,9 @@ test("a member writes a request, sees errors at their fields, submits and revise
   await expectAccessible(page);
 });
 
-test("the list is filtered by state and paginated, and long words do not break the layout", async ({
-  page,
-}) => {
+test("the list is filtered by state and paginated, and long words do not break the layout", {
+  tag: "@full",
+}, async ({ page }) => {
   const crowded = admin("project", "create", "--name", "Crowded", "--organization", world.organizationId);
   const long = await file(
     needOf(crowded.projectId, { summary: `${"W".repeat(290)} end`, need: "x".repeat(19_000) }),
@@ -101,15 +100,12 @@ test("the list is filtered by state and paginated, and long words do not break t
   await page.getByRole("option", { name: "Submitted" }).click();
   await page.waitForURL("**status=submitted*");
   await expect(list.getByRole("listitem")).toHaveCount(1);
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
+  for (const path of [`?status=submitted`, `?status=paid`, `/${long.id}`]) {
+    await open(page, `/projects/${crowded.projectId}/requests${path}`);
     for (const size of [DESK, PHONE]) {
       await page.setViewportSize(size);
-      for (const path of [`?status=submitted`, `?status=paid`, `/${long.id}`]) {
-        await open(page, `/projects/${crowded.projectId}/requests${path}`);
-        await expectAccessible(page);
-        await expectNoSidewaysScroll(page);
-      }
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
     }
   }
 });
@@ -117,7 +113,10 @@ test("the list is filtered by state and paginated, and long words do not break t
 test.describe("others", () => {
   test.use({ storageState: { cookies: [], origins: [] } });
 
-  test("a viewer can read but not write, and a stranger gets not found", async ({ page, browser }) => {
+  test("a viewer can read but not write, and a stranger gets not found", { tag: "@long" }, async ({
+    page,
+    browser,
+  }) => {
     const { id } = await file(needOf(projectId));
     await enter(page.context(), makePerson("viewer"));
     await open(page, `${roomPath()}/${id}`);
@@ -139,10 +138,9 @@ test.describe("others", () => {
     await other.context.close();
   });
 
-  test("an operator's question or refusal is shown to the customer with the next step", async ({
-    browser,
-    page,
-  }) => {
+  test("an operator's question or refusal is shown to the customer with the next step", {
+    tag: "@full",
+  }, async ({ browser, page }) => {
     const operator = await signedIn(browser, world.operator);
     const asked = await file(needOf(projectId));
     const declined = await file(needOf(projectId));

@@ -3,7 +3,9 @@ import { makePerson, world } from "../world";
 import { codeOf, look, PHONE, secretOf } from "./authenticator";
 import { expect, open, signIn } from "./panel";
 
-test("a person turns a second factor on, signs in with codes, and turns it off", async ({ browser }) => {
+test("a person turns a second factor on, signs in with codes, and turns it off", { tag: "@full" }, async ({
+  browser,
+}) => {
   const person = makePerson("member");
   const context = await browser.newContext({ baseURL: world.baseUrl });
   const page = await context.newPage();

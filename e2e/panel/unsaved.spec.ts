@@ -1,9 +1,18 @@
 import { makePerson, unique, world } from "../world";
-import { catalogPath, expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
+import {
+  catalogPath,
+  expect,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  keepLooks,
+  open,
+  signIn,
+  test,
+} from "./panel";
 
 const NEED = "Say which trees stand in a picture, and how old they are.";
 
-test("leaving or reloading a page with unsaved input asks first", async ({ page }) => {
+test("leaving or reloading a page with unsaved input asks first", { tag: "@full" }, async ({ page }) => {
   const form = `/projects/${world.projectId}/requests/new`;
   await open(page, form);
   // Without input there is no question.
@@ -15,14 +24,11 @@ test("leaving or reloading a page with unsaved input asks first", async ({ page 
   await page.getByRole("link", { name: "Jobs", exact: true }).click();
   const asked = page.getByRole("alertdialog", { name: "Leave without saving?" });
   await expect(asked).toBeVisible();
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const width of [1280, 390]) {
-      await page.setViewportSize({ width, height: 844 });
-      await expectAccessible(page);
-      await expectNoSidewaysScroll(page);
-      await page.screenshot({ path: `test-results/looks/unsaved-${width}-${colorScheme}.png` });
-    }
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+    await keepLooks(page, "unsaved");
   }
   await page.setViewportSize({ width: 1280, height: 900 });
   await asked.getByRole("button", { name: "Cancel" }).click();
@@ -44,9 +50,9 @@ test("leaving or reloading a page with unsaved input asks first", async ({ page 
   await expect(page.getByRole("heading", { name: "Jobs", exact: true })).toBeVisible();
 });
 
-test("when a session ends, typed text stays: the reader signs in in another tab, comes back and submits it", async ({
-  browser,
-}) => {
+test("when a session ends, typed text stays: the reader signs in in another tab, comes back and submits it", {
+  tag: "@full",
+}, async ({ browser }) => {
   const person = makePerson("member");
   const context = await browser.newContext({ storageState: { cookies: [], origins: [] } });
   const page = await context.newPage();
@@ -62,7 +68,7 @@ test("when a session ends, typed text stays: the reader signs in in another tab,
   const told = page.getByRole("alertdialog", { name: "You are signed out" });
   await expect(told).toBeVisible();
   await expectAccessible(page);
-  await page.screenshot({ path: "test-results/looks/unsaved-signed-out.png" });
+  await keepLooks(page, "unsaved-signed-out");
   const [beside] = await Promise.all([
     context.waitForEvent("page"),
     told.getByRole("button", { name: "Sign in" }).click(),
@@ -72,7 +78,7 @@ test("when a session ends, typed text stays: the reader signs in in another tab,
   await signIn(beside, person);
   await expect(beside.getByRole("heading", { name: "You're signed in" })).toBeVisible();
   await expectAccessible(beside);
-  await beside.screenshot({ path: "test-results/looks/signed-in.png" });
+  await keepLooks(beside, "signed-in");
   await beside.close();
 
   await page.bringToFront();
@@ -110,9 +116,39 @@ test("leaving unsaved input in the playground, an adapter form or a comparison a
 
   await open(page, `/projects/${world.projectId}/adapters/new`);
   await page.getByRole("tab", { name: "Other source" }).click();
-  await page.locator("#known-name").fill("Moss");
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill("Moss");
   await page.getByRole("tab", { name: "Paste a link" }).click();
   await page.getByRole("tab", { name: "Other source" }).click();
-  await expect(page.locator("#known-name")).toHaveValue("Moss");
+  await expect(page.getByRole("textbox", { name: "Name", exact: true })).toHaveValue("Moss");
   await leaveBy("Jobs");
+});
+
+test("text typed into a dialog survives Escape and a click outside, and is discarded only after a question", async ({
+  page,
+}) => {
+  for (const [path, opener, field] of [
+    ["keys", "Create key", "Name"],
+    ["webhooks", "Add endpoint", "URL"],
+    ["panels", "Create embed", "Name"],
+    ["provenance", "Create manifest", "Label"],
+  ] as const) {
+    await open(page, `/projects/${world.projectId}/${path}`);
+    await page.getByRole("button", { name: opener }).first().click();
+    const form = page.getByRole("dialog");
+    // Nothing typed: no question.
+    await page.keyboard.press("Escape");
+    await expect(form).toBeHidden();
+    await page.getByRole("button", { name: opener }).first().click();
+    await form.getByLabel(field, { exact: true }).fill("https://typed.example");
+    const asked = page.getByRole("alertdialog", { name: "Discard what you typed?" });
+    for (const leave of [() => page.keyboard.press("Escape"), () => page.mouse.click(5, 5)]) {
+      await leave();
+      await asked.getByRole("button", { name: "Cancel" }).click();
+      await expect(form.getByLabel(field, { exact: true })).toHaveValue("https://typed.example");
+    }
+    await page.keyboard.press("Escape");
+    await asked.getByRole("button", { name: "Discard" }).click();
+    await expect(form).toBeHidden();
+    await expect(page.getByRole("button", { name: opener }).first()).toBeFocused();
+  }
 });

@@ -117,7 +117,9 @@ test("an invalid URL is refused beside the field", async ({ page }) => {
   await expect(form.getByRole("alert")).toContainText("https");
 });
 
-test("webhooks, their dialogs and a failed delivery are accessible and fit a phone", async ({ page }) => {
+test("webhooks, their dialogs and a failed delivery are accessible and fit a phone", {
+  tag: "@full",
+}, async ({ page }) => {
   const receiver = await startReceiver("looks");
   receiver.state.status = 410;
   try {

@@ -6,7 +6,7 @@ import { campaign } from "@/testing/campaign";
 import { PROGRAMS } from "@/testing/setup/programs";
 import { createWorld, mail, soon, type World } from "../test/world";
 
-const { RUNS, KILLS } = campaign.size({ small: { RUNS: 100, KILLS: 4 }, full: { RUNS: 300, KILLS: 12 } });
+const { RUNS, KILLS } = campaign.size({ small: { RUNS: 40, KILLS: 2 }, full: { RUNS: 300, KILLS: 12 } });
 /** What may be at work of one limit, by `mailDue`, and how many runs one worker takes at once. */
 const [PLACES, TAKEN] = [4, 10];
 

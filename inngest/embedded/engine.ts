@@ -4,8 +4,9 @@ import type { Job } from "graphile-worker";
 import type { Pool } from "pg";
 import type { Flow } from "@/inngest/flow";
 import { systemCtx } from "@/server/domain/ctx";
-import { ulid } from "@/server/ids";
-import type { Step } from "@/server/step";
+import type { Step } from "@/server/platform/durable/step";
+import { ulid } from "@/server/platform/ids";
+import { HOUR_MS } from "@/server/platform/time/units";
 import { toWake, type Wake } from "./enqueue";
 import { type Queue, type QueueLog, startQueue } from "./queue";
 
@@ -27,7 +28,7 @@ export type EngineOptions = {
 /** A run that sleeps for longer gives up its turn, and its job goes back into the queue. */
 const SHORT_MS = 250;
 const TIDY_MS = 60_000;
-const LONGEST_TIMER_MS = 3_600_000;
+const LONGEST_TIMER_MS = HOUR_MS;
 /** What throws is repeated after these pauses, before the flow's own retries: a broken connection costs moments. */
 const REPEAT_AFTER_MS = [50, 250, 1_000];
 
@@ -191,5 +192,5 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
 
 /** 15 s, doubling up to an hour, plus up to 30 % of jitter. */
 function defaultBackoffMs(retry: number): number {
-  return Math.min(15_000 * 2 ** (retry - 1), 3_600_000) * (1 + Math.random() * 0.3);
+  return Math.min(15_000 * 2 ** (retry - 1), HOUR_MS) * (1 + Math.random() * 0.3);
 }

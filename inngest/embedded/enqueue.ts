@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { type OutgoingEvent, type WakeEvent, wakeEvents } from "@/inngest/client";
-import { relaxedPool } from "@/server/db";
+import { relaxedPool } from "@/server/platform/db";
 
 /** What runs one statement: a pool, or a client inside a transaction of the caller. */
 export type Queryable = Pick<Pool, "query">;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { applyMigrations } from "../../scripts/migrations";
+import { applyMigrations } from "../../scripts/migrate/migrations";
 import { createTestDatabase } from "../test/database";
 import { onBulk, onMail, quiet, soon } from "../test/world";
 import { startEngine } from "./engine";

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { log } from "@/server/log";
+import { log } from "@/server/platform/log/log";
 import { createTestDatabase, type TestDatabase } from "../test/database";
 import { migrateEngine } from "./migrate";
 

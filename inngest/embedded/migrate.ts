@@ -1,6 +1,6 @@
 import { Logger, runMigrations } from "graphile-worker";
 import { Client, type DatabaseError, Pool } from "pg";
-import { log } from "@/server/log";
+import { log } from "@/server/platform/log/log";
 
 /** How long a start may wait for a lock of another process's migration or transaction. */
 const LOCK_WAIT_MS = 60_000;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { HOUR_MS } from "@/server/platform/time/units";
 import { bulk, gate, mail, NOTHING, onBulk, onMail, soon, withWorld, world } from "../test/world";
 
 withWorld();
@@ -91,7 +92,7 @@ describe("a run that throws", () => {
       ran.push(id);
       if (Number(id) < 4) throw new Error("not yet");
     });
-    await world.start([flow], { backoffMs: () => 3_600_000 });
+    await world.start([flow], { backoffMs: () => HOUR_MS });
     await world.send(...[0, 1, 2, 3].map(mail));
     await soon(() => world.left()).toEqual({ ...NOTHING, jobs: 4, later: 4 });
     await world.send(mail(4));
@@ -135,7 +136,7 @@ describe("a run that sleeps", () => {
   test("for very long survives a change of worker, and a wake begins it at once", async () => {
     let begun = 0;
     const flow = onBulk(async (_, step) => {
-      if (++begun < 3) await step.sleep("long", 51 * 3_600_000);
+      if (++begun < 3) await step.sleep("long", 51 * HOUR_MS);
     });
     const engine = await world.start([flow]);
     await world.send(bulk(1));
@@ -161,7 +162,7 @@ describe("a run that sleeps", () => {
       onBulk(async (id, step) => {
         if (++begun > 1) return;
         await world.send(bulk(id));
-        await step.sleep("long", 3_600_000);
+        await step.sleep("long", HOUR_MS);
       }),
     ]);
     await world.send(bulk(1));
@@ -176,7 +177,7 @@ describe("a run that sleeps", () => {
         try {
           if (seen.length === 0) seen.push("begun");
           else return;
-          await step.sleep("long", 3_600_000);
+          await step.sleep("long", HOUR_MS);
         } catch {
           seen.push("caught");
         } finally {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { HOUR_MS } from "@/server/platform/time/units";
 import { bulk, gate, mail, NOTHING, onBulk, onMail, soon, withWorld, world } from "../test/world";
 
 withWorld();
@@ -85,7 +86,7 @@ test("a run that sleeps holds no turn, and takes one before it goes on", async (
     onBulk(async (id, step) => {
       begun.push(id);
       if (begun.filter((each) => each === id).length > 1) return;
-      if (Number(id) < 8) await step.sleep("long", 3_600_000);
+      if (Number(id) < 8) await step.sleep("long", HOUR_MS);
       else await hold.passed;
     }),
   ]);

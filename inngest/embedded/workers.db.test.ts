@@ -1,5 +1,6 @@
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
+import { HOUR_MS } from "@/server/platform/time/units";
 import { bulk, gate, mail, onBulk, onMail, quiet, soon, withWorld, world } from "../test/world";
 
 withWorld();
@@ -80,7 +81,7 @@ test("a worker that is silent loses its runs, with their turns; its late end cha
       if (name === "silent") await hold.passed;
     });
   // Beats too rarely to be heard of again, and is full.
-  const silent = await world.start([flow("silent")], { leaseMs: 3_600_000, concurrency: 4 });
+  const silent = await world.start([flow("silent")], { leaseMs: HOUR_MS, concurrency: 4 });
   await world.send(...[0, 1, 2, 3].map(mail));
   await started.passed;
   await world.send(...[4, 5].map(mail));

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
-import { applyMigrations } from "../../scripts/migrations";
+import { applyMigrations } from "../../scripts/migrate/migrations";
 import { migrateEngine } from "../embedded/migrate";
 
 export type TestDatabase = { url: string; close(): Promise<void> };

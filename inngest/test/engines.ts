@@ -1,6 +1,6 @@
 import { serve } from "inngest/next";
 import { expect, onTestFinished, vi } from "vitest";
-import { pool } from "@/server/db";
+import { pool } from "@/server/platform/db";
 import { type OutgoingEvent, sendEvents } from "../client";
 import { startEngine } from "../embedded/engine";
 import { toWake } from "../embedded/enqueue";

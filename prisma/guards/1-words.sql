@@ -74,10 +74,12 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('job.maximum_micros', 'amount_micros'), ('job.actual_micros', 'amount_micros'),
   ('event.id', 'ordinal'), ('attempt.number', 'ordinal'), ('attempt.submission', 'submission'),
   ('payload.kind', 'payload_kind'), ('artifact.sha256', 'sha256_hex'), ('artifact.byte_length', 'amount_of_bytes'),
-  ('hold.state', 'hold_state'), ('hold.amount_micros', 'amount_micros'), ('hold.settled_micros', 'amount_micros'),
+  ('job.hold_state', 'hold_state'), ('job.hold_funding', 'hold_funding'), ('job.hold_settled_micros', 'amount_micros'),
+  ('job.hold_resolution', 'hold_resolution'), ('pinned_hold.state', 'hold_state'),
+  ('pinned_hold.amount_micros', 'amount_micros'), ('pinned_hold.settled_micros', 'amount_micros'),
   ('budget.period', 'budget_period'), ('budget.enforcement', 'budget_enforcement'),
-  ('hold.billing_mode', 'billing_mode'), ('hold.funding', 'hold_funding'),
-  ('hold.resolution', 'hold_resolution'),
+  ('pinned_hold.billing_mode', 'billing_mode'), ('pinned_hold.funding', 'hold_funding'),
+  ('pinned_hold.resolution', 'hold_resolution'),
   ('budget.ceiling_micros', 'amount_micros'), ('budget.increase_micros', 'amount_micros'),
   ('budget_window.held_micros', 'amount_micros'), ('budget_window.settled_micros', 'amount_micros'),
   ('wallet.held_micros', 'amount_micros'), ('wallet.allowance_micros', 'amount_micros'),
@@ -113,6 +115,10 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
 ALTER TABLE "job" ADD CONSTRAINT "job_completed_when_terminal" CHECK
   ("completed_at" IS NOT NULL OR "status" NOT IN ('succeeded', 'failed', 'canceled'));
 ALTER TABLE "api_key" ADD CONSTRAINT "api_key_hash_is_sha256" CHECK (octet_length("hash") = 32);
+-- A management key ends, is bound to no project, and was created by a person; a key that it created is bound to a project.
+ALTER TABLE "api_key" ADD CONSTRAINT "management_key_is_bounded" CHECK ("management" IS NULL OR
+  ("project_id" IS NULL AND "made_by_key" IS NULL AND "expires_at" <= "created_at" + interval '90 days') IS TRUE);
+ALTER TABLE "api_key" ADD CONSTRAINT "made_key_is_bound" CHECK ("made_by_key" IS NULL OR "project_id" IS NOT NULL);
 ALTER TABLE "invitation" ADD CONSTRAINT "invitation_token_is_sha256" CHECK (octet_length("token_hash") = 32);
 ALTER TABLE "session" ADD CONSTRAINT "session_of_device_has_token" CHECK
   (("kind" = 'device') = ("token_hash" IS NOT NULL) AND ("token_hash" IS NULL OR octet_length("token_hash") = 32));
@@ -137,7 +143,7 @@ ALTER TABLE "pinned_record" SET (toast_tuple_target = 8160);
 -- Two rows of a page leave room for a third, the next version of one of them. An update on the same page logs only what lies
 -- between the first and the last changed column, so the sealed quote, most of the row, is the last (a migration moved it).
 ALTER TABLE "job" SET (fillfactor = 65);
--- Every hold is written once more, when it ends.
-ALTER TABLE "hold" SET (fillfactor = 70);
+-- The hold of a pinned execution is written once more, when it ends.
+ALTER TABLE "pinned_hold" SET (fillfactor = 70);
 -- Each transaction of the ledger leaves room for the numbers of its postings.
 ALTER SEQUENCE "ledger_transaction_id_seq" INCREMENT BY 64;

@@ -10,7 +10,7 @@ BEGIN
       'text', 'data') AS is_never_looked_for
     FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
     WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid = ANY(ARRAY['job', 'event', 'event_text', 'stream_frame',
-      'attempt', 'payload', 'receipt', 'artifact', 'job_artifact', 'hold', 'ledger_transaction', 'pinned_execution', 'pinned_attempt',
+      'attempt', 'payload', 'receipt', 'artifact', 'job_artifact', 'pinned_hold', 'ledger_transaction', 'pinned_execution', 'pinned_attempt',
       'pinned_record', 'delivery', 'delivery_attempt', 'run_slot']::regclass[])
   LOOP
     EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS %s', sampled.name, sampled.column_name,

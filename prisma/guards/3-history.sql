@@ -7,7 +7,9 @@ END $$;
 
 CREATE TRIGGER "event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "event"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
-CREATE TRIGGER "job_first_events_stay" BEFORE UPDATE OF "admitted_events" OR DELETE OR TRUNCATE ON "job"
+-- What was admitted never changes, and with it what is held.
+CREATE TRIGGER "job_admission_stays" BEFORE UPDATE OF "admitted_events", "id", "organization_id", "project_id", "principal_id",
+    "submitted_by", "billing_mode", "credential_ids", "provider", "maximum_micros", "created_at" OR DELETE OR TRUNCATE ON "job"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 CREATE TRIGGER "receipt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "receipt"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
@@ -90,12 +92,15 @@ CREATE TRIGGER "comparison_stays" BEFORE UPDATE ON "comparison" FOR EACH ROW EXE
 CREATE INDEX "job_of_panel" ON "job" ("principal_id") WHERE "principal_kind" = 'panel_session';
 CREATE TRIGGER "model_adapter_never_deleted" BEFORE DELETE OR TRUNCATE ON "model_adapter"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
--- What an adapter is never changes; how its source is, and that it was put away, may.
+-- The source of an adapter never changes; its description, the health of its source and that it was put away may.
 CREATE FUNCTION capstan_guard_adapter() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  may_change CONSTANT text[] := ARRAY['display_name', 'name_key', 'base_model_family', 'compatible_models', 'trigger_words',
+    'recommended_weight', 'license_name', 'license_url', 'license_status', 'health_status', 'health_checked_at', 'health_detail',
+    'deleted_at'];
 BEGIN
-  IF (to_jsonb(NEW) - ARRAY['health_status', 'health_checked_at', 'health_detail', 'deleted_at'])
-     IS DISTINCT FROM (to_jsonb(OLD) - ARRAY['health_status', 'health_checked_at', 'health_detail', 'deleted_at']) THEN
-    RAISE EXCEPTION 'adapter %: only its health may change', OLD."id" USING ERRCODE = 'integrity_constraint_violation';
+  IF (to_jsonb(NEW) - may_change) IS DISTINCT FROM (to_jsonb(OLD) - may_change) THEN
+    RAISE EXCEPTION 'adapter %: its source never changes', OLD."id" USING ERRCODE = 'integrity_constraint_violation';
   END IF;
   RETURN NEW;
 END $$;
@@ -116,7 +121,7 @@ CREATE TRIGGER "audit_entry_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON 
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 CREATE TRIGGER "payment_event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "payment_event"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
-CREATE TRIGGER "hold_never_deleted" BEFORE DELETE OR TRUNCATE ON "hold"
+CREATE TRIGGER "pinned_hold_never_deleted" BEFORE DELETE OR TRUNCATE ON "pinned_hold"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 
 -- A hold ends once, and never changes what it holds.
@@ -124,17 +129,32 @@ CREATE TRIGGER "hold_never_deleted" BEFORE DELETE OR TRUNCATE ON "hold"
 -- A condition is read from its text for each statement, a list of columns is not.
 CREATE FUNCTION capstan_refuse_hold() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION 'hold % (%): %', OLD."id", OLD."state", TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation';
+  RAISE EXCEPTION 'the hold of % (%): %', OLD."execution_id", OLD."state", TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation';
 END $$;
-CREATE TRIGGER "hold_end_stays" BEFORE UPDATE ON "hold" FOR EACH ROW
+CREATE FUNCTION capstan_refuse_job_hold() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'the hold of % (%): %', OLD."id", OLD."hold_state", TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation';
+END $$;
+CREATE TRIGGER "job_hold_end_stays" BEFORE UPDATE OF "hold_state" ON "job" FOR EACH ROW
+  WHEN (OLD."hold_state" <> 'open' AND (OLD."hold_state" <> 'ambiguous' OR NEW."hold_state" = 'open')
+    OR (OLD."hold_state" IS NULL) <> (NEW."hold_state" IS NULL))
+  EXECUTE FUNCTION capstan_refuse_job_hold('it has ended already, or would open again');
+-- Admission says what pays: the balance, or else the allowance.
+CREATE TRIGGER "job_hold_keeps_what_pays" BEFORE UPDATE OF "hold_funding" ON "job" FOR EACH ROW
+  WHEN (OLD."hold_funding" IS DISTINCT FROM 'wallet' OR OLD."hold_state" <> 'open' OR NEW."hold_funding" IS DISTINCT FROM 'allowance')
+  EXECUTE FUNCTION capstan_refuse_job_hold('only its state may change');
+CREATE TRIGGER "pinned_hold_end_stays" BEFORE UPDATE ON "pinned_hold" FOR EACH ROW
   WHEN (OLD."state" <> 'open' AND (OLD."state" <> 'ambiguous' OR NEW."state" = 'open'))
   EXECUTE FUNCTION capstan_refuse_hold('it has ended already, or would open again');
-CREATE TRIGGER "hold_keeps_what_it_holds" BEFORE UPDATE OF "id", "organization_id", "project_id", "execution_id",
-    "principal_id", "person_id", "billing_mode", "credential_ids", "is_test", "funding", "amount_micros", "created_at" ON "hold"
+CREATE TRIGGER "pinned_hold_keeps_what_it_holds" BEFORE UPDATE OF "id", "organization_id", "project_id", "execution_id",
+    "principal_id", "person_id", "billing_mode", "credential_ids", "is_test", "funding", "amount_micros", "created_at" ON "pinned_hold"
   FOR EACH ROW EXECUTE FUNCTION capstan_refuse_hold('only its state may change');
 
--- Few holds are ambiguous, and many end each second: a BRIN index finds the former and costs the latter nothing.
-CREATE INDEX "hold_ambiguous" ON "hold" USING brin ("created_at") WHERE "state" = 'ambiguous' OR "resolution" = 'written_off';
+-- Few holds are ambiguous, and many end each second: no index has the others. A BRIN index finds those of a period, and costs
+-- an execution nothing.
+CREATE INDEX "job_hold_ambiguous" ON "job" ("created_at") WHERE "hold_state" = 'ambiguous' OR "hold_resolution" = 'written_off';
+CREATE INDEX "job_by_time" ON "job" USING brin ("created_at");
+CREATE INDEX "pinned_hold_ambiguous" ON "pinned_hold" USING brin ("created_at") WHERE "state" = 'ambiguous' OR "resolution" = 'written_off';
 
 CREATE FUNCTION capstan_refuse_terminal_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

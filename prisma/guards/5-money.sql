@@ -5,7 +5,7 @@
 -- A budget is set under an exclusive lock of its organization, which waits for every reservation under way.
 
 -- `enforcement` is what the call itself asks for: it can make a ceiling that warns prevent, and never the other way.
-CREATE TYPE "reservation" AS ("hold_id" text, "execution_id" text, "organization_id" text, "project_id" text,
+CREATE TYPE "reservation" AS ("execution_id" text, "organization_id" text, "project_id" text,
   "principal_id" text, "person_id" text, "billing_mode" text, "credential_ids" text[], "is_test" boolean, "amount_micros" bigint,
   "enforcement" text, "created_at" timestamptz);
 CREATE TYPE "resolution" AS ("organization_id" text, "project_id" text, "principal_id" text, "person_id" text,
@@ -16,17 +16,17 @@ CREATE FUNCTION capstan_period_start(period text, moment timestamptz) RETURNS ti
 RETURN CASE period WHEN 'day' THEN date_trunc('day', moment, 'UTC') WHEN 'month' THEN date_trunc('month', moment, 'UTC')
   ELSE 'epoch'::timestamptz END;
 
--- The keys that were made in the place of this one, as budgets name them. A rotated key's budget is its heir's, and what the
--- old key spent, or still spends while both work, counts against it.
-CREATE FUNCTION capstan_heirs(key text) RETURNS text[] LANGUAGE sql STABLE
+-- The keys that replaced this one, as budgets name them. A rotated key's budget is its successor's, and what the old key
+-- spent, or still spends while both work, counts against it.
+CREATE FUNCTION capstan_key_successors(key text) RETURNS text[] LANGUAGE sql STABLE
 RETURN ARRAY(
-  WITH RECURSIVE heir AS (
+  WITH RECURSIVE successor AS (
     SELECT replaced_by AS id FROM api_key WHERE api_key.id = key AND replaced_by IS NOT NULL
-    UNION SELECT api_key.replaced_by FROM heir JOIN api_key ON api_key.id = heir.id WHERE api_key.replaced_by IS NOT NULL
-  ) SELECT 'principal:' || id FROM heir);
+    UNION SELECT api_key.replaced_by FROM successor JOIN api_key ON api_key.id = successor.id WHERE api_key.replaced_by IS NOT NULL
+  ) SELECT 'principal:' || id FROM successor);
 
--- Gives a key's budgets to its heir, with all that counts against them, while nobody reserves or settles.
-CREATE FUNCTION capstan_bequeath(organization text, old_key text, new_key text, moment timestamptz) RETURNS integer LANGUAGE plpgsql AS $$
+-- Gives a key's budgets to its successor, with all that counts against them, while nobody reserves or settles.
+CREATE FUNCTION capstan_transfer_budgets(organization text, old_key text, new_key text, moment timestamptz) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   passed integer;
 BEGIN
@@ -38,12 +38,14 @@ BEGIN
 END $$;
 
 -- Whose ceilings an execution counts against. `guardrail` is the organization's own, of what runs on its own accounts;
--- `connection` is one of these accounts: an execution of several calls counts in full against each that it may run on.
+-- `connection` is one of these accounts: an execution of several calls counts in full against each that it may run on. What a
+-- key spends that a management key created counts against the management key as well, so all its keys share one ceiling.
 CREATE FUNCTION capstan_scopes(organization text, project text, principal text, person text, billing_mode text, credentials text[])
 RETURNS text[] LANGUAGE sql STABLE
 RETURN ARRAY['organization:' || organization, 'project:' || project, 'principal:' || principal, 'principal:' || person,
   CASE WHEN billing_mode = 'byok' THEN 'guardrail:' || organization END]
-  || CASE WHEN principal LIKE 'key\_%' THEN capstan_heirs(principal) END
+  || CASE WHEN principal LIKE 'key\_%' THEN capstan_key_successors(principal)
+    || ARRAY(SELECT 'principal:' || made_by_key FROM api_key WHERE id = principal AND made_by_key IS NOT NULL) END
   || CASE WHEN cardinality(credentials) > 0 THEN ARRAY(SELECT 'connection:' || id FROM unnest(credentials) AS id) END;
 
 -- The cap of one panel session. There are as many as sessions, to be used up: nobody is told of them as of budgets, and who
@@ -59,11 +61,11 @@ RETURN CASE split_part(scope, ':', 1) WHEN 'organization' THEN 1 WHEN 'project' 
 CREATE FUNCTION capstan_budget_lock(organization text) RETURNS bigint LANGUAGE sql IMMUTABLE
 RETURN hashtextextended('budget ' || organization, 0);
 
--- Sets money aside for new holds, and says what pays for each, and which ceilings that only warn it goes above: told by
+-- Sets money aside for new holds, and says what pays for each (of a job also by its row, where that is not the balance), and which ceilings that only warn it goes above: told by
 -- the row of the job or pinned execution, and by a job's events, as well. SQLSTATE CB402: a ceiling that prevents would be passed; CB403: the organization has not
 -- the funds. Both with a DETAIL in JSON, and nothing written.
 CREATE FUNCTION capstan_reserve(items reservation[], allowance bigint, trial_ceiling bigint)
-RETURNS TABLE ("hold_id" text, "funding" text, "warnings" jsonb) LANGUAGE plpgsql STRICT ROWS 1 AS $$
+RETURNS TABLE ("execution_id" text, "funding" text, "warnings" jsonb) LANGUAGE plpgsql STRICT ROWS 1 AS $$
 DECLARE
   warned jsonb := '{}';
   moment timestamptz;
@@ -87,7 +89,7 @@ BEGIN
         AND item.principal_id NOT LIKE 'pses\_%'
         AND NOT EXISTS (SELECT FROM budget b WHERE b.organization_id = item.organization_id AND NOT capstan_is_of_panel(b.scope));
       IF FOUND THEN
-        hold_id := item.hold_id;
+        execution_id := item.execution_id;
         funding := 'wallet';
         RETURN NEXT;
         RETURN;
@@ -105,7 +107,7 @@ BEGIN
       b.ceiling_micros + CASE WHEN b.increase_until > moment THEN b.increase_micros ELSE 0 END AS ceiling,
       capstan_period_start(b.period, i.created_at) AS start, i.is_test, sum(i.amount_micros)::bigint AS amount,
       array_agg(i.place) AS places
-    FROM unnest(items) WITH ORDINALITY AS i(hold_id, execution_id, organization_id, project_id, principal_id, person_id,
+    FROM unnest(items) WITH ORDINALITY AS i(execution_id, organization_id, project_id, principal_id, person_id,
       billing_mode, credential_ids, is_test, amount_micros, enforcement, created_at, place)
     JOIN budget b ON b.scope = ANY(capstan_scopes(i.organization_id, i.project_id, i.principal_id, i.person_id, i.billing_mode, i.credential_ids))
     WHERE b.organization_id = i.organization_id AND b.enforcement <> 'off'
@@ -136,14 +138,14 @@ BEGIN
     IF spent.settled + spent.held > due.ceiling THEN
       -- In their order each takes of the room there was; a bulk is thousands of them, so in one pass.
       warned := warned || coalesce((
-        SELECT jsonb_object_agg(over.hold_id, coalesce(warned->over.hold_id, '[]') || jsonb_build_object(
+        SELECT jsonb_object_agg(over.execution_id, coalesce(warned->over.execution_id, '[]') || jsonb_build_object(
           'code', 'BudgetExceeded', 'scope', due.scope, 'period', due.period, 'enforcement', due.enforcement,
           'estimatedCost', trim_scale(over.amount_micros / 1e6), 'remaining', trim_scale(greatest(0, over.room) / 1e6),
           'ceiling', trim_scale(due.ceiling / 1e6)))
         FROM (
-          SELECT i.hold_id, i.amount_micros, due.ceiling - spent.settled - spent.held + due.amount + i.amount_micros
+          SELECT i.execution_id, i.amount_micros, due.ceiling - spent.settled - spent.held + due.amount + i.amount_micros
             - sum(i.amount_micros) OVER (ORDER BY place)::bigint AS room
-          FROM unnest(items) WITH ORDINALITY AS i(hold_id, execution_id, organization_id, project_id, principal_id, person_id,
+          FROM unnest(items) WITH ORDINALITY AS i(execution_id, organization_id, project_id, principal_id, person_id,
             billing_mode, credential_ids, is_test, amount_micros, enforcement, created_at, place)
           JOIN unnest(due.places) AS mine(place) USING (place)
         ) over WHERE over.amount_micros > over.room), '{}');
@@ -155,12 +157,12 @@ BEGIN
     INSERT INTO event (project_id, job_id, id, type, payload, created_at)
     SELECT j.project_id, j.id, j.last_event + w.position, 'job.budget_warning', w.value, i.created_at
     FROM unnest(items) i JOIN job j ON j.id = i.execution_id,
-      jsonb_array_elements(warned->i.hold_id) WITH ORDINALITY AS w(value, position);
-    UPDATE job j SET warnings = j.warnings || (warned->i.hold_id),
-      last_event = j.last_event + jsonb_array_length(warned->i.hold_id)
-    FROM unnest(items) i WHERE j.id = i.execution_id AND warned ? i.hold_id;
-    UPDATE pinned_execution p SET warnings = p.warnings || (warned->i.hold_id)
-    FROM unnest(items) i WHERE p.id = i.execution_id AND warned ? i.hold_id;
+      jsonb_array_elements(warned->i.execution_id) WITH ORDINALITY AS w(value, position);
+    UPDATE job j SET warnings = j.warnings || (warned->i.execution_id),
+      last_event = j.last_event + jsonb_array_length(warned->i.execution_id)
+    FROM unnest(items) i WHERE j.id = i.execution_id AND warned ? i.execution_id;
+    UPDATE pinned_execution p SET warnings = p.warnings || (warned->i.execution_id)
+    FROM unnest(items) i WHERE p.id = i.execution_id AND warned ? i.execution_id;
   END IF;
 
   FOR account IN
@@ -177,12 +179,13 @@ BEGIN
     FOREACH item IN ARRAY items LOOP
       CONTINUE WHEN item.organization_id <> account.organization_id OR item.is_test <> account.is_test
         OR item.billing_mode <> 'managed';
-      hold_id := item.hold_id;
-      warnings := warned->item.hold_id;
+      execution_id := item.execution_id;
+      warnings := warned->item.execution_id;
       IF item.amount_micros <= trial_ceiling
         AND item.amount_micros <= purse.allowance_micros - purse.allowance_used_micros - purse.allowance_held_micros THEN
         purse.allowance_held_micros := purse.allowance_held_micros + item.amount_micros;
         funding := 'allowance';
+        UPDATE job j SET hold_funding = funding WHERE j.id = item.execution_id;
       ELSIF item.amount_micros <= purse.balance_micros - purse.held_micros THEN
         purse.held_micros := purse.held_micros + item.amount_micros;
         funding := 'wallet';
@@ -201,8 +204,8 @@ BEGIN
 
   FOREACH item IN ARRAY items LOOP
     CONTINUE WHEN item.billing_mode = 'managed';
-    hold_id := item.hold_id;
-    warnings := warned->item.hold_id;
+    execution_id := item.execution_id;
+    warnings := warned->item.execution_id;
     funding := NULL;
     RETURN NEXT;
   END LOOP;

@@ -36,17 +36,37 @@ FROM pinned_execution p;
 -- The jobs that are still blind are few, and found by this alone.
 CREATE INDEX "job_blind" ON "job" ("organization_id", "project_id", "comparison_id") WHERE "is_blind";
 
--- Holds that have not ended, as lists have them.
+-- All holds: a job's is in its own row. Its id is its job's, but for the prefix. A join with many executions says LATERAL and
+-- OFFSET 0, so that each is looked for by its id.
+CREATE FUNCTION capstan_hold_id(execution text) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN 'hold_' || right(execution, 26);
+CREATE VIEW "hold" WITH (security_invoker = true) AS
+SELECT capstan_hold_id(j.id) AS id, j.organization_id, j.project_id, j.id AS execution_id, j.principal_id, j.submitted_by AS person_id,
+  j.billing_mode, j.credential_ids, j.provider = 'sandbox' AS is_test, j.hold_funding AS funding, j.maximum_micros AS amount_micros,
+  j.hold_state AS state, j.hold_settled_micros AS settled_micros, j.created_at, j.hold_resolved_at AS resolved_at,
+  j.hold_resolved_by AS resolved_by, j.hold_note AS note, j.hold_resolution AS resolution
+FROM job j WHERE j.hold_state IS NOT NULL
+UNION ALL
+SELECT p.id, p.organization_id, p.project_id, p.execution_id, p.principal_id, p.person_id, p.billing_mode, p.credential_ids, p.is_test,
+  p.funding, p.amount_micros, p.state, p.settled_micros, p.created_at, p.resolved_at, p.resolved_by, p.note, p.resolution
+FROM pinned_hold p;
+
+-- Holds that have not ended, as lists have them: those of a comparison that is not judged are one, under its id. Of jobs they
+-- are looked for among those that have not ended, or are ambiguous: both have an index.
 CREATE VIEW "hold_line" WITH (security_invoker = true) AS
 SELECT h.*, x.capability_key, x.status
-FROM hold h LEFT JOIN execution x ON x.id = h.execution_id
-WHERE h.state IN ('open', 'ambiguous') AND x.line_id IS NOT DISTINCT FROM x.id
+FROM (
+  SELECT id FROM job WHERE (completed_at IS NULL OR hold_state = 'ambiguous') AND NOT is_blind
+  UNION ALL SELECT execution_id FROM pinned_hold WHERE state IN ('open', 'ambiguous')
+) held JOIN LATERAL (SELECT * FROM hold WHERE hold.execution_id = held.id OFFSET 0) h ON h.state IN ('open', 'ambiguous')
+  LEFT JOIN execution x ON x.id = held.id
 UNION ALL
-SELECT min(h.id), h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, '{}'::text[],
-  h.is_test, NULL, sum(h.amount_micros)::bigint, CASE WHEN bool_or(h.state = 'open') THEN 'open' ELSE 'ambiguous' END, NULL::bigint,
-  min(h.created_at), NULL, NULL, NULL, NULL, j.capability_key, NULL
-FROM job j JOIN hold h ON h.execution_id = j.id
-WHERE j.is_blind AND h.state IN ('open', 'ambiguous')
+SELECT capstan_hold_id(j.comparison_id), h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode,
+  '{}'::text[], h.is_test, NULL, sum(h.amount_micros)::bigint,
+  CASE WHEN bool_or(h.state = 'open') THEN 'open' ELSE 'ambiguous' END, NULL::bigint, min(h.created_at), NULL, NULL, NULL, NULL,
+  j.capability_key, NULL
+FROM job j JOIN LATERAL (SELECT * FROM hold WHERE hold.execution_id = j.id OFFSET 0) h ON h.state IN ('open', 'ambiguous')
+WHERE j.is_blind
 GROUP BY h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, h.is_test, j.capability_key;
 
 -- The ledger, one row a posting.
@@ -66,8 +86,7 @@ WHERE j.is_blind IS NOT TRUE
 UNION ALL
 SELECT min(t.id), j.comparison_id, j.organization_id, j.project_id, NULL, j.comparison_id, NULL, max(t.account),
   sum((t.postings->0->>'amount_micros')::bigint)::bigint, 'USD', 'charge', NULL, t.is_test, min(j.created_at)
-FROM job j JOIN hold h ON h.execution_id = j.id
-JOIN ledger_transaction t ON t.hold_id = h.id AND t.account IN ('wallet:' || j.organization_id, 'allowance:' || j.organization_id)
+FROM job j JOIN ledger_transaction t ON t.hold_id = capstan_hold_id(j.id) AND t.account IN ('wallet:' || j.organization_id, 'allowance:' || j.organization_id)
 WHERE j.is_blind
 GROUP BY j.comparison_id, j.organization_id, j.project_id, t.is_test;
 
@@ -102,7 +121,7 @@ BEGIN
   WHERE item.id = picked.id RETURNING item.*;
 END $$;
 
--- Repeats of requests without an idempotency key (server/domain/jobs/repeats.ts).
+-- Repeats of requests without an idempotency key (server/domain/jobs/admission/repeats.ts).
 
 -- The execution that a request joins instead of beginning one; null: none. From now on it is the one that waits for it, so that
 -- each is joined by one repeat, and by another only when that one is lost in turn; an ambiguous outcome is anyone's who repeats.

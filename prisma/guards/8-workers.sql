@@ -38,7 +38,8 @@ CREATE INDEX "delivery_bodies" ON "delivery" ("job_id") WHERE "body" IS NOT NULL
 CREATE INDEX "event_text_expiries" ON "event_text" ("expires_at") WHERE "expires_at" IS NOT NULL;
 -- A payment is counted once: its transactions are named by it and by what they bring it to.
 CREATE UNIQUE INDEX "ledger_transaction_of_payment" ON "ledger_transaction" ("transaction_id") WHERE "payment_id" IS NOT NULL;
-CREATE INDEX "hold_corrected" ON "hold" ("organization_id") WHERE "resolved_by" IS NOT NULL;
+CREATE INDEX "job_hold_corrected" ON "job" ("organization_id") WHERE "hold_resolved_by" IS NOT NULL;
+CREATE INDEX "pinned_hold_corrected" ON "pinned_hold" ("organization_id") WHERE "resolved_by" IS NOT NULL;
 CREATE INDEX "ledger_transaction_of_hold" ON "ledger_transaction" ("hold_id") WHERE "hold_id" IS NOT NULL;
 CREATE INDEX "usage_to_count" ON "usage_counted" ("day") WHERE NOT "is_closed";
 CREATE INDEX "budget_alerts_to_deliver" ON "budget_alert" ("id") WHERE "delivered_at" IS NULL;

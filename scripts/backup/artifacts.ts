@@ -1,6 +1,6 @@
 import type pg from "pg";
 import type { ArtifactStore } from "@/server/domain/artifacts";
-import { Fault } from "@/server/errors";
+import { Fault } from "@/server/platform/errors/errors";
 
 /** A content that rows name. */
 export type Named = { sha256: string; bytes: number };

@@ -1,9 +1,9 @@
 import type pg from "pg";
-import { sha256Hex } from "@/server/canonical";
 import { artifactStore } from "@/server/domain/artifacts";
 import { checkLedger } from "@/server/domain/billing";
 import { systemCtx } from "@/server/domain/ctx";
 import { type HeldWork, heldWork } from "@/server/domain/restores";
+import { sha256Hex } from "@/server/platform/text/canonical";
 import { isSignedBy, type PublicKey, utf8 } from "@/server/verify/ed25519";
 import { namedContents } from "./artifacts";
 

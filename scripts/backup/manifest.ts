@@ -4,10 +4,10 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
-import { canonicalText } from "@/server/canonical";
-import { Refusal } from "@/server/refusal";
-import { isSignedText, signText, vaultKeys } from "@/server/vault";
-import { readMigrations } from "../migrations";
+import { isSignedText, signText, vaultKeys } from "@/server/platform/crypto/vault";
+import { Refusal } from "@/server/platform/settings/refusal";
+import { canonicalText } from "@/server/platform/text/canonical";
+import { readMigrations } from "../migrate/migrations";
 
 /*
  * A backup is a directory: `artifacts/`, in which contents are kept by their hash for all snapshots, and `snapshots/<time>/`

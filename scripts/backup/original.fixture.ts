@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { inTransaction } from "@/server/db";
 import { credit } from "@/server/domain/billing";
 import * as inputs from "@/server/domain/inputs";
 import * as jobs from "@/server/domain/jobs";
@@ -11,12 +10,14 @@ import { tell } from "@/server/domain/notifications";
 import * as payments from "@/server/domain/payments";
 import * as requests from "@/server/domain/requests";
 import { createEndpoint } from "@/server/domain/webhooks";
+import { inTransaction } from "@/server/platform/db";
 import { startSandbox } from "@/server/sandbox/server";
 import { plain, submitBulk } from "@/testing/bulks";
 import { startMailServer } from "@/testing/mail-server";
 import { makePayable, soldBy } from "@/testing/payable";
 import { startReceiver } from "@/testing/receiver";
 import { setSettings } from "@/testing/settings";
+import { PROGRAMS } from "@/testing/setup/programs";
 import { signed, startStripe } from "@/testing/stripe";
 import { makePerson, system } from "@/testing/tenants";
 import { inlineStep, makeProject, startJob } from "@/testing/world";
@@ -160,7 +161,7 @@ export function command(script: string, args: string[], settings: NodeJS.Process
   return new Promise((ended) =>
     execFile(
       process.execPath,
-      ["node_modules/tsx/dist/cli.mjs", `scripts/${script}.ts`, ...args],
+      [join(PROGRAMS, `${script}.mjs`), ...args],
       { env: settings },
       (error, out, stderr) =>
         ended({ code: typeof error?.code === "number" ? error.code : error ? 1 : 0, out, error: stderr }),

@@ -1,11 +1,11 @@
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import pg from "pg";
-import { env } from "@/server/env";
-import { Refusal } from "@/server/refusal";
+import { env } from "@/server/platform/settings/env";
+import { Refusal } from "@/server/platform/settings/refusal";
 import { startPostgres } from "../launch/postgres";
 import { findRunning } from "../launch/runtime";
-import { applyMigrations } from "../migrations";
+import { applyMigrations } from "../migrate/migrations";
 import type { Checked } from "./check";
 import { artifactsOf, findSnapshot, type Manifest, readSnapshot } from "./manifest";
 import { copyAllIn } from "./tables";

@@ -1,9 +1,10 @@
 // A generator that Prisma runs: writes each table of the schema as typed columns, from what Prisma tells of it in lines of
-// JSON (JSON-RPC over stdin and stderr). A comment `/// @ts Name from "module"` gives a column its TypeScript type.
+// JSON (JSON-RPC over stdin and stderr). A comment `/// @ts Name from "module"` gives a column its TypeScript type;
+// `/// @later` says that who makes a row does not give this column: the table's `…Later` has what a new row has there.
 import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-/** SQL type and TypeScript type. int8 is a number: what does not fit is refused when it is read (server/db.ts). */
+/** SQL type and TypeScript type. int8 is a number: what does not fit is refused when it is read (server/platform/db.ts). */
 const SCALARS = {
   String: ["text", "string"],
   Int: ["int4", "number"],
@@ -15,15 +16,21 @@ const SCALARS = {
   Bytes: ["bytea", "Buffer"],
   Decimal: ["numeric", "string"],
 };
+const LATER = /^@later$/m;
 const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
 
 function write({ dmmf, generator }) {
-  const imports = new Map([["@/server/step", new Set(["Json"])]]);
+  const imports = new Map([["@/server/platform/durable/step", new Set(["Json"])]]);
   const tables = dmmf.datamodel.models.map((model) => {
     const columns = model.fields
       .filter(({ kind }) => kind !== "object")
       .map((field) => columnOf(field, imports));
-    return `export const ${camel(model.dbName ?? model.name)} = {\n${columns.join("\n")}\n};\n`;
+    const table = camel(model.dbName ?? model.name);
+    const later = model.fields.filter(({ documentation = "" }) => LATER.test(documentation)).map(newValueOf);
+    return [
+      `export const ${table} = {\n${columns.join("\n")}\n};\n`,
+      ...(later.length > 0 ? [`export const ${table}Later = {\n${later.join("\n")}\n};\n`] : []),
+    ].join("\n");
   });
   const types = [...imports].map(
     ([from, names]) => `import type { ${[...names].sort().join(", ")} } from "${from}";`,
@@ -38,11 +45,19 @@ function columnOf({ name, dbName, type, nativeType, documentation = "", isList, 
   const own = /^@ts (.+?)(?: from "(.+)")?$/m.exec(documentation);
   if (own) ts = own[1];
   if (own?.[2]) imports.set(own[2], (imports.get(own[2]) ?? new Set()).add(own[1].replace(/\W.*$/, "")));
-  const doc = documentation.replace(/^@ts .*$/m, "").trim();
+  const doc = documentation
+    .replace(/^@ts .*$/m, "")
+    .replace(LATER, "")
+    .trim();
   const list = isList ? "[]" : "";
   return `${doc && `  /** ${doc.replaceAll("\n", "\n   * ")} */\n`}  ${dbName ?? name}: column<${ts}${list}${
     isRequired ? "" : " | null"
   }>("${sql}${list}"${isRequired ? "" : ", true"}),`;
+}
+
+/** A column of a new row: its default, else null. */
+function newValueOf({ name, dbName, type, default: value = null }) {
+  return `  ${dbName ?? name}: ${type === "Json" && value !== null ? value : JSON.stringify(value)},`;
 }
 
 for await (const line of createInterface({ input: process.stdin })) {

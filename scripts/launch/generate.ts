@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeRegistries } from "../registry";
+import { writeRegistries } from "../generate/registry";
 import { writeDecoders } from "./decoders";
 import { findFile, writeWhole } from "./files";
 import { fingerprint } from "./fingerprint";

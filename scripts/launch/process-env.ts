@@ -1,5 +1,5 @@
-import type { Env } from "@/server/env";
-import type { Secrets } from "@/server/secrets";
+import type { Env } from "@/server/platform/settings/env";
+import type { Secrets } from "@/server/platform/settings/secrets";
 import { RUNTIME_ENV } from "./process-flags";
 
 /** The environment of an installation's process: ours, with the values that its settings leave open. */

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
-import { env as settings } from "@/server/env";
-import { Refusal } from "@/server/refusal";
-import { readSecrets } from "@/server/secrets";
+import { env as settings } from "@/server/platform/settings/env";
+import { Refusal } from "@/server/platform/settings/refusal";
+import { readSecrets } from "@/server/platform/settings/secrets";
 import { processEnv } from "./process-env";
 import { programArgs } from "./process-flags";
 

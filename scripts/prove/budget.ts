@@ -128,13 +128,13 @@ const KINDS: Kind[] = [
 const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
 const seen = { admitted: 0, refused: 0, badRefusals: 0, free: 0, freeRefused: 0, canceled: 0, gaveUp: 0 };
 const unexpected: string[] = [];
-let isOver = false;
+let hasEnded = false;
 
 /** One submission: asked again under its key when its answer is lost, and after a while when there is no room. */
 async function submit(number: number) {
   const kind = KINDS[number % KINDS.length]!;
   const body = JSON.stringify({ ...kind.body(number), idempotencyKey: randomUUID() });
-  while (!isOver) {
+  while (!hasEnded) {
     let answer: {
       status: number;
       said: Record<string, never> & { detail?: { code?: string; details?: object } };
@@ -239,7 +239,7 @@ for (let before = -1, end = Date.now() + LONGEST_MS; Date.now() < end && !isAllA
   if (seen.admitted === before) break;
   before = seen.admitted;
 }
-isOver = true;
+hasEnded = true;
 await Promise.all(load);
 
 const quiet = await installation.connect();

@@ -21,7 +21,7 @@ export async function proveKills(kills: number): Promise<boolean> {
   const { apiKey } = await installation.tenant("Bulks");
   const startedAt = Date.now();
   const sent: Sent[] = [];
-  let isOver = false;
+  let hasEnded = false;
 
   /** Asks until there is an answer, as a client should when one is lost. */
   async function ask(method: string, path: string, body?: string): Promise<Answer> {
@@ -43,7 +43,7 @@ export async function proveKills(kills: number): Promise<boolean> {
   }
 
   async function client(number: number) {
-    for (let n = 0; !isOver; n++) {
+    for (let n = 0; !hasEnded; n++) {
       const one: Sent = { key: randomUUID(), bulkId: null, isAnswered: false };
       sent.push(one);
       const items = Array.from({ length: 100 + ((number * 37 + n * 61) % 300) }, (_, item) => ({
@@ -63,7 +63,7 @@ export async function proveKills(kills: number): Promise<boolean> {
       const cancelAt = n % 5 === 4 ? Date.now() + 2_000 : Number.POSITIVE_INFINITY;
       for (;;) {
         const { nextAction } = await ask("GET", `${path}?limit=1`);
-        if (nextAction === "stop" || isOver) break;
+        if (nextAction === "stop" || hasEnded) break;
         if (Date.now() > cancelAt) await ask("POST", `${path}/cancel`);
         await sleep(500);
       }
@@ -73,12 +73,12 @@ export async function proveKills(kills: number): Promise<boolean> {
   const load = Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number)));
   load.catch((cause) => {
     console.error(cause);
-    isOver = true;
+    hasEnded = true;
   });
   const total = () => parts.reduce((sum, part) => sum + part.kills, 0);
   let nextKill = Date.now() + RANDOM_KILL_MS;
   let doneBefore = 0;
-  for (let pass = 1; total() < kills && !isOver && Date.now() - startedAt < LONGEST_MS; pass++) {
+  for (let pass = 1; total() < kills && !hasEnded && Date.now() - startedAt < LONGEST_MS; pass++) {
     await sleep(250);
     if (pass % 80 === 0)
       console.log(
@@ -96,7 +96,7 @@ export async function proveKills(kills: number): Promise<boolean> {
   const killed = parts.map(({ name, kills: times }) => ({ name, times }));
   const killSeconds = seconds(startedAt);
   installation.calm();
-  isOver = true;
+  hasEnded = true;
   await load.catch(() => undefined);
 
   const database = await installation.connect();

@@ -131,7 +131,7 @@ try {
   const { projectId } = await admin("project", "create", "--name", "Image", "--organization", organizationId);
   const { apiKey } = await admin("key", "create", "--project", projectId, "--name", "image");
 
-  start(["sandbox"]);
+  const sandbox = outputOf(start(["sandbox"]));
   const parts = [];
   for (const name of ["web", "worker"]) {
     const port = await freePort();
@@ -166,6 +166,10 @@ try {
     ({ status } = z.object({ status: z.string() }).parse(await answer.json()));
     return !["queued", "running"].includes(status);
   }, 60_000);
+  if (status !== "succeeded") {
+    for (const { out, error } of [sandbox, ...parts.map(({ output }) => output)])
+      say(`${out}${error}`.slice(-4000));
+  }
   figures.push([
     `job that web accepted and the worker finished: ${status} (1: succeeded)`,
     Number(status === "succeeded"),
@@ -190,6 +194,8 @@ try {
       : "Write permission removed; no namespaces.",
   );
 } finally {
+  // The sandbox still runs, and would keep this process alive.
+  for (const child of running) signal(child, "SIGKILL");
   await postgres.stop();
 }
 process.exitCode = report(figures);

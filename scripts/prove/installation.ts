@@ -12,7 +12,7 @@ import { build, isBuilt } from "../launch/build";
 import { startPostgres } from "../launch/postgres";
 import { RUNTIME_ENV, runtimeFlags } from "../launch/process-flags";
 import { freePort } from "../launch/system";
-import { applyMigrations } from "../migrations";
+import { applyMigrations } from "../migrate/migrations";
 
 /*
  * An installation to be killed: its own PostgreSQL (with the disk waited for, as in use: what a killed server had not
@@ -124,7 +124,7 @@ export async function openInstallation(
   const parts = [await keep("web"), await keep("worker")];
 
   const base = `http://127.0.0.1:${webPort}`;
-  const admin = async (...words: string[]): Promise<Record<string, string>> => {
+  const admin = async <T = Record<string, string>>(...words: string[]): Promise<T> => {
     const { stdout } = await promisify(execFile)("npx", ["tsx", "scripts/admin.ts", ...words, "--json"], {
       env,
     });

@@ -27,10 +27,10 @@ const { apiKey } = await installation.tenant("Durability");
 
 const sent: Sent[] = [];
 const startedAt = Date.now();
-let isOver = false;
+let hasEnded = false;
 
 async function client(number: number) {
-  for (let n = 0; !isOver; n++) {
+  for (let n = 0; !hasEnded; n++) {
     const operation = (number + n) % 3 === 0 ? "invoke" : "jobs";
     const one: Sent = { key: randomUUID(), operation, answered: false };
     sent.push(one);
@@ -93,7 +93,7 @@ for (let pass = 1; ; pass++) {
 }
 installation.calm();
 const database = await installation.connect();
-isOver = true;
+hasEnded = true;
 await Promise.all(load);
 
 const count = async (sql: string, values: unknown[] = []) =>

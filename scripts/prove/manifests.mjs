@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Ajv } from "ajv";
 import { Ajv2019 } from "ajv/dist/2019.js";
@@ -82,7 +82,11 @@ async function kubernetes() {
 }
 
 function workflow(file) {
-  const { ok, said } = run(process.execPath, [bin("action-validator"), file]);
+  // The linter does not know this permission of GitHub, which actions/attest-build-provenance needs.
+  const known = readFileSync(file, "utf8").replace(/^ *attestations: write\n/m, "");
+  const copy = join(FOLDER, basename(file));
+  writeFileSync(copy, known);
+  const { ok, said } = run(process.execPath, [bin("action-validator"), copy]);
   return ok ? [] : [said];
 }
 

@@ -109,11 +109,11 @@ async function cpuSeconds(): Promise<number> {
 async function watched<T>(work: () => Promise<T>) {
   await writeFile(`/proc/${pid}/clear_refs`, "5"); // the peak is of now
   const before = await statusOf("VmRSS");
-  let isOver = false;
+  let hasEnded = false;
   let most = before;
   let longestMs = 0;
   const looking = (async () => {
-    while (!isOver) {
+    while (!hasEnded) {
       most = Math.max(most, await statusOf("VmRSS"));
       const asked = performance.now();
       await (
@@ -128,7 +128,7 @@ async function watched<T>(work: () => Promise<T>) {
   const result = await work();
   const ms = performance.now() - start;
   const cpu = (await cpuSeconds()) - cpuBefore;
-  isOver = true;
+  hasEnded = true;
   await looking;
   const [after, peak] = [await statusOf("VmRSS"), await statusOf("VmHWM")];
   return { result, ms, cpu, before, most, after, peak, longestMs };

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { env } from "@/server/env";
-import { vaultKeyId } from "@/server/vault";
+import { vaultKeyId } from "@/server/platform/crypto/vault";
+import { env } from "@/server/platform/settings/env";
 import { openInstallation, report, until } from "./installation";
 
 /*
@@ -73,9 +73,9 @@ Object.assign(env, {
   CAPSTAN_VAULT_KEY: OLD,
   ALLOW_PRIVATE_ADDRESSES: true,
 });
-const { createCredential } = await import("@/server/domain/credentials");
+const { createCredential } = await import("@/server/domain/connections");
 const { systemCtx } = await import("@/server/domain/ctx");
-const { closeDatabase } = await import("@/server/db");
+const { closeDatabase } = await import("@/server/platform/db");
 await createCredential(
   systemCtx("prove"),
   organizationId,
@@ -127,7 +127,7 @@ await ask("POST", "/v1/delivery-endpoints", {
   secret: `whsec_${randomBytes(24).toString("base64")}`,
 });
 
-let isOver = false;
+let hasEnded = false;
 let first = "";
 
 /** What was asked is read back as it was sent. */
@@ -139,7 +139,7 @@ async function readBack(executionId: string): Promise<void> {
 }
 
 async function caller(number: number): Promise<void> {
-  for (let n = 0; !isOver; n++) {
+  for (let n = 0; !hasEnded; n++) {
     const key = `prove-${number}-${n}`;
     if (n % 4 === 3) {
       const { json } = await ask("POST", `${TEXT}/jobs`, request, key);
@@ -185,12 +185,10 @@ await phase("the new key opens", keys(OLD, NEW));
 await phase("the new key seals", keys(NEW, OLD));
 const handed: Record<string, unknown> = await admin("vault", "rewrap");
 say(`handed over: ${JSON.stringify(handed)}`);
-const status = (await admin("vault", "status")) as unknown as {
-  keys: { keyId: string; values: number; canGo: boolean }[];
-};
+const status = await admin<{ keys: { keyId: string; values: number; canGo: boolean }[] }>("vault", "status");
 const old = status.keys.find(({ keyId }) => keyId === vaultKeyId(Buffer.from(OLD, "base64")));
 await phase("the old key is gone", keys(NEW));
-isOver = true;
+hasEnded = true;
 await Promise.all(callers);
 
 const logs = await installation.logs();

@@ -22,8 +22,15 @@ const PlaywrightReport = z.object({
   errors: z.array(z.object({ message: z.string().optional() })),
 });
 
-/** The specs of e2e (those named, or all) in a browser, against the product as `npm run up` starts it. */
-export async function runBrowserTests(scratch: string, named: string[] = []): Promise<Count> {
+type Options = { scratch: string; specs?: string[]; options?: string[]; env?: Record<string, string> };
+
+/** These specs of e2e, or all, in a browser, against the product as `npm run up` starts it. */
+export async function runBrowserTests({
+  scratch,
+  specs: named = [],
+  options = [],
+  env = {},
+}: Options): Promise<Count> {
   await ensureBrowser();
   const dataDir = join(scratch, "data");
   // Where the tests that need a Hub put one of their own.
@@ -33,8 +40,9 @@ export async function runBrowserTests(scratch: string, named: string[] = []): Pr
     const reportFile = join(scratch, "playwright.json");
     const code = await runTool(
       join(BIN, "playwright"),
-      ["test", ...named, "--reporter=list,json"],
+      ["test", ...named, ...options, "--reporter=list,json"],
       cleanEnv({
+        ...env,
         CAPSTAN_BASE_URL: instance.baseUrl,
         CAPSTAN_DATA_DIR: dataDir,
         HF_BASE_URL: hubUrl,

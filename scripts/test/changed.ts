@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { sourceFiles } from "./imports";
 import { openReach } from "./reach";
 
@@ -22,7 +23,7 @@ const EVERY_DATABASE_TEST = /\.(db|isolated)\.test\.ts$/;
  */
 const UNSEEN: [files: RegExp, reach: Reach][] = [
   // They read the sources and documents themselves.
-  [/\.(tsx?|md|css)$/, { tests: /^server\/laws\.db\.test\.ts$/ }],
+  [/\.(tsx?|md|css)$/, { tests: /^server\/laws\/laws\.db\.test\.ts$/ }],
   [/\.md$/, { tests: /^scripts\/docs\.db\.test\.ts$/ }],
   [/^(README\.md|docs\/start\/)/, { specs: /^e2e\/api\/docs/ }],
   [
@@ -36,14 +37,14 @@ const UNSEEN: [files: RegExp, reach: Reach][] = [
     { tests: /^scripts\//, specs: /^e2e\/api\/start/ },
   ],
   [/^server\/(web|worker)\.ts$/, { specs: /^e2e\/api\// }],
-  [/^scripts\/(migrate|migrations|schema-diff)\.ts$/, { tests: EVERY_DATABASE_TEST }],
+  [/^scripts\/(migrate\/.*|migrate)\.ts$/, { tests: EVERY_DATABASE_TEST }],
   [/^e2e\/.*\.spec\.ts$/, {}],
   // A run of its own: npm run test:outside.
   [/^e2e\/outside\//, { tests: /^scripts\/(lock-file|guides)\.test\.ts$/ }],
   [/^e2e\/(?!outside\/)[\w/-]+(?<!\.spec)\.ts$/, { specs: /./ }],
   [/^docs\/openapi\.json$/, { tests: /^(clients\/|server\/api\/openapi)/ }],
   [/^docs\/(?!openapi)|^[A-Z]+\.md$/, { tests: /^server\/providers\/pinned-apis\.test\.ts$/ }],
-  [/^\.env\.example$/, { tests: /^(server\/env|scripts\/docs\.db)\.test\.ts$/ }],
+  [/^\.env\.example$/, { tests: /^(server\/platform\/settings\/env|scripts\/docs\.db)\.test\.ts$/ }],
   [
     /^(Dockerfile|\.dockerignore|compose\.yaml)$|^deploy\/|^\.github\/|^renovate\.json$/,
     { tests: /^scripts\/(manifests|release)\.test\.ts$/ },
@@ -51,8 +52,8 @@ const UNSEEN: [files: RegExp, reach: Reach][] = [
   [/^biome\.json$|^LICENSE$|^NOTICE$|^\.gitignore$|^\.npmrc$|^\.ci\//, {}],
   // Programs of threads are found by their name while the product runs.
   [
-    /^server\/compute\/((documents|expression|imaging|json-schema|rendering)\/|thread-serve\.ts$)/,
-    { as: "server/compute/thread-program.ts" },
+    /^server\/(compute\/(documents|expression|imaging|json-schema|rendering)\/|platform\/threads\/thread-serve\.ts$)/,
+    { as: "server/platform/threads/thread-program.ts" },
   ],
   [/^server\/providers\/.*\.(fixtures|json)/, { tests: /^server\/(providers|domain\/(pins|attempts))\// }],
   [
@@ -63,6 +64,44 @@ const UNSEEN: [files: RegExp, reach: Reach][] = [
   [/^clients\//, { tests: /^clients\// }],
   [/^bench\//, { tests: /^bench\// }],
 ];
+
+const PARTS = "server/operations/statuses/parts.fixture.ts";
+/**
+ * They gather every operation and every procedure. A test that loads all of them to use one would be reached by a change of
+ * any, so a change goes no further there: it is felt by the statuses of its operations, the tests of its own folder, and
+ * whatever reaches it in another way.
+ */
+const ROOTS = new Set(["server/operations/index.ts", "server/trpc/index.ts", PARTS]);
+
+/** They go through all operations, and are left to `npm test` unless they change themselves. */
+const SWEEPS = /^server\/(operations\/(tenant-matrix|blindness|fuzz|envelope-fuzz|tenants\/)|laws\/canary)/;
+
+/** The status tests (`statuses/<part>.db.test.ts`) of these modules of operations. */
+function statusesOf(modules: string[]): string[] {
+  const text = readFileSync(PARTS, "utf8");
+  const ids = modules.flatMap((file) => {
+    const name = file.replace(/^.*\/|\.ts$/g, "");
+    const id = new RegExp(`import \\* as (\\w+) from "\\.\\./${name}"`).exec(text)?.[1];
+    if (!id) return [];
+    const taken = new RegExp(`^const \\{ (.*) \\} = ${id};$`, "m").exec(text)?.[1] ?? id;
+    return taken.replaceAll("...", "").split(", ");
+  });
+  const rows = [...text.matchAll(/^ {2}(\w+): endpointsOf\((.*)\),$/gm)];
+  return rows
+    .filter(([, , named = ""]) => ids.some((id) => new RegExp(`\\b${id}\\b`).test(named)))
+    .map(([, part]) => `server/operations/statuses/${part}.db.test.ts`);
+}
+
+/** The tests that a change of one file reaches, as the imports show it. */
+function testsOf(file: string, usersOf: ReturnType<typeof openReach>["usersOf"]): string[] {
+  const near = [...usersOf(file, (user) => ROOTS.has(user))];
+  const modules = near.filter((user) => /^server\/operations\/[\w-]+\.ts$/.test(user) && !ROOTS.has(user));
+  const own = `${dirname(file)}/`;
+  const beside = [...usersOf(file)].filter((user) => user.startsWith(own));
+  return [...near, ...beside, ...statusesOf(modules)].filter(
+    (user) => /\.test\.tsx?$/.test(user) && (user === file || !SWEEPS.test(user)),
+  );
+}
 
 export type Reached = {
   changed: string[];
@@ -102,7 +141,7 @@ export function reachedBy(changed: string[]): Reached {
   const starts = new Set([...changed, ...reaches.flatMap((reach) => reach.as ?? [])]);
   reach ??= openReach(".");
   const { usersOf } = reach;
-  const users = new Set([...starts].flatMap((file) => [...usersOf(file)]));
+  const users = new Set([...starts].flatMap((file) => testsOf(file, usersOf)));
   const tests = all.filter(
     (file) =>
       /\.test\.tsx?$/.test(file) && (users.has(file) || reaches.some((each) => each.tests?.test(file))),

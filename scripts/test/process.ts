@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { SETTINGS } from "@/server/env";
+import { SETTINGS } from "@/server/platform/settings/env";
 
 /** A part of the tests: its totals, and the names of what to look at, which are repeated at the very end. */
 export type Count = {

@@ -12,7 +12,8 @@ function repository(files: Record<string, string>) {
     writeFileSync(join(root, file), text);
   }
   const { usersOf } = openReach(root);
-  return (file: string) => [...usersOf(file)].filter((user) => user.includes(".test.")).sort();
+  return (file: string, ...ends: string[]) =>
+    [...usersOf(file, (user) => ends.includes(user))].filter((user) => user.includes(".test.")).sort();
 }
 
 const BUDGETS = {
@@ -76,4 +77,15 @@ test("all that a file passes on is found behind it", () => {
     "server/a.test.ts": `import { word } from "./define";\ntest("a", () => word);`,
   });
   expect(testsOf("server/words.ts")).toEqual(["server/a.test.ts"]);
+});
+
+test("a file that ends a change is not gone beyond, unless it is what changed", () => {
+  const testsOf = repository({
+    ...BUDGETS,
+    "server/all.ts": `import { set } from "@/server/budgets";\nexport const all = [set];`,
+    "server/a.test.ts": `import { all } from "./all";\ntest("a", () => all);`,
+    "server/b.test.ts": `import { set } from "./budgets";\ntest("b", () => set());`,
+  });
+  expect(testsOf("server/budgets/set.ts", "server/all.ts")).toEqual(["server/b.test.ts"]);
+  expect(testsOf("server/all.ts", "server/all.ts")).toEqual(["server/a.test.ts"]);
 });

@@ -66,16 +66,19 @@ export function openReach(root: string) {
     }
   }
 
-  /** The files that use something of this one, itself included. */
-  function usersOf(file: string): Set<string> {
+  /** The files that use something of this one, itself included; a user that `ends` is named and not gone beyond. */
+  function usersOf(file: string, ends: (user: string) => boolean = () => false): Set<string> {
     const seen = new Set([`${file}#`, `${file}:*`]);
     for (const key of users.keys())
       if (/^[#:!]/.test(key.slice(file.length)) && key.startsWith(file)) seen.add(key);
-    for (const key of seen) for (const user of users.get(key) ?? []) seen.add(user);
-    return new Set([...seen].map((key) => key.replace(/[#:!].*$/s, "")));
+    for (const key of seen)
+      if (fileOf(key) === file || !ends(fileOf(key))) for (const user of users.get(key) ?? []) seen.add(user);
+    return new Set([...seen].map(fileOf));
   }
   return { usersOf };
 }
+
+const fileOf = (key: string) => key.replace(/[#:!].*$/s, "");
 
 type Look = (from: string, text: string) => string | undefined;
 /** A node of the syntax tree (ESTree, with TypeScript's own kinds). */
@@ -87,7 +90,8 @@ const nameOf = (node: unknown): string => (isNode(node) ? String(node.name ?? no
 const isOfTypes = ({ importKind, exportKind }: Node) => importKind === "type" || exportKind === "type";
 
 function readSource(file: string, text: string, look: Look): Source {
-  const tree = parseAst(text, { lang: file.endsWith("x") ? "tsx" : "ts" }) as unknown as Node;
+  const tree: unknown = parseAst(text, { lang: file.endsWith("x") ? "tsx" : "ts" });
+  if (!isNode(tree)) throw new Error(`${file} has no syntax tree`);
   const source: Source = {
     pieces: new Map(),
     loading: { names: [], programs: [], own: [] },

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { build, isBuilt } from "../launch/build";
 import { generate } from "../launch/generate";
 import { runBrowserTests } from "./browser";
-import { campaignFiles } from "./campaigns";
+import { LONG_SPECS, longTests } from "./campaigns";
 import { reachedByChanges } from "./changed";
 import { runOutside } from "./outside";
 import { BIN, type Count, runTool } from "./process";
@@ -18,11 +18,13 @@ const USAGE =
 
 type Work = () => Promise<Count | Part[]>;
 type Step = [title: string, work: Work];
+/** For vitest: without the tests that `npm run test:long` alone runs. */
+const SHORT = ["--tags-filter=!long"];
 
 /**
- * `npm test`: types, style, tests with a real database, then the product itself in a browser. `--only unit` and
- * `--only e2e` do a part, `--changed` what uncommitted changes (or those since a revision) can reach. `--long` runs the
- * long campaigns whole, `--teeth` plants faults that the tests have to notice, and `--outside` runs other people's clients
+ * `npm test`: types, style, tests with a real database, then the product itself in a browser; of what is long, a part.
+ * `--only unit` and `--only e2e` do a part, `--changed` what uncommitted changes (or those since a revision) can reach.
+ * `--long` runs whole what is long (campaigns.ts), `--teeth` plants faults that the tests have to notice, and `--outside` runs other people's clients
  * (`--part ci`: the few that take little time). The last line printed is `N passed, N failed`; the exit code is 0 only when
  * nothing failed.
  */
@@ -68,10 +70,10 @@ const types: Step = ["types", () => command("tsc", ["--noEmit"])];
 const style: Step = ["style", () => command("biome", ["check", "."])];
 
 function everything(scratch: string, only?: string): Step[] {
-  const unit: Step[] = [types, style, ["tests", () => runUnitTests({ scratch })]];
+  const unit: Step[] = [types, style, ["tests", () => runUnitTests({ scratch, options: SHORT })]];
   const browser: Step[] = [
     ["build", buildOnce],
-    ["browser", () => runBrowserTests(scratch)],
+    ["browser", () => runBrowserTests({ scratch, options: ["--grep-invert", "@long"] })],
   ];
   return [...(only === "e2e" ? [] : unit), ...(only === "unit" ? [] : browser)];
 }
@@ -81,16 +83,24 @@ async function changedOnly(scratch: string, revision = "HEAD"): Promise<Step[]> 
   console.log(`${reached.changed.length} files changed: ${reached.why}`);
   if (reached.everything) return everything(scratch);
   const steps: Step[] = [types, style];
-  if (reached.tests.length > 0) steps.push(["tests", () => runUnitTests({ scratch, files: reached.tests })]);
+  if (reached.tests.length > 0)
+    steps.push(["tests", () => runUnitTests({ scratch, files: reached.tests, options: SHORT })]);
   if (reached.specs.length > 0)
-    steps.push(["build", buildOnce], ["browser", () => runBrowserTests(scratch, reached.specs)]);
+    steps.push(["build", buildOnce], ["browser", () => runBrowserTests({ scratch, specs: reached.specs })]);
   return steps;
 }
 
 function campaigns(scratch: string, seed: number): Step[] {
   console.log(`Seed ${seed}. The same again: npm run test:long -- --seed ${seed}`);
   const env = { CAPSTAN_CAMPAIGN: "full", CAPSTAN_SEED: String(seed) };
-  return [["campaigns", () => runUnitTests({ scratch, files: campaignFiles(), env })], ...teethOnly([])];
+  const { whole, tagged } = longTests();
+  return [
+    ["campaigns", () => runUnitTests({ scratch, files: whole, env })],
+    ["long tests", () => runUnitTests({ scratch, files: tagged, env, options: ["--tags-filter=long"] })],
+    ["build", buildOnce],
+    ["browser", () => runBrowserTests({ scratch, options: ["--grep", LONG_SPECS], env })],
+    ...teethOnly([]),
+  ];
 }
 
 const teethOnly = (names: string[]): Step[] => [["teeth", () => runTeeth(names)]];

@@ -27,17 +27,26 @@ const PROJECTS: [title: string, isOf: (file: string) => boolean][] = [
   ["pure", () => true],
 ];
 
-type Options = { scratch: string; files?: string[]; env?: Record<string, string> };
+type Options = { scratch: string; files?: string[]; options?: string[]; env?: Record<string, string> };
 
 /** Runs these test files, or all. A file with a failure runs once more by itself: what passes then is reported as flaky. */
-export async function runUnitTests({ scratch, files = [], env = {} }: Options): Promise<Part[]> {
-  const first = await runVitest(join(scratch, "vitest.json"), files, env);
+export async function runUnitTests({
+  scratch,
+  files = [],
+  options = [],
+  env = {},
+}: Options): Promise<Part[]> {
+  const first = await runVitest(join(scratch, "vitest.json"), [...files, ...options], env);
   const broken = first.files.filter(hasFailed);
   let flaky: string[] = [];
   let results = first.files;
   if (broken.length > 0) {
     console.log(`\n── once more: ${broken.map(nameOf).join(", ")}`);
-    const second = await runVitest(join(scratch, "vitest-again.json"), broken.map(nameOf), env);
+    const second = await runVitest(
+      join(scratch, "vitest-again.json"),
+      [...broken.map(nameOf), ...options],
+      env,
+    );
     const still = new Set(second.files.flatMap(failuresOf));
     flaky = broken.flatMap(failuresOf).filter((failure) => !still.has(failure));
     results = [
@@ -82,8 +91,8 @@ function partsOf(results: FileReport[], flaky: string[]): Part[] {
     });
 }
 
-async function runVitest(reportFile: string, files: string[], env: Record<string, string>) {
-  const args = ["run", ...files, "--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
+async function runVitest(reportFile: string, chosen: string[], env: Record<string, string>) {
+  const args = ["run", ...chosen, "--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
   const code = await runTool(join(BIN, "vitest"), args, cleanEnv(env));
   const text = findFile(reportFile);
   if (!text) throw new Error(`vitest ended with ${code} and wrote no report.`);

@@ -5,8 +5,8 @@ import { cookies, SESSION_COOKIE } from "@/server/auth/cookies";
 import { access, makeKeyText, makeTokenText } from "@/server/domain/access";
 import { revokeKey } from "@/server/domain/organizations";
 import { signOutEverywhere } from "@/server/domain/sessions";
-import { env, publicUrl } from "@/server/env";
-import { newId } from "@/server/ids";
+import { newId } from "@/server/platform/ids";
+import { env, publicUrl } from "@/server/platform/settings/env";
 import { incoming, jsonOf } from "@/testing/requests";
 import { cookieOf, sealedCookie, signIn } from "@/testing/sessions";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
@@ -45,7 +45,7 @@ const post = (headers: Record<string, string | undefined>) => respond(write, inc
 async function* nothing() {}
 
 describe("API keys", () => {
-  test("a key stands for itself, in any case of the scheme", async () => {
+  test("a key identifies itself, in any case of the scheme", async () => {
     for (const scheme of ["Bearer", "bearer", "BEARER "]) {
       const answer = await get({ authorization: `${scheme} ${tenant.apiKey}` });
       expect(jsonOf(answer)).toEqual({ kind: "service_principal", id: tenant.keyId });
@@ -66,7 +66,7 @@ describe("API keys", () => {
   ])("401: %s", async (_name, authorization) => {
     const answer = await get({ authorization });
     expect(answer.status).toBe(401);
-    expect(jsonOf(answer)).toEqual({
+    expect(jsonOf(answer)).toMatchObject({
       detail: {
         code: "AuthenticationFailed",
         message:
@@ -121,7 +121,7 @@ describe("sessions of a browser", () => {
       await sealedCookie({ ...good, sid: newId("session") }),
       await sealedCookie({ ...good, sid: await signIn(person.userId, () => new Date("2026-01-01")) }),
       await sealedCookie({ sub: person.userId, sessionVersion: 1 }), // as they were before sessions had rows
-      await sealedCookie({ ...good, sub: "usr_nobody" }),
+      await sealedCookie({ ...good, sub: "usr_missing" }),
       `${SESSION_COOKIE}=garbage`,
     ];
     for (const each of odd) expect((await get({ cookie: each })).status).toBe(401);

@@ -4,9 +4,9 @@ import { personOfCookie } from "@/server/auth/claims";
 import { cookies, SESSION_COOKIE } from "@/server/auth/cookies";
 import { access } from "@/server/domain/access";
 import type { Principal } from "@/server/domain/ctx";
-import { env } from "@/server/env";
-import { fail } from "@/server/errors";
-import { networkOf } from "./address";
+import { fail } from "@/server/platform/errors/errors";
+import { networkOf } from "@/server/platform/network-of";
+import { env } from "@/server/platform/settings/env";
 import { addressLimit, countRequest } from "./rate-limit";
 import { announcesBody, type Incoming } from "./transport";
 
@@ -37,9 +37,9 @@ export async function identify(
   const credential = credentialOf(incoming);
   const caller = networkOf(incoming.address);
   if (credential.kind === "none") {
-    const nobody = { kind: "anonymous", id: "anonymous", address: incoming.address } as const;
-    countRequest(nobody, incoming.address, headers);
-    return nobody;
+    const anonymous = { kind: "anonymous", id: "anonymous", address: incoming.address } as const;
+    countRequest(anonymous, incoming.address, headers);
+    return anonymous;
   }
   const isKnown = credential.kind === "key" && access.isRecentKey(credential.text);
   if (!isKnown && addressLimit.isSpent(caller)) addressLimit.take(caller, headers);
@@ -64,7 +64,7 @@ function holderOf(credential: Exclude<Credential, { kind: "none" }>, now: Date):
     case "key":
       return access.keyPrincipal(credential.text, now);
     case "panel":
-      return access.panelHolder(credential.text, now);
+      return access.embedHolder(credential.text, now);
     case "device":
       return access.devicePrincipal(credential.text, now);
     case "cookie":
@@ -88,7 +88,7 @@ export async function admitPage(
   if (kind !== "panel" && kind !== "none") return;
   headers.vary = "origin";
   if (addressLimit.isSpent(networkOf(incoming.address))) return;
-  if (!(await access.isPanelOrigin(origin, now))) return;
+  if (!(await access.isEmbedOrigin(origin, now))) return;
   headers["access-control-allow-origin"] = origin;
   headers["access-control-expose-headers"] = READABLE;
 }
@@ -114,7 +114,7 @@ export async function preflight(
   if (origin === undefined || incoming.header("access-control-request-method") === undefined) return;
   addressLimit.take(networkOf(incoming.address), headers);
   headers.vary = "origin";
-  if (methods.length === 0 || !(await access.isPanelOrigin(origin, now))) return;
+  if (methods.length === 0 || !(await access.isEmbedOrigin(origin, now))) return;
   headers["access-control-allow-origin"] = origin;
   headers["access-control-allow-methods"] = methods.join(", ");
   headers["access-control-allow-headers"] = SENDABLE;

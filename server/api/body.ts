@@ -1,8 +1,8 @@
 import { isAscii, isUtf8, transcode } from "node:buffer";
 import { createHash } from "node:crypto";
-import { sha256Hex } from "@/server/canonical";
-import { fail, ValidationFault } from "@/server/errors";
-import { inTurns, LARGE } from "@/server/turn";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { sha256Hex } from "@/server/platform/text/canonical";
+import { inTurns, LARGE } from "@/server/platform/time/turn";
 import { refuseHostileJson } from "./json-scan";
 import type { Incoming } from "./transport";
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { fail } from "@/server/errors";
+import { fail } from "@/server/platform/errors/errors";
 import { incoming, jsonOf, ownAddress } from "@/testing/requests";
 import { makeTenant } from "@/testing/tenants";
 import { endpoint, respond } from "./endpoint";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { Fault, fail, ValidationFault } from "@/server/errors";
+import { Fault, fail, ValidationFault } from "@/server/platform/errors/errors";
+import { headOf } from "@/server/platform/errors/errors-wire";
 import { incoming, jsonOf } from "@/testing/requests";
 import { respond } from "./endpoint";
 import { throwing } from "./endpoint.fixture";
@@ -13,6 +14,11 @@ describe("errors on the wire", () => {
     );
     expect(answer.status).toBe(409);
     expect(jsonOf(answer)).toEqual({
+      ...headOf(
+        "IdempotencyConflict",
+        "Taken. Send the original body to get its result. Use a new key only to run this as a separate execution.",
+        answer.headers["x-request-id"] ?? "",
+      ),
       detail: {
         code: "IdempotencyConflict",
         message:
@@ -28,19 +34,29 @@ describe("errors on the wire", () => {
       throwing(() => fail("NotFound", "No.")),
       incoming(),
     );
+    const message = "No. Check the id or name, and that you have access to it.";
     expect(jsonOf(answer)).toEqual({
-      detail: { code: "NotFound", message: "No. Check the id or name, and that you have access to it." },
+      ...headOf("NotFound", message, answer.headers["x-request-id"] ?? ""),
+      detail: { code: "NotFound", message },
     });
   });
 
   test("inline rows have their fields beside the code", async () => {
-    const details = { path: "execution.x", didYouMean: null, supported: ["a"], retryable: false as const };
+    const details = {
+      path: "execution.x",
+      didYouMean: null,
+      didYouMeanPath: null,
+      supported: ["a"],
+      retryable: false as const,
+    };
     const answer = await respond(
       throwing(() => fail("UNKNOWN_EXECUTION_FIELD", "Unknown.", details)),
       incoming(),
     );
-    expect(jsonOf(answer)).toEqual({
-      detail: { code: "UNKNOWN_EXECUTION_FIELD", message: "Unknown.", ...details },
+    expect(jsonOf(answer).detail).toEqual({
+      code: "UNKNOWN_EXECUTION_FIELD",
+      message: "Unknown.",
+      ...details,
     });
   });
 
@@ -56,9 +72,11 @@ describe("errors on the wire", () => {
           "Taken. Send the original body to get its result. Use a new key only to run this as a separate execution.",
         details: { jobId: "wfr_1" },
       },
-      code: "IdempotencyConflict",
-      message:
+      ...headOf(
+        "IdempotencyConflict",
         "Taken. Send the original body to get its result. Use a new key only to run this as a separate execution.",
+        answer.headers["x-request-id"] ?? "",
+      ),
       details: { jobId: "wfr_1" },
       jobId: "wfr_1",
     });
@@ -84,7 +102,10 @@ describe("errors on the wire", () => {
       incoming(),
     );
     expect(answer.status).toBe(422);
-    expect(jsonOf(answer)).toEqual({ detail: [issue] });
+    expect(jsonOf(answer)).toEqual({
+      ...headOf("InvalidInput", "x: No.", answer.headers["x-request-id"] ?? ""),
+      detail: [issue],
+    });
     const fromSchema = await respond(
       throwing(() => {
         z.object({ a: z.string() }).parse({});

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { fail } from "@/server/errors";
+import { fail } from "@/server/platform/errors/errors";
 import { campaign } from "@/testing/campaign";
 import { incoming, jsonOf } from "@/testing/requests";
 import { bytes, endpoint, raw, reply, respond } from "./endpoint";

@@ -1,15 +1,22 @@
 import type { z } from "zod";
-import { access } from "@/server/domain/access";
+import { access, type ProjectRight } from "@/server/domain/access";
 import { type Ctx, type PrincipalKind, type Scope, systemClock } from "@/server/domain/ctx";
-import { env } from "@/server/env";
-import { type ErrorCode, Fault, fail } from "@/server/errors";
-import { toWire, type WireError } from "@/server/errors-wire";
-import { type Log, log } from "@/server/log";
-import { countAnswer } from "@/server/metrics";
+import { type ErrorCode, Fault, fail } from "@/server/platform/errors/errors";
+import { toWire, type WireError } from "@/server/platform/errors/errors-wire";
+import { type Log, log } from "@/server/platform/log/log";
+import { countAnswer } from "@/server/platform/log/metrics";
+import { env } from "@/server/platform/settings/env";
+import { commonHeaders, requestIdOf } from "./answers/plain";
 import { admitPage, identify, identifyAgain, refuseAnonymous } from "./auth";
 import { DEFAULT_BODY_LIMIT, hashInTurns, readJson } from "./body";
-import { parsePart, type QueryField, queryFieldsOf, readQuery, refuseHostileParams } from "./input";
-import { commonHeaders, requestIdOf } from "./plain";
+import {
+  ignoredNames,
+  parsePart,
+  type QueryField,
+  queryFieldsOf,
+  readQuery,
+  refuseHostileParams,
+} from "./input";
 import {
   type Bytes,
   type Incoming,
@@ -20,7 +27,14 @@ import {
   type Reply,
 } from "./transport";
 
-export { COMMENT, eventStream, lastEventIdOf, streamed, toLine, wantsEventStream } from "./event-stream";
+export {
+  COMMENT,
+  eventStream,
+  lastEventIdOf,
+  streamed,
+  toLine,
+  wantsEventStream,
+} from "./answers/event-stream";
 export { bytes, type Incoming, type Outgoing, type Raw, type Reply, raw, reply } from "./transport";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -45,6 +59,8 @@ type Facts = {
   fromPrograms?: true;
   /** The scope that a key needs. */
   scope?: Scope;
+  /** Instead of the scope, where management keys have the right by another one. */
+  right?: ProjectRight;
   /** The largest body, in bytes; 1 MiB by default. */
   bodyLimit?: number;
   /** Repeating a request under the same Idempotency-Key header returns the outcome of the first. */
@@ -124,9 +140,7 @@ export function endpoint<
   O extends z.ZodType | Raw = Raw,
 >(definition: Definition<P, Q, B, O>): Endpoint {
   const erased: Facts & Pick<Endpoint, "params" | "query" | "body" | "output" | "run"> = {
-    ...definition,
-    // Parsed by the very schemas these types are inferred from, in perform().
-    run: definition.run as Endpoint["run"],
+    ...definition, // what `run` takes is parsed by the very schemas its types are inferred from, in perform()
   };
   return { ...erased, queryFields: definition.query ? queryFieldsOf(definition.query) : [] };
 }
@@ -218,7 +232,7 @@ async function answer(
       headers: own,
       body,
     } = inShapeOf?.(error, requestId) ?? toWire(error, requestId, endpoint?.envelopeErrors);
-    report(error, incoming, endpoint, ctx, status);
+    report(error, ctx, { incoming, endpoint, status });
     Object.assign(headers, { "content-type": "application/json" }, own);
     return { status, headers, body: JSON.stringify(body) };
   });
@@ -230,10 +244,8 @@ async function answer(
 /** Logs unexpected errors in full, and expected ones that the contract does not list. */
 function report(
   error: unknown,
-  incoming: Incoming,
-  endpoint: Endpoint | null,
   ctx: Ctx,
-  status: number,
+  { incoming, endpoint, status }: { incoming: Incoming; endpoint: Endpoint | null; status: number },
 ): void {
   const facts = { method: incoming.method, path: endpoint?.path ?? incoming.path };
   if (status === 500 || (status === 503 && !(error instanceof Fault))) {
@@ -261,9 +273,12 @@ async function perform(
   if (params) refuseHostileParams(incoming.params);
   const key = endpoint.idempotent && incoming.header("idempotency-key");
   const seen = isUnkeyed(endpoint, ctx, key) ? noteUnkeyed(endpoint, incoming, ctx) : undefined;
+  const asked = query && parsePart(query, readQuery(incoming.query, endpoint.queryFields), "query");
+  const ignored = ignoredNames(incoming.query, asked);
+  if (ignored) headers["x-capstan-ignored-query"] = ignored;
   const result = await endpoint.run(ctx, {
     params: params && parsePart(params, incoming.params, "path"),
-    query: query && parsePart(query, readQuery(incoming.query, endpoint.queryFields), "query"),
+    query: asked,
     body:
       body &&
       parsePart(body, await readJson(incoming, endpoint.bodyLimit ?? DEFAULT_BODY_LIMIT, seen), "body"),
@@ -314,7 +329,8 @@ function requireCaller(endpoint: Endpoint, ctx: Ctx, headers: Headers): void {
   // An embed session may call only what lists it, even where no credential is needed.
   if (kind === "panel_session" && !auth.includes(kind))
     fail("AuthorizationFailed", "A panel_session cannot call this operation.", { kind });
-  if (endpoint.scope) access.authorize(ctx, endpoint.scope);
+  const right = endpoint.right ?? endpoint.scope;
+  if (right) access.authorize(ctx, right);
 }
 
 function toOutgoing(endpoint: Endpoint, result: unknown, headers: Headers, ctx: Ctx): Outgoing {

@@ -1,5 +1,5 @@
-import { llmsText, manifest } from "@/server/domain/diagnostics";
-import { publishedDocument } from "./published";
+import { index, llmsText, manifest } from "@/server/domain/diagnostics";
+import { publishedDocument } from "./answers/published";
 import type { Incoming, Outgoing } from "./transport";
 
 /** `/.well-known/capstan.json`. */
@@ -10,4 +10,15 @@ export async function manifestAnswer(incoming: Incoming): Promise<Outgoing> {
 /** `/llms.txt`. */
 export async function llmsAnswer(incoming: Incoming): Promise<Outgoing> {
   return publishedDocument(incoming, llmsText(), { "content-type": "text/plain; charset=utf-8" });
+}
+
+/** Browsers name HTML, and the panel's own navigation has the header `rsc`. Programs name another type or take any. */
+export const wantsIndex = (incoming: Incoming): boolean =>
+  incoming.path === "/" &&
+  incoming.header("rsc") === undefined &&
+  !(incoming.header("accept") ?? "text/html").includes("text/html");
+
+/** `/` for programs. */
+export async function indexAnswer(incoming: Incoming): Promise<Outgoing> {
+  return publishedDocument(incoming, JSON.stringify(index()), { vary: "accept" });
 }

@@ -1,5 +1,5 @@
 import { isDatabaseReady } from "@/server/domain/health";
-import { jsonAnswer } from "./plain";
+import { jsonAnswer } from "./answers/plain";
 import type { Incoming, Outgoing } from "./transport";
 
 /** `/healthz`: the process is alive. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { ValidationFault } from "@/server/errors";
-import { toIssues } from "@/server/errors-wire";
+import { ValidationFault } from "@/server/platform/errors/errors";
+import { toIssues } from "@/server/platform/errors/errors-wire";
 
 /** With the rejected values, a missing field can be distinguished from a wrong one. The values are never sent back. */
 const REPORT = { reportInput: true } as const;
@@ -51,6 +51,21 @@ export function readQuery(query: URLSearchParams, fields: readonly QueryField[])
       ]);
   }
   return values;
+}
+
+/** The names in the header about an ignored query at most, and the longest of them. */
+const [MOST_NAMES, MOST_CHARACTERS] = [20, 64];
+
+/**
+ * The names in a query that changed nothing, for the header `x-capstan-ignored-query`: unknown ones, and those whose value
+ * the schema passed over (`view=nonsense`). Null when there are none.
+ */
+export function ignoredNames(query: URLSearchParams, parsed: object | undefined): string | null {
+  if (query.size === 0) return null;
+  const used: Record<string, unknown> = { ...parsed };
+  const names = [...new Set(query.keys())].filter((name) => used[name] === undefined);
+  const shown = names.slice(0, MOST_NAMES).map((name) => encodeURIComponent(name).slice(0, MOST_CHARACTERS));
+  return shown.length > 0 ? shown.join(", ") : null;
 }
 
 /** Refuses path parameters that no id, key or name can contain and that a database would reject. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ValidationFault } from "@/server/errors";
+import { ValidationFault } from "@/server/platform/errors/errors";
 import { campaign } from "@/testing/campaign";
 import { strictJson } from "./body";
 import { MAX_DEPTH, MAX_NODES } from "./json-scan";

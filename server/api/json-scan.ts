@@ -1,4 +1,4 @@
-import { ValidationFault } from "@/server/errors";
+import { ValidationFault } from "@/server/platform/errors/errors";
 
 export const MAX_DEPTH = 64;
 export const MAX_NODES = 100_000;

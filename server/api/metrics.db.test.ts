@@ -47,7 +47,7 @@ test("requests are counted by endpoint and status, and no id of anybody's is a l
   expect(JSON.stringify(after)).not.toContain(missing);
 });
 
-test("the backlog tells of jobs that wait and since when", async () => {
+test("the backlog shows waiting jobs and the age of the oldest", async () => {
   const tenant = await makeTenant();
   const before = (await read("capstan_jobs_queued"))[""] ?? 0;
   const { status } = await tenant.post("/v1/capabilities/text.general.fast.v1/jobs", {
@@ -60,7 +60,7 @@ test("the backlog tells of jobs that wait and since when", async () => {
   expect(Object.keys(await read("process_cpu_seconds_total"))).toEqual([""]);
 });
 
-test("ended executions are counted by mode, status and code, and calls to providers by what they came to", async () => {
+test("ended executions are counted by mode, status and code, and calls to providers by outcome", async () => {
   const tenant = await makeTenant();
   const invoke = (preferredModel: string) =>
     tenant.post("/v1/capabilities/text.general.fast.v1/invoke", {

@@ -1,9 +1,9 @@
 import { Gauge, type Registry } from "prom-client";
 import { type Backlog, backlog } from "@/server/domain/health";
-import { env, isProduction } from "@/server/env";
-import { metrics } from "@/server/metrics";
+import { metrics } from "@/server/platform/log/metrics";
+import { env, isProduction } from "@/server/platform/settings/env";
+import { commonHeaders, jsonAnswer, requestIdOf } from "./answers/plain";
 import { isSame } from "./auth";
-import { commonHeaders, jsonAnswer, requestIdOf } from "./plain";
 import type { Incoming, Outgoing } from "./transport";
 
 /* What a process reports to Prometheus: its own metrics, and the backlog, which every process reports identically. */

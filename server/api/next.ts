@@ -1,4 +1,4 @@
-import { clientAddress } from "./address";
+import { clientAddress } from "@/server/platform/client-address";
 import { whole } from "./body";
 import { type Endpoint, refuseUncounted } from "./endpoint";
 import { type Router, router } from "./router";

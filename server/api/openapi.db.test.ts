@@ -4,11 +4,11 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { endpoints } from "@/server/operations";
-import { VERSION } from "@/server/version";
+import { VERSION } from "@/server/platform/settings/version";
 import { incoming, jsonOf } from "@/testing/requests";
-import { documentAnswer, documentText } from "./document";
 import { type Endpoint, endpoint, raw } from "./endpoint";
-import { type OpenApi, openapi, parametersIn, responseOf } from "./openapi";
+import { documentAnswer, documentText } from "./openapi/document";
+import { type OpenApi, openapi, parametersIn, responseOf } from "./openapi/openapi";
 
 const COMMITTED = resolve(import.meta.dirname, "../../docs/openapi.json");
 
@@ -92,6 +92,7 @@ function valuesOf(schema: Published): unknown[] {
   if (schema.enum) return schema.enum.map(String);
   if (schema.type === "array") return valuesOf(schema.items ?? {}).map((value) => [value]);
   if (schema.type === "boolean") return ["true", "false"];
+  if (schema.type === "number") return ["0.01"];
   if (schema.type === "integer")
     return [schema.minimum, schema.maximum].filter((bound) => bound !== undefined).map(String);
   if (schema.pattern !== undefined) return [];
@@ -116,10 +117,10 @@ test("what the document says a query may be, the endpoint takes", () => {
 test("who sends a body may be late with it, and of what a browser's session changes the type counts without one", () => {
   const { paths } = openapi(endpoints);
   for (const { method, path, auth, body, form, rawBody } of endpoints) {
-    const told = Object.keys(paths[path]?.[method.toLowerCase()]?.responses ?? {});
+    const documented = Object.keys(paths[path]?.[method.toLowerCase()]?.responses ?? {});
     const hasBody = Boolean(body ?? form ?? rawBody);
     const isChange = method !== "GET" && auth.includes("human_session");
-    expect([told.includes("408"), told.includes("415")], `${method} ${path}`).toEqual([
+    expect([documented.includes("408"), documented.includes("415")], `${method} ${path}`).toEqual([
       hasBody,
       hasBody || isChange,
     ]);

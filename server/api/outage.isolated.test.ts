@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 
-// Before anything is imported: this file's pool finds nobody.
+// Before anything is imported: this file's pool finds no one.
 vi.hoisted(() => {
   process.env.DATABASE_URL = "postgres://nobody@127.0.0.1:1/nothing";
 });

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { publicUrl } from "@/server/env";
-import { log } from "@/server/log";
+import { log } from "@/server/platform/log/log";
+import { publicUrl } from "@/server/platform/settings/env";
 import { setSettings } from "@/testing/settings";
 import { requireOwnPage } from "./own-page";
 
@@ -72,7 +72,7 @@ test("an http page is refused where a trusted proxy says that the request came b
   expect(() => requireOwnPage(insecure)).toThrow(expect.objectContaining({ code: "CrossSiteRequest" }));
 });
 
-test("a page at an address the installation does not know is told both addresses and the setting", () => {
+test("a page at an address the installation does not know names both addresses and the setting", () => {
   const refused = post({ host: "backend", origin: "https://panel.test", "sec-fetch-site": "same-origin" });
   expect(() => requireOwnPage(refused)).toThrow(
     `This page was opened at https://panel.test, but this installation is set up for ${PUBLIC_ORIGIN}. Open it there, or ask your operator to set PUBLIC_URL to https://panel.test.`,

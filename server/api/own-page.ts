@@ -1,6 +1,6 @@
-import { env, publicUrl } from "@/server/env";
-import { fail } from "@/server/errors";
-import { log } from "@/server/log";
+import { fail } from "@/server/platform/errors/errors";
+import { log } from "@/server/platform/log/log";
+import { env, publicUrl } from "@/server/platform/settings/env";
 import type { Incoming } from "./transport";
 
 /** As much of a request as the rule reads. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { measurePicture } from "@/server/compute/imaging";
 import { submit } from "@/server/domain/jobs";
-import { publicUrl } from "@/server/env";
+import { publicUrl } from "@/server/platform/settings/env";
 import { finish } from "@/testing/api";
 import { spend } from "@/testing/limits";
 import { incoming, jsonOf } from "@/testing/requests";
@@ -99,4 +100,23 @@ test("an artifact of a job is shown to those who may see the job, whole or in pa
   expect(await codeOf(read(path, {}))).toBe("AuthenticationFailed");
   expect(await codeOf(read(path, { cookie: other.cookie }))).toBe("NotFound");
   expect(await codeOf(read(`/artifacts/${jobId}/art_unknown`, { cookie }))).toBe("NotFound");
+
+  const small = await read(`${path}/thumbnail`, { cookie });
+  expect(small).toMatchObject({ status: 200, headers: { "content-type": "image/webp" } });
+  expect(await measurePicture(small.body as Uint8Array)).toEqual({ width: 72, height: 72 });
+  expect(await codeOf(read(`${path}/thumbnail`, { cookie: other.cookie }))).toBe("NotFound");
+});
+
+test("sound has no thumbnail", async () => {
+  const { cookie, person, projectId } = await makePanel();
+  const { jobId } = await submit(person.ctx, "audio.sfx.generate.v1", {
+    input: { prompt: "Rain" },
+    context: { projectId },
+  });
+  const artifactId = (await finish(jobId)).artifacts?.[0]?.artifactId;
+  const answer = await read(`/artifacts/${jobId}/${artifactId}/thumbnail`, { cookie });
+  expect(jsonOf(answer).detail).toMatchObject({
+    code: "NotFound",
+    message: expect.stringMatching(/thumbnail/),
+  });
 });

@@ -8,13 +8,13 @@ vi.hoisted(() => {
   process.env.OPENAI_COMPATIBLE_MODELS = "managed:1000:2000";
 });
 
-import { pool } from "@/server/db";
 import * as budgets from "@/server/domain/budgets";
-import * as credentials from "@/server/domain/credentials";
+import * as credentials from "@/server/domain/connections";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { env } from "@/server/env";
-import { log } from "@/server/log";
+import { pool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
+import { env } from "@/server/platform/settings/env";
 import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
 import { appRouter } from "@/server/trpc";
 import { startServer } from "@/server/web/server";
@@ -241,7 +241,7 @@ describe("a provider without capacity", () => {
     expect(vendor.arrived).toHaveLength(1);
   });
 
-  test("at OpenAI's door a header says how long, and the client is told that it may repeat", async () => {
+  test("at OpenAI's door a header says how long, and that the client may retry", async () => {
     vendor.answer(FULL);
     const body = { model: "openai-compatible/own", messages };
     const ask = (seconds: string) =>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { Fault } from "@/server/errors";
+import { Fault } from "@/server/platform/errors/errors";
 import { spend } from "@/testing/limits";
-import { countRequest, keyLimit, limiter, panelsLimit, places } from "./rate-limit";
+import { countRequest, embedsLimit, keyLimit, limiter, places } from "./rate-limit";
 
 function clock() {
   let ms = 0;
@@ -33,6 +33,16 @@ test("a burst is a third of the minute's limit, then requests come back at the l
   pass(60_000);
   for (let n = 0; n < 20; n++) limit.take("k", {});
   expect(() => limit.take("k", {})).toThrow();
+});
+
+test("what is left is said as the headers say it, and saying it takes nothing", () => {
+  const limit = limiter(60, clock());
+  expect(limit.standing("k")).toEqual({ perMinute: 60, burst: 20, remaining: 20, resetSeconds: 0 });
+  const headers: Record<string, string> = {};
+  for (let n = 0; n < 5; n++) limit.take("k", headers);
+  const left = { perMinute: 60, burst: 20, remaining: 15, resetSeconds: 5 };
+  expect([limit.standing("k"), limit.standing("k")]).toEqual([left, left]);
+  expect(headers).toMatchObject({ "ratelimit-remaining": "15", "ratelimit-reset": "5" });
 });
 
 test("the refusal and RateLimit-Policy state the burst and the rate that this process really allows", () => {
@@ -107,7 +117,7 @@ test("all panel sessions of a project share ten keys' requests, and one alone ha
   spend(keyLimit, "pses_1");
   expect(ask("pses_1")).toEqual({ refused: true, limit });
   expect(ask("pses_2")).toEqual({ refused: false, limit });
-  spend(panelsLimit, "prj_1");
+  spend(embedsLimit, "prj_1");
   expect(ask("pses_3")).toEqual({ refused: true, limit: limit * 10 });
   expect(ask("pses_3", "prj_2")).toEqual({ refused: false, limit });
 });

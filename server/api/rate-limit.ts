@@ -1,7 +1,7 @@
 import type { Principal } from "@/server/domain/ctx";
-import { env, isProduction } from "@/server/env";
-import { fail } from "@/server/errors";
-import { networkOf } from "./address";
+import { fail } from "@/server/platform/errors/errors";
+import { networkOf } from "@/server/platform/network-of";
+import { env, isProduction } from "@/server/platform/settings/env";
 
 /** The most callers tracked at once; beyond it, the least recently seen starts again with a full bucket. */
 const MOST_CALLERS = 100_000;
@@ -13,10 +13,15 @@ export type Limiter = {
   take(caller: string, headers: Record<string, string>): void;
   /** Whether this caller would be refused now. */
   isSpent(caller: string): boolean;
+  /** What is left to this caller, as the headers say it; takes nothing. */
+  standing(caller: string): RateStanding;
 };
 
+/** Requests a minute, how many may be sent now, and the seconds until the whole burst is there again. */
+export type RateStanding = { perMinute: number; burst: number; remaining: number; resetSeconds: number };
+
 /**
- * A token bucket per caller: a number of requests per minute, with a burst of a third of it. `share` is the part of the
+ * A token bucket per caller: a number of requests per minute, with a burst of a third of that. `share` is the part of the
  * limit that this process grants: one divided by the number of live web processes. `RateLimit-Limit` is the whole limit;
  * the policy and the error state the part, because that is what the caller experiences.
  */
@@ -59,6 +64,15 @@ export function limiter(
       );
     },
     isSpent: (caller) => filled(caller).tokens < 1,
+    standing(caller) {
+      const { tokens, rate, burst, perMs } = filled(caller);
+      return {
+        perMinute: Math.max(1, Math.floor(rate)),
+        burst: Math.floor(burst),
+        remaining: Math.floor(tokens),
+        resetSeconds: Math.ceil((burst - tokens) / perMs / 1000),
+      };
+    },
   };
 }
 
@@ -75,8 +89,8 @@ const share = () => 1 / liveProcesses;
 
 export const keyLimit = limiter(env.RATE_LIMIT_KEY_PER_MINUTE * factor, { share });
 /** All embed sessions of a project together, because a key may create any number of them. */
-const PANELS_PER_KEY = 10;
-export const panelsLimit = limiter(env.RATE_LIMIT_KEY_PER_MINUTE * PANELS_PER_KEY * factor, { share });
+const EMBEDS_PER_KEY = 10;
+export const embedsLimit = limiter(env.RATE_LIMIT_KEY_PER_MINUTE * EMBEDS_PER_KEY * factor, { share });
 export const addressLimit = limiter(env.RATE_LIMIT_ANONYMOUS_PER_MINUTE * factor, { share });
 
 /**
@@ -98,7 +112,7 @@ export function countRequest(
   if (kind !== "panel_session" || !projectId) return;
   const ofAll = {};
   try {
-    panelsLimit.take(projectId, ofAll);
+    embedsLimit.take(projectId, ofAll);
   } catch (error) {
     Object.assign(headers, ofAll);
     throw error;

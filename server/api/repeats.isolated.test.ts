@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
+import { pool } from "@/server/platform/db";
 import { makeTenant, type Tenant } from "@/testing/api";
 import { startWebProcess, type WebProcess } from "@/testing/processes";
 import { testClock } from "@/testing/world";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { VERSION } from "@/server/version";
+import { VERSION } from "@/server/platform/settings/version";
 import { incoming, jsonOf } from "@/testing/requests";
 import { endpoint } from "./endpoint";
 import { base, echo } from "./endpoint.fixture";

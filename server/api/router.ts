@@ -1,11 +1,11 @@
 import { systemClock } from "@/server/domain/ctx";
-import { Fault } from "@/server/errors";
+import { Fault } from "@/server/platform/errors/errors";
+import { commonHeaders, requestIdOf } from "./answers/plain";
 import { preflight } from "./auth";
 import { type Endpoint, isForPages, refuse, respond } from "./endpoint";
 import { toOpenAIWire } from "./openai/errors";
 import { insteadOf } from "./openai/unserved";
 import { pathFinder } from "./path";
-import { commonHeaders, requestIdOf } from "./plain";
 import { retired } from "./retired";
 import type { Incoming, Outgoing } from "./transport";
 

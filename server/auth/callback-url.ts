@@ -1,6 +1,6 @@
 /**
  * The path to go to after signing in: a page of our own, or the start. Whatever names another origin,
- * an odd scheme or the sign-in page itself counts as the start, so nobody can be sent away by a link.
+ * an odd scheme or the sign-in page itself counts as the start, so no one can be sent away by a link.
  */
 export function ownPath(asked: string | null | undefined, origin: string): string {
   if (!asked) return "/";

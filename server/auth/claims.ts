@@ -3,7 +3,7 @@ import { z } from "zod";
 import { access } from "@/server/domain/access";
 import type { Principal } from "@/server/domain/ctx";
 import type { IdentityLink } from "@/server/domain/sessions";
-import { env } from "@/server/env";
+import { env } from "@/server/platform/settings/env";
 
 export type Person = Extract<Principal, { kind: "human_session" }>;
 
@@ -12,7 +12,7 @@ async function opened(token: string): Promise<JWT | null> {
   return decode({ token, secret: env.NEXTAUTH_SECRET }).catch(() => null); // not ours, changed or too old
 }
 
-/** What our cookie says, when it is sealed by us and not too old. A cookie without a session signs nobody in. */
+/** What our cookie says, when it is sealed by us and not too old. A cookie without a session signs no one in. */
 export async function claimsOf(token: string): Promise<{ userId: string; sessionId: string } | null> {
   const claims = await opened(token);
   if (!claims?.sub || typeof claims.sid !== "string") return null;
@@ -33,7 +33,7 @@ export function pendingClaims({ userId, version, link }: Pending, now: Date): JW
   return { sub: userId, pending: version, until, ...(link && { link }) };
 }
 
-/** Whose code is waited for, by our cookie; null for nobody's. */
+/** Whose code is waited for, by our cookie; null for no one's. */
 export async function pendingOf(token: string, now: Date): Promise<Pending | null> {
   const claims = await opened(token);
   if (!claims?.sub || typeof claims.pending !== "number" || typeof claims.until !== "number") return null;

@@ -1,5 +1,5 @@
 import type { CookiesOptions } from "next-auth";
-import { publicUrl } from "@/server/env";
+import { publicUrl } from "@/server/platform/settings/env";
 
 const isSecure = publicUrl.startsWith("https://");
 /** Over https the browser itself then refuses these cookies from a subdomain, a path or plain http. */

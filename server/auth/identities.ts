@@ -14,8 +14,8 @@ import {
   type Registration,
   registrations,
 } from "@/server/domain/sessions";
-import { env } from "@/server/env";
-import { log } from "@/server/log";
+import { log } from "@/server/platform/log/log";
+import { env } from "@/server/platform/settings/env";
 import { verifiedEmail } from "./github-email";
 
 type Provider = AuthOptions["providers"][number];
@@ -39,22 +39,22 @@ export const toUser = ({ userId, sessionVersion, needsCode, link }: Identified):
   ...(link && { link }),
 });
 
-const NOBODY = "-"; // next-auth refuses an empty id before it asks the signIn callback
+const NO_ID = "-"; // next-auth refuses an empty id before it asks the signIn callback
 
 const Subject = z.union([z.string().min(1).max(255), z.int()]).transform(String);
-/** What a provider told, before anything of it is believed. */
-type Told = Pick<Identity, "name" | "verifiedEmail"> & { subject: unknown };
+/** A provider's claims, before any is verified. */
+type Claimed = Pick<Identity, "name" | "verifiedEmail"> & { subject: unknown };
 
 /** The account of who a provider vouches for. An error here would be swallowed: next-auth sends the reader back without a word. */
-async function toAccount(identify: Identify, issuer: string, find: () => Promise<Told>): Promise<User> {
+async function toAccount(identify: Identify, issuer: string, find: () => Promise<Claimed>): Promise<User> {
   try {
-    const told = await find();
-    const subject = Subject.safeParse(told.subject);
+    const claimed = await find();
+    const subject = Subject.safeParse(claimed.subject);
     if (!subject.success) {
       log.error({ issuer }, "the identity provider's answer has no subject");
       return refused("OAuthCallback");
     }
-    const found = await identify({ ...told, issuer, subject: subject.data });
+    const found = await identify({ ...claimed, issuer, subject: subject.data });
     return "refused" in found ? refused(found.refused) : toUser(found);
   } catch (error) {
     log.error({ err: error, issuer }, "sign-in failed");
@@ -62,7 +62,7 @@ async function toAccount(identify: Identify, issuer: string, find: () => Promise
   }
 }
 
-const refused = (refusal: NonNullable<User["refusal"]>): User => ({ id: NOBODY, refusal });
+const refused = (refusal: NonNullable<User["refusal"]>): User => ({ id: NO_ID, refusal });
 
 /*
  * Every provider gets a state and a PKCE challenge, and those that sign tokens a nonce: an answer counts only in the browser
@@ -141,17 +141,17 @@ function generic(issuer: string, identify: Identify): OAuthConfig<Claims> {
           throw new Error("the identity provider's answer has no signed token");
         const claims: Claims = tokens.claims();
         if (claims.email !== undefined || !client.issuer.metadata.userinfo_endpoint) return claims;
-        const told = await client.userinfo<Claims>(tokens.access_token ?? "");
-        if (told.sub !== claims.sub)
+        const claimed = await client.userinfo<Claims>(tokens.access_token ?? "");
+        if (claimed.sub !== claims.sub)
           throw new Error("the identity provider's answer is about another person");
-        return { ...claims, email: told.email, email_verified: told.email_verified };
+        return { ...claims, email: claimed.email, email_verified: claimed.email_verified };
       },
     },
     profile: async (profile) => {
       // The document may name another issuer than was configured, and tokens are held to the document.
       if (profile.iss !== issuer) {
         log.error(
-          { configured: issuer, told: profile.iss },
+          { configured: issuer, claimed: profile.iss },
           "OIDC_ISSUER differs from the issuer that the provider reports",
         );
         return refused("OAuthCallback");

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { log } from "@/server/log";
+import { log } from "@/server/platform/log/log";
 import { CLIENT, startOidcServer } from "@/testing/oidc-server";
 import { SELF_SIGNED } from "@/testing/self-signed";
 import { setSettings } from "@/testing/settings";

@@ -1,7 +1,7 @@
 import type { LoggerInstance } from "next-auth";
-import { certificateFault } from "@/server/certificate-fault";
-import { log } from "@/server/log";
-import { loggedCauses } from "@/server/logged-causes";
+import { certificateFault } from "@/server/platform/certificate-fault";
+import { log } from "@/server/platform/log/log";
+import { loggedCauses } from "@/server/platform/log/logged-causes";
 
 /** Of RFC 6749 and OpenID Connect; a provider's own words may repeat what it was sent. */
 const OAUTH_CODES =

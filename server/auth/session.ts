@@ -1,10 +1,10 @@
 import { cookies, headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { cache } from "react";
-import { clientAddress } from "@/server/api/address";
 import { type Ctx, systemClock } from "@/server/domain/ctx";
-import { newId } from "@/server/ids";
-import { log } from "@/server/log";
+import { clientAddress } from "@/server/platform/client-address";
+import { newId } from "@/server/platform/ids";
+import { log } from "@/server/platform/log/log";
 import { type Person, pendingOf, personOfCookie } from "./claims";
 import { SESSION_COOKIE } from "./cookies";
 

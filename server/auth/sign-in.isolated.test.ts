@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { NextRequest } from "next/server";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { POST } from "@/app/api/auth/[...nextauth]/route";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
-import { publicUrl } from "@/server/env";
+import { pool } from "@/server/platform/db";
+import { publicUrl } from "@/server/platform/settings/env";
 import { codeAt, turnOn } from "@/testing/codes";
 import { CLIENT, startOidcServer } from "@/testing/oidc-server";
 import { setSettings } from "@/testing/settings";
@@ -71,10 +71,10 @@ describe("by a provider of OpenID Connect", () => {
     expect(await identitiesOf(userId)).toHaveLength(1);
     const { rows } = await pool.query(
       `SELECT (SELECT count(*)::int FROM audit_entry WHERE actor_id = $1 AND action = 'identity.linked') AS linked,
-         (SELECT count(*)::int FROM notification WHERE user_id = $1 AND kind = 'account.identity_linked') AS told`,
+         (SELECT count(*)::int FROM notification WHERE user_id = $1 AND kind = 'account.identity_linked') AS notified`,
       [userId],
     );
-    expect(rows).toEqual([{ linked: 1, told: 1 }]);
+    expect(rows).toEqual([{ linked: 1, notified: 1 }]);
   });
 
   test("the browser is sent with a state, a nonce and a PKCE challenge, and back with cookies of this host alone", async () => {
@@ -130,10 +130,10 @@ describe("by a provider of OpenID Connect", () => {
     await browser.throughProvider("oidc");
     expect((await browser.session())?.userId).toBe(userId);
     const other = await person();
-    const told = { email: other.email, email_verified: true };
+    const vouched = { email: other.email, email_verified: true };
     const lies = [
-      { claims: { sub: randomUUID() }, userinfo: { ...told, sub: "another" } },
-      { claims: { sub: subject, email: other.email }, userinfo: { ...told, sub: subject } },
+      { claims: { sub: randomUUID() }, userinfo: { ...vouched, sub: "another" } },
+      { claims: { sub: subject, email: other.email }, userinfo: { ...vouched, sub: subject } },
     ];
     await pool.query("DELETE FROM identity WHERE user_id = $1", [userId]);
     for (const lie of lies) {
@@ -155,7 +155,7 @@ describe("by a provider of OpenID Connect", () => {
     ["another issuer", { claims: { iss: "https://evil.example" } }],
     ["an old token", { claims: { exp: Math.floor(Date.now() / 1000) - 120 } }],
     ["no subject", { claims: { sub: "" } }],
-  ])("an answer with %s signs nobody in and links nothing", async (_name, lie) => {
+  ])("an answer with %s signs no one in and links nothing", async (_name, lie) => {
     const { userId, email } = await person();
     const claims = { sub: randomUUID(), email, email_verified: true };
     provider.signIn({ ...lie, claims: { ...claims, ...("claims" in lie ? lie.claims : {}) } });
@@ -167,13 +167,13 @@ describe("by a provider of OpenID Connect", () => {
     expect(errorOf(await browser.throughProvider("oidc"))).toBeNull();
   });
 
-  test("an answer meant for another browser, or used before, signs nobody in", async () => {
+  test("an answer meant for another browser, or used before, signs no one in", async () => {
     const { email } = await person();
     provider.signIn({ claims: { sub: randomUUID(), email, email_verified: true } });
-    const [mine, theirs, nobody] = [openBrowser(), openBrowser(), openBrowser()];
+    const [mine, theirs, third] = [openBrowser(), openBrowser(), openBrowser()];
     const back = await mine.toProvider("oidc");
     await theirs.toProvider("oidc");
-    for (const browser of [theirs, nobody]) {
+    for (const browser of [theirs, third]) {
       expect(errorOf(await browser.ask(`${back.pathname}${back.search}`))).toBe("OAuthCallback");
       expect(await browser.session()).toBeNull();
     }
@@ -181,7 +181,7 @@ describe("by a provider of OpenID Connect", () => {
     expect(errorOf(await mine.ask(`${back.pathname}${back.search}`))).toBe("OAuthCallback");
   });
 
-  test("a provider that calls itself otherwise than it was configured signs nobody in", async () => {
+  test("a provider that calls itself otherwise than it was configured signs no one in", async () => {
     const { email } = await person();
     setSettings({ OIDC_ISSUER: provider.issuer.replace("127.0.0.1", "localhost") });
     provider.signIn({ claims: { sub: randomUUID(), email, email_verified: true } });
@@ -244,7 +244,7 @@ describe("by a password", () => {
     expect(cookie).not.toMatch(/Domain/i);
   });
 
-  test("without the token of the form it signs nobody in", async () => {
+  test("without the token of the form it signs no one in", async () => {
     const { email, password } = await person();
     const browser = openBrowser(address());
     await browser.ask("/api/auth/csrf");
@@ -254,7 +254,7 @@ describe("by a password", () => {
     }
   });
 
-  test("a pending sign-in is no session, signs out to nothing, and is over after ten minutes", async () => {
+  test("a pending sign-in is no session, signs out to nothing, and has ended after ten minutes", async () => {
     const { ctx, userId, email, password } = await person();
     const { recoveryCodes } = await turnOn(ctx, password);
     const browser = openBrowser(address());
@@ -300,7 +300,7 @@ describe("by a password", () => {
   });
 });
 
-test("what fails on our side while an identity is looked up is told, and signs nobody in", async () => {
+test("a failure of ours during the lookup of an identity is reported, and signs no one in", async () => {
   const { identityProviders } = await import("./identities");
   const [oidc] = identityProviders(() => Promise.reject(new Error("the database is away")));
   const claims = { iss: provider.issuer, sub: "s", email: "a@example.com", email_verified: true };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { charactersOf } from "@/server/characters";
+import { charactersOf } from "@/server/platform/text/characters";
 import type { AudioContainer, ModelFacts } from "@/server/providers/define";
 import {
   DiversityMode,

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { closeExpressionPool, EXPRESSION_ERROR_CODES } from "@/server/compute/expression";
-import { isErrorCode } from "@/server/errors";
+import { isErrorCode } from "@/server/platform/errors/errors";
 import capability from "./compute.evaluate.v1";
 import { CapabilityFault } from "./define";
 

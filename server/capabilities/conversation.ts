@@ -25,11 +25,3 @@ export function withTurns(messages: TextMessage[], { turns = [] }: Conversation 
     return { role: "tool", content: message.content, toolCallId: turn.toolCallId };
   });
 }
-
-/** What the tools of a conversation add to its text, by their places. */
-export const textsOfCalls = ({ turns = [] }: Conversation = {}): { at: number; text: string }[] =>
-  turns.flatMap((turn) =>
-    "toolCalls" in turn
-      ? turn.toolCalls.map(({ name, arguments: text }) => ({ at: turn.at, text: name + text }))
-      : [],
-  );

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { AdapterChoice } from "@/server/contract/adapters";
+import type { Json } from "@/server/platform/durable/step";
 import type { ModelFacts, PortName, Ports, Usage } from "@/server/providers/define";
-import type { Json } from "@/server/step";
 import type { Conversation } from "./conversation";
 
 export type ExecutionMode = "invoke_sync" | "invoke_stream" | "job_async";
@@ -46,7 +46,7 @@ export type OutputFile = {
   facts?: FileFacts;
 };
 
-/** What was measured of a file: stands in its row, in its entry of the typed output, and on receipts. */
+/** What was measured of a file: it is in its row, in its entry of the typed output, and on receipts. */
 export type FileFacts = { durationMs?: number };
 
 /** What an execution yields: JSON, files, or both. */
@@ -79,7 +79,7 @@ export type SourceFile = {
  * after it are made from that. It is an attempt of its own, and never made twice.
  */
 export type Stage<I, M> = {
-  /** What its attempt is called, in the receipt and before whoever reviews it. */
+  /** What its attempt is called, in the receipt and to the reviewer. */
   name: string;
   /** Only made where what was kept before says so; the hold has room for it. Absent: always. */
   isNeeded?(input: I, kept: OutputFile[]): boolean;
@@ -89,6 +89,9 @@ type StageExecution<I, P extends PortName, M> = Pick<
   PortExecution<I, unknown, P, M>,
   "port" | "accepts" | "fits" | "prefers" | "call" | "result" | "refine" | "bounds"
 >;
+
+/** What a call was made with, and what it used as far as the provider says. */
+export type Answered<M> = { material: M; model: ModelFacts; usage?: Usage | null };
 
 /** Work done by a provider port: pure mappings. `materialize`, `call` and `result` may throw `CapabilityFault`. */
 type PortExecution<I, O, P extends PortName, M> = {
@@ -116,19 +119,12 @@ type PortExecution<I, O, P extends PortName, M> = {
   /** Does a person look at what the stages kept before the main call is made? */
   review?(input: I): { reason: "turnaround_review"; step: string } | null;
   call(input: I, options: CallOptions, model: ModelFacts, material: M): Ports[P]["call"];
-  result(
-    result: Ports[P]["result"],
-    input: I,
-    material: M,
-    model: ModelFacts,
-    usage?: Usage | null,
-  ): Outcome<O> | Promise<Outcome<O>>;
+  result(result: Ports[P]["result"], input: I, call: Answered<M>): Outcome<O> | Promise<Outcome<O>>;
   /** What becomes of an answer that `result` finds unfit. Absent: the execution fails with it. */
   repair?: Repair<I, Ports[P]["call"], Ports[P]["result"], M>;
   /**
-   * What is done here with the provider's files, of durable runs only; null: nothing for this input. They are paid for
-   * and kept first, as `result` gave them, and read back: the work may be done again in another process, gives the same
-   * each time, and a failure of it loses nothing.
+   * Processing of the provider's files, in durable runs only; null: none for this input. They are stored first: the work may
+   * run again in another process and must give the same, and its failure loses nothing.
    */
   refine?(input: I, model: ModelFacts): ((files: OutputFile[]) => Promise<Outcome<O>>) | null;
   /** What `call` and `refine` will do for this input, to be looked at before: sizes, cells, methods. */
@@ -142,7 +138,7 @@ type PortExecution<I, O, P extends PortName, M> = {
 
 /**
  * An unfit answer may be given back once, with what is wrong with it, inside the same attempt; never of a stream, whose text
- * was told already.
+ * was reported already.
  */
 export type Repair<I, C, R, M> = {
   /** Decided before quoting: the estimate and the hold then cover both calls. */
@@ -188,7 +184,7 @@ export class InputFault extends Error {
 }
 
 /**
- * An answer that is not what was asked for. Its message says so without a word of the answer; the findings, which may quote
+ * An answer that does not fit the request. Its message says so without a word of the answer; the findings, which may quote
  * it, are for the model alone.
  */
 export class UnfitAnswer extends CapabilityFault {
@@ -247,8 +243,8 @@ export type CapabilityDefinition<I, O, M = never> = {
   execute: Execution<I, O, M>;
 };
 
-/** A capability whose input and output types are closed over: what the registry holds. */
-export type Capability = CapabilityDefinition<never, unknown>;
+/** What the registry holds. Which input it takes is forgotten: its functions get what its own schema has parsed, nothing else. */
+export type Capability = CapabilityDefinition<unknown, unknown, unknown>;
 
 /** Deadlines of durable runs, in seconds: two hours in the queue, and what the work itself may take. */
 export const durable = (defaultExecutionSeconds: number, maxExecutionSeconds = 600) => ({
@@ -285,12 +281,11 @@ export function defineCapability<I, O, M = undefined>(definition: CapabilityDefi
   const { execute, key, modes } = definition;
   if ("port" in execute && execute.stages && (execute.refine || modes.some((mode) => mode !== "job_async")))
     throw new Error(`${key} has stages: it runs as a durable job, and its last files stay as they come`);
-  // Inputs are parsed by `definition.input` before any of its functions see them; the registry forgets which type that is.
-  return definition as unknown as Capability;
+  return definition;
 }
 
 /** A stage as a capability of its own: routed, priced and called like any other, with what the whole one makes ready. */
-export function stageAsCapability(capability: Capability, stage: Stage<never, never>): Capability {
+export function stageAsCapability(capability: Capability, stage: Stage<unknown, unknown>): Capability {
   const { execute } = capability;
   if ("local" in execute) throw new Error(`${capability.key} has no stages`);
   const { sources, materialize } = execute;
@@ -300,6 +295,6 @@ export function stageAsCapability(capability: Capability, stage: Stage<never, ne
       ...stage.execute,
       ...(sources ? { sources } : {}),
       ...(materialize ? { materialize } : {}),
-    } as Capability["execute"], // of one port each; which one is the stage's own matter
+    }, // of one port each; which one is the stage's own matter
   };
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { MAX_PAGES, readPdf } from "@/server/compute/documents";
 import type { ModelFacts } from "@/server/providers/define";
-import { CapabilityFault, defineCapability, durable, InputFault, type SourceFile } from "./define";
+import { defineCapability, durable, InputFault, type SourceFile } from "./define";
 import { finderIn, type Place } from "./document/place";
 import { saysSame } from "./document/sameness";
 import { gradeRank, outputCap, requireAnswer, toTextCall } from "./text/call";
@@ -25,7 +25,7 @@ const Input = z
       .union(
         [
           z.strictObject({ artifactId: z.string().min(1) }),
-          // Looked at below: inside a union nobody would be told which part of it is wrong.
+          // Looked at below: inside a union the error would not say which part is wrong.
           z.strictObject({
             dataBase64: z.string().min(1),
             mediaType: z.string().meta({ enum: MEDIA_TYPES }),
@@ -205,7 +205,6 @@ export default defineCapability<Input, Output, Material>({
       return readDocument(document, files);
     },
     call(input, options, model, { pages }) {
-      requireRoom(pages, model);
       const fields = input.fields.map(({ name, question }) => ({ name, question }));
       const task = JSON.stringify({ task: "find_evidence", fields, pages });
       const messages = [
@@ -214,7 +213,7 @@ export default defineCapability<Input, Output, Material>({
       ];
       return shaped(toTextCall(messages, options, capOf(input, model)), SHAPE, model);
     },
-    async result(result, { fields }, { sha256, pages }, model, usage) {
+    async result(result, { fields }, { material: { sha256, pages }, model, usage }) {
       const { items } = Found.parse(await readJson(requireAnswer(result, usage), SHAPE, model)); // by its schema
       const find = finderIn(pages);
       const judged = (field: Field) =>
@@ -241,7 +240,7 @@ export default defineCapability<Input, Output, Material>({
 type Field = Input["fields"][number];
 type Item = Output["items"][number];
 
-/** What was found counts only where its quote stands in the document. */
+/** What was found counts only where its quote is in the document. */
 function judge(
   { name, expected }: Field,
   found: z.output<typeof Found>["items"][number] | undefined,
@@ -257,7 +256,7 @@ function judge(
   return { name, verdict, value, evidence: [{ quote, ...place }], confidence: shareOf(found.confidence) };
 }
 
-/** A confidence that is none is not told. */
+/** An invalid confidence is left out. */
 const shareOf = (confidence: number) => (confidence >= 0 && confidence <= 1 ? confidence : null);
 
 async function readDocument(document: Input["document"], files: SourceFile[]): Promise<Material> {
@@ -300,28 +299,6 @@ function decodeText(bytes: Uint8Array): string | null {
   } catch {
     return null;
   }
-}
-
-/** A file's text is known only when it was read; what certainly does not fit is refused, as any other input is. */
-function requireRoom(pages: string[], model: ModelFacts): void {
-  const maxTokens = Math.min(CONTEXT_TOKENS, model.contextWindow ?? CONTEXT_TOKENS);
-  const bytes = pages.reduce((sum, page) => sum + Buffer.byteLength(page), 0);
-  const actualTokens = Math.ceil(bytes / (model.tokenBytes ?? 6));
-  if (actualTokens <= maxTokens) return;
-  throw new CapabilityFault(
-    "PromptTooLong",
-    `The document has at least ${actualTokens} tokens, and ${model.id} accepts at most ${maxTokens}. Shorten it: nothing is trimmed automatically.`,
-    {
-      field: "input.document",
-      measurement: "tokens",
-      overflow: "reject",
-      actualTokens,
-      maxTokens,
-      capabilityKey: KEY,
-      modelId: model.id,
-      retryable: false,
-    },
-  );
 }
 
 /** Room for a value and a quote each, and for models that think first. */

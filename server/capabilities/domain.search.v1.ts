@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CapabilityFault, defineCapability } from "./define";
-import { CredentialSource, DOMAIN, toDomain, toUsd, Usd } from "./domain/names";
+import { CredentialSource, DOMAIN, known, toDomain, toUsd } from "./domain/names";
 
 const SearchInput = z.strictObject({
   domain: z
@@ -10,6 +10,7 @@ const SearchInput = z.strictObject({
     .describe("A full name, such as example.com. Other scripts are allowed."),
   credentialSource: CredentialSource,
 });
+const Usd = z.number().optional().describe("In US dollars. Absent if the registrar does not say.");
 const SearchOutput = z.object({
   domain: z.string(),
   available: z.boolean(),
@@ -19,8 +20,8 @@ const SearchOutput = z.object({
   renewalPriceUsd: Usd,
   transferPriceUsd: Usd,
   credentialSource: z.enum(["platform", "customer"]),
-  agreementUrl: z.string().nullable(),
-  agreementVersion: z.string().nullable(),
+  agreementUrl: z.string().optional(),
+  agreementVersion: z.string().optional(),
 });
 
 export default defineCapability({
@@ -58,13 +59,15 @@ export default defineCapability({
           domain,
           available,
           premium,
-          priceUsd: firstYear,
-          firstYearPriceUsd: firstYear,
-          renewalPriceUsd: toUsd(prices.renewalMicros),
-          transferPriceUsd: toUsd(prices.transferMicros),
           credentialSource: input.credentialSource ?? "platform",
-          agreementUrl: agreement?.url ?? null,
-          agreementVersion: agreement?.version ?? null,
+          ...known({
+            priceUsd: firstYear,
+            firstYearPriceUsd: firstYear,
+            renewalPriceUsd: toUsd(prices.renewalMicros),
+            transferPriceUsd: toUsd(prices.transferMicros),
+            agreementUrl: agreement?.url ?? null,
+            agreementVersion: agreement?.version ?? null,
+          }),
         },
         files: [],
       };

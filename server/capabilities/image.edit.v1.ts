@@ -117,7 +117,7 @@ export default defineCapability({
         referenceImages: (input.referenceImages ?? []).map(toFile),
       };
     },
-    result(result, input, _material, model) {
+    result(result, input, { model }) {
       const files = drawnOf(result, input.variantCount).map(({ bytes, mediaType }, variantIndex) => ({
         bytes,
         mediaType,

@@ -7,7 +7,9 @@ import {
   ImageOutput,
   KEY_COLORS,
   layoutOf,
+  MOST_CELLS_ON_AN_EDGE,
   type SheetLayout,
+  snapEdge,
   TRANSPARENCY_METHODS,
 } from "@/server/contract/images";
 import type { ModelFacts } from "@/server/providers/define";
@@ -23,6 +25,9 @@ import {
 } from "./image/transparency";
 
 const KEY = "image.generate.v1";
+/** The edge of the smallest square that is drawn, in pixels. */
+const MINIMUM_SQUARE = snapEdge(Math.sqrt(IMAGE_DIMENSIONS.minPixels));
+
 /** Can this model draw that size, with what else was asked? */
 function accepts(input: ImageInput, model: ModelFacts): boolean {
   if (input.model !== undefined && input.model !== "auto" && input.model !== model.id) return false;
@@ -31,7 +36,7 @@ function accepts(input: ImageInput, model: ModelFacts): boolean {
   return takesSize(model, canvasOf(input));
 }
 
-/** How transparency is made on this model: by itself where it can, and nothing of the matte was asked for. */
+/** How transparency is made on this model: natively where it can and no matte was requested. */
 function transparencyOf(input: ImageInput, model: ModelFacts): Transparency | null {
   if (!input.requestTransparentOutput) return null;
   const wantsMatte = input.keyColor !== undefined || input.transparentRegions !== undefined;
@@ -40,7 +45,7 @@ function transparencyOf(input: ImageInput, model: ModelFacts): Transparency | nu
   return method === "native" ? { method } : matteOf(input.keyColor, input.transparentRegions);
 }
 
-/** The prompt with what a sheet and a matte ask of the drawing. Labels are no part of it. */
+/** The prompt with what a sheet and a matte ask of the drawing. Without labels. */
 function toPrompt(input: ImageInput, layout: SheetLayout | null, transparency: Transparency | null): string {
   const asked: string[] = [];
   if (layout) {
@@ -68,7 +73,7 @@ function toCells(layout: SheetLayout, drawn: ProcessedCell[]) {
     const { width, height, source, png } = cell;
     const slotStatus = source ? ("filled" as const) : ("empty" as const);
     return {
-      told: { sliceCellId, row, column, label, filename, slotStatus, width, height, source },
+      entry: { sliceCellId, row, column, label, filename, slotStatus, width, height, source },
       file: {
         bytes: png,
         mediaType: "image/png",
@@ -113,15 +118,24 @@ export default defineCapability({
       weight: { min: 0, max: 2 },
       namedBy: ["alias", "adapterId"],
     },
-    sheetSlicing: { supported: true, maxRows: 8, maxColumns: 8, variantCount: 1 },
-    canvasFloor: { minPixels: IMAGE_DIMENSIONS.minPixels, minimumSquare: "816x816" },
+    sheetSlicing: {
+      supported: true,
+      maxRows: MOST_CELLS_ON_AN_EDGE,
+      maxColumns: MOST_CELLS_ON_AN_EDGE,
+      variantCount: 1,
+    },
+    canvasFloor: {
+      minPixels: IMAGE_DIMENSIONS.minPixels,
+      minimumSquare: `${MINIMUM_SQUARE}x${MINIMUM_SQUARE}`,
+    },
     ...BY_MODEL,
   },
   constraints: {
     dimensions: { ...IMAGE_DIMENSIONS },
     sheet: {
-      alignedMinimumSquareCell: 816,
-      cellMinPixels: IMAGE_DIMENSIONS.minPixels,
+      // The canvas alone has a minimum: the more cells, the smaller each may be.
+      alignedMinimumSquareCell: MINIMUM_SQUARE / MOST_CELLS_ON_AN_EDGE,
+      cellMinPixels: IMAGE_DIMENSIONS.minPixels / MOST_CELLS_ON_AN_EDGE ** 2,
       derivedCellSize: "canvas divided by columns and rows",
     },
   },
@@ -248,7 +262,7 @@ export default defineCapability({
             output.sheet = {
               ...output.sheet,
               slicedBy: done.sheet.slicedBy,
-              cells: cells.map(({ told }) => told),
+              cells: cells.map(({ entry }) => entry),
             };
           }
         }

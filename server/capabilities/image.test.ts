@@ -155,7 +155,7 @@ describe("image calls", () => {
     expect(asked.prompt).toMatch(/facing left/);
     expect(asked.prompt).toMatch(/#00ffff \(cyan\)/);
     expect(JSON.stringify(asked)).not.toContain("Galahad");
-    // Where the model draws on nothing, it is not told of a colour.
+    // Where the model draws on nothing, the prompt names no colour.
     expect(call({ requestTransparentOutput: true })).toMatchObject({ transparent: true, prompt: "sea" });
     const opaque = execution.call(
       parsed({ requestTransparentOutput: true }),
@@ -166,7 +166,7 @@ describe("image calls", () => {
     expect(opaque).toMatchObject({ transparent: false, background: "#ff00ff" });
   });
 
-  test("variants and bounds count what was asked", () => {
+  test("variants and bounds count the request", () => {
     const input = parsed({ variantCount: 4 });
     expect(capability.variants?.(input)).toBe(4);
     expect(execution.bounds(input, model("sandbox-1"))).toEqual({ images: 4 });
@@ -182,7 +182,7 @@ describe("image results", () => {
     return { bytes, mediaType: "image/png" };
   };
   const result = (images: { bytes: Uint8Array; mediaType: string }[], input: object) =>
-    execution.result({ images }, parsed(input), NOTHING, model("sandbox-1"));
+    execution.result({ images }, parsed(input), { material: NOTHING, model: model("sandbox-1") });
 
   test("one file per variant, with the size the file itself has", async () => {
     const { typedOutput, files } = await result([png(1024, 1024), png(512, 256)], { variantCount: 2 });

@@ -120,5 +120,5 @@ describe("mesh calls", () => {
 test("an answer without a mesh is an empty output", () => {
   const input = capability.input.parse(withInput({}));
   const empty = { mesh: { bytes: new Uint8Array(0), mediaType: "model/gltf-binary" } };
-  expect(() => execution.result(empty, input, undefined, model)).toThrow(CapabilityFault);
+  expect(() => execution.result(empty, input, { material: undefined, model })).toThrow(CapabilityFault);
 });

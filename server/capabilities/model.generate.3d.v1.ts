@@ -13,7 +13,7 @@ import { acceptsTexture, TEXTURE_CONSTRAINTS } from "./mesh/texture";
 
 type Material = { images: ProviderFile[]; besides: ProviderFile[] };
 
-/** The pictures beside those the mesh is made from, whatever becomes of them: who names one that is not there is told. */
+/** The pictures beside those the mesh is made from, whatever becomes of them: a name that is not there is refused. */
 function besides(input: MeshInput): Source[] {
   const reference = textureReferenceOf(input);
   const { conceptArtifactId: concept } = input;

@@ -111,7 +111,7 @@ export default defineCapability({
         shape,
         model,
       ),
-    async result(result, _input, shape, model, usage) {
+    async result(result, _input, { material: shape, model, usage }) {
       const value = await readJson(requireAnswer(result, usage), shape, model);
       return { typedOutput: value as StructuredOutput, files: [] }; // an object, by its shape
     },

@@ -48,9 +48,7 @@ const settle = async (
   execution(name).result(
     { text: "", finishReason: "stop", toolCalls: [], ...result },
     { messages, ...input },
-    await materialOf(name, { messages, ...input }),
-    model,
-    usage,
+    { material: await materialOf(name, { messages, ...input }), model, usage },
   );
 const codeOf = async (work: () => unknown) => {
   try {
@@ -160,7 +158,7 @@ describe.each<Name>(["general", "structured"])("text input of %s", (name) => {
     expect(rank(able)).toBeGreaterThan(rank(wordy));
   });
 
-  test("output that was all reasoning is told apart from output that was cut", async () => {
+  test("output that was all reasoning is distinguished from output that was cut", async () => {
     const cut = { text: "", finishReason: "length" as const };
     const usage = { outputTokens: 9, reasoningTokens: 9 };
     expect(await codeOf(() => settle(name, cut, { usage }))).toBe("ReasoningBudgetExhausted");
@@ -177,7 +175,7 @@ describe.each<Name>(["general", "structured"])("text input of %s", (name) => {
 });
 
 describe("general text", () => {
-  test("asks for text unless told otherwise", async () => {
+  test("asks for text by default", async () => {
     expect((await call("general", {})).responseFormat).toEqual({ type: "text" });
     const json = await call("general", { responseFormat: "json_object" });
     expect(json.responseFormat).toEqual({ type: "json_object" });

@@ -157,7 +157,7 @@ export default defineCapability({
         shape,
         model,
       ),
-    async result(result, input, shape, model, usage) {
+    async result(result, input, { material: shape, model, usage }) {
       const value = await readJson(requireAnswer(result, usage), shape, model);
       const { items } = Output.parse(value); // of this shape, by its schema
       if (items.length === 0)
@@ -177,7 +177,7 @@ export default defineCapability({
   },
 });
 
-/** Longer than any tag that means something; a tag of a megabyte would hold up whoever else is served. */
+/** Longer than any tag that means something; a tag of a megabyte would hold up other requests. */
 const MOST_TAG_CHARACTERS = 1000;
 
 function isLocale(tag: string): boolean {

@@ -119,7 +119,7 @@ export default defineCapability<Input, StructuredOutput, Material>({
     }),
     call: (input, options, model, { messages, shape }) =>
       shaped(toTextCall(messages, options, outputCap(input, model, OUTPUT_BUDGET)), shape, model),
-    async result(result, _input, { shape }, model, usage) {
+    async result(result, _input, { material: { shape }, model, usage }) {
       const value = await readJson(requireAnswer(result, usage), shape, model);
       return { typedOutput: value as StructuredOutput, files: [] }; // an object, by its shape
     },

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { branded, DateTime, JsonObject, PathId, pageLimit } from "./common";
+import { LICENSE_STATUSES, SOURCE_HEALTHS } from "./enums";
 import { EnvironmentSlug } from "./organizations";
 
 const Word = z.string().trim().min(1).max(64);
@@ -35,9 +36,9 @@ export const ListAdapters = AdapterQuery.extend({
 });
 
 export const AdapterSourceKind = z.enum(["service_artifact", "huggingface", "provider_ref"]);
-export const LicenseStatus = z.enum(["unknown", "declared", "verified"]);
+export const LicenseStatus = z.enum(LICENSE_STATUSES);
 export type LicenseStatus = z.output<typeof LicenseStatus>;
-export const SourceHealthStatus = z.enum(["healthy", "degraded", "missing", "unknown"]);
+export const SourceHealthStatus = z.enum(SOURCE_HEALTHS);
 
 /** The list of adapters: as said, and of those the ones that were looked for. */
 export const ListModelAdapters = ListAdapters.extend({
@@ -82,10 +83,39 @@ export const ModelAdapterCreate = z
   .meta({ id: "ModelAdapterCreate" });
 export type ModelAdapterCreate = z.output<typeof ModelAdapterCreate>;
 
+/**
+ * What may change of an adapter: its description. Its source, and with it its bytes, its environment and its provenance stay.
+ */
+export const ModelAdapterChange = z
+  .strictObject({
+    displayName: DisplayName.optional(),
+    baseModelFamily: z.string().trim().max(128).nullish(),
+    compatibleModels: z.array(Word).max(MOST_WORDS).optional(),
+    triggerWords: z.array(Word).max(MOST_WORDS).optional(),
+    recommendedWeight: AdapterWeight.nullish(),
+    licenseName: z.string().trim().max(255).nullish(),
+    licenseUrl: WebLink.nullish(),
+    licenseStatus: LicenseStatus.optional(),
+  })
+  .meta({ id: "ModelAdapterChange" });
+export type ModelAdapterChange = z.output<typeof ModelAdapterChange>;
+
+export const AdapterFamilies = z
+  .object({
+    items: z.array(
+      z.object({
+        name: z.string().describe("What `baseModelFamily` takes."),
+        title: z.string(),
+        models: z.array(z.string()).describe("`provider/model` of this version that draw with such weights."),
+      }),
+    ),
+  })
+  .meta({ id: "ModelAdapterFamilies" });
+
 /** What is said of weights that are uploaded, each in a field of its own beside the file. */
 export const AdapterUploadFields = ModelAdapterCreate.omit({ type: true, source: true, provenance: true });
 /**
- * The form itself. Every field is text: an empty one says nothing, and words stand in one field with commas between them,
+ * The form itself. Every field is text: an empty one says nothing, and words are in one field with commas between them,
  * or in several.
  */
 export const ModelAdapterUpload = AdapterUploadFields.extend({
@@ -96,8 +126,16 @@ export const AdapterRef = z.object({ adapter_id: PathId });
 export const AliasRef = z.object({ alias_name: PathId });
 export const AdapterDefaultRef = z.object({ capability_key: PathId });
 
+/** Whether a request may name it, and if not, why and what to do. The same words refuse the request. */
+const Runnable = z.object({
+  runnable: z.boolean(),
+  notRunnable: z.array(z.object({ code: z.string(), message: z.string(), nextStep: z.string() })),
+});
+export type Runnable = z.output<typeof Runnable>;
+
 export const ModelAdapter = z
   .object({
+    ...Runnable.shape,
     adapterId: z.string(),
     projectId: z.string(),
     environment: z.string(),
@@ -160,6 +198,7 @@ export const AliasVersion = z
 export type AliasVersion = z.output<typeof AliasVersion>;
 export const Alias = z
   .object({
+    ...Runnable.shape,
     aliasId: z.string(),
     alias: z.string(),
     projectId: z.string(),
@@ -175,7 +214,7 @@ export type Alias = z.output<typeof Alias>;
 export const AliasPage = z
   .object({ items: z.array(Alias), nextCursor: z.string().optional() })
   .meta({ id: "ModelAdapterAliasPage" });
-/** A version as people read of it: with the adapter as it is now, and who promoted it. */
+/** A version as people read it: with the adapter as it is now, and who promoted it. */
 export const AliasStep = AliasVersion.extend({
   adapter: ModelAdapter,
   /** It was deleted since; a version that was, stays. */
@@ -185,7 +224,7 @@ export const AliasStep = AliasVersion.extend({
 });
 export type AliasStep = z.output<typeof AliasStep>;
 export const AliasHistory = z.object({ items: z.array(AliasStep), nextCursor: z.string().optional() });
-/** An alias with the adapter it stands for. */
+/** An alias with the adapter it points to. */
 export const AliasShown = Alias.extend({ adapter: ModelAdapter });
 export type AliasShown = z.output<typeof AliasShown>;
 export const AliasesShown = z.object({ items: z.array(AliasShown), nextCursor: z.string().optional() });

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { DateTime } from "./common";
 import { JobApproval, JobRights } from "./jobs";
 import { CommissionQuote } from "./requests";
+import { ofWork } from "./work";
 
 /** Who asked for something: what people call them, where that is known, and what they are. */
 export const Asker = z.object({ id: z.string(), kind: z.string(), name: z.string().nullable() });
@@ -15,6 +16,7 @@ export const WaitingJob = z.object({
   askedBy: Asker,
   approval: JobApproval,
   rights: JobRights.pick({ approve: true, reject: true, whyNotDecide: true }),
+  ...ofWork,
 });
 export type WaitingJob = z.output<typeof WaitingJob>;
 

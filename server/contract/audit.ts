@@ -10,9 +10,9 @@ export const AuditEntry = z.object({
   actorKind: z.string(),
   /** What the actor is known by: the email of a person, the first characters of a key; else its id. */
   actor: z.string(),
-  /** What people call the actor: the email of a person, the name of a key; null: the system, or whoever is gone. */
+  /** What people call the actor: the email of a person, the name of a key; null: the system, or an actor that is gone. */
   actorName: z.string().nullable(),
-  /** Null: nobody asked by name, or it is not known. */
+  /** Null: no one asked by name, or it is not known. */
   address: z.string().nullable(),
   createdAt: DateTime,
 });

@@ -1,5 +1,8 @@
 import { z } from "zod";
 import { DateTime, Money, pageLimit, queryFlag } from "./common";
+import { BILLING_CURRENCIES } from "./enums";
+
+export { TOP_UP_PRESETS } from "./enums";
 
 const Id = z.string().max(64);
 
@@ -7,7 +10,7 @@ const Id = z.string().max(64);
 export const BillingQuery = z.object({ organizationId: Id.optional() });
 
 /** What a person can be billed in. The wallet itself is in US dollars. */
-export const BillingCurrency = z.enum(["USD", "CAD"]);
+export const BillingCurrency = z.enum(BILLING_CURRENCIES);
 export type BillingCurrency = z.output<typeof BillingCurrency>;
 
 /** An exchange rate as a whole number: `rateScaled` / 10^`scale` of the quote currency for one of the base currency. */
@@ -24,15 +27,17 @@ export const ScaledFxRate = z
   .meta({ id: "ScaledFxRate" });
 export type ScaledFxRate = z.output<typeof ScaledFxRate>;
 
-export const WalletMoney = z.object({
-  /** The prepaid balance less what is reserved; below zero after a refund of what was spent. */
-  available: Money,
-  /** Set aside for executions that have not ended, of balance and allowance. */
-  reserved: Money,
-  balance: Money,
-  /** What may be run once before anything is paid. */
-  allowance: z.object({ granted: Money, used: Money, reserved: Money, remaining: Money }),
-});
+export const WalletMoney = z
+  .object({
+    /** The prepaid balance less what is reserved; below zero after a refund of what was spent. */
+    available: Money,
+    /** Set aside for executions that have not ended, of balance and allowance. */
+    reserved: Money,
+    balance: Money,
+    /** What may be run once before anything is paid. */
+    allowance: z.object({ granted: Money, used: Money, reserved: Money, remaining: Money }),
+  })
+  .meta({ id: "WalletMoney" });
 export type WalletMoney = z.output<typeof WalletMoney>;
 
 export const Wallet = WalletMoney.extend({
@@ -72,7 +77,7 @@ export const WalletTransaction = z
     test: z.boolean(),
     projectId: z.string().nullable(),
     jobId: z.string().nullable(),
-    /** A comparison that nobody has judged: this is all of it. */
+    /** A comparison that no one has judged: this is its total. */
     comparisonId: z.string().nullable(),
     paymentId: z.string().nullable(),
     pricingVersion: z.string().nullable(),
@@ -85,14 +90,6 @@ export const WalletTransactionPage = z
   .object({ items: z.array(WalletTransaction), nextCursor: z.string().optional() })
   .meta({ id: "WalletTransactionPage" });
 export type WalletTransactionPage = z.output<typeof WalletTransactionPage>;
-
-/** Amounts a page may offer by name. */
-export const TOP_UP_PRESETS = {
-  usd_10: 10_000_000,
-  usd_25: 25_000_000,
-  usd_50: 50_000_000,
-  usd_100: 100_000_000,
-} as const;
 
 const MOST_MICROS = 999_999_000_000;
 export const WalletTopUpRequest = z
@@ -142,29 +139,33 @@ export type BillingCurrencySettings = z.output<typeof BillingCurrencySettings>;
 
 const limit = (least: number) => z.int().min(least).max(1_000_000_000).nullable();
 /** What a plan bounds. Null: no limit. */
-export const PlanLimits = z.object({
-  /** Members and open invitations. */
-  users: limit(1),
-  /** Active ones. */
-  projects: limit(1),
-  /** Active ones of one project; every project starts with two. */
-  environments: limit(2),
-  /** Working ones. */
-  apiKeys: limit(1),
-  /** Running at a time; more of them wait. */
-  concurrentDurableJobs: limit(1),
-  /** Unfinished at a time. */
-  activeDurableJobs: limit(1),
-  /** Synchronous and pinned executions in one hour of the clock. */
-  lightweightInferencesPerHour: limit(1),
-  /** Content is kept no longer, but for what is kept until it is deleted. */
-  historyDays: limit(1),
-});
+export const PlanLimits = z
+  .object({
+    /** Members and open invitations. */
+    users: limit(1),
+    /** Active ones. */
+    projects: limit(1),
+    /** Active ones of one project; every project starts with two. */
+    environments: limit(2),
+    /** Working ones. */
+    apiKeys: limit(1),
+    /** Running at a time; more of them wait. */
+    concurrentDurableJobs: limit(1),
+    /** Unfinished at a time. */
+    activeDurableJobs: limit(1),
+    /** Synchronous and pinned executions in one hour of the clock. */
+    lightweightInferencesPerHour: limit(1),
+    /** Content is kept no longer, but for what is kept until it is deleted. */
+    historyDays: limit(1),
+  })
+  .meta({ id: "PlanLimits" });
 export type PlanLimits = z.output<typeof PlanLimits>;
 export type PlanLimit = keyof PlanLimits;
 
 /** What a plan may be without. */
-export const PlanFeatures = z.object({ cancel: z.boolean(), approve: z.boolean(), reject: z.boolean() });
+export const PlanFeatures = z
+  .object({ cancel: z.boolean(), approve: z.boolean(), reject: z.boolean() })
+  .meta({ id: "PlanFeatures" });
 export type PlanFeatures = z.output<typeof PlanFeatures>;
 export type PlanFeature = keyof PlanFeatures;
 

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { DateTime, pageLimit } from "./common";
+import { BUDGET_ENFORCEMENTS, BUDGET_PERIODS } from "./enums";
 
-export const BudgetPeriod = z.enum(["day", "month", "total"]);
+export const BudgetPeriod = z.enum(BUDGET_PERIODS);
 export type BudgetPeriod = z.output<typeof BudgetPeriod>;
-export const BudgetEnforcement = z.enum(["off", "warn", "prevent"]);
+export const BudgetEnforcement = z.enum(BUDGET_ENFORCEMENTS);
 export type BudgetEnforcement = z.output<typeof BudgetEnforcement>;
 
 const Id = z.string().min(1).max(64);
@@ -69,20 +70,25 @@ export const BudgetOwner = z
   );
 export type BudgetOwner = z.output<typeof BudgetOwner>;
 
-export const SetBudget = z.strictObject({
-  owner: BudgetOwner,
-  period: BudgetPeriod,
-  ceilingMicros: Micros,
-  enforcement: BudgetEnforcement,
-  managedOnly: z.boolean().default(false),
-});
+export const SetBudget = z
+  .strictObject({
+    owner: BudgetOwner,
+    period: BudgetPeriod,
+    ceilingMicros: Micros,
+    enforcement: BudgetEnforcement,
+    managedOnly: z
+      .boolean()
+      .default(false)
+      .meta({ description: "Leaves out what runs on your own accounts." }),
+  })
+  .meta({ id: "BudgetSet" });
 export type SetBudget = z.input<typeof SetBudget>;
 
 export const BudgetRef = z.strictObject({ budgetId: Id });
 export const IncreaseBudget = TemporaryIncrease.extend({ budgetId: Id });
-export const ListBudgets = z.strictObject({ organizationId: Id.optional(), projectId: Id.optional() });
+export const ListBudgets = z.object({ organizationId: Id.optional(), projectId: Id.optional() });
 export type ListBudgets = z.output<typeof ListBudgets>;
-export const BudgetList = z.object({ items: z.array(BudgetView) });
+export const BudgetList = z.object({ items: z.array(BudgetView) }).meta({ id: "BudgetList" });
 
 const PolicyLine = z.strictObject({
   period: BudgetPeriod,
@@ -95,7 +101,7 @@ const PolicyLine = z.strictObject({
 
 /**
  * A project's whole policy: a list of ceilings, or the short form with one. `enforcement` is of every line that says none
- * of its own, and alone changes what stands.
+ * of its own, and alone changes the current ones.
  */
 export const PutBudgetPolicy = z
   .strictObject({
@@ -121,7 +127,7 @@ export const HoldView = z
     holdId: z.string(),
     organizationId: z.string(),
     projectId: z.string(),
-    /** Of a comparison that nobody has judged, that: all of it is one hold as long as any part of it is open. */
+    /** The comparison, while no one has judged it: its parts are one hold, open as long as any part is. */
     executionId: z.string(),
     capabilityKey: z.string().nullable(),
     /** Of the execution; null where it is no job. */
@@ -156,7 +162,7 @@ export type ListHolds = z.input<typeof ListHolds>;
 export const HoldPage = z.object({ items: z.array(HoldView), nextCursor: z.string().optional() });
 export type HoldPage = z.output<typeof HoldPage>;
 
-/** What became of it: charged this much in all, the service fee included, or nothing. */
+/** The outcome: charged this much in all, the service fee included, or nothing. */
 export const ResolveHold = z
   .strictObject({
     chargedMicros: Micros.optional(),
@@ -200,7 +206,7 @@ export const HoldsResolved = z.object({
   resolved: z.int(),
   /** Only an operator may resolve them so. */
   refused: z.int(),
-  /** What the resolved ones reserved, and what of it is charged. */
+  /** What the resolved ones reserved, and the part that is charged. */
   reservedMicros: z.int(),
   chargedMicros: z.int(),
   nextCursor: z.string().optional(),

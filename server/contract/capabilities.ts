@@ -6,7 +6,7 @@ export const ExecutionModeName = z.enum(["invoke_sync", "invoke_stream", "job_as
 
 export const CapabilityRef = z.object({ capability_key: PathId });
 
-/** For which project it is told; keys of a project need not say. */
+/** For which project; keys of a project need not say. */
 export const CatalogViewer = z.object({
   projectId: z.string().max(64).optional(),
   environment: z.string().max(64).optional(),
@@ -14,7 +14,27 @@ export const CatalogViewer = z.object({
 
 export const ListCapabilities = CatalogViewer.extend({
   q: z.string().max(500).optional(),
-  view: z.string().max(50).optional(),
+  view: z
+    .enum(["summary"])
+    .optional()
+    .catch(undefined)
+    .describe("`summary`: key, title, description and modes of each. Other values are ignored."),
+});
+
+export const DescribeCapability = CatalogViewer.extend({
+  view: z
+    .enum(["brief"])
+    .optional()
+    .catch(undefined)
+    .describe("`brief`: what it takes to run it, in under 4 KB. Other values are ignored."),
+});
+
+export const ListExecutionTargets = CatalogViewer.extend({
+  view: z
+    .enum(["brief"])
+    .optional()
+    .catch(undefined)
+    .describe("`brief`: the names alone of those that can run now. Other values are ignored."),
 });
 
 export const CapabilitySummary = z
@@ -58,12 +78,12 @@ export const RunHint = z.object({
   http: z.object({ method: z.literal("POST"), path: z.string(), body: JsonObject }),
   requiredInputFields: z.array(z.string()),
   exampleInput: JsonObject,
-  /** The command for an input that lies in a file, and what stands there. */
+  /** The command for an input that lies in a file, and what is there. */
   inputFile: z.object({ path: z.string(), content: JsonObject, cli: z.string() }),
 });
 export type RunHint = z.output<typeof RunHint>;
 
-/** How to run it; the lines for command, client and `/mcp` only where one capability is described by itself. */
+/** How to run it; the lines for command, client and `/mcp` only where a single capability is described. */
 const NextAction = z.object({
   kind: z.enum(["invoke", "submit_job"]),
   endpoint: z.string(),
@@ -76,7 +96,9 @@ export const CapabilityDescriptor = CapabilitySummary.extend({
   inputSchema: JsonObject,
   outputSchema: JsonObject,
   uiSchema: JsonObject.optional(),
+  /** A request without a key runs; one with a key can be repeated safely. */
   idempotencyRequired: z.boolean(),
+  idempotencyRecommended: z.boolean(),
   estimateAvailable: z.boolean(),
   descriptorAvailable: z.literal(true),
   features: JsonObject,
@@ -126,6 +148,28 @@ export const CapabilityDescriptor = CapabilitySummary.extend({
 }).meta({ id: "CapabilityDescriptor" });
 export type CapabilityDescriptor = z.output<typeof CapabilityDescriptor>;
 
+/** What an agent needs to run a capability, in a few hundred tokens. */
+export const CapabilityBrief = CapabilitySummary.extend({
+  inputSchema: JsonObject,
+  /** The longest texts, the deadlines and whatever else bounds a request. */
+  limits: JsonObject,
+  /** The least it costs, in words. Not authoritative: a quote is. */
+  priceFrom: z.string(),
+  idempotencyRecommended: z.literal(true),
+  /** One request for each mode, ready to be sent. */
+  run: z.array(
+    z.object({
+      mode: ExecutionModeName,
+      request: z.string(),
+      body: JsonObject,
+      next: z.string().optional(),
+    }),
+  ),
+  more: z.record(z.string(), z.string()),
+  descriptorProjection: z.literal("brief"),
+});
+export type CapabilityBrief = z.output<typeof CapabilityBrief>;
+
 export const CapabilityList = z.object({
   capabilities: z.array(z.union([CapabilityDescriptor, CapabilitySummary])),
   pricingVersion: z.string(),
@@ -161,6 +205,13 @@ export const ExecutionTargetList = z
   })
   .meta({ id: "ExecutionTargetList" });
 export type ExecutionTargetList = z.output<typeof ExecutionTargetList>;
+
+/** Of the models the names alone, as `execution.executionConstraints.providerPin` takes them. */
+export const ExecutionTargetNames = ExecutionTargetList.pick({ capabilityKey: true }).extend({
+  default: z.string().nullable(),
+  available: z.array(z.string()),
+});
+export type ExecutionTargetNames = z.output<typeof ExecutionTargetNames>;
 
 export const ModalityName = z.enum([
   "text",
@@ -205,21 +256,37 @@ export const CapabilityAccessDecision = z
   .meta({ id: "CapabilityAccessDecision" });
 export type CapabilityAccessDecision = z.output<typeof CapabilityAccessDecision>;
 
+export const ResolveCapability = z.object({
+  view: z
+    .enum(["brief"])
+    .optional()
+    .catch(undefined)
+    .describe(
+      "`brief`: each match without `pricing` and `runHint`, which are null; `GET /v1/capabilities/{key}?view=brief` has both in short. Other values are ignored.",
+    ),
+});
+
 export const CapabilityMatch = z
   .object({
     capabilityKey: z.string(),
-    /** 0 to 1. */
-    confidence: z.number().min(0).max(1),
+    title: z
+      .string()
+      .describe("What it does. Read it: the words of an intent may occur in one that does something else."),
+    confidence: z
+      .number()
+      .min(0)
+      .max(1)
+      .describe("How well the words match, not whether it does what is meant."),
     pricing: PricingContract.nullable(),
     runHint: RunHint.nullable(),
-    /** Null for callers nobody knows. */
+    /** Null for callers no one knows. */
     accessDecision: CapabilityAccessDecision.nullable(),
   })
   .meta({ id: "CapabilityMatch" });
 
 export const ResolutionResponse = z
   .object({
-    /** no_match_not_requestable: nothing is meant, or it is an act this service does for nobody. */
+    /** no_match_not_requestable: nothing is meant, or it is an act this service does for no one. */
     resolution: z.enum(["supported", "no_match_requestable", "no_match_not_requestable"]),
     /** Best first. */
     matches: z.array(CapabilityMatch),
@@ -242,7 +309,7 @@ export const CapabilityBenchmarks = z
       workloadProfiles: z.array(z.object({ id: z.string(), title: z.string(), input: JsonObject })),
       measures: z.array(z.object({ name: z.string(), unit: z.string(), description: z.string() })),
     }),
-    /** Executions with a known outcome, of one project of the caller; of nobody for callers without one. */
+    /** Executions with a known outcome, of one project of the caller; of no one for callers without one. */
     coverage: z.object({
       projectId: z.string().nullable(),
       from: z.iso.date().nullable(),

@@ -16,7 +16,7 @@ export const EXIT_CODES = {
   interrupted: 130,
 } as const;
 
-/** In single quotes a shell changes nothing; a quote ends them, stands escaped and begins them again. */
+/** In single quotes a shell changes nothing; a quote ends them, is written escaped and begins them again. */
 export const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** A run of a capability by the command `capstan`; the input is a file where it is named by a path. */

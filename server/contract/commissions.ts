@@ -3,7 +3,7 @@ import { RefundState } from "./billing";
 import { DateTime, Money } from "./common";
 import { CapabilityRequest, CommissionQuote, RequestRevision } from "./requests";
 
-/** Why money of a commission goes back whole: the first three by themselves. */
+/** Why money of a commission goes back whole: the first three automatically. */
 export const RefundReason = z.enum(["expired", "superseded", "already_paid", "operator"]);
 export type RefundReason = z.output<typeof RefundReason>;
 
@@ -62,7 +62,7 @@ export const Commission = z.object({
   project: z.object({ projectId: z.string(), displayName: z.string() }),
   /** The wording that was priced. */
   revision: RequestRevision,
-  /** The request as it is now: a newer quote of it stands in `quoteId`. */
+  /** The request as it is now: its newer quote is in `quoteId`. */
   request: CapabilityRequest,
   /** Of this quote, newest first. */
   payments: z.array(CommissionPayment),
@@ -76,7 +76,7 @@ export const Commission = z.object({
 });
 export type Commission = z.output<typeof Commission>;
 
-/** What was asked of the provider of a payment that is to go back whole. */
+/** The full refund that was requested from the payment's provider. */
 export const AskedRefund = z.object({ refundId: z.string(), paymentId: z.string(), state: RefundState });
 export type AskedRefund = z.output<typeof AskedRefund>;
 export const CommissionRefund = AskedRefund.extend({ requestId: z.string() });

@@ -1,12 +1,14 @@
 import { z } from "zod";
 import { Charge } from "./charge";
 import { DateTime, IdempotencyKey, JsonObject, JsonValue, PathId, pageLimit } from "./common";
+import { COMPARISON_INTENTS, COMPARISON_STATUSES, FEWEST_COMPETITORS, MOST_COMPETITORS } from "./enums";
 import { Context } from "./envelope";
 import { JobArtifactRef, JobError, JobStatus } from "./jobs";
+import { ofWork } from "./work";
+
+export { MOST_COMPETITORS } from "./enums";
 
 export const COMPARISON_AXES = ["provider", "recipe", "profile"] as const;
-export const FEWEST_COMPETITORS = 2;
-export const MOST_COMPETITORS = 4;
 
 /** Who competes: another provider, another input, or another named way of working. */
 export const Competitor = z
@@ -35,11 +37,11 @@ export const Competitor = z
 export type Competitor = z.output<typeof Competitor>;
 
 const Competitors = z.array(Competitor).min(FEWEST_COMPETITORS).max(MOST_COMPETITORS);
-export const ComparisonIntent = z.enum(["exploratory", "production_decision", "golden_regression"]);
+export const ComparisonIntent = z.enum(COMPARISON_INTENTS);
 
 export const ComparisonCreateRequest = z
   .strictObject({
-    context: Context,
+    context: Context.prefault({}),
     competitors: Competitors,
     input: JsonObject.default({}),
     intent: ComparisonIntent.default("exploratory"),
@@ -63,7 +65,7 @@ const Estimated = z.object({
   maximumCostMicros: z.int(),
 });
 
-/** What a comparison would cost. No id of it can be used as `execution.quoteId`. */
+/** What a comparison would cost. Its ids cannot be used as `execution.quoteId`. */
 export const ComparisonEstimate = z
   .object({
     estimateKind: z.literal("comparison"),
@@ -85,7 +87,7 @@ export const CompetitorOptions = z
   .object({
     capabilityKey: z.string(),
     axes: z.array(z.enum(COMPARISON_AXES)),
-    /** What a comparison takes that names nobody: one of each provider, at most four; may be fewer than two. */
+    /** What a comparison takes that names no one: one of each provider, at most four; may be fewer than two. */
     defaultCompetitors: z.array(Competitor),
     providers: z.array(
       z.object({
@@ -111,7 +113,7 @@ export const CompetitorOptions = z
 export type CompetitorOptions = z.output<typeof CompetitorOptions>;
 
 export const ComparisonRef = z.object({ comparison_id: PathId });
-export const ComparisonStatus = z.enum(["running", "completed", "partial", "failed"]);
+export const ComparisonStatus = z.enum(COMPARISON_STATUSES);
 
 /** A competitor as it was asked for; what it varied is null where its content is not kept (any more). */
 const ShownCompetitor = z
@@ -202,10 +204,11 @@ export type JudgementRequest = z.output<typeof JudgementRequest>;
 
 /** A comparison as people read it. */
 export const ComparisonShown = Comparison.extend({
-  /** An email, or a key's name; null while nobody has judged. */
+  /** An email, or a key's name; null while no one has judged. */
   judgedByName: z.string().nullable(),
   /** Is what its entries made somebody's own words, shown only to who asks for it? */
   isPrivate: z.boolean(),
+  ...ofWork,
 });
 export type ComparisonShown = z.output<typeof ComparisonShown>;
 

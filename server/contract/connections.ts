@@ -10,7 +10,7 @@ const Capabilities = z.array(z.string().min(1).max(128)).min(1).max(100);
 export const ConnectionPath = z.object({ connection_id: PathId });
 export const OnboardingPath = z.object({ session_id: PathId });
 
-/** How a connection comes to be. Others are not offered: a person pastes a key of their own. */
+/** How a connection is made. Others are not offered: a person pastes a key of their own. */
 export const BootstrapMode = z.enum(["manual_api_key"], {
   error: "Only manual_api_key is supported: a person sends a key of their own account.",
 });
@@ -85,13 +85,13 @@ export const ConnectionHour = z.object({
   hour: DateTime,
   answered: z.int(),
   failed: z.int(),
-  /** What stood against the newest of the failures. */
+  /** What was against the newest of the failures. */
   problem: z.string().nullable(),
   problemAt: DateTime.nullable(),
 });
 export const ConnectionHealth = z
   .object({
-    /** Is anything wrong with it now? `idle`: nothing runs on it, and nobody has asked. */
+    /** Is anything wrong with it now? `idle`: nothing runs on it, and no one has asked. */
     state: z.enum(["healthy", "degraded", "idle"]),
     /** What the provider said when it was asked, newest first. */
     checks: z.array(ConnectionCheck),
@@ -164,7 +164,7 @@ export const PlannedAccount = z.object({
   provider: z.string(),
   title: z.string(),
   state: AccountState,
-  /** Told to admins of the organization alone. */
+  /** Shown to admins of the organization alone. */
   connectionId: z.string().nullable(),
   /** Of the capabilities asked for, those it has a part in. */
   unlocks: z.array(z.string()),
@@ -228,7 +228,7 @@ export const OnboardingResult = z
     result: z
       .object({
         completedAt: DateTime,
-        /** The connections they run on; told to admins of the organization alone. */
+        /** The connections they run on; shown to admins of the organization alone. */
         connectionIds: z.array(z.string()),
         /** The capabilities that can run now, of those asked for. */
         ready: z.array(z.string()),

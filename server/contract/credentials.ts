@@ -6,22 +6,35 @@ const Id = z.string().min(1).max(64);
 export const CredentialPath = z.object({ organization_id: PathId, credential_id: PathId });
 export const CredentialBindingPath = CredentialPath.extend({ binding_id: PathId });
 
+/** What every way to connect a provider account asks alike; named, so that the published document says each once. */
+const ConnectionLabel = z.string().trim().min(1).max(128).meta({
+  id: "ConnectionLabel",
+  description:
+    "Its name. Of several `openai-compatible` servers in one environment, the first is in routes as `openai-compatible`, further ones as `openai-compatible:<label>`.",
+});
+const ConnectionEndpointUrl = z.string().trim().min(1).max(2048).meta({
+  id: "ConnectionEndpointUrl",
+  description:
+    "Required for `openai-compatible`, and for no other provider: the server's base URL, e.g. `https://llm.example.com/v1`. It cannot change: the secret is never sent anywhere else.",
+});
+const ConnectionModels = z.string().trim().min(1).max(16_384).meta({
+  id: "ConnectionModels",
+  description:
+    "Required for `openai-compatible`, and for no other provider: its models as `id:in:out,…`, with prices in US dollars per million tokens, e.g. `llama-3:0.2:0.6`. An embedding model is `id:in:embeddings`. Executions are estimated, budgeted and recorded at these prices.",
+});
+const ConnectionSecret = z.string().max(8192).meta({
+  id: "ConnectionSecret",
+  description:
+    'The API key. If a provider needs several fields, a JSON object of them as text, e.g. `{"apikey": "…", "secretapikey": "…"}`. Checked with the provider before anything is stored; never returned.',
+});
+
 export const CreateCredential = z
   .strictObject({
     provider: z.string().min(1).max(64).meta({ description: "A provider's name, e.g. `openai`." }),
-    secret: z.string().max(8192).meta({
-      description:
-        'The API key. If a provider needs several fields, a JSON object of them as text, e.g. `{"apikey": "…", "secretapikey": "…"}`. Checked with the provider before anything is stored; never returned.',
-    }),
-    label: z.string().trim().min(1).max(128).default("default"),
-    endpointUrl: z.string().trim().min(1).max(2048).nullish().meta({
-      description:
-        "Required for `openai-compatible`, and for no other provider: the server's base URL, e.g. `https://llm.example.com/v1`. It cannot change: the secret is never sent anywhere else.",
-    }),
-    models: z.string().trim().min(1).max(16_384).nullish().meta({
-      description:
-        "Required for `openai-compatible`, and for no other provider: its models as `id:in:out,…`, with prices in US dollars per million tokens, e.g. `llama-3:0.2:0.6`. An embedding model is `id:in:embeddings`. Executions are estimated, budgeted and recorded at these prices.",
-    }),
+    secret: ConnectionSecret,
+    label: ConnectionLabel.default("default"),
+    endpointUrl: ConnectionEndpointUrl.nullish(),
+    models: ConnectionModels.nullish(),
     passThrough: z
       .array(
         z

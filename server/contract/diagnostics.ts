@@ -1,9 +1,10 @@
 import { z } from "zod";
+import { BudgetEnforcement, BudgetPeriod } from "./budgets";
 import { CapabilityAccessDecision } from "./capabilities";
 import { DateTime, JsonObject, JsonValue } from "./common";
 import { EnvironmentSlug, Scope } from "./organizations";
 
-/** Where the caller stands; a key of a project need not say. */
+/** The caller's project; a key of a project need not say. */
 export const DiagnosticsQuery = z.object({
   projectId: z.string().min(1).max(64).optional(),
   environment: EnvironmentSlug.optional(),
@@ -22,6 +23,26 @@ export const SessionDiagnostics = z
     environment: z.string(),
     scopes: z.array(Scope),
     expiresAt: DateTime.nullable(),
+    /** Every spending limit that counts what this key runs, and the amount left. */
+    ceilings: z.array(
+      z.object({
+        scope: z.string(),
+        period: BudgetPeriod,
+        enforcement: BudgetEnforcement,
+        ceilingMicros: z.int(),
+        availableMicros: z.int(),
+        /** Of test money, counted apart. */
+        testAvailableMicros: z.int(),
+        periodEnd: DateTime.nullable(),
+      }),
+    ),
+    /** Requests of this key, at the process that answers: the same as the `ratelimit-*` headers. */
+    rateLimit: z.object({
+      perMinute: z.int(),
+      burst: z.int(),
+      remaining: z.int(),
+      resetSeconds: z.int(),
+    }),
     apiVersion: z.string(),
     routeBundleVersion: z.string(),
     routeBundleHash: z.string(),
@@ -29,6 +50,7 @@ export const SessionDiagnostics = z
   })
   .meta({ id: "SessionDiagnostics" });
 export type SessionDiagnostics = z.output<typeof SessionDiagnostics>;
+export type SpendingCeiling = SessionDiagnostics["ceilings"][number];
 
 const GenerationProvider = z.object({
   provider: z.string(),

@@ -3,7 +3,7 @@ import { CommissionPayment } from "./commissions";
 import { DateTime } from "./common";
 import { CapabilityRequest, CommissionQuote, RequestEvent, RequestRevision } from "./requests";
 
-/** What an operator can do with a request as it stands. */
+/** What an operator can do with a request as it is. */
 export const OperatorAct = z.enum(["review", "ask", "decline", "quote", "fulfil", "refund"]);
 export type OperatorAct = z.output<typeof OperatorAct>;
 

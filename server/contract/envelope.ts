@@ -1,19 +1,10 @@
 import { z } from "zod";
 import { AnyJson, BillingMode, IdempotencyKey, JsonObject } from "./common";
+import { DATA_CLASSES } from "./enums";
 
-export const DataClassification = z.enum([
-  "Public",
-  "Internal",
-  "Confidential",
-  "PrivateUserContent",
-  "Manuscript",
-]);
-const CONFIDENTIAL = new Set<string>(["PrivateUserContent", "Manuscript"] satisfies z.output<
-  typeof DataClassification
->[]);
-/** Whether content of this class is private: kept encrypted, and shown only to a reader who asks for it. */
-export const isPrivate = (dataClassification: string) => CONFIDENTIAL.has(dataClassification);
+export { isPrivate } from "./enums";
 
+export const DataClassification = z.enum(DATA_CLASSES);
 export const RetentionRequirement = z.enum([
   "HashesOnly",
   "Transient",

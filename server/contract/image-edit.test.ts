@@ -24,7 +24,7 @@ describe("the head of a picture", () => {
     expect(readPictureHead(dataBase64)).toEqual({ mediaType: mimeType, width: 301, height: 257, hasAlpha });
   });
 
-  test("lossless WebP, and a JPEG whose size stands behind a long profile", async () => {
+  test("lossless WebP, and a JPEG whose size is behind a long profile", async () => {
     const webp = await canvas(33, 700, 4).webp({ lossless: true }).toBuffer();
     expect(readPictureHead(webp.toString("base64"))).toMatchObject({
       width: 33,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { IMAGE_DIMENSIONS, ImageOutput, InlineImage } from "./images";
+import { ownKeys } from "./own-keys";
 import { headOf, type PictureHead } from "./pictures";
 
 /* The input of image editing: pictures are looked at before anything is planned with them. */
@@ -32,7 +33,7 @@ export const EDIT_TRANSPARENCY = {
   "matte-v9": "matte-v9",
   chroma: "matte-v9",
 } as const;
-const METHODS = Object.keys(EDIT_TRANSPARENCY) as (keyof typeof EDIT_TRANSPARENCY)[]; // its own keys
+const METHODS = ownKeys(EDIT_TRANSPARENCY);
 
 const Edge = z
   .int()
@@ -40,7 +41,7 @@ const Edge = z
   .max(EDIT_EDGES.max)
   .optional()
   .describe(
-    "In pixels, rounded up to a multiple of 16. Defaults to the closest size to the source that the model supports.",
+    `${EDIT_EDGES.min} to ${EDIT_EDGES.max} pixels, rounded up to a multiple of 16. Defaults to the closest size to the source that the model supports.`,
   );
 
 export const ImageEditInput = z

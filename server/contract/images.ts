@@ -41,12 +41,13 @@ const Edge = z
   .max(IMAGE_DIMENSIONS.maxEdge)
   .optional()
   .describe(
-    "In pixels, rounded up to a multiple of 16. Defaults to 1024, unless a sheet is sized by its cells.",
+    `${IMAGE_DIMENSIONS.catalogueMinEdge} to ${IMAGE_DIMENSIONS.maxEdge} pixels, rounded up to a multiple of ${IMAGE_DIMENSIONS.multipleOf}. Defaults to 1024, unless a sheet is sized by its cells.`,
   );
 
-const MOST_CELLS_ON_AN_EDGE = 8;
+/** Rows and columns of a sheet at most. */
+export const MOST_CELLS_ON_AN_EDGE = 8;
 const CellCount = z.int().min(1).max(MOST_CELLS_ON_AN_EDGE).optional();
-const CellEdge = z.int().min(32).max(1024);
+const CellEdge = z.int().min(32).max(1024).describe("32 to 1024 pixels.");
 
 /** Several pictures on one canvas, which may be cut apart. */
 export const Sheet = z.strictObject({
@@ -129,7 +130,7 @@ export const ImageInput = z
       .min(1)
       .max(128)
       .optional()
-      .describe("`auto`, or the id of an execution target's model."),
+      .describe("`auto`, or a model's name without its provider, such as `sandbox-2`."),
   })
   .superRefine((input, context) => {
     for (const { path, message } of problemsOf(input)) context.addIssue({ code: "custom", path, message });

@@ -1,21 +1,14 @@
 import { z } from "zod";
 import { Charge } from "./charge";
 import { DateTime, JsonObject, JsonValue, PathId, pageLimit, queryFlag, wholeNumber } from "./common";
+import { JOB_OUTCOMES, JOB_STATUSES } from "./enums";
 import { MatureContentTrait, MaturityRating, MaturitySource } from "./envelope";
 import { ReceiptPricing } from "./pricing";
 
-export const JobStatus = z.enum([
-  "queued",
-  "running",
-  "awaiting_approval",
-  "succeeded",
-  "failed",
-  "canceling",
-  "canceled",
-  "needs_attention",
-]);
+export { TERMINAL } from "./enums";
+
+export const JobStatus = z.enum(JOB_STATUSES);
 export type JobStatus = z.output<typeof JobStatus>;
-export const TERMINAL: readonly JobStatus[] = ["succeeded", "failed", "canceled"];
 
 export const JobRef = z.object({ job_id: PathId });
 /** Shorter than the timeout of usual proxies and clients. */
@@ -122,6 +115,12 @@ export const CompetesIn = z
   .object({ comparisonId: z.string(), isJudged: z.boolean() })
   .meta({ id: "JobComparison" });
 
+/** Of the request that is answered: whose idempotency key it runs under, and whether it was a repeat. */
+export const Idempotency = z
+  .object({ source: z.enum(["client", "minted"]), replayed: z.boolean() })
+  .meta({ id: "Idempotency" });
+export type Idempotency = z.output<typeof Idempotency>;
+
 export const Job = z
   .object({
     jobId: z.string(),
@@ -137,6 +136,7 @@ export const Job = z
     correlationId: z.string().nullable(),
     taskKind: z.string().nullable(),
     idempotencyKey: z.string(),
+    idempotency: Idempotency.optional().describe("In the answer to a submission alone."),
     createdAt: DateTime,
     startedAt: DateTime.nullable(),
     completedAt: DateTime.nullable(),
@@ -218,6 +218,7 @@ export type JobResult = z.output<typeof JobResult>;
 export const InvocationResult = z
   .object({
     executionId: z.string(),
+    idempotency: Idempotency.optional(),
     status: z.string(),
     resolvedProvider: z.string().nullable(),
     resolvedModel: z.string().nullable(),
@@ -250,6 +251,10 @@ export const InvocationResult = z
   })
   .meta({ id: "InvocationResult" });
 export type InvocationResult = z.output<typeof InvocationResult>;
+
+/** How long earlier runs like this one took: their median, and how many they are. */
+export const UsualRun = z.object({ medianMs: z.number(), runs: z.int() });
+export type UsualRun = z.output<typeof UsualRun>;
 
 export const JobEvent = z
   .object({
@@ -336,7 +341,7 @@ export const JobRights = z.object({
   /** It may be run again although its provider may have run it and may charge for it. */
   runAgain: z.boolean(),
   operate: z.boolean(),
-  /** Why the caller may not decide on the waiting job; null where they may, or it waits for nobody. */
+  /** Why the caller may not decide on the waiting job; null where they may, or it waits for no one. */
   whyNotDecide: z.string().nullable(),
 });
 export type JobRights = z.output<typeof JobRights>;
@@ -347,13 +352,24 @@ export const ListJobs = z.object({
   limit: pageLimit(100, 25),
   cursor: z.string().max(64).optional(),
   tag: TagFilter,
-});
-export const ListProjectJobs = ListJobs.extend({
   status: JobStatus.optional(),
   capabilityKey: z.string().max(128).optional(),
-  outcome: z.enum(["failed", "reusable"]).optional(),
-  selected: queryFlag.optional(),
+  outcome: z.enum(JOB_OUTCOMES).optional().describe("`reusable`: jobs that succeeded and have artifacts."),
+  createdAfter: DateTime.optional().describe("Jobs created at this time or later."),
+  createdBefore: DateTime.optional().describe("Jobs created before this time."),
+  provider: z.string().max(64).optional().describe("The provider that the job was planned on."),
+  model: z.string().max(255).optional().describe("The model's id, or `provider/model`."),
+  principalId: z.string().max(64).optional().describe("The key, person or embed session that submitted it."),
+  minCostUsd: z
+    .preprocess(
+      (given) => (typeof given === "string" && /^\d+(\.\d+)?$/.test(given) ? Number(given) : given),
+      z.number().min(0).max(1_000_000),
+    )
+    .optional()
+    .describe("Jobs that cost at least this; of one that has no cost yet, its estimate."),
 });
+export type ListJobs = z.output<typeof ListJobs>;
+export const ListProjectJobs = ListJobs.extend({ selected: queryFlag.optional() });
 export type ListProjectJobs = z.output<typeof ListProjectJobs>;
 export const JobPage = z
   .object({ items: z.array(JobListItem), nextCursor: z.string().nullable() })

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DAY_SECONDS } from "@/server/platform/time/units";
 import { queryFlag } from "./common";
 import { ApiKey, CreateApiKey } from "./organizations";
 
@@ -26,7 +27,7 @@ export const ListKeys = z.object({
 export const KeyList = z.object({ items: z.array(ApiKey), keys: z.array(ApiKey) }).meta({ id: "ApiKeyList" });
 
 /** Longer, and a leaked key that was rotated would live on unseen. */
-const MOST_OVERLAP_SECONDS = 30 * 86_400;
+const MOST_OVERLAP_SECONDS = 30 * DAY_SECONDS;
 
 export const RotateApiKey = z
   .strictObject({

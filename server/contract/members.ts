@@ -52,11 +52,11 @@ export const Invitation = z.object({
 });
 export type Invitation = z.output<typeof Invitation>;
 
-/** Of the link in the letter. Whatever is no token is answered like one nobody was given. */
+/** Of the link in the letter. Whatever is no token is answered like one no one was given. */
 const Token = z.string().min(1).max(200);
 export const LookAtInvitation = z.strictObject({ token: Token });
 
-/** What the one who holds the link is told of it. */
+/** What the holder of the link reads. */
 export const OfferedPlace = z.object({
   organizationName: z.string(),
   email: z.string(),

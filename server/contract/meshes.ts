@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AnyJson } from "./common";
 
-/** The inputs of mesh generation, and what its settings come to. */
+/** The inputs of mesh generation, and its effective settings. */
 
 export const MESH_PROFILES = [
   "draft_fast",
@@ -57,7 +57,7 @@ type Spoken = {
   textureReferenceArtifactId?: string | undefined;
 };
 
-/** Settings that say two things at once are refused where the second one stands. */
+/** Settings that say two things at once are refused at the second one. */
 function refuseConflicts(input: Spoken, context: z.RefinementCtx): void {
   const { meshProfile, meshSettings: settings, textureReferenceArtifactId: reference } = input;
   const refuse = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
@@ -116,7 +116,7 @@ export const MeshInput = z
 export type MeshInput = z.output<typeof MeshInput>;
 
 export const TURNAROUND_MODES = ["sheet2x2", "sheet1x4", "perView", "panelRepair"] as const;
-/** The sides of an object that a turnaround shows, in the order they stand on a sheet. */
+/** The sides of an object that a turnaround shows, in the order they are on a sheet. */
 export const VIEWS = ["front", "right", "back", "left"] as const;
 export type View = (typeof VIEWS)[number];
 
@@ -135,7 +135,9 @@ export const MeshFromImageInput = z
       .string()
       .meta({ maxLength: 32_000 })
       .optional()
-      .describe("A description of the object, used for drawing it."),
+      .describe(
+        "A description of the object, used for drawing it. What we say of the views is left out where it does not fit beside it.",
+      ),
     requireTurnaroundApproval: z
       .boolean()
       .default(false)

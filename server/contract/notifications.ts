@@ -4,7 +4,7 @@ import { DateTime, pageLimit } from "./common";
 const Id = z.string().min(1).max(64);
 const MOST_AT_ONCE = 100;
 
-/** Something a person is told of in the panel. */
+/** A notification of a person in the panel. */
 export const Notification = z.object({
   notificationId: z.string(),
   /** e.g. commission.quote_ready */

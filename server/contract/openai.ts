@@ -2,10 +2,8 @@ import { z } from "zod";
 import { JsonObject, PathId } from "./common";
 
 /*
- * What both kinds of OpenAI request have in common. A field of theirs that is mapped has its type; one that means nothing
- * here may be given and is not read; one of which only the usual value is done takes that value alone. What is not known is
- * passed to a server whose connection lists it, and refused by its name otherwise: a field that is ignored without a word
- * would change what its sender gets.
+ * Fields that both kinds of OpenAI request share. A field without meaning here is accepted and not read. An unknown field is
+ * passed to a server whose connection lists it, else refused by name: ignoring it would change the sender's result.
  */
 
 /** A field of which only the usual value is done. */
@@ -273,6 +271,8 @@ export const OpenAIError = z
       param: z.string().nullable(),
       code: z.string().nullable(),
       details: JsonObject.optional().describe("The error, by code as everywhere in this API."),
+      requestId: z.string().optional(),
+      docsUrl: z.string().optional().describe("The page about this code, on this installation."),
     }),
   })
   .meta({ id: "OpenAIErrorResponse" });

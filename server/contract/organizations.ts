@@ -1,26 +1,17 @@
 import { z } from "zod";
+import { DAY_SECONDS } from "@/server/platform/time/units";
 import { DateTime } from "./common";
+import { KEY_SCOPES, ROLES, SCOPES } from "./enums";
 import { MaturityRating, RetentionRequirement } from "./envelope";
+import { ManagementGrant } from "./management-keys";
 
-export const Role = z.enum(["owner", "admin", "member", "viewer"]);
+export const Role = z.enum(ROLES);
 
 /** What an API key may be allowed to do. */
-export const Scope = z
-  .enum([
-    "capabilities:run",
-    "jobs:read",
-    "jobs:write",
-    "pinned:run",
-    "provenance:write",
-    "requests:write",
-    "adapters:write",
-    "webhooks:write",
-    "diagnostics:read",
-    "billing:read",
-    "approvals:write",
-    "credentials:write",
-  ])
-  .meta({ id: "Scope" });
+export const Scope = z.enum(SCOPES).meta({ id: "Scope" });
+
+/** What a key may be allowed to do that is no management key. */
+export const KeyScope = z.enum(KEY_SCOPES);
 
 /** A word of a key's text and of a request's context. */
 export const EnvironmentSlug = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);
@@ -105,6 +96,10 @@ export const ApiKey = z
     lastUsedAt: DateTime.nullable(),
     /** The key that was made in its place. */
     replacedBy: z.string().nullable(),
+    management: ManagementGrant.nullable().meta({
+      description: "Of a management key: what it can hand out. Null for every other key.",
+    }),
+    madeByKey: z.string().nullable().meta({ description: "The management key that created this key." }),
   })
   .meta({ id: "ApiKey" });
 export type ApiKey = z.output<typeof ApiKey>;
@@ -137,11 +132,11 @@ export const CreateApiKey = z
     /** For an unbound key: of every project of this organization. */
     organizationId: z.string().max(64).optional(),
     environment: EnvironmentSlug.default("development"),
-    scopes: z.array(Scope).min(1).optional(),
+    scopes: z.array(KeyScope).min(1).optional(),
     expiresInSeconds: z
       .int()
       .min(1)
-      .max(10 * 366 * 86_400)
+      .max(10 * 366 * DAY_SECONDS)
       .optional(),
   })
   .refine((key) => Boolean(key.projectId) !== Boolean(key.organizationId), {
@@ -159,16 +154,23 @@ export const GrantOperator = z.strictObject({ email: Email });
 export const SignIn = z.object({ email: z.string().max(1000), password: z.string().max(1000) });
 
 /** When a person has to approve a job of a project. */
-export const ApprovalRules = z.object({
-  projectId: z.string(),
-  /** Jobs whose estimate in US dollars is above it wait; null: none does. */
-  thresholdUsd: z.number().nullable(),
-  requireDifferentApprover: z.boolean(),
-});
+export const ApprovalRules = z
+  .object({
+    projectId: z.string(),
+    thresholdUsd: z.number().nullable().meta({
+      description: "Jobs with a higher estimate wait for approval. Null: no job waits.",
+    }),
+    requireDifferentApprover: z.boolean().meta({
+      description: "Whoever submitted a job cannot approve it. A key counts as the person who created it.",
+    }),
+  })
+  .meta({ id: "ApprovalRules" });
 export type ApprovalRules = z.output<typeof ApprovalRules>;
 
-export const SetApprovalRules = z.strictObject({
-  project_id: z.string().min(1).max(64),
-  thresholdUsd: z.number().min(0).max(1_000_000).nullable(),
-  requireDifferentApprover: z.boolean(),
-});
+export const SetApprovalRules = z
+  .strictObject({
+    thresholdUsd: z.number().min(0).max(1_000_000).nullable(),
+    requireDifferentApprover: z.boolean(),
+  })
+  .meta({ id: "ApprovalRulesSet" });
+export type SetApprovalRules = z.output<typeof SetApprovalRules>;

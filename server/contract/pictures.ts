@@ -1,4 +1,4 @@
-/* What the head of a picture file says of it. No pixel is decoded, and of its base64 only what is looked at. */
+/* What the head of a picture file says. No pixel is decoded, and of its base64 only what is looked at. */
 
 export type PictureHead = {
   mediaType: "image/png" | "image/jpeg" | "image/webp";
@@ -82,7 +82,7 @@ function readPng(file: Head): PictureHead | null {
   return { mediaType: "image/png", width, height, hasAlpha };
 }
 
-/** Colours without an alpha channel may still be told to be clear, in a chunk before the pixels. */
+/** Colours without an alpha channel may still be declared clear, in a chunk before the pixels. */
 function hasTransparentColor(file: Head): boolean {
   for (let at = 33; at + 8 <= file.length; at += file.uint32(at) + 12) {
     const name = file.word(at + 4);

@@ -1,17 +1,8 @@
 import { z } from "zod";
 import { Charge } from "./charge";
-import {
-  BillingMode,
-  DateTime,
-  IdempotencyKey,
-  JsonObject,
-  JsonValue,
-  Money,
-  PathId,
-  pageLimit,
-} from "./common";
+import { BillingMode, DateTime, IdempotencyKey, JsonObject, PathId, pageLimit } from "./common";
+import { BULK_ITEM_STATUSES } from "./enums";
 import { Budget, Context } from "./envelope";
-import { ReceiptSignature } from "./receipts";
 
 /** Seconds: of one admitted submission, of the wait for one, and of an item's turn. */
 export const PINNED_TIMEOUT = { least: 30, most: 600, standard: 600 } as const;
@@ -214,6 +205,7 @@ export const PinnedBulkRequest = z
     ...shared,
     concurrency: z.int().min(1).max(BULK_LANES).default(8).describe("How many items run at once."),
     items: z.array(PinnedBulkItem).min(1).max(BULK_ITEMS).describe("What is sent, each on its own."),
+    bulkWait: JsonObject.optional().describe("How a client waits. The service ignores it."),
   })
   .meta({ id: "PinnedBulkRequest" });
 export type PinnedBulkRequest = z.output<typeof PinnedBulkRequest>;
@@ -221,191 +213,9 @@ export type PinnedBulkRequest = z.output<typeof PinnedBulkRequest>;
 /** What a caller may post; the domain parses it, so that every refusal is of one shape. */
 export const RawPinned = JsonObject;
 
-const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-const Submission = z.enum(["not_attempted", "ambiguous", "attempted"]);
-export const PinnedStatus = z.enum(["succeeded", "failed", "ambiguous"]);
-export type PinnedStatus = z.output<typeof PinnedStatus>;
-
-export const PinnedAttemptView = z.object({
-  number: z.int(),
-  startedAt: DateTime,
-  endedAt: DateTime.nullable(),
-  submission: Submission,
-  httpStatus: z.int().nullable(),
-  errorCode: z.string().nullable(),
-});
-
-export const PinnedOutput = z
-  .object({
-    text: z.string(),
-    toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })),
-    finishReason: z.string(),
-  })
-  .meta({ id: "PinnedOutput" });
-export type PinnedOutput = z.output<typeof PinnedOutput>;
-
-const Clock = z.int().min(0);
-
-/** What is hashed and signed: everything that was known when it ended. Hashes and figures, never content. */
-export const SealedPinned = z.object({
-  schemaVersion: z.literal("service.pinned-record.v1"),
-  receiptId: z.string(),
-  pinnedId: z.string(),
-  projectId: z.string(),
-  organizationId: z.string(),
-  environment: z.string(),
-  principalId: z.string(),
-  principalKind: z.string(),
-  submittedBy: z.string().nullable(),
-  /** Of a bulk's item: its bulk and what the caller calls it. */
-  bulkId: z.string().nullable(),
-  itemId: z.string().nullable(),
-  externalRef: z.string().nullable(),
-  tags: z.array(z.string()),
-  metadata: JsonObject,
-  correlationId: z.string().nullable(),
-  dataClassification: z.string(),
-  retentionRequirement: z.string(),
-  pin: Pin,
-  isolation: z.literal("stateless"),
-  processing: z.enum(["standard", "deferred"]),
-  /** `v1:` and the SHA-256 of the RFC 8785 form of what identifies the request. */
-  requestHash: z.string(),
-  /** SHA-256 of the text in UTF-8; of tools, response format, output and native response: of their RFC 8785 form. */
-  instructionsHash: Sha256.nullable(),
-  inputHash: Sha256,
-  toolsHash: Sha256.nullable(),
-  responseFormatHash: Sha256.nullable(),
-  /** SHA-256 of the body's bytes as they were sent each time; null: nothing could be sent. */
-  sentHash: Sha256.nullable(),
-  /** As sent to the vendor, in its own words, less the model, the prompt, the tools and the response format. */
-  settings: JsonObject,
-  limits: z.object({ timeoutSeconds: z.int(), admissionDeadlineSeconds: z.int() }),
-  status: PinnedStatus,
-  error: z.object({ code: z.string(), message: z.string() }).nullable(),
-  attempts: z.array(PinnedAttemptView),
-  outputHash: Sha256.nullable(),
-  nativeResponseHash: Sha256.nullable(),
-  finishReason: z.string().nullable(),
-  usage: JsonObject.nullable(),
-  /** At list price; null: unknown. */
-  cost: Money.nullable(),
-  costStatus: z.enum(["computed", "unknown", "none"]),
-  discountedUpstreamBasisMicros: z.int().nullable(),
-  billingMode: BillingMode,
-  costBearer: z.enum(["customer", "none"]),
-  holdState: z.enum(["settled", "released", "ambiguous"]).nullable(),
-  pricingVersion: z.string(),
-  providerRequestId: z.string().nullable(),
-  providerModel: z.string().nullable(),
-  providerFingerprint: z.string().nullable(),
-  processingTier: z.enum(["standard", "flex"]).nullable(),
-  deferredDiscountBps: z.int(),
-  logicalAttempts: z.literal(1),
-  providerSubmissions: z.int(),
-  capacityRejections: z.int(),
-  retryWaitMs: Clock,
-  providerExecutionMs: Clock.nullable(),
-  wallClockMs: Clock,
-  schedulerWaitMs: Clock.nullable(),
-  providerSubmission: Submission,
-  /** False: this sealed pin must not be posted again. */
-  safelyRetryable: z.boolean(),
-  isTest: z.boolean(),
-  createdAt: DateTime,
-  startedAt: DateTime,
-  completedAt: DateTime,
-});
-export type SealedPinned = z.output<typeof SealedPinned>;
-
-/** What became known afterwards: outside the record's seal, so it has a signature of its own. */
-export const PinnedCorrectionView = z.object({
-  correctionId: z.string(),
-  /** Of the record it corrects. */
-  receiptId: z.string(),
-  kind: z.enum(["late_answer", "charge_resolved"]),
-  details: JsonObject,
-  createdAt: DateTime,
-  /** Ed25519 over the RFC 8785 form of all members but this. */
-  signature: ReceiptSignature,
-});
-export type PinnedCorrectionView = z.output<typeof PinnedCorrectionView>;
-
-/** The immutable record: what was sealed, its hash and signature, and beside them what is no part of the seal. */
-export const PinnedRecord = SealedPinned.extend({
-  /** The same as `receiptId`. */
-  receipt_id: z.string(),
-  recordHash: Sha256,
-  signature: ReceiptSignature,
-  /** Null: removed when its retention ended, or there was none. */
-  output: PinnedOutput.nullable(),
-  /** Where it was asked for, and still is kept. */
-  nativeResponse: JsonValue.optional(),
-  corrections: z.array(PinnedCorrectionView),
-}).meta({ id: "PinnedRecord" });
-export type PinnedRecord = z.output<typeof PinnedRecord>;
-
-/** The members of a record that its hash and signature are not of. */
-export const UNSEALED = [
-  "receipt_id",
-  "recordHash",
-  "signature",
-  "output",
-  "nativeResponse",
-  "corrections",
-] as const;
-
-const Result = z.object({
-  receipt: PinnedRecord,
-  output: PinnedOutput.nullable(),
-  nativeResponse: JsonValue.optional(),
-});
-/** `result` and its parts once more at the top: both are read. */
-export const PinnedAnswer = Result.extend({
-  status: z.enum(["succeeded", "failed", "ambiguous"]),
-  receiptId: z.string(),
-  executionId: z.string(),
-  result: Result,
-  warnings: z.array(JsonObject),
-}).meta({ id: "PinnedAnswer" });
-export type PinnedAnswer = z.output<typeof PinnedAnswer>;
-
-export const PinnedRef = z.object({ receipt_id: PathId });
-export const ListPinned = z.object({
-  projectId: z.string().min(1).max(64).optional(),
-  bulkId: z.string().min(1).max(64).optional(),
-  limit: pageLimit(100, 25),
-  cursor: z.string().max(64).optional(),
-});
-/** Of lists: never content. */
-export const PinnedListItem = SealedPinned.pick({
-  receiptId: true,
-  pinnedId: true,
-  projectId: true,
-  environment: true,
-  bulkId: true,
-  itemId: true,
-  pin: true,
-  processing: true,
-  status: true,
-  requestHash: true,
-  providerSubmission: true,
-  safelyRetryable: true,
-  cost: true,
-  createdAt: true,
-  completedAt: true,
-})
-  .extend({ receipt_id: z.string(), errorCode: z.string().nullable() })
-  .meta({ id: "PinnedListItem" });
-export type PinnedListItem = z.output<typeof PinnedListItem>;
-export const PinnedPage = z
-  .object({ items: z.array(PinnedListItem), nextCursor: z.string().nullable() })
-  .meta({ id: "PinnedPage" });
-export type PinnedPage = z.output<typeof PinnedPage>;
-
 // ---- bulks
 
-export const BulkItemStatus = z.enum(["queued", "running", "succeeded", "failed", "ambiguous", "canceled"]);
+export const BulkItemStatus = z.enum(BULK_ITEM_STATUSES);
 export const BulkStatus = z.enum(["accepted", "running", "succeeded", "partial", "failed"]);
 export type BulkStatus = z.output<typeof BulkStatus>;
 
@@ -479,11 +289,3 @@ export const PinChoice = z.object({
   sampling: z.array(PinnedSampling.keyof()),
 });
 export type PinChoice = z.output<typeof PinChoice>;
-
-/** A record with the request it is of, while that is kept. */
-export const PinnedContentView = z.object({
-  record: PinnedRecord,
-  /** Null: removed when its retention ended, or there was none. */
-  request: JsonObject.nullable(),
-});
-export type PinnedContentView = z.output<typeof PinnedContentView>;

@@ -31,3 +31,12 @@ export const ChangePlan = z.strictObject({
   features: z.strictObject(PlanFeatures.partial().shape).optional(),
 });
 export type ChangePlan = z.output<typeof ChangePlan>;
+
+/** Whether executions of an organization may call providers. */
+export const ExternalActions = z
+  .strictObject({
+    externalActions: z.boolean().meta({
+      description: "False: executions that call a provider are refused with EXTERNAL_ACTIONS_DISABLED.",
+    }),
+  })
+  .meta({ id: "ExternalActions" });

@@ -162,7 +162,7 @@ export const RetailQuote = z
     expectedCharge: Money.nullable(),
     maximumAuthorizedCharge: Money.nullable(),
     expiresAt: DateTime.nullable(),
-    /** Of images: what other models that could draw this would cost. Explains; binds nobody. */
+    /** Of images: what other models that could draw this would cost. Explains; binds no one. */
     routingAlternatives: z
       .array(ResolvedRoute.extend({ expectedCharge: Money, maximumAuthorizedCharge: Money }))
       .optional(),

@@ -18,7 +18,7 @@ export type ManifestRequest = z.output<typeof ManifestRequest>;
 
 export const ManifestReceipt = z.object({
   receiptId: z.string(),
-  /** The receipt's own (`provenance.receiptHash`, `recordHash`): binds every byte of it to this manifest. */
+  /** The receipt's own (`provenance.receiptHash`, `recordHash`): binds every byte of the receipt to this manifest. */
   receiptHash: Sha256,
   /** Of a job that ran without a provider: null. */
   pin: Pin.nullable(),
@@ -57,7 +57,7 @@ export const ManifestVerification = z
     fallbacks: z.int(),
     providerRetries: z.int(),
     providerSpend: Money,
-    /** Receipts whose cost nobody knows: no part of the spend. */
+    /** Receipts whose cost no one knows: no part of the spend. */
     costUnknown: z.int(),
     manifestHashMatches: z.boolean(),
     signatureValid: z.boolean(),
@@ -97,7 +97,7 @@ export const Lockfile = z
     ),
     requestHash: z
       .string()
-      .describe("What identifies the request: `v1:` and a SHA-256, or the SHA-256 alone."),
+      .describe("SHA-256 of what identifies the request; older ones have `v1:` before it."),
     promptHash: Sha256.describe(
       "SHA-256 of the RFC 8785 form of {instructionsHash, inputHash} of the record, null where there were no instructions.",
     ),

@@ -103,7 +103,7 @@ export const Receipt = z
     status: JobStatus,
     principalId: z.string(),
     principalKind: z.string(),
-    /** The person behind the principal: of a key, who created it, or the key itself where nobody is known. */
+    /** The person behind the principal: of a key, who created it, or the key itself where no one is known. */
     submittedBy: z.string().nullable(),
     organizationId: z.string(),
     projectId: z.string(),
@@ -121,7 +121,7 @@ export const Receipt = z
     retryOf: z.string().nullable(),
     /** Of the canonical request, settings included. */
     requestHash: z.string(),
-    /** Null: the request was not kept, and nobody knows any more. */
+    /** Null: the request was not kept, and no one knows any more. */
     inputHash: Sha256.nullable(),
     /** Null: nothing came back. */
     outputHash: Sha256.nullable(),
@@ -200,7 +200,7 @@ export const Receipt = z
     providerSubmissions: z.int(),
     providerSubmission: Submission,
     capacityRejections: z.int(),
-    /** Where what was sent differs from what was asked for; `from` is null where the caller left it to us. */
+    /** Where the sent request differs from the caller's; `from` is null where the caller left it to us. */
     rewrites: z.array(
       z.object({ field: z.string(), from: JsonValue, to: z.union([z.string(), z.number()]) }),
     ),

@@ -5,7 +5,12 @@ export const RENDER_OUTPUTS = ["image", "views", "reference_bundle"] as const;
 const EDGE = { min: 128, max: 2048, default: 640 } as const;
 
 const edge = (which: string) =>
-  z.int().min(EDGE.min).max(EDGE.max).default(EDGE.default).describe(`${which} of each view, in pixels.`);
+  z
+    .int()
+    .min(EDGE.min)
+    .max(EDGE.max)
+    .default(EDGE.default)
+    .describe(`${which} of each view, ${EDGE.min} to ${EDGE.max} pixels.`);
 
 export const RenderInput = z.strictObject({
   source: z.strictObject({

@@ -1,30 +1,21 @@
 import { z } from "zod";
 import { BillingCurrency, RefundState } from "./billing";
 import { branded, DateTime, IdempotencyKey, JsonObject, Money, PathId, pageLimit } from "./common";
+import { REQUEST_STATUSES, RUNTIME_PRICING_MODES } from "./enums";
 import { PricingContract } from "./pricing";
 import { RequestEventType } from "./webhooks";
 
 const Id = z.string().min(1).max(64);
 const MOST_CASES = 100;
 export const REQUEST_VERSION = "service.capability-request.v1";
-/** Kept as it was sent, white space too, since the hash is of it; only not blank. */
+/** Kept as it was sent, white space too, since the hash covers it; only not blank. */
 const words = (most: number) => z.string().min(1).max(most).regex(/\S/, { message: "must not be blank" });
 
 /** Where a request is on its way from a need to a capability. */
-export const RequestStatus = z.enum([
-  "draft",
-  "submitted",
-  "in_review",
-  "needs_information",
-  "quoted",
-  "declined",
-  "paid",
-  "fulfilled",
-  "refunded",
-]);
+export const RequestStatus = z.enum(REQUEST_STATUSES);
 export type RequestStatus = z.output<typeof RequestStatus>;
 
-/** What is asked for. Members of your own are kept and become part of the hash; what is null counts as left out. */
+/** The request. Members of your own are kept and become part of the hash; what is null counts as left out. */
 export const CapabilityRequestBody = z
   .looseObject({
     schemaVersion: branded(
@@ -69,7 +60,7 @@ export const RequestRevision = z
   .meta({ id: "CapabilityRequestRevision" });
 export type RequestRevision = z.output<typeof RequestRevision>;
 
-/** What an operator last told the customer. */
+/** The operator's last message to the customer. */
 export const RequestFeedback = z.object({
   kind: z.enum(["needs_information", "declined", "refunded"]),
   message: z.string(),
@@ -77,6 +68,8 @@ export const RequestFeedback = z.object({
 });
 export type RequestFeedback = z.output<typeof RequestFeedback>;
 
+/** What the customer's side does next: `present_quote` and what follows it need a person. */
+export const RequestNextAction = z.enum(["submit", "poll", "revise", "present_quote", "run", "stop"]);
 export const CapabilityRequest = z
   .object({
     schemaVersion: z.literal(REQUEST_VERSION),
@@ -98,6 +91,9 @@ export const CapabilityRequest = z
     updatedAt: DateTime,
     submittedAt: DateTime.nullable(),
     fulfilledAt: DateTime.nullable(),
+    nextAction: RequestNextAction.describe(
+      "`submit` the draft, `poll` until an operator has acted, `revise` by the feedback, `present_quote` to a person who can pay, `run` the capability, or `stop`.",
+    ),
   })
   .meta({ id: "CapabilityRequestView" });
 export type CapabilityRequest = z.output<typeof CapabilityRequest>;
@@ -128,7 +124,7 @@ export const CommissionQuote = z
     note: z.string().nullable(),
     issuedAt: DateTime,
     expiresAt: DateTime,
-    /** The page where a person of the organization pays; nobody else can. */
+    /** The page where a person of the organization pays; no one else can. */
     approval: z.object({ humanRequired: z.literal(true), approvalUrl: z.string() }),
   })
   .meta({ id: "CapabilityQuoteView" });
@@ -137,7 +133,7 @@ export type CommissionQuote = z.output<typeof CommissionQuote>;
 /** How the price of running it is put, by an operator who cannot know it all yet. */
 export const RuntimePricingDraft = z
   .strictObject({
-    mode: z.enum(["free", "fixed", "metered", "hybrid"]),
+    mode: z.enum(RUNTIME_PRICING_MODES),
     billingCurrency: BillingCurrency,
     /** In words, e.g. "about $0.02 a page". */
     display: z.string().trim().min(1).max(300),
@@ -179,7 +175,7 @@ export const RequestEvent = z.object({
   type: RequestEventType,
   actorId: z.string(),
   actorKind: z.string(),
-  /** The email of a person, the name of a key; null: the system, or who is not told, as operators to customers. */
+  /** The email of a person, the name of a key; null: the system, or an actor who is not shown, as operators to customers. */
   actorName: z.string().nullable(),
   payload: JsonObject,
   createdAt: DateTime,
@@ -195,7 +191,7 @@ export const ListRequests = z.object({
 });
 export type ListRequests = z.output<typeof ListRequests>;
 /** A request in a list: without its wording, which may be long. */
-export const RequestSummary = CapabilityRequest.omit({ revision: true })
+export const RequestSummary = CapabilityRequest.omit({ revision: true, nextAction: true })
   .extend({
     summary: z.string(),
     revisionNumber: z.int(),
@@ -212,7 +208,7 @@ export type RequestPage = z.output<typeof RequestPage>;
 
 /** The same for the panel's own lists. */
 export const ListedRequest = RequestSummary.extend({
-  /** How the refund of what was paid for it stands; null: it was not asked for. */
+  /** The state of the refund; null: it was not requested. */
   refund: RefundState.nullable(),
 });
 export type ListedRequest = z.output<typeof ListedRequest>;
@@ -226,7 +222,7 @@ export type ListedRequestPage = z.output<typeof ListedRequestPage>;
 export const ListQueue = ListRequests.omit({ projectId: true }).extend({
   /** Only those of which a payment's refund failed. */
   refund: z.literal("failed").optional(),
-  /** Newest first, unless told otherwise. */
+  /** Newest first by default. */
   order: z.enum(["newest", "oldest"]).optional(),
 });
 export const QueuedRequest = ListedRequest.extend({

@@ -18,7 +18,7 @@ export const ChangeSecurity = z.strictObject({
 });
 export type ChangeSecurity = z.output<typeof ChangeSecurity>;
 
-/** What is asked, and whom it meets. */
+/** What is required, and whom it affects. */
 export const SecurityView = z.object({
   ...Security.shape,
   members: z.int(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Where a caller stands: who it is, and the organization, project and environment it works in. */
+/** The caller's position: who it is, and the organization, project and environment it works in. */
 export const SessionContext = z
   .object({
     /** Nothing can run yet: there is no organization or no project. */

@@ -32,7 +32,7 @@ export const DeviceStart = z
       .trim()
       .min(1)
       .max(80)
-      // Shown to who decides: no character may hide or turn around what stands there.
+      // Shown to who decides: no character may hide or turn around what is there.
       .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, "must not contain invisible characters")
       .optional(),
   })
@@ -122,7 +122,7 @@ export const Account = z.object({
 });
 export type Account = z.output<typeof Account>;
 
-/** What an authenticator is set up with: as text, as an address, and as a picture of it (SVG). */
+/** What an authenticator is set up with: as text, as an address, and as a picture (SVG). */
 export const NewSecondFactor = z.object({ secret: z.string(), uri: z.string(), qrCode: z.string() });
 export type NewSecondFactor = z.output<typeof NewSecondFactor>;
 

@@ -104,5 +104,5 @@ function pythonLiteral(value: unknown, depth: number): string {
   return typeof value === "string" ? pythonString(value) : String(value);
 }
 
-/** JSON's escapes are Python's, but for halves of characters, which JSON.stringify escapes by itself. */
+/** JSON's escapes are Python's, but for halves of characters, which JSON.stringify escapes already. */
 const pythonString = (text: string) => JSON.stringify(text);

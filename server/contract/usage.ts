@@ -2,13 +2,14 @@ import { z } from "zod";
 import { WalletMoney } from "./billing";
 import { Charge } from "./charge";
 import { wholeNumber } from "./common";
+import { USAGE_GROUPS } from "./enums";
 
 const Id = z.string().min(1).max(64);
 /** A day of UTC. */
 export const Day = z.iso.date();
 
 const whole = z.int();
-/** What executions came to. Amounts are micros of US dollars. */
+/** Totals of executions. Amounts are micros of US dollars. */
 export const UsageFigures = z
   .object({
     executions: whole,
@@ -17,7 +18,7 @@ export const UsageFigures = z
     canceled: whole,
     /** Not ended yet: their cost is to come. */
     unfinished: whole,
-    /** Ended, of comparisons that nobody has judged: how, and by whom they were done, is told once somebody has. */
+    /** Ended, of comparisons that no one has judged: how, and by whom they were done, is shown after the judgement. */
     unjudged: whole,
     providerCostMicros: whole.describe(
       "Cost of the providers' work at list price, as far as it is known, on whoever's account it ran.",
@@ -37,7 +38,7 @@ export const UsageFigures = z
   .meta({ id: "UsageFigures" });
 export type UsageFigures = z.output<typeof UsageFigures>;
 
-export const UsageByPrincipal = UsageFigures.extend({
+const Principal = z.object({
   principalId: z.string(),
   kind: z.enum(["key", "person", "other"]),
   /** Of a key its name, of a person the email address. */
@@ -48,14 +49,16 @@ export const UsageByPrincipal = UsageFigures.extend({
 export const UsageSide = z
   .object({
     totals: UsageFigures,
-    byDay: z.array(UsageFigures.extend({ day: Day })),
-    byProject: z.array(UsageFigures.extend({ projectId: z.string(), name: z.string() })),
-    byCapability: z.array(UsageFigures.extend({ capabilityKey: z.string() })),
+    byDay: z.array(UsageFigures.and(z.object({ day: Day }))),
+    byProject: z.array(UsageFigures.and(z.object({ projectId: z.string(), name: z.string() }))),
+    byCapability: z.array(UsageFigures.and(z.object({ capabilityKey: z.string() }))),
     /** Provider null: it ran here. */
-    byProvider: z.array(UsageFigures.extend({ provider: z.string().nullable() })),
-    byModel: z.array(UsageFigures.extend({ provider: z.string().nullable(), model: z.string().nullable() })),
-    byPrincipal: z.array(UsageByPrincipal),
-    byBillingMode: z.array(UsageFigures.extend({ billingMode: z.string() })),
+    byProvider: z.array(UsageFigures.and(z.object({ provider: z.string().nullable() }))),
+    byModel: z.array(
+      UsageFigures.and(z.object({ provider: z.string().nullable(), model: z.string().nullable() })),
+    ),
+    byPrincipal: z.array(UsageFigures.and(Principal)),
+    byBillingMode: z.array(UsageFigures.and(z.object({ billingMode: z.string() }))),
     funds: WalletMoney.meta({ description: "Balance and credits of the whole organization." }),
   })
   .meta({ id: "UsageSide" });
@@ -95,7 +98,7 @@ export const UsageExportQuery = z.object({
 export type UsageExportQuery = z.output<typeof UsageExportQuery>;
 
 /** By what the panel stacks a day's usage. */
-export const UsageGroup = z.enum(["capability", "provider", "key"]);
+export const UsageGroup = z.enum(USAGE_GROUPS);
 export type UsageGroup = z.output<typeof UsageGroup>;
 export const UsageDaysQuery = z.object({
   project_id: Id,
@@ -115,7 +118,7 @@ export const UsageDays = z.object({
       principalId: z.string(),
     }),
   ),
-  principals: z.array(UsageByPrincipal.pick({ principalId: true, kind: true, name: true })),
+  principals: z.array(Principal),
 });
 export type UsageDays = z.output<typeof UsageDays>;
 

@@ -1,51 +1,18 @@
 import { z } from "zod";
 import { DateTime, PathId, pageLimit } from "./common";
+import { DELIVERY_STATES, EVENT_TYPES, JOB_EVENT_TYPES, REQUEST_EVENT_TYPES } from "./enums";
 
 /** Every type a job's event can have. */
-export const JobEventType = z.enum([
-  "job.queued",
-  "job.started",
-  "job.progress",
-  "job.provider_submitted",
-  "job.reader_text",
-  "job.artifact_stored",
-  "job.awaiting_approval",
-  "job.approved",
-  "job.rejected",
-  "job.cancel_requested",
-  "job.variant_selected",
-  "job.budget_warning",
-  "job.retry_scheduled",
-  "job.succeeded",
-  "job.failed",
-  "job.canceled",
-  "job.needs_attention",
-  "job.receipt_sealed",
-]);
+export const JobEventType = z.enum(JOB_EVENT_TYPES);
 
 /** Every type an event of a capability request can have. */
-export const RequestEventType = z.enum([
-  "capability_request.created",
-  "capability_request.revised",
-  "capability_request.submitted",
-  "capability_request.in_review",
-  "capability_request.needs_information",
-  "capability_request.declined",
-  "capability_request.quoted",
-  "capability_request.quote_expiring",
-  "capability_request.paid",
-  "capability_request.fulfilled",
-  "capability_request.refunded",
-  "capability_request.refund_failed",
-]);
+export const RequestEventType = z.enum(REQUEST_EVENT_TYPES);
 export type RequestEventType = z.output<typeof RequestEventType>;
 
 /** Every type an endpoint can take: of jobs, of capability requests, and those of their organization. */
-export const EventType = z
-  .enum([...JobEventType.options, ...RequestEventType.options, "budget.alert", "hold.written_off"])
-  .meta({ id: "WebhookEventType" });
+export const EventType = z.enum(EVENT_TYPES).meta({ id: "WebhookEventType" });
 
-export const DeliveryState = z.enum(["pending", "delivering", "succeeded", "failed", "disabled"]);
+export const DeliveryState = z.enum(DELIVERY_STATES);
 export type DeliveryState = z.output<typeof DeliveryState>;
 
 const Id = z.string().min(1).max(64);
@@ -101,7 +68,7 @@ export const DeliveryEndpoint = z
     url: z.string(),
     eventTypes: z.array(z.string()),
     enabled: z.boolean(),
-    /** Why it was switched off by itself, if it was. */
+    /** Why it was switched off automatically, if it was. */
     disabledReason: z.string().nullable(),
     createdBy: z.string().nullable(),
     createdAt: DateTime,

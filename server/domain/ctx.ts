@@ -1,13 +1,16 @@
 import type { z } from "zod";
+import type { EmbedTerms } from "@/server/contract/embeds";
+import { RUN_SCOPES } from "@/server/contract/enums";
+import type { ManagementGrant } from "@/server/contract/management-keys";
 import { type Role as RoleName, Scope as ScopeName } from "@/server/contract/organizations";
-import type { PanelTerms } from "@/server/contract/panels";
-import { newId } from "@/server/ids";
-import { type Log, log } from "@/server/log";
+import { newId } from "@/server/platform/ids";
+import { type Log, log } from "@/server/platform/log/log";
 
 export const SCOPES = ScopeName.options;
 export type Scope = z.output<typeof ScopeName>;
+/** The scopes of a key that is created without naming any. */
 export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter(
-  (scope) => scope !== "approvals:write" && scope !== "credentials:write",
+  (scope) => scope === "webhooks:write" || RUN_SCOPES.some((each) => each === scope),
 );
 
 export type Role = z.output<typeof RoleName>;
@@ -26,6 +29,10 @@ export type Principal =
       scopes: ReadonlySet<Scope>;
       /** The person who created the key. */
       userId: string | null;
+      /** Only of a management key: what its owner allowed it to hand out. */
+      management?: ManagementGrant;
+      /** The management key that created this key. */
+      madeByKey?: string;
     }
   | {
       kind: "human_session";
@@ -52,11 +59,11 @@ export type Principal =
       userId: string | null;
       /** Of the pages that may use it. */
       origins: readonly string[];
-      terms: PanelTerms;
+      terms: EmbedTerms;
     }
   | { kind: "system"; id: string };
 
-/** The organization asks for a second factor the person does not have, or nobody can read what it asks for. */
+/** The organization asks for a second factor the person does not have, or no one can read what it asks for. */
 export type ClosedBecause = "second_factor" | "damaged";
 
 export type PrincipalKind = Principal["kind"];
@@ -80,7 +87,7 @@ export type Ctx = {
   requestId: string;
   now(): Date;
   log: Log;
-  /** Where the request came from, as far as our proxies are trusted; what nobody asked for by name has none. */
+  /** Where the request came from, as far as our proxies are trusted; what no one asked for by name has none. */
   address?: string;
   /** Aborted when the caller went away; made when it is first asked for. */
   signal?(): AbortSignal;
@@ -94,7 +101,7 @@ export type Ctx = {
 /** The clock of the process; tests hand in their own. */
 export const systemClock = () => new Date();
 
-/** A context for work nobody asks for by name: the engine, the sweeper, the admin command. */
+/** A context for work no one asks for by name: the engine, the sweeper, the admin command. */
 export function systemCtx(name: string, now: () => Date = systemClock): Ctx {
   return {
     principal: { kind: "system", id: name },

@@ -1,4 +1,4 @@
-import { pool } from "@/server/db";
+import { pool } from "@/server/platform/db";
 
 const PATIENCE_MS = 2_000;
 

@@ -6,7 +6,7 @@ import * as notifications from "@/server/domain/notifications";
 import * as organizations from "@/server/domain/organizations";
 import * as pins from "@/server/domain/pins";
 import * as requests from "@/server/domain/requests";
-import { newId } from "@/server/ids";
+import { newId } from "@/server/platform/ids";
 import { makePerson, makeTenant } from "@/testing/tenants";
 import { nullEndedPageOf, pageOf } from "./paging";
 

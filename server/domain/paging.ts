@@ -1,5 +1,5 @@
-import { ValidationFault } from "@/server/errors";
-import { type IdKind, idSchema } from "@/server/ids";
+import { ValidationFault } from "@/server/platform/errors/errors";
+import { type IdKind, idSchema } from "@/server/platform/ids";
 
 /** The id that a page starts after; null for the first page. A cursor that is not an id of the list's kind is a 422. */
 export function readCursor(kind: IdKind, cursor: string | undefined): string | null {

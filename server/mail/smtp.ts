@@ -1,5 +1,5 @@
 import { createTransport } from "nodemailer";
-import { certificateFault } from "@/server/certificate-fault";
+import { certificateFault } from "@/server/platform/certificate-fault";
 import type { Letter, Mailer, Outcome } from "./define";
 
 export type SmtpSettings = {

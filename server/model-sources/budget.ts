@@ -1,4 +1,4 @@
-import { type Fetched, FetchFault, type FetchRequest, fetchPublic } from "@/server/http";
+import { type Fetched, FetchFault, type FetchRequest, fetchPublic } from "@/server/platform/http";
 import { SourceFault, type SourceIo } from "./define";
 
 /** What looking something up may transfer, all requests together. */

@@ -1,8 +1,8 @@
-import type { FetchRules } from "@/server/http";
+import type { FetchRules } from "@/server/platform/http";
 
 export type SourceKind = "service_artifact" | "huggingface" | "provider_ref";
 
-/** What names LoRA weights, as far as its text tells: nothing of it has been looked at. */
+/** What names LoRA weights, as far as its text says: nothing has been looked at. */
 export type SourceRef = {
   kind: SourceKind;
   /** An artifact's id, `owner/name`, a direct https link, or the provider's own reference. */
@@ -89,7 +89,7 @@ export class SourceFault extends Error {
 /** One kind of place that LoRA weights come from. It knows nothing of projects or adapters. */
 export type ModelSource = {
   kind: SourceKind;
-  /** What a person's or an agent's text names here; null: nothing of this kind. Asks nobody. */
+  /** What a person's or an agent's text names here; null: nothing of this kind. Asks no one. */
   read(query: string, io: Pick<SourceIo, "hub" | "rules">): SourceRef | null;
   /** Looks it up and proposes what to register. Throws SourceFault. */
   preview?(source: SourceRef, io: SourceIo): Promise<SourcePreview>;

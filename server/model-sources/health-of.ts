@@ -1,7 +1,7 @@
-import { FetchFault } from "@/server/http";
+import { FetchFault } from "@/server/platform/http";
 import { SourceFault, type SourceHealth } from "./define";
 
-/** What a source that told nothing says of its health. */
+/** The health of a source that reported nothing. */
 export function healthOf(cause: unknown): SourceHealth {
   if (cause instanceof FetchFault) return { status: "unknown", detail: cause.message };
   if (!(cause instanceof SourceFault)) throw cause;

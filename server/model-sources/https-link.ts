@@ -1,4 +1,4 @@
-import { FetchFault, isListedHost } from "@/server/http";
+import { FetchFault, isListedHost } from "@/server/platform/http";
 import { budgeted } from "./budget";
 import { type ModelSource, SourceFault, type SourceIo } from "./define";
 import { healthOf } from "./health-of";

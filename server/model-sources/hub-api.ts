@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Fetched, FetchFault } from "@/server/http";
+import { type Fetched, FetchFault } from "@/server/platform/http";
 import { type Ask, budgeted } from "./budget";
 import { SourceFault, type SourceIo, type WeightsFile } from "./define";
 
@@ -121,7 +121,7 @@ async function get(ask: Ask, request: Parameters<Ask>[0]): Promise<Fetched> {
 
 /**
  * What the Hub's status means. It answers 401 for what is private and for what is not there alike, so these two are one; why
- * stands in `x-error-code`.
+ * is in `x-error-code`.
  */
 function faultOf({ status, header }: Fetched): SourceFault {
   const code = header("x-error-code");

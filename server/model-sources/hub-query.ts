@@ -60,7 +60,7 @@ export function readHubQuery(query: string, hubBaseUrl: string): SourceRef | nul
 }
 
 function readAddress(text: string, hubBaseUrl: string): SourceRef | null {
-  // `URL` would walk up the path by itself.
+  // `URL` would resolve `..` in the path.
   if (!URL.canParse(text) || /\/(\.|%2e){1,2}(?:[/?#]|$)/i.test(text)) return null;
   const url = new URL(text);
   const hub = new URL(hubBaseUrl);

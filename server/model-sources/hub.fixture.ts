@@ -152,7 +152,7 @@ export async function startHub(token: string, port = 0) {
     cdnUrl: `http://127.0.0.1:${cdn.port}`,
     repos,
     asked,
-    /** Forgets what was asked, and how it was to be answered otherwise. */
+    /** Forgets the requests, and how it was to be answered otherwise. */
     reset() {
       asked.length = 0;
       twist = () => undefined;
@@ -174,7 +174,7 @@ export async function startHub(token: string, port = 0) {
 
 const BYTES = { BF16: 2, F32: 4 } as const;
 
-/** A LoRA in safetensors with these modules, and tensors that nobody should ever see. */
+/** A LoRA in safetensors with these modules, and tensors that no one should ever see. */
 export function weights({
   metadata = {},
   module = "lora_unet_double_blocks_0_img_attn_qkv",
@@ -207,5 +207,5 @@ export function weights({
   return Buffer.concat([prefix, header, Buffer.alloc(at, 0xaa)]);
 }
 
-/** How much of a file stands before its tensors. */
+/** How much of a file is before its tensors. */
 export const headBytes = (file: Buffer) => 8 + Number(file.readBigUInt64LE(0));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { networkOf } from "@/server/http";
+import { networkOf } from "@/server/platform/http";
 import { MOST_BYTES } from "./budget";
 import type { FrozenSource, SourceFault, SourceIo, SourceRef } from "./define";
 import { type Answer, commitOf, headBytes, type Repo, sha256, startHub, weights } from "./hub.fixture";
@@ -222,15 +222,15 @@ describe("preview", () => {
       refs: { main: NEW, "v1.0": OLD, "refs/pr/1": OLD },
       commits: { [NEW]: { "new.safetensors": FILE }, [OLD]: { "old.safetensors": FILE } },
     };
-    const told = async (revision: string | null) => {
+    const frozen = async (revision: string | null) => {
       const { revision: commit, selectedFile } = await preview({ revision });
       return [commit, selectedFile];
     };
-    expect(await told(null)).toEqual([NEW, "new.safetensors"]);
-    expect(await told("main")).toEqual([NEW, "new.safetensors"]);
-    expect(await told("v1.0")).toEqual([OLD, "old.safetensors"]);
-    expect(await told("refs/pr/1")).toEqual([OLD, "old.safetensors"]);
-    expect(await told(OLD)).toEqual([OLD, "old.safetensors"]);
+    expect(await frozen(null)).toEqual([NEW, "new.safetensors"]);
+    expect(await frozen("main")).toEqual([NEW, "new.safetensors"]);
+    expect(await frozen("v1.0")).toEqual([OLD, "old.safetensors"]);
+    expect(await frozen("refs/pr/1")).toEqual([OLD, "old.safetensors"]);
+    expect(await frozen(OLD)).toEqual([OLD, "old.safetensors"]);
     const { reason, message } = await fault(preview({ revision: "v9" }));
     expect([reason, message]).toEqual(["not_found", expect.stringContaining("branch, tag or commit")]);
   });
@@ -356,9 +356,9 @@ describe("a Hub that is not well", () => {
   ] as const)("%s", async (_name, answer, reason) => {
     hub.repos["maker/moss"] = plain();
     hub.answerOtherwise((path) => (path.startsWith("/api/") ? { ...answer } : undefined));
-    const told = await fault(preview({}, io(TOKEN)));
-    expect(told.reason).toBe(reason);
-    expect(`${told.message} ${told.stack}`).not.toMatch(/canary|words of the Hub/);
+    const answered = await fault(preview({}, io(TOKEN)));
+    expect(answered.reason).toBe(reason);
+    expect(`${answered.message} ${answered.stack}`).not.toMatch(/canary|words of the Hub/);
   });
 
   test("slow: it is not waited for without end", async () => {
@@ -390,8 +390,8 @@ describe("freeze", () => {
   test("what providers cannot download is refused, whatever our token may see", async () => {
     for (const more of [{ private: true }, { gated: "auto" as const }]) {
       hub.repos["maker/moss"] = plain(more);
-      const told = await fault(freeze({ filePath: "moss.safetensors" }, io(TOKEN)));
-      expect(told.reason).toBe("no_access");
+      const answered = await fault(freeze({ filePath: "moss.safetensors" }, io(TOKEN)));
+      expect(answered.reason).toBe("no_access");
     }
   });
 });
@@ -436,8 +436,8 @@ describe("health", () => {
   ])("%s", async (_name, change, status) => {
     const it = await frozen();
     change();
-    const told = await health(it, io(null, 500));
-    expect(told).toEqual({ status, detail: expect.stringMatching(/\.$/) });
+    const answered = await health(it, io(null, 500));
+    expect(answered).toEqual({ status, detail: expect.stringMatching(/\.$/) });
     expect(weightBytes()).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 import type { LoraFacts } from "@/server/compute/safetensors";
-import { type FamilyName, familyOfHubId, familyOfWord } from "@/server/model-families";
+import { type FamilyName, familyOfHubId, familyOfWord } from "@/server/contract/model-families";
 import { type FrozenSource, type ModelSource, SourceFault, type SourcePreview } from "./define";
 import { healthOf } from "./health-of";
 import { type Hub, type HubFacts, type HubFile, openHub } from "./hub-api";
@@ -36,18 +36,18 @@ export const huggingface: ModelSource = {
       warnings.push(`The repository was renamed to ${facts.repo}.`);
     const hasCard = !isWhole || files.some(({ path }) => path === "README.md");
     const card = hasCard ? await cardOf(hub, facts) : null;
-    const told = selected ? (await headerOf(hub, facts, selected)).facts : null;
-    if (selected && !told) warnings.push("The file's header is too long to be checked remotely.");
+    const fileFacts = selected ? (await headerOf(hub, facts, selected)).facts : null;
+    if (selected && !fileFacts) warnings.push("The file's header is too long to be checked remotely.");
     return {
       source: { ...source, ref: facts.repo, filePath: selected?.path ?? null },
       revision: facts.commit,
       files: weights.map(({ path, byteLength, sha256 }) => ({ path, byteLength, sha256 })),
       selectedFile: selected?.path ?? null,
-      baseModelFamily: familyFrom(card, told, warnings),
-      displayName: (told?.title ?? facts.repo.split("/")[1] ?? null)?.slice(0, 255) ?? null,
-      recommendedWeight: told?.recommendedWeight ?? null,
-      triggerWords: wordsFrom(card, told, warnings),
-      ...licenseFrom(hub, facts, card, told),
+      baseModelFamily: familyFrom(card, fileFacts, warnings),
+      displayName: (fileFacts?.title ?? facts.repo.split("/")[1] ?? null)?.slice(0, 255) ?? null,
+      recommendedWeight: fileFacts?.recommendedWeight ?? null,
+      triggerWords: wordsFrom(card, fileFacts, warnings),
+      ...licenseFrom(hub, facts, card, fileFacts),
       warnings,
     } satisfies SourcePreview;
   },
@@ -143,9 +143,13 @@ async function cardOf(hub: Hub, { repo, commit }: HubFacts): Promise<ModelCard |
 }
 
 /** What card and file say, where they do not contradict each other or themselves. */
-function familyFrom(card: ModelCard | null, told: LoraFacts | null, warnings: string[]): FamilyName | null {
+function familyFrom(
+  card: ModelCard | null,
+  fileFacts: LoraFacts | null,
+  warnings: string[],
+): FamilyName | null {
   const byCard = [...new Set((card?.baseModels ?? []).map(familyOfHubId).filter((each) => each !== null))];
-  const byFile = told?.baseModelFamily ? familyOfWord(told.baseModelFamily) : null;
+  const byFile = fileFacts?.baseModelFamily ? familyOfWord(fileFacts.baseModelFamily) : null;
   if (byCard.length > 1) {
     warnings.push("The model card lists base models of several families.");
     return null;
@@ -160,9 +164,9 @@ function familyFrom(card: ModelCard | null, told: LoraFacts | null, warnings: st
   return named ?? byFile;
 }
 
-function wordsFrom(card: ModelCard | null, told: LoraFacts | null, warnings: string[]): string[] {
+function wordsFrom(card: ModelCard | null, fileFacts: LoraFacts | null, warnings: string[]): string[] {
   const prompt = card?.instancePrompt ?? "";
-  const all = [...prompt.split(","), ...(told?.triggerWords ?? [])].map((each) => each.trim());
+  const all = [...prompt.split(","), ...(fileFacts?.triggerWords ?? [])].map((each) => each.trim());
   const words = [
     ...new Set(all.filter((each) => each !== "" && each !== "-" && each.length <= MOST_WORD_LENGTH)),
   ];
@@ -171,12 +175,17 @@ function wordsFrom(card: ModelCard | null, told: LoraFacts | null, warnings: str
   return words.slice(0, MOST_WORDS);
 }
 
-function licenseFrom(hub: Hub, { repo, commit }: HubFacts, card: ModelCard | null, told: LoraFacts | null) {
+function licenseFrom(
+  hub: Hub,
+  { repo, commit }: HubFacts,
+  card: ModelCard | null,
+  fileFacts: LoraFacts | null,
+) {
   const link = card?.licenseLink ?? null;
   const isAddress = link !== null && /^https:\/\//i.test(link) && URL.canParse(link);
   const isFile = link !== null && /^[\w][\w./-]{0,200}$/.test(link) && !link.includes("..");
   return {
-    licenseName: (card?.licenseName ?? told?.licenseName ?? null)?.slice(0, 255) ?? null,
+    licenseName: (card?.licenseName ?? fileFacts?.licenseName ?? null)?.slice(0, 255) ?? null,
     licenseUrl: isAddress ? link : isFile ? hub.urlOf(repo, commit, link) : null,
   };
 }

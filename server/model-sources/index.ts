@@ -1,5 +1,5 @@
-import { env } from "@/server/env";
-import { networkOf } from "@/server/http";
+import { networkOf } from "@/server/platform/http";
+import { env } from "@/server/platform/settings/env";
 import type { ModelSource, SourceIo, SourceRef } from "./define";
 import { httpsLink } from "./https-link";
 import { fileUrl } from "./hub-api";

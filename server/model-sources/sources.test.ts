@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { networkOf } from "@/server/http";
+import { networkOf } from "@/server/platform/http";
 import { listen } from "@/testing/listener";
 import { readSource, SourceFault, type SourceIo, type SourceRef, sourceIo, sourceOf } from ".";
 import { headBytes, weights } from "./hub.fixture";
@@ -47,7 +47,7 @@ test.each([
   "art_01",
 ])("%j is none", (query) => expect(named(query)).toBeNull());
 
-test("whoever reads a text knows about it", () => {
+test("the source that reads a text recognizes it", () => {
   for (const query of [
     "maker/moss",
     "https://files.example/a.safetensors",
@@ -126,13 +126,13 @@ describe("a direct link", () => {
     [410, "not_found"],
     [500, "unavailable"],
     [200, "unusable"],
-  ])("a %i is told as %s", async (answer, reason) => {
+  ])("a %i is reported as %s", async (answer, reason) => {
     status = answer;
-    const told = await source()
+    const caught = await source()
       .preview?.(ref(), through())
       .catch((thrown) => thrown);
-    expect(told).toBeInstanceOf(SourceFault);
-    expect(told).toMatchObject({ reason });
+    expect(caught).toBeInstanceOf(SourceFault);
+    expect(caught).toMatchObject({ reason });
   });
 
   test("is healthy while the file is as long as it was", async () => {

@@ -6,7 +6,7 @@ import {
   PREFIX_BYTES,
   SafetensorsRefusal,
 } from "@/server/compute/safetensors";
-import { type Fetched, FetchFault } from "@/server/http";
+import { type Fetched, FetchFault } from "@/server/platform/http";
 import { SourceFault } from "./define";
 
 /** Headers of LoRA weights have tens of kilobytes, those of the largest a few hundred. */

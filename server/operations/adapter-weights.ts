@@ -1,4 +1,4 @@
-import { artifactAnswer } from "@/server/api/artifact-answer";
+import { artifactAnswer } from "@/server/api/answers/artifact";
 import { raw } from "@/server/api/endpoint";
 import { findWeights } from "@/server/domain/adapters";
 import { operations } from "./define";

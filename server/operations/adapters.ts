@@ -1,9 +1,11 @@
 import {
   AcceptRequest,
   AdapterDeleted,
+  AdapterFamilies,
   AdapterQuery,
   ListModelAdapters,
   ModelAdapter,
+  ModelAdapterChange,
   ModelAdapterCreate,
   ModelAdapterPage,
   ModelAdapterUpload,
@@ -66,6 +68,22 @@ export const getAdapter = read.get("/v1/adapters/{adapter_id}", {
   summary: "Retrieve an adapter",
   output: ModelAdapter,
   run: (ctx, { adapter_id }) => adapters.get(ctx, adapter_id),
+});
+
+export const listAdapterFamilies = read.get("/v1/adapters/families", {
+  summary: "List base model families, and the models that take adapters of each",
+  output: AdapterFamilies,
+  run: async () => ({ items: adapters.families() }),
+});
+
+export const changeAdapter = write.patch("/v1/adapters/{adapter_id}", {
+  summary: "Change the description of an adapter",
+  description:
+    "Fields that are left out stay, and null removes one. The source never changes: register other weights as another adapter. Executions that were admitted keep the description of their moment.",
+  body: ModelAdapterChange,
+  example: { baseModelFamily: "flux", recommendedWeight: 0.8 },
+  output: ModelAdapter,
+  run: (ctx, { adapter_id, body }) => adapters.change(ctx, adapter_id, body),
 });
 
 export const deleteAdapter = write.delete("/v1/adapters/{adapter_id}", {

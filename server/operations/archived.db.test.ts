@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pool } from "@/server/db";
+import { pool } from "@/server/platform/db";
 import { call, finish, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
 import { COMPARED, COMPARISONS } from "@/testing/comparisons";
 

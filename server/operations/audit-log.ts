@@ -1,4 +1,4 @@
-import { csv } from "@/server/api/csv";
+import { csv } from "@/server/api/answers/csv";
 import { raw } from "@/server/api/endpoint";
 import { AuditLogPage, AuditLogQuery, ListAuditLog } from "@/server/contract/audit";
 import * as organizations from "@/server/domain/organizations";

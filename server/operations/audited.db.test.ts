@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pool } from "@/server/db";
+import { pool } from "@/server/platform/db";
 import { type Call, call, makeTenant, sessionHeaders, submitWaiting } from "@/testing/api";
 
 const TEXT = "text.general.fast.v1";

@@ -1,19 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { pool } from "@/server/db";
-import { env } from "@/server/env";
+import { pool } from "@/server/platform/db";
+import { env } from "@/server/platform/settings/env";
 import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
-import { type Told, walk } from "@/testing/ask-all";
+import { type Answers, walk } from "@/testing/ask-all";
 import { compareAll, makeWorld, type World } from "@/testing/blind-world";
 import { setSettings } from "@/testing/settings";
 
 /*
- * Before judgement, the product's pages do not say who made an entry, for how much, or when. Everything is asked twice, with each
- * optional filter in turn:
- * by the creator of comparisons, and by a twin who has the same accounts and has compared nothing. What the first is told
- * more often than the second (a name, a figure or a moment of an entry) is a leak; so the catalog may name its models.
+ * Before judgement no page says who made an entry, for how much, or when. Everything is requested by the comparisons'
+ * creator and by a twin without any: what the first reads more often than the second is a leak.
  */
 
-/** The sandbox's own words have its name in them, and so has a header of downloads: as the name of a provider or a model it stands otherwise. */
+/** The sandbox's own words have its name in them, and so has a header of downloads: it is written otherwise as the name of a provider or a model. */
 const NAMES = [
   "quillfeather",
   "zebrafinch",
@@ -24,7 +22,7 @@ const NAMES = [
 ];
 /** They are exact at any moment, with one line for a comparison: there neither names nor entries are shown. */
 const BOOKS =
-  /^\w+ \/v1\/(billing|connections|delivery-endpoints|deliveries|projects\/\{project_id\}\/budget)|^panel (usage\.(?!cost)|budgets|billing|webhooks|connections)/;
+  /^\w+ \/v1\/(billing|budgets|connections|delivery-endpoints|deliveries|projects\/\{project_id\}\/budget)|^panel (usage\.(?!cost)|budgets|billing|webhooks|connections)/;
 
 let vendor: Vendor;
 const before = { ...env };
@@ -37,7 +35,7 @@ afterAll(async () => {
   await vendor.stop();
 });
 
-/** Where a judged entry is told of: what was asked there before was asked rightly. */
+/** Where a judged entry is shown: the request there before was right. */
 const REVEALING = [
   "GET /v1/jobs",
   "GET /v1/projects/{project_id}/jobs",
@@ -57,7 +55,7 @@ const REVEALING = [
 
 type Needle = { what: string; pattern: RegExp };
 
-/** What betrays an entry: who, for how much, when. Sums of comparisons, which are told, are none. */
+/** What betrays an entry: who, for how much, when. Sums of comparisons, which are shown, are none. */
 async function needlesOf({ comparisonIds }: World): Promise<Needle[]> {
   const { rows } = await pool.query<
     Record<string, number | Date | null> & { id: string; comparison_id: string; waits: boolean }
@@ -124,10 +122,10 @@ async function needlesOf({ comparisonIds }: World): Promise<Needle[]> {
 const countIn = (texts: string[] | undefined, pattern: RegExp) =>
   (texts ?? []).reduce((sum, text) => sum + (text.match(pattern)?.length ?? 0), 0);
 
-/** What the creator was told more often than the twin, by where. */
-function leaks(told: Told, twin: Told, needles: Needle[]): string[] {
+/** What the creator read more often than the twin, by place. */
+function leaks(answers: Answers, twin: Answers, needles: Needle[]): string[] {
   const found: string[] = [];
-  for (const [name, texts] of told)
+  for (const [name, texts] of answers)
     for (const { what, pattern } of needles) {
       if (BOOKS.test(name) ? /^(figure|moment)/.test(what) : /^entry/.test(what)) continue;
       if (/deliver/.test(name) && what.startsWith("entry")) continue; // they name their job
@@ -142,17 +140,17 @@ test("before judgement no answer, event, header, webhook or question of the pane
   const twin = await makeWorld(vendor);
   await compareAll(vendor, world);
   const needles = await needlesOf(world);
-  const twinTold = await walk(twin);
-  const told = await walk(world);
-  expect(told.size).toBeGreaterThan(80);
-  const missed = leaks(told, twinTold, needles);
+  const twinAnswers = await walk(twin);
+  const answers = await walk(world);
+  expect(answers.size).toBeGreaterThan(80);
+  const missed = leaks(answers, twinAnswers, needles);
   expect(missed).toEqual([]);
-  expect(told.split).toEqual([]);
+  expect(answers.split).toEqual([]);
 
-  // The control: judged, the same questions are answered with all of it.
+  // The control: judged, the same requests are answered in full.
   for (const id of world.comparisonIds)
     await pool.query("UPDATE job SET is_blind = false WHERE comparison_id = $1", [id]);
-  const revealed = leaks(await walk(world), twinTold, needles);
+  const revealed = leaks(await walk(world), twinAnswers, needles);
   const seen = new Set(revealed.map((line) => line.split(": ")[1]?.split(" ")[0]));
   expect(seen).toEqual(new Set(["entry", "name", "figure", "moment"]));
   for (const name of NAMES)

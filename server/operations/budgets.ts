@@ -1,27 +1,66 @@
 import {
+  BudgetList,
   BudgetPolicy,
+  BudgetView,
   ChangeGuardrails,
   Guardrails,
   HoldPage,
   HoldView,
+  ListBudgets,
   ListHolds,
   OrganizationQuery,
   PutBudgetPolicy,
   ResolveHold,
+  SetBudget,
 } from "@/server/contract/budgets";
 import * as budgets from "@/server/domain/budgets";
 import { byKeysAndPeople, byPeople, operations } from "./define";
 
 const read = operations("Budgets", byKeysAndPeople("billing:read"));
+const readPolicy = operations("Budgets", byKeysAndPeople("budgets:read"));
+const manage = operations("Budgets", byKeysAndPeople("budgets:write"));
 const people = operations("Budgets", byPeople);
 
-export const getBudgetPolicy = read.get("/v1/projects/{project_id}/budget-policy", {
+export const listBudgets = manage.get("/v1/budgets", {
+  summary: "List budgets and their usage",
+  description:
+    "The budgets of your organizations. To a management key: those of its projects, of the keys that it created, and its own.",
+  query: ListBudgets,
+  output: BudgetList,
+  errors: ["NotFound"],
+  run: (ctx, { query }) => budgets.list(ctx, query),
+});
+
+export const setBudget = manage.put("/v1/budgets", {
+  summary: "Create or change a budget",
+  description:
+    "An owner has one budget per period, so repeating the request changes nothing. A management key can set those of its projects and of its keys, and lower its own.",
+  body: SetBudget,
+  example: {
+    owner: { projectId: "cpr_01jd0000000000000000000000" },
+    period: "month",
+    ceilingMicros: 50_000_000,
+    enforcement: "prevent",
+  },
+  output: BudgetView,
+  errors: ["NotFound"],
+  run: (ctx, { body }) => budgets.set(ctx, body),
+});
+
+export const removeBudget = manage.delete("/v1/budgets/{budget_id}", {
+  summary: "Turn a budget off",
+  description: "Nothing counts against it any longer. Its history stays.",
+  output: BudgetView,
+  run: (ctx, { budget_id }) => budgets.remove(ctx, budget_id),
+});
+
+export const getBudgetPolicy = readPolicy.get("/v1/projects/{project_id}/budget-policy", {
   summary: "Retrieve a project's budgets and current usage",
   output: BudgetPolicy,
   run: (ctx, { project_id }) => budgets.policy(ctx, project_id),
 });
 
-export const putBudgetPolicy = people.put("/v1/projects/{project_id}/budget-policy", {
+export const putBudgetPolicy = manage.put("/v1/projects/{project_id}/budget-policy", {
   summary: "Set a project's budgets",
   description:
     "Replaces the whole policy: send `{budgets: [{period, ceilingMicros, enforcement, …}]}`, or `{enforcement, ceilingMicros, period}` for a single budget (`period` defaults to month, `enforcement` to prevent). Periods that you leave out are turned off. `{enforcement}` alone changes only the enforcement of existing budgets. A temporary increase that you leave out is kept; null removes it. Amounts already spent and reserved in the current period count immediately.",

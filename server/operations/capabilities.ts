@@ -1,3 +1,4 @@
+import { published } from "@/server/api/answers/published";
 import {
   eventStream,
   type Incoming,
@@ -6,22 +7,25 @@ import {
   reply,
   wantsEventStream,
 } from "@/server/api/endpoint";
-import { published } from "@/server/api/published";
+import { EXPRESSION_ERROR_CODES } from "@/server/compute/expression/refusal";
 import {
   CapabilityBenchmarks,
   CapabilityDescriptor,
   CapabilityList,
-  CatalogViewer,
+  DescribeCapability,
   ExecutionTargetList,
   ListCapabilities,
+  ListExecutionTargets,
   ResolutionRequest,
   ResolutionResponse,
+  ResolveCapability,
 } from "@/server/contract/capabilities";
 import { InProject, JsonObject } from "@/server/contract/common";
 import { InvokeRequest, JobRequest, QuoteRequest, RawEnvelope } from "@/server/contract/envelope";
-import { InvocationResult, Job } from "@/server/contract/jobs";
+import { type Idempotency, InvocationResult, Job } from "@/server/contract/jobs";
 import { RetailQuote } from "@/server/contract/pricing";
 import * as catalog from "@/server/domain/catalog";
+import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
 import * as usage from "@/server/domain/usage";
@@ -35,6 +39,12 @@ const read = operations("Execution", byKeysAndEmbeds("jobs:read"));
 const runByEmbeds = operations("Execution", byKeysAndEmbeds("capabilities:run"));
 
 const MEGABYTE = 1024 * 1024;
+
+/** Whose key a submission runs under. Without one, a repeat is only recognized for a while (REPEAT_GUARD_SECONDS). */
+function idempotencyOf(ctx: Ctx, body: RawEnvelope, header: string | undefined): Idempotency {
+  const isGiven = [body.idempotencyKey, header].some((key) => typeof key === "string" && key.trim() !== "");
+  return { source: isGiven ? "client" : "minted", replayed: ctx.isReplay === true };
+}
 
 /** The prepared catalog response, or 304 for a caller that already has it. Authenticated callers see more. */
 const ready = ({ body, etag }: catalog.Published, incoming: Incoming) =>
@@ -56,19 +66,23 @@ export const listCapabilities = open.get("/v1/capabilities", {
 export const resolveCapability = open.post("/v1/capabilities/resolve", {
   summary: "Find capabilities for an intended outcome",
   description:
-    "Ranks the catalog by the words of the intent. Requirements keep only the matches that satisfy all of them; if none does, all matches are returned with their unmet requirements. `runnableNow` is determined for authenticated callers only.",
+    "Ranks the catalog by the words of the intent, so read the titles: if no match does what is meant, file a capability request (`POST /v1/capability-requests`). Requirements keep only the matches that satisfy all of them; if none does, all matches are returned with their unmet requirements. `runnableNow` is determined for authenticated callers only.",
+  query: ResolveCapability,
   body: ResolutionRequest,
   example: { intent: "Translate product texts into German" },
   output: ResolutionResponse,
-  run: async (ctx, { body }) => catalog.resolve(ctx, body),
+  run: async (ctx, { body, query }) => catalog.resolve(ctx, body, query.view),
 });
 
 export const describeCapability = open.get("/v1/capabilities/{capability_key}", {
   summary: "Retrieve a capability",
-  query: CatalogViewer,
+  description:
+    "`view=brief` returns in under 4 KB what it takes to run it: `inputSchema`, `limits`, `priceFrom`, and in `run` one request for each mode.",
+  query: DescribeCapability,
   output: CapabilityDescriptor,
   partly: [304],
   http: async (ctx, { capability_key, query, incoming }) => {
+    if (query.view === "brief") return ready(catalog.publishedBrief(capability_key), incoming);
     const viewer = await catalog.viewerOf(ctx, query);
     return ready(await catalog.publishedDescriptor(capability_key, viewer), incoming);
   },
@@ -76,11 +90,14 @@ export const describeCapability = open.get("/v1/capabilities/{capability_key}", 
 
 export const listExecutionTargets = open.get("/v1/capabilities/{capability_key}/execution-targets", {
   summary: "List a capability's models",
-  query: CatalogViewer,
+  description: "`view=brief` returns the names of those that can run now.",
+  query: ListExecutionTargets,
   output: ExecutionTargetList,
   partly: [304],
-  http: async (ctx, { capability_key, query, incoming }) =>
-    ready(catalog.publishedTargets(capability_key, await catalog.viewerOf(ctx, query)), incoming),
+  http: async (ctx, { capability_key, query, incoming }) => {
+    const viewer = await catalog.viewerOf(ctx, query);
+    return ready(catalog.publishedTargets(capability_key, viewer, query.view), incoming);
+  },
 });
 
 export const describeBenchmarks = open.get("/v1/capabilities/{capability_key}/benchmarks", {
@@ -154,20 +171,12 @@ export const invokeCapability = run.post("/v1/capabilities/{capability_key}/invo
     "TRANSPORT_AMBIGUOUS",
     "ProviderUnavailable",
     "Cancelled",
-    "invalid_expression",
-    "unknown_variable",
-    "unsupported_function",
-    "division_by_zero",
-    "numeric_overflow",
-    "precision_limit_exceeded",
-    "complexity_limit_exceeded",
-    "invalid_variable",
-    "domain_error",
-    "invalid_parameter",
+    ...EXPRESSION_ERROR_CODES,
   ],
   idempotent: true,
   http: async (ctx, { capability_key, body, incoming, idempotencyKey }) => {
-    const result = await jobs.invoke(ctx, capability_key, body, idempotencyKey);
+    const ran = await jobs.invoke(ctx, capability_key, body, idempotencyKey);
+    const result = { ...ran, idempotency: idempotencyOf(ctx, body, idempotencyKey) };
     const headers = { "x-execution-id": result.executionId };
     if (body.executionMode !== "Stream" || !wantsEventStream(incoming)) return reply(result, { headers });
     return eventStream(
@@ -227,6 +236,7 @@ export const submitJob = runByEmbeds.post("/v1/capabilities/{capability_key}/job
   answersAtOnce: true,
   run: async (ctx, { capability_key, body, idempotencyKey }) => {
     const job = await jobs.submit(ctx, capability_key, body, idempotencyKey);
-    return reply(job, { headers: { "x-execution-id": job.jobId } });
+    const answer = { ...job, idempotency: idempotencyOf(ctx, body, idempotencyKey) };
+    return reply(answer, { headers: { "x-execution-id": job.jobId } });
   },
 });

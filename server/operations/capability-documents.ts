@@ -1,6 +1,6 @@
+import { etagOf, FOR_ALL_PAGES, published } from "@/server/api/answers/published";
 import type { Endpoint } from "@/server/api/endpoint";
-import { openapi } from "@/server/api/openapi";
-import { etagOf, FOR_ALL_PAGES, published } from "@/server/api/published";
+import { openapi } from "@/server/api/openapi/openapi";
 import { JsonObject } from "@/server/contract/common";
 import * as catalog from "@/server/domain/catalog";
 import { invokeCapability, submitJob } from "./capabilities";

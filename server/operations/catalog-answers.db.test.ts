@@ -14,7 +14,7 @@ for (const { endpoint, path } of ANSWERS) {
   const ask = (headers: Record<string, string> = {}) =>
     serve(endpoint).GET(new Request(`http://127.0.0.1${path}`, { headers }));
 
-  test(`${path}: who has the answer is told so, without the answer`, async () => {
+  test(`${path}: a caller that has the answer gets 304, without the answer`, async () => {
     const whole = await ask();
     const etag = whole.headers.get("etag") ?? "";
     expect(whole.status).toBe(200);

@@ -8,7 +8,7 @@ import {
   JudgementRequest,
 } from "@/server/contract/comparisons";
 import * as comparisons from "@/server/domain/comparisons";
-import type { ErrorCode } from "@/server/errors";
+import type { ErrorCode } from "@/server/platform/errors/errors";
 import { byKeys, byKeysAndPeople, operations } from "./define";
 import { PLANNING } from "./planning";
 

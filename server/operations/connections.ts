@@ -16,51 +16,53 @@ import {
   RotateConnection,
 } from "@/server/contract/connections";
 import { CredentialBinding, Done } from "@/server/contract/credentials";
-import * as connections from "@/server/domain/connections";
-import { byPeople, operations } from "./define";
+import * as connections from "@/server/domain/onboarding";
+import { byKeysAndPeople, byPeople, operations } from "./define";
 
+const manage = operations("Connections", byKeysAndPeople("credentials:write"));
 const people = operations("Connections", byPeople);
 
-export const listConnections = people.get("/v1/connections", {
+export const listConnections = manage.get("/v1/connections", {
   summary: "List connections, newest first",
   description:
-    "A connection is a provider credential with its bindings, under the same id and the same rules. Secrets are never returned. For admins of the caller's organization, or of the one that owns `projectId`; with `projectId`, lists only connections that serve that project.",
+    "A connection is a provider credential with its bindings, under the same id and the same rules. Secrets are never returned. For admins of the caller's organization, or of the one that owns `projectId`; with `projectId`, lists only connections that serve that project. A management key names one of its projects, and sees what serves its projects only.",
   query: InProject,
   output: ConnectionList,
+  errors: ["PROJECT_REQUIRED"],
   run: (ctx, { query }) => connections.list(ctx, query),
 });
 
-export const createConnection = people.post("/v1/connections", {
+export const createConnection = manage.post("/v1/connections", {
   summary: "Create a connection and bind it to an environment",
   description:
-    "The secret is verified with the provider before anything is stored. `credentials` and `secret` are two names for the same field. `userGuardrails` are spending limits for executions on this connection.",
+    "The secret is verified with the provider before anything is stored. `credentials` and `secret` are two names for the same field. `userGuardrails` are spending limits for executions on this connection. Of keys, only a management key can do this, in its projects and at the hosts that its owner allowed.",
   body: CreateConnection,
   example: { provider: "openai", secret: "sk-your-own-key", projectId: "cpr_01jd0000000000000000000000" },
   output: ConnectionChanged,
-  errors: ["AlreadyConnected", "ProviderUnavailable"],
+  errors: ["PROJECT_REQUIRED", "AlreadyConnected", "ProviderUnavailable"],
   run: (ctx, { body }) => connections.connect(ctx, body),
 });
 
-export const getConnection = people.get("/v1/connections/{connection_id}", {
+export const getConnection = manage.get("/v1/connections/{connection_id}", {
   summary: "Retrieve a connection and its recent health",
   output: ConnectionDetail,
   run: (ctx, { connection_id }) => connections.get(ctx, connection_id),
 });
 
-export const deleteConnection = people.delete("/v1/connections/{connection_id}", {
+export const deleteConnection = manage.delete("/v1/connections/{connection_id}", {
   summary: "Delete a connection, with its secret, bindings and guardrails",
   description: "Queued work that depends on it fails with ProviderUnavailable and is not sent.",
   output: Done,
   run: (ctx, { connection_id }) => connections.remove(ctx, connection_id),
 });
 
-export const listConnectionBindings = people.get("/v1/connections/{connection_id}/bindings", {
+export const listConnectionBindings = manage.get("/v1/connections/{connection_id}/bindings", {
   summary: "List the environments a connection serves",
   output: ConnectionBindings,
   run: (ctx, { connection_id }) => connections.bindings(ctx, connection_id),
 });
 
-export const bindConnection = people.post("/v1/connections/{connection_id}/bindings", {
+export const bindConnection = manage.post("/v1/connections/{connection_id}/bindings", {
   summary: "Bind a connection to an environment of a project",
   description:
     "Repeating the request returns the same binding. Returns AlreadyConnected if another connection of the same provider serves the environment.",
@@ -71,13 +73,13 @@ export const bindConnection = people.post("/v1/connections/{connection_id}/bindi
   run: (ctx, { connection_id, body }) => connections.bind(ctx, connection_id, body),
 });
 
-export const unbindConnection = people.delete("/v1/connections/{connection_id}/bindings/{binding_id}", {
+export const unbindConnection = manage.delete("/v1/connections/{connection_id}/bindings/{binding_id}", {
   summary: "Remove a connection from an environment",
   output: Done,
   run: (ctx, { connection_id, binding_id }) => connections.unbind(ctx, connection_id, binding_id),
 });
 
-export const testConnection = people.post("/v1/connections/{connection_id}/test", {
+export const testConnection = manage.post("/v1/connections/{connection_id}/test", {
   summary: "Test a connection with its provider",
   description:
     "The outcome is stored in the connection's health. `unreachable` changes nothing, because the provider did not respond.",
@@ -85,7 +87,7 @@ export const testConnection = people.post("/v1/connections/{connection_id}/test"
   run: (ctx, { connection_id }) => connections.test(ctx, connection_id),
 });
 
-export const repairConnection = people.post("/v1/connections/{connection_id}/repair", {
+export const repairConnection = manage.post("/v1/connections/{connection_id}/repair", {
   summary: "Diagnose a connection",
   description:
     "Tests the connection again. Each step reports its finding, what to do about it, and the page where a person does it.",
@@ -93,7 +95,7 @@ export const repairConnection = people.post("/v1/connections/{connection_id}/rep
   run: (ctx, { connection_id }) => connections.repair(ctx, connection_id),
 });
 
-export const rotateConnection = people.post("/v1/connections/{connection_id}/rotate", {
+export const rotateConnection = manage.post("/v1/connections/{connection_id}/rotate", {
   summary: "Replace a connection's secret",
   description:
     "The new secret is verified with the provider first. The id, the bindings and the address do not change. `userGuardrails` changes only the limits that it names. With `projectId`, the environment is bound as well.",

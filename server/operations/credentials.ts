@@ -8,7 +8,7 @@ import {
   DeletedCredential,
   Done,
 } from "@/server/contract/credentials";
-import * as credentials from "@/server/domain/credentials";
+import * as credentials from "@/server/domain/connections";
 import { byKeysAndPeople, byPeople, operations } from "./define";
 
 const people = operations("Connections", byPeople);

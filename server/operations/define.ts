@@ -11,25 +11,30 @@ import {
 } from "@/server/api/endpoint";
 import type { Raw, Reply } from "@/server/api/transport";
 import { PathId } from "@/server/contract/common";
+import { type ProjectRight, scopeOf } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
-import type { ErrorCode } from "@/server/errors";
+import type { ErrorCode } from "@/server/platform/errors/errors";
 
-/** Who may call an operation. A key needs the scope. */
-type By = { auth: readonly CallerKind[]; scope?: Scope };
+/** Who may call an operation. A key needs the right, by its scope. */
+type By = { auth: readonly CallerKind[]; right?: ProjectRight; scope?: Scope };
+const keyed = (right: ProjectRight): Pick<By, "right" | "scope"> => ({
+  right,
+  scope: scopeOf(right) ?? undefined,
+});
 export const byPeople: By = { auth: ["human_session"] };
 export const byAnybody: By = { auth: ["anonymous", "service_principal", "human_session", "panel_session"] };
-export const byKeys = (scope: Scope): By => ({ auth: ["service_principal"], scope });
-export const byKeysAndPeople = (scope: Scope): By => ({
+export const byKeys = (right: ProjectRight): By => ({ auth: ["service_principal"], ...keyed(right) });
+export const byKeysAndPeople = (right: ProjectRight): By => ({
   auth: ["service_principal", "human_session"],
-  scope,
+  ...keyed(right),
 });
-export const byKeysAndEmbeds = (scope: Scope): By => ({
+export const byKeysAndEmbeds = (right: ProjectRight): By => ({
   auth: ["service_principal", "panel_session"],
-  scope,
+  ...keyed(right),
 });
-export const byEveryCaller = (scope: Scope): By => ({
+export const byEveryCaller = (right: ProjectRight): By => ({
   auth: ["service_principal", "human_session", "panel_session"],
-  scope,
+  ...keyed(right),
 });
 
 type Name<P extends string> = P extends `${string}{${infer N}}${infer Rest}` ? N | Name<Rest> : never;
@@ -55,7 +60,7 @@ export type Operation<Input, Output> = Endpoint & {
 
 type Facts<Q, B, O> = Omit<
   Definition<undefined, Q, B, O>,
-  "method" | "path" | "tags" | "auth" | "scope" | "params" | "errors" | "run"
+  "method" | "path" | "tags" | "auth" | "right" | "scope" | "params" | "errors" | "run"
 > & {
   /** In addition to the error that its path implies and to those of every endpoint. */
   errors?: readonly ErrorCode[];

@@ -1,4 +1,5 @@
-import { FOR_A_MINUTE, published } from "@/server/api/published";
+import { FOR_A_MINUTE, published } from "@/server/api/answers/published";
+import { keyLimit } from "@/server/api/rate-limit";
 import {
   AgentContext,
   AgentContextQuery,
@@ -15,9 +16,12 @@ const read = operations("Diagnostics", byKeys("diagnostics:read"));
 const open = operations("Diagnostics", byAnybody);
 
 export const getSessionDiagnostics = read.get("/v1/diagnostics/session", {
-  summary: "Retrieve the calling key and the server's build",
+  summary: "Retrieve the calling key, what is left of its limits, and the server's build",
   output: SessionDiagnostics,
-  run: (ctx) => diagnostics.session(ctx),
+  run: async (ctx) => ({
+    ...(await diagnostics.session(ctx)),
+    rateLimit: keyLimit.standing(ctx.principal.id),
+  }),
 });
 
 export const getProviderDiagnostics = read.get("/v1/diagnostics/providers", {

@@ -1,18 +1,17 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { pool } from "@/server/db";
+import { pool } from "@/server/platform/db";
 import { call, finish, makeTenant, type Tenant } from "@/testing/api";
 import { campaign } from "@/testing/campaign";
 import { tapSandbox } from "@/testing/vendor-tap";
 
 /*
- * Envelopes, a thousand in the full campaign: each field absent, good, at its bound, past it, or at two places that agree or do not. Whatever
- * is sent, no answer is a 500, a refusal names a field that deserves it, and of what is accepted each field shows: on
- * the job, its request, its receipt, or in what the sandbox really received.
+ * A thousand envelopes in the full campaign. No answer is a 500, a refusal names a field that deserves it, and each accepted
+ * field shows on the job, its request, its receipt or in what the sandbox received.
  */
 
 const TEXT = "text.general.fast.v1";
-/** Stands in everything of the caller that no provider may see. */
+/** Part of everything of the caller that no provider may see. */
 const MARK = "never-sent";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client reads them
@@ -35,7 +34,7 @@ type Field = {
   path: string;
   good: unknown[];
   bad: unknown[];
-  /** It may also stand at the root, in both spellings. */
+  /** It may also be at the root, in both spellings. */
   lifts?: true;
   only?: What[];
   shows?(read: Read, value: Any): void;
@@ -248,7 +247,7 @@ const FIELDS: Field[] = [
     path: "execution.executionConstraints.providerPin",
     lifts: true,
     good: [null, "sandbox"],
-    bad: ["", "nobody", 1],
+    bad: ["", "unknown", 1],
     shows: ({ receipt, quote }, value) => {
       if (value) expect(quote?.resolved.provider ?? receipt?.route.provider).toBe(value);
     },
@@ -323,7 +322,7 @@ const FIELDS: Field[] = [
   { path: "surprise", good: [], bad: [1, null, {}] },
 ];
 
-/** How a field was chosen: its value, where it stands, and whether a second place disagrees. */
+/** How a field was chosen: its value, where it is, and whether a second place disagrees. */
 type Choice = { value: unknown; isGood: boolean; place: "own" | "root" | "snake" | "both"; isTorn: boolean };
 
 const choiceOf = (field: Field): fc.Arbitrary<Choice | null> => {
@@ -347,7 +346,7 @@ const choiceOf = (field: Field): fc.Arbitrary<Choice | null> => {
 const drawn = fc.record({
   what: fc.constantFrom<What>("jobs", "jobs", "invoke", "invoke", "quote"),
   choices: fc.tuple(...FIELDS.map(choiceOf)),
-  credentialSource: fc.constantFrom(undefined, undefined, undefined, "platform", "customer", "nobody"),
+  credentialSource: fc.constantFrom(undefined, undefined, undefined, "platform", "customer", "unknown"),
   inputBy: fc.constantFrom("inline", "inline", "inline", "bare", "reference", "both", "torn", "unknown"),
   timeout: fc.constantFrom(undefined, undefined, undefined, "same", "other"),
   quote: fc.constantFrom(undefined, undefined, undefined, undefined, "torn"),
@@ -376,7 +375,7 @@ function put(body: Any, path: string, value: unknown) {
   at[last] = value;
 }
 
-/** The request of a draw, which fields of it deserve a refusal, and which must show. */
+/** The request of a draw, which fields deserve a refusal, and which must show. */
 async function build(draw: Drawn) {
   const { what } = draw;
   const body: Any = {};
@@ -407,7 +406,7 @@ async function build(draw: Drawn) {
   const billingMode = body.billingMode ?? body.billing_mode ?? execution.billingMode;
   if (draw.credentialSource) {
     execution.credentialSource = draw.credentialSource;
-    const implied = { platform: "managed", customer: "byok", nobody: null }[draw.credentialSource];
+    const implied = { platform: "managed", customer: "byok", unknown: null }[draw.credentialSource];
     if (!implied || (billingMode && implied !== billingMode)) bad.add("execution.credentialSource");
   }
   if (draw.timeout) {

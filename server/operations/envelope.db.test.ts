@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { canonicalText, sha256Hex } from "@/server/canonical";
-import { pool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { env } from "@/server/env";
-import { newId } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
+import { env } from "@/server/platform/settings/env";
+import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { providers } from "@/server/providers/registry.gen";
 import { call, finish, makeTenant, type Tenant } from "@/testing/api";
 import { setSettings } from "@/testing/settings";
@@ -34,7 +34,7 @@ afterAll(() => tap.stop());
 const settings = (projectId: string, values: object) =>
   pool.query("UPDATE project SET settings = $2 WHERE id = $1", [projectId, JSON.stringify(values)]);
 
-/** Runs a job to its end; all that can be read of it afterwards. */
+/** Runs a job to its end; everything that can be read afterwards. */
 async function run(body: object, key = TEXT) {
   const submitted = await tenant.post(at(key, "jobs"), body);
   expect(submitted.status, submitted.text).toBe(200);
@@ -213,7 +213,7 @@ describe("the route", () => {
     const names = (preferredModel: string, providerPin: string) =>
       refused("jobs", { input, execution: { executionConstraints: { preferredModel, providerPin } } });
     for (const [model, provider, field] of [
-      ["sandbox-2", "nobody", "providerPin"],
+      ["sandbox-2", "unknown", "providerPin"],
       ["sandbox-3", "sandbox", "preferredModel"],
     ] as const) {
       const { status, detail } = await names(model, provider);
@@ -303,7 +303,7 @@ describe("ceilings of a call", () => {
     expect(detail[0].loc).toEqual(["body", "execution", "maximumCharge", "currency"]);
   });
 
-  test("queueDeadlineSeconds ends a job that nobody starts", async () => {
+  test("queueDeadlineSeconds ends a job that no one starts", async () => {
     const { json } = await tenant.post(at(TEXT, "jobs"), {
       input,
       execution: { executionConstraints: { queueDeadlineSeconds: 5 } },
@@ -329,7 +329,7 @@ describe("stored inputs", () => {
     const idempotencyKey = newId("request");
     const inline = await tenant.post(at(TEXT, "jobs"), { input: content, idempotencyKey });
     const stored = await tenant.post(at(TEXT, "jobs"), { inputPayloadRef: ref, idempotencyKey });
-    expect(stored.json).toEqual(inline.json);
+    expect(stored.json).toEqual({ ...inline.json, idempotency: { source: "client", replayed: true } });
     const both = await tenant.post(at(TEXT, "jobs"), {
       input: content,
       inputPayloadRef: ref,
@@ -387,7 +387,7 @@ describe("stored inputs", () => {
 describe("classes of content", () => {
   for (const dataClassification of ["Internal", "Manuscript"])
     test(`a large request of ${dataClassification} is stored whole, and repeats by its key`, async () => {
-      const input = say(`${"Añ😀\n".repeat(60_000)}The hero dies.`);
+      const input = say(`${"Añ😀\n".repeat(20_000)}The hero dies.`);
       const body = { input, context: { dataClassification }, idempotencyKey: newId("payload") };
       const first = await tenant.post(at(TEXT, "jobs"), body);
       expect(first.status, JSON.stringify(first.json)).toBe(200);
@@ -401,7 +401,7 @@ describe("classes of content", () => {
     { dataClassification: "Manuscript" },
     { retentionRequirement: "EncryptedShortTerm" },
   ]) {
-    test(`${Object.values(context)} stands encrypted in the database and reads in the clear`, async () => {
+    test(`${Object.values(context)} is encrypted in the database and reads in the clear`, async () => {
       const { job, jobId, request, result, receipt } = await run({ input: say("The hero dies."), context });
       expect(receipt).toMatchObject(context);
       expect(job.requestSnapshot.input.prompt).toBe("The hero dies.");
@@ -430,7 +430,7 @@ describe("classes of content", () => {
     });
   }
 
-  test("other classes stand in the clear", async () => {
+  test("other classes are in the clear", async () => {
     for (const dataClassification of ["Public", "Internal", "Confidential"]) {
       const { jobId, receipt } = await run({ input, context: { dataClassification } });
       expect(receipt.dataClassification).toBe(dataClassification);

@@ -42,6 +42,29 @@ test.each(DOORS)("%s: a blank key is none, in the body and in the header", async
   expect(await idOf(path, { ...body, idempotencyKey: " one " }, id)).toBe(named);
 });
 
+test.each(["jobs", "invoke"])(
+  "%s says whose key it runs under, and whether it was a repeat",
+  async (door) => {
+    const ask = async (body: object, headers: Record<string, string> = {}) => {
+      const answer = await tenant.post(`${TEXT}/${door}`, { input, ...body }, { headers });
+      expect(answer.status).toBe(200);
+      expect(answer.headers["x-idempotent-replay"]).toBe(
+        answer.json.idempotency.replayed ? "true" : undefined,
+      );
+      return answer.json.idempotency;
+    };
+    const own = { idempotencyKey: `said-${door}` };
+    expect(await ask(own)).toEqual({ source: "client", replayed: false });
+    expect(await ask(own)).toEqual({ source: "client", replayed: true });
+    expect(await ask({}, { "idempotency-key": own.idempotencyKey })).toEqual({
+      source: "client",
+      replayed: true,
+    });
+    expect(await ask({ tags: [door] })).toEqual({ source: "minted", replayed: false });
+    expect(await ask({ idempotencyKey: " ", tags: [door] })).toMatchObject({ source: "minted" });
+  },
+);
+
 test("a retry under a blank key is the one retry of that job", async () => {
   const refusing = { input, preferredModel: "sandbox-refuse" };
   const jobId = await idOf(`${TEXT}/jobs`, refusing, "jobId");

@@ -12,13 +12,13 @@ import * as comparisons from "./comparisons";
 import * as connections from "./connections";
 import * as credentials from "./credentials";
 import * as diagnostics from "./diagnostics";
+import * as embeds from "./embeds";
 import * as inputs from "./inputs";
 import * as jobs from "./jobs";
 import * as keys from "./keys";
 import * as openai from "./openai";
 import * as openaiMedia from "./openai-media";
 import * as organizations from "./organizations";
-import * as panels from "./panels";
 import * as bulks from "./pinned-bulks";
 import * as pins from "./pins";
 import * as provenance from "./provenance";
@@ -49,7 +49,7 @@ const nouns = [
   organizations,
   auditLog,
   keys,
-  panels,
+  embeds,
   session,
   auth,
   billing,

@@ -1,4 +1,4 @@
-import { artifactAnswer, DOWNLOAD } from "@/server/api/artifact-answer";
+import { artifactAnswer, DOWNLOAD } from "@/server/api/answers/artifact";
 import { InProject } from "@/server/contract/common";
 import { PayloadBody, StoredArtifact, StoredPayload, UploadQuery } from "@/server/contract/inputs-stored";
 import * as inputs from "@/server/domain/inputs";

@@ -1,4 +1,4 @@
-import { artifactAnswer, DOWNLOAD } from "@/server/api/artifact-answer";
+import { artifactAnswer, DOWNLOAD } from "@/server/api/answers/artifact";
 import { eventStream, lastEventIdOf, raw, wantsEventStream } from "@/server/api/endpoint";
 import { JsonObject } from "@/server/contract/common";
 import {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { DAY_MS } from "@/server/platform/time/units";
 import { setSettings } from "@/testing/settings";
 
 // Read when the provider loads.
@@ -7,8 +8,8 @@ vi.hoisted(() => {
 });
 
 import { Receipt } from "@/server/contract/receipts";
-import { pool } from "@/server/db";
-import { env } from "@/server/env";
+import { pool } from "@/server/platform/db";
+import { env } from "@/server/platform/settings/env";
 import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
 import { finish, makeTenant, type Tenant } from "@/testing/api";
 import { rowsOf } from "@/testing/world";
@@ -36,7 +37,7 @@ afterAll(async () => {
   await vendor.stop();
 });
 
-/** As JSON, since not all of it can be said by an object. */
+/** As JSON, since an object cannot express everything. */
 const answers = (usage: string, content = "Deep.") =>
   vendor.answer({
     text: `{"id":"c-1","model":"priced","choices":[{"finish_reason":"stop","message":{"content":${JSON.stringify(content)}}}],"usage":${usage}}`,
@@ -44,7 +45,7 @@ const answers = (usage: string, content = "Deep.") =>
 
 async function readAll() {
   const day = new Date().toISOString().slice(0, 10);
-  const next = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+  const next = new Date(Date.now() + DAY_MS).toISOString().slice(0, 10);
   for (const target of [
     "/v1/billing/summary",
     `/v1/capabilities/${TEXT}/benchmarks?projectId=${tenant.projectId}`,
@@ -113,7 +114,7 @@ test("figures that were stored before they were checked count as nothing, and ev
 const USAGE = '{"prompt_tokens":3,"completion_tokens":4}';
 const STRUCTURED = "text.structured.generation.v1";
 const TRANSLATE = "text.translate.v1";
-const NOBODYS = "contains half of a character, so no record can be made of it.";
+const NO_RECORD = "contains half of a character, so no record can be made of it.";
 const INVALID = "StructuredOutputInvalid";
 const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
 const translation = JSON.stringify({ items: [{ id: "a", translation: "Tief\ud800" }] });
@@ -167,7 +168,7 @@ describe.each(FORMLESS)("%s", (_name, key, input, content, code, submissions) =>
     const { status, json, text } = await tenant.post(`/v1/capabilities/${key}/invoke`, asked);
     expect(status, text).not.toBe(500);
     expect(json.code, text).toBe(code);
-    if (code === "PROVIDER_ERROR") expect(json.message).toContain(NOBODYS);
+    if (code === "PROVIDER_ERROR") expect(json.message).toContain(NO_RECORD);
     await expectSettled(json.details.executionId, code, submissions);
   });
 
@@ -180,7 +181,7 @@ describe.each(FORMLESS)("%s", (_name, key, input, content, code, submissions) =>
   });
 });
 
-test("a stream that told half of a character fails as such, with what it cost", async () => {
+test("a stream that sent half of a character fails as such, with what it cost", async () => {
   const event = (delta: object, more = {}) =>
     `data: ${JSON.stringify({ id: "c-1", model: "priced", choices: [{ delta, ...more }] })}\n\n`;
   vendor.answer({
@@ -194,7 +195,7 @@ test("a stream that told half of a character fails as such, with what it cost", 
   const frames = await tenant.get(`/v1/executions/${json.executionId}/events`);
   expect(frames.status).toBe(200);
   expect(frames.text).toContain("event: execution.failed");
-  expect(frames.text).toContain(NOBODYS);
+  expect(frames.text).toContain(NO_RECORD);
   await expectSettled(json.executionId, "PROVIDER_ERROR");
 });
 
@@ -226,7 +227,7 @@ test.each(["invoke", "jobs"])("a text with a NUL is an answer like any other, by
   expect(typedOutput).toMatchObject({ content: "a\u0000b" });
 });
 
-test("a name with a NUL that the schema does not know fails the answer, and nothing of it breaks the record", async () => {
+test("a name with a NUL that the schema does not know fails the answer, and the record stays whole", async () => {
   answers(USAGE, '{"\\u0000":1}');
   const responseSchema = { type: "object", properties: {}, additionalProperties: false };
   const asked = { ...envelope, input: { messages, responseSchema } };

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { publicUrl } from "@/server/env";
+import { publicUrl } from "@/server/platform/settings/env";
 import { call, makeTenant, type Tenant } from "@/testing/api";
-import { openPanel } from "@/testing/panels";
+import { openPanel } from "@/testing/embeds";
 
 /* What clients of this interface send that were not written for us: a row of a test each, named after its field. */
 
@@ -54,13 +54,44 @@ describe("constants of another brand are read as ours, which the answer has", ()
   });
 
   test("source.kind of an adapter", async () => {
-    const { status, json } = await post("/v1/model-adapters", {
-      displayName: "Own",
-      source: { kind: "example_artifact", ref: "art_none" },
-    });
+    const register = (kind: string) =>
+      post("/v1/adapters", { displayName: "Own", source: { kind, ref: "art_none", provider: null } });
+    const [theirs, ours] = [await register("example_artifact"), await register("service_artifact")];
     // Known by its kind, and looked for: there is no such artifact.
-    expect([status, json.detail.code]).toEqual([404, "NotFound"]);
+    expect(ours.json.detail[0].loc).toEqual(["body", "source", "ref"]);
+    expect([theirs.status, theirs.json.detail]).toEqual([ours.status, ours.json.detail]);
   });
+});
+
+test.each(["job", "invoke"])("execution.mode of a descriptor is %s", async (mode) => {
+  const { json } = await call("GET", "/v1/capabilities");
+  const found = json.capabilities.filter(
+    (each: { execution: { mode: string } }) => each.execution.mode === mode,
+  );
+  expect(found.length).toBeGreaterThan(0);
+  for (const { executionModes } of found) expect(executionModes.includes("job_async")).toBe(mode === "job");
+});
+
+test("sheet.normalize sizes the canvas where there is no width and height", async () => {
+  const sheet = { rows: 1, columns: 2, normalize: { width: 1024, height: 1024 } };
+  const path = "/v1/capabilities/image.generate.v1/plan";
+  const { status, json } = await post(path, { input: { prompt: "Two gulls", sheet } });
+  expect(status, JSON.stringify(json)).toBe(200);
+  expect(JSON.stringify(json)).toContain('"width":2048,"height":1024');
+});
+
+test("alignedMinimumSquareCell is the smallest cell that is taken, and cellMinPixels is below every one", async () => {
+  const { json } = await call("GET", "/v1/capabilities/image.generate.v1");
+  const { alignedMinimumSquareCell: edge, cellMinPixels } = json.constraints.sheet;
+  expect(cellMinPixels).toBeLessThanOrEqual(edge ** 2);
+  const { maxRows: rows, maxColumns: columns } = json.features.sheetSlicing;
+  const planned = async (pixels: number) => {
+    const sheet = { rows, columns, normalize: { width: pixels, height: pixels } };
+    return post("/v1/capabilities/image.generate.v1/plan", { input: { prompt: "Gulls", sheet } });
+  };
+  expect((await planned(edge)).status).toBe(200);
+  const smaller = await planned(edge - json.constraints.dimensions.multipleOf / columns);
+  expect([smaller.status, smaller.json.detail[0].loc.at(-1)]).toEqual([422, "width"]);
 });
 
 describe("null is left out", () => {
@@ -70,6 +101,16 @@ describe("null is left out", () => {
     const named = await call("PATCH", path, as({ displayName: "Maps" }));
     const { status, json } = await call("PATCH", path, as(body));
     expect([status, json.displayName, json]).toEqual([200, "Maps", named.json]);
+  });
+
+  test("provider of an adapter's source", async () => {
+    const source = { kind: "service_artifact", ref: "art_none", provider: null };
+    const { status, json } = await post("/v1/adapters", { displayName: "Own", source });
+    // The provider is no complaint; the artifact that is not there is.
+    expect([status, json.detail.map(({ loc }: { loc: string[] }) => loc)]).toEqual([
+      422,
+      [["body", "source", "ref"]],
+    ]);
   });
 
   test("bootstrapMode of a connection", async () => {
@@ -118,4 +159,13 @@ test("Origin of a panel's bootstrap and of a launch code's exchange may be absen
   // Other doors stay for pages.
   const run = await call("GET", "/v1/jobs/none", { key: accessToken });
   expect([run.status, run.json.detail.code]).toEqual([403, "CrossSiteRequest"]);
+});
+
+test("requestHash of a new pinned record is plain hex, as every other digest", async () => {
+  const pin = { provider: "sandbox", model: "sandbox-1", api: "responses" };
+  const made = await post("/v1/inference/pinned", { pin, input: "How deep is the sea?" });
+  const { json } = await call("GET", `/v1/inference/pinned/${made.json.receipt.receipt_id}`, {
+    key: tenant.key,
+  });
+  expect(json.requestHash).toMatch(/^[0-9a-f]{64}$/);
 });

@@ -13,11 +13,10 @@ import {
   toGenerationInput,
   toImagesResponse,
 } from "@/server/api/openai/images";
-import { drawing, editing, embeddings, type Kind, speech } from "@/server/api/openai/kinds";
-import { readModel } from "@/server/api/openai/model";
+import { drawing, editing, embeddings, type Kind, speech } from "@/server/api/openai/models/kinds";
+import { readModel } from "@/server/api/openai/models/model";
 import { headersOf, headOf, removed } from "@/server/api/openai/result";
 import { SPEECH_FIELDS, toSpeechInput } from "@/server/api/openai/speech";
-import { OUTPUT_REMOVED } from "@/server/content";
 import { OpenAIError } from "@/server/contract/openai";
 import {
   EmbeddingList,
@@ -27,6 +26,7 @@ import {
   ImagesResponse,
   SpeechRequest,
 } from "@/server/contract/openai-media";
+import { OUTPUT_REMOVED } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { byKeys, operations } from "./define";

@@ -2,14 +2,13 @@ import { type Given, raw, reply, streamed } from "@/server/api/endpoint";
 import { type Ask, inWordsOf, projectOf, toInvoke } from "@/server/api/openai/ask";
 import { chatAsk, chatFrames, toCompletion } from "@/server/api/openai/chat";
 import { toOpenAIWire } from "@/server/api/openai/errors";
-import { conversation } from "@/server/api/openai/kinds";
-import { readModel } from "@/server/api/openai/model";
-import { getModel, listModels } from "@/server/api/openai/model-list";
+import { conversation } from "@/server/api/openai/models/kinds";
+import { getModel, listModels } from "@/server/api/openai/models/list";
+import { readModel } from "@/server/api/openai/models/model";
 import { withQueueDeadline } from "@/server/api/openai/queue-deadline";
 import { wholeInput } from "@/server/api/openai/references";
 import { responseFrames, responsesAsk, toResponse } from "@/server/api/openai/responses";
 import { type Head, type Heard, headersOf, headOf, heard, removed } from "@/server/api/openai/result";
-import { OUTPUT_REMOVED } from "@/server/content";
 import {
   ChatCompletion,
   ChatRequest,
@@ -19,6 +18,7 @@ import {
   OpenAIError,
 } from "@/server/contract/openai";
 import { ResponseObject, ResponsesRequest } from "@/server/contract/openai-responses";
+import { OUTPUT_REMOVED } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { byKeys, operations } from "./define";

@@ -1,3 +1,5 @@
+import { ApprovalRules, SetApprovalRules } from "@/server/contract/organizations";
+import { ExternalActions } from "@/server/contract/plan-settings";
 import {
   EnvironmentList,
   OrganizationDetail,
@@ -9,9 +11,10 @@ import {
   ProjectSettingsPatch,
 } from "@/server/contract/projects";
 import * as organizations from "@/server/domain/organizations";
-import { byPeople, operations } from "./define";
+import { byKeysAndPeople, byPeople, operations } from "./define";
 
 const people = operations("Organizations and projects", byPeople);
+const manage = operations("Organizations and projects", byKeysAndPeople("settings:write"));
 
 export const listOrganizations = people.get("/v1/organizations", {
   summary: "List the organizations you belong to, oldest first",
@@ -73,4 +76,36 @@ export const listEnvironments = people.get("/v1/projects/{project_id}/environmen
   summary: "List a project's environments, including archived ones",
   output: EnvironmentList,
   run: async (ctx, { project_id }) => ({ items: await organizations.environmentsOf(ctx, project_id) }),
+});
+
+export const getApprovalRules = manage.get("/v1/projects/{project_id}/approval-rules", {
+  summary: "Retrieve a project's approval rules",
+  output: ApprovalRules,
+  run: (ctx, { project_id }) => organizations.approvalRules(ctx, project_id),
+});
+
+export const setApprovalRules = manage.put("/v1/projects/{project_id}/approval-rules", {
+  summary: "Set a project's approval rules",
+  description:
+    "For organization admins. A management key can make the rules stricter, but not raise or remove the threshold or stop requiring a different approver.",
+  body: SetApprovalRules,
+  example: { thresholdUsd: 5, requireDifferentApprover: true },
+  output: ApprovalRules,
+  run: (ctx, { project_id, body }) => organizations.setApprovalRules(ctx, project_id, body),
+});
+
+export const setExternalActions = manage.put("/v1/organizations/{organization_id}/external-actions", {
+  summary: "Allow or refuse executions that call a provider",
+  description: "For organization owners. A management key can turn external actions off, but not on.",
+  body: ExternalActions,
+  example: { externalActions: false },
+  output: ExternalActions,
+  run: async (ctx, { organization_id, body }) => {
+    const { externalActions } = await organizations.setExternalActions(
+      ctx,
+      organization_id,
+      body.externalActions,
+    );
+    return { externalActions };
+  },
 });

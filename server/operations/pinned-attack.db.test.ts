@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { createKey } from "@/server/domain/organizations";
+import { pool } from "@/server/platform/db";
 import { call, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
 import { system } from "@/testing/tenants";
 
@@ -62,7 +62,7 @@ test.each<[string, string, Record<string, string>?]>([
   ["metadata of forty levels", raw(`"input":"a","metadata":${nested(40)}`)],
   ["metadata of 17 KiB", raw(`"input":"a","metadata":{"a":"${"x".repeat(17_000)}"}`)],
   ["a number beyond a double", raw('"input":"a","metadata":{"a":1e400}')],
-  ["an integer nobody can hold", raw('"input":"a","tools":[{"n":9007199254740993}]')],
+  ["an integer no one can hold", raw('"input":"a","tools":[{"n":9007199254740993}]')],
   ["a field there is not", raw('"input":"a","sampling2":1')],
   ["an array for a body", "[]"],
   ["a text for a body", '"pin"'],
@@ -153,7 +153,7 @@ test("no name of another tenant leads anywhere: projects, receipts, cursors, bul
   expect((await tenant.get(`${PATH}/${sister.json.receiptId}`)).status).toBe(404);
 });
 
-test("who may not run pins runs none: nobody, keys without the right, people; a session reads its own organization's alone", async () => {
+test("who may not run pins runs none: no one, keys without the right, people; a session reads its own organization's alone", async () => {
   const before = await rowsOf(tenant);
   const { apiKey } = await createKey(system, {
     name: "poor",
@@ -174,7 +174,7 @@ test("who may not run pins runs none: nobody, keys without the right, people; a 
   expect((await call("GET", `${PATH}/${json.receiptId}`)).status).toBe(401);
 });
 
-test("a key stands for one request whatever the order of its members; any other one conflicts and names the first", async () => {
+test("a key belongs to one request whatever the order of its members; any other one conflicts and names the first", async () => {
   const first = await post(body({ idempotencyKey: "order", metadata: { a: 1, b: [1.0] } }));
   const turned = JSON.stringify({
     metadata: { b: [1], a: 1 },
@@ -215,7 +215,7 @@ test("twenty posts of one key run once, and every one is answered with it", asyn
   expect(rows).toEqual([{ pins: 1, holds: 1 }]);
 });
 
-test("NFC and NFD, emoji and control characters go through whole, and are told apart", async () => {
+test("NFC and NFD, emoji and control characters go through whole, and are distinguished", async () => {
   const hashes = new Set<string>();
   for (const input of [
     "é",

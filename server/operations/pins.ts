@@ -1,12 +1,6 @@
 import { reply } from "@/server/api/endpoint";
-import {
-  ListPinned,
-  PinnedAnswer,
-  PinnedPage,
-  PinnedRecord,
-  PinnedRequest,
-  RawPinned,
-} from "@/server/contract/pinned";
+import { PinnedRequest, RawPinned } from "@/server/contract/pinned";
+import { ListPinned, PinnedAnswer, PinnedPage, PinnedRecord } from "@/server/contract/pinned-records";
 import * as pins from "@/server/domain/pins";
 import { byEveryCaller, byKeys, byKeysAndPeople, operations } from "./define";
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@/server/errors";
+import type { ErrorCode } from "@/server/platform/errors/errors";
 
 /** Errors that planning a request may cause, before anything is written, in addition to an unknown capability. */
 export const PLANNING: ErrorCode[] = [

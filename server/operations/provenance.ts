@@ -1,4 +1,4 @@
-import { etagOf, FOR_ALL_PAGES, published } from "@/server/api/published";
+import { etagOf, FOR_ALL_PAGES, published } from "@/server/api/answers/published";
 import { JsonObject } from "@/server/contract/common";
 import {
   Lockfile,
@@ -77,7 +77,7 @@ export const verifyLockfile = readByKeys.post("/v1/provenance/lockfile/verify", 
     isolation: "stateless",
     processing: "standard",
     settings: { temperature: 0 },
-    requestHash: `v1:${"0".repeat(64)}`,
+    requestHash: "0".repeat(64),
     promptHash: "0".repeat(64),
     toolsHash: null,
     responseFormatHash: null,

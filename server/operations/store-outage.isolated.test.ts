@@ -15,14 +15,16 @@ const { s3, credentials } = await vi.hoisted(async () => {
   return { s3, credentials };
 });
 
-import { log } from "@/server/log";
+import { log } from "@/server/platform/log/log";
 import { type Answer, makeTenant, type Tenant } from "@/testing/api";
 
 let tenant: Tenant;
 let path: string;
-const told = vi.fn();
+const recorded = vi.fn();
 const child = log.child.bind(log);
-vi.spyOn(log, "child").mockImplementation((facts) => Object.assign(child(facts), { error: told }) as never); // as the requests use it
+vi.spyOn(log, "child").mockImplementation(
+  (facts) => Object.assign(child(facts), { error: recorded }) as never,
+); // as the requests use it
 
 const upload = (body: string) =>
   tenant.post("/v1/artifacts", body, { headers: { "content-type": "text/plain" } });
@@ -31,7 +33,7 @@ beforeEach(async () => {
   s3.setMood(() => undefined);
   tenant ??= await makeTenant();
   path ??= `/v1/artifacts/${(await upload("ten bytes.")).json.artifactId}`;
-  told.mockClear();
+  recorded.mockClear();
 });
 afterAll(() => s3.stop());
 
@@ -39,13 +41,13 @@ function expectOutage({ status, headers, json }: Answer, logged: string) {
   expect(status).toBe(503);
   expect(headers["retry-after"]).toBe("5");
   expect(json.detail).toMatchObject({ code: "ServiceUnavailable", retryable: true, retryAfterSeconds: 5 });
-  expect(told).toHaveBeenCalledTimes(1);
-  const [{ err }] = told.mock.calls[0] as [{ err: Error }];
+  expect(recorded).toHaveBeenCalledTimes(1);
+  const [{ err }] = recorded.mock.calls[0] as [{ err: Error }];
   expect(err.message).toContain(logged);
   expect(err.message).toContain("bucket-of-outages");
   for (const secret of Object.values(credentials))
     expect(`${err.message} ${err.stack}`).not.toContain(secret);
-  told.mockClear();
+  recorded.mockClear();
 }
 
 test.each([

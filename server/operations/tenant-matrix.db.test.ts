@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { DAY_MS } from "@/server/platform/time/units";
 
 import type { Vendor } from "@/server/providers/testing/vendor";
 import { campaign } from "@/testing/campaign";
+import { makeManagementKey } from "@/testing/management";
 import { setSettings } from "@/testing/settings";
 import {
+  anonymous,
   type Caller,
   type Estate,
   holderOf,
-  nobody,
   openHouse,
   pageOf,
   personOf,
@@ -17,21 +19,20 @@ import {
 } from "@/testing/tenant-matrix/estate";
 import { ELSEWHERE, IDS, type Kind, WORDS } from "@/testing/tenant-matrix/kinds";
 import {
+  type Answer,
   type Operation,
   operations,
   type Part,
   type Sent,
   sampleOf,
-  type Told,
 } from "@/testing/tenant-matrix/operations";
 import { rowsAround } from "@/testing/tenant-matrix/rows";
 import { filled, type Place, placesOf } from "@/testing/tenant-matrix/schema";
 import { vendorAsOpenAi } from "@/testing/vault";
 
 /*
- * Every place of every request in which an id or a name of something can stand, from the schemas themselves, asked by
- * everybody who may ask at all: what is another tenant's (or, to a key of one project, its sister's) is answered like what
- * is not there, tells nothing, and stays as it is.
+ * Every place of every request in which an id or a name can occur, from the schemas, requested by every kind of caller:
+ * another tenant's thing is answered like one that does not exist, and stays as it is.
  */
 
 type Cell = { operation: Operation; part: Part; place: Place; kind: Kind };
@@ -60,7 +61,7 @@ const cells = places
       operation.name.endsWith(" of text.general.fast.v1"),
   );
 
-test("whatever can be written into a request is known to be an id, a name of something, or nobody's words", () => {
+test("whatever can be written into a request is known to be an id, a name of something, or no one's words", () => {
   expect(places.length).toBeGreaterThan(500);
   const unknown = places.filter(({ kind }) => kind === undefined);
   expect(
@@ -70,13 +71,13 @@ test("whatever can be written into a request is known to be an id, a name of som
   ).toEqual([]);
 });
 
-/** Of an operation of its own, where another word must stand there. */
+/** Of an operation of its own, where another word must be there. */
 const SAID_OF: Record<string, Record<string, string>> = {
   "POST /v1/embeddings": { model: "text.embed.v1" },
   "POST /v1/audio/speech": { model: "audio.voice.generate.v1" },
 };
 
-/** What stands for words where a field must be there. */
+/** The words of fields that must be there. */
 const SAID: Record<string, string> = {
   capability_key: "text.general.fast.v1",
   model: "text.general.fast.v1",
@@ -90,7 +91,7 @@ const SAID: Record<string, string> = {
   expected: "1",
   domain: "example.com",
   tlds: "com",
-  until: new Date(Date.now() + 86_400_000).toISOString(),
+  until: new Date(Date.now() + DAY_MS).toISOString(),
   preset_key: "small",
   voice_id: "sandbox-voice",
   billing_country: "CA",
@@ -109,11 +110,15 @@ let callers: { bound: Caller; unbound: Caller; owner: Caller; page: Caller; othe
 
 beforeAll(async () => {
   vendor = await vendorAsOpenAi();
-  setSettings({ JOB_WAIT_SECONDS: 1 }); // nobody works on jobs here
+  setSettings({ JOB_WAIT_SECONDS: 1 }); // no one works on jobs here
   const [house, other] = [await openHouse(), await openHouse()];
   theirs = await settle(other, other.projectId);
   sister = await settle(house, house.sisterId);
   mine = await settle(house, house.projectId);
+  const manager = await makeManagementKey({
+    organizationId: house.organizationId,
+    projectIds: [house.projectId],
+  });
   const elsewhere = await openHouse();
   callers = {
     bound: await holderOf("a key of one project", mine.key),
@@ -124,8 +129,9 @@ beforeAll(async () => {
       await personOf(house.organizationId, "admin"),
       await personOf(house.organizationId, "member"),
       await personOf(house.organizationId, "viewer"),
+      await holderOf("a management key", manager.apiKey),
       { ...elsewhere.owner, name: "a person of neither" },
-      nobody,
+      anonymous,
     ],
   };
 }, 300_000);
@@ -172,8 +178,8 @@ const OPEN_TO_PAGES = new Set<string>(["organization", "project", "environment"]
 const ANY_ID = /\b[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b/g;
 const OF_EACH_ANSWER = ["x-request-id", "ratelimit-remaining", "ratelimit-reset", "etag", "content-length"];
 
-/** An answer without what names the thing that was asked for, and without what is never twice the same. */
-function comparable({ status, text, headers }: Told, value: string) {
+/** An answer without the names of the requested thing, and without what is never twice the same. */
+function comparable({ status, text, headers }: Answer, value: string) {
   const plain = (words: string) =>
     words
       .replaceAll(value, "<it>")
@@ -190,8 +196,12 @@ function comparable({ status, text, headers }: Told, value: string) {
   };
 }
 
-/** Ids and marks of others in an answer, but for what was asked for. */
-function told({ text, headers }: Told, value: string, { ids, marks }: { ids: Set<string>; marks: string[] }) {
+/** Ids and marks of others in an answer, but for the requested ones. */
+function leaksIn(
+  { text, headers }: Answer,
+  value: string,
+  { ids, marks }: { ids: Set<string>; marks: string[] },
+) {
   const whole = `${JSON.stringify(headers)}\n${text}`;
   const rest = whole.replaceAll(value, "").replaceAll(value.toLowerCase(), "");
   return [
@@ -236,11 +246,11 @@ test("what is another's is answered like what is not there, tells nothing and st
     caller: Caller,
     what: string,
     value: string,
-    answer: Told,
+    answer: Answer,
     watched: typeof ofTheirs,
   ) {
     asked++;
-    const leaked = told(answer, value, watched);
+    const leaked = leaksIn(answer, value, watched);
     const at = `${nameOf(cell)}, ${what}, ${caller.name}`;
     if (leaked.length > 0) findings.push(`${at}: tells ${leaked.join(", ")}`);
     if (answer.status >= 500) findings.push(`${at}: ${answer.status} ${answer.text.slice(0, 200)}`);
@@ -253,7 +263,7 @@ test("what is another's is answered like what is not there, tells nothing and st
     given: [string, string],
     watched: typeof ofTheirs,
   ) {
-    const answers: Told[] = [];
+    const answers: Answer[] = [];
     for (const value of given) {
       const answer = await cell.operation.send(caller, requestWith(cell, caller, value));
       answers.push(answer);
@@ -282,6 +292,8 @@ test("what is another's is answered like what is not there, tells nothing and st
     for (const caller of campaign.inTurn(asking, turn))
       await compare(cell, caller, "another tenant's", pair(of(theirs)), ofTheirs);
     const [one, none] = pair(of(theirs));
+    // Of the other ways to ask, the small campaign tries those of every third place.
+    if (!campaign.isFull && turn % 3 !== 0) return;
     // How a text is read does not hang on who wrote it.
     const reader = [callers.bound, callers.owner].find((each) => operation.isFor(each));
     for (const caller of reader ? [reader] : []) {
@@ -291,7 +303,7 @@ test("what is another's is answered like what is not there, tells nothing and st
         ["cut", [one.slice(0, -1), none.slice(0, -1)]],
         ["in capitals", [one.toUpperCase(), none.toUpperCase()]],
       ];
-      for (const [what, given] of campaign.inTurn(forms, turn))
+      for (const [what, given] of campaign.inTurn(forms, turn / 3))
         await compare(cell, caller, what, given, ofTheirs);
     }
     // What its own project has beside it is to a panel session as another tenant's.
@@ -301,7 +313,7 @@ test("what is another's is answered like what is not there, tells nothing and st
       await compare(cell, callers.bound, "the sister project's", pair(of(sister)), ofSister);
   });
 
-  // Where one stands in another's list, one goes on in one's own; another's name for an execution is no name of one's own.
+  // Where one is in another's list, one goes on in one's own; another's name for an execution is no name of one's own.
   await inLanes(cells, async (cell) => {
     const { operation, kind } = cell;
     // What ends a thing would end one's own here, which the rest of the request names.
@@ -318,7 +330,7 @@ test("what is another's is answered like what is not there, tells nothing and st
       }
   });
   expect(findings).toEqual([]);
-  expect(asked).toBeGreaterThan(campaign.size({ small: 2_000, full: 8_000 }));
+  expect(asked).toBeGreaterThan(campaign.size({ small: 1_000, full: 8_000 }));
   expect((await rowsAround(around)).texts).toEqual(foreign.texts);
   expect((await rowsAround([sister.projectId])).texts).toEqual(sisters.texts);
 }, 600_000);
@@ -367,7 +379,10 @@ const SAME_AS_NONE: Record<string, string> = {
   "trpc pinned.list body bulkId": "a bulk that was canceled before it ran has no executions",
 };
 
-test("control: in each of these places what is one's own is answered otherwise than what is not there", async () => {
+test("control: in each of these places what is one's own is answered otherwise than what is not there", {
+  tags: "long",
+  timeout: 300_000,
+}, async () => {
   const same: string[] = [];
   const order = ({ operation }: Cell) => (operation.isDestructive ? 1 : 0);
   for (const cell of cells.toSorted((a, b) => order(a) - order(b))) {
@@ -389,4 +404,4 @@ test("control: in each of these places what is one's own is answered otherwise t
     if (isDifferent) while (same.at(-1)?.startsWith(`${nameOf(cell)},`)) same.pop();
   }
   expect(same.filter((line) => !Object.keys(SAME_AS_NONE).some((name) => line.startsWith(name)))).toEqual([]);
-}, 300_000);
+});

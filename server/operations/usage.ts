@@ -1,4 +1,4 @@
-import { csv } from "@/server/api/csv";
+import { csv } from "@/server/api/answers/csv";
 import { raw } from "@/server/api/endpoint";
 import { BillingSummary, BillingSummaryQuery, UsageExportQuery } from "@/server/contract/usage";
 import * as usage from "@/server/domain/usage";

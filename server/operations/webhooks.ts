@@ -12,7 +12,7 @@ import * as webhooks from "@/server/domain/webhooks";
 import { byKeysAndPeople, operations } from "./define";
 
 const write = operations("Webhooks", byKeysAndPeople("webhooks:write"));
-const read = operations("Webhooks", byKeysAndPeople("jobs:read"));
+const read = operations("Webhooks", byKeysAndPeople("webhooks:read"));
 
 export const createDeliveryEndpoint = write.post("/v1/delivery-endpoints", {
   summary: "Create a delivery endpoint",

@@ -1,4 +1,4 @@
-import type { Micros } from "@/server/money";
+import type { Micros } from "@/server/platform/money";
 
 /** What is to be paid, as a provider has to know it. */
 export type CheckoutOrder = {
@@ -25,7 +25,7 @@ export type CheckoutOrder = {
 /** A page of the provider on which a person pays. */
 export type OpenedCheckout = { sessionId: string; url: string };
 
-/** A payment that is to go back: whatever of it has not yet. */
+/** A payment that is to go back: the part that has not yet. */
 export type RefundOrder = {
   /** Ours; also the key by which a repeated request is one. */
   refundId: string;
@@ -38,14 +38,14 @@ export type RefundOrder = {
 };
 
 /**
- * What a provider said to a refund. taken: it goes back, or has gone back already; with what the provider tells of it at
+ * A provider's answer to a refund. taken: it goes back, or has gone back already; with what the provider reports at
  * once, else it sends a message. refused: asking again will not help.
  */
 export type RefundAnswer =
   | { state: "taken"; message: PaymentMessage | null }
   | { state: "refused"; reason: string };
 
-/** What a message tells of a payment. Each is a state and not a step: told twice or late it says the same. */
+/** What a message reports of a payment. Each is a state and not a step: repeated or late it says the same. */
 export type PaymentNews =
   | {
       about: "checkout";
@@ -56,9 +56,9 @@ export type PaymentNews =
       customerId: string | null;
       /** open: completed, and the money is still on its way. */
       state: "open" | "paid" | "failed" | "expired";
-      /** All of it, tax included. */
+      /** The total, tax included. */
       amountMicros: Micros | null;
-      /** Of it, what the provider added as tax. */
+      /** The part that the provider added as tax. */
       taxMicros: Micros;
       currency: string | null;
     }
@@ -117,7 +117,7 @@ export type PaymentProvider = {
   /** Does it work out tax where it is asked to? */
   addsTax: boolean;
   openCheckout(order: CheckoutOrder): Promise<OpenedCheckout>;
-  /** Closes a page on which nobody has paid. Resolves once it is not open any more, for whatever reason. */
+  /** Closes a page on which no one has paid. Resolves once it is not open any more, for whatever reason. */
   closeCheckout(sessionId: string): Promise<void>;
   refund(order: RefundOrder): Promise<RefundAnswer>;
   /** Reads a message its sender has signed; throws BadSignature. */

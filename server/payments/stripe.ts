@@ -1,6 +1,8 @@
 import Stripe from "stripe";
+import { MINUTE_MS } from "@/server/platform/time/units";
 import {
   BadSignature,
+  type CheckoutOrder,
   type DisputeOutcome,
   type PaymentMessage,
   type PaymentNews,
@@ -23,7 +25,7 @@ const LEAST_MICROS = 500_000;
 const MICROS_PER_CENT = 10_000;
 const TIMEOUT_MS = 15_000;
 /** Stripe keeps every checkout open for half an hour; a minute more, so that a slow request still asks for enough. */
-const LEAST_OPEN_MS = 31 * 60_000;
+const LEAST_OPEN_MS = 31 * MINUTE_MS;
 
 /** Stripe Checkout. Keys of its test mode move test money only. */
 export function stripeProvider({
@@ -49,44 +51,8 @@ export function stripeProvider({
     addsTax,
 
     async openCheckout(order) {
-      const metadata = { paymentId: order.paymentId, organizationId: order.organizationId };
       const session = await asked(() =>
-        stripe.checkout.sessions.create(
-          {
-            mode: "payment",
-            client_reference_id: order.paymentId,
-            metadata,
-            payment_intent_data: { metadata }, // its charges carry it too, so a refund names our payment
-            line_items: [
-              {
-                quantity: 1,
-                price_data: {
-                  currency: order.currency.toLowerCase(),
-                  unit_amount: order.amountMicros / MICROS_PER_CENT,
-                  product_data: { name: order.title },
-                  ...(order.isTaxed ? { tax_behavior: "exclusive" as const } : {}),
-                },
-              },
-            ],
-            ...(order.isTaxed ? { automatic_tax: { enabled: true } } : {}),
-            ...(order.customerId
-              ? {
-                  customer: order.customerId,
-                  // Tax is that of the address the payer gives here, not of one from years ago.
-                  ...(order.isTaxed ? { customer_update: { address: "auto" as const } } : {}),
-                }
-              : {
-                  customer_creation: "always" as const,
-                  ...(order.email ? { customer_email: order.email } : {}),
-                }),
-            success_url: order.successUrl,
-            cancel_url: order.cancelUrl,
-            expires_at: Math.floor(
-              Math.max(order.expiresAt.getTime(), order.createdAt.getTime() + LEAST_OPEN_MS) / 1000,
-            ),
-          },
-          { idempotencyKey: order.paymentId },
-        ),
+        stripe.checkout.sessions.create(checkoutOf(order), { idempotencyKey: order.paymentId }),
       );
       if (!session.url) throw new PaymentProviderDown("Stripe returned a checkout without a URL");
       return { sessionId: session.id, url: session.url };
@@ -155,6 +121,44 @@ export function stripeProvider({
   };
 }
 
+/** The payment page of an order, as Stripe is asked for it. */
+function checkoutOf(order: CheckoutOrder): Stripe.Checkout.SessionCreateParams {
+  const metadata = { paymentId: order.paymentId, organizationId: order.organizationId };
+  return {
+    mode: "payment",
+    client_reference_id: order.paymentId,
+    metadata,
+    payment_intent_data: { metadata }, // its charges carry it too, so a refund names our payment
+    line_items: [
+      {
+        quantity: 1,
+        price_data: {
+          currency: order.currency.toLowerCase(),
+          unit_amount: order.amountMicros / MICROS_PER_CENT,
+          product_data: { name: order.title },
+          ...(order.isTaxed ? { tax_behavior: "exclusive" as const } : {}),
+        },
+      },
+    ],
+    ...(order.isTaxed ? { automatic_tax: { enabled: true } } : {}),
+    ...(order.customerId
+      ? {
+          customer: order.customerId,
+          // Tax is that of the address the payer gives here, not of one from years ago.
+          ...(order.isTaxed ? { customer_update: { address: "auto" as const } } : {}),
+        }
+      : {
+          customer_creation: "always" as const,
+          ...(order.email ? { customer_email: order.email } : {}),
+        }),
+    success_url: order.successUrl,
+    cancel_url: order.cancelUrl,
+    expires_at: Math.floor(
+      Math.max(order.expiresAt.getTime(), order.createdAt.getTime() + LEAST_OPEN_MS) / 1000,
+    ),
+  };
+}
+
 /** Stripe's own words stay in the log: they may name keys and accounts. */
 async function asked<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -213,7 +217,7 @@ function toNews(event: Stripe.Event): PaymentNews | null {
         refundedMicros: toMicros(charge.amount_refunded),
       };
     }
-    // Stripe may tell of one failure by each of these: they are the same news.
+    // Stripe may report one failure by each of these: they are the same news.
     case "refund.failed":
     case "refund.updated":
     case "charge.refund.updated":
@@ -258,7 +262,7 @@ function ofSession(
   };
 }
 
-/** Of a refund only that it failed: what goes back is told by its charge. */
+/** Of a refund only that it failed: its charge reports what goes back. */
 function ofRefund(refund: Stripe.Refund): PaymentNews | null {
   const reason = whyFailed(refund);
   const providerPaymentId = idOf(refund.payment_intent);

@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { transformJSONSchema } from "@anthropic-ai/sdk/lib/transform-json-schema";
 import { expect, test } from "vitest";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 import anthropic from "./anthropic";
 import { fitsOutputFormat } from "./anthropic-ports/request";
 import type { TextCall } from "./define";

@@ -1,4 +1,4 @@
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 
 /* The text port: a conversation goes in, an answer in words or calls of tools comes out. */
 

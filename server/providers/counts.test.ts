@@ -73,7 +73,7 @@ async function ask(
 
 describe.each(VENDORS)("$provider.name", ({ provider, answer }) => {
   test.each(NO_COUNTS)(
-    "tells no count with %s, and its answer and its other figures stand",
+    "tells no count with %s, and keeps its answer and its other figures",
     async (input) => {
       const { result, usage } = await ask(provider, answer(input));
       expect(result.text).toBe("Hi");
@@ -82,8 +82,8 @@ describe.each(VENDORS)("$provider.name", ({ provider, answer }) => {
   );
 
   test("tells counts up to the most that one answer can have used", async () => {
-    const told = String(MOST_COUNT - 1);
-    const { usage } = await ask(provider, answer(told));
+    const figure = String(MOST_COUNT - 1);
+    const { usage } = await ask(provider, answer(figure));
     expect(usage?.outputTokens).toBe(4);
     expect([MOST_COUNT - 1, MOST_COUNT]).toContain(usage?.inputTokens);
   });
@@ -100,8 +100,8 @@ describe.each(VENDORS)("$provider.name", ({ provider, answer }) => {
 
 test("a total below the input is no output", async () => {
   const usage = '{"promptTokenCount":9,"totalTokenCount":4}';
-  const told = `{"candidates":[{"content":{"parts":[{"text":"Hi"}]}}],"usageMetadata":${usage}}`;
-  expect((await ask(google, told)).usage).toEqual({ inputTokens: 9 });
+  const figure = `{"candidates":[{"content":{"parts":[{"text":"Hi"}]}}],"usageMetadata":${usage}}`;
+  expect((await ask(google, figure)).usage).toEqual({ inputTokens: 9 });
 });
 
 test.each([1e13, MOST_COST_MICROS / 1e6 + 0.000001, -0.01, Number.POSITIVE_INFINITY, Number.NaN, "1", null])(

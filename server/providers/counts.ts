@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Micros } from "@/server/money";
+import type { Micros } from "@/server/platform/money";
 
 /*
  * What vendors count and bill, for every port: the one place that says what a count and a cost are. A figure that is
@@ -8,7 +8,7 @@ import type { Micros } from "@/server/money";
 
 /**
  * The most of anything that one answer can have used: more than a thousand times the longest context there is, and so
- * little that no price of it, with a fee and added up over several calls, leaves the numbers that are exact.
+ * little that no resulting price, with a fee and added up over several calls, leaves the numbers that are exact.
  */
 export const MOST_COUNT = 1_000_000_000;
 /** The most that a vendor can have billed for one answer: a hundred million dollars. */

@@ -7,12 +7,12 @@ import { pinResponses } from "./openai-ports/pins";
 import { defineProvider } from "./provider";
 import { IN_JSON, isForced } from "./text-call";
 
-/* DeepSeek: text by chat completions. It knows JSON objects and no schemas, and thinks unless told otherwise. */
+/* DeepSeek: text by chat completions. It knows JSON objects and no schemas, and thinks by default. */
 
 /** The vendor knows three efforts; what lies between two is the higher one, as it counts itself. */
 const EFFORTS = { economy: "low", balanced: "high", deep: "high", maximum: "max" } as const;
 
-/** Errors are told by their status; their bodies have words alone. */
+/** Errors are recognized by their status; their bodies have words alone. */
 const STATUSES: Record<number, Explanation> = {
   401: { message: "DeepSeek does not accept the API key." },
   402: { message: "The DeepSeek account has no balance left." },
@@ -36,12 +36,12 @@ function adapt(
   if (thinks && tuned)
     refuseCall(`The model does not support ${tuned} while it reasons. Leave one of them out.`);
   // The vendor wants the word in the request, or its model may write blanks until the limit.
-  const isTold =
+  const asksForJson =
     responseFormat.type !== "json_object" || call.messages.some((each) => /json/i.test(textOf(each)));
-  const told = isTold ? [] : [{ role: "system", content: IN_JSON }];
+  const instruction = asksForJson ? [] : [{ role: "system", content: IN_JSON }];
   return {
     ...sent,
-    messages: [...told, ...(messages as unknown[])], // what the request to adapt was made with
+    messages: [...instruction, ...(messages as unknown[])], // what the request to adapt was made with
     ...(thinks ? { thinking: { type: "enabled" }, reasoning_effort: EFFORTS[reasoningIntent] } : {}),
     // While it thinks, these are silently passed over.
     ...(!tuned && !isBare ? {} : { thinking: { type: "disabled" } }),

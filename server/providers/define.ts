@@ -1,6 +1,6 @@
-import type { FamilyName } from "@/server/model-families";
-import type { Secret } from "@/server/secret";
-import type { Json } from "@/server/step";
+import type { FamilyName } from "@/server/contract/model-families";
+import type { Secret } from "@/server/platform/crypto/secret";
+import type { Json } from "@/server/platform/durable/step";
 import type { TextCall, TextResult, TextSetting } from "./conversation";
 
 /** What a provider reports it used; a figure it did not report is absent, never zero. */
@@ -250,8 +250,8 @@ export type PortAdapter<P extends PortName> = {
   api: string;
   submit(call: Ports[P]["call"], io: ProviderIo): Promise<Progress<Ports[P]["result"]>>;
   /**
-   * The same submission, its text told piece by piece as the vendor writes it; the pieces together are the result's
-   * text. An answer without its end is `lost`, however much of it was told. Served for models that say `supports.stream`.
+   * The same submission, its text streamed piece by piece as the vendor writes it; the pieces together are the result's
+   * text. An answer without its end is `lost`, however much was streamed. Served for models that say `supports.stream`.
    */
   stream?(
     call: Ports[P]["call"],
@@ -273,7 +273,7 @@ export type ImageSizePrice = {
 
 /**
  * List price in whole micros of a US dollar. It is plain data: what a request or a usage costs is worked out by
- * server/domain/catalog/price.ts, from nothing but this.
+ * server/domain/catalog/pricing/price.ts, from nothing but this.
  */
 export type Price =
   | {
@@ -333,12 +333,12 @@ export type ModelFacts = {
     forcedTools?: boolean;
     transparency?: boolean;
     referenceImages?: boolean;
-    /** Work may wait for the provider's flex tier; its discount stands at the price. */
+    /** Work may wait for the provider's flex tier; its discount is at the price. */
     deferred?: boolean;
     stream?: boolean;
     /** Reads pictures in messages. */
     vision?: boolean;
-    /** Changes a given picture; `mask`: only where it is told to. */
+    /** Changes a given picture; `mask`: only where the mask says. */
     edit?: boolean;
     mask?: boolean;
     /** Takes LoRA weights, of the `families`. */

@@ -121,7 +121,7 @@ const cases: Comparison[] = [
 ];
 
 sendsWhatItsClientSends("elevenlabs", cases, {
-  "x-fern-*": "The client tells of itself.",
-  "cache-control": "The client's fetch is told to keep nothing; nothing of ours is kept.",
+  "x-fern-*": "The client describes itself.",
+  "cache-control": "The client's fetch keeps nothing; nothing of ours is kept.",
   pragma: "Likewise.",
 });

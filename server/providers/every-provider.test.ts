@@ -13,9 +13,8 @@ import {
 import { answersItsPinFixtures, readPinFixtures } from "./testing/pin-fixtures";
 
 /*
- * What every provider keeps, those included that are added tomorrow: it has fixtures of every port and of every interface
- * that can be pinned, its check refuses a wrong key, and each of them tells whether its request left, when refused, at
- * capacity, silent or answered badly.
+ * What every provider keeps: fixtures of every port and pinned interface, a check that refuses a wrong key, and whether its
+ * request left when refused, at capacity, silent or answered badly.
  */
 
 const picture = { bytes: Buffer.from("89504e470d0a1a0a", "hex"), mediaType: "image/png", filename: "a.png" };

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 import type { ImageCall, PortName, VideoCall } from "./define";
 import fal from "./fal";
 import { cube as oneCube, picture, sea } from "./testing/calls";
@@ -188,7 +188,7 @@ describe("what a model does not do is refused before anything is sent", () => {
 });
 
 describe("the check of an account", () => {
-  test("asks for a request that nobody made: not found means that the key is good", async () => {
+  test("asks for a request that no one made: not found means that the key is good", async () => {
     vendor.answer({ status: 404, json: { status: "NOT_FOUND" } });
     await fal.check?.(io());
     expect(vendor.arrived).toMatchObject([{ method: "GET", headers: { authorization: `Key ${KEY}` } }]);

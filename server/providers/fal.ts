@@ -1,10 +1,9 @@
 import { z } from "zod";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 import {
   type ImageCall,
   type ImageResult,
   type ModelFacts,
-  type Price,
   type Progress,
   type ProviderAccount,
   ProviderFault,
@@ -16,13 +15,14 @@ import {
   type VideoCall,
   type VideoResult,
 } from "./define";
+import { priceBySize, requireImageSupport, stepsOf } from "./flux";
 import { type Explanation, getJson, type HttpReply, parseReply, postJson, safeWord } from "./http";
 import { fetchImages, fetchVideo } from "./made-files";
 import { defineProvider } from "./provider";
 
 /*
  * fal: models behind its queue. Work is handed in once, asked for until it is complete, and its files are fetched at once. The
- * queue would send failed work again, and to other models, by itself: both are switched off with every request.
+ * queue would send failed work again, and to other models, automatically: both are switched off with every request.
  */
 
 const POLL_MS = 2_000;
@@ -37,7 +37,7 @@ const ImagesReply = z.object({
   has_nsfw_concepts: z.array(z.boolean()).nullish(),
 });
 const VideoReply = z.object({ video: z.object({ url: z.string(), content_type: z.string().nullish() }) });
-/** What is wrong with work that came to no result. */
+/** The fault of work without a result. */
 const Problem = z.object({ detail: z.array(z.object({ type: z.string().nullish() })) });
 
 const Handle = z.object({
@@ -72,7 +72,7 @@ async function handIn(path: string, body: object, io: ProviderIo): Promise<Progr
   return { state: "pending", handle: { id, path }, pollAfterMs: POLL_MS };
 }
 
-/** Asks how the work stands; `read` makes a result of what it came to. */
+/** Asks for the work's status; `read` makes its result. */
 async function ask<T, R>(
   handle: Json,
   io: ProviderIo,
@@ -106,7 +106,7 @@ function progressOf({ status, queue_position: before }: z.output<typeof Status>)
   return { phase: "provider", step: before ? `queued behind ${before}` : "queued" };
 }
 
-/** The work is complete, and this is what it came to: a no is one to the work, which then costs nothing. */
+/** The outcome of completed work: a refusal concerns the work, which then costs nothing. */
 function endOf(cause: unknown, nothing: Usage): unknown {
   if (!(cause instanceof ProviderFault)) return cause;
   const { status = 0 } = cause.details;
@@ -117,23 +117,15 @@ function endOf(cause: unknown, nothing: Usage): unknown {
 
 // ---- images
 
-/** How long the model works on a picture; the price is the same. */
-const STEPS = { low: 16, medium: 28, standard: 28, high: 44 } as const;
-
 function submitImage(call: ImageCall, io: ProviderIo): Promise<Progress<ImageResult>> {
   const { source, adapters = [] } = call;
-  const { supports } = io.model;
-  if (call.mask) refuseCall("This model does not support masks.");
-  if (call.referenceImages.length > 0) refuseCall("This model does not support reference images.");
-  if (call.transparent) refuseCall("This model does not support transparent backgrounds.");
-  if (source && !supports.edit) refuseCall("This model does not support image editing.");
-  if (adapters.length > 0 && !supports.adapters) refuseCall("This model does not support LoRA weights.");
+  requireImageSupport(call, io.model);
   const body = {
     prompt: call.prompt,
     ...(source ? { image_url: toDataUrl(source) } : {}),
     image_size: { width: call.width, height: call.height },
     num_images: call.count,
-    ...(call.quality === "auto" ? {} : { num_inference_steps: STEPS[call.quality] }),
+    ...stepsOf(call),
     ...(adapters.length > 0
       ? { loras: adapters.map(({ url, weight }) => ({ path: url, scale: weight })) }
       : {}),
@@ -186,11 +178,11 @@ const pollVideo = (handle: Json, io: ProviderIo): Promise<Progress<VideoResult>>
     fetchVideo({ url, type }, io),
   );
 
-/** What an account may do is told before whether there is a request of this id, and there is none. */
+/** The account's rights are checked before whether a request of this id exists, and none does. */
 async function check(account: ProviderAccount): Promise<void> {
-  const nobody = "00000000-0000-0000-0000-000000000000";
+  const unknownId = "00000000-0000-0000-0000-000000000000";
   try {
-    await getJson(`/fal-ai/flux-lora/requests/${nobody}/status`, headers(account), account, { explain });
+    await getJson(`/fal-ai/flux-lora/requests/${unknownId}/status`, headers(account), account, { explain });
   } catch (cause) {
     if (!(cause instanceof ProviderFault && [404, 422].includes(cause.details.status ?? 0))) throw cause;
   }
@@ -209,13 +201,7 @@ const SIZES = [
   { width: 1024, height: 1536, megapixels: 2 },
 ];
 
-const perMegapixel = (micros: number): Price => ({
-  per: "image",
-  sizes: SIZES.map(({ width, height, megapixels }) => {
-    const each = micros * megapixels;
-    return { width, height, micros: { low: each, medium: each, standard: each, high: each } };
-  }),
-});
+const perMegapixel = (micros: number) => priceBySize(SIZES, ({ megapixels }) => micros * megapixels);
 
 const DRAWS: NonNullable<ModelFacts["image"]> = {
   minEdge: 720,

@@ -76,7 +76,7 @@ sendsWhatItsClientSends(
   "fal, asked for work,",
   [
     {
-      title: "how work stands",
+      title: "the status of work",
       answer: { status: 202, json: { status: "IN_QUEUE", queue_position: 2 } },
       theirs: (url) => clientAt(url).queue.status("fal-ai/veo3/fast", { requestId: ID }),
       ours: async (url) =>

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sha256Hex } from "@/server/canonical";
+import { sha256Hex } from "@/server/platform/text/canonical";
 import { SCRIPTS, type ScriptName } from "@/testing/responses-server/scripts";
 import { type ResponsesServer, startResponsesServer } from "@/testing/responses-server/server";
 import type { ProviderFault } from "./define";
@@ -10,7 +10,7 @@ import openai from "./openai";
 import { sendPin } from "./pins";
 import { everythingOf, faultOf, ioFor, pinApi } from "./testing/vendor";
 
-/* One submission against a server of the Responses protocol that fails in every way we know: what is told of it is exact. */
+/* One submission against a server of the Responses protocol that fails in every way we know: its report is exact. */
 
 const SECRET = "sk-canary-0a9b8c7d6e5f4a3b2c1d";
 
@@ -46,7 +46,7 @@ const EXPECTED: Record<ScriptName, Kind> = {
   "a body without an end": "failed/attempted",
   chunks: "answered",
   "no length, ended by closing": "answered",
-  // Nobody asked for leave to send: the client takes it for no answer, and hangs up.
+  // No one asked for leave to send: the client takes it for no answer, and hangs up.
   "100 before the answer": "lost/ambiguous",
   "100 twenty times": "lost/ambiguous",
   "hints before the answer": "answered",

@@ -1,11 +1,12 @@
-import { type Answer, codeOf, PRIVATE_ADDRESS, whyUnreachable } from "@/server/http";
-import { tells } from "@/server/redact-secrets";
+import { tells } from "@/server/platform/crypto/redact-secrets";
+import { type Answer, codeOf, PRIVATE_ADDRESS, whyUnreachable } from "@/server/platform/http";
+import { HOUR_MS } from "@/server/platform/time/units";
 import { type FaultKind, ProviderFault, type ProviderIo } from "./define";
 import { vendorWords } from "./vendor-words";
 
-/* What an exchange with a vendor came to where it came to no result, in our own words. */
+/* The faults of exchanges with vendors, in our own words. */
 
-const MAX_RETRY_AFTER_MS = 3_600_000;
+const MAX_RETRY_AFTER_MS = HOUR_MS;
 /** How the operator allows what is refused without it. */
 export const ALLOW = "For a server on your own network, set ALLOW_PRIVATE_ADDRESSES=1.";
 export const PRIVATE_REFUSED = `The provider's address is private, and private addresses are not allowed. ${ALLOW}`;

@@ -16,7 +16,7 @@ const io = (allowPrivateAddresses = true, signal = new AbortController().signal)
 });
 const to = (location: string, status = 302): Script => ({ status, headers: { location }, text: "" });
 const fetchFile = (path = "/file") => getFile(vendor.url + path, io());
-const told = async (call: Promise<unknown>) => {
+const outcomeOf = async (call: Promise<unknown>) => {
   const { kind, submission } = await faultOf(call);
   return `${kind}/${submission}`;
 };
@@ -55,13 +55,13 @@ describe("where a file may not be had from", () => {
     "https://user:word@example.com/a",
     "no address",
     "",
-  ])("%s is refused for good, and nobody is asked", async (address) => {
-    expect(await told(getFile(address, io(false)))).toBe("failed/attempted");
+  ])("%s is refused for good, and no one is asked", async (address) => {
+    expect(await outcomeOf(getFile(address, io(false)))).toBe("failed/attempted");
   });
 
   test("our own network is asked nothing where it is not allowed", async () => {
     vendor.answer({ text: "secret" });
-    expect(await told(getFile(`${vendor.url}/a`, io(false)))).toBe("failed/attempted");
+    expect(await outcomeOf(getFile(`${vendor.url}/a`, io(false)))).toBe("failed/attempted");
     expect(vendor.arrived).toEqual([]);
   });
 });
@@ -85,7 +85,7 @@ describe("redirects", () => {
 
   test("a fourth is not", async () => {
     vendor.answer(to("/again"));
-    expect(await told(fetchFile())).toBe("failed/attempted");
+    expect(await outcomeOf(fetchFile())).toBe("failed/attempted");
     expect(vendor.arrived).toHaveLength(4);
   });
 
@@ -93,7 +93,7 @@ describe("redirects", () => {
     "to %s is not followed",
     async (location) => {
       vendor.answer(to(location));
-      expect(await told(fetchFile())).toBe("failed/attempted");
+      expect(await outcomeOf(fetchFile())).toBe("failed/attempted");
       expect(vendor.arrived).toHaveLength(1);
     },
   );
@@ -117,12 +117,12 @@ describe("what may pass is lost, and only a definite no is a failure", () => {
     ],
   ])("%s", async (_case, script, expected) => {
     vendor.answer(script);
-    expect(await told(fetchFile())).toBe(expected);
+    expect(await outcomeOf(fetchFile())).toBe(expected);
     expect(vendor.arrived).toHaveLength(1);
   });
 
   test("a closed door", async () => {
-    expect(await told(getFile("http://127.0.0.1:1/a", io()))).toBe("lost/ambiguous");
+    expect(await outcomeOf(getFile("http://127.0.0.1:1/a", io()))).toBe("lost/ambiguous");
   });
 
   test("our own signal", async () => {
@@ -140,12 +140,14 @@ describe("size", () => {
   test("a file of just the limit is taken, one byte more is refused", async () => {
     vendor.answer({ text: "12345678" });
     expect((await getFile(`${vendor.url}/a`, io(), { maxResponseBytes: 8 })).bytes).toHaveLength(8);
-    expect(await told(getFile(`${vendor.url}/a`, io(), { maxResponseBytes: 7 }))).toBe("failed/attempted");
+    expect(await outcomeOf(getFile(`${vendor.url}/a`, io(), { maxResponseBytes: 7 }))).toBe(
+      "failed/attempted",
+    );
   });
 
   test("one without an end is cut off at the limit", async () => {
     vendor.answer("endless");
-    expect(await told(getFile(`${vendor.url}/a`, io(), { maxResponseBytes: 1_000_000 }))).toBe(
+    expect(await outcomeOf(getFile(`${vendor.url}/a`, io(), { maxResponseBytes: 1_000_000 }))).toBe(
       "failed/attempted",
     );
   });

@@ -1,4 +1,4 @@
-import { refusalOfAddress } from "@/server/http";
+import { refusalOfAddress } from "@/server/platform/http";
 import { ProviderFault } from "./define";
 import { call, type FileReply, type HttpIo, type HttpOptions, type HttpReply, toFile } from "./http";
 

@@ -15,9 +15,8 @@ async function check(account: ProviderAccount): Promise<void> {
 }
 
 /*
- * Identifiers, windows and limits are those of the vendor's model pages, prices those of its price list
- * (ai.google.dev/gemini-api/docs/pricing, as of October 2026). Where the list has several, the dearer one stands here
- * unless it says otherwise. A picture in a prompt counts 1,120 tokens at the default resolution at most.
+ * Limits from the vendor's model pages, prices from ai.google.dev/gemini-api/docs/pricing, as of October 2026: where the
+ * list has several, the dearer one. A picture in a prompt counts at most 1,120 tokens at the default resolution.
  */
 const GEMINI: Pick<
   ModelFacts,
@@ -58,7 +57,7 @@ export default defineProvider({
       ...GEMINI,
       id: "gemini-3.8-flash",
       title: "Gemini 3.8 Flash",
-      // From 2027 on; half of it until then.
+      // From 2027 on; half until then.
       price: { per: "million_tokens", input: 1_500_000, cachedInput: 150_000, output: 7_500_000 },
       grades: ["fast", "reasoning"],
     },

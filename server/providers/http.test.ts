@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { toSecrets } from "@/server/secret";
+import { toSecrets } from "@/server/platform/crypto/secret";
+import { HOUR_MS } from "@/server/platform/time/units";
 import { ProviderFault } from "./define";
 import { getJson, type HttpIo, postForEvents, postJson, safeWord } from "./http";
 import { everythingOf, faultOf, startVendor, type Vendor } from "./testing/vendor";
@@ -80,8 +81,8 @@ describe("an answered request", () => {
 
 describe("a request that never left is not_attempted", () => {
   test.each([
-    ["nobody listens", () => ({ baseUrl: "http://127.0.0.1:1" })],
-    ["the name does not exist", () => ({ baseUrl: "http://nobody.invalid" })],
+    ["no one listens", () => ({ baseUrl: "http://127.0.0.1:1" })],
+    ["the name does not exist", () => ({ baseUrl: "http://nothing.invalid" })],
     ["there is no TLS on the other side", () => ({ baseUrl: `https://127.0.0.1:${vendor.port}` })],
     ["the base URL is not a URL", () => ({ baseUrl: "not a url" })],
     ["the base URL carries credentials", () => ({ baseUrl: `http://user:pass@127.0.0.1:${vendor.port}` })],
@@ -213,7 +214,7 @@ describe("an error answer is attempted", () => {
   test.each([
     [{ "retry-after": "7" }, 7_000],
     [{ "retry-after-ms": "250", "retry-after": "7" }, 250],
-    [{ "retry-after": "86400" }, 3_600_000],
+    [{ "retry-after": "86400" }, HOUR_MS],
     [{ "retry-after": "soon" }, undefined],
     [{ "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" }, 0],
   ])("429 with %j waits %s ms", async (headers, expected) => {
@@ -232,7 +233,7 @@ describe("an error answer is attempted", () => {
   test.each([
     ["no JSON", { text: "<html>" }],
     ["nothing", { text: "" }],
-    ["JSON under a compression nobody asked for", { json: {}, headers: { "content-encoding": "gzip" } }],
+    ["JSON under a compression no one asked for", { json: {}, headers: { "content-encoding": "gzip" } }],
   ])("a success with %s has failed", async (_case, script) => {
     vendor.answer(script);
     expect(verdict(await faultOf(ask()))).toBe("failed/attempted");
@@ -276,21 +277,21 @@ describe("what a vendor says is not trusted", () => {
   test("nor a success that is JSON, whose other words pass", async () => {
     vendor.answer({ json: { text: `I heard ${SECRET}.`, [SECRET]: [SECRET] } });
     const expected = { text: "I heard [redacted].", "[redacted]": ["[redacted]"] };
-    expect(await ask()).toMatchObject({ body: expected, toldCredential: true });
+    expect(await ask()).toMatchObject({ body: expected, hadCredential: true });
     vendor.answer({ text: `{"text": "I heard ${SECRET.replace("-", "\\u002d")}."}` });
     expect((await ask()).body).toEqual({ text: "I heard [redacted]." });
     vendor.answer({ json: { text: "I heard nothing." } });
-    expect((await ask()).toldCredential).toBeUndefined();
+    expect((await ask()).hadCredential).toBeUndefined();
   });
 
   test("nor an event of a stream", async () => {
-    const told: string[] = [];
+    const texts: string[] = [];
     vendor.answer({
       headers: { "content-type": "text/event-stream" },
       text: `data: I heard ${SECRET}.\n\ndata: That is all.\n\n`,
     });
-    await postForEvents("/v1/text", {}, {}, io(), ({ data }) => told.push(data) < 0);
-    expect(told).toEqual(["I heard [redacted].", "That is all."]);
+    await postForEvents("/v1/text", {}, {}, io(), ({ data }) => texts.push(data) < 0);
+    expect(texts).toEqual(["I heard [redacted].", "That is all."]);
   });
 
   test("an error that comes as an event says what the event says", async () => {

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { type Answer, exchange } from "@/server/http";
-import { redactJson } from "@/server/redact-secrets";
+import { redactJson } from "@/server/platform/crypto/redact-secrets";
+import { type Answer, exchange } from "@/server/platform/http";
 import { ProviderFault, type ProviderIo } from "./define";
 import {
   bareError,
@@ -18,7 +18,7 @@ import { eventReader, type ServerEvent } from "./server-events";
 import { vendorWords } from "./vendor-words";
 
 /*
- * How providers ask their vendors. One call is one request, and every call that came to nothing is a `ProviderFault` that
+ * How providers ask their vendors. One call is one request, and every call without a result is a `ProviderFault` that
  * says whether the request left.
  */
 
@@ -40,7 +40,7 @@ export type HttpReply = Answer & {
   /** The parsed JSON body, without the credentials; parse it with a schema before use. */
   body: unknown;
   /** The server said a credential back, so the body is not just what it said. */
-  toldCredential?: boolean;
+  hadCredential?: boolean;
 };
 
 /** An answer that is a file. */
@@ -75,9 +75,9 @@ export function postJson(
 }
 
 /**
- * Sends JSON and reads an answer that comes as server-sent events, each told to `onEvent` as it comes; `true` from it
+ * Sends JSON and reads an answer that comes as server-sent events, each passed to `onEvent` as it comes; `true` from it
  * says that was the last one, a `ProviderFault` it throws ends the call. The reply has no body then; a server that
- * answers with JSON instead is read as by `postJson`. An answer that breaks off is lost, whatever was told before.
+ * answers with JSON instead is read as by `postJson`. An answer that breaks off is lost, whatever was passed before.
  */
 export function postForEvents(
   path: string,
@@ -260,10 +260,10 @@ function bodyOf(
   chunks: Buffer[],
   read: "json" | "bytes",
   io: HttpIo,
-): Pick<HttpReply, "body" | "toldCredential"> {
+): Pick<HttpReply, "body" | "hadCredential"> {
   if (read === "bytes" && !isEncoded(header)) return { body: Buffer.concat(chunks) };
-  const { json, toldCredential } = isEncoded(header) ? {} : parseJson(chunks, io);
-  if (json !== undefined) return { body: json, toldCredential };
+  const { json, hadCredential } = isEncoded(header) ? {} : parseJson(chunks, io);
+  if (json !== undefined) return { body: json, hadCredential };
   throw new ProviderFault("failed", "attempted", "The provider's answer is not JSON.", {
     status,
     ...requestId(header, io),
@@ -279,7 +279,7 @@ function errorBody({ header }: Answer, chunks: Buffer[], io: HttpIo): unknown {
   return parseJson(chunks, io).json ?? (/^\s*[{[]/.test(text) ? undefined : text);
 }
 
-/** An error that came as an event, with what the event says of it. */
+/** An error that came as an event, with the event's words. */
 function withWords(fault: ProviderFault, event: string, io: HttpIo): ProviderFault {
   const { kind, submission, message, details, cause } = fault;
   const vendor = vendorWords(toJson(event), io);
@@ -302,7 +302,7 @@ function isEncoded(header: Answer["header"]): boolean {
 }
 
 /** What an answer says in JSON; nothing for what is no JSON: the parser's own error is dropped, since it quotes the text. */
-function parseJson(chunks: Buffer[], io: HttpIo): { json?: unknown; toldCredential?: boolean } {
+function parseJson(chunks: Buffer[], io: HttpIo): { json?: unknown; hadCredential?: boolean } {
   const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
   try {
     const text = bytes.toString("utf8");
@@ -310,7 +310,7 @@ function parseJson(chunks: Buffer[], io: HttpIo): { json?: unknown; toldCredenti
     // Letters may be written as escapes.
     const plain = text.includes("\\") ? JSON.stringify(json) : text;
     const clean = redactJson(plain, io.credentials);
-    return clean === plain ? { json } : { json: JSON.parse(clean), toldCredential: true };
+    return clean === plain ? { json } : { json: JSON.parse(clean), hadCredential: true };
   } catch {
     return {};
   }

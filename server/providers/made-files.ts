@@ -39,7 +39,7 @@ export async function fetchVideo(
 }
 
 /** The word for what a file is, where it is one. */
-function typeOf(told: string | null | undefined, served: string, usual: string): string {
-  const type = told === undefined ? served : (told ?? "");
+function typeOf(declared: string | null | undefined, served: string, usual: string): string {
+  const type = declared === undefined ? served : (declared ?? "");
   return /^(image|video)\/[a-z0-9]+$/.test(type) ? type : usual;
 }

@@ -35,13 +35,13 @@ describe("meshy's tasks", () => {
     ["PENDING", 0, { phase: "provider", step: "queued", percent: 0 }],
     ["IN_PROGRESS", 41.7, { phase: "provider", step: "generating", percent: 41 }],
     ["IN_PROGRESS", null, { phase: "provider", step: "generating" }],
-  ])("%s at %s is asked for again", async (status, progress, told) => {
+  ])("%s at %s is asked for again", async (status, progress, reported) => {
     vendor.answer({ json: { id: ID, status, progress } });
     expect(await poll(handle, io())).toEqual({
       state: "pending",
       handle,
       pollAfterMs: 5_000,
-      progress: told,
+      progress: reported,
     });
     expect(vendor.arrived).toMatchObject([
       { method: "GET", path: `${PATH}/${ID}`, headers: { authorization: `Bearer ${KEY}` } },

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 import {
   type MeshCall,
   type MeshResult,

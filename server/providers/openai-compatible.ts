@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { exitRefused, Refusal } from "@/server/refusal";
+import { exitRefused, Refusal } from "@/server/platform/settings/refusal";
 import { pinChat } from "./chat-ports/pin";
 import { chatCompletions, headersOf } from "./chat-ports/text";
 import { type ModelFacts, type ProviderAccount, RATINGS } from "./define";

@@ -53,8 +53,8 @@ describe("openai", () => {
     ["flex", null, undefined],
     ["standard", "default", "standard"],
     ["standard", null, undefined],
-  ])("asked for %s and told %s, it ran on %s", async (tier, told, ran) => {
-    vendor.answer({ json: { id: "resp_4", status: "completed", output: [], service_tier: told } });
+  ])("asked for %s and answered %s, it ran on %s", async (tier, reported, ran) => {
+    vendor.answer({ json: { id: "resp_4", status: "completed", output: [], service_tier: reported } });
     const io = ioFor(openai, "gpt-5.6-luna", "text", vendor.url, { credentials: { apiKey: "sk-1" }, tier });
     expect(await openai.text?.submit(hello, io)).toMatchObject({ state: "done" });
     const progress = await openai.text?.submit(hello, io);

@@ -1,5 +1,5 @@
 import type { Pool } from "undici";
-import { isPrivateLiteral, keepPools, openPool } from "@/server/http";
+import { isPrivateLiteral, keepPools, openPool } from "@/server/platform/http";
 import { ProviderFault, type ProviderIo } from "./define";
 import { ALLOW, PRIVATE_REFUSED } from "./faults";
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { postJson } from "./http";
 import { startVendor, type Vendor } from "./testing/vendor";
 
-/* The client under ours has clocks of its own, and gives up after five minutes where nobody tells it not to. */
+/* The client under ours has clocks of its own, and gives up after five minutes where no one tells it not to. */
 
 /** The client's own clock, which its own tests move as well. */
 const { tick } = createRequire(import.meta.url)("undici/lib/util/timers.js") as {

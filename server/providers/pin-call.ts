@@ -1,7 +1,7 @@
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { isObject } from "@/server/platform/text/json";
 import type { ModelFacts } from "./define";
 import { type PinCall, PinRefusal } from "./pins";
-import { isRecord } from "./text-call";
 
 /* How a pinned request becomes a vendor's body: members placed, spellings changed, and what cannot be said refused. */
 
@@ -26,7 +26,7 @@ function place(body: Record<string, Json>, [first = "", ...rest]: string[], valu
     return;
   }
   const inner = body[first];
-  const within = isRecord(inner) ? inner : {};
+  const within = isObject(inner) ? inner : {};
   body[first] = within;
   place(within, rest, value);
 }
@@ -87,11 +87,11 @@ function withoutWrapping(given: Record<string, Json>): Record<string, Json> | nu
   const { type = "function", function: inner, ...flat } = given;
   if (type !== "function") return null;
   if (inner === undefined) return flat;
-  return isRecord(inner) ? { ...flat, ...inner } : null;
+  return isObject(inner) ? { ...flat, ...inner } : null;
 }
 
 /** A choice of one function, in either usual spelling, as the vendor spells it; any other choice stays as it was given. */
 export function respellChoice({ toolChoice }: PinCall, spell: (name: string) => Json): Json | undefined {
-  const spec = isRecord(toolChoice) ? withoutWrapping(toolChoice) : null;
+  const spec = isObject(toolChoice) ? withoutWrapping(toolChoice) : null;
   return spec && isNamed(spec) && Object.keys(spec).length === 1 ? spell(spec.name) : toolChoice;
 }

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PinnedSampling } from "@/server/contract/pinned";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { isObject } from "@/server/platform/text/json";
 import type { ModelFacts } from "./define";
 import { modelsFromSetting } from "./openai-compatible";
 import { type PinApi, type PinCall, PinRefusal } from "./pins";
-import type { Provider } from "./provider";
 import { providers } from "./registry.gen";
 
 /* The table of docs/reference/pinned-interfaces.md is what the interfaces do. */
@@ -28,7 +28,7 @@ const VALUES: Required<PinCall["sampling"]> = {
 type Field = keyof typeof VALUES;
 const FIELDS = Object.keys(VALUES) as Field[]; // the keys of the record above
 
-const pinned = (providers as Provider[]).flatMap((provider) => {
+const pinned = providers.flatMap((provider) => {
   const { name, modelsFrom, pins = {} } = provider;
   const models = modelsFrom ? modelsFromSetting("llama3:8b:0.05:0.08") : provider.models;
   const texts = models.filter(({ port }) => port === "text");
@@ -53,7 +53,7 @@ function cellsOf(): Map<string, Record<string, string>> {
 
 const at = (body: Json, path: string): Json | undefined =>
   path.split(".").reduce<Json | undefined>((inner, member) => {
-    return typeof inner === "object" && inner !== null && !Array.isArray(inner) ? inner[member] : undefined;
+    return isObject(inner) ? inner[member] : undefined;
   }, body);
 
 /** The body for one field and no other but what the interface demands, or the field it refuses. */
@@ -83,16 +83,16 @@ test.each(pinned)(
   (name, api, models) => {
     const found = Object.fromEntries(
       FIELDS.map((field) => {
-        const told = cellsOf().get(name)?.[field] ?? "";
+        const documented = cellsOf().get(name)?.[field] ?? "";
         const answers = models.map((model) => ask(api, model, field));
         for (const answer of answers)
           if (answer instanceof PinRefusal) expect(answer.field).toBe(`sampling.${field}`);
         const bodies = answers.filter((answer) => !(answer instanceof PinRefusal)) as Json[]; // what is left are bodies
         if (bodies.length === 0) return [field, "refused"];
-        const isTold = bodies.every(
-          (body) => JSON.stringify(at(body, told)) === JSON.stringify(VALUES[field]),
+        const isSent = bodies.every(
+          (body) => JSON.stringify(at(body, documented)) === JSON.stringify(VALUES[field]),
         );
-        return [field, isTold ? told : `something else: ${JSON.stringify(bodies[0])}`];
+        return [field, isSent ? documented : `something else: ${JSON.stringify(bodies[0])}`];
       }),
     );
     expect(found).toEqual(cellsOf().get(name));

@@ -1,4 +1,5 @@
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { isObject } from "@/server/platform/text/json";
 import { isCount } from "./counts";
 import {
   type ModelFacts,
@@ -10,7 +11,6 @@ import {
   type Usage,
 } from "./define";
 import { type HttpOptions, type HttpReply, postBytes } from "./http";
-import { isRecord } from "./text-call";
 
 /*
  * Pins: one request to a vendor's own interface, sent exactly as it was asked for. Nothing is filled in, rewritten,
@@ -112,7 +112,7 @@ export type PinApi = {
 /** The interfaces of a provider that can be pinned, by the names their vendor gives them. */
 export type PinApis = Record<string, PinApi>;
 
-/** The settings of a body: what is left of it without its content. */
+/** The settings of a body: what is left without its content. */
 export function settingsOf(
   { content }: Pick<PinApi, "content">,
   body: Record<string, Json>,
@@ -122,7 +122,7 @@ export function settingsOf(
 
 function without(body: Record<string, Json>, [first = "", ...rest]: string[]): Record<string, Json> {
   const { [first]: inner, ...others } = body;
-  if (rest.length === 0 || !isRecord(inner)) return others;
+  if (rest.length === 0 || !isObject(inner)) return others;
   const left = without(inner, rest);
   return Object.keys(left).length === 0 ? others : { ...others, [first]: left };
 }
@@ -158,7 +158,7 @@ export async function sendPin(api: PinApi, bytes: Uint8Array, io: ProviderIo): P
     throw unusable(
       "The provider's answer lacks evidence that a record needs: its id, its model, or its usage.",
     );
-  if (reply.toldCredential) throw unusable("The provider's answer contains a credential and was not stored.");
+  if (reply.hadCredential) throw unusable("The provider's answer contains a credential and was not stored.");
   const { status, body } = reply;
   return { ...answer, usage, providerRequestId, providerModel, status, nativeResponse: body as Json }; // it was parsed
 }

@@ -40,7 +40,7 @@ export function defineProvider(provider: Provider): Provider {
     const hasFlex = price.per === "million_tokens" && price.flexDiscountBps !== undefined;
     if (hasFlex !== Boolean(model.supports.deferred))
       throw new Error(
-        `${provider.name} lists ${model.id} with a flex tier and no price of it, or the other way`,
+        `${provider.name} lists ${model.id} with a flex tier and no flex price, or the other way`,
       );
     if (model.supports.stream && !provider[model.port]?.stream)
       throw new Error(

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Json } from "@/server/platform/durable/step";
 import { muxMp4 } from "@/server/sandbox/video/mp4";
-import type { Json } from "@/server/step";
 import type { ImageCall, PortName } from "./define";
 import replicate from "./replicate";
 import { cube as oneCube, picture, sea } from "./testing/calls";

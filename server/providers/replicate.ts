@@ -1,10 +1,9 @@
 import { z } from "zod";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 import {
   type ImageCall,
   type ImageResult,
   type ModelFacts,
-  type Price,
   type Progress,
   type ProviderAccount,
   ProviderFault,
@@ -16,6 +15,7 @@ import {
   type VideoCall,
   type VideoResult,
 } from "./define";
+import { priceBySize, requireImageSupport, stepsOf } from "./flux";
 import { bearer, type Explanation, getJson, parseReply, postJson, safeWord } from "./http";
 import { fetchImages, fetchVideo } from "./made-files";
 import { defineProvider } from "./provider";
@@ -53,7 +53,7 @@ async function predict(input: object, io: ProviderIo): Promise<Progress<never>> 
   return { state: "pending", handle: { id }, pollAfterMs: POLL_MS };
 }
 
-/** Asks how the prediction stands; `read` makes a result of the files it names. */
+/** Asks for the prediction's status; `read` makes a result of the files it names. */
 async function ask<R>(
   handle: Json,
   io: ProviderIo,
@@ -89,7 +89,7 @@ function progressOf({ status, logs }: Prediction): ReportedProgress {
   };
 }
 
-/** What a prediction without a result came to. */
+/** The fault of a prediction without a result. */
 function endOf(
   { status, error }: Prediction,
   httpStatus: number,
@@ -121,15 +121,10 @@ const SHAPES = [
   { shape: "3:2", width: 1216, height: 832 },
   { shape: "2:3", width: 832, height: 1216 },
 ];
-const STEPS = { low: 16, medium: 28, standard: 28, high: 44 } as const;
 
 function submitImage(call: ImageCall, io: ProviderIo): Promise<Progress<ImageResult>> {
   const { adapters = [], width, height } = call;
-  if (call.source || call.mask) refuseCall("This model does not support image editing.");
-  if (call.referenceImages.length > 0) refuseCall("This model does not support reference images.");
-  if (call.transparent) refuseCall("This model does not support transparent backgrounds.");
-  if (adapters.length > 0 && !io.model.supports.adapters)
-    refuseCall("This model does not support LoRA weights.");
+  requireImageSupport(call, io.model);
   const most = io.model.mostAdapters ?? 0;
   if (adapters.length > most) refuseCall(`This model supports at most ${most} LoRA weights.`);
   const found = SHAPES.find((each) => each.width === width && each.height === height);
@@ -141,7 +136,7 @@ function submitImage(call: ImageCall, io: ProviderIo): Promise<Progress<ImageRes
       aspect_ratio: found.shape,
       megapixels: "1",
       num_outputs: call.count,
-      ...(call.quality === "auto" ? {} : { num_inference_steps: STEPS[call.quality] }),
+      ...stepsOf(call),
       ...(first ? { lora_weights: first.url, lora_scale: first.weight } : {}),
       ...(second ? { extra_lora: second.url, extra_lora_scale: second.weight } : {}),
       output_format: "png",
@@ -183,14 +178,7 @@ async function check(account: ProviderAccount): Promise<void> {
 
 // ---- models; their prices were read where others quote replicate.com (docs/reference/providers.md)
 
-const perImage = (micros: number): Price => ({
-  per: "image",
-  sizes: SHAPES.map(({ width, height }) => ({
-    width,
-    height,
-    micros: { low: micros, medium: micros, standard: micros, high: micros },
-  })),
-});
+const perImage = (micros: number) => priceBySize(SHAPES, () => micros);
 
 const DRAWS: NonNullable<ModelFacts["image"]> = {
   minEdge: 768,

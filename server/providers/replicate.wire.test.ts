@@ -71,7 +71,7 @@ sendsWhatItsClientSends(
   "replicate, asked for work,",
   [
     {
-      title: "how a prediction stands",
+      title: "the status of a prediction",
       answer: { json: { id: ID, status: "processing" } },
       theirs: (url) => clientAt(url).predictions.get(ID),
       ours: async (url) =>

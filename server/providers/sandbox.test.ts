@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { canonicalText, sha256Hex } from "@/server/canonical";
+import type { Json } from "@/server/platform/durable/step";
+import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { type Sandbox, startSandbox } from "@/server/sandbox/server";
-import type { Json } from "@/server/step";
 import type { ImageCall, PortName, Tier } from "./define";
 import { type PinCall, PinRefusal, sendPin, settingsOf } from "./pins";
 import sandbox from "./sandbox";
@@ -43,22 +43,22 @@ describe("the sandbox provider and its server", () => {
     return port === "text" ? sandbox.text.submit(call, io) : sandbox.image.submit(sea, io);
   };
 
-  /** Streams one call and keeps what was told. */
+  /** Streams one call and keeps its pieces. */
   function stream(model: string) {
-    const told: string[] = [];
+    const pieces: string[] = [];
     const adapter = sandbox.text?.stream;
     if (!adapter) throw new Error("the sandbox does not stream");
-    const ended = adapter(hello, ioFor(sandbox, model, "text", server.url), (text) => told.push(text));
-    return { told, ended };
+    const ended = adapter(hello, ioFor(sandbox, model, "text", server.url), (text) => pieces.push(text));
+    return { pieces, ended };
   }
 
   test.each(["sandbox-1", "sandbox-2", "sandbox-slow"])("%s streams the same as at once", async (model) => {
-    const { told, ended } = stream(model);
+    const { pieces, ended } = stream(model);
     const io = ioFor(sandbox, model, "text", server.url);
     const atOnce = await sandbox.text?.submit(hello, io);
     expect(await ended).toEqual({ ...atOnce, providerRequestId: expect.stringMatching(/^sbx_/) });
-    expect(told.length).toBeGreaterThan(3);
-    expect(atOnce).toMatchObject({ result: { text: told.join("") } });
+    expect(pieces.length).toBeGreaterThan(3);
+    expect(atOnce).toMatchObject({ result: { text: pieces.join("") } });
   });
 
   test.each([
@@ -67,16 +67,16 @@ describe("the sandbox provider and its server", () => {
     ["sandbox-fail", "failed", "attempted"],
     ["sandbox-lost", "lost", "ambiguous"],
   ])("%s, streamed, is %s", async (model, kind, submission) => {
-    const { told, ended } = stream(model);
+    const { pieces, ended } = stream(model);
     const fault = await faultOf(ended);
     expect([fault.kind, fault.submission]).toEqual([kind, submission]);
-    expect(told.length > 0).toBe(model === "sandbox-lost");
+    expect(pieces.length > 0).toBe(model === "sandbox-lost");
   });
 
   test("sandbox-empty streams nothing", async () => {
-    const { told, ended } = stream("sandbox-empty");
+    const { pieces, ended } = stream("sandbox-empty");
     expect(await ended).toMatchObject({ result: { text: "" } });
-    expect(told).toEqual([]);
+    expect(pieces).toEqual([]);
   });
 
   test.each(["sandbox-1", "sandbox-2", "sandbox-slow"])("%s answers both ports", async (model) => {
@@ -203,7 +203,7 @@ describe("the sandbox provider and its server", () => {
       expect(log).toMatchObject({ count: 1, submissions: [{ sha256: sha256Hex(bytes) }] });
     });
 
-    test("says what was asked and no more; what it has no word for is refused by name", () => {
+    test("says exactly the request; what it has no word for is refused by name", () => {
       const body = (call: PinCall, model = "sandbox-1") => api.body(call, modelOf(model), "standard");
       expect(body(ask)).toEqual({
         model: "sandbox-1",

@@ -5,14 +5,14 @@ const LINE_END = /\r\n|\n|\r/;
 
 /**
  * Reads an event stream chunk by chunk, however it is cut, and tells each whole event. Answers true when the reader has
- * said that was the last one; what comes after is not read. An event that breaks off is not told.
+ * said that was the last one; what comes after is not read. An event that breaks off is not passed on.
  */
 export function eventReader(onEvent: (event: ServerEvent) => boolean): (chunk: Uint8Array) => boolean {
   const decoder = new TextDecoder();
   let rest = "";
   let name = "";
   let data: string[] = [];
-  let isOver = false;
+  let hasEnded = false;
 
   function take(line: string): void {
     if (line === "") {
@@ -20,7 +20,7 @@ export function eventReader(onEvent: (event: ServerEvent) => boolean): (chunk: U
       const isEvent = data.length > 0;
       name = "";
       data = [];
-      if (isEvent) isOver = onEvent(event);
+      if (isEvent) hasEnded = onEvent(event);
       return;
     }
     const cut = line.indexOf(":");
@@ -37,9 +37,9 @@ export function eventReader(onEvent: (event: ServerEvent) => boolean): (chunk: U
     const lines = text.slice(0, end).split(LINE_END);
     rest = (lines.pop() ?? "") + text.slice(end);
     for (const line of lines) {
-      if (isOver) break;
+      if (hasEnded) break;
       take(line);
     }
-    return isOver;
+    return hasEnded;
   };
 }

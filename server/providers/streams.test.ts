@@ -18,14 +18,14 @@ const events = (...data: unknown[]): Script => ({
   text: data.map((each) => `data: ${typeof each === "string" ? each : JSON.stringify(each)}\n\n`).join(""),
 });
 
-/** Streams one call and keeps what was told. */
+/** Streams one call and keeps its pieces. */
 async function stream(provider: Provider, model: string, baseUrl = vendor.url, call = hello) {
-  const told: string[] = [];
+  const pieces: string[] = [];
   const adapter = provider.text?.stream;
   if (!adapter) throw new Error("the provider does not stream");
   const io = ioFor(provider, model, "text", baseUrl, { credentials: { apiKey: "sk-1" } });
-  const ended = adapter(call, io, (text) => told.push(text));
-  return { told, progress: ended.catch((fault) => fault), ended };
+  const ended = adapter(call, io, (text) => pieces.push(text));
+  return { pieces, progress: ended.catch((fault) => fault), ended };
 }
 
 describe("openai streams", () => {
@@ -46,7 +46,7 @@ describe("openai streams", () => {
         response: response("completed", "Hello"),
       }),
     );
-    const { told, ended } = await stream(openai, "gpt-5.6-luna");
+    const { pieces, ended } = await stream(openai, "gpt-5.6-luna");
     expect(await ended).toMatchObject({
       state: "done",
       result: { text: "Hello", finishReason: "stop", toolCalls: [] },
@@ -54,7 +54,7 @@ describe("openai streams", () => {
       providerRequestId: "resp_1",
       providerModel: "gpt-5.6-luna-2026",
     });
-    expect(told).toEqual(["Hel", "lo"]);
+    expect(pieces).toEqual(["Hel", "lo"]);
     expect(JSON.parse(vendor.arrived[0]!.body)).toMatchObject({ stream: true, store: false });
   });
 
@@ -65,7 +65,7 @@ describe("openai streams", () => {
     expect(await ended).toMatchObject({ result: { finishReason: "length" } });
   });
 
-  test("a refusal in words is told when it is known to be the whole answer", async () => {
+  test("a refusal in words is passed on when it is known to be the whole answer", async () => {
     const whole = response("completed", "", {
       output: [{ type: "message", content: [{ type: "refusal", refusal: "No." }] }],
     });
@@ -75,9 +75,9 @@ describe("openai streams", () => {
         { type: "response.completed", response: whole },
       ),
     );
-    const { told, ended } = await stream(openai, "gpt-5.6-luna");
+    const { pieces, ended } = await stream(openai, "gpt-5.6-luna");
     expect(await ended).toMatchObject({ result: { text: "No." } });
-    expect(told).toEqual(["No."]);
+    expect(pieces).toEqual(["No."]);
   });
 
   test("a stream without its end is lost, whatever came before", async () => {
@@ -86,7 +86,7 @@ describe("openai streams", () => {
     expect([fault.kind, fault.submission]).toEqual(["lost", "ambiguous"]);
   });
 
-  test("what fails inside the stream has failed and keeps its usage; it is no refusal once text was told", async () => {
+  test("what fails inside the stream has failed and keeps its usage; it is no refusal once text was streamed", async () => {
     vendor.answer(events(delta("Hel"), { type: "response.failed", response: response("failed", "") }));
     const failed = await faultOf((await stream(openai, "gpt-5.6-luna")).ended);
     expect([failed.kind, failed.submission, failed.details.usage]).toEqual([
@@ -100,7 +100,7 @@ describe("openai streams", () => {
     expect((await faultOf((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("failed");
   });
 
-  test("a status that refuses is told as without a stream", async () => {
+  test("a status that refuses is reported as without a stream", async () => {
     vendor.answer({ status: 429, json: { error: { code: "rate_limit_exceeded" } } });
     expect((await faultOf((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("capacity");
     vendor.answer({ status: 401, json: { error: { code: "invalid_api_key" } } });
@@ -117,7 +117,7 @@ describe("openai streams", () => {
 
 describe("anthropic streams", () => {
   /** As the vendor names its events: by their type. */
-  const told = (...data: { type: string }[]): Script => ({
+  const scriptOf = (...data: { type: string }[]): Script => ({
     headers: { "content-type": "text/event-stream" },
     text: data.map((each) => `event: ${each.type}\ndata: ${JSON.stringify(each)}\n\n`).join(""),
   });
@@ -144,7 +144,7 @@ describe("anthropic streams", () => {
 
   test("text, tool calls and usage are gathered; thinking, signatures, citations and pings tell nothing", async () => {
     vendor.answer(
-      told(
+      scriptOf(
         start,
         { type: "ping" },
         block(0, { type: "thinking", thinking: "" }),
@@ -164,7 +164,7 @@ describe("anthropic streams", () => {
         ...end("tool_use"),
       ),
     );
-    const { told: pieces, ended } = await stream(anthropic, "claude-opus-5-5");
+    const { pieces, ended } = await stream(anthropic, "claude-opus-5-5");
     expect(await ended).toEqual({
       state: "done",
       result: {
@@ -187,9 +187,9 @@ describe("anthropic streams", () => {
   test.each([
     ["max_tokens", "length"],
     ["refusal", "content_filter"],
-  ])("one that stops for %s keeps what was told", async (reason, finishReason) => {
-    vendor.answer(told(start, block(0, { type: "text", text: "He" }), text(0, "l"), ...end(reason)));
-    const { told: pieces, ended } = await stream(anthropic, "claude-opus-5-5");
+  ])("one that stops for %s keeps its pieces", async (reason, finishReason) => {
+    vendor.answer(scriptOf(start, block(0, { type: "text", text: "He" }), text(0, "l"), ...end(reason)));
+    const { pieces, ended } = await stream(anthropic, "claude-opus-5-5");
     expect(await ended).toMatchObject({ result: { text: "Hel", finishReason } });
     expect(pieces.join("")).toBe("Hel");
   });
@@ -197,7 +197,7 @@ describe("anthropic streams", () => {
   test("a tool whose arguments broke off at the answer's length is called with what there is of them", async () => {
     const tool = block(0, { type: "tool_use", id: "toolu_1", name: "find", input: {} });
     const part = delta(0, { type: "input_json_delta", partial_json: '{"q":"x' });
-    vendor.answer(told(start, tool, part, ...end("max_tokens")));
+    vendor.answer(scriptOf(start, tool, part, ...end("max_tokens")));
     const { ended } = await stream(anthropic, "claude-opus-5-5");
     expect(await ended).toMatchObject({
       result: { finishReason: "length", toolCalls: [{ arguments: '{"q":"x' }] },
@@ -209,34 +209,34 @@ describe("anthropic streams", () => {
     const tool = block(0, { type: "tool_use", id: "toolu_1", name: "find", input: {} });
     const deep = `${"[".repeat(9_000)}${"]".repeat(9_000)}`;
     vendor.answer(
-      told(start, tool, delta(0, { type: "input_json_delta", partial_json: deep }), ...end("tool_use")),
+      scriptOf(start, tool, delta(0, { type: "input_json_delta", partial_json: deep }), ...end("tool_use")),
     );
     const fault = await faultOf((await stream(anthropic, "claude-opus-5-5")).ended);
     expect([fault.kind, fault.submission]).toEqual(["failed", "attempted"]);
   });
 
   test("one without its end is lost, whatever came before", async () => {
-    vendor.answer(told(start, block(0, { type: "text", text: "" }), text(0, "Hel"), end("end_turn")[0]!));
+    vendor.answer(scriptOf(start, block(0, { type: "text", text: "" }), text(0, "Hel"), end("end_turn")[0]!));
     const fault = await faultOf((await stream(anthropic, "claude-opus-5-5")).ended);
     expect([fault.kind, fault.submission]).toEqual(["lost", "ambiguous"]);
   });
 
-  test("overload inside is a full house, unless text was told", async () => {
+  test("overload inside is no capacity, unless text was streamed", async () => {
     const overload = { type: "error", error: { type: "overloaded_error", message: "sk-1" } };
-    vendor.answer(told(start, overload));
+    vendor.answer(scriptOf(start, overload));
     const full = await faultOf((await stream(anthropic, "claude-opus-5-5")).ended);
     expect([full.kind, full.submission, full.message]).toEqual([
       "capacity",
       "attempted",
       "Anthropic is overloaded.",
     ]);
-    vendor.answer(told(start, block(0, { type: "text", text: "" }), text(0, "Hel"), overload));
+    vendor.answer(scriptOf(start, block(0, { type: "text", text: "" }), text(0, "Hel"), overload));
     expect((await faultOf((await stream(anthropic, "claude-opus-5-5")).ended)).kind).toBe("failed");
   });
 
   test("a server that knows no streams answers whole", async () => {
     vendor.answer({ json: { content: [{ type: "text", text: "Hi" }], stop_reason: "end_turn" } });
-    const { told: pieces, ended } = await stream(anthropic, "claude-opus-5-5");
+    const { pieces, ended } = await stream(anthropic, "claude-opus-5-5");
     expect(await ended).toMatchObject({ result: { text: "Hi", finishReason: "stop" } });
     expect(pieces).toEqual(["Hi"]);
   });
@@ -263,7 +263,7 @@ describe("google streams", () => {
         last([{ text: "" }], "STOP"),
       ),
     );
-    const { told, ended } = await stream(google, "gemini-3.8-flash");
+    const { pieces, ended } = await stream(google, "gemini-3.8-flash");
     expect(await ended).toEqual({
       state: "done",
       result: {
@@ -276,30 +276,30 @@ describe("google streams", () => {
       providerModel: "gemini-3.8-flash",
       httpStatus: 200,
     });
-    expect(told).toEqual(["Let me ", "look."]);
+    expect(pieces).toEqual(["Let me ", "look."]);
     expect(vendor.arrived[0]?.path).toBe("/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse");
   });
 
   test.each([
     ["MAX_TOKENS", "length"],
     ["SAFETY", "content_filter"],
-  ])("one that stops for %s keeps what was told", async (reason, finishReason) => {
+  ])("one that stops for %s keeps its pieces", async (reason, finishReason) => {
     vendor.answer(events(piece([{ text: "He" }]), last([{ text: "l" }], reason)));
-    const { told, ended } = await stream(google, "gemini-3.8-flash");
+    const { pieces, ended } = await stream(google, "gemini-3.8-flash");
     expect(await ended).toMatchObject({ result: { text: "Hel", finishReason } });
-    expect(told.join("")).toBe("Hel");
+    expect(pieces.join("")).toBe("Hel");
   });
 
   test("a blocked prompt is an answer without words", async () => {
     vendor.answer(
       events({ promptFeedback: { blockReason: "SAFETY" }, usageMetadata: { totalTokenCount: 4 } }),
     );
-    const { told, ended } = await stream(google, "gemini-3.8-flash");
+    const { pieces, ended } = await stream(google, "gemini-3.8-flash");
     expect(await ended).toMatchObject({ result: { text: "", finishReason: "content_filter" } });
-    expect(told).toEqual([]);
+    expect(pieces).toEqual([]);
   });
 
-  test("one without its end is lost; an error inside it has failed once something was told", async () => {
+  test("one without its end is lost; an error inside it has failed once something was streamed", async () => {
     vendor.answer(events(piece([{ text: "Hel" }])));
     const lost = await faultOf((await stream(google, "gemini-3.8-flash")).ended);
     expect([lost.kind, lost.submission]).toEqual(["lost", "ambiguous"]);
@@ -337,7 +337,7 @@ describe("chat completions stream", () => {
         "[DONE]",
       ),
     );
-    const { told, ended } = await stream(chat, "llama3:8b");
+    const { pieces, ended } = await stream(chat, "llama3:8b");
     expect(await ended).toMatchObject({
       result: {
         text: "Let me look.",
@@ -347,7 +347,7 @@ describe("chat completions stream", () => {
       usage: { inputTokens: 4, outputTokens: 9 },
       providerRequestId: "chat_1",
     });
-    expect(told).toEqual(["Let me ", "look."]);
+    expect(pieces).toEqual(["Let me ", "look."]);
     const asked = { stream: true, stream_options: { include_usage: true } };
     expect(JSON.parse(vendor.arrived[0]!.body)).toMatchObject(asked);
   });
@@ -359,9 +359,9 @@ describe("chat completions stream", () => {
 
   test("a server that knows no streams answers whole", async () => {
     vendor.answer({ json: { choices: [{ message: { content: "Hi" } }] } });
-    const { told, ended } = await stream(chat, "llama3:8b");
+    const { pieces, ended } = await stream(chat, "llama3:8b");
     expect(await ended).toMatchObject({ result: { text: "Hi" } });
-    expect(told).toEqual(["Hi"]);
+    expect(pieces).toEqual(["Hi"]);
   });
 
   test("a stream without its end is lost; an error inside it has failed", async () => {
@@ -388,12 +388,12 @@ test("deepseek streams as chat completions do; its thinking tells nothing, and i
       "[DONE]",
     ),
   );
-  const { told, ended } = await stream(deepseek, "deepseek-flash");
+  const { pieces, ended } = await stream(deepseek, "deepseek-flash");
   expect(await ended).toMatchObject({
     result: { text: "Cod.", finishReason: "stop" },
     usage: { inputTokens: 12, cachedInputTokens: 8, outputTokens: 9 },
   });
-  expect(told).toEqual(["Co", "d."]);
+  expect(pieces).toEqual(["Co", "d."]);
   vendor.answer(events(piece({ content: "Co" })));
   expect((await faultOf((await stream(deepseek, "deepseek-flash")).ended)).kind).toBe("lost");
 });

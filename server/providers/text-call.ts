@@ -1,5 +1,6 @@
-import { answerFlaw } from "@/server/canonical";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { answerFlaw } from "@/server/platform/text/canonical";
+import { isObject } from "@/server/platform/text/json";
 import {
   isListed,
   type ModelFacts,
@@ -13,9 +14,6 @@ import {
 } from "./define";
 
 /* What several text providers do with a call alike, before each turns it into its vendor's own words. */
-
-export const isRecord = (value: unknown): value is Record<string, Json> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Refuses what the model cannot do, rather than leave it out unsaid. */
 export function requireSupported(call: TextCall, model: ModelFacts): void {
@@ -41,8 +39,8 @@ export function requireSupported(call: TextCall, model: ModelFacts): void {
 
 /** A function tool in either usual spelling, flat or nested; a vendor's own tools are not passed on. */
 export function toFunction(tool: Record<string, Json>): Record<string, Json> & { name: string } {
-  const { type, ...flat } = isRecord(tool.function) ? { ...tool.function, type: tool.type } : tool;
-  const { name } = flat as { name?: Json };
+  const { type, ...flat } = isObject(tool.function) ? { ...tool.function, type: tool.type } : tool;
+  const { name }: { name?: Json } = flat;
   if ((type ?? "function") !== "function" || typeof name !== "string")
     return refuseCall("This model supports only function tools with a name.");
   return { ...flat, name };
@@ -50,7 +48,7 @@ export function toFunction(tool: Record<string, Json>): Record<string, Json> & {
 
 /**
  * System messages apart from the turns, for vendors that take the former in a place of their own; all of them, wherever
- * they stood. A conversation of nothing else becomes one turn of the user.
+ * they were. A conversation of nothing else becomes one turn of the user.
  */
 export function apart(messages: TextMessage[]): { system: string[]; turns: TextMessage[] } {
   const turns = messages.filter(({ role }) => role !== "system");
@@ -101,7 +99,7 @@ export const isForced = ({ toolChoice }: TextCall): boolean =>
 /** The arguments of a call as the object that vendors want; a model may have written what is none. */
 export function argumentsOf({ arguments: text }: ToolCall): Record<string, Json> {
   const value = readJson(text);
-  return isRecord(value) ? value : {};
+  return isObject(value) ? value : {};
 }
 
 export function readJson(text: string): Json | undefined {
@@ -113,7 +111,7 @@ export function readJson(text: string): Json | undefined {
 }
 
 /**
- * What a tool is called with, as JSON, where a vendor gives it as a value. A text is what was written of it before the
+ * The arguments of a tool call, as JSON, where a vendor gives them as a value. A text is the part that was written before the
  * answer reached its length.
  */
 export function toArguments(input: unknown): string {
@@ -123,7 +121,7 @@ export function toArguments(input: unknown): string {
 }
 
 export const IN_JSON = "Answer with one JSON object and nothing else.";
-/** For schemas a vendor cannot hold its model to: told in words, and checked by whoever asked. */
+/** For schemas a vendor cannot hold its model to: said in words, and checked by the caller. */
 export const inThisSchema = (schema: Record<string, Json>) =>
   `Answer with one JSON value and nothing else, valid against this JSON Schema: ${JSON.stringify(schema)}`;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { toSecrets } from "@/server/secret";
+import { toSecrets } from "@/server/platform/crypto/secret";
 import { vendorWords } from "./vendor-words";
 
 const KEY = "acme-9f8e7d6c5b4a3f2e1d0c";

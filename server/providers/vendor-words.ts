@@ -1,5 +1,5 @@
-import { redactWords } from "@/server/redact-secrets";
-import { redactText } from "@/server/redact-tokens";
+import { redactWords } from "@/server/platform/crypto/redact-secrets";
+import { redactText } from "@/server/platform/crypto/redact-tokens";
 import type { ProviderIo, VendorWords } from "./define";
 
 /* What a vendor says of its own failure, made fit to be shown to the people of the account it was said to. */
@@ -7,7 +7,7 @@ import type { ProviderIo, VendorWords } from "./define";
 const MOST_CHARACTERS = 500;
 /** More than this is not looked at. */
 const MOST_READ = 4_000;
-/** Errors stand in each other at most this deep. */
+/** Errors are in each other at most this deep. */
 const DEEPEST = 3;
 const HIDDEN = "[redacted]";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 import type { TextRequest } from "./requests";
 
 /* What the sandbox reads out of a conversation. */
@@ -35,7 +35,7 @@ export function isRepair({ messages }: TextRequest): boolean {
 
 const isQuestion = (message: Message) => message.role === "user" && !COMPLAINT.test(wordsOf(message));
 
-/** What was asked last, complaints aside. */
+/** The last question, complaints aside. */
 export function questionOf({ messages }: TextRequest): string {
   const asked = messages.findLast(isQuestion);
   return asked ? wordsOf(asked) : "";

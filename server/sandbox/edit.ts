@@ -12,7 +12,7 @@ type Pixels = Uint8Array;
 
 /**
  * The source with what was drawn from the prompt laid over it: inside the mask's clear area, where there is a mask, and
- * everywhere without one. What is drawn on nothing, or on a key colour, takes the source's place around an ellipse of it.
+ * everywhere without one. What is drawn on nothing, or on a key colour, takes the source's place around an ellipse.
  */
 export async function editPicture(request: ImageRequest, source: File, drawn: Uint8Array): Promise<Buffer> {
   const { width, height } = request;
@@ -66,7 +66,5 @@ function setBackground(pixels: Pixels, at: number, color: string | undefined): v
 
 function blend(pixels: Pixels, over: Pixels, at: number): void {
   for (let channel = at; channel < at + 3; channel += 1)
-    pixels[channel] = Math.round(
-      (pixels[channel] as number) * (1 - STRENGTH) + (over[channel] as number) * STRENGTH,
-    );
+    pixels[channel] = Math.round(pixels[channel]! * (1 - STRENGTH) + over[channel]! * STRENGTH);
 }

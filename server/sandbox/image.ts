@@ -62,6 +62,9 @@ function paletteFrom(random: Random): Palette {
   };
 }
 
+/** What is drawn on, in which colours, and the chance that decides. */
+type Scene = { context: SKRSContext2D; width: number; height: number; palette: Palette; random: Random };
+
 type Adapter = { digest: string; weight: number };
 
 async function draw(
@@ -74,6 +77,7 @@ async function draw(
   const canvas = createCanvas(width, height);
   const context = canvas.getContext("2d");
   const palette = paletteFrom(random);
+  const scene = { context, width, height, palette, random };
   const shapes = { low: 10, medium: 18, standard: 18, auto: 22, high: 34 }[request.quality];
 
   if (background && !transparent) {
@@ -81,16 +85,16 @@ async function draw(
     context.fillRect(0, 0, width, height);
   }
   if (sheet) {
-    if (!transparent && !background) drawSky(context, width, height, palette, random);
+    if (!transparent && !background) drawSky(scene);
     drawSheet(context, request, sheet, random);
   } else if (transparent || background) {
-    drawEmblem(context, width, height, palette, random, shapes);
+    drawEmblem(scene, shapes);
   } else {
-    drawSky(context, width, height, palette, random);
-    drawShapes(context, width, height, palette, random, shapes);
-    drawHills(context, width, height, palette, random);
+    drawSky(scene);
+    drawShapes(scene, shapes);
+    drawHills(scene);
     drawFrames(context, width, height, adapters);
-    drawCaption(context, request, palette, variant, adapters);
+    drawCaption(scene, request.prompt, variant, adapters);
   }
   return canvas.encode("png");
 }
@@ -100,15 +104,15 @@ export function drawView(prompt: string, seed: string, width: number, height: nu
   const canvas = createCanvas(width, height);
   const context = canvas.getContext("2d");
   const random = randomFrom(seed);
-  const palette = paletteFrom(random);
-  drawSky(context, width, height, palette, random);
-  drawShapes(context, width, height, palette, random, 40);
-  drawHills(context, width, height, palette, random);
-  drawWords(context, prompt, palette, width, height);
+  const scene = { context, width, height, palette: paletteFrom(random), random };
+  drawSky(scene);
+  drawShapes(scene, 40);
+  drawHills(scene);
+  drawWords(scene, prompt);
   return canvas;
 }
 
-function drawSky(context: SKRSContext2D, width: number, height: number, { sky }: Palette, random: Random) {
+function drawSky({ context, width, height, palette: { sky }, random }: Scene) {
   const lean = (random() - 0.5) * 0.6 * height;
   const gradient = context.createLinearGradient(width / 2 - lean, 0, width / 2 + lean, height);
   gradient.addColorStop(0, sky[0]);
@@ -133,14 +137,7 @@ function drawSky(context: SKRSContext2D, width: number, height: number, { sky }:
   disc(context, x, y, radius);
 }
 
-function drawShapes(
-  context: SKRSContext2D,
-  width: number,
-  height: number,
-  { accents }: Palette,
-  random: Random,
-  count: number,
-) {
+function drawShapes({ context, width, height, palette: { accents }, random }: Scene, count: number) {
   const unit = Math.min(width, height);
   for (let index = 0; index < count; index += 1) {
     const [x, y, size] = [
@@ -155,12 +152,12 @@ function drawShapes(
     const shape = Math.floor(random() * 4);
     if (shape === 0) disc(context, x, y, size);
     else if (shape === 1) ring(context, x, y, size);
-    else polygon(context, x, y, size, shape === 2 ? 3 : 6, random() * Math.PI);
+    else polygon(context, { x, y, radius: size, sides: shape === 2 ? 3 : 6, turn: random() * Math.PI });
   }
   context.globalAlpha = 1;
 }
 
-function drawHills(context: SKRSContext2D, width: number, height: number, { hue }: Palette, random: Random) {
+function drawHills({ context, width, height, palette: { hue }, random }: Scene) {
   for (let layer = 0; layer < 4; layer += 1) {
     const base = height * (0.6 + layer * 0.1);
     const swell = height * (0.09 - layer * 0.014);
@@ -184,11 +181,7 @@ function drawHills(context: SKRSContext2D, width: number, height: number, { hue 
 
 /** A figure in the middle; corners and everything around it stay clear. */
 function drawEmblem(
-  context: SKRSContext2D,
-  width: number,
-  height: number,
-  { sky, accents, ink }: Palette,
-  random: Random,
+  { context, width, height, palette: { sky, accents, ink }, random }: Scene,
   count: number,
 ) {
   const unit = Math.min(width, height);
@@ -218,14 +211,13 @@ function drawEmblem(
     context.globalAlpha = 0.3 + random() * 0.5;
     context.fillStyle = random() < 0.3 ? ink : pick(random, accents);
     const sides = 3 + Math.floor(random() * 4);
-    polygon(
-      context,
-      x + Math.cos(turn) * reach,
-      y + Math.sin(turn) * reach,
-      radius * (0.03 + random() * 0.09),
+    polygon(context, {
+      x: x + Math.cos(turn) * reach,
+      y: y + Math.sin(turn) * reach,
+      radius: radius * (0.03 + random() * 0.09),
       sides,
       turn,
-    );
+    });
   }
   context.globalAlpha = 1;
 }
@@ -235,7 +227,7 @@ const SHEET_HUES = [8, 28, 46, 205, 222, 258] as const;
 
 /**
  * One figure in each cell, each different: sides, hue and size tell the row and the column. Sandbox 2 draws as models
- * do that do not keep to the lines: all of it too small, towards one corner, where the grid would cut through figures.
+ * do that do not keep to the lines: everything too small, towards one corner, where the grid would cut through figures.
  */
 function drawSheet(
   context: SKRSContext2D,
@@ -259,7 +251,13 @@ function drawSheet(
       const y = (row + 0.5) * cellHeight * shrink;
       const hue = SHEET_HUES[index % SHEET_HUES.length];
       context.fillStyle = `hsl(${hue}, 82%, ${38 + (row % 3) * 12}%)`;
-      polygon(context, x, y, radius * part * (0.8 + (index % 5) * 0.05), 3 + (index % 6), turn + index * 0.4);
+      polygon(context, {
+        x,
+        y,
+        radius: radius * part * (0.8 + (index % 5) * 0.05),
+        sides: 3 + (index % 6),
+        turn: turn + index * 0.4,
+      });
       context.fillStyle = "#fffdf7";
       disc(context, x, y, radius * part * 0.28);
       context.fillStyle = "#1b1f24";
@@ -287,28 +285,22 @@ function drawFrames(context: SKRSContext2D, width: number, height: number, adapt
   }
 }
 
-function drawCaption(
-  context: SKRSContext2D,
-  request: ImageRequest,
-  palette: Palette,
-  variant: number,
-  adapters: Adapter[],
-) {
-  const { width, height } = request;
-  drawWords(context, request.prompt, palette, width, height);
+function drawCaption(scene: Scene, prompt: string, variant: number, adapters: Adapter[]) {
+  const { context, width, height } = scene;
+  drawWords(scene, prompt);
   const unit = Math.min(width, height);
   context.font = `500 ${Math.max(11, unit * 0.02)}px ${FONT}`;
   context.fillStyle = "rgba(255, 253, 247, 0.78)";
   const drawnWith = adapters.map(({ digest, weight }) => `  ·  LoRA ${digest.slice(0, 6)} × ${weight}`);
   context.fillText(
-    // Not the model: who drew it must not be told before a comparison is judged.
+    // Not the model: a comparison must not reveal it before it is judged.
     `${width} × ${height}  ·  variant ${variant + 1}${drawnWith.join("")}`,
     unit * 0.06,
     height - unit * 0.06 * 0.7,
   );
 }
 
-function drawWords(context: SKRSContext2D, prompt: string, { ink }: Palette, width: number, height: number) {
+function drawWords({ context, width, height, palette: { ink } }: Scene, prompt: string) {
   const unit = Math.min(width, height);
   const margin = unit * 0.06;
   const text = prompt.replace(UNDRAWABLE, "").replace(/\s+/g, " ").trim().slice(0, 140);
@@ -361,7 +353,8 @@ function ring(context: SKRSContext2D, x: number, y: number, radius: number) {
   context.stroke();
 }
 
-function polygon(context: SKRSContext2D, x: number, y: number, radius: number, sides: number, turn: number) {
+type Polygon = { x: number; y: number; radius: number; sides: number; turn: number };
+function polygon(context: SKRSContext2D, { x, y, radius, sides, turn }: Polygon) {
   context.beginPath();
   for (let side = 0; side < sides; side += 1) {
     const angle = turn + (side / sides) * Math.PI * 2;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { env } from "@/server/env";
+import { env } from "@/server/platform/settings/env";
 import { startSandbox } from "./server";
 
 /* The sandbox as a process of its own; the submissions log lies in `<data directory>/sandbox`. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { Document, NodeIO } from "@gltf-transform/core";
+import { mapThree } from "@/server/compute/three";
 import type { MeshRequest } from "./requests";
 
 export type MeshAnswer = { mesh: { mediaType: "model/gltf-binary"; base64: string }; usage: { meshes: 1 } };
@@ -55,7 +56,7 @@ async function outlineOf({ base64 }: { base64: string }): Promise<Outline> {
       [0, 0, 0],
     );
     const width = found.length === 0 ? 0 : ((found.at(-1) ?? 0) - (found[0] ?? 0) + 1) / ROWS;
-    return { width, colour: sum.map((each) => Math.round(each / Math.max(1, found.length))) as Colour }; // three sums
+    return { width, colour: mapThree(sum, (each) => Math.round(each / Math.max(1, found.length))) };
   });
   const first = rows.findIndex(({ width }) => width > 0);
   const last = rows.findLastIndex(({ width }) => width > 0);
@@ -89,7 +90,7 @@ async function decode(bytes: Uint8Array): Promise<Uint8Array> {
 /** Leans a colour towards one that the words have. */
 function tinted(colour: Colour, words: string): Colour {
   const lean = createHash("sha256").update(words).digest();
-  return colour.map((value, place) => Math.round(0.7 * value + 0.3 * (lean[place] ?? 0))) as Colour; // three places
+  return mapThree(colour, (value, place) => Math.round(0.7 * value + 0.3 * (lean[place] ?? 0)));
 }
 
 /** The value at a place from 0 to 1 of a list. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 import { type Sandbox, startSandbox } from "./server";
 
 const dataDir = mkdtempSync(join(tmpdir(), "sandbox-"));
@@ -177,7 +177,7 @@ describe("the log tells what was taken on", () => {
     expect(performance.now() - begun).toBeGreaterThan(190);
   });
 
-  test("how many requests it had in hand is told of each", async () => {
+  test("each submission says how many requests were in hand", async () => {
     const ask = (n: number) =>
       post(
         "/v1/text",
@@ -186,8 +186,8 @@ describe("the log tells what was taken on", () => {
       );
     await Promise.all([1, 2, 3].map(ask));
     await ask(4);
-    const { submissions: told } = await submissions("hand");
-    expect(told.map(({ inHand }) => inHand)).toEqual([1, 2, 3, 1]);
+    const { submissions: kept } = await submissions("hand");
+    expect(kept.map(({ inHand }) => inHand)).toEqual([1, 2, 3, 1]);
   });
 
   test("the tier of everything that arrived is kept, taken on or not, and no words depend on it", async () => {

@@ -38,9 +38,8 @@ const BUSY_ANSWERS = 2;
 const MAX_BUSY_ATTEMPTS = 100_000;
 
 /**
- * Models and what is particular about each; every name is served by both ports. Two are particular about images,
- * three about the tier flex, five about what they write, which only the text port has, and the last does as each question
- * says: `[slow 300] What is …` waits 300 ms, `[busy 3] …` is told three times to come back.
+ * What is particular about each model. The last one does as each question says: `[slow 300] What is …` waits 300 ms, `[busy
+ * 3] …` is refused three times.
  */
 const BEHAVIOURS = {
   "sandbox-1": "answer",
@@ -87,7 +86,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const slowMs = options.slowMs ?? 20_000;
   const workMs = options.workMs ?? 1_500;
   const works = openWorkshop(options.dataDir, (path) => PORTS[path]);
-  /** How often each attempt was told to come back. */
+  /** How often each attempt was refused as busy. */
   const busy = new Map<string, number>();
   /** Requests that have come and have not been answered. */
   let inHand = 0;
@@ -151,10 +150,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     if (behaviour === "flexless" && isFlex)
       return refuse(400, "tier_unavailable", "This model is not offered on the tier flex.");
     if (behaviour === "busy" || (behaviour === "flexbusy" && isFlex)) {
-      const told = busy.get(attemptId) ?? 0;
-      if (told < (read.script?.figure ?? BUSY_ANSWERS)) {
+      const refusals = busy.get(attemptId) ?? 0;
+      if (refusals < (read.script?.figure ?? BUSY_ANSWERS)) {
         if (busy.size >= MAX_BUSY_ATTEMPTS) busy.clear();
-        busy.set(attemptId, told + 1);
+        busy.set(attemptId, refusals + 1);
         response.setHeader("retry-after", "1");
         return refuse(429, "busy", "No capacity right now.");
       }
@@ -241,14 +240,14 @@ async function sendStream(
   slowMs: number,
 ): Promise<void> {
   const pieces = piecesOf(reply.text);
-  const told = behaviour === "lost" ? pieces.slice(0, Math.ceil(pieces.length / 2)) : pieces;
+  const sent = behaviour === "lost" ? pieces.slice(0, Math.ceil(pieces.length / 2)) : pieces;
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
   const tell = (event: object) =>
     new Promise<void>((done) => {
       if (response.destroyed) return done();
       response.write(`data: ${JSON.stringify(event)}\n\n`, () => done());
     });
-  for (const text of told) {
+  for (const text of sent) {
     await tell({ type: "delta", text });
     if (behaviour === "slow" && !(await stillThere(response, slowMs / pieces.length))) return;
   }

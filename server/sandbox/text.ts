@@ -1,6 +1,6 @@
 import { isRepair, picturesOf, questionOf, wantedJson, wordsOf } from "./conversation";
 import { evidenceFor, readDocumentTask } from "./evidence";
-import { fromSchema } from "./json-schema";
+import { fromSchema } from "./json-schema/json-schema";
 import { pick, type Random, randomFrom } from "./random";
 import type { TextRequest } from "./requests";
 import { resultsIn, toolCallsOf } from "./tools";
@@ -108,22 +108,22 @@ function compose(request: TextRequest, question: string, random: Random): string
     return `${reply(request.model, question, random)}${seen}${found.join("")}`;
   }
   const { model } = request;
-  const isToldAgain = isRepair(request);
-  if (model === "sandbox-stubborn" || (model === "sandbox-malformed" && !isToldAgain))
+  const isRepairing = isRepair(request);
+  if (model === "sandbox-stubborn" || (model === "sandbox-malformed" && !isRepairing))
     return '{"answer": "unfinished';
   const task = readTranslationTask(question);
   if (task) {
     const items = translate(task);
     if (model === "sandbox-hollow") return JSON.stringify({ items: [] });
     // Forgets the last item and what is to be kept in the others.
-    if (model === "sandbox-careless" && !isToldAgain)
+    if (model === "sandbox-careless" && !isRepairing)
       return JSON.stringify({ items: items.slice(0, -1).map(({ id }) => ({ id, translation: "?" })) });
     return JSON.stringify({ items });
   }
   const evidence = readDocumentTask(question);
   if (evidence) {
     const items = model === "sandbox-hollow" ? [] : evidenceFor(evidence);
-    // Quotes what does not stand there.
+    // Quotes what is not there.
     if (model === "sandbox-careless")
       return JSON.stringify({
         items: items.map((item) => ({ ...item, quote: `${item.quote}, more or less` })),

@@ -1,6 +1,7 @@
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { isObject } from "@/server/platform/text/json";
 import { questionOf, sinceQuestion, wordsOf } from "./conversation";
-import { fromSchema } from "./json-schema";
+import { fromSchema } from "./json-schema/json-schema";
 import { parseJson } from "./ports/define";
 import type { Random } from "./random";
 import type { TextRequest } from "./requests";
@@ -13,7 +14,7 @@ type Spec = Record<string, Json> & { name: string };
 /** A function tool or a choice of one, in either usual spelling: flat, or within `function`. Null: it has no name. */
 function specOf(given: Record<string, Json>): Spec | null {
   const inner = given.function;
-  const flat = typeof inner === "object" && inner !== null && !Array.isArray(inner) ? inner : given;
+  const flat = isObject(inner) ? inner : given;
   return typeof flat.name === "string" ? (flat as Spec) : null; // has its name
 }
 

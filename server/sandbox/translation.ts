@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseJson } from "./ports/define";
 
-/* The sandbox translates like nobody: it writes every word backwards, and keeps what must be kept. */
+/* The sandbox translates like no one: it writes every word backwards, and keeps what must be kept. */
 
 const Task = z.object({
   task: z.literal("translate"),

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { env, publicUrl } from "@/server/env";
-import { FetchFault, fetchPublic, networkOf } from "@/server/http";
+import { FetchFault, fetchPublic, networkOf } from "@/server/platform/http";
+import { env, publicUrl } from "@/server/platform/settings/env";
 import { RequestRefused } from "./ports/define";
 
 /*

@@ -17,7 +17,7 @@ type Work = z.output<typeof Work>;
 
 export type Workshop = {
   take(id: string, work: Omit<Work, "takenAt">): void;
-  /** How the work stands; null: there is none of this id. */
+  /** The status of the work; null: there is none of this id. */
   look(id: string): Promise<object | null>;
 };
 

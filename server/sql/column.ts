@@ -8,10 +8,10 @@ export type Column<T = unknown> = {
 };
 // biome-ignore lint/suspicious/noExplicitAny: a shape holds columns of every type
 export type Shape = { readonly [name: string]: Column<any> };
-/** The row that a shape stands for. */
+/** The row of a shape. */
 export type Of<S extends Shape> = { [N in keyof S]: TypeOf<S[N]> };
 type TypeOf<C> = C extends Column<infer T> ? T : never;
-/** The parameters that a shape stands for: what may be null may be left out. */
+/** The parameters of a shape: what may be null may be left out. */
 export type Given<S extends Shape> = {
   [N in keyof S as null extends TypeOf<S[N]> ? never : N]: TypeOf<S[N]>;
 } & { [N in keyof S as null extends TypeOf<S[N]> ? N : never]?: TypeOf<S[N]> | undefined };
@@ -19,23 +19,34 @@ export type Given<S extends Shape> = {
 /** A column of this SQL type, not null unless said. Those of tables are in `server/generated/schema.ts`. */
 export const column = <T>(type: string, nullable = false): Column<T> => ({ type, nullable });
 
+/** Names of columns. A missing one is an error at its own place; the others keep their types. */
+type Names<S extends Shape, N extends string> = (N & keyof S)[];
+
 /** Some columns of a table, in this order. */
-export function pick<S extends Shape, N extends keyof S & string>(from: S, ...names: N[]): Pick<S, N> {
-  return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<S, N>; // exactly these keys
+export function pick<S extends Shape, N extends string>(
+  from: S,
+  ...names: Names<S, N>
+): Pick<S, N & keyof S> {
+  return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<S, N & keyof S>; // exactly these keys
 }
 
 /** All columns of a table but these. */
-export function omit<S extends Shape, N extends keyof S & string>(from: S, ...names: N[]): Omit<S, N> {
+export function omit<S extends Shape, N extends string>(from: S, ...names: Names<S, N>): Omit<S, N> {
   return Object.fromEntries(
     Object.entries(from).filter(([name]) => !(names as string[]).includes(name)),
   ) as Omit<S, N>; // without exactly these keys
 }
 
+/** The columns that a new row is given: all but those of `later`. */
+export function withoutLater<S extends Shape, L extends object>(from: S, later: L): Omit<S, keyof L> {
+  return Object.fromEntries(Object.entries(from).filter(([name]) => !(name in later))) as Omit<S, keyof L>; // likewise
+}
+
 /** The same column where it may be null: the outer side of a join, or a parameter that may be left out. */
-export const maybe = <T>(of: Column<T>): Column<T | null> => ({ type: of.type, nullable: true });
+export const maybe = <T>(of: Column<T>): Column<T | null> => ({ ...of, nullable: true });
 /** The same column where it is never null, although the server cannot show it; `why` is for the reader. */
 export const present = <T>(of: Column<T>, why: string): Column<NonNullable<T>> => ({
-  type: of.type,
+  ...(of as Column<NonNullable<T>>), // the same column
   nullable: false,
   why,
 });

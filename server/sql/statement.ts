@@ -1,4 +1,4 @@
-import type { Queryable } from "@/server/db";
+import type { Queryable } from "@/server/platform/db";
 import type { Given, Of, Shape } from "./column";
 
 /** A text that this product sends, with what it says of itself. */
@@ -15,12 +15,18 @@ const short = (sql: string) =>
     .replace(/\s*\n\s*/g, " ")
     .trim();
 
+/** What a table does not have (any more) is no column in a shape that names it. */
+function refuseMissing(name: string, ...shapes: Shape[]): void {
+  const missing = shapes.flatMap((shape) => Object.keys(shape).filter((key) => !shape[key]?.type));
+  if (missing.length > 0) throw new Error(`${name}: the schema has no column ${missing.join(", ")}.`);
+}
+
 /** `$jobId` becomes `$1`, by the order of `params`. */
 function numbered(name: string, params: Shape, sql: string): string {
   const places = Object.keys(params);
   const used = new Set<string>();
   const text = sql.replace(/\$([a-zA-Z]\w*)/g, (_, key: string) => {
-    if (!places.includes(key)) throw new Error(`${name}: $${key} is no parameter of it.`);
+    if (!places.includes(key)) throw new Error(`${name}: $${key} is not one of its parameters.`);
     used.add(key);
     return `$${places.indexOf(key) + 1}`;
   });
@@ -46,6 +52,7 @@ export function statement<P extends Shape, R extends Shape>(
   name: string,
   { params, row, sql, prepared = false }: { params: P; row: R; sql: string; prepared?: boolean },
 ) {
+  refuseMissing(name, params, row);
   const text = numbered(name, params, short(sql));
   registry.push({ name, text, params, row, isMany: false });
   const run = (db: Queryable, given: Given<P>) =>
@@ -60,7 +67,7 @@ export function statement<P extends Shape, R extends Shape>(
 }
 
 /**
- * One statement about any number of rows, its common table `input`: `$input` stands for it, and `$perInput` for how a common
+ * One statement about any number of rows, its common table `input`: `$input` names it, and `$perInput` for how a common
  * table is kept that only selects from it (several rows are read once, of one row the planner puts the parameters where they
  * are used). One row travels as plain parameters, several as one JSON text. The second lets a statement carry any number of
  * rows under one name. The first carries a large request as the bytes to store, which JSON cannot, and spares PostgreSQL the
@@ -71,6 +78,7 @@ export function batch<I extends Shape, R extends Shape>(
   name: string,
   { input, row, sql }: { input: I; row: R; sql: string },
 ) {
+  refuseMissing(name, input, row);
   const types = Object.entries(input).map(([key, { type }]) => [key, type] as const);
   const key = types.find(([, type]) => type === "text")?.[0];
   const one = `NOT MATERIALIZED (SELECT ${types.map(([each, type], at) => `$${at + 1}::${type} AS "${each}"`).join(", ")})`;

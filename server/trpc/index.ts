@@ -1,25 +1,25 @@
-import { accountRouter } from "./account";
-import { adaptersRouter } from "./adapters";
-import { approvalsRouter } from "./approvals";
-import { attentionRouter } from "./attention";
-import { billingRouter } from "./billing";
-import { budgetsRouter } from "./budgets";
-import { catalogRouter } from "./catalog";
-import { comparisonsRouter } from "./comparisons";
-import { connectionsRouter } from "./connections";
 import { router } from "./init";
-import { jobsRouter } from "./jobs";
-import { keysRouter } from "./keys";
-import { notificationsRouter } from "./notifications";
-import { operatorRouter } from "./operator";
-import { organizationsRouter } from "./organizations";
-import { panelsRouter } from "./panels";
-import { pinnedRouter } from "./pinned";
-import { projectsRouter } from "./projects";
-import { provenanceRouter } from "./provenance";
-import { requestsRouter } from "./requests";
-import { usageRouter } from "./usage";
-import { webhooksRouter } from "./webhooks";
+import { accountRouter } from "./routers/account";
+import { adaptersRouter } from "./routers/adapters";
+import { approvalsRouter } from "./routers/approvals";
+import { attentionRouter } from "./routers/attention";
+import { billingRouter } from "./routers/billing";
+import { budgetsRouter } from "./routers/budgets";
+import { catalogRouter } from "./routers/catalog";
+import { comparisonsRouter } from "./routers/comparisons";
+import { connectionsRouter } from "./routers/connections";
+import { embedsRouter } from "./routers/embeds";
+import { jobsRouter } from "./routers/jobs";
+import { keysRouter } from "./routers/keys";
+import { notificationsRouter } from "./routers/notifications";
+import { operatorRouter } from "./routers/operator";
+import { organizationsRouter } from "./routers/organizations";
+import { pinnedRouter } from "./routers/pinned";
+import { projectsRouter } from "./routers/projects";
+import { provenanceRouter } from "./routers/provenance";
+import { requestsRouter } from "./routers/requests";
+import { usageRouter } from "./routers/usage";
+import { webhooksRouter } from "./routers/webhooks";
 
 /** The panel's procedures, with the same schemas and verbs as the API. The browser imports only the router's type. */
 export const appRouter = router({
@@ -34,7 +34,7 @@ export const appRouter = router({
   keys: keysRouter,
   organizations: organizationsRouter,
   webhooks: webhooksRouter,
-  panels: panelsRouter,
+  embeds: embedsRouter,
   billing: billingRouter,
   notifications: notificationsRouter,
   usage: usageRouter,

@@ -1,10 +1,10 @@
 import { initTRPC, TRPCError } from "@trpc/server";
 import { ZodError } from "zod";
 import type { Ctx, Principal } from "@/server/domain/ctx";
-import { ERRORS, Fault, ValidationFault, type ValidationIssue } from "@/server/errors";
-import { outageFault, toIssues } from "@/server/errors-wire";
-import { isOutage } from "@/server/outage";
-import { redactTokens } from "@/server/redact-tokens";
+import { redactTokens } from "@/server/platform/crypto/redact-tokens";
+import { ERRORS, Fault, ValidationFault, type ValidationIssue } from "@/server/platform/errors/errors";
+import { outageFault, toIssues } from "@/server/platform/errors/errors-wire";
+import { isOutage } from "@/server/platform/errors/outage";
 
 type TrpcCode = TRPCError["code"];
 

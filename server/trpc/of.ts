@@ -7,46 +7,56 @@ import type { Operation } from "@/server/operations/define";
 import { human } from "./init";
 
 /*
- * Operations of the API as procedures of the panel: the same schemas, the same verb. The input is one object of all path
- * parameters, query fields and body fields; a body that is no plain object is the field `body`. The verbs decide who may do
- * what, so an operation that people cannot call over HTTP may be theirs here.
+ * Operations of the API as procedures of the panel: one input object of all path, query and body fields; a body that is no
+ * plain object is the field `body`. The verbs decide the rights, so people may have more here than over HTTP.
  */
 
-type Options<Output, Needed> = {
+type Options<Output, Needed, Shown> = {
   /** Fields that programs may leave out and the panel may not: a page belongs to a project. */
   needs?: readonly Needed[];
   /** What the panel gets of the output. */
-  view?: (output: Output) => Output;
+  view?: (output: Output, ctx: Ctx) => NoInfer<Shown> | Promise<NoInfer<Shown>>;
+  /** The schema of what it gets, where that is more. */
+  shown?: z.ZodType<Shown>;
 };
 type Needing<Input, Needed extends keyof Input> = Input & { [N in Needed]-?: NonNullable<Input[N]> };
 
 /** The procedure of an operation that reads. The router says so: a GET is not always a query, nor a POST a mutation. */
 export function query<Input, Output, Needed extends keyof Input & string = never>(
   operation: Operation<Input, Output>,
-  options: Options<Output, Needed> = {},
+  options: Options<Output, Needed, Output> = {},
 ): TRPCQueryProcedure<{ input: Needing<Input, Needed>; output: Output; meta: unknown }> {
   const { input, output, call } = procedureOf(operation, options);
   return human.input(input).output(output).query(call) as never; // its types are those of the operation's schemas
 }
 
+/** The same where the panel gets more than programs do. */
+export function widerQuery<Input, Output, Shown, Needed extends keyof Input & string = never>(
+  operation: Operation<Input, Output>,
+  options: Required<Pick<Options<Output, Needed, Shown>, "shown" | "view">> & { needs?: readonly Needed[] },
+): TRPCQueryProcedure<{ input: Needing<Input, Needed>; output: Shown; meta: unknown }> {
+  const { input, output, call } = procedureOf(operation, options);
+  return human.input(input).output(output).query(call) as never; // likewise
+}
+
 /** The procedure of an operation that changes something, or costs too much to repeat without a click. */
 export function mutation<Input, Output, Needed extends keyof Input & string = never>(
   operation: Operation<Input, Output>,
-  options: Options<Output, Needed> = {},
+  options: Options<Output, Needed, Output> = {},
 ): TRPCMutationProcedure<{ input: Needing<Input, Needed>; output: Output; meta: unknown }> {
   const { input, output, call } = procedureOf(operation, options);
   return human.input(input).output(output).mutation(call) as never; // likewise
 }
 
-function procedureOf<Output, Needed extends string>(
+function procedureOf<Output, Needed extends string, Shown>(
   operation: Endpoint,
-  { needs = [], view }: Options<Output, Needed>,
+  { needs = [], view, shown }: Options<Output, Needed, Shown>,
 ) {
   const { params, query, body, run } = operation;
   return {
     input: inputOf(operation, needs),
-    output: operation.output as z.ZodType<Output>, // an `Operation` answers JSON
-    async call({ ctx, input }: { ctx: Ctx; input: unknown }): Promise<Output> {
+    output: shown ?? (operation.output as z.ZodType<Shown>), // an `Operation` answers JSON
+    async call({ ctx, input }: { ctx: Ctx; input: unknown }): Promise<Output | Shown> {
       const given = (input ?? {}) as Record<string, unknown>; // parsed by inputOf
       const isNamed = (name: string) =>
         [params, query].some((part) => part && Object.hasOwn(part.shape, name));
@@ -58,7 +68,7 @@ function procedureOf<Output, Needed extends string>(
       // An `Operation` reads nothing of the HTTP request but these.
       const answer = await run(ctx, parts as Parameters<Endpoint["run"]>[1]);
       const found = (isReply(answer) ? answer.output : answer) as Output;
-      return view ? view(found) : found;
+      return view ? view(found, ctx) : found;
     },
   };
 }

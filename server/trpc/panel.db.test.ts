@@ -1,12 +1,12 @@
 import { TRPCError } from "@trpc/server";
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { expect, test } from "vitest";
-import { servePanel } from "@/server/auth/panel-door";
-import { pool } from "@/server/db";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { submit } from "@/server/domain/jobs";
 import { createProject } from "@/server/domain/organizations";
-import { ERRORS, Fault, ValidationFault } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { ERRORS, Fault, ValidationFault } from "@/server/platform/errors/errors";
+import { servePanel } from "@/server/trpc/serve";
 import { finish } from "@/testing/api";
 import { makePerson, makeTenant } from "@/testing/tenants";
 import { appRouter } from "./index";
@@ -30,7 +30,7 @@ async function ask(ctx: Ctx, path: string, input: unknown) {
   return { status: answer.status, body: await answer.json() };
 }
 
-test("nobody reads anything without a session", async () => {
+test("no one reads anything without a session", async () => {
   const { projectId } = await makeTenant();
   const asked: [string, unknown][] = [
     ["projects.list", undefined],
@@ -157,7 +157,7 @@ test("keys open to every project of the organization are listed, those of anothe
   expect(shown).not.toContain(stranger.keyId);
 });
 
-test("a viewer makes no key, and nobody gives a key what their role does not carry", async () => {
+test("a viewer makes no key, and no one gives a key what their role does not carry", async () => {
   const { organizationId, projectId } = await makeTenant();
   const viewer = await makePerson(organizationId, "viewer");
   const member = await makePerson(organizationId, "member");
@@ -242,7 +242,7 @@ test("private content leaves the server only when the reader asks for it", async
   expect(await of("Internal")).toEqual([true, true]);
 });
 
-test("what a person does to a private job answers without its content, as the read of it does", async () => {
+test("what a person does to a private job answers without its content, as its read does", async () => {
   const { organizationId, projectId } = await makeTenant();
   const { ctx } = await makePerson(organizationId, "owner");
   const panel = appRouter.createCaller(ctx);

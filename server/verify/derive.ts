@@ -1,5 +1,5 @@
-import { canonicalText } from "../canonical-text";
-import type { Json } from "../step";
+import type { Json } from "@/server/platform/durable/step";
+import { canonicalText } from "../platform/text/canonical-text";
 import { hashOfText } from "./ed25519";
 import { isObject, type JsonObject } from "./json";
 

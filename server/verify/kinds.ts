@@ -1,4 +1,4 @@
-import { canonicalText } from "../canonical-text";
+import { canonicalText } from "../platform/text/canonical-text";
 import { type Bytes, base64, hex } from "./ed25519";
 import { isObject, type JsonObject, textOf } from "./json";
 

@@ -1,5 +1,5 @@
-import { canonicalText } from "../canonical-text";
-import type { Json } from "../step";
+import type { Json } from "@/server/platform/durable/step";
+import { canonicalText } from "../platform/text/canonical-text";
 import {
   type Bytes,
   hashOfText,
@@ -14,9 +14,8 @@ import { isObject, type JsonObject, textOf } from "./json";
 import { FORMS, type Form, formOf, type Kind } from "./kinds";
 
 /*
- * Verifies receipts, pinned records, manifests and lockfiles from their text and the public keys only. It uses Web Crypto
- * and nothing of the service, so the same code runs in the panel, in `npm run verify` and in copies of this folder and
- * the canonical form next to it.
+ * Verifies documents from their text and the public keys only. Web Crypto and nothing of the service, so the same code runs
+ * in the panel, in `npm run verify` and in copies of this folder and the canonical form.
  */
 
 export type Check = {

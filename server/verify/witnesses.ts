@@ -1,4 +1,4 @@
-import type { Json } from "../step";
+import type { Json } from "@/server/platform/durable/step";
 import { lockfileBodyOf, manifestEntryOf, promptHashOf } from "./derive";
 import { hashOfText, type KeySet } from "./ed25519";
 import { differencesOf, isObject, type JsonObject, readJson, shown } from "./json";

@@ -1,7 +1,7 @@
 import { setLiveProcesses } from "@/server/api/rate-limit";
 import { access } from "@/server/domain/access";
-import { writeMet } from "@/server/domain/credentials";
-import { PERIODIC_TASKS, startPeriodicTasks } from "@/server/periodic-tasks";
+import { writeConnectionOutcomes } from "@/server/domain/connections";
+import { PERIODIC_TASKS, startPeriodicTasks } from "@/server/worker/periodic-tasks";
 
 /** What a web process does besides answering. Starts at once; `stop` ends each and writes what is noted. */
 export async function startBackground(): Promise<{ stop(): Promise<void> }> {
@@ -17,7 +17,7 @@ export async function startBackground(): Promise<{ stop(): Promise<void> }> {
       await tasks.stop();
       await watch.stop();
       await access.writeUses();
-      await writeMet();
+      await writeConnectionOutcomes();
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { HOUR_MS } from "@/server/platform/time/units";
 import { bodyDeadlines } from "./deadlines";
 
 beforeEach(() => {
@@ -36,7 +37,7 @@ test("a body that came is not late, however long its answer takes", () => {
   const request = open();
   deadlines.watch(request);
   request.complete = true;
-  vi.advanceTimersByTime(3_600_000);
+  vi.advanceTimersByTime(HOUR_MS);
   expect(late).toEqual([]);
   deadlines.stop();
 });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-/** How long a body may take where nobody allows it longer. */
+/** How long a body may take where no one allows it longer. */
 const USUAL_MS = 300_000;
 const LOOK_EVERY_MS = 5_000;
 
@@ -27,9 +27,9 @@ export function bodyDeadlines(
     const now = performance.now();
     for (const each of open) {
       const { request, dueAt } = each;
-      const isOver = request.complete || request.destroyed;
-      if (isOver || dueAt < now) open.delete(each);
-      if (!isOver && dueAt < now) late(request);
+      const hasEnded = request.complete || request.destroyed;
+      if (hasEnded || dueAt < now) open.delete(each);
+      if (!hasEnded && dueAt < now) late(request);
     }
   }, lookEveryMs);
   look.unref();

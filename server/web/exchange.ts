@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { clientAddress } from "@/server/api/address";
 import { brokenOff, whole } from "@/server/api/body";
 import { announcesBody, type BodyStream, type Incoming, type Outgoing } from "@/server/api/transport";
-import { log } from "@/server/log";
+import { clientAddress } from "@/server/platform/client-address";
+import { log } from "@/server/platform/log/log";
 import type { Deadline } from "./deadlines";
 
 /**
@@ -69,7 +69,7 @@ function bodyOf(request: IncomingMessage, deadline: Deadline): BodyStream {
   };
 }
 
-/** Bodies from this size on are gathered where they will stand: pieces and the whole beside each other are twice as much. */
+/** Bodies from this size on are gathered in place: pieces and the whole beside each other are twice as much. */
 const LARGE_BYTES = 1024 * 1024;
 
 /** The whole body, or null as soon as it is longer than `limit`. Cheaper than a loop over an iterator. */
@@ -121,7 +121,7 @@ function signalOf(response: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-/** How long a caller may go on sending a body that nobody reads, after its answer went out. */
+/** How long a caller may go on sending a body that no one reads, after its answer went out. */
 const LINGER_MS = 1_000;
 
 /** Sends an answer. A stream is read as fast as the caller takes it, and ended when the caller goes away. */
@@ -169,7 +169,7 @@ async function pour(body: AsyncIterable<Uint8Array>, response: ServerResponse): 
   }
 }
 
-/** Settles when more can be written, or when nobody is there to read it. */
+/** Settles when more can be written, or when no one is there to read it. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -189,7 +189,7 @@ async function endStream(body: Outgoing["body"]): Promise<void> {
 
 /**
  * Lets the whole answer arrive before the connection is closed under a body that is still coming: ending the response
- * would close it at once, and a caller that writes to a closed connection never reads what it was told.
+ * would close it at once, and a caller that writes to a closed connection never reads the answer.
  */
 function linger(request: IncomingMessage, response: ServerResponse): void {
   const end = () => {

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Incoming } from "@/server/api/transport";
-import { framersOf } from "@/server/domain/panels";
+import { framersOf } from "@/server/domain/embeds";
 
-/** Tells the pages that who may frame this answer is said already; without it they say nobody (next.config.js). */
+/** Tells the pages that who may frame this answer is said already; without it they say no one (next.config.js). */
 const SAID = "x-capstan-framed";
 
 /**
  * Lets the host pages of a panel show it: those of the session or panel that the address names, which is no secret. Of
- * nobody's, and of any other page, nobody may.
+ * no one's, and of any other page, no one may.
  */
 export async function allowFrames(
   incoming: Incoming,

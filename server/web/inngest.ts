@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { usesInngestServer } from "@/server/env";
-import { log } from "@/server/log";
+import { log } from "@/server/platform/log/log";
+import { usesInngestServer } from "@/server/platform/settings/env";
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;

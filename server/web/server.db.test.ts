@@ -6,7 +6,8 @@ import { z } from "zod";
 import { bytes, endpoint, type Outgoing, raw } from "@/server/api/endpoint";
 import { serve } from "@/server/api/next";
 import { router } from "@/server/api/router";
-import { log } from "@/server/log";
+import { log } from "@/server/platform/log/log";
+import { withoutRequestId } from "@/testing/requests";
 import { makeTenant } from "@/testing/tenants";
 import { startServer, type WebServer } from "./server";
 
@@ -120,6 +121,16 @@ describe("the API over real HTTP", () => {
         "x-capstan-version": expect.any(String),
       });
     }
+    for (const accept of ["application/json", "*/*", "text/markdown"]) {
+      const index = await call("/", { headers: { accept } });
+      expect(JSON.parse(index.body).documents.guides).toBe("/docs/index.md");
+      expect(Buffer.byteLength(index.body)).toBeLessThan(1_024);
+    }
+    const pages: Record<string, string>[] = [{ accept: "text/html,*/*;q=0.8" }, { accept: "*/*", rsc: "1" }];
+    for (const headers of pages) expect((await call("/", { headers })).body).not.toContain("documents");
+    const page = await call("/docs/errors/NotFound.md");
+    expect(page).toMatchObject({ status: 200, body: expect.stringMatching(/^# NotFound\n/) });
+    expect(page.headers["content-type"]).toBe("text/markdown; charset=utf-8");
     expect(await call("/healthz", { method: "HEAD" })).toMatchObject({ status: 200, body: "" });
   });
 
@@ -158,7 +169,7 @@ describe("the API over real HTTP", () => {
     expect(tooLong.status).toBe(431);
   });
 
-  test("a target with scheme and host is the path behind it; what is no path is nobody's page", async () => {
+  test("a target with scheme and host is the path behind it; what is no path is no one's page", async () => {
     server = await startServer({
       host: "127.0.0.1",
       port: 0,
@@ -199,7 +210,7 @@ describe("the API over real HTTP", () => {
         return null;
       },
     });
-    // What it would have been told, for it is not there any more.
+    // What it would have read, for it is not there any more.
     let tell = (_answer: Outgoing) => {};
     const answer = new Promise<Outgoing>((resolve) => {
       tell = resolve;
@@ -253,12 +264,12 @@ describe("the API over real HTTP", () => {
       port: 0,
       pages: { handle: () => Promise.reject(new Error("a page failed")) },
     });
-    const told = vi.spyOn(log, "error");
-    expect((await call("/invitation?token=told-to-nobody")).status).toBe(500);
-    const said = told.mock.calls.map((each) => JSON.stringify(each));
-    told.mockRestore();
+    const logged = vi.spyOn(log, "error");
+    expect((await call("/invitation?token=kept-secret")).status).toBe(500);
+    const said = logged.mock.calls.map((each) => JSON.stringify(each));
+    logged.mockRestore();
     expect(said).toEqual([expect.stringContaining('"path":"/invitation"')]);
-    expect(said.join()).not.toContain("told-to-nobody");
+    expect(said.join()).not.toContain("kept-secret");
   });
 });
 
@@ -476,11 +487,11 @@ test("a Next host gives the same answers as our own server", async () => {
     const handler = host[method as keyof typeof host]; // every method asked for above is served
     const theirs = await handler(new Request(`http://capstan.test${path}`, { method, headers, body }));
     const named = ["content-type", "allow", "etag", "cache-control", "www-authenticate", "ratelimit-limit"];
-    expect([method, path, theirs.status, await theirs.text()]).toEqual([
+    expect([method, path, theirs.status, withoutRequestId(await theirs.text())]).toEqual([
       method,
       path,
       ours.status,
-      ours.body,
+      withoutRequestId(ours.body),
     ]);
     for (const name of ["x-request-id", "x-capstan-version"]) {
       expect([name, theirs.headers.get(name), ours.headers[name]]).toEqual([

@@ -1,20 +1,22 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { documentAnswer } from "@/server/api/document";
-import { llmsAnswer, manifestAnswer } from "@/server/api/front-door";
+import { commonHeaders, requestIdOf } from "@/server/api/answers/plain";
+import { docsAnswer, isDocsPath } from "@/server/api/docs";
+import { indexAnswer, llmsAnswer, manifestAnswer, wantsIndex } from "@/server/api/front-door";
 import { draining, health, readiness } from "@/server/api/health";
 import { mcpRoute } from "@/server/api/mcp";
 import { metricsAnswer } from "@/server/api/metrics";
+import { documentAnswer } from "@/server/api/openapi/document";
 import { panelFiles } from "@/server/api/panel-files";
-import { commonHeaders, requestIdOf } from "@/server/api/plain";
 import { type Router, router } from "@/server/api/router";
 import type { Incoming, Outgoing } from "@/server/api/transport";
-import { publicUrl } from "@/server/env";
-import type { ErrorCode } from "@/server/errors";
-import { newId } from "@/server/ids";
-import { log } from "@/server/log";
 import { endpoints } from "@/server/operations";
-import { VERSION } from "@/server/version";
+import { type ErrorCode, Fault } from "@/server/platform/errors/errors";
+import { toWire } from "@/server/platform/errors/errors-wire";
+import { newId } from "@/server/platform/ids";
+import { log } from "@/server/platform/log/log";
+import { publicUrl } from "@/server/platform/settings/env";
+import { VERSION } from "@/server/platform/settings/version";
 import { bodyDeadlines, type Deadline } from "./deadlines";
 import { HttpIncoming, hasBody, send } from "./exchange";
 import { allowFrames } from "./frames";
@@ -33,6 +35,19 @@ export type WebServer = {
 };
 
 const isHttps = publicUrl.startsWith("https://");
+
+/** What a request and its answer need before a page gets them. */
+async function toPage(incoming: Incoming, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { path } = incoming;
+  // A page reads its parameters decoded, and would fail over what cannot be: that stays as it is.
+  if (!isDecodable(path)) request.url = path.replaceAll("%", "%25") + (request.url ?? "").slice(path.length);
+  // Sign-in limits count by this header, so what the caller wrote into it must not get through.
+  request.headers["x-forwarded-for"] = incoming.address;
+  response.setHeader("x-request-id", newId("request"));
+  response.setHeader("x-capstan-version", VERSION);
+  if (isHttps) response.setHeader("strict-transport-security", "max-age=31536000");
+  await allowFrames(incoming, request, response);
+}
 
 /** Starts the one server of the web process. Port 0 takes any free one. */
 export async function startServer(options: {
@@ -69,7 +84,8 @@ export async function startServer(options: {
     const { path } = incoming;
     const isApi = path.startsWith("/v1/") || path === "/v1" || !path.startsWith("/"); // `*` is the server's, no page's
     const isFile = path === "/artifacts" || path.startsWith("/artifacts/");
-    const own = isApi ? route : isFile ? panelFiles : paths[path];
+    const document = isDocsPath(path) ? docsAnswer : wantsIndex(incoming) ? indexAnswer : paths[path];
+    const own = isApi ? route : isFile ? panelFiles : document;
     const isRouted = own === route || own === mcpRoute || own === panelFiles;
     if (own && !isRouted && incoming.method === "OPTIONS") {
       const headers = { ...commonHeaders(requestIdOf(incoming)), allow: "GET, HEAD, OPTIONS" };
@@ -85,15 +101,7 @@ export async function startServer(options: {
       return send(request, response, outgoing);
     }
     if (!pages) return send(request, response, await route(incoming));
-    // A page reads its parameters decoded, and would fail over what cannot be: that stands for itself.
-    if (!isDecodable(path))
-      request.url = path.replaceAll("%", "%25") + (request.url ?? "").slice(path.length);
-    // Sign-in limits count by this header, so what the caller wrote into it must not get through.
-    request.headers["x-forwarded-for"] = incoming.address;
-    response.setHeader("x-request-id", newId("request"));
-    response.setHeader("x-capstan-version", VERSION);
-    if (isHttps) response.setHeader("strict-transport-security", "max-age=31536000");
-    await allowFrames(incoming, request, response);
+    await toPage(incoming, request, response);
     return pages.handle(request, response);
   }
 
@@ -118,7 +126,7 @@ export async function startServer(options: {
           const path = request.url?.split("?", 1)[0];
           if (!request.destroyed) log.error({ err: error, path }, "a request failed outside its endpoint");
           if (response.headersSent) response.destroy();
-          else response.writeHead(500, { "content-type": "application/json" }).end(FAILURE);
+          else response.writeHead(500, { "content-type": "application/json" }).end(failure());
         })
         .finally(() => deadline?.end());
     },
@@ -159,26 +167,23 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** A target with scheme and host, as proxies are asked, means what stands behind the host. */
+/** A target with scheme and host, as proxies are asked, means what is behind the host. */
 const toOriginForm = (target: string) =>
   /^https?:\/\//i.test(target) ? target.replace(/^\w+:\/\/[^/?#]*\/?/, "/") : target;
 
-const FAILURE = JSON.stringify({
-  detail: {
-    code: "InternalFailure",
-    message: "Something went wrong on our side. The error has been logged. Try again later.",
-  },
-});
+const failure = () =>
+  JSON.stringify(toWire(new Error("a request failed outside its endpoint"), newId("request")).body);
 
 function lineOf({ code }: NodeJS.ErrnoException): string {
   if (code === "HPE_HEADER_OVERFLOW") return "431 Request Header Fields Too Large";
   return code === "ERR_HTTP_REQUEST_TIMEOUT" ? "408 Request Timeout" : "400 Bad Request";
 }
 
-/** What is not HTTP, too much of it or too slow gets a short answer and no connection. */
+/** What is not HTTP, too large or too slow gets a short answer and no connection. */
 function refuseConnection(line: string, socket: Duplex): void {
   const code: ErrorCode = line.startsWith("408") ? "RequestTimeout" : "InvalidRequest";
-  const body = JSON.stringify({ detail: { code, message: `${line.slice(4)}.` } });
+  const fault = new Fault(code, `${line.slice(4)}.`, {});
+  const body = JSON.stringify(toWire(fault, newId("request")).body);
   socket.end(
     `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   );

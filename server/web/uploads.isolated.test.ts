@@ -5,19 +5,20 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { sha256Hex } from "@/server/canonical";
 import { BAD_FILES, GOOD_FILES } from "@/server/compute/safetensors/corpus";
 import { fileOf, loraHeader } from "@/server/compute/safetensors/corpus-parts";
-import { pool } from "@/server/db";
-import { env } from "@/server/env";
-import { ulid } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { ulid } from "@/server/platform/ids";
+import { env } from "@/server/platform/settings/env";
+import { sha256Hex } from "@/server/platform/text/canonical";
 import { makeTenant, type Tenant } from "@/testing/api";
+import { campaign } from "@/testing/campaign";
 import { Form, someWeights, uploadOf, weightsPart } from "@/testing/forms";
 import { setSettings } from "@/testing/settings";
 import { startServer, type WebServer } from "./server";
 
 /*
- * Uploads over real connections. The store is a directory of this file's own, so that what stands in it is known to the
+ * Uploads over real connections. The store is a directory of this file's own, so that what is in it is known to the
  * last file.
  */
 
@@ -41,7 +42,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** What stands in the store, finished or not. */
+/** What is in the store, finished or not. */
 const filesKept = async () => {
   const entries = await readdir(join(directory, "artifacts"), { recursive: true, withFileTypes: true }).catch(
     () => [],
@@ -101,27 +102,30 @@ async function send(form: Form, { pieces = form.bytes.byteLength, isChunked = fa
 }
 type How = { pieces?: number; isChunked?: boolean; agent?: Agent };
 
-/** Whole files of the corpus whose header is good and shows no LoRA: told before the rest of them is read. */
+/** Whole files of the corpus whose header is good and shows no LoRA: refused before the rest is read. */
 const NO_LORA = new Set([
   "offsets past the end",
   ...BAD_FILES.filter(({ rule }) => rule === "polyglot").map(({ name }) => name),
 ]);
 
 describe("the corpus, over a connection", () => {
-  test.each(BAD_FILES)("$name is refused for $rule, and leaves nothing", async (bad) => {
-    const rule = NO_LORA.has(bad.name) ? "not_a_lora" : bad.rule;
-    const { bytes } = bad;
-    const kept = await filesKept();
-    const file = bytes();
-    const ways: How[] = file.byteLength > 1024 ** 2 ? [{}] : [{}, { isChunked: true, pieces: 97 }];
-    for (const how of ways) {
-      const answer = await send(uploadOf(file), how);
-      expect(answer.refusal).toBe(rule === "file_too_large" ? "PayloadTooLarge" : rule);
-      if (rule !== "file_too_large") expect(answer.json.detail[0].loc).toEqual(["body", "file"]);
-    }
-    expect(await rowsKept()).toEqual(NOTHING);
-    expect(await filesKept()).toEqual(kept);
-  });
+  test.each(campaign.sample(BAD_FILES, ({ rule }) => [rule]))(
+    "$name is refused for $rule, and leaves nothing",
+    async (bad) => {
+      const rule = NO_LORA.has(bad.name) ? "not_a_lora" : bad.rule;
+      const { bytes } = bad;
+      const kept = await filesKept();
+      const file = bytes();
+      const ways: How[] = file.byteLength > 1024 ** 2 ? [{}] : [{}, { isChunked: true, pieces: 97 }];
+      for (const how of ways) {
+        const answer = await send(uploadOf(file), how);
+        expect(answer.refusal).toBe(rule === "file_too_large" ? "PayloadTooLarge" : rule);
+        if (rule !== "file_too_large") expect(answer.json.detail[0].loc).toEqual(["body", "file"]);
+      }
+      expect(await rowsKept()).toEqual(NOTHING);
+      expect(await filesKept()).toEqual(kept);
+    },
+  );
 
   const lora = (metadata: Record<string, string> = {}) => loraHeader({ maker: "kohya", metadata });
   const ending = Buffer.concat([Buffer.from("PK\x05\x06", "latin1"), Buffer.alloc(18)]);
@@ -143,28 +147,31 @@ describe("the corpus, over a connection", () => {
     expect(await filesKept()).toEqual(kept);
   });
 
-  test.each(GOOD_FILES)("$name is taken where it is a LoRA", async ({ bytes, family }) => {
-    const file = bytes();
-    const sha256 = sha256Hex(file);
-    const answer = await send(uploadOf(file), { pieces: 60_000, isChunked: true });
-    if (family === undefined) {
-      expect(answer.refusal).toBe("not_a_lora");
-      expect(await rowsKept()).toEqual(NOTHING);
-      expect(await filesKept()).not.toContain(sha256);
-      return;
-    }
-    expect(answer.status, JSON.stringify(answer.json)).toBe(200);
-    expect(answer.json).toMatchObject({
-      frozen: true,
-      baseModelFamily: family,
-      source: { kind: "service_artifact", sha256, byteLength: file.byteLength },
-    });
-    const kept = await fetch(`${server.url}/v1/artifacts/${answer.json.source.ref}`, {
-      headers: { authorization: `Bearer ${tenant.key}` },
-    });
-    expect(sha256Hex(Buffer.from(await kept.arrayBuffer()))).toBe(sha256);
-    expect(await filesKept()).toContain(sha256);
-  });
+  test.each(campaign.sample(GOOD_FILES, ({ family }) => [family ?? "none"]))(
+    "$name is taken where it is a LoRA",
+    async ({ bytes, family }) => {
+      const file = bytes();
+      const sha256 = sha256Hex(file);
+      const answer = await send(uploadOf(file), { pieces: 60_000, isChunked: true });
+      if (family === undefined) {
+        expect(answer.refusal).toBe("not_a_lora");
+        expect(await rowsKept()).toEqual(NOTHING);
+        expect(await filesKept()).not.toContain(sha256);
+        return;
+      }
+      expect(answer.status, JSON.stringify(answer.json)).toBe(200);
+      expect(answer.json).toMatchObject({
+        frozen: true,
+        baseModelFamily: family,
+        source: { kind: "service_artifact", sha256, byteLength: file.byteLength },
+      });
+      const kept = await fetch(`${server.url}/v1/artifacts/${answer.json.source.ref}`, {
+        headers: { authorization: `Bearer ${tenant.key}` },
+      });
+      expect(sha256Hex(Buffer.from(await kept.arrayBuffer()))).toBe(sha256);
+      expect(await filesKept()).toContain(sha256);
+    },
+  );
 });
 
 describe("bodies that are not what they say", () => {
@@ -204,14 +211,14 @@ describe("bodies that are not what they say", () => {
       request.write(part, () => request.destroy());
       await closed(request);
     }
-    // Each is over when the organization has all its places again.
+    // Each has ended when the organization has all its places again.
     setSettings({ ADAPTER_UPLOADS_PER_ORGANIZATION: 1 });
     for (let status = 429; status === 429; ) ({ status } = await send(new Form([["colour", "blue"]])));
     expect(await rowsKept()).toEqual(NOTHING);
     expect(await filesKept()).toEqual(kept);
   });
 
-  test("a caller that closes its half of the connection too soon is told, and leaves nothing", async () => {
+  test("a caller that closes its half of the connection too soon is refused, and leaves nothing", async () => {
     const { bytes, contentType } = form();
     const kept = await filesKept();
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
@@ -319,7 +326,7 @@ describe("connections", () => {
       const patient = open("/v1/adapters/upload", contentType);
       patient.write(`${bytes.length}\r\n\r\n`);
       patient.write(bytes.subarray(0, 300));
-      // The usual time passes for this one while the upload stands half sent.
+      // The usual time passes for this one while the upload is half sent.
       const usual = open("/v1/payloads", "application/json");
       usual.write('9\r\n\r\n{"a"');
       expect(await read(usual)).toMatch(/^HTTP\/1\.1 408 /);

@@ -139,7 +139,7 @@ export async function knockAtModels({ ask }: Visit, key: string, pasted: string)
 
 /** The same of every command of the operator; what it prints is kept. */
 export async function knockAtAdmin({ hear }: Visit, pasted: string): Promise<void> {
-  const { COMMANDS, runAdmin } = await import("@/scripts/admin-command");
+  const { COMMANDS, runAdmin } = await import("@/scripts/admin/command");
   const said = async (...args: string[]) => {
     const { out, error } = await runAdmin(args).catch((cause: Error) => ({ out: "", error: cause.stack }));
     hear(`admin ${args[0]} ${args[1]}`, `${out}\n${error}`);

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import pg from "pg";
 import { startPostgres } from "@/scripts/launch/postgres";
-import { applyMigrations } from "@/scripts/migrations";
-import type { FailpointName } from "@/server/failpoint";
+import { applyMigrations } from "@/scripts/migrate/migrations";
+import type { FailpointName } from "@/server/platform/settings/failpoint";
 import { listen } from "@/testing/listener";
 import { startMailServer } from "@/testing/mail-server";
 import { startOidcServer } from "@/testing/oidc-server";
@@ -26,7 +26,7 @@ async function startEcho() {
   const server = await listen((request, body, response) => {
     const isHook = request.url?.startsWith("/hook");
     heard.push({
-      where: isHook ? "what a webhook brought" : "what a vendor was told",
+      where: isHook ? "what a webhook brought" : "what a vendor received",
       text: JSON.stringify([request.url, request.headers, body]),
     });
     heardKeys.add(request.headers.authorization?.replace("Bearer ", "") ?? "");
@@ -258,7 +258,7 @@ export async function openCanaryHouse() {
     endProcesses,
     async close() {
       await endProcesses();
-      const { closeDatabase } = await import("@/server/db");
+      const { closeDatabase } = await import("@/server/platform/db");
       await closeDatabase();
       await Promise.all([echo.stop(), mail.stop(), identities.close()]);
       await postgres.stop();

@@ -3,7 +3,7 @@
  * escaped for addresses and for JSON.
  */
 
-import { formsOf } from "@/server/secret-forms";
+import { formsOf } from "@/server/platform/crypto/secret-forms";
 
 /** Any piece this long of any of these forms is a find. */
 const PIECE = 12;

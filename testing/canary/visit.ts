@@ -9,7 +9,7 @@ export type Visit = Awaited<ReturnType<typeof beginVisit>>;
 /** Goes through the doors of a house: keeps every secret that goes in or comes out, every answer, and what was gone through. */
 export async function beginVisit(house: CanaryHouse) {
   const { endpoints } = await import("@/server/operations");
-  const { pool } = await import("@/server/db");
+  const { pool } = await import("@/server/platform/db");
   const secrets: Secret[] = [...house.secrets];
   const answers: Text[] = [];
   /** Every door that let somebody through. */

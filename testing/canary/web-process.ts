@@ -1,11 +1,11 @@
 import { register } from "node:module";
 import { identify } from "@/server/api/auth";
 import { toIncoming } from "@/server/api/next";
-import { servePanel } from "@/server/auth/panel-door";
 import { type Ctx, systemClock } from "@/server/domain/ctx";
 import * as organizations from "@/server/domain/organizations";
-import { newId } from "@/server/ids";
-import { log } from "@/server/log";
+import { newId } from "@/server/platform/ids";
+import { log } from "@/server/platform/log/log";
+import { servePanel } from "@/server/trpc/serve";
 import { startServer } from "@/server/web/server";
 
 /* The web process with those doors of the panel that are no pages: tRPC, and sign-in by password and by a provider. */

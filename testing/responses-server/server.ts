@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { sha256Hex } from "@/server/canonical";
+import { sha256Hex } from "@/server/platform/text/canonical";
 
 /*
  * A server of the OpenAI Responses protocol that fails on purpose, byte by byte: it speaks HTTP over plain sockets, so

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { startPostgres } from "../../scripts/launch/postgres";
-import { applyMigrations } from "../../scripts/migrations";
+import { applyMigrations } from "../../scripts/migrate/migrations";
 import { refuseAuditAlone } from "./audit-law";
 
 type World = { stop(): Promise<void> };

@@ -1,14 +1,20 @@
 import { readdirSync } from "node:fs";
 import { build } from "esbuild";
 
-/** Where bundled programs are, for testing/processes.ts; inside the checkout, so that they find its packages. */
-export const PROGRAMS = "node_modules/.cache/capstan/test-programs";
+/** Where bundled programs are; inside the checkout, so that they find its packages, and of this checkout alone. */
+export const PROGRAMS = "test-results/programs";
+
+/** Commands of people that tests run as a shell does. */
+const COMMANDS = ["admin", "restore", "verify"].map((name) => `scripts/${name}.ts`);
+
+// Two projects of the configuration ask for it.
+const shared = globalThis as { capstanTestPrograms?: Promise<unknown> };
 
 /** Bundles the programs that tests start as processes of their own: from their sources each would take seconds to load. */
 export default async function bundlePrograms(): Promise<void> {
   const programs = readdirSync("testing").filter((name) => name.endsWith("-process.ts"));
-  await build({
-    entryPoints: ["inngest/test/kill-worker.ts", ...programs.map((name) => `testing/${name}`)],
+  shared.capstanTestPrograms ??= build({
+    entryPoints: ["inngest/test/kill-worker.ts", ...COMMANDS, ...programs.map((name) => `testing/${name}`)],
     entryNames: "[name]",
     outdir: PROGRAMS,
     outExtension: { ".js": ".mjs" },
@@ -20,4 +26,5 @@ export default async function bundlePrograms(): Promise<void> {
     packages: "external",
     logLevel: "error",
   });
+  await shared.capstanTestPrograms;
 }

@@ -1,5 +1,5 @@
 import { afterAll } from "vitest";
-import { env } from "@/server/env";
+import { env } from "@/server/platform/settings/env";
 
 /* A worker runs many files: settings that a file changed are restored when it ends. */
 const settings = { ...env };

@@ -1,25 +1,26 @@
 import { expect } from "vitest";
 import { ModelAdapterCreate } from "@/server/contract/adapters";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import * as adapters from "@/server/domain/adapters";
 import * as budgets from "@/server/domain/budgets";
-import * as connections from "@/server/domain/connections";
-import * as credentials from "@/server/domain/credentials";
+import * as credentials from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
 import { SCOPES } from "@/server/domain/ctx";
 import * as invitations from "@/server/domain/invitations";
 import * as jobs from "@/server/domain/jobs";
+import * as connections from "@/server/domain/onboarding";
 import * as organizations from "@/server/domain/organizations";
 import * as payments from "@/server/domain/payments";
 import * as requests from "@/server/domain/requests";
-import { publicUrl } from "@/server/env";
-import { newId, ulid } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { newId, ulid } from "@/server/platform/ids";
+import { publicUrl } from "@/server/platform/settings/env";
+import { DAY_MS } from "@/server/platform/time/units";
 import { newAdapter } from "../adapters";
 import { type Call, call, finish, keyCtx } from "../api";
 import { compared } from "../comparisons";
+import { HOST } from "../embeds";
 import { priceOf } from "../needs";
-import { HOST } from "../panels";
 import { cookieOf, personOf as sessionOf, signIn } from "../sessions";
 import { ctxOf, system } from "../tenants";
 import { fund } from "../world";
@@ -57,7 +58,7 @@ export async function holderOf(name: string, apiKey: string): Promise<Caller> {
   return { name, kind: "service_principal", http: { key: apiKey }, ctx: await keyCtx(apiKey) };
 }
 
-export const nobody: Caller = {
+export const anonymous: Caller = {
   name: "nobody",
   kind: "anonymous",
   http: {},
@@ -210,7 +211,7 @@ export async function settle(house: House, projectId: string): Promise<Estate> {
   await budgets.increase(system, {
     budgetId: budget.budgetId,
     amountMicros: 1_000,
-    until: new Date(Date.now() + 86_400_000).toISOString(),
+    until: new Date(Date.now() + DAY_MS).toISOString(),
     reason: mark,
   });
   const invitation = await invitations.invite(house.owner.ctx, {
@@ -307,7 +308,7 @@ const panelOf = (projectId: string, more: object = {}) => ({
 /** A page with a panel session of an estate's project, which may run anything and has made nothing yet. */
 export async function pageOf({ key, projectId }: Estate): Promise<Caller> {
   const { json } = await call("POST", "/v1/panel-sessions", { key, body: panelOf(projectId) });
-  const principal = await access.panelHolder(json.accessToken, new Date());
+  const principal = await access.embedHolder(json.accessToken, new Date());
   if (!principal) throw new Error("the session has no token");
   return {
     name: "a panel session",

@@ -7,6 +7,7 @@
 export const IDS = {
   organization_id: "organization",
   project_id: "project",
+  project_ids: "project",
   "openai-project": "project",
   user_id: "user",
   session_id: "session",
@@ -88,7 +89,7 @@ export const ELSEWHERE: Record<string, Kind | "words"> = {
   "GET /v1/panel-sessions/{session_id} session_id": "panel",
   "POST /v1/panel-sessions/{session_id}/revoke session_id": "panel",
   "POST /v1/panel-sessions/{session_id}/launch-codes session_id": "panel",
-  "trpc panels.revokeSession session_id": "panel",
+  "trpc embeds.revokeSession session_id": "panel",
   "POST /v1/panel-sessions initial_inputs.*": "artifact",
   "POST /v1/panel-sessions locked_inputs.*": "artifact",
   "trpc requests.commission quote_id": "commission",
@@ -109,14 +110,14 @@ export const ELSEWHERE: Record<string, Kind | "words"> = {
  * are of nobody: whoever has one is served by it.
  */
 export const WORDS = new Set(
-  `.* acceptance_cases action api base_model_family billing_country billing_locale capabilities capability_key
+  `.* acceptance_cases action api base_model_family billing_country billing_locale capabilities capability_key created_after created_before
   compatible_models content content-disposition content-length content-type context correlation_id created_at data
   data_base64 description display display_name document domain email endpoint_url environment experiment_hash
   expected expression external_ref facing file file_path filename from function.name glossary id if-none-match
   weights_link if-range implementation_preferences image image[] mask texts voice include input input.* input_overrides.* instructions integrity intent key label
   labels last_event license_name license_url locale maximum_charge.* mcp-session-id message metadata.* model
   model_id models name need note organization_name origin output_format_preference owner parameters.* password
-  placeholders plan_key porkbun_agreement_version preferred_model preserve_terms preset_key prompt prompt_hash
+  placeholders plan_key bulk_wait.* porkbun_agreement_version preferred_model preserve_terms preset_key prompt prompt_hash
   product_id profile_key profile_ref profile_version project_name proposed_capability.* constraints.* constraints
   provenance.* provider provider_pin provider_extensions.* q query question range reason reasoning_effort
   recipient_porkbun_username ref registrant.* repository request_hash resolved_prompt response_format_hash
@@ -126,7 +127,7 @@ export const WORDS = new Set(
   acceptance_cases.* implementation_preferences.* overrides.* labels authorization cookie host
   image_url annotations logprobs environments body.* request.* x-csrf-token sec-fetch-site accept tags client_name credentials credentials.* account_class device_code user_code code present next plan include_revoked test access-control-request-method
   capability capability_version default_routing_policy allowed_routing_policies allowed_generation_strategies allowed_origins command
-  href external_subject issuer pass_through refusal arguments tool_call_id call_id output`
+  hosts href external_subject issuer pass_through refusal arguments tool_call_id call_id output`
     .split(/\s+/)
     .filter(Boolean),
 );

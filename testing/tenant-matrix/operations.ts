@@ -1,21 +1,21 @@
 import type { z } from "zod";
 import type { Endpoint } from "@/server/api/endpoint";
 import { callTool, tools } from "@/server/api/mcp/call";
-import { servePanel } from "@/server/auth/panel-door";
 import { capabilities } from "@/server/capabilities/registry.gen";
 import { InvokeRequest, JobRequest, QuoteRequest } from "@/server/contract/envelope";
 import { PinnedBulkRequest, PinnedRequest } from "@/server/contract/pinned";
 import { Lockfile } from "@/server/contract/provenance";
-import { ulid } from "@/server/ids";
 import { endpoints } from "@/server/operations";
+import { ulid } from "@/server/platform/ids";
 import { appRouter } from "@/server/trpc";
+import { servePanel } from "@/server/trpc/serve";
 import { call } from "../api";
 import { Form, uploadOf, whiteSquare } from "../forms";
 import type { Caller, Estate } from "./estate";
 import { toNode } from "./schema";
 
 /** What somebody was told, as they see it. */
-export type Told = { status: number; text: string; headers: Record<string, string> };
+export type Answer = { status: number; text: string; headers: Record<string, string> };
 
 type Node = ReturnType<typeof toNode>;
 export type Part = "params" | "query" | "body" | "headers";
@@ -29,7 +29,7 @@ export type Operation = {
   /** What it destroys is gone for whoever asks next. */
   isDestructive: boolean;
   isFor(caller: Caller): boolean;
-  send(caller: Caller, sent: Sent): Promise<Told>;
+  send(caller: Caller, sent: Sent): Promise<Answer>;
 };
 
 const TEXT = "text.general.fast.v1";
@@ -277,7 +277,7 @@ export function sampleOf(name: string, estate: Estate): Sent {
     "trpc comparisons.judge": { body: { decision: "winner", overallWinnerEntryId: ids.entry } },
     "trpc comparisons.create": { body: { body: { context: {}, competitors, input } } },
     "trpc comparisons.estimate": { body: { body: { competitors, input } } },
-    "trpc panels.define": { body: { key: `made-${ulid()}` } },
+    "trpc embeds.define": { body: { key: `made-${ulid()}` } },
     "POST /v1/panel-definitions": { body: { key: `made-${ulid()}` } },
     "POST /v1/adapters": { body: { displayName: "One", baseModelFamily: "flux", source } },
     "trpc adapters.register": { body: { displayName: "One", baseModelFamily: "flux", source } },

@@ -1,4 +1,4 @@
-import { pool } from "@/server/db";
+import { pool } from "@/server/platform/db";
 
 const ID = /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/;
 const ROUNDS = 3;

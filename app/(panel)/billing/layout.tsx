@@ -2,10 +2,10 @@ import { cookies } from "next/headers";
 import type { ReactNode } from "react";
 import { PanelData } from "@/components/panel-data";
 import { LAST_PROJECT_COOKIE } from "@/components/shell/last-project";
-import { PanelShell } from "@/components/shell/panel-shell";
 import { PlainPage } from "@/components/shell/plain-page";
 import { findPerson } from "@/server/auth/session";
 import { panelRead } from "@/server/trpc/prefetch";
+import { PanelFrame } from "../frame";
 
 /** The frame of an organization's pages: that of the project last opened. */
 export default async function BillingLayout({ children }: { children: ReactNode }) {
@@ -23,14 +23,8 @@ export default async function BillingLayout({ children }: { children: ReactNode 
       </PanelData>
     );
   return (
-    <PanelData>
-      <PanelShell
-        person={{ email: person.email, isOperator: person.isOperator }}
-        projects={projects}
-        projectId={project.projectId}
-      >
-        {children}
-      </PanelShell>
-    </PanelData>
+    <PanelFrame person={person} projects={projects} projectId={project.projectId}>
+      {children}
+    </PanelFrame>
   );
 }

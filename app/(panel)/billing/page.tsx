@@ -6,6 +6,7 @@ import { billingHref, readBillingState, transactionsQuery } from "@/components/b
 import { LAST_PROJECT_COOKIE } from "@/components/shell/last-project";
 import { requirePerson } from "@/server/auth/session";
 import { missing, panelRead, panelState } from "@/server/trpc/prefetch";
+import { modeOf } from "../frame";
 
 export const metadata: Metadata = { title: "Billing" };
 
@@ -22,6 +23,7 @@ export default async function BillingPage({ searchParams }: Props) {
   const current = projects.find(({ projectId }) => projectId === last) ?? projects[0];
   const organizationId = state.organizationId ?? current?.organizationId ?? accounts[0]?.organizationId;
   if (!accounts.some((each) => each.organizationId === organizationId) || !organizationId) return missing();
+  const isTest = current ? (await modeOf(current.projectId)).mode === "test" : false;
   await panelRead(({ trpc, queryClient }) =>
     Promise.all([
       queryClient.fetchQuery(trpc.billing.wallet.queryOptions({ organizationId })),
@@ -33,7 +35,7 @@ export default async function BillingPage({ searchParams }: Props) {
         ),
       ),
       queryClient.fetchQuery(
-        trpc.billing.transactions.queryOptions(transactionsQuery(organizationId, state)),
+        trpc.billing.transactions.queryOptions(transactionsQuery(organizationId, state, isTest)),
       ),
     ]),
   );

@@ -3,7 +3,7 @@ import { Mark } from "@/components/brand/logo";
 import { OperationCard } from "@/components/docs/operation-card";
 import { SchemaView } from "@/components/docs/schema-view";
 import { Card, CardBody } from "@/components/ui/card";
-import { openapi, parametersIn, responseOf } from "@/server/api/openapi";
+import { openapi, parametersIn, responseOf } from "@/server/api/openapi/openapi";
 import { endpoints } from "@/server/operations";
 
 export const metadata: Metadata = { title: "API reference" };
@@ -48,7 +48,7 @@ export default function DocsPage() {
         </a>
       </nav>
       <main id="main" className="min-w-0">
-        <h1 className="text-xl font-semibold">API reference</h1>
+        <h1 className="text-2xl font-semibold">API reference</h1>
         <p className="mt-1 text-base text-muted">
           Version {document.info.version}. {document.info.description} Also available as{" "}
           <a className="text-link underline" href="/openapi.json">
@@ -58,7 +58,12 @@ export default function DocsPage() {
         </p>
         <p className="mt-2 text-base text-muted">
           Send an API key as <code>Authorization: Bearer cap_…</code>. Errors have the form{" "}
-          <code>{'{"detail": {"code", "message", "details"}}'}</code>; branch on the code.
+          <code>{'{"code", "message", "requestId", "docsUrl", "detail"}'}</code>; branch on the code. Guides
+          are at{" "}
+          <a className="text-link underline" href="/docs/index">
+            /docs/index
+          </a>
+          .
         </p>
         {groups.map((group) => (
           <section key={group.name} className="mt-8">

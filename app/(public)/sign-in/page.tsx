@@ -10,7 +10,7 @@ import { Notice } from "@/components/ui/notice";
 import { ownPath } from "@/server/auth/callback-url";
 import { identityNames } from "@/server/auth/identities";
 import { findPerson, isCodeWaitedFor } from "@/server/auth/session";
-import { publicUrl } from "@/server/env";
+import { publicUrl } from "@/server/platform/settings/env";
 
 export const metadata: Metadata = { title: "Sign in" };
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { usesInngestServer } from "@/server/env";
+import { usesInngestServer } from "@/server/platform/settings/env";
 import * as route from "./route";
 
 test("without an Inngest server no one can start a function from outside", async () => {

@@ -1,7 +1,7 @@
 import { serve } from "inngest/next";
 import { inngest } from "@/inngest/sdk";
 import { served } from "@/inngest/server";
-import { env, publicUrl, usesInngestServer } from "@/server/env";
+import { env, publicUrl, usesInngestServer } from "@/server/platform/settings/env";
 
 // Where a real Inngest server calls the functions; signed with INNGEST_SIGNING_KEY.
 const called = serve({

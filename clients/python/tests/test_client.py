@@ -171,12 +171,15 @@ class Sent(Both):
 
 
 class Waits(Both):
-    def test_a_job_is_polled_at_its_own_interval_and_its_artifacts_are_checked(self):
+    def test_a_job_is_waited_for_in_the_service_and_its_artifacts_are_checked(self):
         listed = {"artifactId": "art_1", "mediaType": "image/png", "filename": "a.png"}
         for content in (b"picture", b"changed"):
             receipt = {"artifacts": [{**listed, "sha256": hashlib.sha256(b"picture").hexdigest()}]}
             service = Service(
                 answer(**job("queued", pollAfterSeconds=7)),
+                answer(**job("running", pollAfterSeconds=7)),
+                # An older service answers at once.
+                answer(**job("running", pollAfterSeconds=7)),
                 answer(**job("succeeded")),
                 answer(**receipt),
                 httpx.Response(200, content=content),
@@ -193,6 +196,8 @@ class Waits(Both):
 
             for found in self.each(service, work):
                 self.assertEqual(service.slept, [7])
+                waits = [request.url.params.get("waitSeconds") for request in service.requests[:4]]
+                self.assertEqual(waits, ["0", "25", "25", "25"])
                 if content == b"picture":
                     self.assertEqual((found.data, found.filename), (content, "a.png"))
                 else:
@@ -201,15 +206,16 @@ class Waits(Both):
     def test_a_wait_ends_at_its_limit_at_a_failure_and_where_a_person_decides(self):
         failed = job("failed", error={"code": "X", "message": "m.", "resolution": "r."}, receiptId="rcpt_1")
         waiting = job("awaiting_approval", approval={"approvalUrl": "http://u", "message": "Decide."})
-        for status, kind in [
-            (failed, RunFailedError),
-            (waiting, AwaitingApprovalError),
-            (job("running"), WaitTimeoutError),
+        running = job("running")
+        for answers, kind in [
+            ([failed], RunFailedError),
+            ([waiting], AwaitingApprovalError),
+            ([running, running], WaitTimeoutError),
         ]:
-            service = Service(answer(**status))
+            service = Service(*(answer(**status) for status in answers))
             for error in self.each(service, lambda client: client.wait_for_job("wfr_1", timeout_seconds=3)):
                 self.assertIsInstance(error, kind)
-                self.assertEqual((error.execution_id, len(service.requests)), ("wfr_1", 1))
+                self.assertEqual((error.execution_id, len(service.requests)), ("wfr_1", len(answers)))
                 if kind is RunFailedError:
                     self.assertEqual((str(error), error.receipt_id), ("m. r.", "rcpt_1"))
 

@@ -1,4 +1,4 @@
-import type { Core, Schemas } from "./client";
+import type { Core, Schemas } from "./core";
 
 type Fields = Omit<Schemas["ModelAdapterUpload"], "file">;
 

@@ -1,4 +1,4 @@
-import type { Core, Schemas } from "./client";
+import type { Core, Schemas } from "./core";
 import { CapstanError, IntegrityError } from "./errors";
 
 /** An artifact as listed in receipts and jobs. */

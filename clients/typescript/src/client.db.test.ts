@@ -4,8 +4,8 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { endpoints } from "@/server/operations";
+import { pool } from "@/server/platform/db";
 import { startServer, type WebServer } from "@/server/web/server";
 import { finish, makeTenant, type Tenant } from "@/testing/api";
 import { type Client, KEYED } from "./client";
@@ -18,7 +18,7 @@ import {
   WaitTimeoutError,
 } from "./index";
 
-/* The client against a running server, and against a door in front of it that cuts, refuses and changes. */
+/* The client against a running server, and against a proxy that cuts, refuses and changes. */
 
 const FAST = "text.general.fast.v1";
 const question = { messages: [{ role: "user", content: "How deep are the rivers?" }] };
@@ -217,7 +217,7 @@ describe("what is sent again", () => {
     expect(asked).toBe(2);
   });
 
-  test("Retry-After is waited for, and one that is too long is told", async () => {
+  test("Retry-After is respected, and one that is too long is reported", async () => {
     const at: number[] = [];
     const url = await listening((_, response) => {
       at.push(Date.now());
@@ -364,7 +364,7 @@ describe("streams", () => {
 });
 
 describe("evidence", () => {
-  test("a receipt that was changed is told, offline too", async () => {
+  test("a changed receipt is detected, offline too", async () => {
     const { receipt } = await client.runAndWait("compute.evaluate.v1", { expression: "2 + 2" });
     const keys = await client.keySet();
     const offline = createClient({ baseUrl: "http://127.0.0.1:1" });
@@ -374,7 +374,7 @@ describe("evidence", () => {
     expect(changed.checks.filter(({ ok }) => !ok).map(({ name }) => name)).toContain("signature_valid");
   });
 
-  test("a pinned record, a manifest of it and its lockfile", async () => {
+  test("a pinned record, its manifest and its lockfile", async () => {
     const { receiptId } = await client.post("/v1/inference/pinned", {
       body: { pin: { provider: "sandbox", model: "sandbox-1", api: "responses" }, input: "How deep?" },
     });

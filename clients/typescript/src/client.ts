@@ -1,8 +1,9 @@
-import createFetchClient, { type FetchResponse, type MaybeOptionalInit } from "openapi-fetch";
+import createFetchClient from "openapi-fetch";
 import { type AdapterUpload, uploadAdapter } from "./adapters";
 import { type Artifact, type Download, download } from "./artifacts";
+import type { Call, Core, Method, PathsWith, Schemas } from "./core";
 import { type FollowOptions, follow, type StreamFrame } from "./events";
-import type { components, paths } from "./openapi.gen";
+import type { paths } from "./openapi.gen";
 import {
   type RequestOptions,
   type Run,
@@ -13,30 +14,8 @@ import {
   waitForJob,
 } from "./run";
 import { type StreamOptions, type StreamRun, stream } from "./stream";
-import { baseOf, newIdempotencyKey, type Transport, type TransportOptions, transportOf } from "./transport";
+import { baseOf, newIdempotencyKey, type TransportOptions, transportOf } from "./transport";
 import { type KeySet, type Verification, verifyDocument, verifyText, type Witnesses } from "./verify";
-
-export type Schemas = components["schemas"];
-
-type Method = "get" | "post" | "put" | "patch" | "delete";
-type PathsWith<M extends Method> = {
-  [P in keyof paths]: paths[P] extends { [K in M]: infer Operation }
-    ? [Operation] extends [undefined]
-      ? never
-      : P
-    : never;
-}[keyof paths];
-type Init<P extends keyof paths, M extends Method> = MaybeOptionalInit<paths[P], M>;
-type Arguments<I> = undefined extends I ? [init?: I] : [init: I];
-type Answer<P extends keyof paths, M extends Method> = paths[P] extends {
-  [K in M]: infer Operation extends Record<string | number, unknown>;
-}
-  ? NonNullable<FetchResponse<Operation, object, "application/json">["data"]>
-  : never;
-type Call<M extends Method> = <P extends PathsWith<M>>(
-  path: P,
-  ...init: Arguments<Init<P, M>>
-) => Promise<Answer<P, M>>;
 
 export type ClientOptions = TransportOptions & {
   /** The project for requests that name none; not needed with a key bound to a project. */
@@ -44,15 +23,6 @@ export type ClientOptions = TransportOptions & {
 };
 
 export type JobEvent = Schemas["JobEvent"];
-
-/** The parts of the client that this package's helpers need. */
-export type Core = {
-  base: string;
-  transport: Transport;
-  projectId: string | undefined;
-  get: Call<"get">;
-  post: Call<"post">;
-};
 
 export type Client = {
   /** Any operation of the API by its method and path, typed. Returns its JSON; throws CapstanError unless the status is 2xx. */
@@ -108,7 +78,8 @@ export const KEYED = [
   "/v1/jobs/{job_id}/retry",
   "/v1/responses",
 ] as const satisfies PathsWith<"post">[];
-const isKeyed = (path: string) => (KEYED as readonly string[]).includes(path);
+const KEYED_PATHS: readonly string[] = KEYED;
+const isKeyed = (path: string) => KEYED_PATHS.includes(path);
 
 /** A client of one Capstan service. The key cannot be read from it. */
 export function createClient(options: ClientOptions): Client {
@@ -138,7 +109,7 @@ export function createClient(options: ClientOptions): Client {
   let keys: Promise<KeySet> | undefined;
   const keySet = () => {
     keys ??= get("/.well-known/jwks.json").then(
-      (set) => set as KeySet,
+      (set): KeySet => set,
       (error) => {
         keys = undefined;
         throw error;
@@ -182,14 +153,14 @@ const OVER = new Set(["succeeded", "failed", "canceled"]);
 
 async function* jobEvents(core: Core, jobId: string, options: FollowOptions = {}): AsyncGenerator<JobEvent> {
   const url = `${core.base}/v1/jobs/${encodeURIComponent(jobId)}/events`;
-  let wasOver = false;
+  let hadEnded = false;
   // The service ends the stream after the last event of an ended job, including events after its end.
-  const isOver = async (last: StreamFrame | null, isWhole: boolean) => {
-    wasOver ||= last !== null && OVER.has(last.event.replace(/^job\./, ""));
-    if (wasOver) return isWhole;
+  const hasEnded = async (last: StreamFrame | null, isWhole: boolean) => {
+    hadEnded ||= last !== null && OVER.has(last.event.replace(/^job\./, ""));
+    if (hadEnded) return isWhole;
     const init = { params: { path: { job_id: jobId } }, signal: options.signal ?? null };
-    wasOver = OVER.has((await core.get("/v1/jobs/{job_id}", init)).status);
+    hadEnded = OVER.has((await core.get("/v1/jobs/{job_id}", init)).status);
     return false; // the job may have ended after the stream did, so the last events are requested once more
   };
-  for await (const { data } of follow(core.transport, url, options, isOver)) yield data as JobEvent;
+  for await (const { data } of follow(core.transport, url, options, hasEnded)) yield data as JobEvent;
 }

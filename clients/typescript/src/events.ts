@@ -49,14 +49,14 @@ const MOST_EMPTY = 8;
 
 /**
  * Follows a stream to its end and reconnects as needed. Each connection resumes after the last received frame and drops
- * repeated ones, so no frame is lost or duplicated. After each connection, `isOver` decides whether the stream has ended;
+ * repeated ones, so no frame is lost or duplicated. After each connection, `hasEnded` decides whether the stream has ended;
  * `isWhole` means that the service closed the connection normally.
  */
 export async function* follow(
   transport: Transport,
   url: string,
   { signal, lastEventId = "", reconnectMs = 500 }: FollowOptions,
-  isOver: (last: StreamFrame | null, isWhole: boolean) => boolean | Promise<boolean>,
+  hasEnded: (last: StreamFrame | null, isWhole: boolean) => boolean | Promise<boolean>,
 ): AsyncGenerator<StreamFrame> {
   let seen = lastEventId;
   let last: StreamFrame | null = null;
@@ -78,7 +78,7 @@ export async function* follow(
       if (signal?.aborted || error instanceof CapstanError || error instanceof SyntaxError) throw error;
       broken = error;
     }
-    if (await isOver(last, broken === null)) return;
+    if (await hasEnded(last, broken === null)) return;
     if (seen !== before) empty = 0;
     if (empty >= MOST_EMPTY)
       throw new CapstanError(

@@ -1,6 +1,7 @@
 export type { AdapterUpload } from "./adapters";
 export type { Artifact, Download } from "./artifacts";
-export { type Client, type ClientOptions, createClient, type JobEvent, type Schemas } from "./client";
+export { type Client, type ClientOptions, createClient, type JobEvent } from "./client";
+export type { Schemas } from "./core";
 export {
   AwaitingApprovalError,
   CapstanError,

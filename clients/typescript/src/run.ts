@@ -1,5 +1,5 @@
 import { type Artifact, type Download, download } from "./artifacts";
-import type { Core, Schemas } from "./client";
+import type { Core, Schemas } from "./core";
 import { AwaitingApprovalError, CapstanError, RunFailedError, WaitTimeoutError } from "./errors";
 import { newIdempotencyKey, sleep } from "./transport";
 
@@ -124,15 +124,23 @@ async function modeOf(core: Core, capability: string, signal?: AbortSignal): Pro
 export const shortestMode = ({ executionModes }: { executionModes: string[] }): "invoke" | "job" =>
   executionModes.includes("invoke_sync") ? "invoke" : "job";
 
+/** How long one request waits: shorter than proxies keep a silent connection. */
+const MOST_WAIT_SECONDS = 25;
+
 export async function waitForJob<Output>(
   core: Core,
   jobId: string,
   { signal, timeoutSeconds = 600, onApproval = "throw", onJob }: WaitOptions = {},
 ): Promise<Run<Output>> {
   const deadline = Date.now() + timeoutSeconds * 1000;
+  let known: string | undefined;
   for (;;) {
+    const asked = Date.now();
+    // The first answer says what there is to wait for; the next ones come when its status changes.
+    const left = Math.max(0, Math.ceil((deadline - asked) / 1000));
+    const waitSeconds = known ? Math.min(MOST_WAIT_SECONDS, left) : 0;
     const job = await core.get("/v1/jobs/{job_id}", {
-      params: { path: { job_id: jobId } },
+      params: { path: { job_id: jobId }, query: { waitSeconds } },
       signal: signal ?? null,
     });
     onJob?.(job);
@@ -140,9 +148,14 @@ export async function waitForJob<Output>(
     if (job.status === "failed" || job.status === "canceled" || job.status === "needs_attention")
       throw failureOf(job);
     if (job.status === "awaiting_approval" && onApproval === "throw") throw approvalOf(job);
-    const waitMs = (job.pollAfterSeconds ?? 4) * 1000;
-    if (Date.now() + waitMs > deadline) throw new WaitTimeoutError(jobId, timeoutSeconds);
-    await sleep(waitMs, signal);
+    if (Date.now() >= deadline) throw new WaitTimeoutError(jobId, timeoutSeconds);
+    // An older service does not wait: it is polled at the job's own interval.
+    if (job.status === known && Date.now() - asked < waitSeconds * 500) {
+      const waitMs = (job.pollAfterSeconds ?? 4) * 1000;
+      if (Date.now() + waitMs > deadline) throw new WaitTimeoutError(jobId, timeoutSeconds);
+      await sleep(waitMs, signal);
+    }
+    known = job.status;
   }
 }
 

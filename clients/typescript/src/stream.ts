@@ -1,4 +1,4 @@
-import type { Core, Schemas } from "./client";
+import type { Core, Schemas } from "./core";
 import { CapstanError, RunFailedError } from "./errors";
 import { follow, type StreamFrame } from "./events";
 import { type RequestOptions, type Run, receiptOf, submission } from "./run";
@@ -34,11 +34,11 @@ export async function stream(
     body: { ...init.body, executionMode: "Stream" },
   });
   const url = `${core.base}/v1/executions/${encodeURIComponent(executionId)}/events`;
-  const isOver = (last: StreamFrame | null) => last !== null && LAST.has(last.event);
+  const hasEnded = (last: StreamFrame | null) => last !== null && LAST.has(last.event);
   let end: StreamFrame | undefined;
 
   async function* read(): AsyncGenerator<StreamFrame> {
-    for await (const frame of follow(core.transport, url, options, isOver)) {
+    for await (const frame of follow(core.transport, url, options, hasEnded)) {
       if (LAST.has(frame.event)) end = frame;
       yield frame;
     }

@@ -1,19 +1,17 @@
 "use client";
 import { useQueries } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
+import { DiffView } from "@/components/blocks/diff/diff-view";
+import { ReadFailure } from "@/components/blocks/list/growing-list";
 import { callerName } from "@/components/callers/caller-name";
-import { sentencesOf, toFailure, useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/trpc";
 import { Badge, type Tone } from "@/components/ui/badge";
-import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
-import { ErrorState } from "@/components/ui/error-state";
-import { Label } from "@/components/ui/label";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Choice } from "@/components/ui/choice";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { RevisionHead } from "@/server/contract/dossiers";
 import type { RequestRevision } from "@/server/contract/requests";
 import { compare, type MemberChange } from "./compare";
-import { DiffView } from "./diff-view";
 
 /** Two revisions of a request side by side, member by member. The reader chooses which; the latest two by default. */
 export function CompareCard({ requestId, revisions }: { requestId: string; revisions: RevisionHead[] }) {
@@ -24,22 +22,24 @@ export function CompareCard({ requestId, revisions }: { requestId: string; revis
     revisions.find(({ number }) => number < (newer?.number ?? 0)) ??
     revisions[1];
   if (!older || !newer) return null;
+  const options = revisions.map(({ id, number, createdBy, author }, at): [string, string] => [
+    id,
+    `Revision ${number}${at === 0 ? " (current)" : ""}, ${callerName({ id: createdBy, name: author })}`,
+  ]);
   return (
     <Card aria-labelledby="compare-title">
       <CardHeader title="Compare revisions" id="compare-title" />
       <CardBody className="space-y-4">
         <div className="grid gap-3 sm:grid-cols-2">
           <Choice
-            id="older-revision"
             label="From"
-            revisions={revisions}
+            options={options}
             value={older.id}
             onChange={(id) => choose({ ...chosen, older: id })}
           />
           <Choice
-            id="newer-revision"
             label="To"
-            revisions={revisions}
+            options={options}
             value={newer.id}
             onChange={(id) => choose({ ...chosen, newer: id })}
           />
@@ -47,37 +47,6 @@ export function CompareCard({ requestId, revisions }: { requestId: string; revis
         <Compared requestId={requestId} older={older} newer={newer} />
       </CardBody>
     </Card>
-  );
-}
-
-function Choice({
-  id,
-  label,
-  revisions,
-  value,
-  onChange,
-}: {
-  id: string;
-  label: string;
-  revisions: RevisionHead[];
-  value: string;
-  onChange: (revisionId: string) => void;
-}) {
-  return (
-    <div className="min-w-0 space-y-1.5">
-      <Label htmlFor={id}>{label}</Label>
-      <Select value={value} onValueChange={onChange}>
-        <SelectTrigger id={id} />
-        <SelectContent>
-          {revisions.map((revision, at) => (
-            <SelectItem key={revision.id} value={revision.id}>
-              Revision {revision.number}
-              {at === 0 ? " (current)" : ""}, {callerName({ id: revision.createdBy, name: revision.author })}
-            </SelectItem>
-          ))}
-        </SelectContent>
-      </Select>
-    </div>
   );
 }
 
@@ -103,13 +72,11 @@ function Compared({
   const failed = reads.find(({ error }) => error);
   if (failed)
     return (
-      <ErrorState
-        title="Could not load the revisions"
-        requestId={toFailure(failed.error).requestId ?? undefined}
-        action={<Button onClick={() => reads.map((read) => read.refetch())}>Try again</Button>}
-      >
-        {sentencesOf(failed.error)}
-      </ErrorState>
+      <ReadFailure
+        what="the revisions"
+        error={failed.error}
+        again={() => reads.map((read) => read.refetch())}
+      />
     );
   const [before, after] = reads.map(({ data }) => data);
   if (!before || !after)

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { diffLines, folded, type Line, type Row, unified } from "@/components/blocks/diff/diff-lines";
 import { compare, textOf } from "./compare";
-import { diffLines, folded, type Line, type Row, unified } from "./diff-lines";
 
 const marked = (line: Line | null) =>
   line?.pieces.map(({ text, isChanged }) => (isChanged ? `[${text}]` : text)).join("") ?? null;

@@ -1,5 +1,5 @@
+import { diffLines, type Row } from "@/components/blocks/diff/diff-lines";
 import type { RequestRevision } from "@/server/contract/requests";
-import { diffLines, type Row } from "./diff-lines";
 
 /** The change of one member of a request between two revisions. */
 export type MemberChange = {

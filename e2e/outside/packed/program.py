@@ -81,11 +81,13 @@ def a_webhook_is_verified_and_a_changed_one_refused() -> None:
             "/v1/delivery-endpoints", body={"url": url, "secret": secret, "eventTypes": ["job.succeeded"]}
         )
         job = client.submit("image.generate.v1", PICTURE)
-        server.handle_request()
+        delivered: dict[str, object] = {}
+        while delivered.get("jobId") != job["jobId"]:  # of another job of the project, else
+            server.handle_request()
+            delivered = dict(verify_webhook(*arrived[-1], secret))
     path = {"endpoint_id": endpoint["endpointId"]}
     client.post("/v1/delivery-endpoints/{endpoint_id}/disable", path_params=path)
-    body, headers = arrived[0]
-    assert verify_webhook(body, headers, secret)["jobId"] == job["jobId"]
+    body, headers = arrived[-1]
     try:
         verify_webhook(body + b" ", headers, secret)
     except WebhookSignatureError:

@@ -101,7 +101,15 @@ async function runTests(copy: string, files: string[], options: string[] = []) {
     "--experimental.fsModuleCache",
     `--experimental.fsModuleCachePath=${join(copy, ".modules")}`,
   ];
-  const args = ["run", ...files, ...options, ...cache, "--reporter=json", `--outputFile.json=${reportFile}`];
+  const args = [
+    "run",
+    "--tags-filter=!long",
+    ...files,
+    ...options,
+    ...cache,
+    "--reporter=json",
+    `--outputFile.json=${reportFile}`,
+  ];
   const child = spawn(resolve(BIN, "vitest"), args, { cwd: copy, env: cleanEnv(), stdio: "ignore" });
   await new Promise<void>((done, fail) => {
     child.on("error", fail);

@@ -1,8 +1,8 @@
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { Fault, fail } from "@/server/errors";
-import { toWire } from "@/server/errors-wire";
-import { turn } from "@/server/turn";
+import { Fault, fail } from "@/server/platform/errors/errors";
+import { type ErrorHead, toWire } from "@/server/platform/errors/errors-wire";
+import { turn } from "@/server/platform/time/turn";
 import { parsePart } from "../input";
 import type { Io, Shown, Tool } from "./define";
 import { withoutNulls } from "./schemas";
@@ -46,14 +46,15 @@ export async function callTool(
     const { status, body } = toWire(error, ctx.requestId);
     if (status === 500 || (status === 503 && !(error instanceof Fault)))
       ctx.log.error({ err: error, tool: name }, "a tool failed");
-    const { detail } = body as { detail: unknown }; // every error has it
-    const told = Array.isArray(detail)
+    const { detail, requestId, docsUrl } = body as ErrorHead & { detail: object }; // every error has them
+    const shown = Array.isArray(detail)
       ? {
           code: "InvalidInput",
           message: "The arguments of the tool are invalid. See details.issues.",
           details: { issues: detail },
         }
       : detail;
-    return { content: [{ type: "text", text: JSON.stringify(told) }], isError: true };
+    const text = JSON.stringify({ ...shown, requestId, docsUrl });
+    return { content: [{ type: "text", text }], isError: true };
   }
 }

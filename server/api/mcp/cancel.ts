@@ -18,7 +18,7 @@ export function openCall(session: string, requestId: string): { signal: AbortSig
 
 /** Cancels the call that a notification names, if it runs in this process. */
 export function cancelCall(session: string, params: unknown): void {
-  const { requestId } = (params ?? {}) as { requestId?: unknown }; // a notification is never refused
+  const { requestId }: { requestId?: unknown } = params ?? {}; // a notification is never refused
   if (typeof requestId === "string" || typeof requestId === "number")
     running.get(nameOf(session, String(requestId)))?.abort();
 }

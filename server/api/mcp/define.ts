@@ -48,7 +48,6 @@ export function tool<I extends z.ZodObject, O extends z.ZodObject>(definition: D
     throw new Error(`${name}: an open argument must be named by \`open\``);
   return {
     ...definition,
-    run: definition.run as Tool["run"], // its input was parsed by `input`
     listed: {
       name,
       title,

@@ -2,26 +2,23 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import {
   CallToolRequestSchema,
-  type CallToolResult,
   ListToolsRequestSchema,
   type ListToolsResult,
 } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import type { Ctx } from "@/server/domain/ctx";
-import { publicUrl } from "@/server/env";
-import { fail } from "@/server/errors";
-import { newId } from "@/server/ids";
-import { VERSION } from "@/server/version";
+import { fail } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { publicUrl } from "@/server/platform/settings/env";
+import { VERSION } from "@/server/platform/settings/version";
 import { endpoint, type Incoming, type Outgoing, raw } from "../endpoint";
 import { router } from "../router";
 import { callTool, tools } from "./call";
 import { cancelCall, openCall } from "./cancel";
 
 /*
- * Stateless MCP over streamable HTTP: each POST is a complete exchange with its own server, so any web process can answer
- * any request, and a revoked key is rejected on its next request. Progress is sent on the response of its call. The session
- * id is generated and sent back by the client; only the running calls of this process are stored under it, so that a
- * cancellation can find its call.
+ * Stateless: each POST has its own server, so any web process answers and a revoked key is rejected at once. The client
+ * sends the session id back; this process stores its running calls under it, for cancellations.
  */
 
 const MEGABYTE = 1024 * 1024;
@@ -45,11 +42,11 @@ function serverFor(ctx: Ctx, session: string): Server {
         signal: AbortSignal.any(signals),
         async progress(progress, total, message) {
           if (progressToken === undefined) return;
-          const told = { progressToken, progress, message, ...(total === null ? {} : { total }) };
-          await extra.sendNotification({ method: "notifications/progress", params: told });
+          const report = { progressToken, progress, message, ...(total === null ? {} : { total }) };
+          await extra.sendNotification({ method: "notifications/progress", params: report });
         },
       });
-      return result as CallToolResult;
+      return result;
     } finally {
       call.close();
     }

@@ -3,9 +3,9 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pool } from "@/server/db";
-import { publicUrl } from "@/server/env";
-import { newId } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
+import { publicUrl } from "@/server/platform/settings/env";
 import { startServer, type WebServer } from "@/server/web/server";
 import {
   finish,
@@ -102,7 +102,7 @@ describe("the door", () => {
       expect(outputSchema?.type).toBe("object");
       expect(annotations?.readOnlyHint && annotations.destructiveHint).toBe(false);
     }
-    expect(JSON.stringify(listed).length).toBeLessThan(64 * 1024); // a model may be given all of it
+    expect(JSON.stringify(listed).length).toBeLessThan(64 * 1024); // a model may be given the whole list
     const hints = new Map(listed.map(({ name, annotations }) => [name, annotations]));
     expect(hints.get("cancel_job")?.destructiveHint).toBe(true);
     expect(hints.get("job_status")?.readOnlyHint).toBe(true);
@@ -335,7 +335,7 @@ describe("work", () => {
 });
 
 describe("evidence", () => {
-  test("a pinned run, its record, its lockfile, a manifest of it, and a bulk", async () => {
+  test("a pinned run, its record, lockfile and manifest, and a bulk", async () => {
     const answer = await use("pinned_run", { request: PIN, idempotency_key: "pin" });
     const { receiptId } = answer;
     expect(JSON.stringify(await use("pinned_get", { receipt_id: receiptId }))).toContain("sandbox-1");
@@ -361,7 +361,7 @@ describe("refusals", () => {
     expect((await refused("pay", {})).code).toBe("NotFound");
   });
 
-  test("a key does through tools what it may do elsewhere, and no more", async () => {
+  test("a key does through tools exactly what it may do elsewhere", async () => {
     const reader = await connect(await makeKey({ projectId: tenant.projectId, scopes: ["jobs:read"] }));
     for (const name of ["submit_job", "invoke"])
       expect(await refused(name, { capability_key: TEXT, request: { input } }, reader)).toMatchObject({
@@ -423,7 +423,8 @@ describe("refusals", () => {
         ({ project }) => ({ capability_key: TEXT, request: { input, context: { projectId: project } } }),
       ],
     ];
-    const withoutIds = (told: Body) => JSON.stringify(told).replaceAll(/\b[a-z]+_[0-9a-z]{26}\b/g, "id");
+    const withoutIds = (answered: Body) =>
+      JSON.stringify(answered).replaceAll(/\b[a-z]+_[0-9a-z]{26}\b/g, "id");
     for (const [name, args] of asked) {
       const [foreign, unknown] = [
         await refused(name, args(real), stranger),

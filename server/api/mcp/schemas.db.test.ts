@@ -3,7 +3,7 @@ import { z } from "zod";
 import { tools } from "./call";
 import { listedInput, withoutNulls } from "./schemas";
 
-/* What clients with rules of their own are told of the tools' arguments. */
+/* The schemas of the tools' arguments, read by clients with rules of their own. */
 
 type Schema = {
   type?: string;

@@ -1,11 +1,9 @@
 import { z } from "zod";
+import { isObject } from "@/server/platform/text/json";
 
 /*
- * The schema of a tool's arguments as clients list it. Two kinds of client are strict. OpenAI's strict mode requires every
- * object closed and every property required, so optional properties are nullable. Gemini supports few keywords: no
- * references, no `const`, and no `additionalProperties`. The last one conflicts with OpenAI, so only tools that can be strict
- * have it; a tool that accepts an object of any fields omits it. Constraints that are not published here, such as lengths
- * and defaults, are still applied when the call is parsed.
+ * A tool's arguments as clients list them. OpenAI's strict mode wants closed objects and required properties; Gemini knows
+ * no references, no `const` and no `additionalProperties`. The call's own schema is applied when parsed.
  */
 
 type Schema = z.core.JSONSchema.BaseSchema;
@@ -33,7 +31,7 @@ export function listedInput(input: z.ZodObject): { schema: Schema; isStrict: boo
 
 /** Removes nulls, with which strict clients mark arguments that are not given. */
 export function withoutNulls(given: unknown): unknown {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
+  if (!isObject(given)) return given;
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
 }
 
@@ -41,7 +39,7 @@ type Definitions = Schema["$defs"];
 
 function resolved({ $ref, ...own }: Schema, defs: Definitions): Schema {
   const named = $ref === undefined ? undefined : defs?.[$ref.replace("#/$defs/", "")];
-  return named ? { ...(named as Schema), ...own } : own;
+  return named ? { ...named, ...own } : own;
 }
 
 const partsOf = ({ properties = {}, anyOf = [], items }: Schema) =>

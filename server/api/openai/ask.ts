@@ -2,9 +2,9 @@ import type { z } from "zod";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { Effort, NamedSchema, shared } from "@/server/contract/openai";
 import type { Door } from "@/server/domain/jobs";
-import { Fault, ValidationFault } from "@/server/errors";
+import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import type { Incoming } from "../transport";
-import type { Wanted } from "./model";
+import type { ModelRequest } from "./models/model";
 import { type Settings, spellingOf } from "./settings";
 import { type Calls, offerOf, type Tools } from "./tools";
 
@@ -57,7 +57,7 @@ const INTENTS = {
 /** The capability, the body of its invoke, and what the body has no field for. */
 export function toInvoke(
   ask: Ask,
-  { capability, named }: Wanted,
+  { capability, named }: ModelRequest,
   incoming: Incoming,
 ): { capabilityKey: string; envelope: RawEnvelope; door: Door } {
   const { common, format, tools, settings, effort, maxOutputTokens, spelling } = ask;

@@ -1,6 +1,6 @@
+import { COMMENT, toLine } from "@/server/api/answers/event-stream";
 import type { InvocationResult } from "@/server/contract/jobs";
 import { type ChatCompletion, type ChatMessage, ChatRequest } from "@/server/contract/openai";
-import { COMMENT, toLine } from "../event-stream";
 import type { Ask, Message, Spelling } from "./ask";
 import { toOpenAIError } from "./errors";
 import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, withReceipt } from "./result";

@@ -1,7 +1,7 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { setLiveProcesses } from "@/server/api/rate-limit";
-import { pool } from "@/server/db";
+import { pool } from "@/server/platform/db";
 import { makeKey, makeKeyWithId, makeTenant, revokeKey } from "@/testing/api";
 import { refusal, serveOpenAI } from "./client.fixture";
 

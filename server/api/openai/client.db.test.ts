@@ -2,8 +2,8 @@ import type OpenAI from "openai";
 import { zodResponseFormat, zodTextFormat } from "openai/helpers/zod";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { pool } from "@/server/db";
-import { receiptIdOf } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { receiptIdOf } from "@/server/platform/ids";
 import { makeTenant } from "@/testing/api";
 import { refusal, serveOpenAI } from "./client.fixture";
 

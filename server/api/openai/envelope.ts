@@ -1,11 +1,11 @@
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { Incoming } from "../transport";
 import { projectOf } from "./ask";
-import type { Wanted } from "./model";
+import type { ModelRequest } from "./models/model";
 import { withQueueDeadline } from "./queue-deadline";
 
 /** The envelope of an input, on the requested model and in the requested project. */
-export function toEnvelope(input: object, { named }: Wanted, incoming: Incoming): RawEnvelope {
+export function toEnvelope(input: object, { named }: ModelRequest, incoming: Incoming): RawEnvelope {
   const envelope = {
     input,
     ...(named ? { execution: { executionConstraints: named } } : {}),

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { ERRORS, type ErrorCode, Fault, ValidationFault } from "@/server/errors";
+import { ERRORS, type ErrorCode, Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { toOpenAIWire } from "./errors";
 
-const told = (loc: (string | number)[]) =>
+const errorAt = (loc: (string | number)[]) =>
   (
     toOpenAIWire(new ValidationFault([{ loc, msg: "Too long.", type: "value_error" }]), "req_1").body as {
       error: object;
@@ -10,11 +10,11 @@ const told = (loc: (string | number)[]) =>
   ).error;
 
 test("what is wrong at a place names it as OpenAI does; what is wrong with the whole body names no parameter", () => {
-  expect(told(["body", "messages", 0, "content"])).toMatchObject({
+  expect(errorAt(["body", "messages", 0, "content"])).toMatchObject({
     message: "messages[0].content: Too long.",
     param: "messages[0].content",
   });
-  expect(told(["body"])).toMatchObject({ message: "Too long.", param: null });
+  expect(errorAt(["body"])).toMatchObject({ message: "Too long.", param: null });
 });
 
 /** What has not reached a provider, or was turned away by it without a charge, and may be different next time. */

@@ -1,4 +1,4 @@
-import { Fault, ValidationFault } from "@/server/errors";
+import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 
 /** Maps parts of the envelope to fields of the OpenAI request: `input.texts` comes from `input`. */
 export type Fields = Record<string, string>;

@@ -3,10 +3,10 @@ import type { Job } from "@/server/contract/jobs";
 import { readWhole } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { env } from "@/server/env";
-import { Fault, isErrorCode } from "@/server/errors";
-import { madeAt, receiptIdOf } from "@/server/ids";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { Fault, isErrorCode } from "@/server/platform/errors/errors";
+import { madeAt, receiptIdOf } from "@/server/platform/ids";
+import { env } from "@/server/platform/settings/env";
 
 /* Durable work for clients that wait for it in one request. */
 

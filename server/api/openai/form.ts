@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { ImagesEditFields } from "@/server/contract/openai-media";
 import { readPictureHead } from "@/server/contract/pictures";
 import { toIssues } from "@/server/domain/envelope";
-import { fail, ValidationFault } from "@/server/errors";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { readLimited } from "../body";
 import type { Incoming } from "../transport";
 

@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { expect, test } from "vitest";
-import { pool } from "@/server/db";
+import { pool } from "@/server/platform/db";
 import { makeTenant } from "@/testing/api";
 import { parametersOf, refusal, serveOpenAI } from "./client.fixture";
 
@@ -116,7 +116,7 @@ test("a stream of calls, then of the answer, is put together by the client", asy
 
 test.each<[string, unknown[], string]>([
   ["an item of another kind", [{ type: "web_search_call", id: "ws_1" }], "input[0].type"],
-  ["an item nobody knows", [{ type: "item_reference", id: "msg_1" }], "input[0].id"],
+  ["an item no one knows", [{ type: "item_reference", id: "msg_1" }], "input[0].id"],
   [
     "a result without its call",
     [

@@ -1,6 +1,6 @@
 import type OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { pool } from "@/server/db";
+import { pool } from "@/server/platform/db";
 import { parametersOf, refusal, serveOpenAI } from "./client.fixture";
 
 /* Loops of tools, as OpenAI's client and the frameworks built on it send them: calls go out, results come back. */
@@ -173,8 +173,8 @@ describe("chat completions", () => {
     const runner = world.client.chat.completions.stream({ model: FAST, messages, tools: both });
     const { choices } = await runner.finalChatCompletion();
     messages.push(choices[0]!.message, ...resultsOf({ ...choices[0]!, id: "" }, () => "six"));
-    const told = world.client.chat.completions.stream({ model: FAST, messages, tools: both });
-    expect(await told.finalContent()).toContain("six");
+    const streamed = world.client.chat.completions.stream({ model: FAST, messages, tools: both });
+    expect(await streamed.finalContent()).toContain("six");
   });
 
   test("a structured end comes after the tools", async () => {
@@ -194,7 +194,7 @@ describe("chat completions", () => {
 
   test("calls and results are part of the request: kept with its content, hashed, and counted", async () => {
     const call = { id: "call_1", type: "function" as const, function: { name: "depth_of", arguments: "{}" } };
-    const told = (content: string, text = "{}"): Messages => [
+    const conversation = (content: string, text = "{}"): Messages => [
       { role: "user", content: question },
       {
         role: "assistant",
@@ -206,10 +206,13 @@ describe("chat completions", () => {
     const headers = { "Idempotency-Key": "a-loop" };
     const ask = (messages: Messages) =>
       world.client.chat.completions.create({ model: FAST, messages, tools: both }, { headers });
-    const first = await ask(told("five"));
-    expect((await ask(told("five"))).id).toBe(first.id);
-    expect(await refusal(ask(told("six")))).toMatchObject({ status: 409, code: "IdempotencyConflict" });
-    expect(await refusal(ask(told("five", '{"river":"Elbe"}')))).toMatchObject({ status: 409 });
+    const first = await ask(conversation("five"));
+    expect((await ask(conversation("five"))).id).toBe(first.id);
+    expect(await refusal(ask(conversation("six")))).toMatchObject({
+      status: 409,
+      code: "IdempotencyConflict",
+    });
+    expect(await refusal(ask(conversation("five", '{"river":"Elbe"}')))).toMatchObject({ status: 409 });
     const { request } = (await world.tenant.get(`/v1/jobs/${first.id}/request`)).json;
     expect(request.conversation).toEqual({
       turns: [
@@ -226,7 +229,7 @@ describe("chat completions", () => {
       return rows[0]?.most ?? 0;
     };
     const long = JSON.stringify({ river: "Elbe ".repeat(2_000) });
-    expect(await maximum(told("five", long))).toBeGreaterThan(await maximum(told("five")));
+    expect(await maximum(conversation("five", long))).toBeGreaterThan(await maximum(conversation("five")));
   });
 
   test("the envelope of an invoke takes no conversation from outside", async () => {

@@ -4,8 +4,8 @@ import { MPEGDecoder } from "mpg123-decoder";
 import OpenAI, { toFile } from "openai";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { pool } from "@/server/db";
-import { receiptIdOf } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { receiptIdOf } from "@/server/platform/ids";
 import { startServer, type WebServer } from "@/server/web/server";
 import { makeKey, makeTenant, type Tenant } from "@/testing/api";
 import { whiteSquare } from "@/testing/forms";
@@ -293,7 +293,7 @@ describe("speech", () => {
 
 describe("what takes longer than a client waits", () => {
   test("is answered with 504 that names the job, and the job goes on", async () => {
-    const idle = await makeTenant(); // nobody works for it yet
+    const idle = await makeTenant(); // no one works for it yet
     setSettings({ JOB_WAIT_SECONDS: 1 });
     const patient = clientOf(idle.key, { maxRetries: 0 });
     const asked = { prompt: "A kite" };

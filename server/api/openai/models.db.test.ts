@@ -1,8 +1,8 @@
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pool } from "@/server/db";
-import * as credentials from "@/server/domain/credentials";
-import { env } from "@/server/env";
+import * as credentials from "@/server/domain/connections";
+import { pool } from "@/server/platform/db";
+import { env } from "@/server/platform/settings/env";
 import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
 import { startServer, type WebServer } from "@/server/web/server";
 import { makeKey, makeTenant } from "@/testing/api";
@@ -10,7 +10,7 @@ import { setSettings } from "@/testing/settings";
 import { system } from "@/testing/tenants";
 import { refusal } from "./client.fixture";
 
-/* What may stand in `model`, and what the list of models says, to OpenAI's own client as it comes. */
+/* What may be in `model`, and what the list of models says, to OpenAI's own client as it comes. */
 
 const FAST = "text.general.fast.v1";
 const messages = [{ role: "user" as const, content: "How deep are the rivers?" }];
@@ -82,7 +82,7 @@ describe("a vendor's own model name", () => {
     expect((await client.models.retrieve("acme-small")).id).toBe("acme-small");
   });
 
-  test("runs in the sandbox, whose models are nobody else's", async () => {
+  test("runs in the sandbox, whose models are no one else's", async () => {
     const { client } = await makeConnected();
     const { model } = await client.chat.completions.create({ model: "sandbox-2", messages });
     expect(model).toBe("sandbox/sandbox-2");
@@ -121,7 +121,7 @@ describe("an unknown name", () => {
     expect((await refusal(client.models.retrieve("gpt-4o"))).status).toBe(404);
   });
 
-  test.each(["acme-smal", "openai/gpt-9", "nobody/knows", `${FAST}@nothing`, "text.general.fast.v2"])(
+  test.each(["acme-smal", "openai/gpt-9", "unknown/model", `${FAST}@nothing`, "text.general.fast.v2"])(
     "%s is answered with 404, the nearest first",
     async (model) => {
       const { client } = await makeConnected(ownServer("acme-small:1:2"));

@@ -1,5 +1,5 @@
 import type { RawEnvelope } from "@/server/contract/envelope";
-import { ValidationFault } from "@/server/errors";
+import { ValidationFault } from "@/server/platform/errors/errors";
 import type { Incoming } from "../transport";
 
 export const QUEUE_DEADLINE_HEADER = "x-capstan-queue-deadline-seconds";
@@ -23,5 +23,5 @@ export function withQueueDeadline(envelope: RawEnvelope, incoming: Incoming): Ra
     ]);
   const { executionConstraints } = (envelope.execution ?? {}) as { executionConstraints?: object }; // made by `toInvoke`
   const execution = { executionConstraints: { ...executionConstraints, queueDeadlineSeconds } };
-  return { ...envelope, execution } as RawEnvelope;
+  return { ...envelope, execution };
 }

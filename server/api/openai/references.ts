@@ -1,7 +1,7 @@
 import type { GivenItem, InputItem, ResponsesRequest } from "@/server/contract/openai-responses";
 import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { Fault, ValidationFault } from "@/server/errors";
+import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { itemsOf } from "./responses";
 import { saidIn } from "./result";
 

@@ -1,3 +1,4 @@
+import { COMMENT, toLine } from "@/server/api/answers/event-stream";
 import type { InvocationResult } from "@/server/contract/jobs";
 import {
   type GivenItem,
@@ -5,7 +6,6 @@ import {
   type ResponseObject,
   ResponsesRequest,
 } from "@/server/contract/openai-responses";
-import { COMMENT, toLine } from "../event-stream";
 import type { Ask, Message, Spelling } from "./ask";
 import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, ulidOf, withReceipt } from "./result";
 import { settingsOf } from "./settings";

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { OUTPUT_REMOVED } from "@/server/content";
 import { TextOutput } from "@/server/contract/inputs";
 import type { InvocationResult } from "@/server/contract/jobs";
 import type { FinishReason } from "@/server/contract/openai";
+import { OUTPUT_REMOVED } from "@/server/domain/content";
 import type * as jobs from "@/server/domain/jobs";
-import { Fault } from "@/server/errors";
-import { madeAt, receiptIdOf } from "@/server/ids";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { Fault } from "@/server/platform/errors/errors";
+import { madeAt, receiptIdOf } from "@/server/platform/ids";
 
 /* The parts of an execution that both OpenAI responses have. */
 

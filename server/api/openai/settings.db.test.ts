@@ -1,10 +1,10 @@
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pool } from "@/server/db";
 import * as budgets from "@/server/domain/budgets";
-import * as credentials from "@/server/domain/credentials";
+import * as credentials from "@/server/domain/connections";
 import { systemCtx } from "@/server/domain/ctx";
-import { env } from "@/server/env";
+import { pool } from "@/server/platform/db";
+import { env } from "@/server/platform/settings/env";
 import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
 import { startServer, type WebServer } from "@/server/web/server";
 import { call, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
@@ -140,7 +140,7 @@ describe("settings", () => {
       expect(typeof JSON.parse(message.content ?? "")).toBe("object");
   });
 
-  test("who asked, and what of it is stored, goes no further than the record", async () => {
+  test("who asked, and what is stored, goes no further than the record", async () => {
     const mine = await connected();
     await ask(
       {
@@ -274,7 +274,7 @@ describe("members that are not known here", () => {
 });
 
 describe("the list of a connection", () => {
-  test("is told, kept by a rotation that does not name it, and changed by one that does", async () => {
+  test("is reported, kept by a rotation that does not name it, and changed by one that does", async () => {
     const mine = await connected(["top_k"]);
     const headers = await sessionHeaders(mine.organizationId, "owner");
     const read = async () => (await call("GET", `/v1/connections/${mine.credentialId}`, { headers })).json;

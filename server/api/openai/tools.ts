@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { ToolCall } from "@/server/contract/inputs";
 import type { AllowedMode, ChoiceMode } from "@/server/contract/openai";
 import type { Conversation } from "@/server/domain/jobs";
-import { ValidationFault } from "@/server/errors";
+import { ValidationFault } from "@/server/platform/errors/errors";
 
 /* Tools of either OpenAI request: the offered tools, the tool choice, and earlier calls. */
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { JsonObject } from "@/server/contract/common";
-import { ValidationFault } from "@/server/errors";
+import type { Json } from "@/server/platform/durable/step";
+import { ValidationFault } from "@/server/platform/errors/errors";
 import type { ModelFacts } from "@/server/providers/define";
-import type { Json } from "@/server/step";
 import { BY_MODEL } from "../define";
 
 /* Fields that inputs of sound share, and what of them is a matter of the model. */
@@ -23,7 +23,7 @@ export const ModelId = z
   .optional()
   .describe("The provider's id of a model, or auto for any.");
 export const ProviderExtensions = JsonObject.optional().describe(
-  "Provider-specific fields. Unknown ones are rejected.",
+  "Provider-specific fields. Those that the model does not know are not sent.",
 );
 
 export const isNamed = (modelId: string | undefined, model: ModelFacts): boolean =>
@@ -35,20 +35,19 @@ type Extensions = Record<string, Json> | undefined;
 export const takesExtensions = (extensions: Extensions, { audio }: ModelFacts): boolean =>
   Object.keys(extensions ?? {}).every((name) => audio?.extensions && Object.hasOwn(audio.extensions, name));
 
-/** The extensions as they are sent on; 422 at the first the model does not take, or not so. */
+/**
+ * The extensions that the model knows, as they are sent on; 422 at the first with an unfit value. Others are not sent: a
+ * vendor's field that is not known here could change the length, the model or the price.
+ */
 export function extensionsFor(
   extensions: Extensions,
   model: ModelFacts,
 ): { extensions?: Record<string, Json> } {
-  const entries = Object.entries(extensions ?? {});
+  const known = model.audio?.extensions ?? {};
+  const entries = Object.entries(extensions ?? {}).filter(([name]) => Object.hasOwn(known, name));
   for (const [name, value] of entries) {
-    const known = model.audio?.extensions ?? {};
-    const kind = Object.hasOwn(known, name) ? known[name] : undefined;
-    const names = Object.keys(known);
-    if (!kind) {
-      const instead = names.length > 0 ? ` Use ${names.join(", ")}.` : " Leave it out.";
-      refuse(["providerExtensions", name], `${model.id} does not support ${name}.${instead}`);
-    } else if (Array.isArray(kind) && !kind.some((each) => each === value)) {
+    const kind = known[name];
+    if (Array.isArray(kind) && !kind.some((each) => each === value)) {
       refuse(["providerExtensions", name], `This must be one of ${kind.join(", ")}.`);
     } else if (!Array.isArray(kind) && typeof value !== kind) {
       refuse(["providerExtensions", name], `This must be a ${kind}.`);

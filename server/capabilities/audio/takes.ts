@@ -39,7 +39,7 @@ export const AUDIO = {
 const ENDINGS = { "audio/ogg": "ogg", "audio/mpeg": "mp3" } as const;
 
 /**
- * The takes that are whole files of sound, measured and told by their own bytes, whatever the provider calls them. One that
+ * The takes that are whole files of sound, measured and identified by their own bytes, whatever the provider calls them. One that
  * is no Ogg or MP3, or is damaged, counts as failed.
  */
 export function toAudioFiles({ takes }: AudioResult, name: string, count: number): Outcome<AudioOutput> {

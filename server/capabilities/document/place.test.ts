@@ -21,7 +21,7 @@ test.each<[string, string, string, string]>([
   ["with marks of print", "the “Seller’s” – or", '"Seller\'s" - or', "“Seller’s” – or"],
   ["with accents in two pieces", "Cafe\u0301 du Nord", "Caf\u00e9 du", "Cafe\u0301 du"],
   ["behind a character outside the plane", "𝕏 \n\n 💥 boom", "💥 boom", "💥 boom"],
-  ["where the number stands by itself", "118.40 and 18.40 EUR", "18.40 EUR", "18.40 EUR"],
+  ["where the number is alone", "118.40 and 18.40 EUR", "18.40 EUR", "18.40 EUR"],
 ])("a quote is found %s", (_case, page, quote, expected) => expect(found(page, quote)).toBe(expected));
 
 test.each<[string, string, string]>([
@@ -37,7 +37,7 @@ test.each<[string, string, string]>([
   ["words of which some are left out", "must not pay", "must pay"],
   ["nothing", "text", ""],
   ["white space", "a b", "  \n"],
-  ["marks nobody sees", "a b", "\u00ad\u200b"],
+  ["marks no one sees", "a b", "\u00ad\u200b"],
 ])("%s is not found", (_case, page, quote) => expect(finderIn([page])(quote)).toBeNull());
 
 test("the place is of the first page that has it, and never over two", () => {

@@ -1,4 +1,4 @@
-/* Where does a quote stand in a document? */
+/* Where is a quote in a document? */
 
 /** Offsets are of the page's text, in UTF-16 units; `end` is behind the last. */
 export type Place = { page: number; start: number; end: number };
@@ -9,7 +9,7 @@ type Folded = { plain: string; starts: number[]; ends: number[] };
 /**
  * Finds quotes in pages, letter by letter. White space, ligatures, kinds of quotation marks and dashes, soft hyphens and
  * accents written as two characters make no difference, nor does the hyphen of a word broken at the end of a line. A quote
- * that begins or ends inside a number does not stand there: `18.40` is no part of `118.40`.
+ * that begins or ends inside a number is not found there: `18.40` is no part of `118.40`.
  */
 export function finderIn(pages: string[]): (quote: string) => Place | null {
   const asWritten = pages.map((page) => fold(page, false));
@@ -52,7 +52,7 @@ const SAME_MARKS: [RegExp, string][] = [
 const LIGATURE = /[\ufb00-\ufb06]/;
 
 function fold(text: string, joinsHyphens: boolean): Folded {
-  // A soft hyphen is nothing but the break of its word; a hard one may also be part of it.
+  // A soft hyphen is nothing but the break of its word; a hard one may also be part of the word.
   const breaks = joinsHyphens
     ? /(?:\u00ad|(?<=\p{L})[-\u2010](?=\s*\n\s*\p{Ll}))\s*\n\s*/uy
     : /\u00ad\s*\n\s*/uy;

@@ -40,7 +40,7 @@ const isCurrency = (word: string) => /^(?:eur|usd|gbp|jpy|chf)$/.test(word);
 const NUMBER =
   /(?:(?<![\p{L}\d])[-+])?(?:(?<![\p{L}\d.,])\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+(?!\d)(?:[.,]\d+)?|(?<![\p{L}\d.,])\d+(?:[.,]\d+)*)/gu;
 
-/** A text that is one number, with what stands around it; null: it is something else. */
+/** A text that is one number, with what is around it; null: it is something else. */
 function numberOf(text: string, isExact = false): Amount | null {
   const even = text
     .toLowerCase()
@@ -119,7 +119,7 @@ function daysOf(text: string): string[] {
   return monthFirst ? day(monthFirst[3], monthOf(monthFirst[1]), Number(monthFirst[2])) : [];
 }
 
-/** By its name or a beginning of it; 0: no month. */
+/** By its name or the beginning of its name; 0: no month. */
 const monthOf = (name = "") =>
   MONTHS.findIndex((month) => month.startsWith(name === "sept" ? "sep" : name)) + 1;
 

@@ -11,7 +11,7 @@ test("a top-level domain is read with or without its dot, and in any script", ()
   ]);
 });
 
-test("a text longer than any name is none, whatever of it is blank", () => {
+test("a text longer than any name is none, however much is blank", () => {
   const blanks = " ".repeat(2_000);
   expect([toTld(`${blanks}com`), toDomain(`example.com${blanks}`)]).toEqual([null, null]);
 });

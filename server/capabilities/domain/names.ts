@@ -1,7 +1,7 @@
 import { domainToASCII } from "node:url";
 import { z } from "zod";
 
-/* Names of domains, and prices as they are told: in US dollars. */
+/* Names of domains, and prices in US dollars. */
 
 /** Longer than any name before its scripts are spelled out; more would be looked at for nothing. */
 const MOST_NAME_CHARACTERS = 1000;
@@ -27,6 +27,11 @@ export const CredentialSource = z
   .optional()
   .describe("Whose registrar account to use. Default platform.");
 
+/** Without what the registrar does not say: a field of the answer is there with its value, or absent. */
+export const known = <T extends object>(fields: T) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
+    [K in keyof T]?: Exclude<T[K], null>;
+  };
 export const toUsd = (micros: number | null): number | null => (micros === null ? null : micros / 1_000_000);
 export const Usd = z.number().nullable().describe("In US dollars. Null if the registrar does not say.");
 

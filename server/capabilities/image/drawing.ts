@@ -1,5 +1,5 @@
-import { charactersOf } from "@/server/characters";
 import type { InlineImage } from "@/server/contract/images";
+import { charactersOf } from "@/server/platform/text/characters";
 import type { ImageResult, ModelFacts, NamedFile } from "@/server/providers/define";
 import { type CapabilityDefinition, CapabilityFault, durable, inCharacters } from "../define";
 

@@ -7,7 +7,7 @@ export type Transparency =
   | { method: "native" }
   | { method: "matte-v9"; keyColor: string; transparentRegions: string };
 
-/** The matte with what was asked of it; the first key colour, from the border inwards, where nothing was. */
+/** The matte with the requested settings; by default the first key colour, from the border inwards. */
 export const matteOf = (
   keyColor: string = KEY_COLORS[0],
   transparentRegions = "borderConnected",
@@ -28,7 +28,7 @@ export const toCallFields = (transparency: Transparency | null) => ({
   ...(transparency?.method === "matte-v9" ? { background: transparency.keyColor } : {}),
 });
 
-/** What of it is done to the pixels afterwards. */
+/** The part that is applied to the pixels afterwards. */
 export const toProcessing = (transparency: Transparency | null): Pick<Processing, "matte" | "report"> => ({
   matte:
     transparency?.method === "matte-v9"

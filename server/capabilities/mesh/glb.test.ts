@@ -15,7 +15,7 @@ const GLTF = {
 
 type Made = { json?: unknown; binary?: number | null; version?: number; length?: number };
 
-/** A GLB with these parts, whole unless something of it is said otherwise. */
+/** A GLB with these parts, whole unless the options say otherwise. */
 function glb({ json = GLTF, binary = 40, version = 2, length }: Made = {}): Buffer {
   const text = Buffer.isBuffer(json) ? json : Buffer.from(JSON.stringify(json));
   const chunk = (type: string, body: Buffer, fill: number) => {
@@ -118,7 +118,7 @@ test("a file above 64 MB is refused by its length alone", () => {
   expect(refusalOf(Buffer.alloc(64 * 1024 * 1024 + 1))?.[1]).toMatch(/67108865 bytes/);
 });
 
-test("whatever byte is changed, it is told in words or passes; it never breaks", () => {
+test("whatever byte is changed, the file is refused with a reason or passes; nothing throws", () => {
   const whole = glb();
   for (let at = 0; at < whole.length; at++)
     for (const value of [0, 0x7f, 0xff]) {

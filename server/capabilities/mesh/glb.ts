@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CapabilityFault } from "../define";
 
-/** The largest mesh that is kept, and the largest part of it that is JSON. */
+/** The largest mesh that is kept, and its largest JSON part. */
 export const MOST_GLB_BYTES = 64 * 1024 * 1024;
 const MOST_JSON_BYTES = 4 * 1024 * 1024;
 const MOST_VERTICES = 5_000_000;
@@ -47,7 +47,7 @@ const refuse = (why: string): never => {
 
 /**
  * Reads a GLB as far as is needed to keep it: header, chunks, JSON, and that everything it is made of lies inside it. Throws
- * `CapabilityFault` with the reason where it is broken, too large, or points elsewhere. Nothing of it is decoded.
+ * `CapabilityFault` with the reason where it is broken, too large, or points elsewhere. Nothing is decoded.
  */
 export function checkGlb(bytes: Uint8Array): GlbFigures {
   if (bytes.byteLength > MOST_GLB_BYTES)
@@ -111,6 +111,6 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    return undefined; // what it is not is told by the schema
+    return undefined; // the schema reports any other shape
   }
 }

@@ -1,11 +1,12 @@
 import { processImage } from "@/server/compute/imaging";
 import { type MeshFromImageInput, VIEWS, type View } from "@/server/contract/meshes";
+import { charactersOf } from "@/server/platform/text/characters";
 import type { ImageCall, ModelFacts, ProviderFile } from "@/server/providers/define";
 import { CapabilityFault, type Outcome, type OutputFile, type Stage } from "../define";
 
 /*
- * The turnaround: an object drawn from its four sides, after one picture of it. Drawn on a key colour, so that each view can
- * be cut out of its sheet, and what is missing or broken can be told.
+ * The turnaround: an object drawn from its four sides, after one picture. Drawn on a key colour, so that each view can
+ * be cut out of its sheet, and what is missing or broken can be detected.
  */
 
 export const SHEET_KIND = "turnaround_sheet";
@@ -39,28 +40,16 @@ const GROUND = `The whole background is the flat, even colour ${KEY.color} (${KE
 const SAME =
   "It is exactly the object of the reference picture: the same shape, proportions, colours and materials, whole, upright, at one scale, seen straight on from the height of its middle, in even light.";
 
-function toPrompt(input: MeshFromImageInput, model: ModelFacts, asked: string): string {
+/**
+ * The caller's description, and as much of ours as fits beside it: a resolved prompt may use all characters there are, and
+ * is then sent alone. Nothing of the caller's is trimmed.
+ */
+function toPrompt(input: MeshFromImageInput, asked: string): string {
   const said = input.resolvedPrompt?.trim();
-  const own = [asked, SAME, GROUND].join("\n\n");
-  const prompt = said ? `${said}\n\n${own}` : own;
-  const length = [...prompt].length;
-  if (length <= PROMPT_CHARACTERS) return prompt;
-  const actualCharacters = [...(input.resolvedPrompt ?? "")].length;
-  const maxCharacters = PROMPT_CHARACTERS - [...own].length - 2;
-  throw new CapabilityFault(
-    "PromptTooLong",
-    `input.resolvedPrompt has ${actualCharacters} characters; ${maxCharacters} fit beside the description of the views. Shorten it: nothing is trimmed automatically.`,
-    {
-      field: "input.resolvedPrompt",
-      measurement: "characters",
-      overflow: "reject",
-      actualCharacters,
-      maxCharacters,
-      capabilityKey: "model.generate.3d.from-image.v1",
-      modelId: model.id,
-      retryable: false,
-    },
-  );
+  return [asked, GROUND, SAME].reduce((prompt, part) => {
+    const longer = prompt ? `${prompt}\n\n${part}` : part;
+    return charactersOf(longer) <= PROMPT_CHARACTERS ? longer : prompt;
+  }, said ?? "");
 }
 
 const toCall = (
@@ -106,7 +95,7 @@ const whole = (file: ProviderFile, kind: string, name: string): Outcome<unknown>
 
 const MATTE = { keyColor: KEY.color, enclosed: false };
 
-/** A sheet of all four views, cut apart. Whether a view is missing or broken stands with it. */
+/** A sheet of all four views, cut apart. Whether a view is missing or broken is with it. */
 function onSheet(sheet: Sheet): TurnaroundStage {
   const { rows, columns, width, height } = sheet;
   const order = rows === 1 ? "from left to right" : "in reading order";
@@ -119,7 +108,6 @@ function onSheet(sheet: Sheet): TurnaroundStage {
         toCall(
           toPrompt(
             input,
-            model,
             `A turnaround sheet of one object: ${rows} ${rows === 1 ? "row" : "rows"} and ${columns} columns of equal cells, ${order} the ${VIEWS.join(", ")} view, one in the middle of each cell with clear space around it. No drawing touches or crosses the edge of its cell.`,
           ),
           { width, height },
@@ -156,7 +144,7 @@ function onSheet(sheet: Sheet): TurnaroundStage {
   };
 }
 
-/** Of a sheet whose ground is not the key colour nothing can be told: every view is taken as it is. */
+/** Of a sheet whose ground is not the key colour nothing can be judged: every view is taken as it is. */
 function statusOf(source: { height: number } | null, tallest: number): "filled" | "empty" | "broken" {
   if (!source) return "empty";
   return source.height < tallest * LEAST_HEIGHT ? "broken" : "filled";
@@ -172,7 +160,7 @@ const viewFile = (view: View, bytes: Uint8Array, cellId: string | null, slotStat
   ...(cellId ? { sliceCellId: cellId } : {}),
 });
 
-/** One view, drawn by itself: always, or where the sheet's own is missing or broken. */
+/** One view, drawn alone: always, or where the sheet's own is missing or broken. */
 function alone(view: View, isRepair: boolean): TurnaroundStage {
   return {
     name: `turnaround.${view}`,
@@ -192,7 +180,6 @@ function alone(view: View, isRepair: boolean): TurnaroundStage {
         toCall(
           toPrompt(
             input,
-            model,
             `One drawing of one object, from its ${view} side, in the middle with clear space around it.`,
           ),
           SQUARE,

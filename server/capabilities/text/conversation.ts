@@ -1,5 +1,5 @@
 import { StructuredOutput, TextInput, TextOutput } from "@/server/contract/inputs";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 import { type Capability, type CapabilityDefinition, defineCapability } from "../define";
 import { type Kind, toObject, toWords } from "./execute";
 import { inTokens, STRUCTURED_ERRORS, textFeatures } from "./kinds";

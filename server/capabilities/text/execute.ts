@@ -45,7 +45,7 @@ function shapeInInput({ responseSchema, responseFormat }: TextInput, isObject: b
 export function toWords(kind: Kind): Execute<TextOutput> {
   return {
     ...base(kind, false),
-    async result(result, _input, shape, model, usage) {
+    async result(result, _input, { material: shape, model, usage }) {
       const { text, toolCalls } = requireAnswer(result, usage);
       if (shape.kind === "json" && toolCalls.length === 0) await readJson(result, shape, model);
       return {
@@ -60,7 +60,7 @@ export function toWords(kind: Kind): Execute<TextOutput> {
 export function toObject(kind: Kind): Execute<StructuredOutput> {
   return {
     ...base(kind, true),
-    async result(result, _input, shape, model, usage) {
+    async result(result, _input, { material: shape, model, usage }) {
       const value = await readJson(requireAnswer(result, usage), shape, model);
       return { typedOutput: value as StructuredOutput, files: [] }; // an object, by its shape
     },

@@ -1,4 +1,4 @@
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 import { BY_MODEL, type CapabilityDefinition, durable, type InputConstraint } from "../define";
 
 /* What text capabilities say of themselves in the same way, from the same figures. */

@@ -1,8 +1,9 @@
-import { canonicalText, formFlaw } from "@/server/canonical";
 import { checkSchema, type JsonSchema, misfitsOf } from "@/server/compute/json-schema";
+import type { Json } from "@/server/platform/durable/step";
+import { canonicalText, formFlaw } from "@/server/platform/text/canonical";
+import { isObject } from "@/server/platform/text/json";
 import type { ModelFacts, TextCall, TextMessage, TextResult } from "@/server/providers/define";
 import { textOf } from "@/server/providers/define";
-import type { Json } from "@/server/step";
 import {
   type CallOptions,
   CapabilityFault,
@@ -22,7 +23,7 @@ const INSIDE = ["input", "responseSchema"];
 const BESIDE = ["responseSchema"];
 
 /**
- * The shape a request asks for. A schema may stand in the input or beside it; given twice it must be the same, and one that
+ * The shape a request asks for. A schema may be in the input or beside it; given twice it must be the same, and one that
  * cannot be validated against is refused at its place.
  */
 export async function shapeOf(
@@ -104,7 +105,7 @@ export async function readJson(result: TextResult, shape: Shape, model: ModelFac
   const flaw = formFlaw(value);
   if (flaw) throw new UnfitAnswer(`The model's answer is JSON that contains ${flaw}.`, [`It holds ${flaw}.`]);
   if (shape.kind === "text") return value;
-  if (shape.isObject && (typeof value !== "object" || value === null || Array.isArray(value)))
+  if (shape.isObject && !isObject(value))
     throw new UnfitAnswer("The model's answer is JSON, but not an object.", ["It is not a JSON object."]);
   const misfits = shape.schema ? await misfitsOf(shape.schema, value) : [];
   if (misfits.length > 0) {
@@ -125,7 +126,7 @@ export function withFindings(call: TextCall, { text }: TextResult, { findings }:
   const opening = "Your last answer cannot be used:";
   const closing = "Answer again, with the whole corrected answer and nothing else.";
   let room = MAX_REPAIR_BYTES - Buffer.byteLength(`${opening}\n\n${closing}`);
-  const told = findings
+  const complaints = findings
     .map((finding) => `- ${finding}`)
     .filter((line) => {
       room -= Buffer.byteLength(line) + 1;
@@ -136,7 +137,7 @@ export function withFindings(call: TextCall, { text }: TextResult, { findings }:
     messages: [
       ...call.messages,
       { role: "assistant", content: text },
-      { role: "user", content: [opening, ...told, closing].join("\n") },
+      { role: "user", content: [opening, ...complaints, closing].join("\n") },
     ],
   };
 }

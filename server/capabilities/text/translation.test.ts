@@ -23,7 +23,7 @@ test("an answer that keeps everything has no flaws, in whatever order", async ()
 test.each<[string, { id: string; translation: string }[], string, RegExp]>([
   ["a missing item", right.slice(1), "b", /is missing/],
   ["an item twice", [...right, { id: "b", translation: "Capstan" }], "b", /2 times/],
-  ["an id nobody asked for", [...right, { id: "c", translation: "x" }], "c", /no id/],
+  ["an id no one asked for", [...right, { id: "c", translation: "x" }], "c", /no id/],
   ["an empty translation", swap("b", " "), "b", /is empty/],
   ["a placeholder too few", swap("a", "Hallo {name}! Hafenkarte"), "a", /"\{name\}" 2 times, not once/],
   ["a placeholder too many", swap("a", "{name} {name} {name} Hafenkarte"), "a", /not 3 times/],

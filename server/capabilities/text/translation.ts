@@ -1,7 +1,7 @@
-import { inTurns } from "@/server/turn";
+import { inTurns } from "@/server/platform/time/turn";
 import { UnfitAnswer } from "../define";
 
-/* Does a translation keep what it was told to keep? */
+/* Does a translation keep what it must keep? */
 
 type Asked = {
   items: { id: string; text: string; maxLength?: number | undefined; placeholders?: string[] | undefined }[];
@@ -11,7 +11,7 @@ type Asked = {
 type Answered = { id: string; translation: string }[];
 export type Flaw = { id: string; finding: string };
 
-/** Everything about an answer that is not as it was asked for; ids nobody asked for are flaws, too. */
+/** Everything about an answer that is not as it was asked for; ids no one asked for are flaws, too. */
 export const flawsOf = (asked: Asked, answered: Answered): Promise<Flaw[]> =>
   inTurns(lookedFor(asked, answered)); // a hundred texts times a thousand terms
 
@@ -39,7 +39,7 @@ function* lookedFor(
       tell(`has ${length} characters; at most ${item.maxLength} are allowed.`);
     for (const kept of new Set([...(item.placeholders ?? []), ...preserveTerms])) {
       yield;
-      // A placeholder is filled in wherever it stands; a term is a word, and may be said once more.
+      // A placeholder is filled in wherever it is; a term is a word, and may be said once more.
       const isPlaceholder = item.placeholders?.includes(kept) ?? false;
       const count = isPlaceholder ? countOf : countOfWord;
       const wanted = count(item.text, kept);
@@ -76,7 +76,7 @@ const times = (count: number) => (count === 1 ? "once" : `${count} times`);
 
 const countOf = (text: string, part: string): number => text.split(part).length - 1;
 
-/** How often a term stands in a text as words of its own. */
+/** How often a term is in a text as words of its own. */
 function countOfWord(text: string, term: string, flags: "gu" | "giu" = "gu"): number {
   const escaped = term.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
   return [...text.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, flags))].length;

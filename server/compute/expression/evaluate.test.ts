@@ -90,7 +90,7 @@ test("an output has every field, with the defaults filled in", () => {
   });
 });
 
-test("a variable nobody uses and a rounding that sqrt ignores are warned of", () => {
+test("a variable no one uses and a rounding that sqrt ignores are warned of", () => {
   expect(evaluate({ expression: "1", variables: { vat: "0.19" } }).warnings).toEqual([
     "The variable vat is not used.",
   ]);

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { threadsOf } from "@/server/compute/threads";
+import { OutOfTime, threadsOf } from "@/server/platform/threads/threads";
 import { checkInput, type ExpressionInput, type ExpressionOutput } from "./evaluate";
 import { ExpressionError } from "./refusal";
 import type { Answer } from "./worker";
@@ -17,7 +17,7 @@ export {
 } from "./evaluate";
 export { EXPRESSION_ERROR_CODES, ExpressionError, type ExpressionErrorCode } from "./refusal";
 
-/** Wall time of one evaluation. The counted work ends long before; this is for what nobody thought of. */
+/** Processor time of one evaluation. The counted work ends long before; this is for what no one thought of. */
 const DEADLINE_MS = 250;
 
 const threads = threadsOf<ExpressionInput, Answer>({
@@ -31,7 +31,8 @@ export const closeExpressionPool = threads.close;
 
 /**
  * Evaluates an expression on a worker thread. The same input gives the same output, or the same refusal: an
- * ExpressionError with one of ten codes. At most 250 ms after its turn it has ended.
+ * ExpressionError with one of ten codes. Work that the counted limits do not end is stopped after 250 ms of processor
+ * time, with `OutOfTime`: the input is not to blame.
  */
 export async function evaluateExpression(input: ExpressionInput): Promise<ExpressionOutput> {
   // Also here: what is too long is not worth copying to another thread.
@@ -43,10 +44,7 @@ export async function evaluateExpression(input: ExpressionInput): Promise<Expres
     case "refused":
       throw new ExpressionError(answer.code, answer.message, answer.position);
     case "stopped":
-      throw new ExpressionError(
-        "complexity_limit_exceeded",
-        `The evaluation took longer than ${DEADLINE_MS} ms.`,
-      );
+      throw new OutOfTime("The evaluation was stopped because it took too long here.");
     default:
       throw new Error("The expression engine failed.", {
         cause: answer.message,

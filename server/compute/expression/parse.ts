@@ -14,7 +14,7 @@ export type FunctionName = keyof typeof ARITY;
 
 export type BinaryOperator = "+" | "-" | "*" | "/" | "%" | "^";
 
-/** `position` is where the number, name or operator stands in the text. */
+/** `position` is where the number, name or operator is in the text. */
 export type Node =
   | { kind: "number"; literal: Literal; position: number }
   | { kind: "variable"; name: string; position: number }
@@ -93,7 +93,7 @@ export function parse(text: string): Node {
   let depth = 0;
 
   // The last token is always "end" and is never consumed.
-  const next = (): Token => tokens[index] as Token;
+  const next = (): Token => tokens[index]!;
   const isSymbol = (symbols: string): boolean => next().kind === "symbol" && symbols.includes(next().text);
 
   function unexpected(wanted: string): never {

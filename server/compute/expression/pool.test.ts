@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { findProgram, type Program } from "@/server/compute/thread-program";
-import { startPool } from "@/server/compute/threads";
+import { findProgram, type Program } from "@/server/platform/threads/thread-program";
+import { startPool } from "@/server/platform/threads/threads";
 import {
   closeExpressionPool,
   EXPRESSION_ERROR_CODES,
@@ -34,11 +34,12 @@ function poolOf(...options: [code: string, deadlineMs: number, size?: number, is
   return pool;
 }
 
-/** A stand-in program that does what the expression says. */
+/** A substitute program that does what the expression says. */
 const OBEDIENT = `
   const { port } = require("node:worker_threads").workerData;
   port.on("message", ({ expression }) => {
     if (expression === "spin") for (;;) {}
+    if (expression === "wait") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 120);
     if (expression === "exit") process.exit(1);
     if (expression === "hoard") { const all = []; for (;;) all.push(new Array(1e5).fill(all.length)); }
     port.postMessage({ state: "broken", message: expression + Object.keys(process.env).length });
@@ -119,6 +120,16 @@ test("a worker that misses the deadline is stopped and replaced", async () => {
   const pool = poolOf(OBEDIENT, 30);
   expect(await pool.run({ expression: "spin" })).toEqual({ state: "stopped", by: "deadline" });
   expect(await pool.run({ expression: "again" })).toEqual({ state: "broken", message: "again0" });
+});
+
+test("a thread that a busy machine keeps from running is not stopped; one that runs past its time is", async () => {
+  const counted = OBEDIENT.replace(
+    '{ state: "ready" }',
+    '{ state: "ready", threadId: Number(require("node:fs").readlinkSync("/proc/thread-self").split("/").pop()) }',
+  );
+  const pool = poolOf(counted, 30);
+  expect(await pool.run({ expression: "wait" })).toEqual({ state: "broken", message: "wait0" });
+  expect(await pool.run({ expression: "spin" })).toEqual({ state: "stopped", by: "deadline" });
 });
 
 test("those who wait behind a worker that is stopped get their turn", async () => {
@@ -213,7 +224,7 @@ test("a built program is used when it is newer than its sources, and works", asy
   expect(await findProgram("expression", root)).toHaveProperty("code");
 });
 
-test("a process that has evaluated ends by itself", () => {
+test("a process that has evaluated ends automatically", () => {
   const root = process.cwd();
   const script = `
     import { evaluateExpression } from ${JSON.stringify(join(root, "server/compute/expression/index.ts"))};

@@ -146,9 +146,8 @@ function terminatingInverse(context: Context, base: Decimal): Decimal | null {
 }
 
 /**
- * base^exponent as an integer power of an exact root, where there is one: 4^1.5 is 2^3. Such a power may be exact, and
- * no number of digits would tell it from its neighbours. With exponent n/q in lowest terms, base = c × 10^e (no trailing
- * zeros in c) has a q-th root exactly when q divides e and c is a q-th power.
+ * base^exponent as an integer power of an exact root, such as 4^1.5 = 2^3; it may be exact, which no number of digits shows.
+ * With exponent n/q in lowest terms, c × 10^e has a q-th root exactly when q divides e and c is a q-th power.
  */
 function exactFraction(
   context: Context,

@@ -1,4 +1,4 @@
-import { serve } from "@/server/compute/thread-serve";
+import { serve } from "@/server/platform/threads/thread-serve";
 import { type ExpressionInput, type ExpressionOutput, evaluate } from "./evaluate";
 import { ExpressionError, type ExpressionErrorCode } from "./refusal";
 

@@ -1,4 +1,4 @@
-import { threadsOf } from "@/server/compute/threads";
+import { threadsOf } from "@/server/platform/threads/threads";
 import type { Processed, Processing } from "./process";
 import type { Answer, PictureTask } from "./worker";
 
@@ -6,12 +6,14 @@ export type { AlphaFigures } from "./pixels";
 export type { ProcessedCell, Processing } from "./process";
 
 const DEADLINE_MS = 120_000;
+const MOST_THUMBNAIL_PIXELS = 32 * 1024 * 1024;
+const THUMBNAIL_SECONDS = 10;
 
 const threads = threadsOf<PictureTask, Answer>({
   name: "imaging",
   size: 1,
   deadlineMs: DEADLINE_MS,
-  memoryMb: 512, // pixels are outside of it, bounded by the size of the picture
+  memoryMb: 512, // pixels are outside, bounded by the size of the picture
   isForOneTask: true,
 });
 
@@ -26,13 +28,27 @@ export async function processImage(bytes: Uint8Array, wanted: Processing): Promi
   throw new Error("The picture could not be processed.", { cause: answer.cause });
 }
 
-/** The size of a picture by its own header, with nothing of it decoded; null where it cannot be read. */
+/** The size of a picture by its own header, with no pixel decoded; null where it cannot be read. */
 export async function measurePicture(bytes: Uint8Array): Promise<{ width: number; height: number } | null> {
   // Loaded with the first picture: most processes never see one.
   const { default: sharp } = await import("sharp");
   try {
     const { width, height } = await sharp(bytes, { limitInputPixels: false }).metadata();
     return width > 0 && height > 0 ? { width, height } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The middle of a picture as a square WebP with sides of so many pixels; null where it cannot be read. */
+export async function thumbnailOf(bytes: Uint8Array, side: number): Promise<Uint8Array | null> {
+  const { default: sharp } = await import("sharp");
+  try {
+    return await sharp(bytes, { limitInputPixels: MOST_THUMBNAIL_PIXELS })
+      .timeout({ seconds: THUMBNAIL_SECONDS })
+      .resize(side, side, { fit: "cover" })
+      .webp()
+      .toBuffer();
   } catch {
     return null;
   }

@@ -53,7 +53,7 @@ describe("a key colour is taken out", () => {
         const wanted = coverage(x, y);
         const found = alphaAt(raster, x, y) / 255;
         expect(Math.abs(found - wanted), `alpha at ${x}, ${y}`).toBeLessThan(0.03);
-        // Where a fifth of the pixel is drawing, its colour can be told from eight bits.
+        // Where a fifth of the pixel is drawing, its colour can be computed from eight bits.
         if (found < 0.2) continue;
         for (let c = 0; c < 3; c++) {
           const value = raster.data[(y * 64 + x) * 4 + c] ?? -1;

@@ -1,3 +1,4 @@
+import { mapThree } from "../three";
 import type { Raster, Rgb } from "./raster";
 
 export type MatteOptions = {
@@ -60,17 +61,13 @@ export function keyOut(raster: Raster, options: MatteOptions): Rgb {
     data[at] = red;
     data[at + 1] = green;
     data[at + 2] = blue;
-    data[at + 3] = Math.round((alpha * (data[at + 3] as number)) / 255);
+    data[at + 3] = Math.round((alpha * data[at + 3]!) / 255);
   }
   return key;
 }
 
 function distance(data: Uint8Array, at: number, [red, green, blue]: Rgb): number {
-  const [r, g, b] = [
-    (data[at] as number) - red,
-    (data[at + 1] as number) - green,
-    (data[at + 2] as number) - blue,
-  ];
+  const [r, g, b] = [data[at]! - red, data[at + 1]! - green, data[at + 2]! - blue];
   return r * r + g * g + b * b;
 }
 
@@ -80,7 +77,7 @@ function paintedKey({ width, height, data }: Raster, key: Rgb): Rgb {
   const take = (x: number, y: number) => {
     const at = (y * width + x) * 4;
     channels.forEach((values, channel) => {
-      values.push(data[at + channel] as number);
+      values.push(data[at + channel]!);
     });
   };
   for (let x = 0; x < width; x++) {
@@ -91,7 +88,7 @@ function paintedKey({ width, height, data }: Raster, key: Rgb): Rgb {
     take(0, y);
     take(width - 1, y);
   }
-  const median = channels.map((values) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0) as Rgb; // three channels
+  const median = mapThree(channels, (values) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0);
   return distance(Uint8Array.from(median), 0, key) <= PLATE ? median : key;
 }
 
@@ -114,7 +111,7 @@ function reachedFromBorder(mask: Uint8Array, width: number, height: number): Uin
     visit(y * width + width - 1);
   }
   while (depth > 0) {
-    const pixel = stack[--depth] as number;
+    const pixel = stack[--depth]!;
     const x = pixel % width;
     if (x > 0) visit(pixel - 1);
     if (x < width - 1) visit(pixel + 1);
@@ -124,7 +121,7 @@ function reachedFromBorder(mask: Uint8Array, width: number, height: number): Uin
   return reached;
 }
 
-/** Pixels beside the line between background and drawing, on both sides of it. */
+/** Pixels beside the line between background and drawing, on both sides. */
 function edgeOf(background: Uint8Array, width: number, height: number): Uint8Array {
   const edge = new Uint8Array(background.length);
   const mark = (pixel: number, side: number, reach: number) => {
@@ -154,8 +151,8 @@ function edgeOf(background: Uint8Array, width: number, height: number): Uint8Arr
 /** Takes the background out of one pixel of the edge; null: it is drawing through and through. */
 function unmix({ width, height, data }: Raster, background: Uint8Array, pixel: number, key: Rgb) {
   const at = pixel * 4;
-  const lin = (index: number) => LINEAR[data[index] as number] as number;
-  const [kr, kg, kb] = key.map((value) => LINEAR[value] as number) as Rgb;
+  const lin = (index: number) => LINEAR[data[index]!]!;
+  const [kr, kg, kb] = mapThree(key, (value) => LINEAR[value]!);
   const [pr, pg, pb] = [lin(at) - kr, lin(at + 1) - kg, lin(at + 2) - kb];
   const own = pr * pr + pg * pg + pb * pb;
   const clear = { at, red: 0, green: 0, blue: 0, alpha: 0 };

@@ -37,15 +37,11 @@ const PLATE = 60 ** 2;
 function measure({ width, height, data }: Raster, key: Rgb | null): AlphaFigures {
   let [clear, plate, least] = [0, 0, 255];
   for (let at = 0; at < data.length; at += 4) {
-    const alpha = data[at + 3] as number;
+    const alpha = data[at + 3]!;
     if (alpha < least) least = alpha;
     if (alpha === 0) clear++;
     else if (key) {
-      const [r, g, b] = [
-        (data[at] as number) - key[0],
-        (data[at + 1] as number) - key[1],
-        (data[at + 2] as number) - key[2],
-      ];
+      const [r, g, b] = [data[at]! - key[0], data[at + 1]! - key[1], data[at + 2]! - key[2]];
       if (r * r + g * g + b * b <= PLATE) plate++;
     }
   }

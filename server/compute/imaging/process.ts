@@ -100,7 +100,7 @@ const centred = (content: Size, picture: Size) => ({
   top: Math.floor((picture.height - content.height) / 2),
 });
 
-/** Where it stood in its cell, moved inside where it reached out of it. */
+/** Where it was in its cell, moved inside where it reached out. */
 function kept(content: Size, picture: Size, { cell, source }: Slice) {
   const at = (edge: "width" | "height", axis: "x" | "y") => {
     const offset = (source?.[axis] ?? cell[axis]) - cell[axis] - Math.floor((cell[edge] - picture[edge]) / 2);

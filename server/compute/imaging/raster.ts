@@ -1,4 +1,5 @@
 import type { Rectangle } from "@/server/contract/geometry";
+import { mapThree } from "../three";
 
 /** Pixels in memory: RGBA, one byte each, row by row, colour not multiplied by alpha. */
 export type Raster = { width: number; height: number; data: Uint8Array };
@@ -35,5 +36,5 @@ export function place(part: Raster, onto: Raster, left: number, top: number): vo
 export type Rgb = [red: number, green: number, blue: number];
 
 export function parseColor(hex: string): Rgb {
-  return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)) as Rgb; // three places, three numbers
+  return mapThree([1, 3, 5], (at) => Number.parseInt(hex.slice(at, at + 2), 16));
 }

@@ -87,7 +87,7 @@ export function sliceSheet(raster: Raster, plan: SlicePlan): Sliced {
 }
 
 function isOpaque({ data }: Raster): boolean {
-  for (let at = 3; at < data.length; at += 4) if ((data[at] as number) < 255) return false;
+  for (let at = 3; at < data.length; at += 4) if (data[at]! < 255) return false;
   return true;
 }
 
@@ -101,7 +101,7 @@ function cellOf(raster: Raster, plan: SlicePlan, x: number, y: number): number {
   return index(y, raster.height, plan.rows) * plan.columns + index(x, raster.width, plan.columns);
 }
 
-/** The smallest rectangle around what is not clear inside this one; null: all of it is. */
+/** The smallest rectangle around what is not clear inside this one; null: everything is clear. */
 function bounds({ width, data }: Raster, { x, y, width: w, height: h }: Rectangle): Rectangle | null {
   let [left, right, top, bottom] = [x + w, -1, y + h, -1];
   for (let row = y; row < y + h; row++) {
@@ -132,7 +132,7 @@ function findShapes({ width, height, data }: Raster): { labels: Int32Array; shap
     for (let row = Math.max(0, y - 1); row <= Math.min(height - 1, y + 1); row++) {
       for (let column = Math.max(0, x - 1); column <= Math.min(width - 1, x + 1); column++) {
         const other = row * width + column;
-        if (labels[other] !== 0 || (data[other * 4 + 3] as number) < least) continue;
+        if (labels[other] !== 0 || data[other * 4 + 3]! < least) continue;
         labels[other] = label;
         queue[queued++] = other;
       }
@@ -140,13 +140,13 @@ function findShapes({ width, height, data }: Raster): { labels: Int32Array; shap
   };
   let taken = 0;
   for (let pixel = 0; pixel < labels.length; pixel++) {
-    if (labels[pixel] !== 0 || (data[pixel * 4 + 3] as number) < VISIBLE) continue;
+    if (labels[pixel] !== 0 || data[pixel * 4 + 3]! < VISIBLE) continue;
     const shape: Shape = { area: 0, left: width, right: 0, top: height, bottom: 0, x: 0, y: 0 };
     shapes.push(shape);
     labels[pixel] = shapes.length;
     queue[queued++] = pixel;
     while (taken < queued) {
-      const at = queue[taken++] as number;
+      const at = queue[taken++]!;
       const [x, y] = [at % width, Math.floor(at / width)];
       shape.area++;
       shape.left = Math.min(shape.left, x);
@@ -162,8 +162,8 @@ function findShapes({ width, height, data }: Raster): { labels: Int32Array; shap
   }
   // The queue holds every visible pixel in turn; their haze follows, all shapes at the same pace.
   for (let next = 0; next < queued; next++) {
-    const at = queue[next] as number;
-    spread(at, labels[at] as number, 1);
+    const at = queue[next]!;
+    spread(at, labels[at]!, 1);
   }
   return { labels, shapes };
 }
@@ -186,12 +186,12 @@ function ownersOf(raster: Raster, plan: SlicePlan, shapes: Shape[]): Owner {
   const whole = shapes.filter((shape) => !isJoined(shape));
   const cellOfShape = joined.size === 0 ? byOrder(raster, plan, whole) : byCentre(raster, plan, whole);
   const cells = shapes.map((shape) => cellOfShape.get(shape) ?? -1);
-  if (joined.size === 0) return (labels, pixel) => cells[(labels[pixel] as number) - 1] ?? -1;
+  if (joined.size === 0) return (labels, pixel) => cells[labels[pixel]! - 1] ?? -1;
 
   const cutsX = cuts(raster, plan.columns, "x");
   const cutsY = cuts(raster, plan.rows, "y");
   return (labels, pixel) => {
-    const label = labels[pixel] as number;
+    const label = labels[pixel]!;
     if (!joined.has(label)) return cells[label - 1] ?? -1;
     const [x, y] = [pixel % width, Math.floor(pixel / width)];
     const column = cutsX.filter((cut) => x >= cut).length;
@@ -247,7 +247,7 @@ function cuts({ width, height, data }: Raster, count: number, axis: "x" | "y"): 
   const crossed = new Float64Array(edge);
   for (let pixel = 0; pixel < width * height; pixel++) {
     const at = axis === "x" ? pixel % width : Math.floor(pixel / width);
-    crossed[at] = (crossed[at] as number) + (data[pixel * 4 + 3] as number);
+    crossed[at] = crossed[at]! + data[pixel * 4 + 3]!;
   }
   const reach = Math.floor(edge / count / 3);
   return Array.from({ length: count - 1 }, (_, index) => {
@@ -255,7 +255,7 @@ function cuts({ width, height, data }: Raster, count: number, axis: "x" | "y"): 
     let best = line;
     for (let away = 1; away <= reach; away++) {
       for (const at of [line - away, line + away]) {
-        if ((crossed[at] ?? Number.POSITIVE_INFINITY) < (crossed[best] as number)) best = at;
+        if ((crossed[at] ?? Number.POSITIVE_INFINITY) < crossed[best]!) best = at;
       }
     }
     return best;

@@ -1,4 +1,4 @@
-import { serve } from "@/server/compute/thread-serve";
+import { serve } from "@/server/platform/threads/thread-serve";
 import { type Processed, type Processing, processPicture } from "./process";
 
 export type PictureTask = { bytes: Uint8Array; wanted: Processing };

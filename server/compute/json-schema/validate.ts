@@ -1,6 +1,6 @@
-import { Ajv, type AnySchemaObject, type ErrorObject, type Options } from "ajv";
+import { Ajv, type ErrorObject, type Options } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 import {
   checkStructure,
   DRAFT_7,
@@ -42,7 +42,7 @@ export function compile(schema: JsonSchema): SchemaProblem | { fits(value: Json)
   const draft = draftOf(schema)!; // checked by the structure
   const { $schema: _, ...plain } = schema;
   const meta = metas[draft];
-  if (!meta.validateSchema(plain as AnySchemaObject)) {
+  if (!meta.validateSchema(plain)) {
     const [error] = meta.errors ?? [];
     return {
       path: pathOf(error?.instancePath ?? ""),
@@ -51,7 +51,7 @@ export function compile(schema: JsonSchema): SchemaProblem | { fits(value: Json)
   }
   try {
     const engine = new ENGINES[draft]({ ...OPTIONS, meta: false, validateSchema: false });
-    const validate = engine.compile(plain as AnySchemaObject);
+    const validate = engine.compile(plain);
     return {
       fits: (value) => (validate(value) ? [] : (validate.errors ?? []).slice(0, MOST_MISFITS).map(toMisfit)),
     };

@@ -1,5 +1,5 @@
-import { serve } from "@/server/compute/thread-serve";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { serve } from "@/server/platform/threads/thread-serve";
 import type { JsonSchema, SchemaProblem } from "./check";
 import { compile, type Misfit } from "./validate";
 

@@ -52,7 +52,7 @@ const BYTE_OF_LIGHT = (() => {
 /** Light as a byte of sRGB, rounded; what is too bright is white. */
 export function toByte(light: number): number {
   if (!(light > 0)) return 0;
-  return light >= 1 ? 255 : (BYTE_OF_LIGHT[(light * STEPS + 0.5) | 0] as number);
+  return light >= 1 ? 255 : BYTE_OF_LIGHT[(light * STEPS + 0.5) | 0]!;
 }
 
 /** A 4 x 4 matrix, column by column, as glTF has them. */
@@ -64,7 +64,7 @@ export function multiply(a: Matrix, b: Matrix): Matrix {
   for (let column = 0; column < 4; column++)
     for (let row = 0; row < 4; row++) {
       let sum = 0;
-      for (let k = 0; k < 4; k++) sum += (a[k * 4 + row] as number) * (b[column * 4 + k] as number);
+      for (let k = 0; k < 4; k++) sum += a[k * 4 + row]! * b[column * 4 + k]!;
       product.push(sum);
     }
   return product;
@@ -125,8 +125,7 @@ export function normalMatrix(m: Matrix): { cofactors: number[]; isMirrored: bool
     c * d - a * f,
     a * e - b * d,
   ];
-  const determinant =
-    a * (cofactors[0] as number) + b * (cofactors[1] as number) + c * (cofactors[2] as number);
+  const determinant = a * cofactors[0]! + b * cofactors[1]! + c * cofactors[2]!;
   const isMirrored = determinant < 0;
   return { cofactors: isMirrored ? cofactors.map((each) => -each) : cofactors, isMirrored };
 }

@@ -21,25 +21,22 @@ export function sortIntoBands(scene: Scene, projection: Projection): Bands {
   const clear: number[] = [];
   let solidCount = 0;
   for (let triangle = 0; triangle < triangleCount; triangle++) {
-    const a = indices[triangle * 3] as number;
-    const b = indices[triangle * 3 + 1] as number;
-    const c = indices[triangle * 3 + 2] as number;
-    const [ax, ay] = [x[a] as number, y[a] as number];
-    const area =
-      ((x[b] as number) - ax) * ((y[c] as number) - ay) - ((x[c] as number) - ax) * ((y[b] as number) - ay);
+    const a = indices[triangle * 3]!;
+    const b = indices[triangle * 3 + 1]!;
+    const c = indices[triangle * 3 + 2]!;
+    const [ax, ay] = [x[a]!, y[a]!];
+    const area = (x[b]! - ax) * (y[c]! - ay) - (x[c]! - ax) * (y[b]! - ay);
     if (area === 0) continue;
-    const surface = surfaces[surfaceOf[triangle] as number];
+    const surface = surfaces[surfaceOf[triangle]!];
     // Rows count downwards, so a triangle that is seen from its front turns the other way round.
     if (!surface || (area > 0 && !surface.doubleSided)) continue;
     if (surface.alphaMode === "BLEND") clear.push(triangle);
     else solid[solidCount++] = triangle;
   }
   const depth = (triangle: number) =>
-    (near[indices[triangle * 3] as number] as number) +
-    (near[indices[triangle * 3 + 1] as number] as number) +
-    (near[indices[triangle * 3 + 2] as number] as number);
+    near[indices[triangle * 3]!]! + near[indices[triangle * 3 + 1]!]! + near[indices[triangle * 3 + 2]!]!;
   const depths = new Map(clear.map((triangle) => [triangle, depth(triangle)]));
-  clear.sort((one, other) => (depths.get(one) as number) - (depths.get(other) as number) || one - other);
+  clear.sort((one, other) => depths.get(one)! - depths.get(other)! || one - other);
   const lists = (triangles: Uint32Array) => listsOf(triangles, indices, y, bandCount);
   return { solid: lists(solid.subarray(0, solidCount)), clear: lists(Uint32Array.from(clear)) };
 }
@@ -48,10 +45,10 @@ function listsOf(triangles: Uint32Array, indices: Uint32Array, y: Int32Array, ba
   const starts = new Uint32Array(bandCount + 1);
   const each = (visit: (band: number, triangle: number) => void) => {
     for (let n = 0; n < triangles.length; n++) {
-      const triangle = triangles[n] as number;
-      const a = y[indices[triangle * 3] as number] as number;
-      const b = y[indices[triangle * 3 + 1] as number] as number;
-      const c = y[indices[triangle * 3 + 2] as number] as number;
+      const triangle = triangles[n]!;
+      const a = y[indices[triangle * 3]!]!;
+      const b = y[indices[triangle * 3 + 1]!]!;
+      const c = y[indices[triangle * 3 + 2]!]!;
       const first = Math.max(0, Math.floor(Math.min(a, b, c) / BAND_STEPS));
       const last = Math.min(bandCount - 1, Math.floor(Math.max(a, b, c) / BAND_STEPS));
       for (let band = first; band <= last; band++) visit(band, triangle);
@@ -59,17 +56,16 @@ function listsOf(triangles: Uint32Array, indices: Uint32Array, y: Int32Array, ba
   };
   let total = 0;
   each((band) => {
-    starts[band + 1] = (starts[band + 1] as number) + 1;
+    starts[band + 1] = starts[band + 1]! + 1;
     total++;
   });
   if (total > MOST_ENTRIES)
     throw new Refused("The model has too many large overlapping triangles to be drawn.");
-  for (let band = 0; band < bandCount; band++)
-    starts[band + 1] = (starts[band + 1] as number) + (starts[band] as number);
+  for (let band = 0; band < bandCount; band++) starts[band + 1] = starts[band + 1]! + starts[band]!;
   const next = starts.slice();
   const sorted = new Uint32Array(total);
   each((band, triangle) => {
-    const to = next[band] as number;
+    const to = next[band]!;
     sorted[to] = triangle;
     next[band] = to + 1;
   });

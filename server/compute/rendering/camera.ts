@@ -1,3 +1,4 @@
+import { mapThree } from "../three";
 import type { Camera, Framing, Vector, View } from "./request";
 import { VIEWS } from "./request";
 import type { Scene } from "./scene";
@@ -57,18 +58,16 @@ export function placeCameras(
   const seen = new Map(asked.map((view) => [view, extents(scene, view, tanX * room, tanY * room)]));
   const farthest = Math.max(...[...seen.values()].map(({ distance }) => distance));
   return views.map((view) => {
-    const { right, up, back, x, y, distance } = seen.get(view) as Extents; // asked for above
+    const { right, up, back, x, y, distance } = seen.get(view)!; // asked for above
     const away = framing === "fit" ? farthest : distance;
-    const position = [0, 1, 2].map(
-      (axis) => x * (right[axis] as number) + y * (up[axis] as number) + away * (back[axis] as number),
-    ) as Vector; // three axes
+    const position = mapThree(right, (each, axis) => x * each + y * up[axis] + away * back[axis]);
     return { view, position, right, up, back, tanX, tanY };
   });
 }
 
 type Extents = { right: Vector; up: Vector; back: Vector; x: number; y: number; distance: number };
 
-/** Where a camera must stand to have every vertex within its edges, exactly: each vertex is two planes' worth of need. */
+/** Where a camera must be to have every vertex within its edges, exactly: each vertex is two planes' worth of need. */
 function extents({ positions, vertexCount }: Scene, view: View, tanX: number, tanY: number): Extents {
   const back = unit(DIRECTIONS[view].back);
   const right = unit(cross(DIRECTIONS[view].up, back));
@@ -77,7 +76,7 @@ function extents({ positions, vertexCount }: Scene, view: View, tanX: number, ta
   let [nearest, farthest] = [-Infinity, Infinity];
   for (let vertex = 0; vertex < vertexCount; vertex++) {
     const at = vertex * 3;
-    const [px, py, pz] = [positions[at] as number, positions[at + 1] as number, positions[at + 2] as number];
+    const [px, py, pz] = [positions[at]!, positions[at + 1]!, positions[at + 2]!];
     const x = px * right[0] + py * right[1] + pz * right[2];
     const y = px * up[0] + py * up[1] + pz * up[2];
     const z = px * back[0] + py * back[1] + pz * back[2];
@@ -98,13 +97,12 @@ function extents({ positions, vertexCount }: Scene, view: View, tanX: number, ta
 
 /** The same camera in the units and axes of the file. */
 export function cameraOf({ center, radius }: Scene, { view, position, up, back, tanX, tanY }: Eye): Camera {
-  const out = (point: Vector) =>
-    point.map((each, axis) => (center[axis] as number) + each * radius) as Vector;
+  const out = (point: Vector) => mapThree(point, (each, axis) => center[axis] + each * radius);
   const along = dot(position, back);
   return {
     view,
     position: out(position),
-    target: out(position.map((each, axis) => each - along * (back[axis] as number)) as Vector),
+    target: out(mapThree(position, (each, axis) => each - along * back[axis])),
     up,
     tanHalfVertical: tanY,
     tanHalfHorizontal: tanX,

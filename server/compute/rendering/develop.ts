@@ -15,9 +15,9 @@ export function develop({ width, height, data }: Picture, background: Background
   if (background === "transparent") {
     const bytes = new Uint8Array(pixels * 4);
     for (let at = 0; at < bytes.length; at += 4) {
-      const alpha = data[at + 3] as number;
+      const alpha = data[at + 3]!;
       if (!(alpha > 0)) continue;
-      for (let part = 0; part < 3; part++) bytes[at + part] = toByte((data[at + part] as number) / alpha);
+      for (let part = 0; part < 3; part++) bytes[at + part] = toByte(data[at + part]! / alpha);
       bytes[at + 3] = Math.min(255, Math.floor(alpha * 255 + 0.5));
     }
     return { width, height, channels: 4, data: bytes };
@@ -25,11 +25,9 @@ export function develop({ width, height, data }: Picture, background: Background
   const ground = GROUNDS[background];
   const bytes = new Uint8Array(pixels * 3);
   for (let pixel = 0; pixel < pixels; pixel++) {
-    const through = 1 - (data[pixel * 4 + 3] as number);
+    const through = 1 - data[pixel * 4 + 3]!;
     for (let part = 0; part < 3; part++)
-      bytes[pixel * 3 + part] = toByte(
-        (data[pixel * 4 + part] as number) + (ground[part] as number) * through,
-      );
+      bytes[pixel * 3 + part] = toByte(data[pixel * 4 + part]! + ground[part]! * through);
   }
   return { width, height, channels: 3, data: bytes };
 }
@@ -37,6 +35,6 @@ export function develop({ width, height, data }: Picture, background: Background
 /** How much of the picture the model fills, from 0 to 1. */
 export function coverageOf({ data }: Picture): number {
   let sum = 0;
-  for (let at = 3; at < data.length; at += 4) sum += data[at] as number;
+  for (let at = 3; at < data.length; at += 4) sum += data[at]!;
   return Math.round((sum / (data.length / 4)) * 1e6) / 1e6;
 }

@@ -1,8 +1,9 @@
 import { BAND_ROWS, sortIntoBands } from "./bands";
 import type { Eye } from "./camera";
+import { MAX_DRAW_STEPS } from "./limits";
 import { type Projection, project, SAMPLES, STEPS, STEPS_BITS } from "./project";
-import type { Style } from "./request";
-import type { Scene, Surface } from "./scene";
+import { Refused, type Style } from "./request";
+import type { Scene } from "./scene";
 import { type Shade, type Shader, shaderOf } from "./shade";
 
 /** Light, four numbers a pixel, multiplied by opacity, which comes last. */
@@ -12,8 +13,36 @@ const PIXEL_SAMPLES = SAMPLES * SAMPLES;
 /** Pixels that more triangles share than this are coloured by one triangle for each of their quarters. */
 const MOST_SHADES = 4;
 
-/** Draws what one camera sees, on nothing. The same scene gives the same numbers on every machine. */
-export function draw(scene: Scene, eye: Eye, width: number, height: number, style: Style): Picture {
+/** What the drawing of one file has used of `MAX_DRAW_STEPS`. */
+export type Work = { steps: number };
+
+/** What one triangle costs beside its samples. */
+const TRIANGLE_STEPS = 8;
+/** A sample that is seen through, or cut out, reads a texture and is coloured each time. */
+const CLEAR_STEPS = 4;
+
+/** Counts the samples between `edges` before they are looked at, so that a refusal depends on the file alone. */
+function spend(work: Work, perSample: number): void {
+  const { left, right, top, bottom } = edges;
+  work.steps += TRIANGLE_STEPS + perSample * (right - left + 1) * (bottom - top + 1);
+  if (work.steps > MAX_DRAW_STEPS)
+    throw new Refused(
+      `Drawing the file takes more than ${MAX_DRAW_STEPS} steps: its triangles times the pixels they reach. Reduce its triangles, the views or their size.`,
+    );
+}
+
+/**
+ * Draws what one camera sees, on nothing. The same scene gives the same numbers on every machine. Throws `Refused` where
+ * the file's pictures together take more than `MAX_DRAW_STEPS`.
+ */
+export function draw(
+  scene: Scene,
+  eye: Eye,
+  width: number,
+  height: number,
+  style: Style,
+  work: Work = { steps: 0 },
+): Picture {
   const projection = project(scene, eye, width, height);
   const { solid, clear } = sortIntoBands(scene, projection);
   const shader = shaderOf(scene, projection, style);
@@ -30,10 +59,10 @@ export function draw(scene: Scene, eye: Eye, width: number, height: number, styl
     band.top = n * BAND_ROWS;
     band.rows = rows;
     [band.left, band.right] = [width * SAMPLES, -1];
-    for (const triangle of solids) cover(scene, projection, shader, band, triangle);
+    for (const triangle of solids) cover(scene, projection, shader, band, triangle, work);
     color(band, shader, picture);
     if (!band.colors || clears.length === 0) continue;
-    for (const triangle of clears) veil(scene, projection, shader, band, triangle);
+    for (const triangle of clears) veil(scene, projection, shader, band, triangle, work);
     gather(band, picture);
   }
   return picture;
@@ -95,11 +124,11 @@ const HALF = STEPS / 2;
  */
 function setEdges(scene: Scene, { x, y, near }: Projection, band: Band, triangle: number): boolean {
   const { indices } = scene;
-  const i = indices[triangle * 3] as number;
-  let j = indices[triangle * 3 + 1] as number;
-  let k = indices[triangle * 3 + 2] as number;
-  const [ix, iy] = [x[i] as number, y[i] as number];
-  let [jx, jy, kx, ky] = [x[j] as number, y[j] as number, x[k] as number, y[k] as number];
+  const i = indices[triangle * 3]!;
+  let j = indices[triangle * 3 + 1]!;
+  let k = indices[triangle * 3 + 2]!;
+  const [ix, iy] = [x[i]!, y[i]!];
+  let [jx, jy, kx, ky] = [x[j]!, y[j]!, x[k]!, y[k]!];
   let area = (jx - ix) * (ky - iy) - (kx - ix) * (jy - iy);
   if (area < 0) {
     [j, k, jx, jy, kx, ky] = [k, j, kx, ky, jx, jy];
@@ -124,27 +153,34 @@ function setEdges(scene: Scene, { x, y, near }: Projection, band: Band, triangle
   edges.ay = (kx - jx) * STEPS;
   edges.by = (ix - kx) * STEPS;
   edges.cy = (jx - ix) * STEPS;
-  const [ni, nj, nk] = [near[i] as number, near[j] as number, near[k] as number];
+  const [ni, nj, nk] = [near[i]!, near[j]!, near[k]!];
   edges.n0 = (a * ni + b * nj + c * nk) / area;
   edges.nx = (edges.ax * ni + edges.bx * nj + edges.cx * nk) / area;
   edges.ny = (edges.ay * ni + edges.by * nj + edges.cy * nk) / area;
   return true;
 }
 
-const surfaceAt = ({ surfaces, surfaceOf }: Scene, triangle: number) =>
-  surfaces[surfaceOf[triangle] as number] as Surface; // made together
+const surfaceAt = ({ surfaces, surfaceOf }: Scene, triangle: number) => surfaces[surfaceOf[triangle]!]!; // made together
 
-/** Where samples of one pixel stand in a row of pixels: together, so that a pixel is looked at in one place. */
+/** Where samples of one pixel are in a row of pixels: together, so that a pixel is looked at in one place. */
 const placeOf = (band: Band, x: number, y: number) =>
   ((((y - band.top * SAMPLES) / SAMPLES) | 0) * band.width + ((x / SAMPLES) | 0)) * PIXEL_SAMPLES +
   (y % SAMPLES) * SAMPLES +
   (x % SAMPLES);
 
-function cover(scene: Scene, projection: Projection, shader: Shader, band: Band, triangle: number): void {
+function cover(
+  scene: Scene,
+  projection: Projection,
+  shader: Shader,
+  band: Band,
+  triangle: number,
+  work: Work,
+): void {
   if (!setEdges(scene, projection, band, triangle)) return;
   const { triangle: nearest, near } = band;
   const surface = surfaceAt(scene, triangle);
   const isCutOut = surface.alphaMode === "MASK";
+  spend(work, isCutOut ? CLEAR_STEPS : 1);
   const { left, right, top, bottom, ax, bx, cx, nx } = edges;
   if (left < band.left) band.left = left;
   if (right > band.right) band.right = right;
@@ -156,7 +192,7 @@ function cover(scene: Scene, projection: Projection, shader: Shader, band: Band,
         const here = Math.fround(rowN + nx * (x - left));
         const at = placeOf(band, x, y);
         if (
-          here > (near[at] as number) &&
+          here > near[at]! &&
           (!isCutOut || shader.opacity(triangle, x * STEPS + HALF, y * STEPS + HALF) >= surface.alphaCutoff)
         ) {
           near[at] = here;
@@ -195,10 +231,10 @@ function color(band: Band, shader: Shader, picture: Picture): void {
       if (kinds === 0) continue;
       let [red, green, blue, covered] = [0, 0, 0, 0];
       for (let kind = 0; kind < kinds; kind++) {
-        const count = counts[kind] as number;
-        const x = (column * SAMPLES + (sumX[kind] as number) / count) * STEPS + HALF;
-        const y = ((band.top + row) * SAMPLES + (sumY[kind] as number) / count) * STEPS + HALF;
-        shader.shade(found[kind] as number, x, y, shade);
+        const count = counts[kind]!;
+        const x = (column * SAMPLES + sumX[kind]! / count) * STEPS + HALF;
+        const y = ((band.top + row) * SAMPLES + sumY[kind]! / count) * STEPS + HALF;
+        shader.shade(found[kind]!, x, y, shade);
         const share = weigh(kind);
         red += shade.red * share;
         green += shade.green * share;
@@ -214,9 +250,9 @@ function color(band: Band, shader: Shader, picture: Picture): void {
     }
 }
 
-/** Finds the triangles of a pixel's samples; where they are many, one of each quarter stands for its quarter. */
+/** Finds the triangles of a pixel's samples; where they are many, one of each quarter represents its quarter. */
 function sortSamples(triangle: Int32Array, at: number): number {
-  const only = triangle[at] as number;
+  const only = triangle[at]!;
   let same = 1;
   while (same < PIXEL_SAMPLES && triangle[at + same] === only) same++;
   if (same === PIXEL_SAMPLES) {
@@ -230,7 +266,7 @@ function sortSamples(triangle: Int32Array, at: number): number {
   }
   let kinds = 0;
   for (let sample = 0; sample < PIXEL_SAMPLES; sample++) {
-    const each = triangle[at + sample] as number;
+    const each = triangle[at + sample]!;
     kindOf[sample] = -1;
     if (each < 0) continue;
     let kind = 0;
@@ -244,7 +280,7 @@ function sortSamples(triangle: Int32Array, at: number): number {
     const corner = (quarter >> 1) * 2 * SAMPLES + (quarter & 1) * 2;
     let kind = -1;
     for (const sample of [corner, corner + 1, corner + SAMPLES, corner + SAMPLES + 1]) {
-      const each = triangle[at + sample] as number;
+      const each = triangle[at + sample]!;
       if (each < 0) continue;
       if (kind === -1) {
         kind = kinds++;
@@ -266,9 +302,9 @@ function begin(kind: number, triangle: number): void {
 
 function include(kind: number, sample: number): void {
   kindOf[sample] = kind;
-  counts[kind] = (counts[kind] as number) + 1;
-  sumX[kind] = (sumX[kind] as number) + (sample % SAMPLES);
-  sumY[kind] = (sumY[kind] as number) + ((sample / SAMPLES) | 0);
+  counts[kind] = counts[kind]! + 1;
+  sumX[kind] = sumX[kind]! + (sample % SAMPLES);
+  sumY[kind] = sumY[kind]! + ((sample / SAMPLES) | 0);
 }
 
 function weigh(kind: number): number {
@@ -288,9 +324,17 @@ function paint(colors: Float32Array, at: number, kind: number): void {
   }
 }
 
-/** Draws a triangle that is seen through over what its samples have, each pixel's part of it in one colour. */
-function veil(scene: Scene, projection: Projection, shader: Shader, band: Band, triangle: number): void {
+/** Draws a triangle that is seen through over what its samples have, its part of each pixel in one colour. */
+function veil(
+  scene: Scene,
+  projection: Projection,
+  shader: Shader,
+  band: Band,
+  triangle: number,
+  work: Work,
+): void {
   if (!band.colors || !setEdges(scene, projection, band, triangle)) return;
+  spend(work, CLEAR_STEPS);
   const { near, colors } = band;
   const { left, right, top, bottom, ax, ay, bx, by, cx, cy, nx, ny } = edges;
   const { a0, b0, c0, n0 } = edges;
@@ -311,7 +355,7 @@ function veil(scene: Scene, projection: Projection, shader: Shader, band: Band, 
         if (x < left || x > right || y < top || y > bottom) continue;
         const [dx, dy] = [x - left, y - top];
         if (a0 + ax * dx + ay * dy < 0 || b0 + bx * dx + by * dy < 0 || c0 + cx * dx + cy * dy < 0) continue;
-        if (Math.fround(n0 + nx * dx + ny * dy) <= (near[placeOf(band, x, y)] as number)) continue;
+        if (Math.fround(n0 + nx * dx + ny * dy) <= near[placeOf(band, x, y)]!) continue;
         kindOf[sample] = 0;
         seen++;
         sumOfX += x;
@@ -324,10 +368,10 @@ function veil(scene: Scene, projection: Projection, shader: Shader, band: Band, 
       for (let sample = 0; sample < PIXEL_SAMPLES; sample++) {
         if (kindOf[sample] !== 0) continue;
         const to = (at + sample) * 4;
-        colors[to] = (colors[to] as number) * (1 - alpha) + red * alpha;
-        colors[to + 1] = (colors[to + 1] as number) * (1 - alpha) + green * alpha;
-        colors[to + 2] = (colors[to + 2] as number) * (1 - alpha) + blue * alpha;
-        colors[to + 3] = (colors[to + 3] as number) * (1 - alpha) + alpha;
+        colors[to] = colors[to]! * (1 - alpha) + red * alpha;
+        colors[to + 1] = colors[to + 1]! * (1 - alpha) + green * alpha;
+        colors[to + 2] = colors[to + 2]! * (1 - alpha) + blue * alpha;
+        colors[to + 3] = colors[to + 3]! * (1 - alpha) + alpha;
       }
     }
 }
@@ -339,7 +383,7 @@ function gather({ width, top, rows, colors }: Band, picture: Picture): void {
     for (let part = 0; part < 4; part++) {
       let sum = 0;
       for (let sample = 0; sample < PIXEL_SAMPLES; sample++)
-        sum += colors[(pixel * PIXEL_SAMPLES + sample) * 4 + part] as number;
+        sum += colors[(pixel * PIXEL_SAMPLES + sample) * 4 + part]!;
       picture.data[(top * width + pixel) * 4 + part] = sum / PIXEL_SAMPLES;
     }
 }

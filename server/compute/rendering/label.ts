@@ -12,15 +12,14 @@ function arc(cx: number, cy: number, rx: number, ry: number, from: number, quart
   for (let step = 0; step <= quarters * 4; step++) {
     const turn = (from * 4 + step) % 16;
     const [quarter, part] = [Math.floor(turn / 4), turn % 4];
-    const [c, s] = [QUARTER[part] as number, QUARTER[4 - part] as number];
-    const [x, y] = (
-      [
-        [c, s],
-        [-s, c],
-        [-c, -s],
-        [s, -c],
-      ] as const
-    )[quarter] as Point;
+    const [c, s] = [QUARTER[part]!, QUARTER[4 - part]!];
+    const turns: Point[] = [
+      [c, s],
+      [-s, c],
+      [-c, -s],
+      [s, -c],
+    ];
+    const [x, y] = turns[quarter]!;
     points.push([cx + rx * x, cy + ry * y]);
   }
   return points;
@@ -230,13 +229,13 @@ function line({ width, height, data }: Picture, points: Point[], radius: number,
     for (let px = left; px <= right; px++) {
       let nearest = Number.POSITIVE_INFINITY;
       for (let n = 1; n < points.length; n++)
-        nearest = Math.min(nearest, distance(px + 0.5, py + 0.5, points[n - 1] as Point, points[n] as Point));
+        nearest = Math.min(nearest, distance(px + 0.5, py + 0.5, points[n - 1]!, points[n]!));
       const alpha = Math.min(1, Math.max(0, radius + 0.5 - Math.sqrt(nearest)));
       if (alpha === 0) continue;
       const at = (py * width + px) * 4;
       for (let part = 0; part < 3; part++)
-        data[at + part] = (data[at + part] as number) * (1 - alpha) + (color[part] as number) * alpha;
-      data[at + 3] = (data[at + 3] as number) * (1 - alpha) + alpha;
+        data[at + part] = data[at + part]! * (1 - alpha) + color[part]! * alpha;
+      data[at + 3] = data[at + 3]! * (1 - alpha) + alpha;
     }
 }
 

@@ -36,7 +36,7 @@ function fallen({ x, y, z }: Normal): Lit {
   lit.green = FLOOR[1] + (SKY[1] - FLOOR[1]) * above;
   lit.blue = FLOOR[2] + (SKY[2] - FLOOR[2]) * above;
   for (let n = 0; n < LAMPS.length; n++) {
-    const each = LAMPS[n] as Lamp;
+    const each = LAMPS[n]!;
     const facing = x * each.x + y * each.y + z * each.z;
     if (facing <= 0) continue;
     lit.red += each.red * facing;
@@ -58,7 +58,7 @@ function mirrored({ x, y, z }: Normal, roughness: number): Lit {
   const sharpness = 1 + (1 - roughness) * 7;
   const whole = Math.floor(sharpness);
   for (let n = 0; n < LAMPS.length; n++) {
-    const each = LAMPS[n] as Lamp;
+    const each = LAMPS[n]!;
     const facing = x * each.x + y * each.y + z * each.z;
     if (facing <= 0) continue;
     let spot = facing;
@@ -74,7 +74,7 @@ function mirrored({ x, y, z }: Normal, roughness: number): Lit {
 
 export type Stuff = { red: number; green: number; blue: number; metallic: number; roughness: number };
 
-/** The colour of a lit surface: `normal` towards the camera's side of it, `sight` from it to the camera. */
+/** The colour of a lit surface: `normal` towards the camera's side, `sight` from it to the camera. */
 export function light(stuff: Stuff, normal: Normal, sight: Normal, out: Lit): void {
   const facing = Math.max(0, normal.x * sight.x + normal.y * sight.y + normal.z * sight.z);
   const { metallic, roughness } = stuff;

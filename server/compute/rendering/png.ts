@@ -36,7 +36,7 @@ function filtered(rowBytes: number, height: number, channels: number, data: Uint
   const rows = new Uint8Array((rowBytes + 1) * height);
   const tries = [1, 2, 4].map((filter) => ({ filter, row: new Uint8Array(rowBytes) }));
   for (let y = 0; y < height; y++) {
-    let best = { filter: 0, row: tries[0]?.row as Uint8Array, cost: Number.POSITIVE_INFINITY };
+    let best = { filter: 0, row: tries[0]!.row, cost: Number.POSITIVE_INFINITY };
     for (const { filter, row } of tries) {
       const cost = filterRow(filter, data, y * rowBytes, y === 0, rowBytes, channels, row);
       if (cost < best.cost) best = { filter, row, cost };
@@ -59,12 +59,12 @@ function filterRow(
   let cost = 0;
   for (let x = 0; x < rowBytes; x++) {
     const at = start + x;
-    const before = x >= channels ? (data[at - channels] as number) : 0;
-    const above = isFirst ? 0 : (data[at - rowBytes] as number);
+    const before = x >= channels ? data[at - channels]! : 0;
+    const above = isFirst ? 0 : data[at - rowBytes]!;
     let guess = filter === 1 ? before : above;
     if (filter === 4)
-      guess = paeth(before, above, isFirst || x < channels ? 0 : (data[at - rowBytes - channels] as number));
-    const value = ((data[at] as number) - guess) & 255;
+      guess = paeth(before, above, isFirst || x < channels ? 0 : data[at - rowBytes - channels]!);
+    const value = (data[at]! - guess) & 255;
     row[x] = value;
     cost += value < 128 ? value : 256 - value;
   }
@@ -96,7 +96,6 @@ const CHECKS = Uint32Array.from({ length: 256 }, (_, byte) => {
 
 function checksum(bytes: Uint8Array): number {
   let value = 0xffffffff;
-  for (let at = 0; at < bytes.length; at++)
-    value = (CHECKS[(value ^ (bytes[at] as number)) & 255] as number) ^ (value >>> 8);
+  for (let at = 0; at < bytes.length; at++) value = CHECKS[(value ^ bytes[at]!) & 255]! ^ (value >>> 8);
   return (value ^ 0xffffffff) >>> 0;
 }

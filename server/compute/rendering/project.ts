@@ -7,7 +7,7 @@ export const SAMPLES = 4;
 export const STEPS = 32;
 export const STEPS_BITS = 5;
 
-/** A scene as one camera sees it. No vertex is behind the camera: it stands outside all there is. */
+/** A scene as one camera sees it. No vertex is behind the camera, which is outside all there is. */
 export type Projection = {
   eye: Eye;
   width: number;
@@ -28,9 +28,9 @@ export function project(scene: Scene, eye: Eye, width: number, height: number): 
   const [halfX, halfY] = [(width * SAMPLES * STEPS) / 2, (height * SAMPLES * STEPS) / 2];
   for (let vertex = 0; vertex < vertexCount; vertex++) {
     const at = vertex * 3;
-    const dx = (positions[at] as number) - ex;
-    const dy = (positions[at + 1] as number) - ey;
-    const dz = (positions[at + 2] as number) - ez;
+    const dx = positions[at]! - ex;
+    const dy = positions[at + 1]! - ey;
+    const dz = positions[at + 2]! - ez;
     const inverse = -1 / (dx * b[0] + dy * b[1] + dz * b[2]);
     near[vertex] = inverse;
     x[vertex] = Math.round(halfX + (((dx * r[0] + dy * r[1] + dz * r[2]) * inverse) / eye.tanX) * halfX);

@@ -6,7 +6,11 @@ import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { campaign } from "@/testing/campaign";
+import { placeCameras } from "./camera";
+import { draw } from "./draw";
+import { readScene } from "./gltf/assemble";
 import { renderModel } from "./index";
+import { MAX_DRAW_STEPS } from "./limits";
 import { render } from "./render";
 import { RENDERER, Refused, type Rendered, type RenderRequest, STYLES, VIEWS } from "./request";
 import { blank, box, MODELS, toGlb } from "./test/models";
@@ -121,13 +125,27 @@ describe("the same file and request", () => {
   });
 });
 
+test("what a drawing takes is counted before it is done: the same for the same file, and refused above the limit", async () => {
+  const scene = await readScene(await MODELS["textured cube"]!(), "clay");
+  const [eye] = placeCameras(scene, ["front"], REQUEST);
+  if (!eye) throw new Error("a view has a camera");
+  const stepsAt = (size: number) => {
+    const work = { steps: 0 };
+    draw(scene, eye, size, size, "clay", work);
+    return work.steps;
+  };
+  expect(stepsAt(256)).toBe(stepsAt(256));
+  expect(stepsAt(512)).toBeGreaterThan(3 * stepsAt(256));
+  const used = { steps: MAX_DRAW_STEPS - stepsAt(256) };
+  draw(scene, eye, 256, 256, "clay", used);
+  expect(() => draw(scene, eye, 256, 256, "clay", used)).toThrow(Refused);
+});
+
 describe("a thread", () => {
   test("is ended at the deadline, and the next file is drawn", async () => {
     const glb = await fixture("controller")();
     const never = new AbortController().signal;
-    await expect(renderModel(glb, SMALL, never, 1)).rejects.toThrow(
-      new Refused("The file took longer than 0.001 seconds to draw. Reduce its triangles or textures."),
-    );
+    await expect(renderModel(glb, SMALL, never, 1)).rejects.toMatchObject({ name: "OutOfTime" });
     expect((await renderModel(glb, SMALL, never)).views).toHaveLength(2);
   });
 

@@ -1,11 +1,11 @@
-import { readScene } from "./assemble";
 import { cameraOf, placeCameras } from "./camera";
 import { coverageOf, develop } from "./develop";
 import { draw, type Picture } from "./draw";
+import { readScene } from "./gltf/assemble";
+import { codecVersions } from "./gltf/textures";
 import { ENCODER, writePng } from "./png";
 import { Refused, type Rendered, type RenderedView, type RenderRequest, type View } from "./request";
 import { contactSheet } from "./sheet";
-import { codecVersions } from "./textures";
 
 /** Draws a GLB file. Throws `Refused` where the file cannot be drawn. On a thread of its own: it takes its time. */
 export async function render(bytes: Uint8Array, request: RenderRequest): Promise<Rendered> {
@@ -13,8 +13,9 @@ export async function render(bytes: Uint8Array, request: RenderRequest): Promise
   const scene = await readScene(bytes, style).catch(asRefusal);
   const views: RenderedView[] = [];
   const pictures: { view: View; picture: Picture }[] = [];
+  const work = { steps: 0 };
   for (const eye of placeCameras(scene, request.views, request)) {
-    const picture = draw(scene, eye, width, height, style);
+    const picture = draw(scene, eye, width, height, style, work);
     views.push({
       view: eye.view,
       png: writePng(develop(picture, background)),

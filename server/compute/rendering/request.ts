@@ -64,7 +64,7 @@ export type RenderTask = { bytes: Uint8Array; request: RenderRequest };
 /** What the worker answers; a refusal is about the file, anything else that goes wrong is an error of ours. */
 export type Answer = { state: "rendered"; rendered: Rendered } | { state: "refused"; message: string };
 
-/** The file cannot be drawn, and why, for whoever sent it. */
+/** Why the file cannot be drawn, for its sender. */
 export class Refused extends Error {
   override readonly name = "Refused";
 }

@@ -1,6 +1,6 @@
 import { LIGHT_OF_BYTE } from "./arithmetic";
+import type { Level } from "./gltf/textures";
 import type { TextureUse, Wrap } from "./scene";
-import type { Level } from "./textures";
 
 export type Texel = { red: number; green: number; blue: number; alpha: number };
 
@@ -25,7 +25,7 @@ export function sampleOpacity(use: TextureUse, u: number, v: number, footprint: 
     rest /= 4;
     level++;
   }
-  const { width, height, data } = levels[level] as Level;
+  const { width, height, data } = levels[level]!;
   const x = around(u, use.wrapS) * width - 0.5;
   const y = around(v, use.wrapT) * height - 0.5;
   const left = use.isNearest ? Math.round(x) : Math.floor(x);
@@ -36,8 +36,8 @@ export function sampleOpacity(use: TextureUse, u: number, v: number, footprint: 
   const x1 = beyond(left + 1, width, use.wrapS);
   const y0 = beyond(top, height, use.wrapT) * width;
   const y1 = beyond(top + 1, height, use.wrapT) * width;
-  const above = (data[(y0 + x0) * 4 + 3] as number) * (1 - fx) + (data[(y0 + x1) * 4 + 3] as number) * fx;
-  const below = (data[(y1 + x0) * 4 + 3] as number) * (1 - fx) + (data[(y1 + x1) * 4 + 3] as number) * fx;
+  const above = data[(y0 + x0) * 4 + 3]! * (1 - fx) + data[(y0 + x1) * 4 + 3]! * fx;
+  const below = data[(y1 + x0) * 4 + 3]! * (1 - fx) + data[(y1 + x1) * 4 + 3]! * fx;
   return (above * (1 - fy) + below * fy) / 255;
 }
 
@@ -59,10 +59,10 @@ function sample(
     rest /= 4;
     level++;
   }
-  tap(levels[level] as Level, use, u, v, isColor, footprint <= 1 && use.isNearest, out);
+  tap(levels[level]!, use, u, v, isColor, footprint <= 1 && use.isNearest, out);
   const share = level < last && rest > 1 ? (rest - 1) / 3 : 0;
   if (share === 0) return;
-  tap(levels[level + 1] as Level, use, u, v, isColor, false, further);
+  tap(levels[level + 1]!, use, u, v, isColor, false, further);
   out.red += (further.red - out.red) * share;
   out.green += (further.green - out.green) * share;
   out.blue += (further.blue - out.blue) * share;
@@ -86,17 +86,11 @@ function tap(
   const [y0, y1] = [beyond(top, height, wrapT) * width, beyond(top + 1, height, wrapT) * width];
   const [a, b, c, d] = [(y0 + x0) * 4, (y0 + x1) * 4, (y1 + x0) * 4, (y1 + x1) * 4];
   const [wa, wb, wc, wd] = [(1 - fx) * (1 - fy), fx * (1 - fy), (1 - fx) * fy, fx * fy];
-  const at = (place: number) =>
-    isColor ? (LIGHT_OF_BYTE[data[place] as number] as number) : (data[place] as number) / 255;
+  const at = (place: number) => (isColor ? LIGHT_OF_BYTE[data[place]!]! : data[place]! / 255);
   out.red = wa * at(a) + wb * at(b) + wc * at(c) + wd * at(d);
   out.green = wa * at(a + 1) + wb * at(b + 1) + wc * at(c + 1) + wd * at(d + 1);
   out.blue = wa * at(a + 2) + wb * at(b + 2) + wc * at(c + 2) + wd * at(d + 2);
-  out.alpha =
-    (wa * (data[a + 3] as number) +
-      wb * (data[b + 3] as number) +
-      wc * (data[c + 3] as number) +
-      wd * (data[d + 3] as number)) /
-    255;
+  out.alpha = (wa * data[a + 3]! + wb * data[b + 3]! + wc * data[c + 3]! + wd * data[d + 3]!) / 255;
 }
 
 /** A coordinate from 0 to 1, whatever it was. */

@@ -1,5 +1,5 @@
+import type { Texture } from "./gltf/textures";
 import type { MeshFacts, Vector } from "./request";
-import type { Texture } from "./textures";
 
 /** How a texture is read: its picture, and what lies beyond its edges. */
 export type TextureUse = {

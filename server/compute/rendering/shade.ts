@@ -18,7 +18,7 @@ export type Shader = {
 const PIXEL = SAMPLES * STEPS;
 /** A made normal further from its face than some 40 degrees belongs to an edge. */
 const CREASE = 0.766;
-/** One shade stands for a whole pixel: a little sharper than its area asks for looks right. */
+/** One shade covers a whole pixel: a little sharper than its area asks for looks right. */
 const SHARPEN = 0.7;
 
 /** Colours of one view's triangles, with attributes that are straight in space, not in the picture. */
@@ -33,27 +33,27 @@ export function shaderOf(scene: Scene, { eye, x, y, near }: Projection, style: S
   const sight = { x: 0, y: 0, z: 0 };
   /** The triangle at hand: its corners; the shares of them at the place at hand, and its area, in the picture; and the shares in space. */
   let [i, j, k] = [0, 0, 0];
-  const inPicture = new Float64Array(4) as unknown as [number, number, number, number]; // numbers that are not boxed
-  const inSpace = new Float64Array(3) as unknown as [number, number, number];
+  const inPicture: [number, number, number, number] = [0, 0, 0, 0];
+  const inSpace: [number, number, number] = [0, 0, 0];
 
   function take(triangle: number, px: number, py: number): Surface {
-    i = indices[triangle * 3] as number;
-    j = indices[triangle * 3 + 1] as number;
-    k = indices[triangle * 3 + 2] as number;
-    const [ix, iy] = [(x[i] as number) - px, (y[i] as number) - py];
-    const [jx, jy] = [(x[j] as number) - px, (y[j] as number) - py];
-    const [kx, ky] = [(x[k] as number) - px, (y[k] as number) - py];
+    i = indices[triangle * 3]!;
+    j = indices[triangle * 3 + 1]!;
+    k = indices[triangle * 3 + 2]!;
+    const [ix, iy] = [x[i]! - px, y[i]! - py];
+    const [jx, jy] = [x[j]! - px, y[j]! - py];
+    const [kx, ky] = [x[k]! - px, y[k]! - py];
     inPicture[3] = (jx - ix) * (ky - iy) - (kx - ix) * (jy - iy);
     inPicture[0] = (jx * ky - kx * jy) / inPicture[3];
     inPicture[1] = (kx * iy - ix * ky) / inPicture[3];
     inPicture[2] = 1 - inPicture[0] - inPicture[1];
     straighten(inPicture[0], inPicture[1], inPicture[2]);
-    return surfaces[surfaceOf[triangle] as number] as Surface; // made together
+    return surfaces[surfaceOf[triangle]!]!; // made together
   }
 
   /** Shares in the picture to shares in space. */
   function straighten(a: number, c: number, d: number): void {
-    const [pi, pj, pk] = [a * (near[i] as number), c * (near[j] as number), d * (near[k] as number)];
+    const [pi, pj, pk] = [a * near[i]!, c * near[j]!, d * near[k]!];
     const sum = pi + pj + pk;
     inSpace[0] = pi / sum;
     inSpace[1] = pj / sum;
@@ -61,16 +61,14 @@ export function shaderOf(scene: Scene, { eye, x, y, near }: Projection, style: S
   }
 
   const mixed = (from: Float32Array, size: number, at: number) =>
-    inSpace[0] * (from[i * size + at] as number) +
-    inSpace[1] * (from[j * size + at] as number) +
-    inSpace[2] * (from[k * size + at] as number);
+    inSpace[0] * from[i * size + at]! + inSpace[1] * from[j * size + at]! + inSpace[2] * from[k * size + at]!;
 
   function shade(triangle: number, px: number, py: number, out: Shade): void {
     const surface = take(triangle, px, py);
     const { baseColor, base, glow, metalRough } = surface;
-    let [red, green, blue, alpha] = baseColor as [number, number, number, number];
+    let [red, green, blue, alpha] = baseColor;
     let [metallic, roughness] = [surface.metallic, surface.roughness];
-    let [glowRed, glowGreen, glowBlue] = surface.emissive as [number, number, number];
+    let [glowRed, glowGreen, glowBlue] = surface.emissive;
     if (colors && surface.hasColors) {
       red *= mixed(colors, 4, 0);
       green *= mixed(colors, 4, 1);
@@ -122,8 +120,8 @@ export function shaderOf(scene: Scene, { eye, x, y, near }: Projection, style: S
 
   /** How much of the texture, of its whole area, one pixel shows here; stretched ones at most four times as long as wide. */
   function stretchAt(from: Float32Array, s: number, t: number): number {
-    const [iy, jy, ky] = [y[i] as number, y[j] as number, y[k] as number];
-    const [ix, jx, kx] = [x[i] as number, x[j] as number, x[k] as number];
+    const [iy, jy, ky] = [y[i]!, y[j]!, y[k]!];
+    const [ix, jx, kx] = [x[i]!, x[j]!, x[k]!];
     const step = PIXEL / inPicture[3];
     const [ai, aj] = [(jy - ky) * step, (ky - iy) * step];
     straighten(inPicture[0] + ai, inPicture[1] + aj, inPicture[2] - ai - aj);
@@ -138,7 +136,7 @@ export function shaderOf(scene: Scene, { eye, x, y, near }: Projection, style: S
 
   /** The normal in the camera's directions, on the side that is seen. */
   function setNormal({ hasMadeNormals }: Surface): void {
-    const p = (vertex: number, axis: number) => positions[vertex * 3 + axis] as number;
+    const p = (vertex: number, axis: number) => positions[vertex * 3 + axis]!;
     let [nx, ny, nz] = [mixed(normals, 3, 0), mixed(normals, 3, 1), mixed(normals, 3, 2)];
     let length = Math.sqrt(nx * nx + ny * ny + nz * nz);
     if (hasMadeNormals || !(length > 1e-6)) {
@@ -151,11 +149,7 @@ export function shaderOf(scene: Scene, { eye, x, y, near }: Projection, style: S
       for (let corner = 0; corner < 3; corner++) {
         const vertex = corner === 0 ? i : corner === 1 ? j : k;
         const share = corner === 0 ? inSpace[0] : corner === 1 ? inSpace[1] : inSpace[2];
-        const [cx, cy, cz] = [
-          normals[vertex * 3] as number,
-          normals[vertex * 3 + 1] as number,
-          normals[vertex * 3 + 2] as number,
-        ];
+        const [cx, cy, cz] = [normals[vertex * 3]!, normals[vertex * 3 + 1]!, normals[vertex * 3 + 2]!];
         const isEdge = cx * fx + cy * fy + cz * fz < CREASE;
         nx += share * (isEdge ? fx : cx);
         ny += share * (isEdge ? fy : cy);
@@ -190,7 +184,7 @@ export function shaderOf(scene: Scene, { eye, x, y, near }: Projection, style: S
     if (!uvs || !surface.base) return alpha;
     const [s, t] = [mixed(uvs, 2, 0), mixed(uvs, 2, 1)];
     if (cutting !== triangle) {
-      // A sample stands for a part of its pixel only; a cut-out that is blurred more would grow thinner.
+      // A sample covers a part of its pixel only; a cut-out that is blurred more would grow thinner.
       cutting = triangle;
       cutStretch = (stretchAt(uvs, s, t) * texelsOf(surface.base)) / (SAMPLES * SAMPLES);
     }

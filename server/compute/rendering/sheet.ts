@@ -50,7 +50,7 @@ function place(
         let sum = 0;
         for (let dy = 0; dy < divisor; dy++)
           for (let dx = 0; dx < divisor; dx++)
-            sum += from.data[((y * divisor + dy) * from.width + x * divisor + dx) * 4 + part] as number;
+            sum += from.data[((y * divisor + dy) * from.width + x * divisor + dx) * 4 + part]!;
         onto.data[((top + y) * onto.width + left + x) * 4 + part] = sum / (divisor * divisor);
       }
 }

@@ -1,4 +1,4 @@
-import { serve } from "@/server/compute/thread-serve";
+import { serve } from "@/server/platform/threads/thread-serve";
 import { render } from "./render";
 import { type Answer, Refused, type RenderTask } from "./request";
 

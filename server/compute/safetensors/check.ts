@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { inTurns } from "@/server/turn";
+import { inTurns } from "@/server/platform/time/turn";
 import { type Header, headerLength, PREFIX_BYTES, parseHeader } from "./header";
 import { findOtherFormat, HEAD_BYTES, TAIL_BYTES } from "./polyglot";
 import { LIMITS, refuse } from "./rules";
@@ -48,7 +48,7 @@ async function drain(pieces: AsyncIterable<Uint8Array>): Promise<void> {
 }
 
 /**
- * The pieces themselves, checked while they pass, for whoever hashes them anyway. `onHeader` is told the header when it
+ * The pieces themselves, checked while they pass, for a caller that hashes them anyway. `onHeader` gets the header when it
  * is known to be good, before the tensors are read, and may refuse it by throwing; the file is good when the pieces end.
  */
 export async function* checkPieces(

@@ -2,7 +2,7 @@ import { fileOf, headerOf, loraHeader, type Named, type Part } from "./corpus-pa
 import { DTYPE_BITS, type Dtype } from "./dtypes";
 import { LIMITS } from "./rules";
 
-/** A file within the rules. `family` is there where it is a LoRA; null where its base model cannot be told. */
+/** A file within the rules. `family` is there where it is a LoRA; null where its base model is not recognized. */
 export type GoodFile = { name: string; bytes: () => Buffer; family?: string | null };
 
 const TAGS = JSON.stringify({ "10_ohwx dog": { "ohwx dog": 20, outdoors: 7 } });

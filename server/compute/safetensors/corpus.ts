@@ -186,7 +186,7 @@ export const BAD_FILES: readonly BadFile[] = [
   bad("shape missing", "entry_field_missing", "refuses", () => one('{"dtype":"F32","data_offsets":[0,4]}')),
   bad("offsets missing", "entry_field_missing", "refuses", () => one('{"dtype":"F32","shape":[1]}')),
   bad("empty tensor entry", "entry_field_missing", "refuses", () => one("{}")),
-  bad("a field nobody knows", "entry_field_unknown", "accepts", () => one(`{${F32},"strides":[4]}`)),
+  bad("a field no one knows", "entry_field_unknown", "accepts", () => one(`{${F32},"strides":[4]}`)),
   bad("dtype as a number", "entry_type", "refuses", () =>
     one('{"dtype":7,"shape":[1],"data_offsets":[0,4]}'),
   ),

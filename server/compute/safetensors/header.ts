@@ -16,7 +16,7 @@ export type Header = {
   dataBytes: number;
 };
 
-/** The length of the header stands in front of it. */
+/** The length precedes the header. */
 export const PREFIX_BYTES = 8;
 
 /** Work between two pauses: well under a millisecond's worth. */
@@ -174,7 +174,7 @@ function elementsOf(shape: readonly number[], byte: number, tensor: string): big
   return isEmpty ? 0n : product;
 }
 
-/** Every byte after the header belongs to exactly one tensor. Entries may stand in any order, as some writers leave them. */
+/** Every byte after the header belongs to exactly one tensor. Entries may be in any order, as some writers leave them. */
 function checkLayout(tensors: ReadonlyMap<string, Tensor>, firstByte: number): number {
   const placed = [...tensors];
   const isBefore = ([, a]: [string, Tensor], [, b]: [string, Tensor]) => a.begin - b.begin || a.end - b.end;

@@ -64,7 +64,7 @@ describe("what a file says of its LoRA", () => {
     });
   });
 
-  test("ranks that differ, convolutions, and what stands beside the pairs", async () => {
+  test("ranks that differ, convolutions, and what is beside the pairs", async () => {
     const facts = await loraFacts(await goodHeader("a convolution, and two ranks"));
     expect(facts).toMatchObject({
       ranks: [2, 4],

@@ -1,4 +1,4 @@
-import { inTurns } from "@/server/turn";
+import { inTurns } from "@/server/platform/time/turn";
 import { familyOf } from "./family";
 import type { Header, Tensor } from "./header";
 import { licenseOf, recommendedWeightOf, titleOf, triggerWordsOf } from "./metadata";

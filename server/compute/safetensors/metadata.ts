@@ -1,3 +1,5 @@
+import { isObject } from "@/server/platform/text/json";
+
 /** What is read of the long values trainers leave: more than that is not parsed. */
 const MOST_PARSED = 1024 * 1024;
 const MOST_WORDS = 64;
@@ -20,8 +22,8 @@ const WEIGHT_KEYS = [
 ];
 
 /**
- * Words that call what was trained: those the maker states, otherwise the captions' tags that stand on every picture of
- * a folder, or its one most frequent tag where the number of pictures is not told.
+ * Words that call what was trained: those the maker states, otherwise the captions' tags that are on every picture of
+ * a folder, or its one most frequent tag where the number of pictures is unknown.
  */
 export function triggerWordsOf(metadata: Metadata): string[] {
   for (const key of TRIGGER_KEYS) {
@@ -104,6 +106,3 @@ function parsed(value: string | undefined): Record<string, unknown> {
     return {};
   }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,3 +1,4 @@
+import { isObject } from "@/server/platform/text/json";
 import { DTYPE_BITS } from "./dtypes";
 import { LIMITS } from "./rules";
 
@@ -27,7 +28,7 @@ function isGood(file: Buffer): boolean {
   if (keys[0]?.includes("__proto__")) return false;
   const metadata = named.__metadata__;
   if (keys[0]?.includes("__metadata__")) {
-    if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) return false;
+    if (!isObject(metadata)) return false;
     const entries = Object.entries(metadata);
     if (entries.length > LIMITS.metadataEntries) return false;
     for (const [key, value] of entries) {
@@ -42,7 +43,7 @@ function isGood(file: Buffer): boolean {
   for (const name of names) {
     if (!isFit(name) || /[/\\]/.test(name)) return false;
     const entry = named[name];
-    if (typeof entry !== "object" || entry === null || Array.isArray(entry)) return false;
+    if (!isObject(entry)) return false;
     if (Object.keys(entry).sort().join() !== "data_offsets,dtype,shape") return false;
     const { dtype, shape, data_offsets: offsets } = entry;
     const bits = Object.entries(DTYPE_BITS).find(([known]) => known === dtype)?.[1];
@@ -62,7 +63,7 @@ function isGood(file: Buffer): boolean {
     }
   }
   if (owners.includes(undefined)) return false;
-  // A tensor of no bytes stands where another one ends or begins.
+  // A tensor of no bytes is where another one ends or begins.
   for (const at of empties) if (at > 0 && at < data && owners[at - 1] === owners[at]) return false;
   if (!hasPlainNumbers(text)) return false;
   return !isOtherFormatToo(file);

@@ -69,7 +69,7 @@ export function refuse(rule: Rule, place: Place, detail?: string): never {
   throw new SafetensorsRefusal(rule, place, detail);
 }
 
-/** A name of the file's own, as it may stand in a message: escaped and short. */
+/** A name of the file's own, as it may be in a message: escaped and short. */
 export function quote(name: string): string {
   const text = JSON.stringify([...name.slice(0, 200)].slice(0, 80).join(""));
   return text.slice(1, -1).length < name.length ? `${text.slice(0, -1)}…"` : text;

@@ -13,7 +13,7 @@ const isOfNumber = (byte: number) =>
 export type JsonReader = ReturnType<typeof jsonReader>;
 
 /**
- * Reads the JSON of a header from its bytes, which are known to be valid UTF-8, where they stand. Nothing is built but
+ * Reads the JSON of a header from its bytes, which are known to be valid UTF-8, where they are. Nothing is built but
  * what the grammar above asks for, so that nesting and repetition cost nothing. Places are bytes of the file.
  */
 export function jsonReader(bytes: Buffer, firstByte: number) {
@@ -152,7 +152,7 @@ export function jsonReader(bytes: Buffer, firstByte: number) {
     shortString,
     longString,
     natural,
-    /** Where it stands: the byte of the file. */
+    /** Its position: the byte of the file. */
     place: () => firstByte + at,
   };
 }

@@ -1,10 +1,11 @@
 import { hash } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
-import { pool, withSystem } from "@/server/db";
 import { DEFAULT_SCOPES } from "@/server/domain/ctx";
 import { createKey, revokeKey } from "@/server/domain/organizations";
-import { env } from "@/server/env";
-import { newId } from "@/server/ids";
+import { pool, withSystem } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
+import { env } from "@/server/platform/settings/env";
+import { HOUR_MS } from "@/server/platform/time/units";
 import { signIn } from "@/testing/sessions";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
 import { access, changeAccess, isKeyText, keyPrefix, MOST_STALE_MS, makeKeyText, remembered } from ".";
@@ -26,7 +27,7 @@ describe("the text of a key", () => {
     expect(keyPrefix(keys[0]!)).toBe(keys[0]!.slice(0, "cap_development_".length + 6));
   });
 
-  test("a changed character, a cut or anything else is told from the text alone", () => {
+  test("a changed character, a cut or anything else is detected from the text alone", () => {
     const key = makeKeyText("production");
     for (const at of [0, 5, 20, 40, key.length - 1]) {
       const changed = key.slice(0, at) + (key[at] === "a" ? "b" : "a") + key.slice(at + 1);
@@ -56,8 +57,8 @@ describe("the text of a key", () => {
   });
 });
 
-describe("who a key stands for", () => {
-  test("a good key stands for its project, environment and scopes", async () => {
+describe("what a key identifies", () => {
+  test("a good key identifies its project, environment and scopes", async () => {
     expect(await access.keyPrincipal(mine.apiKey, new Date())).toMatchObject({
       kind: "service_principal",
       id: mine.keyId,
@@ -68,7 +69,7 @@ describe("who a key stands for", () => {
     });
   });
 
-  test("an unknown, a malformed and an expired key stand for nobody", async () => {
+  test("an unknown, a malformed and an expired key identify no one", async () => {
     expect(await access.keyPrincipal(makeKeyText("development"), new Date())).toBeNull();
     expect(await access.keyPrincipal("cap_'; DROP TABLE api_key; --", new Date())).toBeNull();
     const key = await createKey(system, {
@@ -108,9 +109,9 @@ describe("rights that change", () => {
     }
   });
 
-  test("what is remembered is used for a second, and for ten while the process makes sure of it", async () => {
+  test("what is remembered is used for a second, and for ten while the process checks it", async () => {
     let reads = 0;
-    let now = 1_000_000; // whole, so that sums of it are exact
+    let now = 1_000_000; // whole, so that sums are exact
     const find = remembered(async () => ++reads, { nowMs: () => now });
     setListening(true);
     try {
@@ -170,7 +171,7 @@ describe("rights that change", () => {
     mouth.release();
   });
 
-  test("a change answers only when every listening process has heard of it", async () => {
+  test("a change answers only when every listening process has received it", async () => {
     const watches = [await access.watchChanges(), await access.watchChanges()];
     expect(await access.countWebProcesses()).toBeGreaterThanOrEqual(2);
     const { keyId } = await makeTenant();
@@ -210,7 +211,7 @@ describe("rights that change", () => {
   });
 });
 
-test("more changes at once than the pool has connections all come to an end", async () => {
+test("more concurrent changes than the pool has connections all end", async () => {
   const { organizationId, projectId } = await makeTenant();
   const keys = await Promise.all(
     Array.from({ length: 3 * env.DATABASE_POOL }, () =>
@@ -239,8 +240,7 @@ describe("what an organization asks of sessions", () => {
       JSON.stringify({ security }),
     ]);
     const sessionId = await signIn(userId);
-    const at = (hours: number) =>
-      access.sessionPrincipal(sessionId, new Date(Date.now() + hours * 3_600_000));
+    const at = (hours: number) => access.sessionPrincipal(sessionId, new Date(Date.now() + hours * HOUR_MS));
     return { organizationId, home: home.organizationId, at };
   };
 
@@ -251,7 +251,7 @@ describe("what an organization asks of sessions", () => {
     { sessionHours: 0 },
     { requireSecondFactor: false, sessionHours: "8" },
   ])(
-    "damaged settings, %j, give rights to nobody there, and leave other organizations as they are",
+    "damaged settings, %j, give rights to no one there, and leave other organizations as they are",
     async (security) => {
       const { organizationId, home, at } = await memberOf(security);
       const person = await at(0);
@@ -261,7 +261,7 @@ describe("what an organization asks of sessions", () => {
     },
   );
 
-  test("settings that are no object give rights to nobody", async () => {
+  test("settings that are no object give rights to no one", async () => {
     const { organizationId, at } = await memberOf({});
     await pool.query("UPDATE organization SET settings = '[]' WHERE id = $1", [organizationId]);
     expect((await at(0))?.closedOrganizations?.get(organizationId)).toBe("damaged");

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { type Ctx, DEFAULT_SCOPES, SCOPES, type Scope } from "@/server/domain/ctx";
-import { Fault } from "@/server/errors";
-import { newId } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { Fault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
 import { ctxOf, makePerson, makeTenant, makeUnboundKey, system } from "@/testing/tenants";
 import { access, EVERYTHING } from ".";
 
@@ -86,7 +86,7 @@ describe("the project of a request", () => {
     expect(await codeOf(access.authorize(stranger, "jobs:read", { projectId: closed.projectId }))).toBe(
       foreign,
     );
-    // What stops work is refused to nobody who has the right.
+    // What stops work is refused to no one who has the right.
     expect((await access.authorize(own, "jobs:cancel", { projectId: closed.projectId })).id).toBe(
       closed.projectId,
     );
@@ -111,7 +111,7 @@ describe("the project of a request", () => {
     ]);
     const environmentOf = async (right: "capabilities:run" | "jobs:read", environment?: string) =>
       (await access.authorize(person, right, { place: { projectId, environment } })).environment;
-    // A person who names none is told; what is archived is still read.
+    // A person who names none gets an error; what is archived is still read.
     expect(await codeOf(environmentOf("capabilities:run"))).toMatch(/development.*archived\. Name another/);
     expect(await environmentOf("capabilities:run", "production")).toBe("production");
     expect(await environmentOf("jobs:read")).toBe("development");
@@ -183,7 +183,7 @@ describe("the project of a request", () => {
     );
   });
 
-  test("nobody in particular is asked to sign in", async () => {
+  test("no one in particular is asked to sign in", async () => {
     const ctx = ctxOf({ kind: "anonymous", id: "anonymous", address: "::1" });
     expect(await codeOf(access.authorize(ctx, "jobs:read", { projectId: mine.projectId }))).toMatch(
       /^AuthenticationFailed/,

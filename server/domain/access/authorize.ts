@@ -1,21 +1,22 @@
-import { pool } from "@/server/db";
 import type { Ctx, Role } from "@/server/domain/ctx";
-import { Fault, fail } from "@/server/errors";
-import type { Json } from "@/server/step";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { Fault, fail } from "@/server/platform/errors/errors";
 import { remembered } from "./cache";
+import { type Managed, requireManaging } from "./manage";
 import {
   isAllowed,
-  isAtLeast,
   isRole,
+  type ManagementRight,
   type ProjectRight,
   type RepeatableRight,
   RIGHTS,
   type Right,
   type Rule,
 } from "./rights";
-import { isOperator, roleIn } from "./roles";
+import { isOperator, requireRole } from "./roles";
 
-/** A project the caller may use, with what admission needs of it. */
+/** A project the caller may use, with the fields that admission needs. */
 export type ProjectAccess = {
   id: string;
   organizationId: string;
@@ -28,7 +29,7 @@ export type ProjectAccess = {
   environments: readonly string[];
   /** The environment of this request. Where `place` was not asked for: of a request that names none. */
   environment: string;
-  /** Archived, and so only read: the project, or the `environment` of it. */
+  /** Archived, and so only read: the project, or its `environment`. */
   archived: "project" | "environment" | null;
 };
 
@@ -42,7 +43,7 @@ type ProjectTarget =
   /** A project and the environment in it, of which a key has its own only. */
   | { place: Named & { environment?: string | null | undefined } };
 
-type Target = "rows" | "made rows" | ProjectTarget | { projectInPath: string };
+type Target = "rows" | "made rows" | ProjectTarget | { projectInPath: string } | { managed: Managed };
 type Organization = { organizationId: string };
 
 /** Whose rows a read may see. Null: no restriction of this kind. Rows without an environment, such as uploads, belong to their project. */
@@ -50,6 +51,8 @@ export type ReadScope = {
   organizationIds: string[] | null;
   projectId: string | null;
   environment: string | null;
+  /** Only of a management key, which is bound to no project: those that it works in. */
+  projectIds?: readonly string[];
 };
 /** The same for rows that record who made them. */
 export type OwnScope = ReadScope & { principalId: string | null };
@@ -75,12 +78,14 @@ export const EVERYTHING = {
  * - `projectInPath`: the same, but NotFound (404) in place of AuthorizationFailed unless the key lacks the scope.
  * - An organization, with a role as the right: the caller's role there. NotFound (404) for strangers and keys, AuthorizationFailed
  *   for a role that is too low. Operators count as owners.
+ * - `managed`, with a right of management keys: see `requireManaging`.
  * - `operator`: AuthorizationFailed for everyone but operators and the system.
  *
  * AuthenticationFailed (401) for anonymous callers.
  */
 export function authorize(ctx: Ctx, right: "operator"): void;
 export function authorize(ctx: Ctx, right: Role, target: Organization): Role;
+export function authorize(ctx: Ctx, right: ManagementRight, target: { managed: Managed }): void;
 export function authorize(ctx: Ctx, right: ProjectRight): void;
 export function authorize(ctx: Ctx, right: ProjectRight, target: "rows"): ReadScope;
 export function authorize(ctx: Ctx, right: ProjectRight, target: "made rows"): OwnScope;
@@ -101,6 +106,7 @@ function inProjects(ctx: Ctx, right: ProjectRight, target: Target | undefined): 
   if (target === undefined) return requireScope(ctx, right);
   if (target === "rows") return rowsOf(ctx, right);
   if (target === "made rows") return madeRowsOf(ctx, right);
+  if ("managed" in target) return requireManaging(ctx, right as ManagementRight, target.managed);
   if ("projectInPath" in target) return projectInPath(ctx, right, target.projectInPath);
   return "place" in target ? placeOf(ctx, right, target.place) : projectOf(ctx, right, target.projectId);
 }
@@ -110,21 +116,14 @@ function requireOperator(ctx: Ctx): void {
     fail("AuthorizationFailed", "Only an operator of this installation can do this. Ask your operator.");
 }
 
-function requireRole(ctx: Ctx, least: Role, organizationId: string): Role {
-  const role = roleIn(ctx, organizationId) ?? fail("NotFound", "There is no such organization.");
-  if (!isAtLeast(role, least))
-    fail("AuthorizationFailed", `This needs the role ${least} in the organization. Ask an owner for it.`, {
-      role,
-    });
-  return role;
-}
-
 function requireScope({ principal }: Ctx, right: ProjectRight): void {
-  const { scope } = RIGHTS[right];
-  if (principal.kind === "service_principal" && scope !== null && !principal.scopes.has(scope))
+  const { scope, manager }: Rule = RIGHTS[right];
+  if (principal.kind === "service_principal" && scope !== null && !principal.scopes.has(scope)) {
+    if (manager && principal.management && principal.scopes.has(manager)) return;
     fail("AuthorizationFailed", `This key does not have the scope ${scope}. Use a key that has it.`, {
       scope,
     });
+  }
 }
 
 function madeRowsOf(ctx: Ctx, right: ProjectRight): OwnScope {
@@ -145,6 +144,7 @@ function rowsOf(ctx: Ctx, right: ProjectRight): ReadScope {
         organizationIds: [principal.organizationId],
         projectId: principal.projectId,
         environment: principal.environment,
+        ...(principal.management ? { projectIds: principal.management.projectIds } : {}),
       };
     case "panel_session":
       return embedDenied();
@@ -204,9 +204,13 @@ async function find(ctx: Ctx, right: ProjectRight, projectId: string | null | un
       requireScope(ctx, right);
       const wanted = projectId || principal.projectId || projectRequired();
       if (principal.projectId !== null && wanted !== principal.projectId) return projectDenied();
+      const { management } = principal;
+      if (management && !management.projectIds.includes(wanted)) return projectDenied();
       const row = await findProject(wanted);
       if (row?.organization_id !== principal.organizationId) return projectDenied();
-      return { row, environment: principal.environment, isBound: true };
+      return management
+        ? { row, environment: DEFAULT_ENVIRONMENT, isBound: false }
+        : { row, environment: principal.environment, isBound: true };
     }
     case "panel_session": {
       const wanted = projectId || principal.projectId;

@@ -1,6 +1,6 @@
-/** Nothing remembered about a caller is used longer than this after an announced change of it, whatever became of the notice. */
+/** Nothing remembered about a caller is used longer than this after its change was announced, even if the notice is lost. */
 export const MOST_STALE_MS = 1_000;
-/** Even what nobody changed is read anew after this: somebody may have changed it by hand, without announcing it. */
+/** Even what no one changed is read anew after this: somebody may have changed it by hand, without announcing it. */
 export const LONGEST_MS = 10_000;
 const MOST_ENTRIES = 50_000;
 

@@ -1,15 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { PoolClient } from "pg";
-import { inTransaction, pool, type Transaction, type Tx, withSystem } from "@/server/db";
-import { env } from "@/server/env";
-import { log } from "@/server/log";
+import { inTransaction, pool, type Transaction, type Tx, withSystem } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
+import { env } from "@/server/platform/settings/env";
 import { forgetAll, MOST_STALE_MS, setCurrent, setListening } from "./cache";
 
 /*
- * Web processes remember keys, people and projects. A change is announced in its own transaction; every web process
- * forgets what it knows and says so. The change answers when all have said so, or after a second: a process uses what it
- * remembers only while it made sure within the last second that no announcement is on its way to it. So once a
- * revocation is answered, no request anywhere is served by the revoked key.
+ * A change answers when every web process has dropped what it remembers, or after a second: a process uses its memory only
+ * if it made sure within that second that no change is on its way. So no request after a revocation is served by the key.
  */
 
 /** Channel on which every change of rights is announced. */
@@ -58,7 +56,7 @@ async function untilHeard<T>(change: (nonce: string) => Promise<T>): Promise<T> 
   try {
     return await changeAndHear(change);
   } finally {
-    // The place goes to who waits longest, so that nobody slips in between.
+    // The place goes to who waits longest, so that no one slips in between.
     const next = waiting.shift();
     if (next) next();
     else underWay--;

@@ -1,8 +1,8 @@
 import { authorize } from "./authorize";
 import { countWebProcesses, watchChanges } from "./changes";
+import { admitOrigins, embedHolder, isEmbedOrigin } from "./embeds";
 import { writeUses } from "./last-used";
 import { outputsOf } from "./outputs";
-import { admitOrigins, isPanelOrigin, panelHolder } from "./panels";
 import { isRecentKey, keyPrincipal } from "./principals";
 import { devicePrincipal, sessionPrincipal } from "./sessions";
 
@@ -10,8 +10,9 @@ export { type Admission, EVERYTHING, type OwnScope, type ProjectAccess, type Rea
 export { MOST_STALE_MS, remembered } from "./cache";
 export { ACCESS_CHANGED, changeAccess, changeAccessBy, type Watch } from "./changes";
 export { isKeyText, isTokenText, keyPrefix, makeKeyText, makeTokenText } from "./key-text";
+export { managerOf } from "./manage";
 export { personBehind } from "./person";
-export { isAllowed, isAtLeast } from "./rights";
+export { isAllowed, isAtLeast, type ProjectRight, scopeOf } from "./rights";
 export { isOperator, roleIn, visibleOrganizations } from "./roles";
 export { securityOf } from "./security";
 
@@ -23,8 +24,8 @@ export const access = {
   isRecentKey,
   sessionPrincipal,
   devicePrincipal,
-  panelHolder,
-  isPanelOrigin,
+  embedHolder,
+  isEmbedOrigin,
   admitOrigins,
   watchChanges,
   countWebProcesses,

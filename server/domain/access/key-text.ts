@@ -41,7 +41,7 @@ export function isTokenText(text: string, word: TokenWord): boolean {
   return text.length <= 128 && startOf(text) === word;
 }
 
-/** What stands before the random part of a text of ours; empty for one that is none. */
+/** What is before the random part of a text of ours; empty for one that is none. */
 function startOf(text: string): string {
   const [, start, random, sum] = FORM.exec(text) ?? [];
   return start !== undefined && checksum(`${start}_${random}`) === sum ? start : "";

@@ -1,5 +1,5 @@
-import { pool } from "@/server/db";
-import { log } from "@/server/log";
+import { pool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
 
 const WRITE_AFTER_MS = 5_000;
 

@@ -1,6 +1,8 @@
 import { hash } from "node:crypto";
-import { pool } from "@/server/db";
+import { KEY_SCOPES, MANAGEMENT_SCOPES } from "@/server/contract/enums";
+import { ManagementGrant } from "@/server/contract/management-keys";
 import { type Principal, SCOPES, type Scope } from "@/server/domain/ctx";
+import { pool } from "@/server/platform/db";
 import { remembered } from "./cache";
 import { isKeyText } from "./key-text";
 import { noteUse } from "./last-used";
@@ -16,18 +18,24 @@ type KeyRow = {
   environment: string;
   scopes: string[];
   created_by: string | null;
+  /** The management key that created it ends it, too. */
   expires_at: Date | null;
+  management: unknown;
+  made_by_key: string | null;
 };
 
 const findKey = remembered(async (digest: string): Promise<Key | null> => {
   const { rows } = await pool.query<KeyRow>({
     name: "key-by-hash",
-    text: `SELECT id, organization_id, project_id, environment, scopes, created_by, expires_at
-           FROM api_key WHERE hash = decode($1, 'hex') AND revoked_at IS NULL`,
+    text: `SELECT key.id, key.organization_id, key.project_id, key.environment, key.scopes, key.created_by, key.management,
+             key.made_by_key, least(key.expires_at, maker.expires_at) AS expires_at
+           FROM api_key key LEFT JOIN api_key maker ON maker.id = key.made_by_key
+           WHERE key.hash = decode($1, 'hex') AND key.revoked_at IS NULL AND maker.revoked_at IS NULL`,
     values: [digest],
   });
   const row = rows[0];
   if (!row) return null;
+  const possible: readonly Scope[] = row.management ? MANAGEMENT_SCOPES : KEY_SCOPES;
   return {
     expiresAt: row.expires_at?.getTime() ?? null,
     principal: {
@@ -36,8 +44,10 @@ const findKey = remembered(async (digest: string): Promise<Key | null> => {
       organizationId: row.organization_id,
       projectId: row.project_id,
       environment: row.environment,
-      scopes: new Set(SCOPES.filter((scope: Scope) => row.scopes.includes(scope))),
+      scopes: new Set(SCOPES.filter((scope) => row.scopes.includes(scope) && possible.includes(scope))),
       userId: row.created_by,
+      ...(row.management ? { management: ManagementGrant.parse(row.management) } : {}),
+      ...(row.made_by_key ? { madeByKey: row.made_by_key } : {}),
     },
   };
 });

@@ -1,18 +1,19 @@
+import type { MANAGEMENT_SCOPES } from "@/server/contract/enums";
 import type { Role, Scope } from "@/server/domain/ctx";
 
 /** Who has a right in a project. Keys have it by a scope, people by their role in the organization. */
 export type Rule = {
   /** The scope a key needs. Null: any key of the project. */
   scope: Scope | null;
+  /** The scope by which a management key has the right, in its projects; beside `scope`, where that is not the same. */
+  manager?: Scope;
   /** The least role a person needs. */
   role: Role;
   /** May an embed session do this in its project? */
   embeds: boolean;
   /**
-   * In a project that is archived, or to a key or embed session in its own archived environment (to people only where they
-   * name it, by `place`): `open` is allowed there, `refused` is not. `later`: `authorize` returns the
-   * refusal, because the repeat of a request that was admitted before the archiving still gets its answer. The caller throws it
-   * where nothing was admitted.
+   * In an archived project or environment: `open` is allowed, `refused` is not, `later` returns the refusal instead of
+   * throwing: the repeat of a request admitted before still gets its answer. Else the caller throws it.
    */
   archived: "open" | "refused" | "later";
 };
@@ -31,9 +32,27 @@ export const RIGHTS = {
   "webhooks:write": { scope: "webhooks:write", role: "member", embeds: false, archived: "refused" },
   "approvals:write": { scope: "approvals:write", role: "member", embeds: false, archived: "refused" },
   "credentials:write": { scope: "credentials:write", role: "admin", embeds: false, archived: "refused" },
+  "budgets:write": { scope: "budgets:write", role: "admin", embeds: false, archived: "open" },
+  "keys:write": { scope: "keys:write", role: "member", embeds: false, archived: "open" },
+  "settings:write": { scope: "settings:write", role: "admin", embeds: false, archived: "open" },
 
   // Everyone who belongs to a project sees its catalog.
   "catalog:read": { scope: null, role: "viewer", embeds: false, archived: "open" },
+  // A management key reads what it may change.
+  "webhooks:read": {
+    scope: "jobs:read",
+    manager: "webhooks:write",
+    role: "viewer",
+    embeds: false,
+    archived: "open",
+  },
+  "budgets:read": {
+    scope: "billing:read",
+    manager: "budgets:write",
+    role: "viewer",
+    embeds: false,
+    archived: "open",
+  },
   // Replaying an idempotency key returns the first answer, also after the project was archived.
   "jobs:submit": { scope: "capabilities:run", role: "member", embeds: true, archived: "later" },
   "pins:submit": { scope: "pinned:run", role: "member", embeds: false, archived: "later" },
@@ -45,11 +64,17 @@ export const RIGHTS = {
 
 export type ProjectRight = keyof typeof RIGHTS;
 
+/** The scope that a key needs for a right; null: any key has it. */
+export const scopeOf = (right: ProjectRight): Scope | null => RIGHTS[right].scope;
+
 /**
  * What `authorize` may be asked for: a right in a project; a role, which people have in an organization and keys have not; or
  * to operate this installation.
  */
 export type Right = ProjectRight | Role | "operator";
+
+/** The rights that a management key can have. */
+export type ManagementRight = (typeof MANAGEMENT_SCOPES)[number];
 
 /** The rights whose refusal in an archived project is returned. */
 export type RepeatableRight = {

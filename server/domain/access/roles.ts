@@ -1,4 +1,6 @@
 import type { Ctx, Role } from "@/server/domain/ctx";
+import { fail } from "@/server/platform/errors/errors";
+import { isAtLeast } from "./rights";
 
 /** Is the caller the system or a platform operator, who may do everything here? */
 export function isOperator({ principal }: Ctx): boolean {
@@ -10,6 +12,16 @@ export function roleIn(ctx: Ctx, organizationId: string): Role | null {
   if (isOperator(ctx)) return "owner";
   const { principal } = ctx;
   return principal.kind === "human_session" ? (principal.memberships.get(organizationId) ?? null) : null;
+}
+
+/** The caller's role in the organization that this belongs to. NotFound for strangers, AuthorizationFailed for a lower role. */
+export function requireRole(ctx: Ctx, least: Role, organizationId: string, what = "organization"): Role {
+  const role = roleIn(ctx, organizationId) ?? fail("NotFound", `There is no such ${what}.`);
+  if (!isAtLeast(role, least))
+    fail("AuthorizationFailed", `This needs the role ${least} in the organization. Ask an owner for it.`, {
+      role,
+    });
+  return role;
 }
 
 /** The organizations the caller may look into; null: all. */

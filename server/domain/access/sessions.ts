@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
-import { pool } from "@/server/db";
 import type { ClosedBecause, Principal, Role } from "@/server/domain/ctx";
-import { log } from "@/server/log";
+import { pool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
+import { HOUR_MS } from "@/server/platform/time/units";
 import { remembered } from "./cache";
 import { isTokenText } from "./key-text";
 import { noteUse } from "./last-used";
@@ -43,9 +44,8 @@ const findById = reader("session-by-id", "session.id = $1 AND kind = 'browser'")
 const findByToken = reader("session-by-token", "token_hash = decode($1, 'hex')");
 
 /**
- * Memberships become rights here and nowhere else. An organization that asks for a second factor gives none to who has
- * none, and one whose settings are damaged gives none to anybody; such a member does not act as an operator either. The
- * strictest of a person's organizations says how long any session of theirs lasts.
+ * Memberships become rights only here. An organization that requires a second factor, or has damaged settings, gives none to
+ * members without it, not even as operators. The strictest organization limits a person's sessions.
  */
 function toSession(row: Row): Session {
   const memberships = new Map<string, Role>();
@@ -59,7 +59,7 @@ function toSession(row: Row): Session {
         "the security settings of an organization are damaged; its members have no rights there",
       );
     if (asked?.sessionHours)
-      expiresAt = Math.min(expiresAt, row.created_at.getTime() + asked.sessionHours * 3_600_000);
+      expiresAt = Math.min(expiresAt, row.created_at.getTime() + asked.sessionHours * HOUR_MS);
     if (!asked) closedOrganizations.set(organizationId, "damaged");
     else if (asked.requireSecondFactor && !row.has_second_factor)
       closedOrganizations.set(organizationId, "second_factor");

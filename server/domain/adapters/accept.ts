@@ -1,13 +1,13 @@
 import type { z } from "zod";
 import type { AcceptRequest, AdapterQuery, ModelAdapter, Suggestion } from "@/server/contract/adapters";
-import { inTransaction, pool, type Queryable } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import type { SourceRef } from "@/server/model-sources";
+import { inTransaction, pool, type Queryable } from "@/server/platform/db";
 import { type Described, insertAdapter, type KnownSource } from "./insert";
 import { type Place, placeOf } from "./place";
 import { look, readPublic, toPreview } from "./preview";
 import { ADAPTER_COLUMNS, type AdapterRow, refuseAt, toAdapter } from "./rows";
-import { freeze, toKnown } from "./sources";
+import { freeze, toKnown } from "./sources/sources";
 import { suggestLike, suggestOwn } from "./suggest";
 
 /**
@@ -67,7 +67,7 @@ async function acceptPublic(
   return registerOnce(ctx, place, described, toKnown(ctx, frozen));
 }
 
-/** The same frozen source is the same adapter, whoever accepts it at the same moment. */
+/** The same frozen source is the same adapter, also when several callers accept it at once. */
 function registerOnce(
   ctx: Ctx,
   place: Place,
@@ -83,7 +83,10 @@ function registerOnce(
     for (let number = 1; ; number++) {
       const suffix = number === 1 ? "" : ` (${number})`;
       const displayName = described.displayName.slice(0, 255 - suffix.length) + suffix;
-      const made = await insertAdapter(ctx, place, { ...described, displayName }, source, client);
+      const made = await insertAdapter(ctx, client, place, {
+        described: { ...described, displayName },
+        source,
+      });
       if (made) return taken("registered", made);
     }
   });

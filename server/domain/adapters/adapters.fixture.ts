@@ -1,7 +1,7 @@
 import type { ModelAdapter } from "@/server/contract/adapters";
-import { inTransaction } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { newId } from "@/server/ids";
+import { inTransaction } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
 import { type Described, insertAdapter, type KnownSource, nameTaken, placeOf } from ".";
 
 /** A source as it is known once it was looked at: a file at a commit. */
@@ -19,7 +19,7 @@ export const source = (more: Partial<KnownSource> = {}): KnownSource => ({
   ...more,
 });
 
-/** Registers an adapter of a source that nobody has to ask the network for. */
+/** Registers an adapter of a source that no one has to ask the network for. */
 export async function putAdapter(
   ctx: Ctx,
   displayName: string,
@@ -28,7 +28,8 @@ export async function putAdapter(
   const place = await placeOf(ctx, { projectId, environment }, "adapters:write");
   const described = { baseModelFamily: "flux", ...more, displayName };
   return inTransaction(
-    async (client) => (await insertAdapter(ctx, place, described, source(more), client)) ?? nameTaken(),
+    async (client) =>
+      (await insertAdapter(ctx, client, place, { described, source: source(more) })) ?? nameTaken(),
   );
 }
 

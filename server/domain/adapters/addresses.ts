@@ -1,12 +1,12 @@
 import { SANDBOX } from "@/server/domain/catalog";
-import { baseUrlOf } from "@/server/domain/credentials";
-import { env } from "@/server/env";
-import { refusalOfAddress } from "@/server/http";
+import { baseUrlOf } from "@/server/domain/connections";
 import { hubFileUrl } from "@/server/model-sources";
+import { refusalOfAddress } from "@/server/platform/http";
+import { env } from "@/server/platform/settings/env";
 import type { ImageCall } from "@/server/providers/define";
 import type { Provider } from "@/server/providers/provider";
 import type { ResolvedAdapter } from "./rows";
-import { findStored, ownAddress, weightsLink } from "./weights-link";
+import { findStored, ownAddress, weightsLink } from "./sources/weights-link";
 
 type Kind = ResolvedAdapter["source"]["kind"];
 
@@ -21,7 +21,7 @@ const isPrivate = (address: string) =>
 export function unreachableFor(provider: Provider, kind: Kind): string | null {
   const origin = originOf(kind);
   if (origin === null || provider.name === SANDBOX || !isPrivate(origin)) return null;
-  // What is private itself, such as a vendor's stand-in on this machine, reaches what is.
+  // What is private itself, such as a vendor's substitute on this machine, reaches what is.
   const base = baseUrlOf(provider);
   return base !== null && isPrivate(base) ? null : origin;
 }

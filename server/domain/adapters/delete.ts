@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import type { AdapterDeleted } from "@/server/contract/adapters";
-import { inTransaction, type Queryable } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
+import { inTransaction, type Queryable } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 import { findAdapter } from "./rows";
 
 type Reference = { kind: "alias" | "default" | "binding"; name: string };
@@ -15,7 +15,7 @@ type Reference = { kind: "alias" | "default" | "binding"; name: string };
 export async function remove(ctx: Ctx, adapterId: string): Promise<z.output<typeof AdapterDeleted>> {
   const known = await findAdapter(ctx, adapterId, "adapters:write");
   return inTransaction(async (client) => {
-    // Whoever is about to point at it holds it too, and is waited for here: what points at it is then seen below.
+    // A transaction that is about to reference it holds it too, so this waits and then sees the reference below.
     const { rowCount } = await client.query(
       "SELECT FROM model_adapter WHERE id = $1 AND deleted_at IS NULL FOR UPDATE",
       [known.id],

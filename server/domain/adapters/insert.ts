@@ -1,8 +1,8 @@
 import type { ModelAdapter, ModelAdapterCreate } from "@/server/contract/adapters";
-import type { Transaction } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { newId } from "@/server/ids";
+import type { Transaction } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
 import { nameKey } from "./names";
 import type { Place } from "./place";
 import { type AdapterRow, refuseAt, toAdapter } from "./rows";
@@ -12,7 +12,7 @@ export type KnownSource = Omit<ModelAdapter["source"], "kind"> & {
   kind: ModelAdapter["source"]["kind"];
   /** Does it name the same bytes for ever? */
   frozen: boolean;
-  /** Where they stand in our own store. */
+  /** Where they are in our own store. */
   artifactId: string | null;
   health: { status: ModelAdapter["sourceHealth"]["status"]; checkedAt: Date | null; detail: string | null };
 };
@@ -27,10 +27,9 @@ export type Described = Pick<ModelAdapterCreate, "displayName"> &
  */
 export async function insertAdapter(
   ctx: Ctx,
-  { project, projectId, environment }: Place,
-  described: Described,
-  source: KnownSource,
   database: Transaction,
+  { project, projectId, environment }: Place,
+  { described, source }: { described: Described; source: KnownSource },
 ): Promise<ModelAdapter | null> {
   const { rows } = await database.query<AdapterRow>(
     `INSERT INTO model_adapter (id, organization_id, project_id, environment, display_name, name_key, type, source_kind,

@@ -9,8 +9,8 @@ import {
   sourceIo,
   sourceOf,
 } from "@/server/model-sources";
-import { askSource } from "./ask-source";
 import { refuseAt } from "./rows";
+import { askSource } from "./sources/ask-source";
 
 const AT = ["body", "query"];
 
@@ -43,9 +43,9 @@ export function look(ctx: Ctx, source: SourceRef): Promise<Looked> {
 }
 
 export function toPreview(query: string, looked: Looked): SourcePreview {
-  const { source, files, licenseUrl: _page, ...told } = looked;
+  const { source, files, licenseUrl: _page, ...facts } = looked;
   return {
-    ...told,
+    ...facts,
     query,
     kind: source.kind,
     ref: source.ref,

@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import type { ListModelAdapters, ModelAdapter, ModelAdapterPage } from "@/server/contract/adapters";
-import { pool } from "@/server/db";
+import { familyOfWord } from "@/server/contract/model-families";
 import type { Ctx } from "@/server/domain/ctx";
 import { pageOf, readCursor } from "@/server/domain/paging";
-import { familyOfWord } from "@/server/model-families";
+import { pool } from "@/server/platform/db";
 import { nameKey } from "./names";
 import { type Place, placeOf } from "./place";
 import { ADAPTER_COLUMNS, type AdapterRow, findAdapter, toAdapter } from "./rows";

@@ -1,10 +1,10 @@
 import type { ModelAdapter, ModelAdapterCreate } from "@/server/contract/adapters";
-import { inTransaction } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { keepNamed } from "@/server/domain/inputs";
+import { inTransaction } from "@/server/platform/db";
 import { insertAdapter, nameTaken } from "./insert";
 import { placeOf } from "./place";
-import { described, findSource } from "./sources";
+import { described, findSource } from "./sources/sources";
 
 /**
  * Registers weights under a name. Nothing of their tensors is fetched; what the source is is fixed now. What the caller
@@ -16,7 +16,7 @@ export async function register(
   { source: named, environment, ...said }: ModelAdapterCreate,
 ): Promise<ModelAdapter> {
   const place = await placeOf(ctx, { ...query, environment }, "adapters:write");
-  const { source, told } = await findSource(ctx, place, named);
+  const { source, fileFacts } = await findSource(ctx, place, named);
   return inTransaction(async (client) => {
     if (source.artifactId)
       await keepNamed(
@@ -25,6 +25,9 @@ export async function register(
         [{ artifactId: source.artifactId, field: ["source", "ref"] }],
         ctx.now(),
       );
-    return (await insertAdapter(ctx, place, described(said, told), source, client)) ?? nameTaken();
+    return (
+      (await insertAdapter(ctx, client, place, { described: described(said, fileFacts), source })) ??
+      nameTaken()
+    );
   });
 }

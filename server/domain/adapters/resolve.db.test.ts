@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { AdapterChoice } from "@/server/contract/adapters";
-import { pool } from "@/server/db";
-import { newId } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
 import { makeProject } from "@/testing/world";
 import * as adapters from ".";
 import { putAdapter, refusal } from "./adapters.fixture";
@@ -120,7 +120,7 @@ test("what cannot be used is refused at its place, all at once", async () => {
   await adapters.remove(ctx, gone.adapterId);
   await alias("Good", good.adapterId);
   for (const [choice, wanted] of [
-    [{ alias: "nobody" }, "alias not_found"],
+    [{ alias: "missing" }, "alias not_found"],
     [{ adapterId: newId("adapter") }, "adapterId not_found"],
     [{ adapterId: foreign.adapterId }, "adapterId not_found"],
     [{ adapterId: gone.adapterId }, "adapterId not_found"],
@@ -132,7 +132,25 @@ test("what cannot be used is refused at its place, all at once", async () => {
     [{ adapterId: good.adapterId }, "adapterId repeated"],
   ] as const)
     expect(await refusal(resolve([{ alias: "good" }, choice]))).toBe(`body.input.adapters.1.${wanted}`);
-  await expect(resolve([{ alias: "nobody" }, { adapterId: loose.adapterId }])).rejects.toMatchObject({
+  // The adapter and its aliases say so before a request is refused, in the same words.
+  for (const { adapterId, displayName } of [loose, lost, strange, mute, unfit]) {
+    const { runnable, notRunnable } = await adapters.get(ctx, adapterId);
+    const [obstacle, ...more] = notRunnable;
+    expect([runnable, obstacle?.nextStep, more]).toEqual([false, expect.stringMatching(/\.$/), []]);
+    const issues = [{ type: obstacle?.code, msg: obstacle?.message }];
+    await expect(resolve([{ adapterId }])).rejects.toMatchObject({ issues });
+    await alias(`${displayName} shown`, adapterId);
+    expect(await adapters.getAlias(ctx, `${displayName} shown`, { projectId })).toMatchObject({
+      runnable,
+      notRunnable,
+    });
+  }
+  expect(good).toMatchObject({ runnable: true, notRunnable: [] });
+  expect(await adapters.getAlias(ctx, "good", { projectId })).toMatchObject({
+    runnable: true,
+    notRunnable: [],
+  });
+  await expect(resolve([{ alias: "missing" }, { adapterId: loose.adapterId }])).rejects.toMatchObject({
     issues: [{ type: "not_found" }, { type: "not_frozen" }],
   });
   const many = Array.from({ length: 5 }, () => ({ alias: "good" }));

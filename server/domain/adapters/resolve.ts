@@ -1,12 +1,12 @@
 import { type AdapterChoice, MOST_ADAPTERS } from "@/server/contract/adapters";
-import { pool } from "@/server/db";
-import { getCapability, modelIds, routeKey, type Target, targetsOf } from "@/server/domain/catalog";
-import { ValidationFault, type ValidationIssue } from "@/server/errors";
-import { familyOfWord } from "@/server/model-families";
+import { getCapability, modelIds, type Target, targetsOfPort } from "@/server/domain/catalog";
+import { pool } from "@/server/platform/db";
+import { ValidationFault, type ValidationIssue } from "@/server/platform/errors/errors";
 import { unreachableFor } from "./addresses";
-import { defaultsOf } from "./default-aliases";
+import { defaultsOf } from "./aliases/default-aliases";
 import { nameKey } from "./names";
 import type { AdapterRow, ResolvedAdapter } from "./rows";
+import { familyOf, fits, obstacleOf } from "./runnable";
 
 export type Resolved = {
   adapters: ResolvedAdapter[];
@@ -48,7 +48,7 @@ export async function resolveAdapters(
   const wanted = choices ? await chosen(place, choices) : await byDefault(place, capabilityKey);
   if (wanted.length === 0) return NO_ADAPTERS;
 
-  const targets = targetsOf(getCapability(capabilityKey));
+  const targets = targetsOfPort(getCapability(capabilityKey));
   refuse(wanted.flatMap((each, position) => problemOf(each, wanted.slice(0, position), targets) ?? []));
   const rows = wanted.flatMap(({ found }) => found ?? []);
   const together = targets.filter(
@@ -173,43 +173,14 @@ export const noSuchAdapter = (what: string) => ({
 
 function problemOf({ found, at, what }: Wanted, before: Wanted[], targets: Target[]): Problem | null {
   if (!found || found.deleted_at) return { at, ...noSuchAdapter(what) };
-  const name = JSON.stringify(found.display_name);
   if (before.some((other) => other.found?.id === found.id))
-    return { at, msg: `The adapter ${name} is listed twice.`, type: "repeated" };
-  if (!found.frozen)
     return {
       at,
-      msg: `The adapter ${name} is catalog-only: its source does not pin a file, so it cannot run.`,
-      type: "not_frozen",
+      msg: `The adapter ${JSON.stringify(found.display_name)} is listed twice.`,
+      type: "repeated",
     };
-  if (found.health_status === "missing")
-    return {
-      at,
-      msg: `The weights of the adapter ${name} were removed. Upload or register them again.`,
-      type: "missing",
-    };
-  if (familyOf(found) === null && found.compatible_models.length === 0)
-    return {
-      at,
-      msg: `The base model of the adapter ${name} is unknown. Set its base model first.`,
-      type: "incompatible",
-    };
-  if (!targets.some((target) => fits(found, target)))
-    return { at, msg: `No model of this capability supports the adapter ${name}.`, type: "incompatible" };
-  return null;
-}
-
-const familyOf = (row: AdapterRow) => (row.base_model_family ? familyOfWord(row.base_model_family) : null);
-
-/** Does the model take these weights, as far as both say? */
-function fits(row: AdapterRow, target: Target): boolean {
-  const { provider, model } = target;
-  if (!model.supports.adapters) return false;
-  if (row.source_kind === "provider_ref" && row.provider !== provider.name) return false;
-  const named = row.compatible_models;
-  if (named.length > 0 && !named.includes(model.id) && !named.includes(routeKey(target))) return false;
-  const family = familyOf(row);
-  return family === null ? named.length > 0 : (model.families ?? []).includes(family);
+  const obstacle = obstacleOf(found, targets);
+  return obstacle && { at, msg: obstacle.message, type: obstacle.code };
 }
 
 function toResolved(row: Found, weight: number | undefined): ResolvedAdapter {

@@ -1,29 +1,23 @@
 import type { ModelAdapter } from "@/server/contract/adapters";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
-import { fail, ValidationFault } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { runnableOf, type Weights } from "./runnable";
 
-export type AdapterRow = {
+export type AdapterRow = Weights & {
   id: string;
   organization_id: string;
   project_id: string;
   environment: string;
-  display_name: string;
-  source_kind: ModelAdapter["source"]["kind"];
   source_ref: string;
   source_revision: string | null;
   file_path: string | null;
-  provider: string | null;
   sha256: string | null;
   byte_length: number | null;
-  frozen: boolean;
   artifact_id: string | null;
-  health_status: ModelAdapter["sourceHealth"]["status"];
   health_checked_at: Date | null;
   health_detail: string | null;
-  base_model_family: string | null;
-  compatible_models: string[];
   trigger_words: string[];
   recommended_weight: number | null;
   license_name: string | null;
@@ -37,7 +31,7 @@ export type AdapterRow = {
   aliases: string[];
 };
 
-/** The columns of `adapter`, with the aliases that stand for it now. */
+/** The columns of `adapter`, with the aliases that point to it now. */
 export const ADAPTER_COLUMNS = `adapter.*, ARRAY(
   SELECT alias.alias FROM adapter_alias_version version JOIN adapter_alias alias ON alias.current_version_id = version.id
   WHERE version.project_id = adapter.project_id AND version.adapter_id = adapter.id ORDER BY alias.alias_key) AS aliases`;
@@ -89,6 +83,7 @@ export function toAdapter(row: AdapterRow): ModelAdapter {
     licenseStatus: row.license_status,
     provenance: row.provenance,
     aliases: row.aliases,
+    ...runnableOf(row),
     createdBy: row.created_by,
     createdAt: row.created_at.toISOString(),
   };
@@ -99,7 +94,7 @@ export function refuseAt(loc: (string | number)[], msg: string, type: string): n
   throw new ValidationFault([{ loc, msg, type }]);
 }
 
-/** An adapter as an execution uses it: what it was called then, and what that stood for. */
+/** An adapter as an execution uses it: what it was called then, and what that pointed to. */
 export type ResolvedAdapter = {
   adapterId: string;
   displayName: string;

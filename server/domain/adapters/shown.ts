@@ -6,26 +6,26 @@ import type {
   AliasShown,
   ListAdapters,
 } from "@/server/contract/adapters";
-import { pool } from "@/server/db";
 import { allCapabilities } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { namesOf } from "@/server/domain/organizations";
-import { ValidationFault } from "@/server/errors";
-import { aliasVersions, getAlias, listAliases } from "./aliases";
+import { pool } from "@/server/platform/db";
+import { ValidationFault } from "@/server/platform/errors/errors";
+import { aliasVersions, getAlias, listAliases } from "./aliases/aliases";
 import { resolveAdapters } from "./resolve";
 import { ADAPTER_COLUMNS, type AdapterRow, findAdapter, toAdapter } from "./rows";
 
 type Query = z.output<typeof ListAdapters>;
 type Where = Pick<Query, "projectId" | "environment">;
 
-/** The aliases of an environment, newest first, each with the adapter it stands for. */
+/** The aliases of an environment, newest first, each with the adapter it points to. */
 export async function showAliases(ctx: Ctx, query: Query): Promise<z.output<typeof AliasesShown>> {
   const { items, ...page } = await listAliases(ctx, query);
   const rows = await adaptersById(items.map(({ current }) => current.target.adapterId));
   return { ...page, items: items.flatMap((alias) => withAdapter(alias, rows) ?? []) };
 }
 
-/** One alias with the adapter it stands for. */
+/** One alias with the adapter it points to. */
 export async function showAlias(ctx: Ctx, name: string, query: Where): Promise<AliasShown> {
   const alias = await getAlias(ctx, name, query);
   const shown = withAdapter(alias, await adaptersById([alias.current.target.adapterId]));
@@ -38,7 +38,7 @@ function withAdapter(alias: Omit<AliasShown, "adapter">, rows: Map<string, Adapt
   return row ? { ...alias, adapter: toAdapter(row) } : null;
 }
 
-/** What an alias stood for, newest first: adapters also where they were deleted since, and who promoted them. */
+/** What an alias pointed to, newest first: adapters also where they were deleted since, and who promoted them. */
 export async function aliasHistory(
   ctx: Ctx,
   name: string,
@@ -64,7 +64,7 @@ export async function aliasHistory(
   };
 }
 
-/** Also of adapters that were deleted: a version keeps its adapter's row. Whoever may see the version may see it. */
+/** Also of adapters that were deleted: a version keeps its adapter's row. Anyone who may see the version may see it. */
 async function adaptersById(ids: string[]): Promise<Map<string, AdapterRow>> {
   const { rows } = await pool.query<AdapterRow>(
     `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter WHERE adapter.id = ANY($1)`,

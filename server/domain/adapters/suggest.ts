@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import type { AdapterQuery, Suggestion, SuggestionRequest } from "@/server/contract/adapters";
-import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { findAliasNamed } from "./alias-rows";
+import { pool } from "@/server/platform/db";
+import { findAliasNamed } from "./aliases/rows";
 import { nameKey } from "./names";
 import { type Place, placeOf } from "./place";
 import { look, readPublic, toPreview } from "./preview";

@@ -122,7 +122,7 @@ test("of nothing, the last bytes are the whole and every other range is none", a
   });
 });
 
-test("whoever has the content is told so, without opening it", async () => {
+test("a caller that has the content gets 304, without opening it", async () => {
   const gone = { ...image, sha256: "0".repeat(64) };
   const etag = `"${gone.sha256}"`;
   for (const ifNoneMatch of [etag, `W/${etag}`, "*", `"other", ${etag}`, `"with, comma",W/${etag}`]) {
@@ -136,7 +136,7 @@ test("whoever has the content is told so, without opening it", async () => {
   }
 });
 
-test("whoever has other content gets this one", async () => {
+test("a caller that has other content gets this one", async () => {
   for (const ifNoneMatch of ['"other"', image.sha256, "", `"${image.sha256}x"`]) {
     expect((await get({ ifNoneMatch })).status, ifNoneMatch).toBe(200);
   }
@@ -167,7 +167,7 @@ test.each(["text/html", "image/svg+xml", "application/pdf", "image/png2", "text/
 );
 
 test.each(["", "png", "image/png\r\nset-cookie: a=b", "image/pñg", "a b/c", "image/png\0"])(
-  "media type %j cannot stand in a header and becomes plain bytes",
+  "media type %j cannot be in a header and becomes plain bytes",
   async (mediaType) => {
     expect((await get({}, { ...image, mediaType })).headers["content-type"]).toBe("application/octet-stream");
   },

@@ -25,7 +25,7 @@ export type Download = {
 const SHOWN = new Set(["image/png", "image/jpeg", "image/webp"]);
 
 /**
- * The answer to a GET or HEAD of an artifact: whole, one range of it (several: whole), or "you have it". Right and
+ * The answer to a GET or HEAD of an artifact: whole, one range (several: whole), or "you have it". Right and
  * tenant are checked before. NotFound when a body is due and the bytes are gone.
  */
 export async function download(
@@ -87,7 +87,7 @@ export async function download(
   };
 }
 
-/** The same bytes, the first of them read: a store that fails before them is told as such, while the answer has not begun. */
+/** The same bytes, the first of them read: a store that fails before them is reported as such, while the answer has not begun. */
 async function begun(bytes: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const rest = bytes[Symbol.asyncIterator]();
   const first = await rest.next();
@@ -113,11 +113,11 @@ function lengthOf({ start, end }: ByteRange): number {
 /** Does an If-None-Match header name this strong tag? It compares weakly, so `W/` before a tag does not matter. */
 function isNamedIn(header: string, etag: string): boolean {
   if (header.trim() === "*") return true;
-  // Tags are cut out whole, since a comma may stand inside the quotes of somebody else's.
+  // Tags are cut out whole, since a comma may be inside the quotes of somebody else's.
   return header.match(/"[^"]*"/g)?.some((tag) => tag === etag) ?? false;
 }
 
-/** The media type as stored, unless it could not stand in a header. */
+/** The media type as stored, unless it could not be in a header. */
 function toContentType(mediaType: string): string {
   return /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;[\x20-\x7e]*)?$/.test(mediaType)
     ? mediaType

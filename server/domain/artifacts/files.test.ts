@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { HOUR_MS } from "@/server/platform/time/units";
 import { filesStore } from "./files";
 import { collect, describeStore, sha256, stream } from "./store.contract";
 import type { ArtifactStore } from "./store-port";
@@ -26,7 +27,7 @@ describeStore("files", () => ({
   },
 }));
 
-test("a file stands under its SHA-256, readable by its owner alone", async () => {
+test("a file is under its SHA-256, readable by its owner alone", async () => {
   const bytes = Buffer.from("Where did it go?");
   const name = sha256(bytes);
   await store.put(stream(bytes));
@@ -55,7 +56,7 @@ test("a store whose directory was deleted under it goes on", async () => {
 test("a put whose temporary file was swept away fails and stores nothing", async () => {
   async function* source() {
     yield Buffer.from("too slow");
-    await store.sweepTemporary(new Date(Date.now() + 3_600_000));
+    await store.sweepTemporary(new Date(Date.now() + HOUR_MS));
   }
   await expect(store.put(source())).rejects.toMatchObject({ name: "StoreOutage", cause: { code: "ENOENT" } });
   expect(await store.stat(sha256(Buffer.from("too slow")))).toBeNull();

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { fail } from "@/server/errors";
-import { ulid } from "@/server/ids";
-import { StoreOutage } from "@/server/outage";
+import { fail } from "@/server/platform/errors/errors";
+import { StoreOutage } from "@/server/platform/errors/outage";
+import { ulid } from "@/server/platform/ids";
 import { isSha256, pieces } from "./pieces";
 import { clampRange } from "./range";
 import type { ArtifactStore } from "./store-port";
@@ -17,34 +17,8 @@ const PIECE_BYTES = 256 * 1024;
 export function filesStore(directory: string): ArtifactStore {
   const root = resolve(directory);
   const temporary = join(root, "tmp");
-  const ready = new Set<string>();
-
+  const inDirectory = directoriesOf(root);
   const pathOf = (sha256: string) => join(root, sha256.slice(0, 2), sha256.slice(2, 4), sha256);
-
-  /**
-   * Makes the directory and what leads to it, on disk too. Each once per process, because whoever made it may not
-   * have fsynced it yet.
-   */
-  async function prepare(directory: string): Promise<void> {
-    if (ready.has(directory)) return;
-    if (directory !== root) await prepare(dirname(directory));
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    await syncDirectory(dirname(directory));
-    ready.add(directory);
-  }
-
-  /** Runs the act in the directory; once more when somebody deleted the directory since. */
-  async function inDirectory<T>(directory: string, act: () => Promise<T>): Promise<T> {
-    await prepare(directory);
-    try {
-      return await act();
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-      ready.clear();
-      await prepare(directory);
-      return act();
-    }
-  }
 
   return {
     async put(source, options) {
@@ -124,6 +98,36 @@ export function filesStore(directory: string): ArtifactStore {
       }
       return swept;
     },
+  };
+}
+
+/** What acts run in: directories below the root, each made before its first act in this process. */
+function directoriesOf(root: string) {
+  const ready = new Set<string>();
+
+  /**
+   * Makes the directory and what leads to it, on disk too. Each once per process, because its maker may not have
+   * fsynced it yet.
+   */
+  async function prepare(directory: string): Promise<void> {
+    if (ready.has(directory)) return;
+    if (directory !== root) await prepare(dirname(directory));
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await syncDirectory(dirname(directory));
+    ready.add(directory);
+  }
+
+  /** Runs the act in the directory; once more when somebody deleted the directory since. */
+  return async function inDirectory<T>(directory: string, act: () => Promise<T>): Promise<T> {
+    await prepare(directory);
+    try {
+      return await act();
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      ready.clear();
+      await prepare(directory);
+      return act();
+    }
   };
 }
 

@@ -1,4 +1,4 @@
-import { fail } from "@/server/errors";
+import { fail } from "@/server/platform/errors/errors";
 
 /** Is this the name of an object: 64 lower-case hex digits? Nothing else may become a path or a key. */
 export function isSha256(name: string): boolean {

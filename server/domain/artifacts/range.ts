@@ -1,4 +1,4 @@
-import { fail } from "@/server/errors";
+import { fail } from "@/server/platform/errors/errors";
 
 /** Positions of the first and the last byte, both included, as in HTTP. */
 export type ByteRange = { start: number; end: number };

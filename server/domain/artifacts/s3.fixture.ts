@@ -10,7 +10,7 @@ import { pipeline } from "node:stream/promises";
 type StoredFile = { path: string; byteLength: number; at: Date; etag: string };
 type Upload = { key: string; at: Date; parts: Map<number, StoredFile> };
 
-/** What a test may make of a request: refuse it with a status, answer half of the body or none of it, know no ranges, or answer as usual. */
+/** How a test answers a request: a refusal's status, half of the body or none, without ranges, or as usual. */
 export type Mood = (operation: string, key: string) => number | "cut" | "mute" | "rangeless" | undefined;
 
 const MIN_PART_BYTES = 5 * 1024 * 1024;

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type * as S3 from "@aws-sdk/client-s3";
-import { Fault, fail } from "@/server/errors";
-import { ulid } from "@/server/ids";
-import { log } from "@/server/log";
-import { StoreOutage } from "@/server/outage";
+import { Fault, fail } from "@/server/platform/errors/errors";
+import { StoreOutage } from "@/server/platform/errors/outage";
+import { ulid } from "@/server/platform/ids";
+import { log } from "@/server/platform/log/log";
 import { isSha256, pieces } from "./pieces";
 import { type ByteRange, clampRange, isRange } from "./range";
 import type { ArtifactStore } from "./store-port";
@@ -189,7 +189,7 @@ export function s3Store(settings: S3Settings): ArtifactStore {
           swept++;
         }
       }
-      // Some servers list uploads only by their full key, others not at all (501); those end stale uploads by themselves.
+      // Some servers list uploads only by their full key, others not at all (501); those end stale uploads automatically.
       let markers: { KeyMarker?: string; UploadIdMarker?: string } | null = {};
       while (markers) {
         const list: S3.ListMultipartUploadsCommand = new sdk.ListMultipartUploadsCommand({
@@ -288,7 +288,7 @@ function read(
 }
 
 /**
- * What went wrong with the bucket, for the log. Of a server's refusal only its status and code are told: some servers repeat
+ * What went wrong with the bucket, for the log. Of a server's refusal only its status and code are logged: some servers repeat
  * the access key in their words.
  */
 function outageOf(bucket: string, cause: unknown): StoreOutage {

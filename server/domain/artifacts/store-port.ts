@@ -1,6 +1,6 @@
 import type { ByteRange } from "./range";
 
-/** What stands in the store: the content's name and its size in bytes. */
+/** What is in the store: the content's name and its size in bytes. */
 export type Stored = { sha256: string; byteLength: number };
 
 export type PutOptions = { maxBytes?: number; beforeKept?(stored: Stored): Promise<void> };
@@ -14,14 +14,14 @@ export type ArtifactStore = {
    * Keeps the bytes. When this answers they are durable: they survive a crash of the process and of the machine.
    * The same content again, also at the same time, is the same object with its age renewed. Above `maxBytes`:
    * PayloadTooLarge; when the source throws, that error. Nothing is left behind by either, and memory does not
-   * grow with the size of a stream. `beforeKept` is asked when all bytes came and before they stand under their name:
+   * grow with the size of a stream. `beforeKept` is asked when all bytes came and before they are under their name:
    * a row may be written there, so that a crash leaves no bytes that no row names; what it throws refuses them.
    */
   put(source: Uint8Array | AsyncIterable<Uint8Array>, options?: PutOptions): Promise<Stored>;
   /**
    * The bytes, or one range of them. NotFound when there are none under this name; RangeNotSatisfiable when the
-   * range begins after the last byte; an end after the last byte means the last byte. Whoever opens must read to
-   * the end or leave the loop (`return()`): until then a file or a connection is held.
+   * range begins after the last byte; an end after the last byte means the last byte. Read to the end
+   * or leave the loop (`return()`): until then a file or a connection is held.
    */
   open(sha256: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array>>;
   /** Size and time of the last `put` of this content, or null. */

@@ -2,7 +2,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import type { Fault } from "@/server/errors";
+import type { Fault } from "@/server/platform/errors/errors";
+import { HOUR_MS } from "@/server/platform/time/units";
 import type { ArtifactStore } from "./store-port";
 
 /** A driver under test, and a look behind it. */
@@ -210,9 +211,9 @@ export function describeStore(name: string, world: () => World) {
       const left = await world().leftovers();
       expect(left.length).toBeGreaterThan(0);
 
-      expect(await store().sweepTemporary(new Date(Date.now() - 3_600_000))).toBe(0);
+      expect(await store().sweepTemporary(new Date(Date.now() - HOUR_MS))).toBe(0);
       expect(await world().leftovers()).toEqual(left);
-      expect(await store().sweepTemporary(new Date(Date.now() + 3_600_000))).toBe(left.length);
+      expect(await store().sweepTemporary(new Date(Date.now() + HOUR_MS))).toBe(left.length);
       expect(await world().leftovers()).toEqual([]);
       expect(await collect(await store().open(name))).toEqual(bytes);
     });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { env } from "@/server/env";
+import { env } from "@/server/platform/settings/env";
 import { filesStore } from "./files";
 import { s3Store } from "./s3";
 import type { ArtifactStore } from "./store-port";

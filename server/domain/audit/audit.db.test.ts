@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { endpoint, respond } from "@/server/api/endpoint";
-import { inTransaction, pool, withSystem } from "@/server/db";
 import * as audit from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { newId } from "@/server/ids";
+import { inTransaction, pool, withSystem } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
 import { incoming, ownAddress } from "@/testing/requests";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
 
@@ -71,7 +71,7 @@ test("an act is kept with who did it and the address it was asked from", async (
   ]);
 });
 
-test("a person is named by their e-mail, the system by its name; where nobody asked there is no address", async () => {
+test("a person is named by their e-mail, the system by its name; where no one asked there is no address", async () => {
   const { organizationId } = await makeTenant();
   const { ctx, email } = await makePerson(organizationId, "admin");
   const subject = newId("budget");

@@ -1,10 +1,10 @@
 import type { AuditPage, ListAuditEntries } from "@/server/contract/audit";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { pageOf, readCursor } from "@/server/domain/paging";
+import { pool } from "@/server/platform/db";
 
-type Row = {
+export type Row = {
   id: string;
   action: string;
   actor_id: string;
@@ -28,14 +28,17 @@ export async function entries(ctx: Ctx, { subjects, cursor, limit }: ListAuditEn
      ORDER BY entry.id DESC LIMIT $3`,
     [subjects, readCursor("audit", cursor), limit + 1],
   );
-  return pageOf(rows, limit, (row) => ({
-    entryId: row.id,
-    action: row.action,
-    actorId: row.actor_id,
-    actorKind: row.actor_kind,
-    actor: row.actor,
-    actorName: row.actor_name,
-    address: row.address,
-    createdAt: row.created_at.toISOString(),
-  }));
+  return pageOf(rows, limit, toEntry);
 }
+
+/** What both views of an act say. */
+export const toEntry = (row: Row) => ({
+  entryId: row.id,
+  action: row.action,
+  actorId: row.actor_id,
+  actorKind: row.actor_kind,
+  actor: row.actor,
+  actorName: row.actor_name,
+  address: row.address,
+  createdAt: row.created_at.toISOString(),
+});

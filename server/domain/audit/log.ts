@@ -1,22 +1,15 @@
 import type { AuditLogEntry, AuditLogPage, AuditLogQuery, ListAuditLog } from "@/server/contract/audit";
-import { csvLine } from "@/server/csv";
-import { pool } from "@/server/db";
 import { pageOf, readCursor } from "@/server/domain/paging";
-import type { Json } from "@/server/step";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { csvLine } from "@/server/platform/text/csv";
+import { type Row, toEntry } from "./entries";
 
-type Row = {
-  id: string;
+type LogRow = Row & {
   project_id: string | null;
-  actor_id: string;
-  actor_kind: string;
-  actor: string;
-  actor_name: string | null;
-  action: string;
   subject: string;
   details: Record<string, Json>;
   request_id: string | null;
-  address: string | null;
-  created_at: Date;
 };
 
 const PAGE = 1_000;
@@ -27,7 +20,7 @@ export async function logOf(
   { cursor, limit, ...query }: ListAuditLog,
 ): Promise<AuditLogPage> {
   const rows = await read(organizationId, query, readCursor("audit", cursor), limit + 1);
-  return pageOf(rows, limit, toEntry);
+  return pageOf(rows, limit, toLogEntry);
 }
 
 const COLUMNS: [name: string, of: (entry: AuditLogEntry) => string | null][] = [
@@ -44,7 +37,7 @@ const COLUMNS: [name: string, of: (entry: AuditLogEntry) => string | null][] = [
   ["entry_id", (entry) => entry.entryId],
 ];
 
-/** The same as a table, all of it: read page by page while it is sent, so its length costs no memory. */
+/** The whole log as a table: read page by page while it is sent, so its length costs no memory. */
 export async function* logFile(
   organizationId: string,
   query: AuditLogQuery,
@@ -54,9 +47,9 @@ export async function* logFile(
   let before: string | null = null;
   do {
     signal?.throwIfAborted();
-    const rows: Row[] = await read(organizationId, query, before, PAGE);
+    const rows: LogRow[] = await read(organizationId, query, before, PAGE);
     const lines = rows.map((row) => {
-      const entry = toEntry(row);
+      const entry = toLogEntry(row);
       return csvLine(COLUMNS.map(([, of]) => textOf(of(entry))));
     });
     if (lines.length > 0) yield Buffer.from(lines.join(""));
@@ -71,8 +64,8 @@ async function read(
   { action, actor, projectId, subject, from, to }: AuditLogQuery,
   before: string | null,
   limit: number,
-): Promise<Row[]> {
-  const { rows } = await pool.query<Row>(
+): Promise<LogRow[]> {
+  const { rows } = await pool.query<LogRow>(
     `SELECT entry.*, coalesce(person.email, key.prefix, actor_id) AS actor, coalesce(person.email, key.name) AS actor_name FROM audit_entry entry
      LEFT JOIN user_account person ON actor_kind = 'human_session' AND person.id = actor_id
      LEFT JOIN api_key key ON actor_kind = 'service_principal' AND key.id = actor_id
@@ -98,16 +91,9 @@ async function read(
   return rows;
 }
 
-function toEntry(row: Row): AuditLogEntry {
+function toLogEntry(row: LogRow): AuditLogEntry {
   return {
-    entryId: row.id,
-    action: row.action,
-    actorId: row.actor_id,
-    actorKind: row.actor_kind,
-    actor: row.actor,
-    actorName: row.actor_name,
-    address: row.address,
-    createdAt: row.created_at.toISOString(),
+    ...toEntry(row),
     projectId: row.project_id,
     subject: row.subject,
     details: row.details,

@@ -1,10 +1,10 @@
-import type { Transaction, Tx } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { auditEntry } from "@/server/generated/schema";
-import { newId } from "@/server/ids";
+import type { Transaction, Tx } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { newId } from "@/server/platform/ids";
 import { type Column, column, names, type Of } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import type { Json } from "@/server/step";
 
 /** Where acts are kept that concern no organization but the installation. */
 export const INSTALLATION = "installation";

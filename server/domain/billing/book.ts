@@ -1,7 +1,7 @@
-import type { Queryable } from "@/server/db";
 import { ALLOWANCE_MICROS } from "@/server/domain/budgets";
-import { fail } from "@/server/errors";
-import type { Micros } from "@/server/money";
+import type { Queryable } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import type { Micros } from "@/server/platform/money";
 
 export type Posting = { account: string; amountMicros: Micros; currency?: string };
 export type Transaction = {

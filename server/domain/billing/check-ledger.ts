@@ -1,6 +1,6 @@
-import { inTransaction } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { inTransaction } from "@/server/platform/db";
 
 export type LedgerCheck = {
   isBalanced: boolean;
@@ -23,17 +23,21 @@ const WALLETS = `
   WITH posted AS (
     SELECT account, is_test, sum(amount_micros)::bigint AS micros FROM ledger_entry
     WHERE currency = 'USD' AND ($1::text IS NULL OR organization_id = $1) GROUP BY account, is_test
+  ), held AS MATERIALIZED (
+    SELECT organization_id, is_test, funding, sum(amount_micros) AS micros FROM hold
+    WHERE state IN ('open', 'ambiguous') AND ($1::text IS NULL OR organization_id = $1) GROUP BY 1, 2, 3
   ), said AS (
     SELECT w.organization_id, w.is_test, w.balance_micros, w.held_micros, w.allowance_used_micros, w.allowance_held_micros,
       coalesce((SELECT p.micros FROM posted p WHERE p.account = 'wallet:' || w.organization_id AND p.is_test = w.is_test), 0)
         AS balance,
       coalesce((SELECT -p.micros FROM posted p WHERE p.account = 'allowance:' || w.organization_id AND p.is_test = w.is_test), 0)
         AS allowance_used,
-      coalesce((SELECT sum(h.amount_micros) FROM hold h WHERE h.organization_id = w.organization_id AND h.is_test = w.is_test
-        AND h.funding = 'wallet' AND h.state IN ('open', 'ambiguous')), 0)::bigint AS held,
-      coalesce((SELECT sum(h.amount_micros) FROM hold h WHERE h.organization_id = w.organization_id AND h.is_test = w.is_test
-        AND h.funding = 'allowance' AND h.state IN ('open', 'ambiguous')), 0)::bigint AS allowance_held
-    FROM wallet w WHERE $1::text IS NULL OR w.organization_id = $1
+      coalesce(of_wallet.micros, 0)::bigint AS held, coalesce(of_allowance.micros, 0)::bigint AS allowance_held
+    FROM wallet w
+    LEFT JOIN held of_wallet ON of_wallet.funding = 'wallet' AND of_wallet.organization_id = w.organization_id AND of_wallet.is_test = w.is_test
+    LEFT JOIN held of_allowance
+      ON of_allowance.funding = 'allowance' AND of_allowance.organization_id = w.organization_id AND of_allowance.is_test = w.is_test
+    WHERE $1::text IS NULL OR w.organization_id = $1
   )
   SELECT (CASE WHEN is_test THEN 'test' ELSE 'live' END) || ' wallet: ' || figure.name AS what, organization_id AS subject,
     figure.expected, figure.found
@@ -80,7 +84,7 @@ const HOLDS = `
   WHERE h.state = 'settled' AND ($1::text IS NULL OR h.organization_id = $1)
     AND coalesce(charged.micros, 0) <> h.settled_micros`;
 
-/** What providers were paid, less what went back, against what the ledger booked of it. */
+/** What providers were paid, less what went back, against what the ledger booked. */
 const PAYMENTS = `
   WITH kept AS (
     SELECT p.id, p.provider, p.currency, CASE p.state WHEN 'paid' THEN greatest(0, p.amount_micros + p.tax_micros - p.refunded_micros

@@ -1,9 +1,9 @@
-import { inTransaction } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { newId } from "@/server/ids";
-import type { Micros } from "@/server/money";
+import { inTransaction } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
+import type { Micros } from "@/server/platform/money";
 import { book, moveBalance, walletAccount } from "./book";
 
 export type Credit = { organizationId: string; amountMicros: Micros; isTest: boolean; reason: string };

@@ -6,13 +6,13 @@ import {
   type ScaledFxRate,
 } from "@/server/contract/billing";
 import type { ReceiptPricing } from "@/server/contract/pricing";
-import { inTransaction, pool } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization, unknownOrganization } from "@/server/domain/organizations";
-import { env } from "@/server/env";
-import { fail } from "@/server/errors";
-import { type Micros, toMoney } from "@/server/money";
+import { inTransaction, pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { type Micros, toMoney } from "@/server/platform/money";
+import { env } from "@/server/platform/settings/env";
 
 type PresentationMoney = NonNullable<ReceiptPricing["presentation"]>;
 

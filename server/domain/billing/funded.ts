@@ -1,5 +1,5 @@
-import type { Micros } from "@/server/money";
-import { recent } from "@/server/recent";
+import type { Micros } from "@/server/platform/money";
+import { recent } from "@/server/platform/time/recent";
 import { fundsOf } from "./wallet";
 
 export type Funds = { allowanceMicros: Micros; walletMicros: Micros };

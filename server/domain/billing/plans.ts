@@ -1,9 +1,9 @@
 import type { PlanList } from "@/server/contract/billing";
-import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization } from "@/server/domain/organizations";
 import { allPlans, featuresOf, limitsOf, planOf, type Settings, usedOf } from "@/server/domain/plans";
-import { fail } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 
 /** The plans of this installation, the one the caller's organization has, what holds for it and what it uses. */
 export async function plans(ctx: Ctx, organizationId?: string): Promise<PlanList> {

@@ -5,12 +5,12 @@ import type {
   WalletTransactionPage,
   WalletTransactionsQuery,
 } from "@/server/contract/billing";
-import { pool } from "@/server/db";
 import { ALLOWANCE_MICROS, TRIAL_CEILING_MICROS } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization } from "@/server/domain/organizations";
 import { pageOf } from "@/server/domain/paging";
-import { toMoney } from "@/server/money";
+import { pool } from "@/server/platform/db";
+import { toMoney } from "@/server/platform/money";
 import { billingSettings, presentationFor } from "./currency";
 
 /** What managed work costs beside the provider's price, in hundredths of a percent. */
@@ -105,7 +105,7 @@ type EntryRow = {
 };
 
 /**
- * Everything that ever moved an organization's wallet and allowance, newest first; nothing of it changes, except that
+ * Everything that ever moved an organization's wallet and allowance, newest first. Entries never change, except that
  * a comparison is one entry until it is judged. A key that is bound to a project sees that project's and the organization's own entries, not those of its other projects.
  */
 export async function walletTransactions(

@@ -1,9 +1,9 @@
 import type { BudgetAlert, BudgetEnforcement, BudgetPeriod } from "@/server/contract/budgets";
-import { inTransaction, pool } from "@/server/db";
 import { visibleOrganizations } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { notHeld } from "@/server/domain/restores";
 import { type Announcement, announce } from "@/server/domain/webhooks";
+import { inTransaction, pool } from "@/server/platform/db";
 
 type AlertRow = {
   id: string;

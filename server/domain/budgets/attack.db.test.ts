@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import type { BudgetEnforcement, BudgetPeriod } from "@/server/contract/budgets";
-import { pool } from "@/server/db";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { Fault } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { Fault } from "@/server/platform/errors/errors";
+import { DAY_MS, HOUR_MS } from "@/server/platform/time/units";
 import { inlineStep, makeProjectAtNoon, rowsOf, type TestProject } from "@/testing/world";
 import * as budgets from ".";
 
@@ -101,9 +102,9 @@ test("concurrent submissions, cancels and ends never bring any window of three s
     }
   }
   let samples = 0;
-  let isOver = false;
+  let hasEnded = false;
   const watching = (async () => {
-    while (!isOver) {
+    while (!hasEnded) {
       const { rows } = await pool.query(
         `SELECT b.scope, b.period FROM budget b JOIN budget_window w ON w.budget_id = b.id
          WHERE b.organization_id = $1 AND w.held_micros + w.settled_micros > b.ceiling_micros`,
@@ -125,7 +126,7 @@ test("concurrent submissions, cancels and ends never bring any window of three s
     );
   }
   await Promise.all(ended);
-  isOver = true;
+  hasEnded = true;
   await watching;
   expect(samples).toBeGreaterThan(10);
   const held = await holdsOf(project.organizationId);
@@ -215,7 +216,7 @@ test("a hold counts in the day and month it was made in, however late it ends", 
 test("holds older than a budget, and of a clock that is ahead, end under it without a count below zero", async () => {
   const project = await makeProjectAtNoon();
   const old = await submit(project.ctx);
-  const untilMidnight = 86_400_000 - (project.clock.now().getTime() % 86_400_000);
+  const untilMidnight = DAY_MS - (project.clock.now().getTime() % DAY_MS);
   const ahead: Ctx = {
     ...project.ctx,
     now: () => new Date(project.clock.now().getTime() + untilMidnight + 1_000),
@@ -279,12 +280,12 @@ test("an end above the ceiling is counted in full and blocks the next", async ()
   const price = await priceIn(project);
   const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: price * 2 });
   const { jobId } = await submit(project.ctx);
-  const { hold } = await rowsOf(jobId);
   await pool.query(
     `WITH ended AS (
-       UPDATE hold SET state = 'settled', settled_micros = $2, resolved_at = now() WHERE id = $1 RETURNING *
+       UPDATE job SET hold_state = 'settled', hold_settled_micros = $2, hold_resolved_at = now() WHERE id = $1
+       RETURNING organization_id, project_id, ${budgets.HELD}
      ) SELECT ${budgets.resolved("ended", "now()")}`,
-    [hold.id, price * 5],
+    [jobId, price * 5],
   );
   expect(await spendOf(project, budgetId)).toEqual({ settled: price * 5, held: 0 });
   expect(await submitMany(project.ctx, 2)).toEqual({ admitted: [], codes: ["BudgetExceeded"] });
@@ -319,15 +320,15 @@ test("under a full budget a replay answers the first job, what is free runs, and
   expect(free.status).toBe("succeeded");
 });
 
-test("a budget that warns, or is off, never blocks; going above one that warns is told on the job and by an event", async () => {
+test("a budget that warns, or is off, never blocks; going above one that warns is reported on the job and by an event", async () => {
   const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   await limit(project, ofProject(project), { ceilingMicros: price * 2, enforcement: "warn" });
   await limit(project, ofProject(project), { ceilingMicros: 0, enforcement: "off", period: "month" });
   const { admitted, codes } = await submitMany(project.ctx, 5);
   expect([admitted.length, codes]).toEqual([5, []]);
-  const told = await Promise.all(admitted.map((jobId) => jobs.get(project.ctx, jobId)));
-  expect(told.filter(({ warnings }) => warnings.length > 0)).toHaveLength(3);
+  const shown = await Promise.all(admitted.map((jobId) => jobs.get(project.ctx, jobId)));
+  expect(shown.filter(({ warnings }) => warnings.length > 0)).toHaveLength(3);
   const next = await submit(project.ctx);
   const warning = {
     code: "BudgetExceeded",
@@ -379,7 +380,7 @@ test("a temporary increase makes room until its moment, and what it let in stays
   const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: price, period: "total" });
   await submit(project.ctx);
   await expect(submit(project.ctx)).rejects.toThrow(/limit for/);
-  const until = new Date(project.clock.now().getTime() + 3_600_000).toISOString();
+  const until = new Date(project.clock.now().getTime() + HOUR_MS).toISOString();
   const raised = await budgets.increase(ctx, { budgetId, amountMicros: price, until, reason: "launch" });
   expect(raised).toMatchObject({
     effectiveCeilingMicros: price * 2,
@@ -397,13 +398,13 @@ test("a temporary increase makes room until its moment, and what it let in stays
   ).rejects.toMatchObject({ issues: [{ loc: ["body", "until"] }] });
 });
 
-test("each step of 50, 80 and 100 % is told once, and again only below a new ceiling", async () => {
+test("each step of 50, 80 and 100 % is reported once, and again only below a new ceiling", async () => {
   const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: price * 10 });
   const percents = async () => {
     const { rows } = await pool.query<{ percent: number }>(
-      // The clock stands still here, so their ids have no order that says anything.
+      // The clock does not move here, so their ids have no order that says anything.
       "SELECT percent FROM budget_alert WHERE budget_id = $1 ORDER BY percent",
       [budgetId],
     );

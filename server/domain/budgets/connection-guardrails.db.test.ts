@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { checkLedger } from "@/server/domain/billing";
 import { systemCtx } from "@/server/domain/ctx";
-import { newId } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
 import type { Vendor } from "@/server/providers/testing/vendor";
 import { call, finish, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
 import { ANSWER, MODELS, vendorAsOpenAi } from "@/testing/vault";

@@ -1,14 +1,14 @@
 import type { BudgetSpend, UserGuardrails } from "@/server/contract/budgets";
-import type { Transaction } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import type { Transaction } from "@/server/platform/db";
 import { scopeOfConnection } from "./guardrails";
 import { readBudgets, toBudget } from "./rows";
 import { lockBudgets, write } from "./set";
 
 /*
  * Ceilings of one connection, like those of an organization: the one of a day is a stored budget of the scope
- * connection:<id>, which admission holds against, the one of a single execution stands with the connection itself.
+ * connection:<id>, which admission holds against, the one of a single execution is with the connection itself.
  */
 
 /** What one connection may spend, and what counts against its day. */

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { Fault } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { Fault } from "@/server/platform/errors/errors";
 import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
 import * as budgets from ".";
 
@@ -53,7 +53,7 @@ test.each([
   ["at once", true, false],
   ["one after the other, under a budget", false, true],
   ["at once, under a budget", true, true],
-])("%s, the allowance pays while it lasts, then the balance, then nobody", async (_, together, limited) => {
+])("%s, the allowance pays while it lasts, then the balance, then no one", async (_, together, limited) => {
   const project = await makeProject();
   const price = await priceIn(project);
   if (limited) {

@@ -1,15 +1,16 @@
 import { z } from "zod";
 import type { ChangeGuardrails, Guardrails } from "@/server/contract/budgets";
-import { pool } from "@/server/db";
 import { changeAccess, type ProjectAccess, personBehind } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
-import { connectionsOf } from "@/server/domain/credentials";
+import { connectionsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization } from "@/server/domain/organizations";
-import { fail } from "@/server/errors";
-import { type Micros, microsToUsd } from "@/server/money";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { type Micros, microsToUsd } from "@/server/platform/money";
+import { SETS } from "./owner";
 import { readBudgets, toBudget } from "./rows";
-import { SETS, underLock, write } from "./set";
+import { underLock, write } from "./set";
 
 /*
  * Safety ceilings of an organization on what runs on its own provider accounts: the daily one is a stored budget that
@@ -28,7 +29,7 @@ type Asked = { billingMode: string; maximumMicros: Micros; credentialIds: string
 
 /**
  * Refuses one execution on the customer's own accounts that may cost more than their organization, or what was said of one
- * of these connections, allows. Asks nobody: both are remembered.
+ * of these connections, allows. Asks no one: both are remembered.
  */
 export async function checkGuardrail(
   project: Pick<ProjectAccess, "id" | "organizationId" | "organizationSettings">,

@@ -1,6 +1,6 @@
 import type { HoldView } from "@/server/contract/budgets";
-import { pool } from "@/server/db";
-import type { Micros } from "@/server/money";
+import { pool } from "@/server/platform/db";
+import type { Micros } from "@/server/platform/money";
 import type { Funding } from "./reserve";
 
 /** The reservation of an execution, as far as it says what the customer pays. */

@@ -1,9 +1,9 @@
 import type { HoldPage, HoldView, ListHolds } from "@/server/contract/budgets";
-import { pool } from "@/server/db";
 import { access, EVERYTHING, isOperator, type ReadScope } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { pageOf, readCursor } from "@/server/domain/paging";
-import { fail } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 import { findOwner } from "./owner";
 
 export type HoldRow = {

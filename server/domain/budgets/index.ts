@@ -1,4 +1,5 @@
 export { alerts, fanOutAlerts } from "./alerts";
+export { ceilings } from "./ceilings";
 export {
   type ConnectionGuardrails,
   connectionGuardrails,
@@ -22,6 +23,7 @@ export {
   billingUrl,
   FUNDING_OPTIONS,
   type Funding,
+  HELD,
   refuseReservation,
   resolved,
   TRIAL_CEILING_MICROS,

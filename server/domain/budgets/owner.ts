@@ -1,8 +1,8 @@
 import type { BudgetOwner } from "@/server/contract/budgets";
-import { pool } from "@/server/db";
-import { access, roleIn } from "@/server/domain/access";
+import { access, managerOf, roleIn } from "@/server/domain/access";
 import type { Ctx, Role } from "@/server/domain/ctx";
-import { fail, ValidationFault } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
 
 export type Owned = { organizationId: string; projectId: string | null; scope: string };
 
@@ -12,6 +12,31 @@ export async function findOwner(ctx: Ctx, owner: BudgetOwner, least: Role): Prom
   access.authorize(ctx, least, { organizationId: found.organizationId });
   return found;
 }
+
+/**
+ * Whose ceiling it is, where the caller may set it: a person in their organization, a management key for its projects, for the
+ * keys that it created, and for itself.
+ */
+export async function findOwnerToSet(ctx: Ctx, owner: BudgetOwner): Promise<Owned> {
+  const manager = managerOf(ctx);
+  if (!manager) return findOwner(ctx, owner, SETS);
+  const { organizationId } = manager;
+  const { projectId = null, principalId } = owner;
+  if (!principalId) {
+    access.authorize(ctx, "budgets:write", { managed: { organizationId, projectId } });
+    return { organizationId, projectId, scope: `project:${projectId}` };
+  }
+  access.authorize(ctx, "budgets:write");
+  const { rowCount } = await pool.query("SELECT FROM api_key WHERE id = $1 AND $2 IN (id, made_by_key)", [
+    principalId,
+    manager.id,
+  ]);
+  if (!rowCount) fail("NotFound", "There is no such key or member.");
+  return { organizationId, projectId: null, scope: `principal:${principalId}` };
+}
+
+/** Who may change ceilings, beside operators and management keys. */
+export const SETS = "admin";
 
 async function lookUp(ctx: Ctx, { organizationId, projectId, principalId }: BudgetOwner): Promise<Owned> {
   if (projectId) {

@@ -4,14 +4,14 @@ import type {
   BudgetPolicy,
   PutBudgetPolicy,
 } from "@/server/contract/budgets";
-import type { Queryable } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { ValidationFault } from "@/server/errors";
-import { type Micros, usdToMicros } from "@/server/money";
-import { findOwner } from "./owner";
+import type { Queryable } from "@/server/platform/db";
+import { ValidationFault } from "@/server/platform/errors/errors";
+import { type Micros, usdToMicros } from "@/server/platform/money";
+import { findOwner, findOwnerToSet } from "./owner";
 import { type BudgetRow, readBudgets, toBudget } from "./rows";
-import { refusePast, SETS, underLock, write, writeIncrease } from "./set";
+import { refusePast, underLock, write, writeIncrease } from "./set";
 
 type Line = NonNullable<PutBudgetPolicy["budgets"]>[number];
 type Wanted = {
@@ -19,14 +19,14 @@ type Wanted = {
   ceilingMicros: Micros;
   enforcement: BudgetEnforcement;
   managedOnly: boolean;
-  /** Undefined: as it stands. */
+  /** Undefined: as it is. */
   temporaryIncrease: Line["temporaryIncrease"];
 };
 
-/** The ceilings of a project, with what counts now. For its people, and for keys of it that may read billing. */
+/** The ceilings of a project, with what counts now. For its people, and for its keys that may read billing. */
 export async function policy(ctx: Ctx, projectId: string): Promise<BudgetPolicy> {
   if (ctx.principal.kind === "service_principal")
-    await access.authorize(ctx, "billing:read", { projectInPath: projectId });
+    await access.authorize(ctx, "budgets:read", { projectInPath: projectId });
   else await findOwner(ctx, { projectId }, "viewer");
   return read(ctx, projectId);
 }
@@ -46,10 +46,10 @@ const rowsOf = (ctx: Ctx, projectId: string, database?: Queryable) =>
 
 /**
  * Sets a project's whole policy at once: what is not in it is off from now on. `enforcement` alone changes the mode of
- * what stands.
+ * the current ceilings.
  */
 export async function putPolicy(ctx: Ctx, projectId: string, body: PutBudgetPolicy): Promise<BudgetPolicy> {
-  const owner = await findOwner(ctx, { projectId }, SETS);
+  const owner = await findOwnerToSet(ctx, { projectId });
   return underLock(owner.organizationId, async (client) => {
     const standing = await rowsOf(ctx, projectId, client);
     const wanted = wantedOf(ctx, body, standing);

@@ -1,4 +1,4 @@
-import type { Micros } from "@/server/money";
+import type { Micros } from "@/server/platform/money";
 
 /** One entry of a ledger transaction. */
 export type Posting = { account: string; amount_micros: Micros; kind: string };

@@ -1,13 +1,13 @@
-import { env, publicUrl } from "@/server/env";
-import { fail } from "@/server/errors";
-import { microsToUsd, usdToMicros } from "@/server/money";
+import { fail } from "@/server/platform/errors/errors";
+import { microsToUsd, usdToMicros } from "@/server/platform/money";
+import { env, publicUrl } from "@/server/platform/settings/env";
 
 /** What pays for a hold: the one-time allowance or the prepaid balance; null: the customer's own provider account. */
 export type Funding = "allowance" | "wallet" | null;
 
 /** What an organization may run once, managed, before it has paid anything; 0: nothing. */
 export const ALLOWANCE_MICROS = usdToMicros(env.TRIAL_ALLOWANCE_USD);
-/** The most that one execution may take of it. */
+/** The most that one execution may take. */
 export const TRIAL_CEILING_MICROS = usdToMicros(env.TRIAL_CEILING_USD);
 
 /** The ways to pay that a caller without funds has. */
@@ -76,6 +76,7 @@ export function refuseReservation(cause: unknown): never {
         fundingOptions: [...FUNDING_OPTIONS],
         legacyCode: "billing_managed_usage_exhausted",
         estimatedCost: microsToUsd(amountMicros),
+        available: microsToUsd(Math.max(0, walletMicros, Math.min(allowanceMicros, trialCeilingMicros))),
         remainingMicros: Math.max(allowanceMicros, walletMicros),
         trialCeilingMicros,
         isTest,
@@ -97,6 +98,11 @@ function refuseMoreJobs(maxJobs: number): never {
     maxJobs,
   });
 }
+
+/** The hold of a job, of which the job's row has what `resolved` reads; its state is null where nothing is held. */
+export const HELD = `job.principal_id, job.submitted_by AS person_id, job.billing_mode, job.credential_ids,
+    job.provider = 'sandbox' AS is_test, job.hold_funding AS funding, job.created_at, job.maximum_micros AS amount_micros,
+    job.hold_state AS state, job.hold_settled_micros AS settled_micros`;
 
 /** An SQL expression that moves what was held for the hold rows of this common table, now that they have ended. */
 export const resolved = (holds: string, moment: string) => `(

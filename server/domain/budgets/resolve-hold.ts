@@ -1,8 +1,10 @@
 import type { HoldView, ResolveHold } from "@/server/contract/budgets";
 import { access, isOperator, roleIn } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
-import type { Micros } from "@/server/money";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { PREFIXES } from "@/server/platform/ids";
+import type { Micros } from "@/server/platform/money";
 import { toHold } from "./holds";
 import { type ExecutionHold, type Found, findHolds, resolve } from "./resolve";
 
@@ -25,7 +27,7 @@ export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold):
   return after ? toHold(after) : notAmbiguous((await find(ctx, holdId)).state);
 }
 
-/** May the caller, an owner or operator, say that this much of it was charged? */
+/** May the caller, an owner or operator, set the amount that was charged? */
 export const mayResolve = (ctx: Ctx, hold: ExecutionHold, foundMicros: Micros): boolean =>
   isOperator(ctx) || hold.billing_mode !== "managed" || hold.is_test || foundMicros >= hold.amount_micros;
 
@@ -44,15 +46,34 @@ export function foundBy(hold: ExecutionHold, foundMicros: Micros, note: string):
 }
 
 async function find(ctx: Ctx, holdId: string): Promise<ExecutionHold> {
-  const [row] = await findHolds("hold.id = $1", [holdId]);
-  if (!row || !roleIn(ctx, row.organization_id)) return fail("NotFound", "There is no such hold.");
+  const ulid = holdId.slice(-26);
+  await refuseUnjudged(ctx, ulid);
+  const { rows } = await pool.query<{ id: string }>(
+    "SELECT execution_id AS id FROM pinned_hold WHERE id = $1",
+    [holdId],
+  );
+  const [row] = await findHolds("hold.execution_id = $1", [rows[0]?.id ?? `${PREFIXES.job}_${ulid}`]);
+  if (!row || row.id !== holdId || !roleIn(ctx, row.organization_id))
+    return fail("NotFound", "There is no such hold.");
   access.authorize(ctx, "owner", { organizationId: row.organization_id });
-  if (row.line_id !== null && row.line_id !== row.execution_id)
-    fail("ComparisonUnjudged", "This hold belongs to a comparison. Judge the comparison first.", {
-      comparisonId: row.line_id,
-    });
   if (row.state !== "ambiguous") notAmbiguous(row.state);
   return row;
+}
+
+/** Refuses the line of a comparison and each of its competitors, whether or not anything is held for that one. */
+async function refuseUnjudged(ctx: Ctx, ulid: string): Promise<void> {
+  const { rows } = await pool.query<{ organizationId: string; comparisonId: string }>(
+    `SELECT organization_id AS "organizationId", comparison_id AS "comparisonId" FROM job
+     WHERE is_blind AND (id = $1 OR comparison_id = $2) LIMIT 1`,
+    [`${PREFIXES.job}_${ulid}`, `${PREFIXES.comparison}_${ulid}`],
+  );
+  const [blind] = rows;
+  if (!blind || !roleIn(ctx, blind.organizationId)) return;
+  access.authorize(ctx, "owner", { organizationId: blind.organizationId });
+  const { comparisonId } = blind;
+  fail("ComparisonUnjudged", "This hold belongs to a comparison. Judge the comparison first.", {
+    comparisonId,
+  });
 }
 
 function notAmbiguous(state: string): never {

@@ -1,7 +1,7 @@
 import type { HoldsResolved, ResolveHolds } from "@/server/contract/budgets";
 import { access, isOperator, visibleOrganizations } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
+import { fail } from "@/server/platform/errors/errors";
 import { type ExecutionHold, findHolds, resolve } from "./resolve";
 import { foundBy, mayResolve } from "./resolve-hold";
 

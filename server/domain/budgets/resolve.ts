@@ -1,14 +1,14 @@
 import type { HoldView } from "@/server/contract/budgets";
-import { inTransaction, pool, type Queryable } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { signCorrection } from "@/server/domain/signing";
 import { announce } from "@/server/domain/webhooks";
-import { newId, receiptIdOf } from "@/server/ids";
-import type { Micros } from "@/server/money";
+import { inTransaction, pool, type Queryable } from "@/server/platform/db";
+import { newId, receiptIdOf } from "@/server/platform/ids";
+import type { Micros } from "@/server/platform/money";
 import type { HoldRow } from "./holds";
 import { type Posting, postingsOf } from "./postings";
-import { accountOf, type Funding, resolved } from "./reserve";
+import { accountOf, type Funding, HELD, resolved } from "./reserve";
 
 /** A hold with what its execution says about it. */
 export type ExecutionHold = HoldRow & {
@@ -48,7 +48,7 @@ export async function findHolds(
 }
 
 /**
- * Ends an ambiguous hold, whoever found out: a person, a late answer, the provider that was asked again, or a write-off. One
+ * Ends an ambiguous hold, on any source of the answer: a person, a late answer, the provider that was asked again, or a write-off. One
  * statement moves hold, budgets, wallet and ledger and adds a signed correction beside a pinned record; the receipt stays as
  * it was sealed. A managed customer is charged at most the hold. Null: it is not ambiguous (any more), or a write-off would
  * exceed its limit; nothing was written then.
@@ -73,9 +73,18 @@ export async function resolve(ctx: Ctx, hold: ExecutionHold, found: Found): Prom
     if (found.limit && !(await isWithin(client, hold, hold.amount_micros - charged, found.limit)))
       return null;
     const { rows } = await client.query<{ id: string }>(
-      `WITH ended AS (
-         UPDATE hold SET state = $2::text, settled_micros = $3, resolved_at = $4, resolved_by = $5, note = $6, resolution = $10
-         WHERE id = $1 AND state = 'ambiguous' RETURNING *
+      `WITH of_job AS (
+         UPDATE job SET hold_state = $2::text, hold_settled_micros = $3, hold_resolved_at = $4, hold_resolved_by = $5, hold_note = $6,
+           hold_resolution = $10
+         WHERE id = $1 AND hold_state = 'ambiguous'
+         RETURNING capstan_hold_id(id) AS id, organization_id, project_id, id AS execution_id, ${HELD}
+       ), of_pin AS (
+         UPDATE pinned_hold SET state = $2::text, settled_micros = $3, resolved_at = $4, resolved_by = $5, note = $6, resolution = $10
+         WHERE execution_id = $1 AND state = 'ambiguous'
+         RETURNING id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, credential_ids, is_test, funding,
+           created_at, amount_micros, state, settled_micros
+       ), ended AS (
+         SELECT * FROM of_job UNION ALL SELECT * FROM of_pin
        ), posted AS (
          INSERT INTO ledger_transaction (transaction_id, organization_id, project_id, job_id, hold_id, account, postings,
            pricing_version, is_test, created_at)
@@ -90,7 +99,7 @@ export async function resolve(ctx: Ctx, hold: ExecutionHold, found: Found): Prom
        )
        SELECT id, ${resolved("ended", "$4::timestamptz")} FROM ended`,
       [
-        hold.id,
+        hold.execution_id,
         charged > 0 ? "settled" : "released",
         charged > 0 ? charged : null,
         now,
@@ -104,7 +113,7 @@ export async function resolve(ctx: Ctx, hold: ExecutionHold, found: Found): Prom
     );
     if (rows.length === 0) return null;
     if (by === "written_off") await announceWriteOff(client, hold, charged, now);
-    // A late answer is an end like others, which nobody acted on.
+    // A late answer is an end like others, which no one acted on.
     if (by !== "late_answer")
       await record(
         ctx,
@@ -117,7 +126,7 @@ export async function resolve(ctx: Ctx, hold: ExecutionHold, found: Found): Prom
         },
         client,
       );
-    const [after] = await findHolds("hold.id = $1", [hold.id], client);
+    const [after] = await findHolds("hold.execution_id = $1", [hold.execution_id], client);
     return after!; // updated above, and holds are never deleted
   });
 }

@@ -1,6 +1,6 @@
 import type { BudgetEnforcement, BudgetPeriod, BudgetSpend, BudgetView } from "@/server/contract/budgets";
-import { pool, type Queryable } from "@/server/db";
-import { microsToUsd } from "@/server/money";
+import { pool, type Queryable } from "@/server/platform/db";
+import { microsToUsd } from "@/server/platform/money";
 
 type Counted = { heldMicros: number; settledMicros: number };
 
@@ -30,7 +30,7 @@ export const COUNTS = `h.organization_id = b.organization_id AND (NOT b.managed_
 /** Does the hold `h` still reserve its amount? */
 export const HELD = "h.state IN ('open', 'ambiguous')";
 
-/** The counted window of the current period; of a budget that is off, which nobody counts, the holds themselves. */
+/** The counted window of the current period; of a budget that is off, which no one counts, the holds themselves. */
 const spendOf = (isTest: boolean) => `CASE WHEN b.enforcement <> 'off' THEN (
     SELECT json_build_object('heldMicros', w.held_micros, 'settledMicros', w.settled_micros)
     FROM budget_window w

@@ -1,30 +1,51 @@
-import type { BudgetView, SetBudget, TemporaryIncrease } from "@/server/contract/budgets";
-import { inTransaction, type Queryable, type Transaction } from "@/server/db";
+import type { BudgetPeriod, BudgetView, SetBudget, TemporaryIncrease } from "@/server/contract/budgets";
+import { managerOf } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { ValidationFault } from "@/server/errors";
-import { newId } from "@/server/ids";
-import type { Micros } from "@/server/money";
-import { findBudget } from "./list";
-import { findOwner, type Owned } from "./owner";
+import { inTransaction, type Queryable, type Transaction, type Tx } from "@/server/platform/db";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import type { Micros } from "@/server/platform/money";
+import { findBudgetToSet } from "./list";
+import { findOwnerToSet, type Owned } from "./owner";
 import { readBudgets, toBudget } from "./rows";
-
-/** Who may change ceilings, beside operators. */
-export const SETS = "admin";
 
 /**
  * Sets a ceiling, counting everything that is reserved and spent in its period already. One of these at a time in an
  * organization; it waits for every reservation under way, and the next ones wait for it.
  */
 export async function set(ctx: Ctx, input: SetBudget): Promise<BudgetView> {
-  const owner = await findOwner(ctx, input.owner, SETS);
+  const owner = await findOwnerToSet(ctx, input.owner);
   return underLock(owner.organizationId, async (client) => {
+    if (owner.scope === `principal:${managerOf(ctx)?.id}`) await refuseLoosening(ctx, client, owner, input);
     const id = await write(ctx, client, owner, input);
     return current(ctx, client, id);
   });
 }
 
-/** Runs `work` in one transaction while nobody reserves or settles money of this organization. */
+/** A management key can tighten its own ceiling, and add one for another period, but not loosen it. */
+async function refuseLoosening(
+  ctx: Ctx,
+  client: Transaction,
+  { scope }: Owned,
+  wanted: Ceiling,
+): Promise<void> {
+  const [now] = await readBudgets(
+    ctx.now(),
+    "b.scope = $2 AND b.period = $3 AND b.enforcement <> 'off'",
+    [scope, wanted.period],
+    client,
+  );
+  const isTighter = !now || wanted.ceilingMicros <= now.ceiling_micros;
+  if (isTighter && wanted.enforcement === "prevent" && !wanted.managedOnly) return;
+  fail(
+    "AuthorizationFailed",
+    "A management key can lower its own ceiling but not raise or disable it. Ask an owner for a new management key.",
+    { scope, period: wanted.period, ceilingMicros: now?.ceiling_micros ?? null },
+  );
+}
+
+/** Runs `work` in one transaction while no one reserves or settles money of this organization. */
 export function underLock<T>(organizationId: string, work: (client: Transaction) => Promise<T>): Promise<T> {
   return inTransaction(async (client) => {
     await lockBudgets(client, organizationId);
@@ -32,29 +53,29 @@ export function underLock<T>(organizationId: string, work: (client: Transaction)
   });
 }
 
-/** From here to the end of the transaction nobody reserves or settles money of this organization. */
+/** From here to the end of the transaction no one reserves or settles money of this organization. */
 export async function lockBudgets(client: Transaction, organizationId: string): Promise<void> {
   await client.query("SELECT pg_advisory_xact_lock(capstan_budget_lock($1))", [organizationId]);
 }
 
+const OPENING = `INSERT INTO budget (id, organization_id, scope, period, ceiling_micros, enforcement, created_by, created_at, updated_at)
+  VALUES ($1, $2, $3, $4, $5, 'prevent', $6, $7, $7)`;
+
+type Opening = { organizationId: string; principalId: string; ceilingMicros: Micros; period: BudgetPeriod };
+
 /**
- * The ceiling of a principal that is made in this very transaction: nothing of it can be reserved yet, so nothing is
- * counted and nobody waits.
+ * The ceiling of a principal that is made in this very transaction: nothing can be reserved yet, so nothing is
+ * counted and no one waits.
  */
 export async function openCeiling(
   ctx: Ctx,
-  client: Queryable,
-  {
-    organizationId,
-    principalId,
-    ceilingMicros,
-  }: { organizationId: string; principalId: string; ceilingMicros: Micros },
+  transaction: Transaction | Tx,
+  { organizationId, principalId, ceilingMicros, period }: Opening,
 ): Promise<void> {
-  await client.query(
-    `INSERT INTO budget (id, organization_id, scope, period, ceiling_micros, enforcement, created_by, created_at, updated_at)
-     VALUES ($1, $2, $3, 'total', $4, 'prevent', $5, $6, $6)`,
-    [newId("budget"), organizationId, `principal:${principalId}`, ceilingMicros, ctx.principal.id, ctx.now()],
-  );
+  const scope = `principal:${principalId}`;
+  const row = [newId("budget"), organizationId, scope, period, ceilingMicros, ctx.principal.id, ctx.now()];
+  if ("query" in transaction) await transaction.query(OPENING, row);
+  else await transaction.$executeRawUnsafe(OPENING, ...row);
 }
 
 type Ceiling = Omit<SetBudget, "owner">;
@@ -112,7 +133,7 @@ export function clearIncrease(ctx: Ctx, budgetId: string): Promise<BudgetView> {
   return change(ctx, budgetId, (client, row) => writeIncrease(ctx, client, row, null));
 }
 
-/** A ceiling that nobody counts against any more; its history stays. */
+/** A ceiling that no one counts against any more; its history stays. Not a management key's own, to itself. */
 export function remove(ctx: Ctx, budgetId: string): Promise<BudgetView> {
   return change(ctx, budgetId, async (client, row) => {
     await client.query("UPDATE budget SET enforcement = 'off', updated_at = $2 WHERE id = $1", [
@@ -154,7 +175,7 @@ async function change(
   budgetId: string,
   work: (client: Transaction, row: Known) => Promise<void>,
 ): Promise<BudgetView> {
-  const row = await findBudget(ctx, budgetId, SETS);
+  const row = await findBudgetToSet(ctx, budgetId);
   return underLock(row.organization_id, async (client) => {
     await work(client, row);
     return current(ctx, client, row.id);

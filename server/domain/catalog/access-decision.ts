@@ -2,17 +2,17 @@ import type { Capability } from "@/server/capabilities/define";
 import type { CapabilityAccessDecision } from "@/server/contract/capabilities";
 import type { JsonObject } from "@/server/contract/common";
 import { recentFunds } from "@/server/domain/billing";
-import { isConnectable } from "@/server/domain/credentials";
+import { isConnectable } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
 import { externalSwitchOf } from "@/server/domain/plans";
-import { publicUrl } from "@/server/env";
+import { publicUrl } from "@/server/platform/settings/env";
 import { connectUrlOf } from "./connect-url";
-import { type Offer, offersOf, SANDBOX, SHUT, targetsOf } from "./targets";
+import { type Offer, offersOf, SANDBOX, SHUT, targetsOfPort } from "./targets";
 import { type Viewer, viewerOf } from "./viewer";
 
 /**
  * May this caller run the capability, could it run now, and if not, what a person would have to do about it. Null for
- * callers nobody knows. Looking reserves nothing.
+ * callers no one knows. Looking reserves nothing.
  */
 export async function accessDecisionFor(
   ctx: Ctx,
@@ -21,7 +21,7 @@ export async function accessDecisionFor(
 ): Promise<CapabilityAccessDecision | null> {
   const who = viewer ?? (await viewerOf(ctx));
   if (!who.signedIn) return null;
-  const offers = targetsOf(capability, who.connections ?? [])
+  const offers = targetsOfPort(capability, who.connections ?? [])
     .flatMap((target) => offersOf(target, who.connections ?? []))
     .filter(({ model }) => !model.onlyByName);
   const isLocal = "local" in capability.execute;
@@ -48,13 +48,13 @@ export async function accessDecisionFor(
   };
 }
 
-/** Why this caller runs nothing where they stand, whatever it is; null: nothing forbids it. */
+/** Why this caller runs nothing where they are, whatever it is; null: nothing forbids it. */
 export function refusalOf({ mayRun, archived }: Viewer): string | null {
   if (!mayRun) return "not_permitted";
   return archived && `${archived}_archived`;
 }
 
-/** Would what names no model go to a provider? It stays where only the sandbox serves, or nobody has paid for the operator's. */
+/** Would what names no model go to a provider? It stays where only the sandbox serves, or no one has paid for the operator's. */
 const isLeaving = (offers: Offer[], funding: string[]): boolean =>
   funding.some((source) => source !== "sandbox") || !offers.some(({ account }) => account === "sandbox");
 
@@ -82,9 +82,9 @@ async function fundingSourcesOf({ organizationId }: Viewer, offers: Offer[]): Pr
   ];
 }
 
-/** The form of the first provider that could serve; null where nobody can be connected. */
+/** The form of the first provider that could serve; null where no one can be connected. */
 function toConnect(capability: Capability, { project, environment }: Viewer): JsonObject | null {
-  const missing = targetsOf(capability).find(
+  const missing = targetsOfPort(capability).find(
     ({ provider }) => provider.name !== SANDBOX && isConnectable(provider),
   );
   if (!missing) return null;

@@ -4,11 +4,10 @@ import { transform } from "esbuild";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import { CapabilityDescriptor, ExecutionTargetList } from "@/server/contract/capabilities";
-import { env, publicUrl } from "@/server/env";
-import type { Usage } from "@/server/providers/define";
+import type { Json } from "@/server/platform/durable/step";
+import { env, publicUrl } from "@/server/platform/settings/env";
 import type { Provider } from "@/server/providers/provider";
 import { providers as registry } from "@/server/providers/registry.gen";
-import type { Json } from "@/server/step";
 import { setSettings } from "@/testing/settings";
 import {
   allCapabilities,
@@ -17,10 +16,8 @@ import {
   executionTargets,
   getCapability,
   list,
-  type PriceTerms,
-  priceOf,
-  serviceFee,
-  targetsOf,
+  routeKey,
+  targetsOfPort,
 } from ".";
 
 const providers: readonly Provider[] = registry;
@@ -51,6 +48,21 @@ test("what is drawn of a mesh is geometry and generation, and what is read of a 
   };
   expect(kindOf("3d.render_reference.v1")).toBe("geometry/generation");
   expect(kindOf("document.verify.v1")).toBe("text/generation");
+});
+
+type Edge = { description?: string; minimum?: number; maximum?: number };
+
+/** The schemas of limited widths and heights, wherever they are in a schema. */
+function edgesIn(schema: unknown): Edge[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  return Object.entries(schema).flatMap(([name, inner]: [string, Edge]) =>
+    /^(width|height)$/.test(name) && inner.maximum !== undefined ? [inner] : edgesIn(inner),
+  );
+}
+
+test("a width is found where it is limited", () => {
+  const { inputSchema } = describeCapability(getCapability("image.generate.v1"), false);
+  expect(edgesIn(inputSchema).length).toBeGreaterThanOrEqual(4);
 });
 
 for (const capability of allCapabilities) {
@@ -100,6 +112,13 @@ for (const capability of allCapabilities) {
     }
   });
 
+  test(`${capability.key}: a limited width or height says its limits in words, too`, () => {
+    for (const { description, minimum, maximum } of edgesIn(
+      describeCapability(capability, false).inputSchema,
+    ))
+      expect(description).toMatch(new RegExp(`\\b${minimum} to ${maximum} pixels\\b`));
+  });
+
   test(`${capability.key}: a mode is published only where it can be run`, () => {
     const described = describeCapability(capability, false);
     const features = z
@@ -118,7 +137,7 @@ for (const capability of allCapabilities) {
     );
   });
 
-  test(`${capability.key}: described by itself it gives the lines that run it, in the list it does not`, async () => {
+  test(`${capability.key}: described alone it gives the lines that run it, in the list it does not`, async () => {
     const { nextAction, descriptorProjection, executionModes } = describeCapability(capability, false);
     const { exampleInput, cli = "", sdk = "", mcp } = nextAction;
     expect(descriptorProjection).toBe("describe");
@@ -225,7 +244,7 @@ test("the catalog lists everything by key; a summary has six fields", () => {
   }
 });
 
-test("a task's words find their capability first, and words nobody uses find nothing", () => {
+test("a task's words find their capability first, and words no one uses find nothing", () => {
   const first = (q: string) => list({ q, view: "summary" }, false).capabilities[0]?.key;
   expect(first("summarise an e-mail")).toBe("text.general.fast.v1");
   expect(first("draw a picture of a lighthouse")).toBe("image.generate.v1");
@@ -270,12 +289,13 @@ for (const capability of allCapabilities) {
     for (const { target, provider, model, readerDelivery, executionModes } of targets.targets) {
       expect(target).toBe(`${provider}/${model}`);
       const writes = capability.key.startsWith("text.") && capability.outputKind === "text";
-      expect(readerDelivery).toEqual(
-        writes
-          ? { supported: true, reason: null }
-          : { supported: false, reason: "not_offered_by_capability" },
+      const streams = targetsOfPort(capability).some(
+        (each) => routeKey(each) === target && each.model.supports.stream,
       );
-      expect(executionModes).toEqual(capability.modes); // every text model that is listed streams
+      const reason = !writes ? "not_offered_by_capability" : streams ? null : "not_offered_by_route";
+      expect(readerDelivery).toEqual({ supported: reason === null, reason });
+      const modes = capability.modes.filter((mode) => streams || mode !== "invoke_stream");
+      expect(executionModes).toEqual(modes);
     }
     const openai = targets.targets.filter(({ provider }) => provider === "openai");
     if (["text", "image"].includes(capability.modality)) expect(openai.length).toBeGreaterThan(0);
@@ -317,7 +337,7 @@ test("a hint for the length of an answer goes before equals, never before an acc
   const isBehind = ({ model }: { model: { id: string } }) => model.id === plain.model.id;
   expect(choose(undefined, { isBehind }).model.id).not.toBe(plain.model.id);
   expect(choose(100_000, { isBehind }).model.maxOutputTokens).toBeGreaterThanOrEqual(100_000);
-  // Nobody has paid for the operator's account: a longer answer is no reason to ask for money.
+  // No one has paid for the operator's account: a longer answer is no reason to ask for money.
   expect(choose(100_000, { isFunded: false }).provider.name).toBe("sandbox");
 });
 
@@ -338,124 +358,6 @@ for (const { capability, path, max } of constrained)
     });
     expect(error?.issues.filter(({ code }) => code === "too_big") ?? []).toEqual([]);
   });
-
-for (const capability of allCapabilities) {
-  test(`${capability.key}: what it names for a quote is what an empty request is told it lacks`, async () => {
-    const { pricing } = describeCapability(capability, false);
-    if (!pricing.quote.supported) {
-      expect(pricing.quote.requirements).toEqual([]);
-      return;
-    }
-    expect(pricing.quote.requirements.length).toBeGreaterThan(0);
-    const lacking = capability.input
-      .safeParse({})
-      .error?.issues.map(({ path }) => `/input/${path.join("/")}`);
-    expect(pricing.quote.requirements).toEqual(lacking);
-    expect(pricing).toMatchObject({
-      requiresInput: true,
-      estimateAvailable: true,
-      managed: true,
-      byok: true,
-    });
-  });
-
-  test(`${capability.key}: its examples are what its models' prices make, with the fee on managed alone`, () => {
-    const { billingModes } = describeCapability(capability, false);
-    if (!billingModes) return;
-    for (const [billingMode, bps] of [
-      ["byok", 0],
-      ["managed", 600],
-    ] as const) {
-      const { examples, startingAt } = billingModes[billingMode].pricing;
-      expect(examples.length).toBeGreaterThan(0);
-      const totals = z
-        .array(ExampleOfPrice)
-        .parse(examples)
-        .map((example) => {
-          const { usage, terms } = split(example.basis);
-          const model = targetsOf(capability).find(
-            (each) => each.model.id === example.model && each.provider.name === example.provider,
-          )?.model;
-          const upstream = priceOf(model!.price, usage, terms) ?? -1;
-          expect(example.chargeBasis.amountMicros).toBe(upstream);
-          expect(example.serviceFee.amountMicros).toBe(serviceFee(upstream, bps));
-          expect(example.customerTotal.amountMicros).toBe(upstream + serviceFee(upstream, bps));
-          expect(example.billingMode).toBe(billingMode);
-          return upstream + serviceFee(upstream, bps);
-        });
-      // What an example is of is one unit, or several: ten seconds, a thousand characters.
-      const units = {
-        image: 1,
-        mesh: 1,
-        text: null,
-        video: 10,
-        audio: capability.key.includes("voice") ? 0.001 : 10,
-      };
-      const shown = units[capability.modality as keyof typeof units];
-      if (shown == null) expect(startingAt).toBeNull();
-      else expect(Math.abs((startingAt?.amountMicros ?? 0) * shown - Math.min(...totals))).toBeLessThan(10);
-    }
-  });
-}
-
-const Amount = z.object({ amountMicros: z.int().positive().or(z.literal(0)) });
-const ExampleOfPrice = z.object({
-  provider: z.string(),
-  model: z.string(),
-  billingMode: z.string(),
-  basis: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])),
-  chargeBasis: Amount,
-  serviceFee: Amount,
-  customerTotal: Amount,
-});
-
-function split({ quality, width, height, textured, ...usage }: Record<string, number | string | boolean>) {
-  return { usage: usage as Usage, terms: { quality, width, height, textured } as PriceTerms };
-}
-
-test("a price is of the models that can be reached, real ones before the sandbox", () => {
-  const image = getCapability("image.generate.v1");
-  const text = getCapability("text.general.fast.v1");
-  const here = describeCapability(image, false).billingModes;
-  expect(here?.managed.pricing).toMatchObject({
-    mode: "fixed",
-    display: "from $0.0053 per image",
-    startingAt: { amountMicros: 5_300, display: "$0.005300" },
-  });
-  expect(here?.byok.pricing.display).toBe("from $0.005 per image, paid to the provider");
-  setSettings({ OPENAI_API_KEY: "a key" });
-  const reachable = describeCapability(image, false).billingModes;
-  expect(reachable?.byok.pricing.startingAt?.amountMicros).toBe(5_000);
-  expect(reachable?.managed.pricing.examples[0]).toMatchObject({
-    provider: "openai",
-    model: "gpt-image-2",
-    basis: { images: 1, quality: "low", width: 1024, height: 1024 },
-    chargeBasis: { amountMicros: 6_000 },
-    customerTotal: { amountMicros: 6_360 },
-  });
-  expect(describeCapability(text, false).pricing.display).toBe(
-    "from $0.40 in, $1.60 out per million tokens, plus 6%",
-  );
-});
-
-test("the factors of a price name what it depends on", () => {
-  const factors = (key: string) =>
-    describeCapability(getCapability(key), false).pricing.pricingFactors.map(
-      ({ key: name, kind, requiredForEstimate }) => [name, kind, requiredForEstimate],
-    );
-  expect(factors("image.generate.v1")).toEqual([
-    ["model", "selection", true],
-    ["quality", "selection", false],
-    ["size", "selection", false],
-    ["variantCount", "selection", false],
-  ]);
-  expect(factors("text.general.fast.v1")).toEqual([
-    ["model", "selection", true],
-    ["inputTokens", "measured-usage", false],
-    ["maxOutputTokens", "usage-ceiling", false],
-  ]);
-  expect(factors("compute.evaluate.v1")).toEqual([]);
-});
 
 test("what may wait is said to be for pins wherever a model that may wait has an interface whose pins may", () => {
   const said = allCapabilities.flatMap((capability) => {

@@ -1,4 +1,4 @@
-import { publicUrl } from "@/server/env";
+import { publicUrl } from "@/server/platform/settings/env";
 
 /** The page on which a person connects an account for a project; with a provider, that provider's form. */
 export function connectUrlOf(project: { id: string; environment: string }, provider?: string): string {

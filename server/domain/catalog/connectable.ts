@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { ConnectableProvider } from "@/server/contract/credentials";
-import { isConnectable } from "@/server/domain/credentials";
+import { isConnectable } from "@/server/domain/connections";
 import type { Provider } from "@/server/providers/provider";
 import { providers } from "@/server/providers/registry.gen";
 import { allCapabilities } from "./registry";
@@ -8,7 +8,7 @@ import { couldServe } from "./targets";
 
 /** The providers whose accounts can be connected: what their form asks for, and what they can do then. */
 export function connectableProviders(): ConnectableProvider[] {
-  return (providers as Provider[]).filter(isConnectable).map((provider) => ({
+  return providers.filter(isConnectable).map((provider) => ({
     name: provider.name,
     title: provider.title,
     fields: fieldsOf(provider),

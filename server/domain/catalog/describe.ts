@@ -1,20 +1,21 @@
 import type { Capability } from "@/server/capabilities/define";
 import type { CapabilityDescriptor, ExecutionTargetList } from "@/server/contract/capabilities";
 import { JsonObject } from "@/server/contract/common";
-import { type Connection, isConnectable } from "@/server/domain/credentials";
-import { feeBpsOf, pricingContract } from "./pricing";
+import { type Connection, isConnectable } from "@/server/domain/connections";
+import { feeBpsOf, priceExamples, pricingContract } from "./pricing/pricing";
 import { runHintOf } from "./run-hint";
 import { publish } from "./schema";
 import {
-  ableTargets,
   availabilityOf,
   canDefer,
   canStream,
   offersOf,
   placeOfAccount,
+  routeKey,
   SHUT,
   type Target,
-  targetsOf,
+  targetsAbleTo,
+  targetsOfPort,
 } from "./targets";
 
 const isInfrastructure = (capability: Capability) => capability.family === "domain";
@@ -31,16 +32,25 @@ export function toSummary(capability: Capability) {
   };
 }
 
-/** What a project is connected to; null: nobody's in particular, so what this deployment offers is told. */
+/** What a project is connected to; null: no one's in particular, so it has what this deployment offers. */
 type Connected = readonly Connection[] | null;
 
 /** Which ways of paying there are: for a project those it can use now, else those it could have here. */
 function offersTo(capability: Capability, connections: Connected) {
-  const targets = targetsOf(capability, connections ?? []);
+  const targets = targetsOfPort(capability, connections ?? []);
   const modes = new Set(targets.flatMap((target) => availabilityOf(target, connections ?? []).billingModes));
   const couldConnect = targets.some(({ provider }) => isConnectable(provider));
   return { managed: modes.has("managed"), byok: modes.has("byok") || (!connections && couldConnect) };
 }
+
+/** What a request may limit or choose, whatever the capability. */
+const CONSTRAINTS = {
+  maxCostUsd: true,
+  providerPin: true,
+  preferredModel: true,
+  autoSelect: true,
+  budgetEnforcement: true,
+};
 
 /**
  * The whole published description of a capability. `signedIn` adds what only the panel needs; with connections it is
@@ -57,9 +67,20 @@ export function describeCapability(
   const isShut =
     !mayLeave &&
     !isLocal(capability) &&
-    firstOffer(ableTargets(capability, connections ?? []), connections ?? [])?.account !== "sandbox";
+    firstOffer(targetsAbleTo(capability, connections ?? []), connections ?? [])?.account !== "sandbox";
   const priced = !isLocal(capability) && !isInfrastructure(capability);
-  const pricing = { ...pricingContract(capability, context), ...(priced ? offers : {}) };
+  const billingMode = (mode: "byok" | "managed") => ({
+    available: offers[mode],
+    providerChargesIncluded: mode === "managed",
+    providerChargesExternal: mode === "byok",
+    serviceFeeBps: feeBpsOf(mode),
+    pricing: pricingContract(capability, context, mode),
+  });
+  const pricing = {
+    ...pricingContract(capability, context),
+    examples: priceExamples(capability),
+    ...(priced ? offers : {}),
+  };
   const isJob = capability.modes.includes("job_async") && !capability.modes.includes("invoke_sync");
   const { http, exampleInput, cli, sdk, mcp } = runHintOf(capability);
   const inputSchema = publish(capability.input, "input");
@@ -72,35 +93,17 @@ export function describeCapability(
       ? { uiSchema: { order: Object.keys((inputSchema.properties as object | undefined) ?? {}) } }
       : {}),
     idempotencyRequired: false,
+    idempotencyRecommended: true,
     estimateAvailable: pricing.quote.supported,
     descriptorAvailable: true,
     features: {
-      ...(capability.features as JsonObject),
+      ...capability.features,
       ...durableFeature(capability),
       ...deferredFeature(capability),
       ...readerFeature(capability),
     },
-    ...(capability.constraints ? { constraints: capability.constraints as JsonObject } : {}),
-    ...(priced
-      ? {
-          billingModes: {
-            byok: {
-              available: offers.byok,
-              providerChargesIncluded: false,
-              providerChargesExternal: true,
-              serviceFeeBps: feeBpsOf("byok"),
-              pricing: pricingContract(capability, context, "byok"),
-            },
-            managed: {
-              available: offers.managed,
-              providerChargesIncluded: true,
-              providerChargesExternal: false,
-              serviceFeeBps: feeBpsOf("managed"),
-              pricing: pricingContract(capability, context, "managed"),
-            },
-          },
-        }
-      : {}),
+    ...(capability.constraints ? { constraints: capability.constraints } : {}),
+    ...(priced ? { billingModes: { byok: billingMode("byok"), managed: billingMode("managed") } } : {}),
     inputConstraints: capability.inputConstraints,
     inputMediaTypes: capability.inputMediaTypes,
     ...(isInfrastructure(capability)
@@ -117,14 +120,7 @@ export function describeCapability(
     },
     executionPreference: {
       supported: ["automatic"],
-      constraints: {
-        maxCostUsd: true,
-        providerPin: true,
-        preferredModel: true,
-        autoSelect: true,
-        budgetEnforcement: true,
-        maxDurationSeconds: capability.modes.includes("job_async"),
-      },
+      constraints: { ...CONSTRAINTS, maxDurationSeconds: capability.modes.includes("job_async") },
     },
     output: { kind: capability.outputKind, mediaType: capability.outputMediaType },
     interaction: isShut
@@ -152,11 +148,27 @@ export function describeCapability(
   };
 }
 
-/** The same as an item of the list. */
-export function toListed(descriptor: CapabilityDescriptor): CapabilityDescriptor {
+/** The same as an item of the list, where each way of paying has its price examples as well. */
+export function toListed(capability: Capability, descriptor: CapabilityDescriptor): CapabilityDescriptor {
   const { kind, endpoint, exampleInput } = descriptor.nextAction;
-  return { ...descriptor, nextAction: { kind, endpoint, exampleInput }, descriptorProjection: "list" };
+  const { byok, managed } = descriptor.billingModes ?? {};
+  const billingModes = byok &&
+    managed && {
+      byok: withExamples(byok, priceExamples(capability, "byok")),
+      managed: withExamples(managed, priceExamples(capability, "managed")),
+    };
+  return {
+    ...descriptor,
+    ...(billingModes ? { billingModes } : {}),
+    nextAction: { kind, endpoint, exampleInput },
+    descriptorProjection: "list",
+  };
 }
+
+const withExamples = <M extends { pricing: object }, E>(mode: M, examples: E) => ({
+  ...mode,
+  pricing: { ...mode.pricing, examples },
+});
 
 /** Partial output is of durable jobs that write plain text, over models whose text can be followed. */
 function readerDeliveryOf(capability: Capability, target: Parameters<typeof canStream>[0]) {
@@ -184,7 +196,7 @@ function durableFeature({ durable, features }: Capability): JsonObject {
 }
 
 function readerFeature(capability: Capability): JsonObject {
-  const able = targetsOf(capability).filter((target) => readerDeliveryOf(capability, target).supported);
+  const able = targetsOfPort(capability).filter((target) => readerDeliveryOf(capability, target).supported);
   if (able.length === 0) return {};
   const providers = [...new Set(able.map(({ provider }) => provider.name))];
   return {
@@ -200,7 +212,7 @@ function readerFeature(capability: Capability): JsonObject {
 /** Half of the token rates for work that may wait: what durable jobs get unasked, and pins ask for. */
 function deferredFeature(capability: Capability): JsonObject {
   if (isLocal(capability)) return {};
-  const able = targetsOf(capability).filter((target) => discountOf(capability, target) > 0);
+  const able = targetsOfPort(capability).filter((target) => discountOf(capability, target) > 0);
   if (able.length === 0) return { deferredProcessing: { available: false, discountBps: 0, appliesTo: [] } };
   const canPinsDefer = able.some(({ provider }) =>
     Object.values(provider.pins ?? {}).some(({ canDefer }) => canDefer),
@@ -240,9 +252,9 @@ export function executionTargets(
   mayLeave = true,
 ): ExecutionTargetList {
   const reach = connections ?? [];
-  const targets = ableTargets(capability, reach);
+  const targets = targetsAbleTo(capability, reach);
   const first = firstOffer(targets, reach);
-  const isFirst = (target: Target) => first?.provider === target.provider && first.model === target.model;
+  const isFirst = (target: Target) => first !== undefined && routeKey(first) === routeKey(target);
   return {
     capabilityKey: capability.key,
     default: {

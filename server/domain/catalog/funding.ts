@@ -2,7 +2,7 @@ import type { Capability } from "@/server/capabilities/define";
 import type { Funding } from "@/server/contract/capabilities";
 import { isFunded, recentFunds } from "@/server/domain/billing";
 import { FUNDING_OPTIONS } from "@/server/domain/budgets";
-import { availabilityOf, targetsOf } from "./targets";
+import { availabilityOf, targetsOfPort } from "./targets";
 
 /**
  * What would pay for this capability if the organization ran it managed now. Live money where an account of the operator
@@ -13,7 +13,7 @@ export async function fundingFor(
   offered: Funding,
   organizationId: string,
 ): Promise<Funding> {
-  const accounts = targetsOf(capability).map((target) => availabilityOf(target).account);
+  const accounts = targetsOfPort(capability).map((target) => availabilityOf(target).account);
   const isLive = accounts.includes("operator");
   if (!offered.eligible || (!isLive && !accounts.includes("sandbox"))) return offered;
   const funds = await recentFunds(organizationId, !isLive);

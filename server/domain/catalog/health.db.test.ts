@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { pool } from "@/server/db";
-import * as credentials from "@/server/domain/credentials";
+import * as credentials from "@/server/domain/connections";
 import * as jobs from "@/server/domain/jobs";
 import { quote } from "@/server/domain/quotes";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
 import type { Script, Vendor } from "@/server/providers/testing/vendor";
-import type { Json } from "@/server/step";
 import { system } from "@/testing/tenants";
 import { MODELS, vendorAsOpenAi } from "@/testing/vault";
 import { makeProject, type TestProject } from "@/testing/world";
@@ -62,7 +62,7 @@ const fails = async (
 const rowsOf = async (account: string) =>
   (await pool.query("SELECT route, failures, reason FROM route_health WHERE account = $1", [account])).rows;
 
-test("a route that keeps failing goes behind its equals, longer each time, and comes back by itself", async () => {
+test("a route that keeps failing goes behind its equals, longer each time, and comes back automatically", async () => {
   const project = await makeConnected();
   const first = await chosenBy(project);
   await fails(project, { status: 500 }, 2);
@@ -130,7 +130,7 @@ test("what is refused for the request or the key says nothing of the route", asy
   expect(await rowsOf(project.credentialId)).toEqual([]);
 });
 
-test("what is asked for by name is taken as it is", async () => {
+test("a route requested by name is taken as it is", async () => {
   const project = await makeConnected();
   const first = (await chosenBy(project)) ?? "";
   await fails(project, { status: 500 }, 3);

@@ -1,11 +1,11 @@
-import { pool } from "@/server/db";
-import { log } from "@/server/log";
+import { pool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
+import { MINUTE_MS } from "@/server/platform/time/units";
 import { type Account, type Offer, routeKey, SANDBOX } from "./targets";
 
 /*
- * Routes that keep failing for reasons of their vendor go behind their healthy equals for a while, longer each time, and
- * come back by themselves. What is known is kept per account, so that nobody's bad key or spent quota tells against
- * others. A healthy route has no row: as long as all is well a success costs nothing, and a submission reads memory.
+ * Routes that keep failing go behind their healthy equals for a while, longer each time. Kept per account, so that no one's
+ * bad key counts against others; a healthy route has no row, so a success costs nothing.
  */
 
 /** unreachable concerns every model behind that door; the others the one that was asked. */
@@ -13,9 +13,9 @@ export type FailureReason = "unreachable" | "capacity" | "failed" | "lost";
 
 const FAILURES_BEFORE = 3;
 const FIRST_MS = 30_000;
-const LONGEST_MS = 15 * 60_000;
+const LONGEST_MS = 15 * MINUTE_MS;
 /** What failed longer ago than this, and was not behind since, begins anew. */
-const FORGOTTEN_MS = 10 * 60_000;
+const FORGOTTEN_MS = 10 * MINUTE_MS;
 /** Other processes' failures are seen after this long at most. */
 const MOST_STALE_MS = 5_000;
 
@@ -36,7 +36,7 @@ export async function readHealth(): Promise<void> {
   readAt = performance.now();
 }
 
-/** Looks again where what is known is old; nobody waits for it but the first. */
+/** Looks again where what is known is old; no one waits for it but the first. */
 async function refresh(): Promise<void> {
   if (performance.now() - readAt < MOST_STALE_MS) return;
   reading ??= readHealth()
@@ -53,7 +53,7 @@ function namesOf({ provider, model, account }: Called): string[] {
   return [nameOf(of, provider.name), nameOf(of, routeKey({ provider, model }))];
 }
 
-/** Tells of each route whether it is to go behind its equals now. */
+/** For each route, whether it goes behind its equals now. */
 export async function healthNow(now: Date): Promise<(offer: Offer) => boolean> {
   await refresh();
   return (offer) =>

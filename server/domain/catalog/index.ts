@@ -1,15 +1,17 @@
 export { accessDecisionFor, refusalOf } from "./access-decision";
-export { routeBundle } from "./bundle";
+export { MOST_BRIEF_BYTES } from "./brief";
 export { connectUrlOf } from "./connect-url";
 export { connectableProviders } from "./connectable";
 export { describeCapability, executionTargets, toSummary } from "./describe";
 export { healthNow, noteFailure, noteSuccess, readHealth } from "./health";
 export { list, matching } from "./list";
 export { type Need, needsOf } from "./needs";
-export { isListed, type PriceTerms, priceAtMost, priceOf, serviceFee } from "./price";
-export { feeBpsOf, PRICING_VERSION, SERVICE_FEE_BPS } from "./pricing";
+export { routeBundle } from "./pricing/bundle";
+export { isListed, type PriceTerms, priceAtMost, priceOf, serviceFee } from "./pricing/price";
+export { feeBpsOf, PRICING_VERSION, SERVICE_FEE_BPS } from "./pricing/pricing";
 export {
   type Published,
+  publishedBrief,
   publishedDescriptor,
   publishedList,
   publishedTargets,
@@ -39,6 +41,6 @@ export {
   SHUT,
   type Target,
   targetOf,
-  targetsOf,
+  targetsOfPort,
 } from "./targets";
 export { type Viewer, viewerOf } from "./viewer";

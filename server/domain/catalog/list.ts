@@ -1,6 +1,6 @@
 import type { Capability } from "@/server/capabilities/define";
 import { describeCapability, toListed, toSummary } from "./describe";
-import { PRICING_VERSION } from "./pricing";
+import { PRICING_VERSION } from "./pricing/pricing";
 import { allCapabilities } from "./registry";
 import { hasWords, search } from "./search";
 
@@ -14,7 +14,9 @@ export function matching(q: string | undefined): readonly Capability[] {
 export function list(query: { q?: string | undefined; view?: string | undefined }, signedIn: boolean) {
   return {
     capabilities: matching(query.q).map((capability) =>
-      query.view === "summary" ? toSummary(capability) : toListed(describeCapability(capability, signedIn)),
+      query.view === "summary"
+        ? toSummary(capability)
+        : toListed(capability, describeCapability(capability, signedIn)),
     ),
     pricingVersion: PRICING_VERSION,
   };

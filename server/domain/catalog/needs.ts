@@ -1,8 +1,8 @@
 import { type Capability, stageAsCapability } from "@/server/capabilities/define";
-import { type Connection, isConnectable } from "@/server/domain/credentials";
+import { type Connection, isConnectable } from "@/server/domain/connections";
 import type { Provider } from "@/server/providers/provider";
 import { providers } from "@/server/providers/registry.gen";
-import { ableTargets, couldServe, SANDBOX } from "./targets";
+import { couldServe, SANDBOX, targetsAbleTo } from "./targets";
 
 /** One call a capability may make, and who could answer it whose accounts can be connected: in the order of routing. */
 export type Need = {
@@ -28,11 +28,9 @@ export function needsOf(capability: Capability, connections: readonly Connection
 }
 
 function needOf(what: string, capability: Capability, connections: readonly Connection[]): Need {
-  const able = ableTargets(capability, connections).filter(({ provider }) => provider.name !== SANDBOX);
+  const able = targetsAbleTo(capability, connections).filter(({ provider }) => provider.name !== SANDBOX);
   const listed = able.filter(({ listedBy }) => !listedBy).map(({ provider }) => provider);
-  const withServer = (providers as Provider[]).filter(
-    (provider) => provider.modelsFrom && couldServe(provider, capability),
-  );
+  const withServer = providers.filter((provider) => provider.modelsFrom && couldServe(provider, capability));
   const could = [...new Set([...listed, ...withServer])].filter(isConnectable);
   const servedBy = connections.filter(({ credentialId, provider }) =>
     able.some((target) =>

@@ -9,7 +9,7 @@ import {
   publishedTargets,
 } from ".";
 
-/** As nobody in particular sees it, signed in or not. */
+/** As no one in particular sees it, signed in or not. */
 const seen = (signedIn: boolean) => ({ signedIn, organizationId: null, connections: null, mayLeave: true });
 const read = ({ body }: { body: Uint8Array }) => JSON.parse(Buffer.from(body).toString("utf8"));
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value));

@@ -1,9 +1,16 @@
-import { sha256Hex } from "@/server/canonical";
-import { CapabilityDescriptor, CapabilitySummary, ExecutionTargetList } from "@/server/contract/capabilities";
+import {
+  CapabilityBrief,
+  CapabilityDescriptor,
+  CapabilitySummary,
+  ExecutionTargetList,
+  type ExecutionTargetNames,
+} from "@/server/contract/capabilities";
+import { sha256Hex } from "@/server/platform/text/canonical";
+import { briefOf } from "./brief";
 import { describeCapability, executionTargets, toListed, toSummary } from "./describe";
 import { fundingFor } from "./funding";
 import { matching } from "./list";
-import { PRICING_VERSION } from "./pricing";
+import { PRICING_VERSION } from "./pricing/pricing";
 import { allCapabilities, getCapability } from "./registry";
 import type { Viewer } from "./viewer";
 
@@ -11,7 +18,7 @@ import type { Viewer } from "./viewer";
 export type Published = { body: Uint8Array; etag: string };
 
 // The catalog is made of this build's code and this process's settings, so what was made once stays true. Each text is
-// checked against its contract when it is made, since nobody looks at it again.
+// checked against its contract when it is made, since no one looks at it again.
 const ready = new Map<string, unknown>();
 
 /** Of what projects are connected to there are many kinds: then all is made anew. */
@@ -48,7 +55,9 @@ const descriptorText = (key: string, seen: Seen) =>
   once(`descriptor ${key} ${nameOf(seen)}`, () => JSON.stringify(descriptorOf(key, seen)));
 
 const listedText = (key: string, seen: Seen) =>
-  once(`listed ${key} ${nameOf(seen)}`, () => JSON.stringify(toListed(descriptorOf(key, seen))));
+  once(`listed ${key} ${nameOf(seen)}`, () =>
+    JSON.stringify(toListed(getCapability(key), descriptorOf(key, seen))),
+  );
 
 const descriptorOf = (key: string, { signedIn, connections, mayLeave }: Seen) =>
   CapabilityDescriptor.parse(describeCapability(getCapability(key), signedIn, connections, mayLeave));
@@ -90,14 +99,25 @@ export async function publishedDescriptor(
   return toPublished(JSON.stringify({ ...descriptor, funding }));
 }
 
-/** What `executionTargets` answers, as bytes. UNKNOWN_CAPABILITY for a key that is not there. */
-export function publishedTargets(key: string, seen: Seen): Published {
+/** What `briefOf` answers, as bytes: the same for every caller. UNKNOWN_CAPABILITY for a key that is not there. */
+export function publishedBrief(key: string): Published {
   const capability = getCapability(key);
-  return once(`targets ${capability.key} ${nameOf(seen)}`, () =>
-    toPublished(
-      JSON.stringify(
-        ExecutionTargetList.parse(executionTargets(capability, seen.connections, seen.mayLeave)),
-      ),
-    ),
+  return once(`brief ${capability.key}`, () =>
+    toPublished(JSON.stringify(CapabilityBrief.parse(briefOf(capability)))),
   );
 }
+
+/** What `executionTargets` answers, as bytes. UNKNOWN_CAPABILITY for a key that is not there. */
+export function publishedTargets(key: string, seen: Seen, view?: "brief"): Published {
+  const capability = getCapability(key);
+  return once(`targets ${view ?? ""} ${capability.key} ${nameOf(seen)}`, () => {
+    const list = ExecutionTargetList.parse(executionTargets(capability, seen.connections, seen.mayLeave));
+    return toPublished(JSON.stringify(view ? namesOf(list) : list));
+  });
+}
+
+const namesOf = (list: ExecutionTargetList): ExecutionTargetNames => ({
+  capabilityKey: list.capabilityKey,
+  default: list.default.target,
+  available: list.targets.filter(({ availability }) => availability.available).map(({ target }) => target),
+});

@@ -1,6 +1,6 @@
 import type { Capability } from "@/server/capabilities/define";
 import { firstOffer } from "./describe";
-import { ableTargets, offersOf, SANDBOX, type Target } from "./targets";
+import { offersOf, SANDBOX, type Target, targetsAbleTo } from "./targets";
 import type { Viewer } from "./viewer";
 
 /** What a caller can run of a capability now: its models, and the one that a request takes which names none. */
@@ -12,7 +12,7 @@ export function reachableNow(
   { connections, mayLeave }: Pick<Viewer, "connections" | "mayLeave">,
 ): Reachable {
   const reach = connections ?? [];
-  const able = ableTargets(capability, reach);
+  const able = targetsAbleTo(capability, reach);
   const isOpen = ({ provider }: Target) => mayLeave || provider.name === SANDBOX;
   const targets = able.filter((target) => isOpen(target) && offersOf(target, reach).length > 0);
   const first = firstOffer(able, reach);

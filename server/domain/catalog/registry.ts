@@ -1,7 +1,7 @@
 import type { Capability } from "@/server/capabilities/define";
 import { capabilities } from "@/server/capabilities/registry.gen";
 import { nearest } from "@/server/domain/envelope";
-import { fail } from "@/server/errors";
+import { fail } from "@/server/platform/errors/errors";
 
 const byKey = new Map<string, Capability>(capabilities.map((capability) => [capability.key, capability]));
 
@@ -18,7 +18,7 @@ export function getCapability(key: string): Capability {
 
 export const isCapability = (key: string): boolean => byKey.has(key);
 
-/** Does a model do the work of it, as its descriptor says? A provider may look something up without one. */
+/** Does a model do its work, as its descriptor says? A provider may look something up without one. */
 export const isModelBacked = (key: string): boolean => byKey.get(key)?.features.modelBacked !== false;
 
 export const noCapability = (key: string): string => `There is no capability ${key.slice(0, 128)}.`;

@@ -41,6 +41,19 @@ test("an intent finds its capability first, with its price and the request that 
   expect(confidences).toEqual([...confidences].sort((a, b) => b - a));
 });
 
+test("a brief answer has titles in place of prices and requests", async () => {
+  const request = ResolutionRequest.parse({ intent: "draw a picture of a lighthouse" });
+  const { matches } = await resolve(anonymous, request, "brief");
+  expect(matches[0]).toEqual({
+    capabilityKey: "image.generate.v1",
+    title: expect.stringMatching(/image/i),
+    confidence: expect.any(Number),
+    pricing: null,
+    runHint: null,
+    accessDecision: null,
+  });
+});
+
 test("a mistyped word is found all the same", async () => {
   expect((await ask("genrate a pciture")).matches[0]?.capabilityKey).toBe("image.generate.v1");
 });
@@ -69,7 +82,7 @@ test.each([
   "pay my rent",
   "Please buy me a ticket to Rome",
   "kaufe mir ein Fahrrad",
-])("%j means nothing or is an act this service does for nobody: not requestable", async (intent) => {
+])("%j means nothing or is an act this service does for no one: not requestable", async (intent) => {
   expect(await ask(intent)).toMatchObject({
     resolution: "no_match_not_requestable",
     matches: [],
@@ -93,7 +106,7 @@ test("a requirement leaves the matches that satisfy it", async () => {
   expect(matches[0]?.capabilityKey).toBe("text.structured.generation.v1");
 });
 
-test("where no match satisfies what is required, the matches stand and the requirement is named", async () => {
+test("where no match satisfies what is required, the matches stay and the requirement is named", async () => {
   expect(
     await ask("compute.evaluate.v1", { executionMode: "invoke_stream", modality: "video" }),
   ).toMatchObject({
@@ -104,7 +117,7 @@ test("where no match satisfies what is required, the matches stand and the requi
   });
 });
 
-test("what runs now is judged for who signed in, and not for callers nobody knows", async () => {
+test("what runs now is judged for who signed in, and not for callers no one knows", async () => {
   const { organizationId } = await makeTenant();
   const { ctx } = await makePerson(organizationId, "member");
   const wanted = { runnableNow: true };

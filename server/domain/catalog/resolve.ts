@@ -14,12 +14,13 @@ type Requirements = ResolutionRequest["requirements"];
 
 /**
  * Finds the capabilities for an intended outcome, best first. Requirements leave the matches that satisfy all of them; where
- * no match does, all stand and what they do not satisfy is named. What is not there may be requested, unless nothing is
- * meant or it is an act this service does for nobody.
+ * no match does, all stay and what they do not satisfy is named. What is not there may be requested, unless nothing is
+ * meant or it is an act this service does for no one. `brief`: without prices and requests.
  */
 export async function resolve(
   ctx: Ctx,
   { intent, requirements }: ResolutionRequest,
+  view?: "brief",
 ): Promise<ResolutionResponse> {
   const { resolution, hits } = resolutionOf(intent);
   const viewer = await viewerOf(ctx);
@@ -27,13 +28,17 @@ export async function resolve(
   const fitting = judged.filter((each) => unmet(each, requirements).length === 0);
   const isSatisfied = judged.length === 0 || fitting.length > 0;
   const shown = isSatisfied ? fitting : judged;
+  const isBrief = view === "brief";
   return {
     resolution,
     matches: shown.map(({ hit, decision }) => ({
       capabilityKey: hit.capability.key,
+      title: hit.capability.title,
       confidence: hit.confidence,
-      pricing: describeCapability(hit.capability, viewer.signedIn, viewer.connections).pricing,
-      runHint: runHintOf(hit.capability),
+      pricing: isBrief
+        ? null
+        : describeCapability(hit.capability, viewer.signedIn, viewer.connections).pricing,
+      runHint: isBrief ? null : runHintOf(hit.capability),
       accessDecision: decision,
     })),
     requirementsSatisfied: isSatisfied,

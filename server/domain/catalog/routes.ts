@@ -1,7 +1,7 @@
 import type { Capability } from "@/server/capabilities/define";
 import type { BillingMode } from "@/server/contract/common";
-import type { Connection } from "@/server/domain/credentials";
-import { fail } from "@/server/errors";
+import type { Connection } from "@/server/domain/connections";
+import { fail } from "@/server/platform/errors/errors";
 import { type MaturityRating, type ModelFacts, RATINGS } from "@/server/providers/define";
 import {
   type Account,
@@ -16,7 +16,7 @@ import {
   routeKey,
   SANDBOX,
   type Target,
-  targetsOf,
+  targetsOfPort,
 } from "./targets";
 
 /** One way to run a capability: a model of a provider, and the account that pays. */
@@ -50,7 +50,7 @@ export type RouteWish = {
   autoSelect?: boolean;
   /** Models whose provider's policy is lower are not chosen. */
   maturity?: MaturityRating | null;
-  /** Does the model do what is asked beside the input? One that does goes first among its equals. */
+  /** Does the model support what the request sets beside the input? One that does goes first among its equals. */
   supports?(model: ModelFacts): boolean;
   /** Only models whose text can be followed as it is written. */
   streams?: boolean;
@@ -60,9 +60,9 @@ export type RouteWish = {
   isBehind?(offer: Offer): boolean;
   /** Only the sandbox, or never it: one execution is paid with one kind of money. */
   isSandbox?: boolean;
-  /** Only these, `provider/model`, and why no other: what is asked beside the input may leave few. */
+  /** Only these, `provider/model`, and why no other: what the request sets beside the input may leave few. */
   only?: { models: readonly string[]; because: string } | null;
-  /** false: nobody has paid for the operator's accounts, so the sandbox goes first where it is on. */
+  /** false: no one has paid for the operator's accounts, so the sandbox goes first where it is on. */
   isFunded?: boolean | undefined;
 };
 
@@ -103,13 +103,13 @@ export function chooseRoute(
   const execution = capability.execute;
   if ("local" in execution) throw new Error(`${capability.key} runs here and has no route`);
   const { connections, maturity, only } = wish;
-  const fits = ({ model }: Target) => execution.fits?.(input as never, model) ?? true; // parsed by this capability's own schema
-  const targets = targetsOf(capability, connections).filter(
+  const fits = ({ model }: Target) => execution.fits?.(input, model) ?? true;
+  const targets = targetsOfPort(capability, connections).filter(
     (target) =>
       (!wish.pin || fits(target)) &&
       (!only || only.models.includes(routeKey(target))) &&
       (!wish.streams || canStream(target)) &&
-      (execution.accepts?.(input as never, target.model) ?? true), // parsed by this capability's own schema
+      (execution.accepts?.(input, target.model) ?? true),
   );
   const reachable = targets
     .filter(({ provider }) => wish.isSandbox === undefined || (provider.name === SANDBOX) === wish.isSandbox)
@@ -133,8 +133,8 @@ export function chooseRoute(
   }
 
   const place = placeOf(wish, fits);
-  const preference = ({ model }: Target) => execution.prefers?.(input as never, model) ?? 0; // parsed by this capability's own schema
-  // What is asked for by name is taken as it is, however it has done lately.
+  const preference = ({ model }: Target) => execution.prefers?.(input, model) ?? 0;
+  // A route requested by name is taken as it is, however it has done lately.
   const behind = (offer: Offer) => Number(!isNamed && (wish.isBehind?.(offer) ?? false));
   const order = (health: (offer: Offer) => number) =>
     candidates.toSorted(
@@ -231,7 +231,7 @@ function connectionRequired(connectUrl: string, missing: Target | null, only: Ro
   );
 }
 
-/** What was asked for by name is not there; nothing else is taken in its place. */
+/** The route requested by name does not exist; nothing else is taken in its place. */
 export function routeUnavailable(
   alternates: string[],
   {
@@ -243,8 +243,11 @@ export function routeUnavailable(
 ): never {
   const constraint = preferredModel ? "preferredModel" : providerPin ? "providerPin" : null;
   const field = pin ? "pin.target" : constraint && `execution.executionConstraints.${constraint}`;
-  const message =
-    "The requested model or provider cannot run this request. Use one of details.alternates, or let Capstan choose.";
+  const instead =
+    alternates.length > 0
+      ? "Use one of details.alternates, or let Capstan choose."
+      : "The capability's execution-targets list the models; an input names a model without its provider.";
+  const message = `The requested model or provider cannot run this request. ${instead}`;
   fail("ROUTE_UNAVAILABLE", withReason(message, only), { alternates, ...(field ? { field } : {}) });
 }
 

@@ -3,7 +3,7 @@ import type { RunHint } from "@/server/contract/capabilities";
 import { commandOf } from "@/server/contract/cli";
 import { JsonObject } from "@/server/contract/common";
 import { clientCodeOf } from "@/server/contract/snippets";
-import { publicUrl } from "@/server/env";
+import { publicUrl } from "@/server/platform/settings/env";
 import { requiredInputs } from "./schema";
 
 /** How to run a capability, with its first example. */

@@ -1,7 +1,12 @@
 import type { Capability } from "@/server/capabilities/define";
 import type { BillingMode } from "@/server/contract/common";
-import { baseUrlOf, type Connection, operatorCredentials } from "@/server/domain/credentials";
-import { isSandboxOn } from "@/server/env";
+import {
+  baseUrlOf,
+  type Connection,
+  operatorCredentials,
+  providerOfRoute,
+} from "@/server/domain/connections";
+import { isSandboxOn } from "@/server/platform/settings/env";
 import { type MaturityRating, type ModelFacts, RATINGS } from "@/server/providers/define";
 import type { Provider } from "@/server/providers/provider";
 import { providers } from "@/server/providers/registry.gen";
@@ -14,13 +19,13 @@ export const SHUT = "external_actions_disabled";
 export type Target = {
   provider: Provider;
   model: ModelFacts;
-  /** The connection whose owner lists this model: it is on their server, and nobody else's account reaches it. */
+  /** The connection whose owner lists this model: it is on their server, and no one else's account reaches it. */
   listedBy?: string;
 };
 
 /** operator: the deployment's own account. sandbox: no account at all. Else a connection of the project. */
 export type Account = "operator" | "sandbox" | { credentialId: string };
-/** Whose account goes first: the project's own, the operator's (last where nobody has paid for it), the sandbox. */
+/** Whose account goes first: the project's own, the operator's (last where no one has paid for it), the sandbox. */
 export function placeOfAccount(account: Account, isFunded?: boolean): number {
   if (account === "sandbox") return 2;
   if (account === "operator") return isFunded === false ? 3 : 1;
@@ -38,16 +43,16 @@ export const modelIds = (models: readonly Target[]) => [...new Set(models.map(ro
 const NONE: readonly Connection[] = [];
 
 /** Every model that serves the capability's port, whether or not an account is there; also those on a project's own servers. */
-export function targetsOf(capability: Capability, connections = NONE): Target[] {
+export function targetsOfPort(capability: Capability, connections = NONE): Target[] {
   const { execute } = capability;
   if ("local" in execute) return [];
-  const all = providers as Provider[];
+  const all: Provider[] = providers;
   const serves = (model: ModelFacts) => model.port === execute.port;
   const ours = all.flatMap((provider) =>
     provider.models.filter(serves).map((model) => ({ provider, model })),
   );
   const theirs = connections.flatMap(({ credentialId, provider: name, models, passThrough }) => {
-    const provider = all.find((each) => each.name === name);
+    const provider = providerOfRoute(name);
     if (!provider?.modelsFrom || models === null) return [];
     const listed = provider.modelsFrom(models).filter(serves);
     return listed.map((model) => ({
@@ -94,7 +99,7 @@ function whyNot({ provider }: Target): string {
   return provider.name === SANDBOX ? "sandbox_off" : "connection_required";
 }
 
-/** The model an execution was planned on, as its record has it; null: this installation has it no more. */
+/** The model an execution was planned on, as its record has it; null: this installation no longer has it. */
 export function targetOf(
   capability: Capability,
   provider: string,
@@ -102,11 +107,12 @@ export function targetOf(
   listed: ModelFacts | undefined,
 ): Target | null {
   if (listed) {
-    const found = (providers as Provider[]).find(({ name }) => name === provider);
+    const found = providerOfRoute(provider);
     return found ? { provider: found, model: listed } : null;
   }
   return (
-    targetsOf(capability).find((each) => each.provider.name === provider && each.model.id === model) ?? null
+    targetsOfPort(capability).find((each) => each.provider.name === provider && each.model.id === model) ??
+    null
   );
 }
 
@@ -116,13 +122,12 @@ function ableFor(capability: Capability): (model: ModelFacts) => boolean {
   if ("local" in execute) return () => false;
   const example = examples[0] && input.safeParse(examples[0].input);
   return (model) =>
-    model.port === execute.port &&
-    (!example?.success || (execute.accepts?.(example.data as never, model) ?? true)); // parsed by this capability's own schema
+    model.port === execute.port && (!example?.success || (execute.accepts?.(example.data, model) ?? true));
 }
 
 /**
  * Could an account at this provider serve the capability, by what its models can do? Of a server whose models its owner
- * lists, no more is known than such a list says.
+ * lists, only that list is known.
  */
 export function couldServe(provider: Provider, capability: Capability): boolean {
   const { models, modelsFrom, modelsExample = "" } = provider;
@@ -130,12 +135,12 @@ export function couldServe(provider: Provider, capability: Capability): boolean 
 }
 
 /** Models able to do the capability's first example, in the order in which an unpinned request takes them. */
-export function ableTargets(capability: Capability, connections = NONE): Target[] {
+export function targetsAbleTo(capability: Capability, connections = NONE): Target[] {
   const { execute, input, examples } = capability;
   const example = examples[0] && input.safeParse(examples[0].input);
-  if ("local" in execute || !example?.success) return targetsOf(capability, connections);
+  if ("local" in execute || !example?.success) return targetsOfPort(capability, connections);
   const isAble = ableFor(capability);
-  const able = targetsOf(capability, connections).filter(({ model }) => isAble(model));
+  const able = targetsOfPort(capability, connections).filter(({ model }) => isAble(model));
   const preference = ({ model }: Target) => execute.prefers?.(example.data, model) ?? 0;
   const isSandbox = ({ provider }: Target) => Number(provider.name === SANDBOX);
   return able.sort((a, b) => isSandbox(a) - isSandbox(b) || preference(b) - preference(a));
@@ -155,11 +160,11 @@ export function canDefer(capability: Capability, { model }: Pick<Target, "model"
 
 /**
  * Would it change the route whether the organization has funds? Only where both the operator's account and the sandbox could
- * serve; everywhere else nobody has to look.
+ * serve; everywhere else no one has to look.
  */
 export function dependsOnFunds(capability: Capability): boolean {
   if (!isSandboxOn) return false;
-  const accounts = targetsOf(capability).map((target) => availabilityOf(target).account);
+  const accounts = targetsOfPort(capability).map((target) => availabilityOf(target).account);
   return accounts.includes("operator") && accounts.includes("sandbox");
 }
 

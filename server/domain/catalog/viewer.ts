@@ -1,5 +1,5 @@
 import { access, isAllowed, type ProjectAccess } from "@/server/domain/access";
-import { type Connection, connectionsOf } from "@/server/domain/credentials";
+import { type Connection, connectionsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
 import { allowsExternal } from "@/server/domain/plans";
 
@@ -10,17 +10,17 @@ export type Viewer = {
   organizationId: string | null;
   project: ProjectAccess | null;
   environment: string | null;
-  /** What the project is connected to; null without a project: then what this deployment offers is told. */
+  /** What the project is connected to; null without a project: then what this deployment offers. */
   connections: readonly Connection[] | null;
   /** Has the caller the scope or role to run anything? */
   mayRun: boolean;
-  /** What is archived of where the caller stands, and so runs nothing for anybody. */
+  /** What is archived of the caller's project and environment, and so runs nothing for anybody. */
   archived: ProjectAccess["archived"];
   /** May executions leave for providers? They may unless the project's organization has switched that off. */
   mayLeave: boolean;
 };
 
-const NOBODY = {
+const WITHOUT_PROJECT = {
   organizationId: null,
   project: null,
   environment: null,
@@ -38,11 +38,11 @@ export async function viewerOf(
   named: { projectId?: string | undefined; environment?: string | undefined } = {},
 ): Promise<Viewer> {
   const { principal } = ctx;
-  if (principal.kind === "anonymous") return { ...NOBODY, signedIn: false, mayRun: false };
+  if (principal.kind === "anonymous") return { ...WITHOUT_PROJECT, signedIn: false, mayRun: false };
   const own = "projectId" in principal ? principal.projectId : null;
   const organizationId = "organizationId" in principal ? principal.organizationId : null;
   const mayRun = principal.kind !== "service_principal" || principal.scopes.has("capabilities:run");
-  if (!own && !named.projectId) return { ...NOBODY, signedIn: true, organizationId, mayRun };
+  if (!own && !named.projectId) return { ...WITHOUT_PROJECT, signedIn: true, organizationId, mayRun };
   const right = principal.kind === "panel_session" ? "capabilities:run" : "catalog:read";
   const project = await access.authorize(ctx, right, { place: named });
   const { environment, archived } = project;

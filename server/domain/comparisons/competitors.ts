@@ -1,10 +1,10 @@
 import type { Capability } from "@/server/capabilities/define";
 import type { Competitor } from "@/server/contract/comparisons";
 import type { RawEnvelope } from "@/server/contract/envelope";
-import { targetsOf } from "@/server/domain/catalog";
-import type { Connection } from "@/server/domain/credentials";
-import { Fault, ValidationFault } from "@/server/errors";
-import type { Json } from "@/server/step";
+import { targetsOfPort } from "@/server/domain/catalog";
+import type { Connection } from "@/server/domain/connections";
+import type { Json } from "@/server/platform/durable/step";
+import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { type Profile, profilesOf } from "./profiles";
 
 type Input = Record<string, Json>;
@@ -44,7 +44,7 @@ function merged(input: Input, overrides: Input): Input {
 
 /**
  * What a pin names: one model, a provider, or a provider with what it does (`openai-image`), which has to be what the
- * capability asks of it. Whether it can run the request is for the plan to say.
+ * capability asks for. Whether it can run the request is for the plan to say.
  */
 function routeOf(
   capability: Capability,
@@ -61,7 +61,7 @@ function routeOf(
   });
   const [name = "", ...model] = pin.split("/");
   if (name && model.length > 0) return named(name, model.join("/"));
-  const names = [...new Set(targetsOf(capability, connections).map(({ provider }) => provider.name))];
+  const names = [...new Set(targetsOfPort(capability, connections).map(({ provider }) => provider.name))];
   if (names.includes(pin)) return named(pin);
   const does = [execute.port, capability.modality];
   const found = names.find((name) => does.some((what) => pin === `${name}-${what}`));

@@ -1,15 +1,15 @@
 import { randomInt } from "node:crypto";
-import { contentOf, sha256Hex } from "@/server/canonical";
 import type { Comparison, ComparisonCreateRequest } from "@/server/contract/comparisons";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { getCapability } from "@/server/domain/catalog";
-import { connectionsOf } from "@/server/domain/credentials";
+import { connectionsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
-import { checkCallerObject, refuseKey, settleKey } from "@/server/domain/envelope";
+import { admitOnce, checkCallerObject, type First, settleKey } from "@/server/domain/envelope";
 import { requireDurable, submitTogether } from "@/server/domain/jobs";
-import { newId } from "@/server/ids";
-import type { Json } from "@/server/step";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
+import { contentOf, sha256Hex } from "@/server/platform/text/canonical";
+import { plainJson } from "@/server/platform/text/json";
 import { requestOf, toKept, toRefusal } from "./competitors";
 import { get } from "./get";
 
@@ -37,15 +37,11 @@ export async function create(
   const context = { ...body.context, projectId: project.id, environment };
   const { competitors, input, intent, workloadTags } = body;
   const said = { capability: capability.key, context, competitors, input, intent, workloadTags };
-  const requestHash = `v1:${(await contentOf(said as unknown as Json)).sha256}`; // parsed JSON
-  const first = await firstOfKey(project.id, key);
-  if (first) return get(ctx, settled(first, requestHash), RIGHT);
-  if (refusal) throw refusal;
-
+  const requestHash = `v1:${(await contentOf(plainJson(said))).sha256}`;
   const comparisonId = newId("comparison");
   const seed = randomInt(2 ** 31);
   const order = shuffled(competitors.length, seed);
-  // Made in that order, so that they sort by position: entries stand in their own order everywhere.
+  // Made in that order, so that they sort by position: entries are in their own order everywhere.
   const entryIds = order.map(() => newId("comparisonEntry"));
   const connections = await connectionsOf({ id: project.id, environment });
   const requests = competitors.map((competitor, place) => ({
@@ -55,7 +51,8 @@ export async function create(
     idempotencyKey: entryIds[order.indexOf(place)] ?? null,
   }));
   const kept = competitors.map((competitor, place) => toKept(capability, competitor, place));
-  try {
+  const admit = async () => {
+    if (refusal) throw refusal;
     await submitTogether(ctx, capability, {
       comparisonId,
       requests,
@@ -101,33 +98,21 @@ export async function create(
         );
       },
     });
-  } catch (cause) {
-    // What was admitted once stays admitted: a route that went away meanwhile refuses no replay.
-    const winner = await firstOfKey(project.id, key);
-    if (winner && (cause === TAKEN || winner.request_hash === requestHash))
-      return get(ctx, settled(winner, requestHash), RIGHT);
-    throw cause;
-  }
-  return get(ctx, comparisonId, RIGHT);
+    return { id: comparisonId };
+  };
+  const find = (key: string) => firstOfKey(project.id, key);
+  const admitted = await admitOnce({ key, hash: requestHash }, find, admit);
+  return get(ctx, "first" in admitted ? admitted.first.id : admitted.fresh.id, RIGHT);
 }
 
-type First = { id: string; request_hash: string };
-
-/** What a key stands for already; null when it is free. */
-async function firstOfKey(projectId: string, key: string | null): Promise<First | null> {
-  if (key === null) return null;
+/** The comparison a key belongs to already; null when it is free. */
+async function firstOfKey(projectId: string, key: string): Promise<First | null> {
   const { rows } = await pool.query<First>({
     name: "comparison-of-key",
-    text: "SELECT id, request_hash FROM comparison WHERE project_id = $1 AND idempotency_key = $2",
+    text: "SELECT id, request_hash AS hash FROM comparison WHERE project_id = $1 AND idempotency_key = $2",
     values: [projectId, key],
   });
   return rows[0] ?? null;
-}
-
-/** The id of the first comparison of a key, where it was asked for with the same request. */
-function settled(first: First, requestHash: string): string {
-  if (first.request_hash !== requestHash) refuseKey(first.id);
-  return first.id;
 }
 
 /** The places of so many competitors in an order that this seed alone decides. */

@@ -1,10 +1,10 @@
 import type { ComparisonEstimate, ComparisonEstimateRequest } from "@/server/contract/comparisons";
 import { access } from "@/server/domain/access";
 import { getCapability } from "@/server/domain/catalog";
-import { connectionsOf } from "@/server/domain/credentials";
+import { connectionsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
 import { estimateTogether, requireDurable } from "@/server/domain/jobs";
-import { type Micros, microsToUsd } from "@/server/money";
+import { type Micros, microsToUsd } from "@/server/platform/money";
 import { requestOf, toRefusal } from "./competitors";
 
 /**

@@ -4,8 +4,9 @@ import type { Ctx, Scope } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { namesOf } from "@/server/domain/organizations";
 import { findComparison, toComparison } from "./rows";
+import { works } from "./works";
 
-/** The comparison as it stands, its entries in the order that was drawn. NotFound where the caller may not see it. */
+/** The comparison as it is, its entries in the order that was drawn. NotFound where the caller may not see it. */
 export async function get(ctx: Ctx, comparisonId: string, right: Scope = "jobs:read"): Promise<Comparison> {
   return (await read(ctx, comparisonId, right)).comparison;
 }
@@ -25,6 +26,7 @@ export async function shown(
     entries: isHidden ? comparison.entries.map(withoutContent) : comparison.entries,
     judgedByName: judgement ? (names?.get(judgement.judgedBy) ?? null) : null,
     isPrivate: isContentPrivate,
+    work: (await works(ctx, [comparisonId])).get(comparisonId) ?? null,
   };
 }
 

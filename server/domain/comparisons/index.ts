@@ -4,3 +4,4 @@ export { get, shown } from "./get";
 export { judge } from "./judge";
 export { list } from "./list";
 export { options } from "./options";
+export { works } from "./works";

@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Comparison, JudgementRequest } from "@/server/contract/comparisons";
-import { inTransaction } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail, ValidationFault } from "@/server/errors";
+import { inTransaction } from "@/server/platform/db";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { get } from "./get";
 import { type ComparisonRow, findComparison, statusOf } from "./rows";
 
 const RIGHT = "jobs:write";
 
-/** What is judged, in one form: nobody is named where nobody won. */
+/** What is judged, in one form: no one is named where no one won. */
 type Verdict = Pick<ComparisonRow, "decision" | "overall_winner_entry_id" | "value_winner_entry_id">;
 
 /**
@@ -20,7 +20,7 @@ type Verdict = Pick<ComparisonRow, "decision" | "overall_winner_entry_id" | "val
 export async function judge(ctx: Ctx, comparisonId: string, request: JudgementRequest): Promise<Comparison> {
   const verdict = verdictOf(request);
   access.authorize(ctx, RIGHT);
-  // A person who may see it is told why they may not judge it. A key's scopes are no ladder: this one alone is enough.
+  // A person who may see it learns why they may not judge it. A key's scopes are no ladder: this one alone is enough.
   const seen = ctx.principal.kind === "human_session" ? "jobs:read" : RIGHT;
   const row = await findComparison(ctx, comparisonId, seen);
   await access.authorize(ctx, RIGHT, { projectId: row.project_id });

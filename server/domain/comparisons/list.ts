@@ -1,9 +1,9 @@
 import type { ComparisonPage, ListComparisons } from "@/server/contract/comparisons";
 import { TERMINAL } from "@/server/contract/jobs";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { nullEndedPageOf, readCursor } from "@/server/domain/paging";
+import { pool } from "@/server/platform/db";
 import { type LineRow, toLine } from "./rows";
 
 /** The comparisons of a project, newest first, by keyset: ids sort by time. */

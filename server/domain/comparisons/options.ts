@@ -2,7 +2,7 @@ import type { Capability } from "@/server/capabilities/define";
 import { type CompetitorOptions, MOST_COMPETITORS } from "@/server/contract/comparisons";
 import { access } from "@/server/domain/access";
 import { executionTargets, getCapability } from "@/server/domain/catalog";
-import { connectionsOf } from "@/server/domain/credentials";
+import { connectionsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
 import { fieldsOf, profilesOf } from "./profiles";
 

@@ -1,6 +1,6 @@
 import type { Capability } from "@/server/capabilities/define";
 import { MESH_PROFILES } from "@/server/contract/meshes";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 
 /** A named way of working. What it sets never changes under one version. */
 export type Profile = {

@@ -6,15 +6,16 @@ import type {
 } from "@/server/contract/comparisons";
 import type { Job, JobStatus } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { PROVIDER_COST } from "@/server/domain/executions";
-import { fail } from "@/server/errors";
-import { type Micros, microsToUsd } from "@/server/money";
-import type { Json } from "@/server/step";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { fail } from "@/server/platform/errors/errors";
+import { type Micros, microsToUsd } from "@/server/platform/money";
+import { isObject } from "@/server/platform/text/json";
 
-/** An entry with what its job says of who did the work: what of it is shown is for `toComparison` to decide. */
+/** An entry with what its job says of who did the work: `toComparison` decides which part is shown. */
 export type EntryRow = {
   entry_id: string;
   job_id: string;
@@ -66,7 +67,7 @@ export async function findComparison(ctx: Ctx, comparisonId: string, right: Scop
   return rows[0] ?? fail("NotFound", "There is no such comparison.");
 }
 
-/** Where a comparison stands, by how its jobs ended: one that waits for a person has not. */
+/** The status of a comparison, by how its jobs ended: one that waits for a person has not. */
 export function statusOf(statuses: readonly JobStatus[]): Comparison["status"] {
   if (!statuses.every((status) => TERMINAL.includes(status))) return "running";
   const succeeded = statuses.filter((status) => status === "succeeded").length;
@@ -105,13 +106,13 @@ export function toComparison(row: ComparisonRow, jobs: Job[], now: Date): Compar
 function toEntry({ decision }: ComparisonRow, entry: EntryRow, job: Job): ComparisonEntry {
   const { artifacts, typedOutput, error, charge } = job;
   const shown = { entryId: entry.entry_id, jobId: job.jobId, status: job.status };
-  const told = { ...shown, artifacts, typedOutput, error, charge };
-  if (decision === null) return told;
+  const visible = { ...shown, artifacts, typedOutput, error, charge };
+  if (decision === null) return visible;
   const { provider, model, cost_micros } = entry;
   const competitor = withOverrides(entry.competitor, job);
   const chosen = provider ? `${provider}/${model}` : null;
   return {
-    ...told,
+    ...visible,
     competitor,
     providerPin: competitor.providerPin ?? chosen,
     provider: provider || null,
@@ -128,8 +129,7 @@ function toEntry({ decision }: ComparisonRow, entry: EntryRow, job: Job): Compar
 function withOverrides(kept: ShownCompetitor, { requestSnapshot }: Job): ShownCompetitor {
   if (!kept.inputOverrides) return kept;
   const input = requestSnapshot?.input;
-  if (typeof input !== "object" || input === null || Array.isArray(input))
-    return { ...kept, inputOverrides: null };
+  if (!isObject(input)) return { ...kept, inputOverrides: null };
   const names = Object.keys(kept.inputOverrides);
   return {
     ...kept,

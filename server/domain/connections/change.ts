@@ -1,125 +1,163 @@
-import type { UserGuardrails } from "@/server/contract/budgets";
-import type {
-  BindConnection,
-  Connection,
-  ConnectionChanged,
-  CreateConnection,
-  RotateConnection,
-} from "@/server/contract/connections";
-import type { CreateCredential, CredentialBinding } from "@/server/contract/credentials";
-import { changeAccessBy } from "@/server/domain/access";
-import { writeConnectionGuardrails } from "@/server/domain/budgets";
-import * as credentials from "@/server/domain/credentials";
+import type { CreateCredential, Credential, CredentialList } from "@/server/contract/credentials";
+import { access, changeAccessBy } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { ownerOf, placeOf } from "./owner";
-import { read } from "./read";
-import { secretOf } from "./spelling";
+import { toSecrets } from "@/server/platform/crypto/secret";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { type Alongside, type Place, writeBinding } from "./bind";
+import { askProvider, type CheckResult, keepCheck, requireAccepted } from "./check";
+import {
+  type CredentialRow,
+  credentialsOf,
+  findProvider,
+  getCredential,
+  requireHost,
+  requireMayConnect,
+  toCredential,
+} from "./rows";
+import { openFields, readSecret, sealFields, shownOf } from "./secret-fields";
+import { checkedModels, checkPassThrough } from "./server-of";
 
-/** What a create of a credential takes, of what a connection says. */
-function credentialOf({ provider, label, endpointUrl, models, passThrough, ...spelled }: RotateConnection) {
-  return { provider, secret: secretOf(spelled), label, endpointUrl, models, passThrough };
+/** What an organization has connected, newest first. Never a secret. For admins in person. */
+export async function listCredentials(ctx: Ctx, organizationId: string): Promise<CredentialList> {
+  access.authorize(ctx, "admin", { organizationId });
+  return { items: (await credentialsOf(organizationId)).map(toCredential) };
 }
 
-const alongside =
-  (ctx: Ctx, guardrails: UserGuardrails | null | undefined): credentials.Alongside =>
-  async (client, credential) => {
-    if (guardrails) await writeConnectionGuardrails(ctx, client, credential, guardrails);
+/** The body of a create; the name stays where none is given. */
+export type Rotation = Omit<CreateCredential, "label"> & { label?: string | undefined };
+
+/**
+ * Puts a new secret in the place of the old one, after the provider has accepted it at the same address. Id, bindings and
+ * address stay; what runs from now on uses the new one.
+ */
+export async function rotateCredential(
+  ctx: Ctx,
+  organizationId: string,
+  credentialId: string,
+  input: Rotation,
+  places: Place[] = [],
+  alongside: Alongside = async () => {},
+): Promise<Credential> {
+  const before = await getCredential(ctx, organizationId, credentialId);
+  requireHost(ctx, before.base_url);
+  if (places.length > 0)
+    requireMayConnect(
+      ctx,
+      organizationId,
+      places.map(({ projectId }) => projectId),
+    );
+  const refuse = (field: string, msg: string): never => {
+    throw new ValidationFault([{ loc: ["body", field], msg, type: "value_error" }]);
   };
+  if (input.provider !== before.provider) refuse("provider", `This credential is for ${before.provider}.`);
+  if (input.endpointUrl && input.endpointUrl.replace(/\/+$/, "") !== before.endpoint_url)
+    refuse("endpointUrl", "The address of a credential cannot change. Connect a new credential.");
+  const provider = findProvider(before.provider) ?? providerGone(before);
+  if (input.models && !provider.modelsFrom)
+    refuse("models", `${provider.title} has a fixed list of models. Leave this field out.`);
+  const models = input.models ? checkedModels(provider, input.models) : before.models;
+  checkPassThrough(provider, input.passThrough);
+  const passThrough = input.passThrough ?? before.pass_through;
+  const fields = readSecret(provider, input.secret);
+  await requireAccepted(ctx, provider, before.base_url, toSecrets(fields));
 
-/** Where it is bound in the same step; without a project nowhere. */
-function placesOf(
-  { autoBind, environment, replaceExisting }: CreateConnection | RotateConnection,
-  projectId: string | null,
-): credentials.Place[] {
-  return autoBind && projectId !== null ? [{ projectId, environment, replaces: replaceExisting }] : [];
-}
-
-/** Connects an account: asked about at its provider, stored, bound and given its guardrails in one step, or nothing of it. */
-export async function connect(ctx: Ctx, input: CreateConnection): Promise<ConnectionChanged> {
-  const { organizationId, projectId } = await placeOf(ctx, input.projectId, "admin");
-  const places = placesOf(input, projectId);
-  const before = await boundIn(organizationId, input.provider, places[0]);
-  const { credentialId } = await credentials.createCredential(
-    ctx,
-    organizationId,
-    credentialOf(input) as CreateCredential, // with the name it has by its schema
-    places,
-    alongside(ctx, input.userGuardrails),
-  );
-  const connection = await read(ctx, credentialId);
-  return { connection: { ...connection, action: before ? "replaced" : "created" } };
-}
-
-/** What an environment runs on now, of this provider. */
-async function boundIn(organizationId: string, provider: string, place: credentials.Place | undefined) {
-  if (!place) return null;
-  const all = await credentials.credentialsOf(organizationId);
-  return all.find((each) =>
-    each.bindings.some(
-      (binding) =>
-        binding.provider === provider &&
-        binding.project_id === place.projectId &&
-        binding.environment === place.environment,
-    ),
-  );
-}
-
-/** Puts a new secret in the place of the old one; also binds and changes guardrails where the body says so. */
-export async function rotate(
-  ctx: Ctx,
-  connectionId: string,
-  input: RotateConnection,
-): Promise<ConnectionChanged> {
-  const organizationId = await ownerOf(ctx, connectionId);
-  const projectId = input.projectId ?? null;
-  await credentials.rotateCredential(
-    ctx,
-    organizationId,
-    connectionId,
-    credentialOf(input),
-    placesOf(input, projectId),
-    alongside(ctx, input.userGuardrails),
-  );
-  return { connection: { ...(await read(ctx, connectionId)), action: "rotated" } };
-}
-
-/** Changes what a connection may spend. For admins of its organization. */
-export async function setGuardrails(
-  ctx: Ctx,
-  connectionId: string,
-  input: UserGuardrails,
-): Promise<Connection> {
-  const { organizationId } = await read(ctx, connectionId);
-  await changeAccessBy((client) =>
-    writeConnectionGuardrails(ctx, client, { id: connectionId, organizationId }, input),
-  );
-  return read(ctx, connectionId);
-}
-
-export async function remove(ctx: Ctx, connectionId: string): Promise<Record<string, boolean>> {
-  const organizationId = await ownerOf(ctx, connectionId);
-  const { deleted } = await credentials.deleteCredential(ctx, organizationId, connectionId);
-  return { deleted };
-}
-
-/** Lets an environment use a connection. */
-export async function bind(
-  ctx: Ctx,
-  connectionId: string,
-  input: BindConnection,
-): Promise<CredentialBinding> {
-  const { organizationId, provider } = await read(ctx, connectionId);
-  return credentials.bindCredential(ctx, organizationId, connectionId, {
-    projectId: input.projectId,
-    environment: input.environment,
-    provider: input.provider ?? provider,
+  const { last4, fingerprint } = shownOf(provider.name, organizationId, fields);
+  const now = ctx.now();
+  await changeAccessBy(async (client) => {
+    const { rowCount } = await client.query(
+      `UPDATE credential SET sealed = $3, last4 = $4, fingerprint = $5, label = $6, models = $7, status = 'ready',
+         checked_at = $8, rotated_at = $9, pass_through = $10 WHERE id = $1 AND organization_id = $2`,
+      [
+        credentialId,
+        organizationId,
+        JSON.stringify(sealFields(organizationId, credentialId, fields)),
+        last4,
+        fingerprint,
+        input.label ?? before.label,
+        models,
+        provider.check ? now : null,
+        now,
+        passThrough && JSON.stringify(passThrough),
+      ],
+    );
+    if (rowCount === 0) fail("NotFound", "There is no such credential."); // deleted meanwhile
+    await client.query("DELETE FROM route_health WHERE account = $1", [credentialId]); // a new secret begins anew
+    const details = { provider: provider.name, last4, fingerprint, before: before.fingerprint };
+    await record(
+      ctx,
+      { organizationId, action: "credential.rotated", subject: credentialId, details },
+      client,
+    );
+    const credential = { id: credentialId, organizationId };
+    for (const place of places)
+      await writeBinding(
+        ctx,
+        client,
+        { ...credential, provider: provider.name, label: input.label ?? before.label },
+        place,
+      );
+    if (provider.check) await keepCheck(client, credentialId, { outcome: "ready", message: null }, now);
+    await alongside(client, credential);
   });
+  return toCredential(await getCredential(ctx, organizationId, credentialId));
 }
 
-export async function unbind(
+/** Deletes a credential with its secret and its bindings: what waits and was to use it fails without being sent. */
+export async function deleteCredential(
   ctx: Ctx,
-  connectionId: string,
-  bindingId: string,
-): Promise<Record<string, boolean>> {
-  return credentials.unbindCredential(ctx, await ownerOf(ctx, connectionId), connectionId, bindingId);
+  organizationId: string,
+  credentialId: string,
+): Promise<{ credentialId: string; deleted: boolean }> {
+  await changeAccessBy(async (client) => {
+    const { provider, label, last4, bindings } = await getCredential(
+      ctx,
+      organizationId,
+      credentialId,
+      client,
+    );
+    await client.query("DELETE FROM credential WHERE id = $1", [credentialId]);
+    await client.query("DELETE FROM route_health WHERE account = $1", [credentialId]);
+    const details = { provider, label, last4, bindings: bindings.length };
+    await record(
+      ctx,
+      { organizationId, action: "credential.deleted", subject: credentialId, details },
+      client,
+    );
+  });
+  return { credentialId, deleted: true };
+}
+
+/** Asks the provider again whether it takes the credential, and keeps what it says. */
+export async function checkCredential(
+  ctx: Ctx,
+  organizationId: string,
+  credentialId: string,
+): Promise<{ credential: Credential } & CheckResult> {
+  const row = await getCredential(ctx, organizationId, credentialId);
+  const provider = findProvider(row.provider) ?? providerGone(row);
+  const result = await askProvider(
+    ctx,
+    provider,
+    row.base_url,
+    openFields(organizationId, row.id, row.sealed),
+  );
+  const { outcome } = result;
+  await changeAccessBy(async (client) => {
+    // Who could not be reached has said nothing.
+    if (outcome !== "unreachable")
+      await client.query("UPDATE credential SET status = $2, checked_at = $3 WHERE id = $1", [
+        row.id,
+        outcome,
+        ctx.now(),
+      ]);
+    await keepCheck(client, row.id, result, ctx.now());
+    const details = { status: outcome };
+    await record(ctx, { organizationId, action: "credential.checked", subject: row.id, details }, client);
+  });
+  return { credential: toCredential(await getCredential(ctx, organizationId, row.id)), ...result };
+}
+
+function providerGone({ provider }: CredentialRow): never {
+  fail("NotFound", `This installation no longer has the provider ${provider}.`);
 }

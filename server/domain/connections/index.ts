@@ -1,5 +1,26 @@
-export { bind, connect, remove, rotate, setGuardrails, unbind } from "./change";
-export { health, prune, repair, test } from "./health";
-export { plan } from "./plan";
-export { bindings, get, list } from "./read";
-export { completeOnboarding, getOnboarding, onboardingResult, startOnboarding } from "./sessions";
+export { type Alongside, bindCredential, type Place, unbindCredential } from "./bind";
+export {
+  checkCredential,
+  deleteCredential,
+  listCredentials,
+  type Rotation,
+  rotateCredential,
+} from "./change";
+export type { CheckResult } from "./check";
+export { type Connection, connectionsOf, type OpenAccount, openAccount } from "./connections";
+export { createCredential } from "./create";
+export { baseUrlOf, operatorCredentials } from "./operator";
+export { recordConnectionOutcome, writeConnectionOutcomes } from "./outcomes";
+export { connectProject, projectConnections } from "./project";
+export { credentialsByVaultKey, rewrapCredentials } from "./rewrap";
+export { baseName, providerOfRoute } from "./route-names";
+export {
+  type CredentialRow,
+  credentialsOf,
+  findProvider,
+  getCredential,
+  getProvider,
+  isConnectable,
+  isReachedBy,
+  toCredential,
+} from "./rows";

@@ -1,6 +1,7 @@
-import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { AgentContext, AgentContextProfile } from "@/server/contract/diagnostics";
-import type { Json } from "@/server/step";
+import { ownKeys } from "@/server/contract/own-keys";
+import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
+import { plainJson } from "@/server/platform/text/json";
 import { SECTIONS, type Section } from "./agent-sections";
 
 type Profile = (typeof AgentContextProfile.options)[number];
@@ -51,10 +52,10 @@ const made = new Map<Profile, AgentContext>();
 export function agentContext(profile: Profile): AgentContext {
   const known = made.get(profile);
   if (known) return known;
-  const names = profile === "full" ? (Object.keys(SECTIONS) as Section[]) : PROFILES[profile]; // its own keys
+  const names = profile === "full" ? ownKeys(SECTIONS) : PROFILES[profile];
   const sections = Object.fromEntries(names.map((name) => [name, SECTIONS[name]()]));
   const document = { version: "service-public-1" as const, profile, ...sections };
-  const fresh = { ...document, contentHash: sha256Hex(canonicalText(document as unknown as Json)) }; // plain data
+  const fresh = { ...document, contentHash: sha256Hex(canonicalText(plainJson(document))) };
   made.set(profile, fresh);
   return fresh;
 }

@@ -7,13 +7,13 @@ import {
   PINNED_TIMEOUT,
   START_WINDOW_SECONDS,
 } from "@/server/contract/pinned";
-import { REQUEST_VERSION } from "@/server/contract/requests";
+import { REQUEST_VERSION, RequestNextAction } from "@/server/contract/requests";
 import { SERVICE_FEE_BPS } from "@/server/domain/billing";
 import { allCapabilities, PRICING_VERSION } from "@/server/domain/catalog";
 import { allPlans } from "@/server/domain/plans";
-import { isSandboxOn, publicUrl } from "@/server/env";
-import type { Json } from "@/server/step";
-import { VERSION } from "@/server/version";
+import type { Json } from "@/server/platform/durable/step";
+import { isSandboxOn, publicUrl } from "@/server/platform/settings/env";
+import { VERSION } from "@/server/platform/settings/version";
 
 const POLL = { intervalSeconds: 4, timeoutSeconds: 600 };
 const PINNED_POLL = { intervalSeconds: 4, timeoutSeconds: 3_600 };
@@ -45,12 +45,12 @@ export const SECTIONS = {
     rules: [
       "Choose a capability by what it does. Do not choose a provider unless a person did.",
       "Send an idempotency key with every request that runs something. Repeat a request with the same key, never with a new one.",
-      "After an error, read detail.code, retryable and nextAction before you send anything again.",
+      "After an error, read code, message and, on 429 and 5xx, detail.retryable and detail.nextAction before you send anything again. docsUrl explains the code.",
       "Only a person can approve jobs and pay commission quotes.",
     ],
   }),
   agentPack: () => ({
-    documents: ["openapi.json", "docs", "llms.txt"].map((name) => `${publicUrl}/${name}`),
+    documents: ["openapi.json", "docs", "docs/index.md", "llms.txt"].map((name) => `${publicUrl}/${name}`),
   }),
   asyncJobs: () => ({
     submit: "POST /v1/capabilities/{capability_key}/jobs",
@@ -61,11 +61,12 @@ export const SECTIONS = {
     download: "GET /v1/jobs/{job_id}/artifacts/{artifact_id}",
     cancel: "POST /v1/jobs/{job_id}/cancel",
     discovery: ["GET /v1/projects/{project_id}/jobs", "GET /v1/jobs"],
-    idempotencyKeyRequired: true,
+    idempotencyKeyRequired: false,
+    idempotencyKeyRecommended: true,
     jobIdIsNavigationKey: true,
     jobWait: {
       waiting: ["queued", "running", "canceling"],
-      terminal: [...TERMINAL, "awaiting_approval", "needs_attention"],
+      terminal: [...TERMINAL],
       success: ["succeeded"],
       failure: ["failed", "canceled"],
       humanGate: ["awaiting_approval", "needs_attention"],
@@ -74,7 +75,15 @@ export const SECTIONS = {
       unknownStatusKeepsPolling: true,
     },
     terminalJobFields: ["status", "artifacts", "typedOutput", "receiptId", "error", "actualCost", "charge"],
-    notes: ["Prefer pollAfterSeconds of the response over the interval given here."],
+    waitSeconds: {
+      parameter: "waitSeconds",
+      most: 30,
+      instead: "of polling: the answer comes when the status changes",
+    },
+    notes: [
+      "GET /v1/jobs/{job_id}?waitSeconds=30 replaces polling. Without it, prefer pollAfterSeconds of the response over the interval given here.",
+      "A job in a status of humanGate waits for a person: show it to one instead of polling.",
+    ],
   }),
   authentication: () => ({
     scheme: "bearer",
@@ -88,6 +97,7 @@ export const SECTIONS = {
       "GET /v1/agent-context",
     ],
     boundKeys: "A key bound to a project needs no context.projectId; any other key must send one.",
+    managementKeys: `A management key creates keys, budgets, connections and webhooks over /v1 and runs nothing; an owner of the organization creates it in the panel (${publicUrl}/docs/guides/set-up-projects-by-machine.md).`,
   }),
   bootstrap: () => ({
     whoAmI: "GET /v1/diagnostics/session",
@@ -100,7 +110,16 @@ export const SECTIONS = {
     authority: "GET /v1/capabilities",
     list: "GET /v1/capabilities",
     resolve: "POST /v1/capabilities/resolve",
+    resolveBody: { intent: "what it is to do, in words" },
     describe: "GET /v1/capabilities/{capability_key}",
+    steps: {
+      find: "the list with ?view=summary: key, title, description and modes of each",
+      read: "one capability with ?view=brief: input schema, limits, price and a request for each mode, in under 4 KB",
+      choose:
+        "GET /v1/capabilities/{capability_key}/execution-targets?view=brief; send one as execution.executionConstraints.providerPin",
+      whole: "GET /v1/capabilities/{capability_key}/openapi.json",
+      tasks: "GET /docs/start/first-tasks.md: one request for each of ten first tasks",
+    },
     quotePattern: "POST /v1/capabilities/{capability_key}/quote",
     estimatePattern: "POST /v1/capabilities/{capability_key}/estimate",
     catalogPricesNotAuthoritative: true,
@@ -133,9 +152,14 @@ export const SECTIONS = {
   invocation: () => ({
     sync: "POST /v1/capabilities/{capability_key}/invoke",
     durable: "POST /v1/capabilities/{capability_key}/jobs",
-    stream: "executionMode Stream, or Accept: text/event-stream, if the capability supports invoke_stream",
+    stream:
+      "executionMode Stream together with Accept: text/event-stream, if the capability supports invoke_stream. Without that Accept header, read GET /v1/executions/{execution_id}/events.",
     envelope: ["context", "input", "execution", "idempotencyKey", "tags", "metadata", "externalRef"],
-    errors: { shape: "{detail: {code, message, details}}", wrongDoor: ["USE_JOBS", "USE_INVOKE"] },
+    errors: {
+      shape:
+        "{code, message, requestId, docsUrl, detail: {code, message, details}}; of fields that are refused, detail is a list of {loc, msg, type}",
+      wrongDoor: ["USE_JOBS", "USE_INVOKE"],
+    },
   }),
   launchScope: () => ({ capabilityKeys: allCapabilities.map(({ key }) => key).sort() }),
   managedInference: () => ({ available: true, serviceFeeBps: SERVICE_FEE_BPS, pinned: false }),
@@ -150,6 +174,7 @@ export const SECTIONS = {
   missingCapabilities: () => ({
     requestEndpoint: "POST /v1/capability-requests",
     submit: "POST /v1/capability-requests/{request_id}/submit",
+    nextActions: RequestNextAction.options,
     requestSchema: REQUEST_VERSION,
     requestable: true,
     quoteIsNonBinding: true,

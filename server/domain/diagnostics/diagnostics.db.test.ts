@@ -1,15 +1,21 @@
+import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { canonicalText, sha256Hex } from "@/server/canonical";
+import type { BudgetOwner } from "@/server/contract/budgets";
 import { ResolutionRequest } from "@/server/contract/capabilities";
 import { AgentContext, AgentContextProfile } from "@/server/contract/diagnostics";
-import { pool } from "@/server/db";
+import { JOB_STATUSES } from "@/server/contract/enums";
+import { TERMINAL } from "@/server/contract/jobs";
 import { access } from "@/server/domain/access";
-import { allCapabilities, resolve } from "@/server/domain/catalog";
-import type { Ctx } from "@/server/domain/ctx";
+import * as budgets from "@/server/domain/budgets";
+import { allCapabilities, describeCapability, resolve } from "@/server/domain/catalog";
+import { type Ctx, systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
 import { endpoints } from "@/server/operations";
-import type { Json } from "@/server/step";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { ctxOf, makeTenant } from "@/testing/tenants";
-import { agentContext, llmsText, manifest, providerDiagnostics, readiness, session } from ".";
+import { agentContext, index, llmsText, manifest, providerDiagnostics, readiness, session } from ".";
 
 /** The context of a request with this key. */
 async function keyCtx(apiKey: string): Promise<Ctx> {
@@ -34,6 +40,17 @@ describe("the context for agents", () => {
     expect(named.length).toBeGreaterThan(30);
     expect(named.filter((each) => !served.has(each))).toEqual([]);
     expect(whole.launchScope).toEqual({ capabilityKeys: allCapabilities.map(({ key }) => key).sort() });
+  });
+
+  test("management keys are one sentence: what they are for, who creates them, and a page that is served", () => {
+    for (const profile of AgentContextProfile.options) {
+      const { managementKeys } = agentContext(profile).authentication as { managementKeys: string };
+      expect(managementKeys).toMatch(
+        /^A management key creates keys, .* an owner of the organization creates it .*\.$/,
+      );
+      const [, page = ""] = /\/(docs\/[\w/-]+\.md)/.exec(managementKeys) ?? [];
+      expect(existsSync(page)).toBe(true);
+    }
   });
 
   test("what it calls anonymous is open to anybody", () => {
@@ -64,7 +81,16 @@ describe("the context for agents", () => {
 
 test("the manifest and llms.txt name what is served", () => {
   const served = new Set<string>(endpoints.map(({ path }) => path));
-  const beside = ["/openapi.json", "/docs", "/mcp", "/llms.txt", "/healthz", "/v1"]; // held by the server's own test
+  const beside = [
+    "/openapi.json",
+    "/docs",
+    "/docs/index.md",
+    "/docs/start/first-tasks.md",
+    "/mcp",
+    "/llms.txt",
+    "/healthz",
+    "/v1",
+  ]; // held by the server's own test
   const { documents, mcp, openaiCompatible } = manifest() as Record<string, Record<string, string>>;
   const addresses = [...Object.values(documents!), mcp!.url!, openaiCompatible!.baseUrl!];
   const linked = [...llmsText().matchAll(/\]\(([^)]+)\)/g)].map(([, address]) => address!);
@@ -77,8 +103,28 @@ test("the manifest and llms.txt name what is served", () => {
   }
 });
 
+test("what / answers to programs is under 1 KB and names what is served", () => {
+  const answer = index() as { documents: Record<string, string>; steps: string[] };
+  expect(JSON.stringify(answer).length).toBeLessThan(1_024);
+  const served = endpoints.map(({ method, path }) => `${method} ${path.replaceAll(/{[^}]+}/g, "{}")}`);
+  for (const step of answer.steps)
+    expect(served).toContain(step.split(/ or |\?/)[0]!.replaceAll(/{[^}]+}/g, "{}"));
+});
+
+test("the context agrees with the descriptors on idempotency, and with jobs on what is final", () => {
+  const { asyncJobs } = agentContext("full") as unknown as { asyncJobs: Record<string, unknown> };
+  const descriptor = describeCapability(allCapabilities[0]!, false);
+  expect([asyncJobs.idempotencyKeyRequired, asyncJobs.idempotencyKeyRecommended]).toEqual([
+    descriptor.idempotencyRequired,
+    descriptor.idempotencyRecommended,
+  ]);
+  const { waiting, terminal, humanGate } = asyncJobs.jobWait as Record<string, string[]>;
+  expect(terminal).toEqual([...TERMINAL]);
+  expect([...waiting!, ...terminal!, ...humanGate!].sort()).toEqual([...JOB_STATUSES].sort());
+});
+
 describe("diagnostics of a key", () => {
-  test("a bound key has its project, an unbound one none; expiry and scopes are told", async () => {
+  test("a bound key has its project, an unbound one none; expiry and scopes are shown", async () => {
     const tenant = await makeTenant();
     const expiresAt = new Date("2031-01-02T03:04:05.000Z");
     await pool.query("UPDATE api_key SET expires_at = $2 WHERE id = $1", [tenant.keyId, expiresAt]);
@@ -91,6 +137,32 @@ describe("diagnostics of a key", () => {
     });
     expect(bound.routeBundleVersion).not.toBe("");
     expect(bound.scopes).toContain("capabilities:run");
+  });
+
+  test("each spending limit that counts its work is there with the amount left, and no other", async () => {
+    const [tenant, stranger] = [await makeTenant(), await makeTenant()];
+    const { organizationId, projectId, keyId } = tenant;
+    const limit = (owner: BudgetOwner, ceilingMicros: number, enforcement: "prevent" | "off") =>
+      budgets.set(systemCtx("test"), { owner, period: "day", ceilingMicros, enforcement });
+    await limit({ projectId }, 5_000_000, "prevent");
+    await limit({ principalId: keyId, organizationId }, 1_000_000, "prevent");
+    await limit({ organizationId }, 9_000_000, "off");
+    await limit({ projectId: stranger.projectId }, 7_000_000, "prevent");
+    const ctx = await keyCtx(tenant.apiKey);
+    const left = async () =>
+      (await session(ctx)).ceilings.map(({ scope, testAvailableMicros }) => [scope, testAvailableMicros]);
+    expect(await left()).toEqual([
+      [`project:${projectId}`, 5_000_000],
+      [`principal:${keyId}`, 1_000_000],
+    ]);
+    const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
+    const { charge } = await jobs.invoke(ctx, "text.general.fast.v1", { input });
+    const spent = charge.chargedMicros ?? 0;
+    expect(spent).toBeGreaterThan(0);
+    expect(await left()).toEqual([
+      [`project:${projectId}`, 5_000_000 - spent],
+      [`principal:${keyId}`, 1_000_000 - spent],
+    ]);
   });
 
   test("without money and without an account the sandbox alone is reached, and it says so", async () => {
@@ -164,7 +236,7 @@ describe("diagnostics of a key", () => {
     });
   });
 
-  test("a key without the scope is refused; one that may not run is told so", async () => {
+  test("a key without the scope is refused; one that may not run reads so", async () => {
     const tenant = await makeTenant();
     const ctx = await keyCtx(tenant.apiKey);
     const without = (...scopes: string[]): Ctx => {

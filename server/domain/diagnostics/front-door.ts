@@ -1,11 +1,12 @@
 import { allCapabilities } from "@/server/domain/catalog";
-import { publicUrl } from "@/server/env";
-import type { Json } from "@/server/step";
-import { VERSION } from "@/server/version";
+import type { Json } from "@/server/platform/durable/step";
+import { publicUrl } from "@/server/platform/settings/env";
+import { VERSION } from "@/server/platform/settings/version";
 
 const DOCUMENTS = {
   openapi: "/openapi.json",
   docs: "/docs",
+  guides: "/docs/index.md",
   agentContext: "/v1/agent-context",
   capabilities: "/v1/capabilities",
   mcp: "/mcp",
@@ -28,11 +29,40 @@ export function manifest(): Record<string, Json> {
   };
 }
 
+/** The page that agents need first, as Markdown. */
+const FIRST_TASKS = "/docs/start/first-tasks.md";
+
+/** The answer of `/` to programs: where to go first, in under 1 KB. */
+export function index(): Record<string, Json> {
+  const { openapi, guides, agentContext, mcp, llms } = DOCUMENTS;
+  return {
+    name: "Capstan",
+    version: VERSION,
+    what: "Runs AI capabilities on any provider, with quotes, budgets, durable jobs and signed receipts.",
+    authentication: "Authorization: Bearer <API_KEY>",
+    steps: [
+      "GET /v1/capabilities?view=summary",
+      "GET /v1/capabilities/{key}?view=brief",
+      "POST /v1/capabilities/{key}/invoke or /jobs",
+      "GET /v1/jobs/{jobId}?waitSeconds=30",
+      "GET /v1/jobs/{jobId}/receipt",
+    ],
+    documents: {
+      firstTasks: FIRST_TASKS,
+      llms,
+      guides,
+      openapi,
+      agentContext: `${agentContext}?profile=compact`,
+      mcp,
+    },
+  };
+}
+
 /** The same for language models, in Markdown: `/llms.txt` as llmstxt.org describes it. */
 export function llmsText(): string {
   const link = (title: string, path: string, what: string) => `- [${title}](${at(path)}): ${what}`;
   const capabilities = allCapabilities.map(({ key, title, modes }) =>
-    link(key, `/v1/capabilities/${key}`, `${title} (${modes.join(", ")})`),
+    link(key, `/v1/capabilities/${key}?view=brief`, `${title} (${modes.join(", ")})`),
   );
   return `# Capstan
 
@@ -50,6 +80,9 @@ ${[
     `${DOCUMENTS.agentContext}?profile=compact`,
     "how to find, run and wait for capabilities, as JSON",
   ),
+  link("Ten first tasks", FIRST_TASKS, "one request for each task, ready to be sent"),
+  link("Summary", `${DOCUMENTS.capabilities}?view=summary`, "every capability in a line, as JSON"),
+  link("Guides", DOCUMENTS.guides, "every page of the documentation, as Markdown"),
   link("OpenAPI", DOCUMENTS.openapi, "every endpoint"),
   link("Reference", DOCUMENTS.docs, "the same, for people"),
 ].join("\n")}
@@ -69,6 +102,9 @@ From a program or a shell, use the package \`@capstan/client\` (TypeScript, for 
 \`CAPSTAN_BASE_URL=${publicUrl}\` and \`CAPSTAN_API_KEY\`; \`capstan doctor\` checks the setup.
 
 ## Capabilities
+
+Each link has the input schema, limits, price and a request for each mode, in under 4 KB. With \`/openapi.json\` in place of
+\`?view=brief\` it is an OpenAPI document of this capability alone; without either, the whole descriptor.
 
 ${capabilities.join("\n")}
 

@@ -1,5 +1,5 @@
 export { agentContext } from "./agent-context";
-export { llmsText, manifest } from "./front-door";
+export { index, llmsText, manifest } from "./front-door";
 export { providerDiagnostics } from "./providers";
 export { readiness } from "./readiness";
 export { session } from "./session";

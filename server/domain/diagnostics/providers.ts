@@ -9,14 +9,14 @@ import {
   offersOf,
   refusalOf,
   SANDBOX,
-  targetsOf,
+  targetsOfPort,
   type Viewer,
   viewerOf,
 } from "@/server/domain/catalog";
-import { baseUrlOf, isConnectable, operatorCredentials } from "@/server/domain/credentials";
+import { baseName, baseUrlOf, isConnectable, operatorCredentials } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
-import { isSandboxOn } from "@/server/env";
-import { type Micros, microsToUsd } from "@/server/money";
+import { type Micros, microsToUsd } from "@/server/platform/money";
+import { isSandboxOn } from "@/server/platform/settings/env";
 import type { Provider } from "@/server/providers/provider";
 import { providers } from "@/server/providers/registry.gen";
 
@@ -24,8 +24,8 @@ const IMAGES = "image.generate.v1";
 const NO_FUNDS: Funds = { allowanceMicros: 0, walletMicros: 0 };
 
 /**
- * Which providers can be reached from where the caller stands, and what would pay. Topology (is there an account) and
- * runnability (could the caller run it now) are told apart. Looking takes nothing of the allowance.
+ * Which providers can be reached from the caller's project, and what would pay. Topology (is there an account) and
+ * runnability (could the caller run it now) are distinguished. Looking takes nothing of the allowance.
  */
 export async function providerDiagnostics(
   ctx: Ctx,
@@ -48,7 +48,7 @@ export async function providerDiagnostics(
   return {
     projectId: viewer.project?.id ?? null,
     environment: viewer.environment,
-    generationProviders: (providers as Provider[]).map((provider) => toGenerationProvider(provider, viewer)),
+    generationProviders: providers.map((provider) => toGenerationProvider(provider, viewer)),
     byokBound: (viewer.connections ?? []).length > 0,
     imageProviderReady: offersFor(IMAGES, viewer).length > 0,
     imageGenerationReady: decision?.runnable ?? false,
@@ -63,7 +63,7 @@ export async function providerDiagnostics(
     managedExecutionFundingAvailable: sources.length > 0,
     managedExecutionFundingSource: sources[0] ?? null,
     managedExecutionFundingSources: sources,
-    managedOperatorFundingPresent: (providers as Provider[]).some(isOperators),
+    managedOperatorFundingPresent: providers.some(isOperators),
     managedSmokeAvailable: refusalOf(viewer) === null && isFunded(live) && covered.covered.length > 0,
     managedExecutionCoverage: `${covered.covered.length}/${allCapabilities.length}`,
     managedExecutionCoverageDetail: covered,
@@ -81,7 +81,7 @@ const isOperators = (provider: Provider) =>
 
 function offersFor(key: string, { connections }: Viewer): Offer[] {
   const own = connections ?? [];
-  return targetsOf(getCapability(key), own).flatMap((target) => offersOf(target, own));
+  return targetsOfPort(getCapability(key), own).flatMap((target) => offersOf(target, own));
 }
 
 /** What an account of the operator serves, and what it does not; what runs here needs none. */
@@ -91,7 +91,9 @@ function coverage(): ProviderDiagnostics["managedExecutionCoverageDetail"] {
   for (const capability of allCapabilities) {
     const isCovered =
       "local" in capability.execute ||
-      targetsOf(capability).some((target) => offersOf(target).some(({ account }) => account === "operator"));
+      targetsOfPort(capability).some((target) =>
+        offersOf(target).some(({ account }) => account === "operator"),
+      );
     (isCovered ? covered : uncovered).push(capability.key);
   }
   return { covered, uncovered };
@@ -101,7 +103,7 @@ function toGenerationProvider(
   provider: Provider,
   { connections }: Viewer,
 ): ProviderDiagnostics["generationProviders"][number] {
-  const own = (connections ?? []).filter((connection) => connection.provider === provider.name);
+  const own = (connections ?? []).filter((connection) => baseName(connection.provider) === provider.name);
   const theirs = own.flatMap(({ models }) => (models === null ? [] : (provider.modelsFrom?.(models) ?? [])));
   const models = [...provider.models, ...theirs];
   const isSandbox = provider.name === SANDBOX;

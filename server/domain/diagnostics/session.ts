@@ -1,13 +1,17 @@
 import type { SessionDiagnostics } from "@/server/contract/diagnostics";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
+import { ceilings } from "@/server/domain/budgets";
 import { routeBundle } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
-import { VERSION } from "@/server/version";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { VERSION } from "@/server/platform/settings/version";
 
-/** What a key is and which build answers it. Of keys only: AuthorizationFailed for anybody else. */
-export async function session(ctx: Ctx): Promise<SessionDiagnostics> {
+/**
+ * What a key is and may still spend, and which build answers it. Of keys only: AuthorizationFailed for anybody else. What is
+ * left of its rate limit is known where requests are counted.
+ */
+export async function session(ctx: Ctx): Promise<Omit<SessionDiagnostics, "rateLimit">> {
   const { principal } = ctx;
   if (principal.kind !== "service_principal")
     fail(
@@ -32,6 +36,7 @@ export async function session(ctx: Ctx): Promise<SessionDiagnostics> {
     environment: principal.environment,
     scopes: [...principal.scopes],
     expiresAt: rows[0]?.expires_at?.toISOString() ?? null,
+    ceilings: await ceilings(ctx, principal),
     apiVersion: VERSION,
     routeBundleVersion: version,
     routeBundleHash: hash,

@@ -9,6 +9,6 @@ export function given(fields: Record<string, unknown>): Record<string, unknown> 
 
 /** An object that says nothing is none. */
 export function said<Fields extends object>(fields: Fields | null | undefined): Fields | null {
-  const kept = given((fields ?? {}) as Record<string, unknown>);
+  const kept = given({ ...fields });
   return Object.keys(kept).length > 0 ? (kept as Fields) : null; // what was left out was optional
 }

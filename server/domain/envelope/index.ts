@@ -1,18 +1,16 @@
 export { enforcementOf } from "./enforcement";
 export { given, said } from "./given";
+export { admitOnce, type First, sameFirst } from "./idempotency";
 export { maturityOf } from "./maturity";
 export {
-  byNearness,
   checkCallerFields,
   checkCallerObject,
   type Envelope,
   type EnvelopeKind,
   mintKey,
-  nearest,
   normalizeEnvelope,
-  refuseKey,
-  refuseUnknown,
   settleKey,
   toIssues,
 } from "./normalize";
 export { keptMs, keptUntil } from "./retention";
+export { byNearness, nearest, refuseUnknown } from "./unknown";

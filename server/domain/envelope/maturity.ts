@@ -1,12 +1,12 @@
 import { type Maturity, MaturityRating } from "@/server/contract/envelope";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 import type { Envelope } from "./normalize";
 
 type Said = Pick<Envelope<"jobs">, "matureContentTraits"> &
   Partial<Pick<Envelope<"jobs">, "maturityRating" | "maturitySource">>;
 
 /**
- * What a request's content may show: as the caller says, else as the project's settings do. Null: nobody said
+ * What a request's content may show: as the caller says, else as the project's settings do. Null: no one said
  * anything, and every route may be chosen.
  */
 export function maturityOf(said: Said, settings: Record<string, Json>): Maturity | null {

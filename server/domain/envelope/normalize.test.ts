@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import type { RawEnvelope } from "@/server/contract/envelope";
-import { env } from "@/server/env";
-import { Fault, ValidationFault } from "@/server/errors";
+import { Fault, ValidationFault } from "@/server/platform/errors/errors";
+import { env } from "@/server/platform/settings/env";
 import { campaign } from "@/testing/campaign";
 import { setSettings } from "@/testing/settings";
-import { type EnvelopeKind, nearest, normalizeEnvelope, settleKey } from "./normalize";
+import { type EnvelopeKind, normalizeEnvelope, settleKey } from "./normalize";
 
 const KINDS: EnvelopeKind[] = ["jobs", "invoke", "quote"];
 const input = { messages: [{ role: "user", content: "Hello" }] };
@@ -127,18 +127,20 @@ for (const kind of KINDS) {
     });
   });
 
-  test(`${kind}: a field nobody knows is named with its path, a guess and what is supported`, () => {
+  test(`${kind}: a field no one knows is named with its path, a guess and what is supported`, () => {
     const constraints = ["preferredModel", "providerPin", "autoSelect", "maxCostUsd", "budgetEnforcement"];
     const { supported } = refusal(() => normalizeEnvelope(kind, { input, preferedModel: "x" })) as {
       supported: string[];
     };
     // What is said to be supported here is.
-    const known: RawEnvelope = { ...CONSTRAINTS, timeoutSeconds: 30 };
-    for (const name of supported) normalizeEnvelope(kind, { input, [name]: known[name]! });
+    const known: RawEnvelope = { ...CONSTRAINTS, ...OPTIONS, estimateId: "quote_1", timeoutSeconds: 30 };
+    for (const name of supported)
+      normalizeEnvelope(kind, { input, ...(name in known ? { [name]: known[name]! } : {}) });
     expect(refusal(() => normalizeEnvelope(kind, { input, preferedModel: "x" }))).toEqual({
       code: "UNKNOWN_EXECUTION_FIELD",
       path: "preferedModel",
       didYouMean: "preferredModel",
+      didYouMeanPath: "execution.executionConstraints.preferredModel",
       supported: expect.arrayContaining(constraints),
       retryable: false,
     });
@@ -208,7 +210,7 @@ for (const kind of KINDS) {
     );
   });
 
-  test(`${kind}: null stands for absent where the field may be absent`, () => {
+  test(`${kind}: null means absent where the field may be absent`, () => {
     const plain = normalizeEnvelope(kind, { input });
     expect(normalizeEnvelope(kind, { input, execution: { executionConstraints: null } })).toEqual(plain);
     expect(normalizeEnvelope(kind, { input, execution: null })).toEqual(plain);
@@ -258,6 +260,14 @@ test("a missing, a wrong and an out-of-range value say so in the words clients r
       "body.execution.executionConstraints.maxCostUsd": "greater_than",
     });
   }
+});
+
+test("provider/model as the provider is the provider and the model", () => {
+  const constraints = (more: object) =>
+    normalizeEnvelope("jobs", { input, ...more }).execution.executionConstraints;
+  expect(constraints({ providerPin: "sandbox/a/b" })).toEqual(
+    constraints({ providerPin: "sandbox", preferredModel: "a/b" }),
+  );
 });
 
 test("unknown fields of sampling and budget are named", () => {
@@ -393,10 +403,4 @@ test("an idempotency key is the body's or the header's; blank is absent", () => 
   expect(refusal(() => settleKey(undefined, "x".repeat(256)))).toMatchObject({
     at: "body.idempotencyKey",
   });
-});
-
-test("a guess is near the word, or there is none", () => {
-  expect(nearest("maxCostUSD", ["maxCostUsd", "preferredModel"])).toBe("maxCostUsd");
-  expect(nearest("maxcost", ["maxCostUsd"])).toBe("maxCostUsd");
-  expect(nearest("colour", ["maxCostUsd", "preferredModel"])).toBeNull();
 });

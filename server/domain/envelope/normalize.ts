@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { z } from "zod";
-import { charactersOf } from "@/server/characters";
 import {
   Budget,
+  Context,
   ExecutionConstraints,
   ExecutionOptions,
   InvokeRequest,
@@ -11,10 +11,13 @@ import {
   type RawEnvelope,
   Sampling,
 } from "@/server/contract/envelope";
-import { env } from "@/server/env";
-import { fail, ValidationFault, type ValidationIssue } from "@/server/errors";
-import { toIssues as toWireIssues } from "@/server/errors-wire";
+import { fail, ValidationFault, type ValidationIssue } from "@/server/platform/errors/errors";
+import { toIssues as toWireIssues } from "@/server/platform/errors/errors-wire";
+import { env } from "@/server/platform/settings/env";
+import { charactersOf } from "@/server/platform/text/characters";
+import { isObject } from "@/server/platform/text/json";
 import { said } from "./given";
+import { type Places, refuseUnknown } from "./unknown";
 
 type Json = z.core.util.JSONType;
 type Fields = Record<string, Json>;
@@ -36,8 +39,6 @@ export type EnvelopeKind = keyof typeof ENVELOPES;
 export type Envelope<K extends EnvelopeKind> = z.output<(typeof ENVELOPES)[K]>;
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const isObject = (value: Json | undefined): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const same = (a: Json | undefined, b: Json | undefined) => JSON.stringify(a) === JSON.stringify(b);
 const invalid = (loc: (string | number)[], msg: string, type = "value_error"): never => {
   throw new ValidationFault([{ loc: ["body", ...loc], msg, type }]);
@@ -66,16 +67,28 @@ export function normalizeEnvelope<K extends EnvelopeKind>(kind: K, raw: RawEnvel
   }
   if (kind === "quote") foldQuoteShims(body);
   const lifted = [...CONSTRAINT_FIELDS, ...OPTION_FIELDS];
-  const refuse = (fields: Fields, shape: object, path: string) =>
-    refuseUnknown(fields, Object.keys(shape), path, { lifted });
-  refuseUnknown(body, known, "", { lifted, supported: CONSTRAINT_FIELDS });
-  refuse(execution, ExecutionOptions.shape, "execution.");
-  refuse(constraints, ExecutionConstraints.shape, "execution.executionConstraints.");
-  if (isObject(body.sampling)) refuse(body.sampling, Sampling.shape, "sampling.");
-  if (isObject(body.budget)) refuse(body.budget, Budget.shape, "budget.");
+  const places: Places = {
+    "execution.executionConstraints.": Object.keys(ExecutionConstraints.shape),
+    "execution.": Object.keys(ExecutionOptions.shape),
+    "": known,
+    "context.": Object.keys(Context.shape),
+    ...(kind === "quote"
+      ? {}
+      : { "sampling.": Object.keys(Sampling.shape), "budget.": Object.keys(Budget.shape) }),
+  };
+  const refuse = (fields: Json | undefined, path: string, supported?: string[]) =>
+    isObject(fields) && refuseUnknown(fields, path, places, { lifted, ...(supported && { supported }) });
+  refuse(body, "", [...new Set([...lifted, ...known])]);
+  refuse(execution, "execution.");
+  refuse(constraints, "execution.executionConstraints.");
+  if (kind !== "quote") {
+    refuse(body.sampling, "sampling.");
+    refuse(body.budget, "budget.");
+  }
 
   foldQuoteIds(execution);
   foldTimeout(constraints);
+  splitPin(constraints);
   execution.executionConstraints = constraints;
   body.execution = execution;
 
@@ -89,7 +102,7 @@ export function normalizeEnvelope<K extends EnvelopeKind>(kind: K, raw: RawEnvel
   return envelope;
 }
 
-/** Options that ask for nothing are left out, and traits stand in one order: the same request, however it is written. */
+/** Options that ask for nothing are left out, and traits are in one order: the same request, however it is written. */
 function leaveOutUnsaid(envelope: Envelope<"jobs">): void {
   if (envelope.sampling) envelope.sampling = said(envelope.sampling);
   if (envelope.budget) envelope.budget = said(envelope.budget);
@@ -101,11 +114,6 @@ function leaveOutUnsaid(envelope: Envelope<"jobs">): void {
 /** A key for a submission that was given none. */
 export const mintKey = (kind: "jobs" | "invoke") =>
   `${kind === "jobs" ? "job" : "run"}-${randomBytes(16).toString("hex")}`;
-
-/** The key stands for another request already. */
-export function refuseKey(jobId: string, what = "request"): never {
-  fail("IdempotencyConflict", `This idempotency key was already used for a different ${what}.`, { jobId });
-}
 
 /** The key that is given, in the body or in the header; both given must agree. */
 export function settleKey(inBody: string | null | undefined, header: string | undefined): string | undefined {
@@ -122,7 +130,7 @@ export function settleKey(inBody: string | null | undefined, header: string | un
   return fromBody ?? fromHeader;
 }
 
-/** What a schema found wrong with a body, or with the part of it at this path. Parse with `reportInput`. */
+/** What a schema found wrong with a body, or with its part at this path. Parse with `reportInput`. */
 export function toIssues(error: z.ZodError, at: string[] = []): ValidationIssue[] {
   return toWireIssues(
     error.issues.map((issue) => ({ ...issue, path: [...at, ...issue.path] })),
@@ -211,26 +219,22 @@ function foldTimeout(constraints: Fields) {
   delete constraints.timeoutSeconds;
 }
 
-/** Refuses the first field that is not known; `lifted`: what this request takes at its root and keeps elsewhere. */
-export function refuseUnknown(
-  fields: Fields,
-  known: string[],
-  path: string,
-  { lifted = [], supported = known }: { lifted?: string[]; supported?: string[] } = {},
-) {
-  for (const name of Object.keys(fields)) {
-    if (known.includes(name)) continue;
+/** `provider/model` as the provider is the provider and the model: refusals list routes in this form. */
+function splitPin(constraints: Fields) {
+  const { providerPin, preferredModel } = constraints;
+  if (typeof providerPin !== "string") return;
+  const [, provider, model] = /^([^/]+)\/(.+)$/s.exec(providerPin) ?? [];
+  if (!provider || !model) return;
+  if (preferredModel !== undefined && preferredModel !== null && preferredModel !== model)
     fail(
-      "UNKNOWN_EXECUTION_FIELD",
-      `${path}${name} is not a field of this request. Use one of those in supported.`,
+      "CONFLICTING_EXECUTION_CONSTRAINT",
+      "providerPin and preferredModel name different models. Send one.",
       {
-        path: `${path}${name}`,
-        didYouMean: nearest(name, [...known, ...lifted]),
-        supported,
-        retryable: false,
+        field: "providerPin",
+        values: [providerPin, preferredModel],
       },
     );
-  }
+  Object.assign(constraints, { providerPin: provider, preferredModel: model });
 }
 
 /** Ceilings of caller data: the published ones, or lower ones of this deployment (a value out of range counts as the published). */
@@ -271,42 +275,6 @@ function issuesOfObject(value: Fields, at: string[]): ValidationIssue[] {
 function depthOf(value: Json): number {
   if (typeof value !== "object" || value === null) return 0;
   let deepest = 0;
-  for (const inner of Object.values(value)) deepest = Math.max(deepest, depthOf(inner as Json));
+  for (const inner of Object.values(value)) deepest = Math.max(deepest, depthOf(inner));
   return deepest + 1;
-}
-
-/** The known word within a third of its length of edits, or null. */
-export function nearest(word: string, known: string[]): string | null {
-  let best: { name: string; distance: number } | null = null;
-  for (const name of known) {
-    const distance = editDistance(word.toLowerCase(), name.toLowerCase());
-    if (distance <= Math.max(2, Math.floor(name.length / 3)) && (!best || distance < best.distance))
-      best = { name, distance };
-  }
-  return best?.name ?? null;
-}
-
-/** Those words, the one that takes the fewest edits first. */
-export function byNearness<T>(word: string, known: readonly T[], spellings: (each: T) => string[]): T[] {
-  const distances = new Map(
-    known.map((each) => [
-      each,
-      Math.min(...spellings(each).map((name) => editDistance(word.toLowerCase(), name.toLowerCase()))),
-    ]),
-  );
-  return known.toSorted((a, b) => (distances.get(a) ?? 0) - (distances.get(b) ?? 0));
-}
-
-function editDistance(a: string, b: string): number {
-  if (Math.max(a.length, b.length) > 128) return Math.max(a.length, b.length);
-  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column++) {
-      const substitution = previous[column - 1]! + (a[row - 1] === b[column - 1] ? 0 : 1);
-      current[column] = Math.min(previous[column]! + 1, current[column - 1]! + 1, substitution);
-    }
-    previous = current;
-  }
-  return previous[b.length]!;
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { RETENTION_DAYS, RetentionRequirement } from "@/server/contract/envelope";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { DAY_MS } from "@/server/platform/time/units";
 
-const DAY_MS = 86_400_000;
 const Shortened = z.partialRecord(RetentionRequirement, z.number().positive());
 
 /**
@@ -26,6 +26,6 @@ const Requirement = RetentionRequirement.catch("Transient");
 const Readable = Shortened.catch({});
 const readShortened = (value: Json) => Readable.parse(value);
 
-/** When content that is kept this long and stored now may be removed; null: never by itself. */
+/** When content that is kept this long and stored now may be removed; null: never automatically. */
 export const keptUntil = (ms: number | null, now: Date) =>
   ms === null ? null : new Date(now.getTime() + ms);

@@ -1,18 +1,11 @@
+import { noteFailure, noteSuccess, priceOf, SANDBOX } from "@/server/domain/catalog";
+import { baseName, type OpenAccount, recordConnectionOutcome } from "@/server/domain/connections";
+import { log } from "@/server/platform/log/log";
+import { timeCall } from "@/server/platform/log/metrics";
+import { env } from "@/server/platform/settings/env";
+import { type Progress, ProviderFault, type ProviderIo } from "@/server/providers/define";
 import {
-  type Account,
-  noteFailure,
-  noteSuccess,
-  type PriceTerms,
-  priceOf,
-  type Route,
-  SANDBOX,
-} from "@/server/domain/catalog";
-import { noteMet, type OpenAccount } from "@/server/domain/credentials";
-import { env } from "@/server/env";
-import { log } from "@/server/log";
-import { timeCall } from "@/server/metrics";
-import { type Progress, ProviderFault, type ProviderIo, type Tier } from "@/server/providers/define";
-import {
+  type Call,
   classify,
   failed,
   type NoAnswer,
@@ -23,22 +16,6 @@ import {
   tierOf,
 } from "./classify";
 import { healthOf } from "./outcomes";
-
-/** Whom a call goes to, and under which terms. */
-export type Call = {
-  route: Pick<Route, "provider" | "model">;
-  /** By which its route's health is kept; an account of the caller's own also hears what it met. */
-  account: Account;
-  /** Opens that account for this call alone; null: it is not connected any more, or does not open. */
-  open(): Promise<OpenAccount | null>;
-  bounds: PriceTerms;
-  attemptId: string;
-  /** What is asked for. */
-  tier: Tier;
-  /** Aborted with an AbortReason. */
-  signal: AbortSignal;
-  now(): Date;
-};
 
 /** A complete answer, not read yet. */
 export type Answered<R> = { state: "answered"; result: R; observed: Observed };
@@ -65,7 +42,7 @@ export async function send<R>(
   const io: ProviderIo = { ...account, model, attemptId, tier, signal, allowPrivateAddresses };
   let progress: Progress<R>;
   try {
-    progress = await timeCall(provider.name, () => ask(io));
+    progress = await timeCall(baseName(provider.name), () => ask(io), kindOf);
   } catch (cause) {
     const outcome = classify(cause, call);
     if (outcome.state !== "aborted") noteConnection(call, cause);
@@ -99,7 +76,7 @@ export function refuseInternally(
 ): Refused {
   log.error({ err: cause, attemptId }, message);
   return {
-    state: "refused_for_now",
+    state: "retryable",
     reason: "unreachable",
     retryAfterMs: null,
     message,
@@ -113,7 +90,7 @@ const calledBy = ({ route, account }: Pick<Call, "route" | "account">) => ({ ...
 
 /** What a connection met, kept for its owners. */
 function noteConnection({ account, now }: Call, cause: unknown): void {
-  if (typeof account === "object") noteMet(account.credentialId, cause, now());
+  if (typeof account === "object") recordConnectionOutcome(account.credentialId, cause, now());
 }
 
 /** This call is not sent again: the last refusal counts against its route. */
@@ -123,4 +100,10 @@ export async function noteExhausted(
   now: Date,
 ): Promise<void> {
   if (!isInternal) await noteFailure(calledBy(call), reason, now);
+}
+
+/** A fault's kind; `stopped` if we aborted the call, `broken` if the error is on our side. */
+function kindOf(cause: unknown): string {
+  if (!(cause instanceof ProviderFault)) return "broken";
+  return cause.details.aborted ? "stopped" : cause.kind;
 }

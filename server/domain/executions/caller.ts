@@ -1,12 +1,12 @@
 import { isPrivate } from "@/server/contract/envelope";
-import { Fault, fail, isErrorCode } from "@/server/errors";
-import { receiptIdOf } from "@/server/ids";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { Fault, fail, isErrorCode } from "@/server/platform/errors/errors";
+import { receiptIdOf } from "@/server/platform/ids";
 import type { ProviderSaid } from "./classify";
 import { type Clock, sleep } from "./clock";
 
 /*
- * What the caller of an execution is told, in the same words over HTTP, MCP, the CLI and the panel.
+ * What the caller of an execution reads, in the same words over HTTP, MCP, the CLI and the panel.
  */
 
 const SAFE =

@@ -1,7 +1,7 @@
 import type { Charge } from "@/server/contract/charge";
 import type { Funding, HoldFacts } from "@/server/domain/budgets";
 import type { Estimate } from "@/server/domain/quotes";
-import type { Micros } from "@/server/money";
+import type { Micros } from "@/server/platform/money";
 import type { ExecutionMoney } from "./money";
 
 /*

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { ProviderFault } from "@/server/providers/define";
 import provider from "@/server/providers/openai";
-import type { Call } from "./call";
-import { classify } from "./classify";
+import { type Call, classify } from "./classify";
 
 const stopped = new AbortController();
 stopped.abort("canceled");
@@ -21,7 +20,7 @@ test("a definite no counts though the wait ended in the same moment; anything el
   const outcomeOf = (...args: ConstructorParameters<typeof ProviderFault>) =>
     classify(new ProviderFault(...args), call);
   expect(outcomeOf("refused", "attempted", "no")).toMatchObject({ state: "failed", kind: "refused" });
-  expect(outcomeOf("capacity", "attempted", "no")).toMatchObject({ state: "refused_for_now" });
+  expect(outcomeOf("capacity", "attempted", "no")).toMatchObject({ state: "retryable" });
   const ended = { state: "aborted", why: "canceled" };
   expect(outcomeOf("lost", "ambiguous", "no")).toEqual({ ...ended, submission: "ambiguous" });
   expect(outcomeOf("unreachable", "not_attempted", "no")).toEqual({ ...ended, submission: "not_attempted" });

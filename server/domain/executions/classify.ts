@@ -1,9 +1,11 @@
 import type { OutputFile } from "@/server/capabilities/define";
 import type { TextOutput } from "@/server/contract/inputs";
-import { priceOf } from "@/server/domain/catalog";
-import type { ErrorCode } from "@/server/errors";
-import { log } from "@/server/log";
-import type { Micros } from "@/server/money";
+import { type Account, type PriceTerms, priceOf, type Route } from "@/server/domain/catalog";
+import type { OpenAccount } from "@/server/domain/connections";
+import type { Json } from "@/server/platform/durable/step";
+import type { ErrorCode } from "@/server/platform/errors/errors";
+import { log } from "@/server/platform/log/log";
+import type { Micros } from "@/server/platform/money";
 import {
   ProviderFault,
   type ReportedProgress,
@@ -11,9 +13,23 @@ import {
   type Tier,
   type Usage,
 } from "@/server/providers/define";
-import type { Json } from "@/server/step";
-import type { Call } from "./call";
 import { kindOfFault, kindOfUnusable, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
+
+/** Whom a call goes to, and under which terms. */
+export type Call = {
+  route: Pick<Route, "provider" | "model">;
+  /** By which its route's health is kept; an account of the caller's own also hears what it met. */
+  account: Account;
+  /** Opens that account for this call alone; null: it is not connected any more, or does not open. */
+  open(): Promise<OpenAccount | null>;
+  bounds: PriceTerms;
+  attemptId: string;
+  /** The request. */
+  tier: Tier;
+  /** Aborted with an AbortReason. */
+  signal: AbortSignal;
+  now(): Date;
+};
 
 export type Observed = {
   submission: SubmissionState;
@@ -33,7 +49,7 @@ export type Observed = {
 
 /**
  * What a provider answered to a request that failed. Only of the caller's own account has it a `message`, which is the
- * vendor's own: content, kept and removed with the rest of it.
+ * vendor's own: content, kept and removed with the rest.
  */
 export type ProviderSaid = { status: number | null; code: string | null; message?: string | null };
 
@@ -57,7 +73,7 @@ export type Failed = {
 
 /** Nothing ran: may be sent again inside the admission deadline. */
 export type Refused = {
-  state: "refused_for_now";
+  state: "retryable";
   reason: "capacity" | "unreachable";
   retryAfterMs: number | null;
   message: string;
@@ -83,7 +99,7 @@ export type AbortReason = "deadline" | "canceled" | "lease_lost" | "shutdown";
 const isAbortReason = (value: unknown): value is AbortReason =>
   value === "deadline" || value === "canceled" || value === "lease_lost" || value === "shutdown";
 
-/** What is known of a call that nobody answered; of one whose request did leave, `submission` says so. */
+/** What is known of a call that no one answered; of one whose request did leave, `submission` says so. */
 export const nothingSent: Observed = {
   submission: "not_attempted",
   providerRequestId: null,
@@ -119,7 +135,7 @@ export const unusable = (message: string, observed: Observed, code: ErrorCode = 
 
 /**
  * The outcome of a call that threw. No other code decides it. A definite no counts even if the wait was ended in the same
- * moment; what is no ProviderFault is a bug of ours after a send that nobody observed.
+ * moment; what is no ProviderFault is a bug of ours after a send that no one observed.
  */
 export function classify(cause: unknown, call: Call): NoAnswer {
   const { signal, attemptId, route, bounds } = call;
@@ -150,7 +166,7 @@ export function classify(cause: unknown, call: Call): NoAnswer {
   if (kind === "capacity" || kind === "unreachable") {
     const { message } = cause;
     return {
-      state: "refused_for_now",
+      state: "retryable",
       reason: kind,
       retryAfterMs: retryAfterMs ?? null,
       message,

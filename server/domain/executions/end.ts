@@ -1,7 +1,7 @@
-import { failpoint } from "@/server/failpoint";
-import { log } from "@/server/log";
-import { countEnd } from "@/server/metrics";
-import { isDatabaseOutage } from "@/server/outage";
+import { isDatabaseOutage } from "@/server/platform/errors/outage";
+import { log } from "@/server/platform/log/log";
+import { countEnd } from "@/server/platform/log/metrics";
+import { failpoint } from "@/server/platform/settings/failpoint";
 import { type Clock, sleep } from "./clock";
 
 /** An end of an execution on its way into its rows. */
@@ -12,7 +12,7 @@ type Finishing<Record> = {
   code: string | null;
   /** Makes its receipt or record. */
   seal(): Promise<Record>;
-  /** Writes all of it in one statement. False: another end came first, or the lease is lost; nothing was written then. */
+  /** Writes the whole end in one statement. False: another end came first, or the lease is lost; nothing was written then. */
   write(record: Record): Promise<boolean>;
   /** Keeps what became known all the same where another end came first. */
   tooLate(): Promise<void>;

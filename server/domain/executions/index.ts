@@ -1,8 +1,9 @@
-export { type Call, send } from "./call";
+export { refuseInternally, send } from "./call";
 export { awaitFirst, failUnknown, faultOf, nextStepOf, saidUnasked, withSaid } from "./caller";
 export { CHARGED, type Chargeable, chargeOf, FEE, holdFor, PROVIDER_COST } from "./charge";
 export {
   type AbortReason,
+  type Call,
   type CallOutcome,
   type Failed,
   failed,

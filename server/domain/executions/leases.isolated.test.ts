@@ -17,7 +17,7 @@ test("a shutdown waits for, and in the end stops, what any copy of this module i
   await released;
 });
 
-test("work whose time was over before it began is stopped at once, and not by a timer that a quick request outruns", () => {
+test("work whose time had ended before it began is stopped at once, and not by a timer that a quick request outruns", () => {
   const keeper = leaseKeeper(renewing);
   const leases = [-1, 0, 60_000].map((leftMs) => keeper.hold("one", 1, leftMs));
   expect(leases.map(({ signal }) => signal.reason)).toEqual(["deadline", "deadline", undefined]);

@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { pool } from "@/server/db";
 import { systemClock } from "@/server/domain/ctx";
-import { log } from "@/server/log";
+import { pool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
 import type { AbortReason } from "./classify";
 
 /** A lease this long outlives a stalled process by little and is renewed three times before it ends. */
 export const LEASE_MS = 15_000;
 const RENEW_MS = 2_000;
-/** After the grace, what was told to stop has this long to write down how it ended. */
+/** After the grace, stopped work has this long to store how it ended. */
 const LAST_WRITES_MS = 3_000;
 
 /** Names this process on its leases. */
@@ -128,8 +128,8 @@ export const jobLeases = leaseKeeper(renewIn("job"));
 export const pinLeases = leaseKeeper(renewIn("pinned_execution"));
 
 /**
- * Waits until all work of this process has let go of its leases; when the grace is over, stops every running call and
- * gives it a moment to write down what that came to.
+ * Waits until all work of this process has let go of its leases; when the grace has ended, stops every running call and
+ * gives it a moment to store the outcome.
  */
 export async function releaseAllLeases(graceMs: number): Promise<void> {
   await emptied(graceMs);

@@ -1,10 +1,10 @@
 import { exposureOf, type Posting, postingsOf } from "@/server/domain/budgets";
 import { type Estimate, serviceFee } from "@/server/domain/quotes";
-import type { Micros } from "@/server/money";
+import type { Micros } from "@/server/platform/money";
 import type { Usage } from "@/server/providers/define";
 import type { Settlement } from "./outcomes";
 
-/** What one call came to, as far as money goes. */
+/** The money of one call. */
 export type CallMoney = {
   provider: string;
   settlement: Settlement;
@@ -31,7 +31,7 @@ export type ExecutionMoney = {
 
 /**
  * The money of an execution, from its calls in their order. One call with an unknown outcome leaves the whole hold ambiguous,
- * and a result of unknown cost settles all of it; otherwise known costs add up. A managed customer is charged at most the
+ * and a result of unknown cost settles the whole hold; otherwise known costs add up. A managed customer is charged at most the
  * hold.
  */
 export function moneyOf(estimate: Priced, calls: CallMoney[]): ExecutionMoney {

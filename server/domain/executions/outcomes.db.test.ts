@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { pool } from "@/server/db";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as pins from "@/server/domain/pins";
 import { connectOpenAi, projectAt, TIMEOUT_MS } from "@/server/domain/pins/testing/patience";
-import { Fault } from "@/server/errors";
-import { receiptIdOf } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { Fault } from "@/server/platform/errors/errors";
+import { receiptIdOf } from "@/server/platform/ids";
 import { SCRIPTS, type ScriptName } from "@/testing/responses-server/scripts";
 import { type ResponsesServer, startResponsesServer } from "@/testing/responses-server/server";
 import { SECRET, vendorAsOpenAi } from "@/testing/vault";
@@ -265,7 +265,7 @@ const DRIVERS = {
     };
     const posting = idOf(pins.run(project.ctx, request, undefined, project.clock));
     if (isSilent(name)) {
-      await expect.poll(() => server.arrived(key).length, { interval: 5, timeout: 10_000 }).toBe(1);
+      await vi.waitFor(() => expect(server.arrived(key)).toHaveLength(1), { interval: 5, timeout: 10_000 });
       await new Promise((passed) => setTimeout(passed, 20)); // whatever is still said arrives
       project.pass(TIMEOUT_MS);
     }

@@ -1,7 +1,7 @@
-import type { ErrorCode } from "@/server/errors";
-import type { Micros } from "@/server/money";
+import { jittered } from "@/server/platform/durable/retry";
+import type { ErrorCode } from "@/server/platform/errors/errors";
+import type { Micros } from "@/server/platform/money";
 import type { ProviderFault, SubmissionState } from "@/server/providers/define";
-import { jittered } from "@/server/tries";
 
 /*
  * What may come back from a call to a provider, and what follows from it for the money and for the next request. Durable

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { getCapability, targetsOf } from "@/server/domain/catalog";
-import { env } from "@/server/env";
+import { getCapability, targetsOfPort } from "@/server/domain/catalog";
+import { env } from "@/server/platform/settings/env";
 import { type PortAdapter, type Progress, ProviderFault } from "@/server/providers/define";
 import { setSettings } from "@/testing/settings";
 import { pollCall, streamCall, submitCall, type Work } from "./port-sender";
 
 const HANDLE = { id: "batch_1" };
 
-/** Work that a provider keeps, whose next poll ends as told. */
+/** Work that a provider keeps, whose next poll ends as given. */
 function kept(poll: () => Promise<Progress<never>>, signal = new AbortController().signal): Work {
   const capability = getCapability("text.general.fast.v1");
-  const route = targetsOf(capability).find(({ provider }) => provider.name === "sandbox");
+  const route = targetsOfPort(capability).find(({ provider }) => provider.name === "sandbox");
   if (!route?.provider.text) throw new Error("the sandbox serves no text");
   const text: PortAdapter<"text"> = { ...route.provider.text, poll };
   return {
@@ -74,7 +74,7 @@ test("a poll waits as long as the provider says", async () => {
   expect(outcome).toMatchObject({ state: "pending", pollAfterMs: 60_000 });
 });
 
-test("a refused poll gives no money back: the work was submitted and nobody knows its end", async () => {
+test("a refused poll gives no money back: the work was submitted and no one knows its end", async () => {
   const outcome = await pollCall(fails("refused", "attempted", "no", { status: 401 }), HANDLE);
   expect(outcome).toMatchObject({
     state: "failed",
@@ -134,7 +134,7 @@ const SECRET = "sk-tests-and-nothing-else-0123456789";
 function streamed(pieces: string[], text = pieces.join("")): Work {
   const work = kept(() => Promise.reject(new Error("never asked")));
   const capability = getCapability("text.general.fast.v1");
-  const route = targetsOf(capability).find(({ provider }) => provider.name === "openai");
+  const route = targetsOfPort(capability).find(({ provider }) => provider.name === "openai");
   if (!route?.provider.text) throw new Error("OpenAI serves no text");
   const stream: PortAdapter<"text">["stream"] = async (_call, io, onText) => {
     expect(io.credentials.apiKey?.reveal()).toBe(SECRET);
@@ -174,9 +174,9 @@ describe("a streamed answer that says the credential back", () => {
     async (size) => {
       const answer = `I heard ${SECRET}, and sk-tests for short.`;
       const pieces = answer.match(new RegExp(`.{1,${size}}`, "gs")) ?? [];
-      const told: string[] = [];
-      const outcome = await streamCall(streamed(pieces), (text) => void told.push(text));
-      expect(told.join("")).toBe("I heard [redacted], and sk-tests for short.");
+      const passed: string[] = [];
+      const outcome = await streamCall(streamed(pieces), (text) => void passed.push(text));
+      expect(passed.join("")).toBe("I heard [redacted], and sk-tests for short.");
       expect(outcome.state, JSON.stringify(outcome)).toBe("succeeded");
       expect(JSON.stringify(outcome)).not.toContain(SECRET.slice(3, 15));
       expect(JSON.stringify(outcome)).toContain("I heard [redacted], and");

@@ -1,13 +1,16 @@
-import { answerFlaw } from "@/server/canonical";
 import { type Capability, CapabilityFault, type Outcome, UnfitAnswer } from "@/server/capabilities/define";
 import type { TextOutput } from "@/server/contract/inputs";
 import { toCall } from "@/server/domain/adapters";
 import { type Route, SANDBOX } from "@/server/domain/catalog";
-import { baseUrlOf, type OpenAccount, openAccount, operatorCredentials } from "@/server/domain/credentials";
+import { baseUrlOf, type OpenAccount, openAccount, operatorCredentials } from "@/server/domain/connections";
 import type { Estimate } from "@/server/domain/quotes";
-import { isErrorCode } from "@/server/errors";
-import { failpoint } from "@/server/failpoint";
-import { log } from "@/server/log";
+import { redactStream, redactValue } from "@/server/platform/crypto/redact-secrets";
+import { toSecrets } from "@/server/platform/crypto/secret";
+import type { Json } from "@/server/platform/durable/step";
+import { isErrorCode } from "@/server/platform/errors/errors";
+import { log } from "@/server/platform/log/log";
+import { failpoint } from "@/server/platform/settings/failpoint";
+import { answerFlaw } from "@/server/platform/text/canonical";
 import {
   type AnyCall,
   type PortAdapter,
@@ -19,11 +22,8 @@ import {
   type TextChoice,
   type TextResult,
 } from "@/server/providers/define";
-import { redactStream, redactValue } from "@/server/redact-secrets";
-import { toSecrets } from "@/server/secret";
-import type { Json } from "@/server/step";
-import { type Call, refuseInternally, send } from "./call";
-import { type CallOutcome, failed, LOST, lostAfter, nothingSent, unusable } from "./classify";
+import { refuseInternally, send } from "./call";
+import { type Call, type CallOutcome, failed, LOST, lostAfter, nothingSent, unusable } from "./classify";
 import { failedAs, joined, repairOf, settled, type Unfit } from "./repair";
 
 /** One call of a capability's port, and what it is made for. */
@@ -62,9 +62,9 @@ async function openAccountOf({ project, route, estimate }: Work): Promise<OpenAc
 }
 
 /**
- * Sends one call to its provider and says what became of it; the caller has already written down that it may leave. An
+ * Sends one call to its provider and answers its outcome; the caller has already stored that it may leave. An
  * unfit answer is given back once where the estimate covers that. Until the second answer is there nothing of the first is
- * kept: whoever finds this attempt without an end knows that it was sent, and sends nothing.
+ * kept: a worker that finds this attempt without an end knows that it was sent, and sends nothing.
  */
 export async function submitCall(work: Work): Promise<CallOutcome> {
   const submit = async (one: Work) => {
@@ -93,7 +93,7 @@ async function withAdapters(work: Work): Promise<AnyCall | CallOutcome> {
   const until = new Date(work.now().getTime() + (executionSeconds + FETCH_GRACE_SECONDS) * 1000);
   try {
     const adapters = await toCall(estimate.adapters.used, route.provider, until);
-    if (adapters) return { ...call, adapters } as AnyCall; // of the image port: no other capability takes adapters
+    if (adapters) return { ...call, adapters }; // of the image port: no other capability takes adapters
   } catch (cause) {
     return refuseInternally(work, cause, "The weights of an adapter could not be looked up.");
   }
@@ -102,11 +102,11 @@ async function withAdapters(work: Work): Promise<AnyCall | CallOutcome> {
 }
 
 /**
- * The same, with the text told as it comes. What was told, put together, is the answer's text, or the call has failed;
- * and once something was told, the provider has worked: nothing after that is a refusal that may be sent again.
+ * The same, with the text passed on as it comes. The pieces together are the answer's text, or the call has failed;
+ * and once a piece was passed on, the provider has worked: nothing after that is a refusal that may be sent again.
  */
 export async function streamCall(work: Work, onText: (text: string) => void): Promise<CallOutcome> {
-  let [said, told] = ["", ""];
+  let [said, passed] = ["", ""];
   let isAsSaid = true;
   const observed = await observe(
     work,
@@ -118,7 +118,7 @@ export async function streamCall(work: Work, onText: (text: string) => void): Pr
           `${work.route.provider.title} does not support streaming.`,
         );
       const clean = redactStream(io.credentials, (text) => {
-        told += text;
+        passed += text;
         onText(text);
       });
       const progress = await adapter.stream(work.call as never, io, (text) => {
@@ -129,12 +129,12 @@ export async function streamCall(work: Work, onText: (text: string) => void): Pr
       clean.end();
       const result = progress.result as { text?: string }; // of the text port; no other streams
       isAsSaid = result.text === said;
-      return { ...progress, result: { ...redactValue(result, io.credentials), text: told } };
+      return { ...progress, result: { ...redactValue(result, io.credentials), text: passed } };
     },
     () => isAsSaid,
   );
   const outcome = settled(observed);
-  if (told === "" || outcome.state === "succeeded" || outcome.state === "aborted") return outcome;
+  if (passed === "" || outcome.state === "succeeded" || outcome.state === "aborted") return outcome;
   // A complete answer has its own end; one that broke off may be charged.
   if (outcome.state === "failed" && /^(unusable|error_with_usage)/.test(outcome.kind)) return outcome;
   const words = outcome.state === "pending" ? undefined : outcome.said;
@@ -162,7 +162,7 @@ export async function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
   const outcome = settled(observed);
   const again = { state: "pending", handle, pollAfterMs: ASK_AGAIN_MS } as const;
   switch (outcome.state) {
-    case "refused_for_now":
+    case "retryable":
       return { ...again, pollAfterMs: Math.max(outcome.retryAfterMs ?? 0, ASK_AGAIN_MS) };
     case "aborted":
       return { ...outcome, submission: "attempted" };
@@ -187,7 +187,7 @@ type AnyAdapter = { [P in PortName]: PortAdapter<P> }[PortName];
 async function observe(
   work: Work,
   ask: (adapter: AnyAdapter, io: ProviderIo) => Promise<Progress<unknown>>,
-  isAsTold: (result: unknown) => boolean = () => true,
+  isAsStreamed: (result: unknown) => boolean = () => true,
 ): Promise<CallOutcome | Unfit> {
   const execution = work.capability.execute;
   if ("local" in execution) throw new Error(`${work.capability.key} has no provider`);
@@ -197,7 +197,7 @@ async function observe(
   if (sent.state !== "answered") return sent;
   const { observed, result } = sent;
   const { usage } = observed;
-  if (!isAsTold(result)) return unusable(DIFFERS, observed);
+  if (!isAsStreamed(result)) return unusable(DIFFERS, observed);
   const answer = execution.port === "text" ? asAsked(work, result as TextResult) : result; // by the port
   const said = execution.port === "text" ? wordsOf(answer as TextResult) : null; // likewise
   try {
@@ -205,10 +205,8 @@ async function observe(
     const read = (one: unknown) =>
       execution.result(
         one as never, // all of them belong to this port and capability
-        work.input as never,
-        work.material as never,
-        work.route.model,
-        usage,
+        work.input,
+        { material: work.material, model: work.route.model, usage },
       );
     const { typedOutput, files } = said
       ? await readText(work, answer as TextResult, said, read)
@@ -249,7 +247,7 @@ async function readText(
   return { typedOutput: { ...whole, choices }, files: [] };
 }
 
-/** The answer, with one call of a tool where no more were asked for: not every vendor has a word for that. */
+/** The answer, with one call of a tool where only one was requested: not every vendor has a word for that. */
 function asAsked({ call }: Work, result: TextResult): TextResult {
   const isOne = (call as TextCall).parallelToolCalls === false; // of the text port
   const first = <T extends TextChoice>(one: T): T => ({ ...one, toolCalls: one.toolCalls.slice(0, 1) });

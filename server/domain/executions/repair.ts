@@ -1,16 +1,22 @@
-import type { CapabilityFault, UnfitAnswer } from "@/server/capabilities/define";
-import { isErrorCode } from "@/server/errors";
+import type { Capability, CapabilityFault, UnfitAnswer } from "@/server/capabilities/define";
+import type { Estimate } from "@/server/domain/quotes";
+import { isErrorCode } from "@/server/platform/errors/errors";
 import type { AnyCall } from "@/server/providers/define";
 import { type CallOutcome, type Failed, failed, type Observed, type ProviderSaid } from "./classify";
 import { addUsage, usageOf } from "./money";
 import { kindOfUnusable, type OutcomeKind, rowOf } from "./outcomes";
-import type { Work } from "./port-sender";
 
 /** An answer came, and the capability finds it unfit. */
 export type Unfit = { state: "unfit"; observed: Observed; answer: unknown; fault: UnfitAnswer };
 
+/** A call whose answer may be given back. */
+type Repairable = { capability: Capability; call: AnyCall; estimate: Pick<Estimate, "bounds"> };
+
 /** The call that gives an unfit answer back; null: none was planned. */
-export function repairOf({ capability: { execute }, call, estimate }: Work, unfit: Unfit): AnyCall | null {
+export function repairOf(
+  { capability: { execute }, call, estimate }: Repairable,
+  unfit: Unfit,
+): AnyCall | null {
   if ("local" in execute || !execute.repair || estimate.bounds.submissions !== 2) return null;
   return execute.repair.call(call as never, unfit.answer as never, unfit.fault); // all of this port and capability
 }
@@ -50,12 +56,12 @@ export function joined({ observed: first, fault }: Unfit, second: CallOutcome | 
       const billed = kind === "billed_error" ? kind : undefined;
       return unrepaired("The repair attempt failed at the provider.", both, said, billed);
     }
-    case "refused_for_now":
+    case "retryable":
       return unrepaired("The provider had no capacity for a repair attempt.", first, second.said);
     case "aborted":
       return { ...second, submission: "attempted" };
     case "pending":
-      // Excluded where repairs are planned; its cost could not be told apart any more.
+      // Excluded where repairs are planned; its cost could not be distinguished any more.
       return unrepaired(
         "The provider did not answer the repair attempt in time.",
         { ...first, submissions: 2 },
@@ -87,6 +93,6 @@ function ofKnown(first: Observed, second: Observed): Observed {
   };
 }
 
-/** Of a call that nobody repairs. */
+/** Of a call that no one repairs. */
 export const settled = (outcome: CallOutcome | Unfit): CallOutcome =>
   outcome.state === "unfit" ? failedAs(outcome.fault, outcome.observed) : outcome;

@@ -1,5 +1,6 @@
-import { type Call, noteExhausted } from "./call";
+import { noteExhausted } from "./call";
 import {
+  type Call,
   type Failed,
   failed,
   LOST,
@@ -52,7 +53,7 @@ export async function apply<Answer extends { state: "succeeded" }, Next>(
       return driver.fallBack && isTierRefused(outcome) ? driver.fallBack(outcome) : driver.end(outcome);
     case "pending":
       return driver.taken(outcome);
-    case "refused_for_now": {
+    case "retryable": {
       const now = driver.now();
       const { since, until } = driver.waits;
       const waitMs = backoffOf(now.getTime() - since.getTime(), outcome.retryAfterMs);
@@ -75,7 +76,7 @@ export async function apply<Answer extends { state: "succeeded" }, Next>(
           if (of === "execution") return driver.end(failed("timed_out_unsent", message, nothingSent));
           const reason = "unreachable";
           return apply(driver, {
-            state: "refused_for_now",
+            state: "retryable",
             reason,
             retryAfterMs: null,
             message,

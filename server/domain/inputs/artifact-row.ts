@@ -1,9 +1,8 @@
 import { RETENTION_DAYS } from "@/server/contract/envelope";
 import type { StoredArtifact, UploadQuery } from "@/server/contract/inputs-stored";
-import type { Queryable } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-
-const DAY_MS = 86_400_000;
+import type { Queryable } from "@/server/platform/db";
+import { DAY_MS } from "@/server/platform/time/units";
 
 /** An uploaded artifact, as its row is written. */
 export type NewArtifact = Pick<

@@ -1,9 +1,10 @@
 import type { StoredArtifact, UploadQuery } from "@/server/contract/inputs-stored";
-import { pool, type Queryable } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { artifactStore } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail, ValidationFault } from "@/server/errors";
+import { pool, type Queryable } from "@/server/platform/db";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { HOUR_MS } from "@/server/platform/time/units";
 import { expiryOf, toFilename } from "./artifact-row";
 import { keepFor } from "./keep";
 import { boundaryOf, filenameOf, readFilePart } from "./multipart";
@@ -26,7 +27,7 @@ export async function storeArtifact(ctx: Ctx, upload: Upload, query: UploadQuery
   const project = await access.authorize(ctx, "capabilities:run", { projectId: query.projectId });
   const declared = Number(upload.contentLength ?? Number.NaN);
   const boundary = boundaryOf(upload.contentType);
-  // What stands around the file in a multipart body does not count; the file is measured while it is read.
+  // What is around the file in a multipart body does not count; the file is measured while it is read.
   if (!boundary && declared > MOST_UPLOAD_BYTES) {
     fail("PayloadTooLarge", `The body is larger than the limit of ${MOST_UPLOAD_BYTES} bytes.`, {
       maxBytes: MOST_UPLOAD_BYTES,
@@ -77,7 +78,7 @@ const IS_OF_ENVIRONMENT = (environment: string) =>
     SELECT ${MAKERS_OF("artifact.project_id", "artifact.id")} AND job.environment = ${environment}))`;
 
 /** Which of these artifacts jobs of this panel session made. */
-export async function madeInPanel(
+export async function madeInEmbed(
   sessionId: string,
   projectId: string,
   artifactIds: string[],
@@ -126,7 +127,7 @@ export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundA
 export type InputReach = { projectId: string; outputsOf: string | null };
 
 /**
- * The artifact an input names, as far as its request reaches: of another project or environment, of nobody and removed are
+ * The artifact an input names, as far as its request reaches: of another project or environment, of no one and removed are
  * the same 422 at this field.
  */
 export async function artifactInput(
@@ -143,12 +144,12 @@ export async function artifactInput(
 }
 
 /** How long the artifacts of a request are kept for the row that names them, which is about to be written. */
-const NAMED_SOON_MS = 3_600_000;
+const NAMED_SOON_MS = HOUR_MS;
 
 /**
  * Keeps the artifacts a request names until the row of its job or adapter is there, which keeps them from then on; how long
  * they are offered to others does not change. One whose content was removed since it was found is the same 422 as none.
- * Whoever prunes looks at the rows under the same locks.
+ * Pruning reads the rows under the same locks.
  */
 export async function keepNamed(
   database: Queryable,

@@ -6,10 +6,11 @@ export {
   type InputReach,
   keepNamed,
   MOST_UPLOAD_BYTES,
-  madeInPanel,
+  madeInEmbed,
   storeArtifact,
   type Upload,
 } from "./artifacts";
+export { type BodyTimeout, withBodyTimeout } from "./body-timeout";
 export { type Kept, keepFor } from "./keep";
 export {
   boundaryOf,
@@ -19,5 +20,4 @@ export {
   MOST_AROUND_FILE,
   readFilePart,
 } from "./multipart";
-export { impatient, type Patience } from "./patience";
 export { resolveInput, storedInputHashOf, storePayload } from "./payloads";

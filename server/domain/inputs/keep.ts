@@ -1,15 +1,16 @@
-import { inTransaction, type Queryable } from "@/server/db";
 import { artifactStore, lockContent, mayRemove, type Stored } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
-import { failpoint } from "@/server/failpoint";
-import { newId } from "@/server/ids";
-import { log } from "@/server/log";
+import { inTransaction, type Queryable } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
+import { log } from "@/server/platform/log/log";
+import { failpoint } from "@/server/platform/settings/failpoint";
+import { HOUR_MS } from "@/server/platform/time/units";
 import { insertArtifact } from "./artifact-row";
 
-/** How long an artifact may stay that nobody came to own: its process died. */
-const UNOWNED_MS = 3_600_000;
+/** How long an artifact without an owner may stay: its process died. */
+const UNOWNED_MS = HOUR_MS;
 
-/** Bytes that stand in the store for somebody who is about to own them. */
+/** Bytes that are in the store for somebody who is about to own them. */
 export type Kept = Stored & {
   artifactId: string;
   createdAt: Date;
@@ -22,8 +23,8 @@ export type Kept = Stored & {
 export type Keeping = { maxBytes: number; filename: string | null; mediaType?: string };
 
 /**
- * Keeps bytes as an artifact of the project whose owner is written next. Before they stand in the store an artifact
- * that soon expires says so: whoever dies in between leaves nothing that the pruning does not find.
+ * Keeps bytes as an artifact of the project whose owner is written next. Before they are in the store an artifact
+ * that soon expires names them: a process that dies in between leaves nothing that pruning does not find.
  */
 export async function keepFor(
   ctx: Ctx,
@@ -82,9 +83,8 @@ export async function keepFor(
 }
 
 /**
- * What was new goes at once, unless somebody else has announced or put the same meanwhile. Bytes that stood there before or
- * were put again and that no other row names may be about to be somebody's, as a job's output is: they are left to the
- * pruning, which waits.
+ * New bytes go at once, unless another caller announced or put the same. Bytes that were there before may be about to get an
+ * owner, such as a job's output: pruning removes those later.
  */
 async function discardArtifact(artifactId: string, sha256: string, putAt: Date | null): Promise<void> {
   try {

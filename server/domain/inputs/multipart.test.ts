@@ -68,25 +68,25 @@ test("no file, two files and endless fields are refused", async () => {
 const field = (name: string, value: string) =>
   `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 
-/** Reads a body whole; what the reader was told, in its order. */
+/** Reads a body whole; the reader's events, in order. */
 async function read(bytes: Buffer, size: number) {
-  const told: string[] = [];
+  const events: string[] = [];
   const part = await readFilePart(cut(bytes, size), boundary, {
-    field: (name, value) => told.push(`${name}=${value}`),
-    file: async ({ field: name, filename }) => void told.push(`file ${name} ${filename}`),
-    end: async () => void told.push("end"),
+    field: (name, value) => events.push(`${name}=${value}`),
+    file: async ({ field: name, filename }) => void events.push(`file ${name} ${filename}`),
+    end: async () => void events.push("end"),
   });
   const content = await whole(part.bytes);
-  return { told, content: content.toString() };
+  return { events, content: content.toString() };
 }
 
-test("fields before and behind the file are told in their order, before the bytes end", async () => {
+test("fields before and behind the file are reported in order, before the bytes end", async () => {
   const before = field("a", "one\r\n--") + field('b"c', "").replace('b"c', "b%22c");
   const after = `\r\n${field("d", "ü")}--${boundary}--\r\n`;
   const sent = body(Buffer.from("The file."), { before, after });
   for (const size of [1, 2, 7, 1000])
     expect(await read(sent, size)).toEqual({
-      told: ["a=one\r\n--", 'b"c=', "file file a b.png", "d=ü", "end"],
+      events: ["a=one\r\n--", 'b"c=', "file file a b.png", "d=ü", "end"],
       content: "The file.",
     });
 });
@@ -98,8 +98,8 @@ test("what a reader refuses ends the body there, and closes its source", async (
   });
   const refusal = new Error("not this one");
   const refusing = (where: "field" | "file" | "end", name?: string) => ({
-    field: (told: string | null) => {
-      if (where === "field" && told === name) throw refusal;
+    field: (read: string | null) => {
+      if (where === "field" && read === name) throw refusal;
     },
     file: async () => {
       if (where === "file") throw refusal;
@@ -133,7 +133,7 @@ test("what a reader refuses ends the body there, and closes its source", async (
   }
 });
 
-test("everything that is not the file has an end: parts, heads, fields and what stands behind", async () => {
+test("everything that is not the file has an end: parts, heads, fields and what is behind", async () => {
   const tail = `\r\n--${boundary}--`;
   const many = field("a", "").repeat(201);
   const wide = field("a", "x".repeat(60_000)).repeat(3);

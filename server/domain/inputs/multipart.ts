@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { ValidationFault } from "@/server/errors";
+import { ValidationFault } from "@/server/platform/errors/errors";
 
 /** The file of a multipart/form-data body: the name of its field, its own media type and name, and its bytes as they come. */
 export type FilePart = {
@@ -9,7 +9,7 @@ export type FilePart = {
   bytes: AsyncIterable<Uint8Array>;
 };
 
-/** Is told what a body holds, in its order; what it throws refuses the body. */
+/** Receives the parts of a body in order; what it throws refuses the body. */
 export type FormReader = {
   /** Each field that is no file. */
   field?(name: string | null, value: Buffer): void;
@@ -43,8 +43,8 @@ export function boundaryOf(contentType: string | undefined): string | null {
 /**
  * Reads up to the one file of a multipart body. Its bytes are handed on piece by piece, and end only when everything
  * behind them was read too: with an error when the body ends before its closing boundary, holds a second file, or the
- * reader refuses something. Memory does not grow with the file. Whoever got the bytes reads them or ends them, which
- * closes the source; so does every refusal.
+ * reader refuses something. Memory does not grow with the file. The caller reads the bytes or ends them, which closes
+ * the source; so does every refusal.
  */
 export async function readFilePart(
   source: AsyncIterable<Uint8Array>,
@@ -53,7 +53,7 @@ export async function readFilePart(
 ): Promise<FilePart> {
   const chunks = source[Symbol.asyncIterator]();
   const delimiter = Buffer.from(`\r\n--${boundary}`);
-  // The first boundary stands at the very start: with a line break before it, it is like the others.
+  // The first boundary is at the very start: with a line break before it, it is like the others.
   let held = Buffer.from("\r\n");
   let others = 0;
   let parts = 0;
@@ -91,7 +91,7 @@ export async function readFilePart(
       return null;
     }
     if (++parts > MOST_PARTS) refuse("The multipart body has too many parts.");
-    await until(Buffer.from("\r\n"), 1024); // blanks may stand after a boundary
+    await until(Buffer.from("\r\n"), 1024); // blanks may follow a boundary
     held = Buffer.concat([Buffer.from("\r\n"), held]); // a part may have no header at all
     return readHead((await until(Buffer.from("\r\n\r\n"), MOST_HEADER_BYTES)).toString("utf8"));
   }
@@ -104,7 +104,7 @@ export async function readFilePart(
     }
     return null;
   }
-  /** What stands behind the closing boundary: a line break, if anything. */
+  /** What is behind the closing boundary: a line break, if anything. */
   async function atEnd() {
     do {
       if (/[^ \t\r\n]/.test(held.toString("latin1")))

@@ -1,16 +1,17 @@
-import { canonicalText, sha256Hex } from "@/server/canonical";
-import { openContent, type StoredContent, sealContent } from "@/server/content";
 import type { StoredPayload } from "@/server/contract/inputs-stored";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
+import { openContent, type StoredContent, sealContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
-import { ValidationFault } from "@/server/errors";
-import { newId } from "@/server/ids";
-import type { Json } from "@/server/step";
-import { LARGE, turn } from "@/server/turn";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { ValidationFault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
+import { LARGE, turn } from "@/server/platform/time/turn";
+import { DAY_MS } from "@/server/platform/time/units";
 
 /** How long a stored input can be named. */
-const KEPT_MS = 7 * 86_400_000;
+const KEPT_MS = 7 * DAY_MS;
 
 /**
  * Keeps an input to be named by `inputPayloadRef`. Stored as its RFC 8785 text, always encrypted; `sha256` is of that

@@ -1,13 +1,13 @@
 import { hash } from "node:crypto";
 import type { AcceptedInvitation, AcceptInvitation, OfferedPlace } from "@/server/contract/members";
 import { Role } from "@/server/contract/organizations";
-import { pool, type Queryable } from "@/server/db";
 import { changeAccessBy, isAtLeast } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { guardGuesses, hashPassword } from "@/server/domain/organizations";
-import { fail, ValidationFault } from "@/server/errors";
-import { newId } from "@/server/ids";
+import { enforceBruteForceLimit, hashPassword } from "@/server/domain/organizations";
+import { pool, type Queryable } from "@/server/platform/db";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
 import { lockSeat } from "./invite";
 
 type Row = {
@@ -26,9 +26,9 @@ type Row = {
   known_id: string | null;
 };
 
-/** What the holder of a link is offered. NotFound for a token nobody was given, Gone for one that works no more. */
+/** What the holder of a link is offered. NotFound for a token no one was given, Gone for one that no longer works. */
 export function lookAtInvitation(ctx: Ctx, token: string): Promise<OfferedPlace> {
-  return guardGuesses(ctx, "invitation", async () => {
+  return enforceBruteForceLimit(ctx, "invitation", async () => {
     const row = await findOpen(ctx, token, pool);
     return {
       organizationName: row.organization_name,
@@ -46,13 +46,13 @@ export function lookAtInvitation(ctx: Ctx, token: string): Promise<OfferedPlace>
  * by a password. A token is used once: of many at once, one is served.
  */
 export function acceptInvitation(ctx: Ctx, input: AcceptInvitation): Promise<AcceptedInvitation> {
-  return guardGuesses(ctx, "invitation", async () => {
+  return enforceBruteForceLimit(ctx, "invitation", async () => {
     const offered = await findOpen(ctx, input.token, pool);
     // Hashing costs a tenth of a second: it is done for who holds a token, and outside the transaction.
     const isNewcomer = offered.known_id === null && ctx.principal.kind === "anonymous";
     const passwordHash = isNewcomer ? await hashPassword(input.password ?? noPassword()) : null;
     return changeAccessBy(async (client) => {
-      // Whoever is being removed or lowered just now is so before their invitation is judged, or after it was accepted.
+      // A concurrent removal or lowering comes before their invitation is judged, or after it was accepted.
       await client.query(
         `SELECT FROM membership WHERE (user_id, organization_id) =
            (SELECT invited_by, organization_id FROM invitation WHERE token_hash = $1) FOR SHARE`,
@@ -60,7 +60,7 @@ export function acceptInvitation(ctx: Ctx, input: AcceptInvitation): Promise<Acc
       );
       const row = await findOpen(ctx, input.token, client);
       const userId = passwordHash
-        ? await makeAccount(ctx, client, row, passwordHash, input.displayName)
+        ? await makeAccount(ctx, client, row, { passwordHash, displayName: input.displayName })
         : ownAccount(ctx, row);
       const organizationId = row.organization_id;
       // The invitation has its seat; the plan may have shrunk since.
@@ -111,7 +111,7 @@ async function findOpen(ctx: Ctx, token: string, database: Queryable): Promise<R
   return row;
 }
 
-/** Nobody's invitation gives more than they could give now: one who was removed or lowered since has none. */
+/** No one's invitation gives more than they could give now: one who was removed or lowered since has none. */
 function stillMay({ inviter, inviter_is_operator, inviter_role, role }: Row): boolean {
   if (inviter === null || inviter_is_operator) return true; // the admin command, or an operator
   if (inviter_role === null) return false;
@@ -132,16 +132,15 @@ async function makeAccount(
   ctx: Ctx,
   client: Queryable,
   { email }: Row,
-  passwordHash: string,
-  displayName = email.slice(0, email.indexOf("@")),
+  { passwordHash, displayName }: { passwordHash: string; displayName: string | undefined },
 ): Promise<string> {
   const id = newId("user");
   const { rowCount } = await client.query(
     `INSERT INTO user_account (id, email, display_name, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (email) DO NOTHING`,
-    [id, email, displayName, passwordHash, ctx.now()],
+    [id, email, displayName ?? email.slice(0, email.indexOf("@")), passwordHash, ctx.now()],
   );
-  // The account came to be a moment ago, by somebody else.
+  // Somebody else made the account a moment ago.
   if (rowCount === 0) fail("AuthenticationFailed", `Sign in as ${email} to accept.`, { email });
   return id;
 }

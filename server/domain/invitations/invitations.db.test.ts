@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { attemptMail, outboxMail } from "@/server/domain/notifications";
 import * as organizations from "@/server/domain/organizations";
-import { env } from "@/server/env";
-import { Fault } from "@/server/errors";
-import { newId } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { Fault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { env } from "@/server/platform/settings/env";
+import { DAY_MS } from "@/server/platform/time/units";
 import { type MailServer, startMailServer } from "@/testing/mail-server";
 import { ownAddress } from "@/testing/requests";
 import { personOf } from "@/testing/sessions";
@@ -217,7 +218,7 @@ describe("accepting", () => {
     const first = await tokenTo(email);
     const take = (token: string, ctx = anybody()) =>
       codeOf(invitations.acceptInvitation(ctx, { token, password: PASSWORD }));
-    expect(await take(first, later(anybody(), 7 * 86_400_000 + 1_000))).toBe("Gone expired");
+    expect(await take(first, later(anybody(), 7 * DAY_MS + 1_000))).toBe("Gone expired");
     await invitations.resendInvitation(later(people.admin.ctx, 61_000), invitationId);
     const second = await tokenTo(email);
     expect(second).not.toBe(first);
@@ -332,7 +333,7 @@ describe("the letter", () => {
     expect((await lettersOf(withdrawn.invitationId)).map(({ state }) => state)).toEqual(["failed"]);
   });
 
-  test("where no letter can be sent nobody is invited, since the link would reach nobody else's hands", async () => {
+  test("where no letter can be sent no one is invited, since the link would reach no one else's hands", async () => {
     setSettings({ SMTP_URL: undefined, MAIL_FROM: undefined, CAPSTAN_ENV: "production" });
     expect(await codeOf(send(address()))).toBe("InvalidInput no_mail");
   });

@@ -1,19 +1,19 @@
 import { hash, randomBytes } from "node:crypto";
 import type { Invitation, Invite } from "@/server/contract/members";
 import { Role } from "@/server/contract/organizations";
-import { inTransaction, pool, type Transaction } from "@/server/db";
 import { access, isAtLeast, roleIn } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { canWriteLetters, invitationToken, writeInvitation } from "@/server/domain/notifications";
 import { requireSeat } from "@/server/domain/organizations";
 import type { Settings } from "@/server/domain/plans";
-import { fail } from "@/server/errors";
-import { newId } from "@/server/ids";
+import { inTransaction, pool, type Transaction } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { DAY_MS } from "@/server/platform/time/units";
 
-const DAY_MS = 86_400_000;
 const LIFETIME_MS = 7 * DAY_MS;
-/** An organization sends at most so many letters a day: nobody's mail box is filled from here. */
+/** An organization sends at most so many letters a day: no one's mail box is filled from here. */
 const MOST_LETTERS_A_DAY = 200;
 /** And one address gets at most one so often. */
 const LETTER_EVERY_MS = 60_000;
@@ -43,7 +43,7 @@ export async function invitationsOf(ctx: Ctx, organizationId: string): Promise<I
 
 /**
  * Offers an e-mail address a place in an organization, by a letter with a link that works once and for seven days. For
- * admins; nobody offers a role above their own. The link is in the letter and nowhere else, so only who reads mail at
+ * admins; no one offers a role above their own. The link is in the letter and nowhere else, so only who reads mail at
  * that address can accept.
  */
 export async function invite(ctx: Ctx, { organizationId, email, role }: Invite): Promise<Invitation> {
@@ -85,7 +85,7 @@ export async function invite(ctx: Ctx, { organizationId, email, role }: Invite):
   });
 }
 
-/** Sends a new letter with a new link for another seven days; the link before works no more. For admins. */
+/** Sends a new letter with a new link for another seven days; the previous link no longer works. For admins. */
 export async function resendInvitation(ctx: Ctx, invitationId: string): Promise<Invitation> {
   return inTransaction(async (client) => {
     const before = await lockOpen(ctx, client, invitationId);
@@ -113,7 +113,7 @@ export async function resendInvitation(ctx: Ctx, invitationId: string): Promise<
   });
 }
 
-/** Takes an invitation back: its link works no more, and a letter that has not left stays. For admins. */
+/** Takes an invitation back: its link no longer works, and a letter that has not left stays. For admins. */
 export async function withdrawInvitation(ctx: Ctx, invitationId: string): Promise<void> {
   await inTransaction(async (client) => {
     const { organization_id: organizationId, email, role } = await lockOpen(ctx, client, invitationId);

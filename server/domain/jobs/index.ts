@@ -1,28 +1,35 @@
 export type { Conversation } from "@/server/capabilities/conversation";
-export { submit } from "./admit";
-export { approve, pauseForApproval, reject } from "./approvals";
-export { acceptAsIs, failWaiting, listAttention, retryStep } from "./attention";
-export { cancel } from "./cancel";
-export { events, followEvents } from "./events";
-export { announce } from "./fan-out";
-export { type Frame, followFrames } from "./frames";
-export { get, idOfKey } from "./get";
-export { history, mine } from "./history";
-export type { Page } from "./hub";
-export { type Door, invoke } from "./invoke";
-export { preview } from "./preview";
-export { holdProcessLock } from "./process-lock";
-export { withoutVendorWords } from "./provider-said";
-export { prune } from "./prune";
-export { artifact, receipt, refuseUnjudged, request, result } from "./reads";
-export { references } from "./references";
-export { retry } from "./retry";
-export { rights } from "./rights";
-export { run } from "./run";
-export { selectVariant } from "./select-variant";
-export { requireDurable } from "./submission";
-export { type AdmittedTogether, estimateTogether, submitTogether, type Together } from "./submit-together";
-export { sweep } from "./sweep";
-export { waitFor } from "./wait-for";
-export { countWaiting, listWaiting } from "./waiting-approvals";
-export { writeOff } from "./write-off";
+export { submit } from "./admission/admit";
+export { preview } from "./admission/preview";
+export { holdProcessLock } from "./admission/process-lock";
+export { retry } from "./admission/retry";
+export { requireDurable } from "./admission/submission";
+export {
+  type AdmittedTogether,
+  estimateTogether,
+  submitTogether,
+  type Together,
+} from "./admission/submit-together";
+export { approve, pauseForApproval, reject } from "./decisions/approvals";
+export { acceptAsIs, failWaiting, listAttention, retryStep } from "./decisions/attention";
+export { rights } from "./decisions/rights";
+export { selectVariant } from "./decisions/select-variant";
+export { countWaiting, listWaiting } from "./decisions/waiting-approvals";
+export { cancel } from "./ending/cancel";
+export { withoutVendorWords } from "./ending/provider-said";
+export { prune } from "./ending/prune";
+export { writeOff } from "./ending/write-off";
+export { events, followEvents } from "./following/events";
+export { announce } from "./following/fan-out";
+export { type Frame, followFrames } from "./following/frames";
+export type { Page } from "./following/hub";
+export { waitFor } from "./following/wait-for";
+export { get, idOfKey } from "./reading/get";
+export { history, mine } from "./reading/history";
+export { artifact, receipt, refuseUnjudged, request, result } from "./reading/reads";
+export { references } from "./reading/references";
+export { usualRun } from "./reading/usual-run";
+export { MOST_PICTURE_BYTES, PICTURES, works } from "./reading/works";
+export { type Door, invoke } from "./running/invoke";
+export { run } from "./running/run";
+export { sweep } from "./running/sweep";

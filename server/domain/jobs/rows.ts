@@ -1,36 +1,23 @@
-import { batched } from "@/server/batch";
 import type { FileFacts } from "@/server/capabilities/define";
-import { openContent, type StoredContent } from "@/server/content";
 import { TERMINAL } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
-import { pool } from "@/server/db";
-import { access, type OwnScope } from "@/server/domain/access";
-import { type Funding, type HoldFacts, holdFactsOf } from "@/server/domain/budgets";
+import { access } from "@/server/domain/access";
+import type { HoldFacts } from "@/server/domain/budgets";
+import { isKeptSealed, openContent, type StoredContent } from "@/server/domain/content";
 import type { Ctx, Scope } from "@/server/domain/ctx";
+import { keptMs, keptUntil } from "@/server/domain/envelope";
 import type { Settlement } from "@/server/domain/executions";
 import type { InputReach } from "@/server/domain/inputs";
 import { toReceipt } from "@/server/domain/receipts";
-import { fail } from "@/server/errors";
 import { artifact, attempt, job, jobArtifact, payload, receipt } from "@/server/generated/schema";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { fail } from "@/server/platform/errors/errors";
 import type { Tier } from "@/server/providers/define";
-import {
-  column,
-  int4,
-  json,
-  maybe,
-  names,
-  type Of,
-  omit,
-  pick,
-  present,
-  text,
-  texts,
-} from "@/server/sql/column";
-import { batch, statement } from "@/server/sql/statement";
-import type { Json } from "@/server/step";
-import { sharedRequestOf } from "./blind";
+import { column, maybe, names, type Of, omit, pick, present, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
-/** What is read of a job: all but what only dispatch, webhooks and repeats use. */
+/** What is read of a job: all but what only dispatch, webhooks and repeats use, and the state of its hold. */
 export const JOB = {
   ...omit(
     job,
@@ -39,24 +26,29 @@ export const JOB = {
     "dispatch_number",
     "dispatch_after",
     "last_frame",
+    "credential_ids",
+    "hold_state",
+    "admitted_events",
     "webhook_event",
     "repeat_hash",
     "waiter",
     "waiter_process",
     "waiter_state",
     "waiter_retries",
-    "admitted_events",
+    "hold_settled_micros",
+    "hold_resolved_at",
+    "hold_resolved_by",
+    "hold_note",
+    "hold_resolution",
   ),
   tags: present(job.tags, "Prisma declares lists without NOT NULL; admission always gives one"),
 };
 export type JobRow = Of<typeof JOB> & {
   /** How long its content is kept; absent where its request was not read with it. */
   content_kept_ms?: number | null;
-  /** What pays; absent where it was not read with the job. */
-  funding?: Funding;
 };
 
-/** What the input of an admitted job names was its submitter's to name: whoever runs it looks for it in the whole project. */
+/** What the input of an admitted job names was its submitter's to name: its worker looks for it in the whole project. */
 export const reachOf = ({ project_id }: Pick<JobRow, "project_id">): InputReach => ({
   projectId: project_id,
   outputsOf: null,
@@ -128,6 +120,18 @@ export function workedFrom(job: Pick<JobRow, "started_at" | "created_at" | "appr
   return (job.started_at ?? job.created_at).getTime() + (job.approval?.pausedMs ?? 0);
 }
 
+/** When content of this job that is stored now may be removed: kept as long as at its admission, where that is known. */
+export function expiryOf(
+  { content_kept_ms, retention_requirement }: Pick<JobRow, "retention_requirement" | "content_kept_ms">,
+  now: Date,
+): Date | null {
+  return keptUntil(content_kept_ms === undefined ? keptMs(retention_requirement) : content_kept_ms, now);
+}
+
+/** Is what this job takes in and puts out kept encrypted? */
+export const isSealedOf = (job: Pick<JobRow, "data_classification" | "retention_requirement">) =>
+  isKeptSealed(job.data_classification, job.retention_requirement);
+
 /** What an attempt keeps of its outcome, so that another process can end the job from the rows alone. */
 export type StoredOutcome = {
   outcome: "succeeded" | "failed";
@@ -162,11 +166,8 @@ export type ArtifactRow = Of<typeof FILE> &
     /** When its bytes were removed; absent on one that is stored just now. */
     pruned_at?: Date | string | null;
   };
-const FILES = `SELECT ${names(FILE, "job_artifact")}, ${names(STORED_FILE, "artifact")}, artifact.pruned_at
+export const FILES = `SELECT ${names(FILE, "job_artifact")}, ${names(STORED_FILE, "artifact")}, artifact.pruned_at
   FROM job_artifact JOIN artifact ON artifact.project_id = job_artifact.project_id AND artifact.id = job_artifact.artifact_id`;
-
-/** Of a job outside of comparisons. */
-export const NOT_COMPETING = { comparison_id: null, is_blind: false } as const;
 
 const PAYLOAD = {
   ...pick(payload, "id", "content", "is_sealed", "sha256"),
@@ -178,7 +179,7 @@ export type LastAttempt = Pick<AttemptRow, "submission" | "number">;
 
 /** What belongs to the view of a job beside its row. */
 export type JobParts = {
-  /** The last one; refused: a request of it left and was answered with a definite no, after which it may be submitted again. */
+  /** The last one; refused: one of its requests left and was answered with a definite no, after which it may be submitted again. */
   attempt: (LastAttempt & { isRefused: boolean }) | null;
   artifacts: ArtifactRow[];
   payloads: PayloadRow[];
@@ -190,7 +191,7 @@ export type JobParts = {
   shared?: Record<string, Json>;
 };
 
-const SCOPE = {
+export const SCOPE = {
   organizationIds: maybe(texts),
   projectId: maybe(text),
   environment: maybe(text),
@@ -217,75 +218,8 @@ export async function findJob(ctx: Ctx, jobId: string, right: Scope = "jobs:read
   return (await jobOf.first(pool, { jobId, ...scope })) ?? noSuchJob();
 }
 
-function noSuchJob(): never {
+export function noSuchJob(): never {
   fail("NotFound", "There is no such job.");
-}
-
-const WHOLE = {
-  place: int4,
-  ...JOB,
-  attempt: json<JobParts["attempt"]>(),
-  payloads: json<PayloadRow[] | null>(),
-  artifacts: json<ArtifactRow[] | null>(),
-  hold: json<JobParts["hold"]>(),
-  sealed: maybe(receipt.body),
-};
-const readAll = batch("whole-job", {
-  input: { place: int4, jobId: text, ...SCOPE },
-  row: WHOLE,
-  sql: `WITH input AS $input
-SELECT input.place, ${names(JOB, "job")},
-  (SELECT json_build_object('submission', submission, 'number', number,
-      'isRefused', capacity_rejections > 0 OR tier_refusal IS NOT NULL) FROM attempt
-   WHERE attempt.job_id = job.id AND attempt.project_id = job.project_id ORDER BY number DESC LIMIT 1) AS attempt,
-  (SELECT json_agg(json_build_object('id', id, 'kind', kind, 'content', content, 'is_sealed', is_sealed, 'sha256', sha256))
-   FROM payload
-   WHERE payload.job_id = job.id AND payload.project_id = job.project_id AND kind IN ('request', 'output', 'native')) AS payloads,
-  CASE WHEN artifact_count > 0 THEN
-    (SELECT json_agg(listed) FROM (
-       ${FILES} WHERE job_artifact.job_id = job.id AND job_artifact.project_id = job.project_id ORDER BY position) listed) END AS artifacts,
-  ${holdFactsOf("job.id")} AS hold,
-  CASE WHEN receipt_id IS NOT NULL THEN
-    (SELECT body FROM receipt
-     WHERE receipt.job_id = job.id AND receipt.project_id = job.project_id) END AS sealed
-FROM input JOIN job ON job.id = input."jobId"
-  AND ("organizationIds" IS NULL OR organization_id = ANY("organizationIds"))
-  AND ("projectId" IS NULL OR project_id = "projectId")
-  AND (input.environment IS NULL OR job.environment = input.environment)
-  AND ("principalId" IS NULL OR principal_id = "principalId")`,
-});
-
-/** Concurrent reads share a statement; each sees what its own scope allows. */
-const readWhole = batched<OwnScope & { jobId: string }, Of<typeof WHOLE> | null>(async (asked) => {
-  const rows = await readAll.all(
-    pool,
-    asked.map((each, place) => ({ ...each, place })),
-  );
-  const found = new Map(rows.map((row) => [row.place, row]));
-  return asked.map((_, place) => found.get(place) ?? null);
-});
-
-/** The job of this id with all that belongs to its view, as of one moment. NotFound like `findJob`. */
-export async function findWholeJob(
-  ctx: Ctx,
-  jobId: string,
-  right: Scope = "jobs:read",
-): Promise<{ job: JobRow; parts: JobParts }> {
-  const row = await readWhole({ jobId, ...access.authorize(ctx, right, "made rows") });
-  if (!row) return noSuchJob();
-  // How a provider treats the account is not for who uses the product of its owner.
-  const isOfAccount = ctx.principal.kind !== "panel_session";
-  return {
-    job: row,
-    parts: {
-      attempt: row.attempt,
-      payloads: (row.payloads ?? []).filter(({ kind }) => kind !== "native" || isOfAccount),
-      artifacts: row.artifacts ?? [],
-      sealed: row.sealed && JSON.parse(row.sealed),
-      hold: row.hold,
-      ...(row.is_blind ? { shared: await sharedRequestOf(row) } : {}),
-    },
-  };
 }
 
 const OF_JOB = { id: text, project_id: text };

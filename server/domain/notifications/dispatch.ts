@@ -1,7 +1,7 @@
 import { sendEvents } from "@/inngest/client";
-import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { notHeld } from "@/server/domain/restores";
+import { pool } from "@/server/platform/db";
 import { findMailer } from "./mailer";
 
 /** The most emails that one pass dispatches: a backlog waits in its rows. */

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
-import { sha256Hex } from "@/server/canonical";
-import { env } from "@/server/env";
+import { env } from "@/server/platform/settings/env";
+import { sha256Hex } from "@/server/platform/text/canonical";
 
 /*
  * No row contains an invitation's link: its token is derived from the row's nonce and the installation's secret when

@@ -1,4 +1,4 @@
-import { publicUrl } from "@/server/env";
+import { publicUrl } from "@/server/platform/settings/env";
 
 /** An email's content besides its title. The notification's own text comes first. */
 export type Letter = {

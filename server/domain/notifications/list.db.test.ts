@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
-import { inTransaction, pool } from "@/server/db";
 import { changeAccess } from "@/server/domain/access";
 import { systemCtx } from "@/server/domain/ctx";
-import { newId } from "@/server/ids";
+import { inTransaction, pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
 import { personOf } from "@/testing/sessions";
 import { ctxOf, makePerson } from "@/testing/tenants";
 import { makeProject, type TestProject } from "@/testing/world";

@@ -4,10 +4,10 @@ import type {
   Notification,
   NotificationPage,
 } from "@/server/contract/notifications";
-import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { pageOf, readCursor } from "@/server/domain/paging";
-import { fail } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 
 type Row = {
   id: string;

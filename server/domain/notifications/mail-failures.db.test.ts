@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { metricsAnswer } from "@/server/api/metrics";
-import { inTransaction, pool } from "@/server/db";
+import { inTransaction, pool } from "@/server/platform/db";
+import { HOUR_MS } from "@/server/platform/time/units";
 import { type MailServer, startMailServer } from "@/testing/mail-server";
 import { incoming } from "@/testing/requests";
 import { SELF_SIGNED } from "@/testing/self-signed";
@@ -34,9 +35,9 @@ afterEach(async () => {
 async function write(count: number): Promise<string[]> {
   const before = await mailIds();
   for (let n = 0; n < count; n++) await makePerson(project.organizationId, "member");
-  const told = { ...NEWS, occasion: `${project.organizationId}:${before.length}` };
+  const news = { ...NEWS, occasion: `${project.organizationId}:${before.length}` };
   await inTransaction((client) =>
-    tell(client, project.ctx, { organizationId: project.organizationId }, told),
+    tell(client, project.ctx, { organizationId: project.organizationId }, news),
   );
   return (await mailIds()).filter((id) => !before.includes(id));
 }
@@ -73,7 +74,7 @@ test("a cause of failure is logged once until sending works again, not for every
   ];
   expect(lines).toEqual([down]);
   server = await startMailServer({ port });
-  project.clock.advance(3_600_000);
+  project.clock.advance(HOUR_MS);
   await attemptMail(ctx, first);
   expect(lines).toEqual([down, ["email is being sent again", {}]]);
   server.reactWith(() => ({ code: 550, at: "recipient", says: "no mailbox secret-person@example.com" }));

@@ -1,7 +1,7 @@
-import { env, publicUrl } from "@/server/env";
-import { newId } from "@/server/ids";
 import type { Mailer, Outcome } from "@/server/mail/define";
 import { type SmtpSettings, smtpMailer } from "@/server/mail/smtp";
+import { newId } from "@/server/platform/ids";
+import { env, publicUrl } from "@/server/platform/settings/env";
 
 let last: { settings: SmtpSettings; mailer: Mailer } | undefined;
 

@@ -1,9 +1,9 @@
 import type { ListOutbox, OutboxMail, OutboxMailDetail, OutboxPage } from "@/server/contract/notifications";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { pageOf, readCursor } from "@/server/domain/paging";
-import { fail } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 import { withLink } from "./invitation-link";
 import { findMailer } from "./mailer";
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import { inTransaction, pool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
+import { inTransaction, pool } from "@/server/platform/db";
 import { makePerson } from "@/testing/tenants";
 import { makeProject, type TestProject } from "@/testing/world";
 import { list, markRead, prune, resendMail, tell } from ".";
@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 
 let occasions = 0;
-const told = () =>
+const announce = () =>
   inTransaction((client) =>
     tell(
       client,
@@ -41,7 +41,7 @@ const operator = systemCtx("operator");
 
 test("an operator retries a failed email once, with an audit entry; other callers and other emails are refused", async () => {
   const person = await makePerson(project.organizationId, "member");
-  await told();
+  await announce();
   const [{ id }] = await mails();
   await pool.query(
     "UPDATE mail SET state = 'failed', attempts = 8, next_attempt_at = NULL, last_error = 'away', completed_at = now() WHERE id = $1",
@@ -63,7 +63,7 @@ test("an operator retries a failed email once, with an audit entry; other caller
 
 test("old rows are deleted: emails after 90 days, notifications after 180, unread ones after 400", async () => {
   const person = await makePerson(project.organizationId, "member");
-  for (let count = 0; count < 4; count++) await told();
+  for (let count = 0; count < 4; count++) await announce();
   const { items } = await list(person.ctx, { limit: 10 });
   const [unread = "", readOld = "", readNew = "", waiting = ""] = items.map(
     ({ notificationId }) => notificationId,

@@ -1,5 +1,5 @@
-import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
+import { pool } from "@/server/platform/db";
 
 /** How long read and unread notifications are listed. Longer than any occasion can be repeated. */
 const READ_DAYS = 180;

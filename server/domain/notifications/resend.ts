@@ -1,9 +1,9 @@
 import type { OutboxMail } from "@/server/contract/notifications";
-import { inTransaction } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
+import { inTransaction } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 import { outboxMail } from "./outbox";
 
 /**

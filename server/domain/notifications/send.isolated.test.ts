@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { inTransaction, pool } from "@/server/db";
 import type { Role } from "@/server/domain/ctx";
-import { env } from "@/server/env";
+import { inTransaction, pool } from "@/server/platform/db";
+import { env } from "@/server/platform/settings/env";
 import { makeQuote, makeRequest, moveRequest } from "@/testing/commissions";
 import { type MailServer, startMailServer } from "@/testing/mail-server";
 import { sendMailKilledAt } from "@/testing/processes";
@@ -37,8 +37,8 @@ const news = (more: Partial<News> = {}): News => ({
   ...more,
 });
 const member = (role: Role = "member") => makePerson(project.organizationId, role);
-const tellMembers = (told: News = news()) =>
-  inTransaction((client) => tell(client, project.ctx, { organizationId: project.organizationId }, told));
+const tellMembers = (item: News = news()) =>
+  inTransaction((client) => tell(client, project.ctx, { organizationId: project.organizationId }, item));
 
 type MailRow = {
   id: string;
@@ -94,8 +94,8 @@ test("each member, viewers too, gets one notification and one email of two parts
 
 test("twenty concurrent calls for one occasion notify everyone once", async () => {
   await Promise.all([member(), member(), member()]);
-  const told = news();
-  await Promise.all(Array.from({ length: 20 }, () => tellMembers(told)));
+  const item = news();
+  await Promise.all(Array.from({ length: 20 }, () => tellMembers(item)));
   expect(await mails()).toHaveLength(3);
   const ids = (await mails()).map(({ id }) => id);
   await Promise.all([...ids, ...ids, ...ids].map((id) => attemptMail(project.ctx, id)));
@@ -354,7 +354,7 @@ test("user text cannot inject headers or markup", async () => {
   expect(mail!.html).not.toMatch(/<script|<img/);
   expect(mail!.html).toContain("&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &quot;more&quot;");
   expect(mail!.text).toContain("> Which maps?\n> .\n> RCPT TO:<thief@evil.test>");
-  expect([mail!.text, mail!.html].join("")).not.toContain("A need nobody else may read");
+  expect([mail!.text, mail!.html].join("")).not.toContain("A need no one else may read");
 });
 
 test("a quote's email has the price, the delivery and the payment deadline", async () => {

@@ -1,16 +1,15 @@
-import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { failpoint } from "@/server/failpoint";
-import { loggedCauses } from "@/server/logged-causes";
 import type { Outcome } from "@/server/mail/define";
-import type { Step } from "@/server/step";
-import { jittered, type TryResult, tryUntilEnded, whenDue } from "@/server/tries";
+import { pool } from "@/server/platform/db";
+import { jittered, type RetryResult, retryUntilTerminal, whenDue } from "@/server/platform/durable/retry";
+import type { Step } from "@/server/platform/durable/step";
+import { loggedCauses } from "@/server/platform/log/logged-causes";
+import { failpoint } from "@/server/platform/settings/failpoint";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
 import { WAKE_PATIENCE_MS } from "./dispatch";
 import { withLink } from "./invitation-link";
 import { findMailer, messageDomain } from "./mailer";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** The backoff after each failed attempt. When the attempt after the last one fails too, the email has failed. */
 export const MAIL_WAITS_MS = [
   MINUTE_MS,
@@ -19,7 +18,7 @@ export const MAIL_WAITS_MS = [
   HOUR_MS,
   3 * HOUR_MS,
   8 * HOUR_MS,
-  24 * HOUR_MS,
+  DAY_MS,
 ] as const;
 /** A sender that has written nothing for so long is dead, and its mail is being sent again. Longer than sending may take. */
 const LEASE_MS = 2 * MINUTE_MS;
@@ -29,7 +28,7 @@ const LEASE_MS = 2 * MINUTE_MS;
  * sending and recording, the email is sent again under the same Message-ID, by which mail servers recognize the copy.
  */
 export function sendMail(ctx: Ctx, mailId: string, step: Step): Promise<void> {
-  return tryUntilEnded(step, () => attemptMail(ctx, mailId));
+  return retryUntilTerminal(step, () => attemptMail(ctx, mailId));
 }
 
 type Claimed = {
@@ -56,9 +55,9 @@ async function claim(mailId: string, now: Date): Promise<Claimed | null> {
      WHERE mail.id = $1 AND mail.state = 'pending' AND next_attempt_at <= $2
      RETURNING mail.id, recipient, subject, text, html, attempts, mail.created_at, lease_until, invitation_id,
        invitation_nonce, coalesce(
-         (SELECT CASE WHEN told.organization_id IS NULL THEN person.is_operator ELSE EXISTS (
-            SELECT FROM membership WHERE user_id = person.id AND organization_id = told.organization_id) END
-          FROM notification told JOIN user_account person ON person.id = told.user_id WHERE told.id = notification_id),
+         (SELECT CASE WHEN notice.organization_id IS NULL THEN person.is_operator ELSE EXISTS (
+            SELECT FROM membership WHERE user_id = person.id AND organization_id = notice.organization_id) END
+          FROM notification notice JOIN user_account person ON person.id = notice.user_id WHERE notice.id = notification_id),
          EXISTS (SELECT FROM invitation WHERE invitation.id = invitation_id AND nonce = invitation_nonce
            AND accepted_at IS NULL AND withdrawn_at IS NULL AND expires_at > $2)) AS is_wanted`,
     [mailId, now, new Date(now.getTime() + LEASE_MS)],
@@ -67,7 +66,7 @@ async function claim(mailId: string, now: Date): Promise<Claimed | null> {
 }
 
 /** One attempt to send a due email, and its outcome. */
-export async function attemptMail(ctx: Ctx, mailId: string): Promise<TryResult> {
+export async function attemptMail(ctx: Ctx, mailId: string): Promise<RetryResult> {
   const now = ctx.now();
   const mailer = findMailer();
   if (!mailer) return { state: "ended" }; // it waits in its row until a mail server is configured again
@@ -86,7 +85,7 @@ export async function attemptMail(ctx: Ctx, mailId: string): Promise<TryResult> 
   return record(ctx, claimed, outcome);
 }
 
-async function later(mailId: string, now: Date): Promise<TryResult> {
+async function later(mailId: string, now: Date): Promise<RetryResult> {
   const { rows } = await pool.query<{ next_attempt_at: Date }>(
     "SELECT next_attempt_at FROM mail WHERE id = $1 AND state = 'pending'",
     [mailId],
@@ -94,7 +93,7 @@ async function later(mailId: string, now: Date): Promise<TryResult> {
   return whenDue(rows[0]?.next_attempt_at ?? null, now);
 }
 
-async function record(ctx: Ctx, claimed: Claimed, outcome: Outcome): Promise<TryResult> {
+async function record(ctx: Ctx, claimed: Claimed, outcome: Outcome): Promise<RetryResult> {
   const now = ctx.now();
   const waitMs = outcome.state === "not_sent" ? MAIL_WAITS_MS[claimed.attempts] : undefined;
   const afterMs = waitMs === undefined ? null : jittered(waitMs);

@@ -1,6 +1,6 @@
-import type { Queryable } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { newId } from "@/server/ids";
+import type { Queryable } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
 import { type Letter, oneLine, toMailing } from "./letter";
 import { stateOfNewMail } from "./mailer";
 
@@ -42,14 +42,14 @@ export async function tell(client: Queryable, ctx: Ctx, audience: Audience, news
   await client.query(
     `WITH person AS (
        SELECT * FROM json_to_recordset($1::json) AS x(id text, user_id text, email text, mail_id text)
-     ), told AS (
+     ), inserted AS (
        INSERT INTO notification (id, user_id, organization_id, occasion, kind, title, body, href, created_at)
        SELECT id, user_id, $2, $3, $4, $5, $6, $7, $8::timestamptz FROM person ORDER BY user_id
        ON CONFLICT (user_id, occasion) DO NOTHING RETURNING id
      )
      INSERT INTO mail (id, notification_id, recipient, subject, text, html, state, next_attempt_at, created_at)
      SELECT mail_id, id, email, $9, $10, $11, $12::text, CASE WHEN $12::text = 'pending' THEN $8::timestamptz END, $8::timestamptz
-     FROM person JOIN told USING (id) WHERE mail_id IS NOT NULL`,
+     FROM person JOIN inserted USING (id) WHERE mail_id IS NOT NULL`,
     [
       JSON.stringify(made),
       organizationId,
@@ -67,9 +67,9 @@ export async function tell(client: Queryable, ctx: Ctx, audience: Audience, news
   );
 }
 
-type Told = { organizationId: string | null; people: { id: string; email: string }[]; reason: string };
+type Recipients = { organizationId: string | null; people: { id: string; email: string }[]; reason: string };
 
-async function readAudience(client: Queryable, audience: Audience): Promise<Told> {
+async function readAudience(client: Queryable, audience: Audience): Promise<Recipients> {
   if (audience === "operators") {
     const { rows } = await client.query<{ id: string; email: string }>(
       "SELECT id, email FROM user_account WHERE is_operator ORDER BY id",

@@ -1,6 +1,6 @@
-import type { Queryable } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { newId } from "@/server/ids";
+import type { Queryable } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
 import { invitationHref } from "./invitation-link";
 import { toMailing } from "./letter";
 import { stateOfNewMail } from "./mailer";

@@ -1,11 +1,10 @@
-import type { z } from "zod";
 import type { ApprovalRules, SetApprovalRules } from "@/server/contract/organizations";
-import { pool } from "@/server/db";
-import { access, changeAccess, roleIn } from "@/server/domain/access";
+import { access, changeAccessBy, managerOf, roleIn } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
-import { microsToUsd, usdToMicros } from "@/server/money";
+import { pool, type Queryable } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { microsToUsd, usdToMicros } from "@/server/platform/money";
 
 type Row = {
   organization_id: string;
@@ -13,21 +12,25 @@ type Row = {
   is_second_person: boolean | null;
 };
 
-/** A project the caller sees; somebody else's is as none at all. */
-async function findRules(ctx: Ctx, projectId: string): Promise<Row> {
-  const { rows } = await pool.query<Row>(
+async function readRules(projectId: string, database: Queryable, lock = ""): Promise<Row> {
+  const { rows } = await database.query<Row>(
     `SELECT organization_id, approval_threshold_micros, (settings->>'requireDifferentApprover')::boolean AS is_second_person
-     FROM project WHERE id = $1`,
+     FROM project WHERE id = $1 ${lock}`,
     [projectId],
   );
-  const row = rows[0];
-  if (!row || !roleIn(ctx, row.organization_id)) fail("NotFound", "There is no such project.");
-  return row;
+  return rows[0] ?? fail("NotFound", "There is no such project.");
 }
 
-/** When a person has to approve a job of this project. */
+/** When a person has to approve a job of this project. For its people, and for its management keys. */
 export async function approvalRules(ctx: Ctx, projectId: string): Promise<ApprovalRules> {
-  const row = await findRules(ctx, projectId);
+  const row = await readRules(projectId, pool);
+  const { organization_id: organizationId } = row;
+  if (managerOf(ctx)) access.authorize(ctx, "settings:write", { managed: { organizationId, projectId } });
+  else if (!roleIn(ctx, organizationId)) fail("NotFound", "There is no such project.");
+  return toRules(projectId, row);
+}
+
+function toRules(projectId: string, row: Row): ApprovalRules {
   const threshold = row.approval_threshold_micros;
   return {
     projectId,
@@ -36,22 +39,44 @@ export async function approvalRules(ctx: Ctx, projectId: string): Promise<Approv
   };
 }
 
-/** Changes that, for jobs submitted from now on. For admins of the organization and operators. */
+/**
+ * Changes that, for jobs submitted from now on. For admins of the organization and operators, and for management keys of the
+ * project, which can only make the rules stricter.
+ */
 export async function setApprovalRules(
   ctx: Ctx,
-  input: z.output<typeof SetApprovalRules>,
+  projectId: string,
+  wanted: SetApprovalRules,
 ): Promise<ApprovalRules> {
-  const { organization_id } = await findRules(ctx, input.project_id);
-  access.authorize(ctx, "admin", { organizationId: organization_id });
-  const micros = input.thresholdUsd === null ? null : usdToMicros(input.thresholdUsd);
-  const rule = JSON.stringify({ requireDifferentApprover: input.requireDifferentApprover });
-  const { project_id: projectId, ...details } = input;
-  await changeAccess(async (tx) => {
-    await tx.$executeRaw`
-      UPDATE project SET approval_threshold_micros = ${micros}::bigint, settings = settings || ${rule}::jsonb
-      WHERE id = ${projectId}`;
-    const act = { organizationId: organization_id, projectId, subject: projectId };
-    await record(ctx, { ...act, action: "project.approval_rules_set", details }, tx);
+  const { organization_id: organizationId } = await readRules(projectId, pool);
+  access.authorize(ctx, "settings:write", { managed: { organizationId, projectId } });
+  const micros = wanted.thresholdUsd === null ? null : usdToMicros(wanted.thresholdUsd);
+  const rule = JSON.stringify({ requireDifferentApprover: wanted.requireDifferentApprover });
+  return changeAccessBy(async (client) => {
+    const before = await readRules(projectId, client, "FOR NO KEY UPDATE");
+    if (managerOf(ctx)) refuseLooser(before, micros, wanted.requireDifferentApprover);
+    await client.query(
+      "UPDATE project SET approval_threshold_micros = $2, settings = settings || $3::jsonb WHERE id = $1",
+      [projectId, micros, rule],
+    );
+    const act = { organizationId, projectId, subject: projectId };
+    await record(ctx, { ...act, action: "project.approval_rules_set", details: { ...wanted } }, client);
+    return toRules(projectId, await readRules(projectId, client));
   });
-  return approvalRules(ctx, input.project_id);
+}
+
+function refuseLooser(before: Row, micros: number | null, isSecondPerson: boolean): void {
+  const threshold = before.approval_threshold_micros;
+  if (threshold !== null && (micros === null || micros > threshold))
+    fail(
+      "AuthorizationFailed",
+      "A management key can lower this threshold but not raise or remove it. Ask an admin of the organization.",
+      { field: "thresholdUsd", current: microsToUsd(threshold) },
+    );
+  if (before.is_second_person && !isSecondPerson)
+    fail(
+      "AuthorizationFailed",
+      "A management key can require a different approver but not stop requiring one. Ask an admin of the organization.",
+      { field: "requireDifferentApprover", current: true },
+    );
 }

@@ -1,6 +1,6 @@
 import { access } from "@/server/domain/access";
 import type { Ctx, Role } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
+import { fail } from "@/server/platform/errors/errors";
 
 /**
  * The organization whose money is asked about: that of the key, or the one a person names or alone belongs to. A foreign

@@ -1,8 +1,7 @@
 export { approvalRules, setApprovalRules } from "./approval-rules";
 export { auditLog, auditLogFile } from "./audit-log";
 export { billedOrganization, unknownOrganization } from "./billed";
-export { addressSubjects, countTry, forget, forgetSubject, guardGuesses } from "./guesses";
-export { createKey, listKeys, revokeKey } from "./keys";
+export { actOn, createKey, insertKey, listKeys, requireRoomForKey, revokeKey, shownOf, toKey } from "./keys";
 export { changeRole, membersOf, removeMember } from "./members";
 export { nameOfCaller, namesOf } from "./names";
 export { isOnboardingOpen, onboard } from "./onboarding";
@@ -13,8 +12,6 @@ export {
   listOrganizations,
   listOwnOrganizations,
 } from "./organizations";
-export { hashPassword, isPassword, makePassword } from "./passwords";
-export { patchProject } from "./patch-project";
 export {
   createUser,
   grantOperator,
@@ -29,17 +26,26 @@ export {
   planSettings,
   setExternalActions,
 } from "./plan-settings";
-export { addProject, environmentsOf, projectOf, projectsOf } from "./project-details";
-export { changeProject } from "./project-settings";
-export { createProject, listAllProjects, listProjects } from "./projects";
+export { addProject, environmentsOf, projectOf, projectsOf } from "./projects/details";
+export { patchProject } from "./projects/patch";
+export { createProject, listAllProjects, listProjects } from "./projects/projects";
+export { changeProject } from "./projects/settings";
 export { rotateKey } from "./rotate-key";
 export { requireSeat } from "./seats";
-export { readSecurity, setSecurity } from "./security";
-export { sessionContext } from "./session-context";
+export {
+  addressSubjects,
+  countTry,
+  enforceBruteForceLimit,
+  forget,
+  forgetSubject,
+} from "./sign-in/brute-force-limit";
+export { hashPassword, isPassword, makePassword } from "./sign-in/passwords";
+export { readSecurity, setSecurity } from "./sign-in/security";
+export { sessionContext } from "./sign-in/session-context";
 export {
   findSignIn,
   pruneSignInFailures,
   type SignedIn,
   type SignInRefusal,
   verifySignIn,
-} from "./sign-in";
+} from "./sign-in/sign-in";

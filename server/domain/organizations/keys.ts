@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { z } from "zod";
+import { ManagementGrant } from "@/server/contract/management-keys";
 import {
   type ApiKey,
   type CreateApiKey,
@@ -7,50 +8,62 @@ import {
   type NewApiKey,
   Scope,
 } from "@/server/contract/organizations";
-import { type Tx, withSystem } from "@/server/db";
 import {
   access,
   changeAccess,
   isAllowed,
   keyPrefix,
   makeKeyText,
+  managerOf,
   roleIn,
   visibleOrganizations,
 } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
-import { type Ctx, DEFAULT_SCOPES, type Role, type Scope as ScopeName } from "@/server/domain/ctx";
+import { type Ctx, DEFAULT_SCOPES, type Scope as ScopeName } from "@/server/domain/ctx";
 import { requireRoom } from "@/server/domain/plans";
-import { fail } from "@/server/errors";
-import { newId } from "@/server/ids";
+import { type Tx, withSystem } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
 import { lockOrganization } from "./lock";
+
+type NewKey = Omit<z.output<typeof CreateApiKey>, "scopes"> & { scopes?: readonly ScopeName[] | undefined };
 
 /**
  * Makes an API key, bound to a project or open to all projects of an organization. Its text is in the answer and
- * nowhere else. Nobody can give a key a scope their own role does not carry. For members and above.
+ * nowhere else. No one can give a key a scope their own role does not carry. For members and above, and for management keys in
+ * their projects: a key of theirs ends with them.
  */
-export async function createKey(ctx: Ctx, input: z.output<typeof CreateApiKey>): Promise<NewApiKey> {
+export async function createKey(ctx: Ctx, input: NewKey): Promise<NewApiKey> {
   const apiKey = makeKeyText(input.environment);
   const now = ctx.now();
   const row = await withSystem(async (tx) => {
     const { organizationId, projectId } = await placeOf(tx, ctx, input);
-    const role = access.authorize(ctx, "member", { organizationId });
-    const scopes = input.scopes ?? [...DEFAULT_SCOPES];
-    refuseMoreThanOwn(role, scopes);
+    access.authorize(ctx, "keys:write", { managed: { organizationId, projectId } });
+    const manager = managerOf(ctx);
+    const scopes: readonly ScopeName[] = input.scopes ?? manager?.management.runScopes ?? DEFAULT_SCOPES;
+    refuseMoreThanOwn(ctx, organizationId, scopes);
     const { environment, name, expiresInSeconds } = input;
-    const place = { organizationId, projectId, environment };
-    const { settings } = await lockOrganization(tx, organizationId);
-    requireRoom(settings, "apiKeys", (await countKeys(tx, organizationId, now)) + 1);
-    const expiresAt = expiresInSeconds ? new Date(now.getTime() + expiresInSeconds * 1000) : null;
-    const made = await insertKey(tx, ctx, apiKey, { ...place, name, scopes, expiresAt, createdAt: now });
+    await requireRoomForKey(tx, organizationId, now);
+    const wanted = expiresInSeconds ? new Date(now.getTime() + expiresInSeconds * 1000) : null;
+    const madeByKey = manager?.id ?? null;
+    const made = await insertKey(tx, ctx, apiKey, {
+      ...{ organizationId, projectId, environment, name, scopes, madeByKey },
+      expiresAt: await endWithin(tx, madeByKey, wanted, now),
+      createdAt: now,
+    });
     await record(ctx, { ...actOn(made), action: "key.created", details: shownOf(made) }, tx);
     return made;
   });
   return { ...toKey(row), apiKey };
 }
 
-/** Working keys; one whose successor is made already counts no more. */
-const countKeys = (tx: Tx, organizationId: string, now: Date) =>
-  tx.apiKey.count({
+/**
+ * Refuses a key that would be one too many for the organization's plan, until the end of the transaction. Of working keys, one
+ * whose successor is made already no longer counts.
+ */
+export async function requireRoomForKey(tx: Tx, organizationId: string, now: Date): Promise<void> {
+  const { settings } = await lockOrganization(tx, organizationId);
+  const working = await tx.apiKey.count({
     where: {
       organizationId,
       revokedAt: null,
@@ -58,11 +71,32 @@ const countKeys = (tx: Tx, organizationId: string, now: Date) =>
       OR: [{ expiresAt: null }, { expiresAt: { gt: now } }],
     },
   });
+  requireRoom(settings, "apiKeys", working + 1);
+}
+
+/** When a key ends that this management key creates: with it at the latest. It cannot be revoked before the key is there. */
+export async function endWithin(
+  tx: Tx,
+  managementKeyId: string | null,
+  wanted: Date | null,
+  now: Date,
+): Promise<Date | null> {
+  if (managementKeyId === null) return wanted;
+  await tx.$queryRaw`SELECT FROM api_key WHERE id = ${managementKeyId} FOR SHARE`;
+  const row = await tx.apiKey.findUnique({ where: { id: managementKeyId } });
+  const end = row?.revokedAt ? null : row?.expiresAt;
+  if (!end || end <= now)
+    return fail(
+      "AuthenticationFailed",
+      "This management key was revoked or has expired. Ask an owner for another.",
+    );
+  return wanted && wanted < end ? wanted : end;
+}
 
 type Wanted = Pick<
   KeyRow,
-  "organizationId" | "projectId" | "environment" | "name" | "scopes" | "expiresAt" | "createdAt"
->;
+  "organizationId" | "projectId" | "environment" | "name" | "expiresAt" | "createdAt" | "madeByKey"
+> & { scopes: readonly string[]; management?: ManagementGrant };
 
 /** Writes the row of a new key; of its text the hash alone. */
 export function insertKey(tx: Tx, ctx: Ctx, apiKey: string, wanted: Wanted): Promise<KeyRow> {
@@ -73,10 +107,14 @@ export function insertKey(tx: Tx, ctx: Ctx, apiKey: string, wanted: Wanted): Pro
       id: newId("key"),
       prefix: keyPrefix(apiKey),
       hash: new Uint8Array(hash("sha256", apiKey, "buffer")),
-      createdBy: ctx.principal.kind === "human_session" ? ctx.principal.id : null,
+      createdBy: personOf(ctx),
     },
   });
 }
+
+/** Who creates it: the person who asks, or who created the management key that asks. */
+const personOf = (ctx: Ctx) =>
+  ctx.principal.kind === "human_session" ? ctx.principal.id : (managerOf(ctx)?.userId ?? null);
 
 /** Of which tenant and key an entry of the audit log speaks. */
 export const actOn = ({ id, organizationId, projectId }: KeyRow) => ({
@@ -94,22 +132,34 @@ export const shownOf = ({ name, prefix, environment, scopes, expiresAt }: KeyRow
   expiresAt: expiresAt?.toISOString() ?? null,
 });
 
-export function refuseMoreThanOwn(role: Role, scopes: readonly ScopeName[]): void {
-  const beyond = scopes.filter((scope) => !isAllowed(role, scope));
-  if (beyond.length > 0) {
+/** Refuses scopes that the caller cannot hand out: beyond their role, or beyond what a management key was created for. */
+export function refuseMoreThanOwn(ctx: Ctx, organizationId: string, scopes: readonly ScopeName[]): void {
+  const manager = managerOf(ctx);
+  if (manager) {
+    const allowed: readonly ScopeName[] = manager.management.runScopes;
+    const beyond = scopes.filter((scope) => !allowed.includes(scope));
+    if (beyond.length === 0) return;
     fail(
       "AuthorizationFailed",
-      `Your role cannot grant these scopes: ${beyond.join(", ")}. Remove them, or ask an admin to create the key.`,
-      { scopes: beyond },
+      `This management key cannot grant these scopes: ${beyond.join(", ")}. It can grant: ${allowed.join(", ")}.`,
+      { scopes: beyond, allowed: [...allowed] },
     );
   }
+  const role = access.authorize(ctx, "member", { organizationId });
+  const beyond = scopes.filter((scope) => !isAllowed(role, scope));
+  if (beyond.length === 0) return;
+  fail(
+    "AuthorizationFailed",
+    `Your role cannot grant these scopes: ${beyond.join(", ")}. Remove them, or ask an admin to create the key.`,
+    { scopes: beyond },
+  );
 }
 
 /** The organization and project a new key belongs to; a project must be one the caller can see and have the environment. */
 async function placeOf(
   tx: Tx,
   ctx: Ctx,
-  input: z.output<typeof CreateApiKey>,
+  input: NewKey,
 ): Promise<{ organizationId: string; projectId: string | null }> {
   if (!input.projectId) {
     const row = await tx.organization.findUnique({ where: { id: input.organizationId ?? "" } });
@@ -119,7 +169,10 @@ async function placeOf(
     where: { id: input.projectId },
     include: { environments: true },
   });
-  if (!row || !roleIn(ctx, row.organizationId)) fail("NotFound", "There is no such project.");
+  if (!row) return fail("NotFound", "There is no such project.");
+  access.authorize(ctx, "keys:write", {
+    managed: { organizationId: row.organizationId, projectId: row.id },
+  });
   if (row.status !== "active")
     fail("InvalidInput", "This project is archived. Restore it before you create a key for it.");
   const isKnown = row.environments.some(
@@ -133,16 +186,21 @@ async function placeOf(
   return { organizationId: row.organizationId, projectId: row.id };
 }
 
-/** Keys of the caller's organizations, newest first: what they are, never what they are made of. */
+/**
+ * Keys of the caller's organizations, or that the calling management key created, newest first: what they are, never what they
+ * are made of.
+ */
 export async function listKeys(
   ctx: Ctx,
   { projectId, organizationId, includeRevoked }: z.output<typeof ListApiKeys>,
 ): Promise<ApiKey[]> {
+  const manager = managerOf(ctx);
   const visible = visibleOrganizations(ctx);
+  const own = manager ? { madeByKey: manager.id } : visible ? { organizationId: { in: visible } } : {};
   const rows = await withSystem((tx) =>
     tx.apiKey.findMany({
       where: {
-        AND: [visible ? { organizationId: { in: visible } } : {}, organizationId ? { organizationId } : {}],
+        AND: [own, organizationId ? { organizationId } : {}],
         ...(projectId ? { projectId } : {}),
         ...(includeRevoked ? {} : { revokedAt: null }),
       },
@@ -153,15 +211,22 @@ export async function listKeys(
 }
 
 /**
- * Revokes a key: once this has answered, no request anywhere is served by it. Again changes nothing. For members and
- * above, and for the key itself; NotFound for a key of strangers.
+ * Revokes a key, and all that it created as a management key: once this has answered, no request anywhere is served by them.
+ * Again changes nothing. For members and above, for the key itself and for the management key that created it; NotFound for a
+ * key of strangers.
  */
 export async function revokeKey(ctx: Ctx, keyId: string): Promise<ApiKey> {
   return changeAccess(async (tx) => {
     const known = await lockKey(tx, ctx, keyId);
     if (known.revokedAt) return toKey(known);
-    const row = await tx.apiKey.update({ where: { id: keyId }, data: { revokedAt: ctx.now() } });
-    await record(ctx, { ...actOn(row), action: "key.revoked", details: shownOf(row) }, tx);
+    const revokedAt = ctx.now();
+    const row = await tx.apiKey.update({ where: { id: keyId }, data: { revokedAt } });
+    const made = await tx.apiKey.updateManyAndReturn({
+      where: { madeByKey: keyId, revokedAt: null },
+      data: { revokedAt },
+    });
+    const details = { ...shownOf(row), ...(row.management ? { alsoRevoked: made.map(({ id }) => id) } : {}) };
+    await record(ctx, { ...actOn(row), action: "key.revoked", details }, tx);
     return toKey(row);
   });
 }
@@ -171,8 +236,12 @@ export async function lockKey(tx: Tx, ctx: Ctx, keyId: string): Promise<KeyRow> 
   await tx.$queryRaw`SELECT FROM api_key WHERE id = ${keyId} FOR UPDATE`;
   const row = await tx.apiKey.findUnique({ where: { id: keyId } });
   const isItself = ctx.principal.kind === "service_principal" && ctx.principal.id === keyId;
-  if (!row || !(isItself || roleIn(ctx, row.organizationId))) fail("NotFound", "There is no such key.");
-  if (!isItself) access.authorize(ctx, "member", { organizationId: row.organizationId });
+  const manager = managerOf(ctx);
+  const isMade = manager !== null && row?.madeByKey === manager.id;
+  if (!row || !(isItself || isMade || roleIn(ctx, row.organizationId)))
+    return fail("NotFound", "There is no such key.");
+  if (isMade) access.authorize(ctx, "keys:write");
+  else if (!isItself) access.authorize(ctx, "member", { organizationId: row.organizationId });
   return row;
 }
 
@@ -190,6 +259,8 @@ export type KeyRow = {
   revokedAt: Date | null;
   lastUsedAt: Date | null;
   replacedBy: string | null;
+  management: unknown;
+  madeByKey: string | null;
 };
 
 export function toKey(row: KeyRow): ApiKey {
@@ -208,5 +279,7 @@ export function toKey(row: KeyRow): ApiKey {
     revoked: row.revokedAt !== null,
     lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
     replacedBy: row.replacedBy,
+    management: row.management ? ManagementGrant.parse(row.management) : null,
+    madeByKey: row.madeByKey,
   };
 }

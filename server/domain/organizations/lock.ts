@@ -1,10 +1,10 @@
-import type { Tx } from "@/server/db";
 import type { Settings } from "@/server/domain/plans";
-import { fail } from "@/server/errors";
+import type { Tx } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 
 /**
- * An organization as it stays until the end of the transaction: whoever adds to what its plan bounds comes one after the
- * other here, so that what they count holds.
+ * An organization as it stays until the end of the transaction: transactions that add to what its plan bounds run one
+ * after the other here, so that their counts hold.
  */
 export async function lockOrganization(
   tx: Tx,

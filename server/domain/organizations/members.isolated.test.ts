@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CreateApiKey } from "@/server/contract/organizations";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { env } from "@/server/env";
-import { Fault } from "@/server/errors";
-import { newId } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { Fault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { env } from "@/server/platform/settings/env";
+import { campaign } from "@/testing/campaign";
 import { startWebProcess, type WebProcess } from "@/testing/processes";
 import { cookieOf, personOf } from "@/testing/sessions";
 import { setSettings } from "@/testing/settings";
@@ -55,7 +56,7 @@ describe("who may do what to whom", () => {
       "make viewer": (ctx, at) => organizations.changeRole(ctx, { ...at, role: "viewer" }),
     };
 
-  test("roles by acts: nobody reaches above themselves, members and viewers reach nobody", async () => {
+  test("roles by acts: no one reaches above themselves, members and viewers reach no one", async () => {
     const { organizationId } = await makeTenant();
     await makePerson(organizationId, "owner"); // so that no owner below is the last
     const table: Record<string, string> = {};
@@ -100,20 +101,20 @@ describe("who may do what to whom", () => {
     expect(await codeOf(organizations.membersOf(ctx, theirs.organizationId))).toBe("NotFound");
   });
 
-  test("a key and nobody in particular do none of it", async () => {
+  test("a key and an anonymous caller do nothing here", async () => {
     const { organizationId, apiKey } = await makeTenant();
     const { userId } = await makePerson(organizationId, "member");
     const key = await access.keyPrincipal(apiKey, new Date());
     if (!key) throw new Error("the key is good");
-    const nobody = ctxOf({ kind: "anonymous", id: "anonymous", address: "192.0.2.1" });
-    for (const ctx of [ctxOf(key), nobody])
+    const anonymous = ctxOf({ kind: "anonymous", id: "anonymous", address: "192.0.2.1" });
+    for (const ctx of [ctxOf(key), anonymous])
       for (const work of Object.values(may))
         expect(await codeOf(work(ctx, { organizationId, userId }))).toBe("NotFound");
   });
 });
 
 describe("the last owner", () => {
-  test("neither leaves nor is removed nor lowered, by themselves or by an operator", async () => {
+  test("neither leaves nor is removed nor lowered, by their own act or by an operator", async () => {
     const { organizationId } = await makeTenant();
     const { ctx, userId } = await makePerson(organizationId, "owner");
     for (const by of [ctx, system]) {
@@ -129,8 +130,8 @@ describe("the last owner", () => {
     expect([...(await rolesIn(organizationId)).values()]).toEqual(["owner"]);
   });
 
-  test("of owners who leave, lower and remove each other all at once, one stays: eight rounds of five", async () => {
-    for (let round = 0; round < 8; round++) {
+  test("of owners who leave, lower and remove each other all at once, one stays", async () => {
+    for (let round = 0; round < campaign.size({ small: 2, full: 8 }); round++) {
       const { organizationId } = await makeTenant();
       const owners = await Promise.all(Array.from({ length: 5 }, () => makePerson(organizationId, "owner")));
       await Promise.allSettled(
@@ -150,7 +151,7 @@ describe("the last owner", () => {
 });
 
 describe("a member who is removed", () => {
-  test("leaves keys that work on: the remover is told which, and the log keeps it", async () => {
+  test("leaves keys that work on: the answer and the log list them", async () => {
     const { organizationId, projectId } = await makeTenant();
     const owner = await makePerson(organizationId, "owner");
     const gone = await makePerson(organizationId, "member");
@@ -162,8 +163,8 @@ describe("a member who is removed", () => {
       activeKeys: 1,
       isYou: false,
     });
-    const told = await organizations.removeMember(owner.ctx, { organizationId, userId: gone.userId });
-    expect(told).toEqual({
+    const removed = await organizations.removeMember(owner.ctx, { organizationId, userId: gone.userId });
+    expect(removed).toEqual({
       userId: gone.userId,
       email: gone.email,
       keys: [{ keyId: kept.keyId, name: "kept", prefix: kept.prefix, projectId }],
@@ -191,10 +192,10 @@ describe("two web processes", () => {
   const statuses = (path: string, headers: Record<string, string>) =>
     Promise.all(webs.map(async (web) => (await fetch(web.url + path, { headers })).status));
 
-  test("the very next request of who was removed or lowered is refused by both, each of ten times", async () => {
+  test("the very next request of who was removed or lowered is refused by both, each time", async () => {
     const { organizationId } = await makeTenant();
     const owner = await makePerson(organizationId, "owner");
-    for (let n = 0; n < 10; n++) {
+    for (let n = 0; n < campaign.size({ small: 2, full: 10 }); n++) {
       const { userId } = await makePerson(organizationId, "admin");
       const headers = { cookie: await cookieOf(userId) };
       const vault = `/v1/organizations/${organizationId}/provider-credentials`;
@@ -242,7 +243,7 @@ describe("onboarding", () => {
   };
   const wish = () => ({ organizationName: `Own ${randomUUID()}`, projectName: "First" });
 
-  test("who belongs to nobody makes one organization with a project, and owns it; twice at once makes one", async () => {
+  test("who belongs to no one makes one organization with a project, and owns it; twice at once makes one", async () => {
     const ctx = await loner();
     const codes = await Promise.all([1, 2, 3].map(() => codeOf(organizations.onboard(ctx, wish()))));
     expect(codes.sort()).toEqual(["AuthorizationFailed", "AuthorizationFailed", "done"]);
@@ -252,7 +253,7 @@ describe("onboarding", () => {
     expect((await organizations.listProjects(mine)).map(({ displayName }) => displayName)).toEqual(["First"]);
   });
 
-  test("nobody makes a second one by leaving the first to somebody, also many at once", async () => {
+  test("no one makes a second one by leaving the first to somebody, also many at once", async () => {
     const ctx = await loner();
     const { organizationId } = await organizations.onboard(ctx, wish());
     await makePerson(organizationId, "owner");

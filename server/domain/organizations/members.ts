@@ -1,10 +1,10 @@
 import type { Member, RemovedMember } from "@/server/contract/members";
 import { Role } from "@/server/contract/organizations";
-import { pool, type Transaction } from "@/server/db";
 import { access, changeAccessBy, isAtLeast, isOperator } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx, Role as RoleName } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
+import { pool, type Transaction } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 
 type Row = {
   user_id: string;
@@ -38,8 +38,8 @@ export async function membersOf(ctx: Ctx, organizationId: string): Promise<Membe
 }
 
 /**
- * Gives a member another role, from the next request on. For admins: nobody gives a role above their own or changes whom
- * stands above them, and one owner always stays.
+ * Gives a member another role, from the next request on. For admins: no one gives a role above their own or changes who
+ * is above them, and one owner always stays.
  */
 export async function changeRole(
   ctx: Ctx,
@@ -66,9 +66,9 @@ export async function changeRole(
 }
 
 /**
- * Ends a membership: from the next request on this person has no right here. Admins remove whom does not stand above them,
- * and everybody may leave, but for the last owner. The keys they made go on working; they are told, so that somebody
- * decides about each.
+ * Ends a membership: from the next request on this person has no right here. Admins remove who is not above them,
+ * and everybody may leave, but for the last owner. The keys they made go on working; the answer lists them, so that
+ * somebody decides about each.
  */
 export async function removeMember(
   ctx: Ctx,
@@ -103,7 +103,7 @@ export async function removeMember(
 type Locked = { own: RoleName; target: { email: string; role: RoleName }; owners: number };
 
 /**
- * Roles as they stay until the end of the transaction: whoever changes memberships of an organization waits here, so the
+ * Roles as they stay until the end of the transaction: changes of an organization's memberships wait here, so the
  * last owner is counted by one at a time, and an admin lowered a moment ago is no admin any more.
  */
 async function lockMembers(

@@ -1,8 +1,8 @@
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { pool } from "@/server/platform/db";
 
-/** What one of a project's callers is called: of its organization's keys and people, and of nobody else's. */
+/** What one of a project's callers is called: of its organization's keys and people, and of no one else's. */
 export async function nameOfCaller(ctx: Ctx, projectId: string, principalId: string): Promise<string | null> {
   const { organizationId } = await access.authorize(ctx, "jobs:read", { projectId });
   const { rows } = await pool.query<{ name: string }>(

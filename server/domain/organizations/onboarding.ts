@@ -3,10 +3,10 @@ import type { Onboard, Onboarded } from "@/server/contract/members";
 import { changeAccess } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { env } from "@/server/env";
-import { fail } from "@/server/errors";
-import { newId } from "@/server/ids";
-import { insertProject } from "./projects";
+import { fail } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { env } from "@/server/platform/settings/env";
+import { insertProject } from "./projects/projects";
 
 /** May people of no organization make one here? In production only where the installation says so. */
 export function isOnboardingOpen(): boolean {

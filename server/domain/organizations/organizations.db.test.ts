@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { CreateApiKey, CreateUser } from "@/server/contract/organizations";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { type Ctx, DEFAULT_SCOPES } from "@/server/domain/ctx";
-import { Fault } from "@/server/errors";
-import { newId } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { Fault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
 import * as organizations from ".";
 
@@ -73,7 +73,7 @@ describe("who may do what", () => {
     });
   });
 
-  test("nobody gives a key what they may not do themselves", async () => {
+  test("no one gives a key what they may not do themselves", async () => {
     const wide = keyOf(mine.projectId, ["jobs:read", "credentials:write"]);
     expect(await codeOf(organizations.createKey(people.member, wide))).toBe("AuthorizationFailed");
     expect((await organizations.createKey(people.admin, wide)).scopes).toEqual([
@@ -262,7 +262,7 @@ describe("sign-in", () => {
     });
   });
 
-  test("where nobody knows who asks, failures close the account they were of, and no other", async () => {
+  test("where no one knows who asks, failures close the account they were of, and no other", async () => {
     const guessed = await makePerson(mine.organizationId, "member");
     const other = await makePerson(mine.organizationId, "member");
     const tryAt = (n: number, email: string, password: string) =>

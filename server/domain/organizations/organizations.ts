@@ -1,12 +1,12 @@
 import type { z } from "zod";
 import type { CreateOrganization, Organization } from "@/server/contract/organizations";
 import type { OrganizationDetail, OrganizationUpdate } from "@/server/contract/projects";
-import { inTransaction, type Tx, withSystem } from "@/server/db";
 import { access, visibleOrganizations } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
-import { newId } from "@/server/ids";
+import { inTransaction, type Tx, withSystem } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
 
 /** Makes an organization. Operators only. */
 export async function createOrganization(

@@ -1,14 +1,14 @@
 import type { z } from "zod";
 import { type CreateUser, type GrantOperator, type Person, Role } from "@/server/contract/organizations";
-import { withSystem } from "@/server/db";
 import { access, changeAccess, isOperator, visibleOrganizations } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
-import { newId } from "@/server/ids";
+import { withSystem } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
 import { chooseOrganization } from "./organizations";
-import { hashPassword, makePassword } from "./passwords";
 import { takeSeat } from "./seats";
+import { hashPassword, makePassword } from "./sign-in/passwords";
 
 const withMemberships = { memberships: { orderBy: { createdAt: "asc" } } } as const;
 
@@ -72,7 +72,7 @@ export async function listUsers(ctx: Ctx, organizationId?: string): Promise<Pers
   return rows.map((row) => toPerson(row, visible));
 }
 
-/** Makes a person an operator of the whole installation. Operators only. NotFound for nobody. */
+/** Makes a person an operator of the whole installation. Operators only. NotFound for no one. */
 export async function grantOperator(ctx: Ctx, { email }: z.output<typeof GrantOperator>): Promise<Person> {
   access.authorize(ctx, "operator");
   return changeAccess(async (tx) => {

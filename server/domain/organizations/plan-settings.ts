@@ -1,7 +1,6 @@
 import type { Plan } from "@/server/contract/billing";
 import type { ChangePlan, PlanSettingsView } from "@/server/contract/plan-settings";
-import { pool, type Queryable } from "@/server/db";
-import { access, changeAccessBy } from "@/server/domain/access";
+import { access, changeAccessBy, managerOf } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { pageOf, readCursor } from "@/server/domain/paging";
@@ -15,8 +14,9 @@ import {
   type Settings,
   usedOf,
 } from "@/server/domain/plans";
-import { fail, ValidationFault } from "@/server/errors";
-import type { Json } from "@/server/step";
+import { pool, type Queryable } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
 
 type Row = { id: string; display_name: string; created_at: Date; settings: Settings };
 
@@ -67,14 +67,35 @@ export async function changePlan(
   return change(ctx, organizationId, "plan.changed", { plan, limits, features });
 }
 
-/** Lets executions of an organization reach providers, or keeps them here. For its owners. */
+/**
+ * Lets executions of an organization reach providers, or keeps them here. For its owners, and for management keys, which cannot
+ * turn it on.
+ */
 export async function setExternalActions(
   ctx: Ctx,
   organizationId: string,
   externalActions: boolean,
 ): Promise<PlanSettingsView> {
-  access.authorize(ctx, "owner", { organizationId });
+  const manager = managerOf(ctx);
+  if (!manager) access.authorize(ctx, "owner", { organizationId });
+  else {
+    access.authorize(ctx, "settings:write");
+    if (manager.organizationId !== organizationId) fail("NotFound", "There is no such organization.");
+    if (externalActions) return requireExternalActions(ctx, organizationId);
+  }
   return change(ctx, organizationId, "external_actions.changed", { externalActions });
+}
+
+/** The refusal of a management key that allows external actions: nothing changes. */
+async function requireExternalActions(ctx: Ctx, organizationId: string): Promise<PlanSettingsView> {
+  const row = await read(organizationId, pool);
+  if (!allowsExternal(row.settings))
+    fail(
+      "AuthorizationFailed",
+      "A management key can turn external actions off but not on. Ask an owner of the organization.",
+      { field: "externalActions", current: false },
+    );
+  return view(ctx, row);
 }
 
 type Changes = Record<string, Json | undefined>;

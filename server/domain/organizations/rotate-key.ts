@@ -1,15 +1,15 @@
 import type { RotateApiKey } from "@/server/contract/keys";
 import { type NewApiKey, Scope } from "@/server/contract/organizations";
-import { access, changeAccess, makeKeyText } from "@/server/domain/access";
+import { changeAccess, makeKeyText } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
-import { actOn, insertKey, lockKey, refuseMoreThanOwn, shownOf, toKey } from "./keys";
+import { fail } from "@/server/platform/errors/errors";
+import { actOn, endWithin, insertKey, lockKey, refuseMoreThanOwn, shownOf, toKey } from "./keys";
 
 /**
  * Makes a key in the place of another: same name, project, environment and scopes, and a lifetime as long as the old one's.
  * The old one works for the overlap and no longer, or until its own end if that is sooner. Who rotates holds the new key,
- * so the old one's scopes must be within their role. A key is rotated once.
+ * so the old one's scopes must be within their role, or what a management key can grant. A key is rotated once.
  */
 export async function rotateKey(
   ctx: Ctx,
@@ -18,24 +18,31 @@ export async function rotateKey(
 ): Promise<NewApiKey> {
   return changeAccess(async (tx) => {
     const old = await lockKey(tx, ctx, keyId);
-    const role = access.authorize(ctx, "member", { organizationId: old.organizationId });
+    if (old.management)
+      fail("KeyNotRotatable", "A management key cannot be rotated. Ask an owner to create another one.", {
+        keyId,
+        replacedBy: null,
+      });
     refuseMoreThanOwn(
-      role,
+      ctx,
+      old.organizationId,
       Scope.options.filter((scope) => old.scopes.includes(scope)),
     );
     const now = ctx.now();
-    const isOver = old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt <= now);
-    if (isOver || old.replacedBy)
+    const hasEnded = old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt <= now);
+    if (hasEnded || old.replacedBy)
       fail("KeyNotRotatable", "This key is revoked, expired or already rotated. Create a new one.", {
         keyId,
         replacedBy: old.replacedBy,
       });
-    const { organizationId, projectId, environment, name, scopes } = old;
+    const { organizationId, projectId, environment, name, scopes, madeByKey } = old;
     const lifetimeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
-    const expiresAt = lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs);
+    const wanted = lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs);
+    const expiresAt = await endWithin(tx, madeByKey, wanted, now);
     const apiKey = makeKeyText(environment);
     const place = { organizationId, projectId, environment };
-    const made = await insertKey(tx, ctx, apiKey, { ...place, name, scopes, expiresAt, createdAt: now });
+    const kept = { ...place, name, scopes, madeByKey };
+    const made = await insertKey(tx, ctx, apiKey, { ...kept, expiresAt, createdAt: now });
     const overlapEnd = new Date(now.getTime() + overlapSeconds * 1000);
     const end = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
     await tx.apiKey.update({
@@ -44,7 +51,7 @@ export async function rotateKey(
     });
     // What was set on the old one is the new one's from here on; while both work they share it.
     const passed = await tx.$queryRaw<{ budgets: number }[]>`
-      SELECT capstan_bequeath(${organizationId}, ${keyId}, ${made.id}, ${now}) AS budgets`;
+      SELECT capstan_transfer_budgets(${organizationId}, ${keyId}, ${made.id}, ${now}) AS budgets`;
     const details = {
       ...shownOf(made),
       replacedBy: made.id,

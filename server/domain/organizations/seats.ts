@@ -1,5 +1,5 @@
-import type { Tx } from "@/server/db";
 import { requireRoom, type Settings } from "@/server/domain/plans";
+import type { Tx } from "@/server/platform/db";
 import { lockOrganization } from "./lock";
 
 /** Refuses one more person where the plan has no seat left. An address that has a seat takes none more. */

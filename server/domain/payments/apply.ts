@@ -1,7 +1,7 @@
-import { inTransaction, pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import type { PaymentMessage, PaymentNews, PaymentProvider } from "@/server/payments/define";
-import { bring, tell } from "./bring";
+import { inTransaction, pool } from "@/server/platform/db";
+import { applyPaymentEvent, tell } from "./apply-event";
 import { kindOf } from "./kinds";
 import { contradiction, merged } from "./merge";
 import type { PaymentRow } from "./rows";
@@ -10,9 +10,9 @@ import type { PaymentRow } from "./rows";
 export type Applied = "applied" | "seen" | "foreign" | "mismatch";
 
 /**
- * Brings a payment to what a message tells of it. The row grows only (a later state, a larger refund), what the ledger has
- * of it is a function of the row, and each of its transactions is named by what it brings the payment to: the same messages
- * twice, late or at once lead to the same row, ledger and wallet.
+ * Applies a provider's message to a payment. The row grows only (a later state, a larger refund), its ledger entries are a
+ * function of the row, and each transaction is named by the state it leads to: the same messages twice, late or at once
+ * lead to the same row, ledger and wallet.
  */
 export async function applyPaymentMessage(
   ctx: Ctx,
@@ -45,7 +45,7 @@ export async function applyPaymentMessage(
       await tell(client, ctx, before, "payment.mismatch", details);
       return "mismatch";
     }
-    await bring(client, ctx, before, merged(before, message, news, ctx.now()), message);
+    await applyPaymentEvent(client, ctx, before, merged(before, message, news, ctx.now()), message);
     return "applied";
   });
 }

@@ -1,18 +1,19 @@
 import type { BillingCurrency, CheckoutSession } from "@/server/contract/billing";
-import { inTransaction, pool, type Queryable } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import { convertUp, rateTo } from "@/server/domain/billing";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail, ValidationFault } from "@/server/errors";
-import { newId } from "@/server/ids";
-import type { Micros } from "@/server/money";
 import { type OpenedCheckout, type PaymentProvider, PaymentProviderDown } from "@/server/payments/define";
+import { inTransaction, pool, type Queryable } from "@/server/platform/db";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import type { Micros } from "@/server/platform/money";
+import { HOUR_MS } from "@/server/platform/time/units";
 import { kindOf } from "./kinds";
 import { providerNamed, requireProvider } from "./provider";
 import { findPayment, type PaymentRow, returnUrl } from "./rows";
 
 /** How long a checkout stays open; Stripe takes from thirty minutes to a day. */
-const LIFETIME_MS = 23 * 3_600_000;
+const LIFETIME_MS = 23 * HOUR_MS;
 const MICROS_PER_CENT = 10_000;
 
 export type Purchase = {
@@ -142,7 +143,7 @@ async function askForCheckout(ctx: Ctx, row: PaymentRow): Promise<OpenedCheckout
   } catch (cause) {
     if (!(cause instanceof PaymentProviderDown)) throw cause;
     ctx.log.error({ err: cause, paymentId: row.id }, "a checkout could not be opened");
-    // If one was opened after all, nobody knows its address; and its messages would find the payment and outrank this.
+    // If one was opened after all, no one knows its address; and its messages would find the payment and outrank this.
     if (!cause.isBusy)
       await pool.query(
         "UPDATE payment SET state = 'failed', close_at = NULL WHERE id = $1 AND state = 'open' AND session_id IS NULL",

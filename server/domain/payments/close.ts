@@ -1,15 +1,16 @@
-import { pool, type Queryable } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { notHeld } from "@/server/domain/restores";
 import { PaymentProviderDown } from "@/server/payments/define";
+import { pool, type Queryable } from "@/server/platform/db";
+import { DAY_MS } from "@/server/platform/time/units";
 import { providerNamed } from "./provider";
 import type { PaymentRow } from "./rows";
 
 const MOST = 50;
 /** A page the provider was asked to close, of which nothing was heard, is asked for again after this. */
 const AGAIN_MS = 120_000;
-/** By then every page has closed by itself. */
-const LONGEST_MS = 24 * 3_600_000;
+/** By then every page has closed automatically. */
+const LONGEST_MS = DAY_MS;
 
 /** Marks the open checkouts of a thing to be closed now: it cannot be bought any more. In the caller's transaction. */
 export async function closeCheckoutsOf(client: Queryable, kind: string, subjectId: string, now: Date) {

@@ -1,8 +1,8 @@
 import type { RefundReason } from "@/server/contract/commissions";
-import type { Transaction } from "@/server/db";
 import { moveBalance, walletAccount } from "@/server/domain/billing";
 import type { Ctx, Role } from "@/server/domain/ctx";
-import type { Micros } from "@/server/money";
+import type { Transaction } from "@/server/platform/db";
+import type { Micros } from "@/server/platform/money";
 
 export type Paid = {
   paymentId: string;
@@ -32,10 +32,10 @@ export type PaymentKind = {
   refuse?(ctx: Ctx, subjectId: string): Promise<void>;
   /** In the transaction that books it: this was paid. A reason: it is not wanted, and goes back whole. */
   onPaid(client: Transaction, ctx: Ctx, paid: Paid, micros: Micros): Promise<RefundReason | null>;
-  /** In the transaction that books it: this much more went back. Each micro is told once. */
+  /** In the transaction that books it: this much more went back. Each micro is reported once. */
   onReturned(client: Transaction, ctx: Ctx, paid: Paid, returned: Returned): Promise<void>;
   /** In the transaction that books it: this much of what had gone back is ours again, since a refund failed. */
-  onCameBack(client: Transaction, ctx: Ctx, paid: Paid, cameBack: CameBack): Promise<void>;
+  onRefundReversed(client: Transaction, ctx: Ctx, paid: Paid, cameBack: RefundReversal): Promise<void>;
   /** The provider will not give it back, or could not: somebody has to look. In the transaction that writes it down. */
   onRefundFailed?(client: Transaction, ctx: Ctx, refund: { id: string; subjectId: string }): Promise<void>;
 };
@@ -43,16 +43,16 @@ export type PaymentKind = {
 export type Returned = {
   /** In the units of what was bought. */
   micros: Micros;
-  /** Has all of it gone back? */
+  /** Has the whole amount gone back? */
   isWhole: boolean;
   /** What an operator wrote who asked for it. */
   note: string | null;
 };
 
-export type CameBack = {
+export type RefundReversal = {
   /** In the units of what was bought. */
   micros: Micros;
-  /** Had all of it gone back? */
+  /** Had the whole amount gone back? */
   wasWhole: boolean;
 };
 
@@ -81,6 +81,6 @@ definePaymentKind("top_up", {
   },
   onReturned: (client, ctx, { organizationId, isTest }, { micros }) =>
     moveBalance(client, { organizationId, isTest, amountMicros: -micros, at: ctx.now() }),
-  onCameBack: (client, ctx, { organizationId, isTest }, { micros }) =>
+  onRefundReversed: (client, ctx, { organizationId, isTest }, { micros }) =>
     moveBalance(client, { organizationId, isTest, amountMicros: micros, at: ctx.now() }),
 });

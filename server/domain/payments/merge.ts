@@ -1,8 +1,8 @@
-import type { Micros } from "@/server/money";
 import type { PaymentMessage, PaymentNews } from "@/server/payments/define";
+import type { Micros } from "@/server/platform/money";
 import { type FailedRefund, type PaymentRow, type PaymentState, returnedMicros, totalMicros } from "./rows";
 
-/** A state gives way to those after it only: told in any order, the last one known is the same. */
+/** A state gives way to later ones only: in any order of messages, the last one known is the same. */
 const RANK: Record<PaymentState, number> = { open: 0, expired: 1, failed: 2, paid: 3 };
 const OUTCOME_RANK = { open: 0, won: 1, lost: 2 } as const;
 
@@ -20,23 +20,23 @@ export function contradiction(row: PaymentRow, message: PaymentMessage, news: Pa
 }
 
 function isAmountRight(row: PaymentRow, news: PaymentNews): boolean {
-  const told = news.amountMicros ?? 0;
+  const reported = news.amountMicros ?? 0;
   // What the provider adds as tax is known only once its checkout has ended.
   const isTaxOpen = row.is_taxed && row.state !== "paid";
   switch (news.about) {
     case "checkout":
       if (news.taxMicros !== 0 && !row.is_taxed) return false;
       if (row.state === "paid" && news.state === "paid" && news.taxMicros !== row.tax_micros) return false;
-      return told - news.taxMicros === row.amount_micros;
+      return reported - news.taxMicros === row.amount_micros;
     case "refund":
-      return isTaxOpen ? told >= row.amount_micros : told === totalMicros(row);
+      return isTaxOpen ? reported >= row.amount_micros : reported === totalMicros(row);
     case "failed_refund":
     case "dispute":
-      return isTaxOpen || told <= totalMicros(row);
+      return isTaxOpen || reported <= totalMicros(row);
   }
 }
 
-/** The row with what is told added. */
+/** The row with the message applied. */
 export function merged(row: PaymentRow, message: PaymentMessage, news: PaymentNews, now: Date): PaymentRow {
   const provider_payment_id = row.provider_payment_id ?? news.providerPaymentId;
   const at = message.at.toISOString();
@@ -67,7 +67,7 @@ export function merged(row: PaymentRow, message: PaymentMessage, news: PaymentNe
     case "failed_refund": {
       const { providerRefundId, amountMicros, reason, refundId } = news;
       const known = row.failed_refunds[providerRefundId];
-      // Told again later, it still failed when it was first said to have.
+      // Reported again later, it still failed at the first reported time.
       const since = known && known.at < at ? known.at : at;
       return withRefunds(
         { ...row, provider_payment_id },
@@ -102,9 +102,8 @@ function withRefunds(
 }
 
 /**
- * What is given back by refunds that stand. A total leaves out what had failed before it was said, so what failed since
- * has to come off; no refund made later can make it less. The largest of what is left is therefore true, in whatever order
- * the messages came. Providers tell whole seconds: in the same one, the failure is the later.
+ * A total leaves out refunds that had failed before it, so what failed since comes off; the largest remainder is true in any
+ * order of messages. Providers report whole seconds: in the same one, the failure is the later.
  */
 function standingMicros({ refund_totals, failed_refunds }: PaymentRow): Micros {
   const failed: FailedRefund[] = Object.values(failed_refunds);
@@ -114,7 +113,7 @@ function standingMicros({ refund_totals, failed_refunds }: PaymentRow): Micros {
   return Math.max(0, ...left);
 }
 
-/** Part of an amount, as `part` is of `whole`; rounded down, and all of it at the end. */
+/** Part of an amount, as `part` is of `whole`; rounded down, and the whole amount at the end. */
 const shareOf = (amount: Micros, part: Micros, whole: Micros): Micros =>
   Number((BigInt(amount) * BigInt(part)) / BigInt(whole));
 
@@ -133,7 +132,7 @@ export type Booked = {
 /** Has all that was paid gone back? */
 export const isWholeBack = ({ paid, returned }: Booked): boolean => paid > 0 && returned === paid;
 
-/** What of a payment is booked: nothing before it is paid; then all of it, less what went back. */
+/** The booked part of a payment: nothing before it is paid; then the whole amount, less what went back. */
 export function booked(row: PaymentRow): Booked {
   if (row.state !== "paid") return { paid: 0, credit: 0, tax: 0, returned: 0, debit: 0, taxBack: 0 };
   const returned = returnedMicros(row);

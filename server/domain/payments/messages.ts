@@ -1,6 +1,6 @@
 import { type Ctx, systemClock, systemCtx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
 import { BadSignature, PaymentProviderDown } from "@/server/payments/define";
+import { fail } from "@/server/platform/errors/errors";
 import { type Applied, applyPaymentMessage } from "./apply";
 import { paymentsAreDown } from "./checkout";
 import { findStripe } from "./provider";

@@ -1,5 +1,5 @@
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
+import { fail } from "@/server/platform/errors/errors";
 
 type Person = Extract<Ctx["principal"], { kind: "human_session" }>;
 

@@ -1,13 +1,14 @@
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { POST } from "@/app/api/webhooks/stripe/route";
-import { pool } from "@/server/db";
 import { checkLedger, credit, setBillingCurrency, wallet, walletTransactions } from "@/server/domain/billing";
 import type { Ctx } from "@/server/domain/ctx";
 import { systemCtx } from "@/server/domain/ctx";
 import { createOrganization } from "@/server/domain/organizations";
-import { env } from "@/server/env";
-import { Fault, ValidationFault } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { Fault, ValidationFault } from "@/server/platform/errors/errors";
+import { env } from "@/server/platform/settings/env";
+import { DAY_MS } from "@/server/platform/time/units";
 import { campaign } from "@/testing/campaign";
 import { setSettings } from "@/testing/settings";
 import { messagesOf, signed, startStripe } from "@/testing/stripe";
@@ -148,13 +149,13 @@ describe("a top-up", () => {
     expect(await payments.payment(ctx, paymentId)).toMatchObject({ state: "open", processing: false });
     await receive(say.completedUnpaid());
     expect(await payments.payment(ctx, paymentId)).toMatchObject({ state: "open", processing: true });
-    const later = { ...ctx, now: () => new Date(Date.now() + 3 * 86_400_000) };
+    const later = { ...ctx, now: () => new Date(Date.now() + 3 * DAY_MS) };
     expect(await payments.payment(later, paymentId)).toMatchObject({ state: "expired", processing: true });
     await receive(say.succeeded());
     expect(await payments.payment(later, paymentId)).toMatchObject({ state: "paid", processing: false });
   });
 
-  test("is refused in amounts nobody can pay, and to who is no admin", async () => {
+  test("is refused in amounts no one can pay, and to who is no admin", async () => {
     const { ctx, organizationId } = await makeAccount();
     const start = (amountMicros: number, who: Ctx = ctx, presetKey?: string) =>
       codeOf(payments.startTopUp(who, undefined, { amountMicros, presetKey }));
@@ -324,7 +325,7 @@ describe("a message of Stripe", () => {
     expect((await post(raw, signature)).status).toBe(413);
   });
 
-  test("finds nobody where Stripe is not set up", async () => {
+  test("finds no one where Stripe is not set up", async () => {
     const { STRIPE_WEBHOOK_SECRET } = env;
     setSettings({ STRIPE_WEBHOOK_SECRET: undefined });
     try {
@@ -397,7 +398,7 @@ describe("what went back", () => {
     expect((await checkLedger(system, organizationId)).isBalanced).toBe(true);
   });
 
-  test("comes back where the refund fails, once, whoever made it and however it is told", async () => {
+  test("comes back where the refund fails, once, no matter who made it and how it is reported", async () => {
     const { ctx, organizationId, paymentId, say } = await open(10_000_000);
     await receive(say.completed());
     await receive(say.refunded(1000));
@@ -424,7 +425,7 @@ describe("what went back", () => {
     expect(await checkLedger(system, organizationId)).toMatchObject({ differences: [], transactions: 3 });
   });
 
-  test("stays where a refund is told of that has not failed, is unknown, contradicts ours or is not signed", async () => {
+  test("stays where a refund is reported that has not failed, is unknown, contradicts ours or is not signed", async () => {
     const { ctx, sold, say } = await open(10_000_000);
     await receive(say.completed());
     await receive(say.refunded(1000));
@@ -465,7 +466,7 @@ describe("what went back", () => {
 });
 
 describe("replaying every message twice and out of order changes nothing", () => {
-  /** What Stripe may come to tell of one payment, in the order it happens. */
+  /** What Stripe may report of one payment, in the order it happens. */
   const HISTORIES = {
     "paid at once, refunded in three steps": ["completed", "refund 100", "refund 350", "refund 1000"],
     "paid at once, refunded in part, disputed and lost": ["completed", "refund 300", "dispute", "lost"],
@@ -492,7 +493,7 @@ describe("replaying every message twice and out of order changes nothing", () =>
       "dispute",
       "lost",
     ],
-    "completed and paid told twice over": ["completed", "unpaid", "succeeded", "unrelated", "refund 999"],
+    "completed and paid reported twice over": ["completed", "unpaid", "succeeded", "unrelated", "refund 999"],
   } as const;
 
   function eventOf(say: ReturnType<typeof messagesOf>, word: string) {

@@ -2,9 +2,9 @@ import type { PortalSession } from "@/server/contract/billing";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization } from "@/server/domain/organizations";
 import { allPlans } from "@/server/domain/plans";
-import { publicUrl } from "@/server/env";
-import { fail } from "@/server/errors";
 import { PaymentProviderDown } from "@/server/payments/define";
+import { fail } from "@/server/platform/errors/errors";
+import { publicUrl } from "@/server/platform/settings/env";
 import { customerOf, paymentsAreDown } from "./checkout";
 import { requireStripe } from "./provider";
 

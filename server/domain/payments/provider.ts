@@ -1,8 +1,8 @@
-import { env, publicUrl } from "@/server/env";
-import { fail } from "@/server/errors";
 import { type PaymentProvider, PaymentProviderDown } from "@/server/payments/define";
 import { type StripeSettings, stripeProvider } from "@/server/payments/stripe";
 import { testProvider } from "@/server/payments/test";
+import { fail } from "@/server/platform/errors/errors";
+import { env, publicUrl } from "@/server/platform/settings/env";
 
 let last: { settings: StripeSettings; provider: PaymentProvider } | undefined;
 

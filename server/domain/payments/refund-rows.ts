@@ -1,8 +1,8 @@
 import type { RefundState } from "@/server/contract/billing";
-import type { Queryable, Transaction } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { newId } from "@/server/ids";
+import type { Queryable, Transaction } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
 import { type PaymentRow, type RefundReason, returnedMicros, totalMicros } from "./rows";
 
 export type { RefundState };
@@ -56,10 +56,9 @@ export async function writeRefund(client: Transaction, ctx: Ctx, wanted: Wanted)
 }
 
 /**
- * Asks once more, in the caller's transaction, for the refund of a locked payment that failed under this id, whoever wanted
- * it: under an id of its own, for to the first the provider would repeat its first answer, and what it still tells of that
- * one is not said of this. Each id is followed by one other, so one that was followed is left as it is. Answers with the
- * payment's refund as it then is; null: it has none.
+ * Asks once more, in the caller's transaction, for the refund of a locked payment that failed under this id: under
+ * a new id, since to the first the provider would repeat its first answer. Each id has one successor, so one that has a
+ * successor is left as it is. Answers with the payment's refund as it then is; null: it has none.
  */
 export async function renewRefund(
   client: Transaction,
@@ -92,7 +91,7 @@ async function recordDue(client: Transaction, ctx: Ctx, refund: RefundRow, faile
   await record(ctx, { organizationId, action: "payment.refund_due", subject, details }, client);
 }
 
-/** What an operator wrote who wants a payment to go back; null: nobody did. */
+/** What an operator wrote who wants a payment to go back; null: no one did. */
 export async function noteOfRefund(client: Queryable, paymentId: string): Promise<string | null> {
   return (await findRefund(client, paymentId))?.note ?? null;
 }
@@ -108,8 +107,8 @@ export async function endRefund(client: Queryable, ctx: Ctx, paymentId: string):
 }
 
 /**
- * A refund of a payment has failed, and not all of it is back: the refund we asked for has, if it is that one (`refundId`;
- * our own answer may still be on its way), or if it stood as done because all was back.
+ * A refund of a payment has failed, and the payment is not wholly back: our refund failed if it is that one (`refundId`;
+ * our own answer may still be on its way), or if it counted as done because everything was back.
  */
 export async function failRefund(
   client: Queryable,

@@ -1,11 +1,12 @@
 import { sendEvents } from "@/inngest/client";
-import { inTransaction, pool } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { notHeld } from "@/server/domain/restores";
-import { failpoint } from "@/server/failpoint";
 import { PaymentProviderDown } from "@/server/payments/define";
-import type { Step } from "@/server/step";
+import { inTransaction, pool } from "@/server/platform/db";
+import type { Step } from "@/server/platform/durable/step";
+import { failpoint } from "@/server/platform/settings/failpoint";
+import { HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
 import { applyPaymentMessage } from "./apply";
 import { kindOf } from "./kinds";
 import { providerNamed } from "./provider";
@@ -13,8 +14,6 @@ import type { RefundRow, RefundState } from "./refund-rows";
 import { findPayment, type PaymentRow, returnedMicros, totalMicros } from "./rows";
 
 const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 /** The waits after a provider did not answer; the last one again and again, for money that is owed is never given up. */
 const WAITS_MS = [5 * SECOND_MS, 30 * SECOND_MS, 5 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS] as const;
 /** A refund that was handed to the engine, or is being asked for, and of which nothing was heard is handed over again. */
@@ -102,7 +101,7 @@ async function end(ctx: Ctx, refund: RefundRow, payment: PaymentRow, how: End): 
        WHERE id = $1 AND state = 'pending'`,
       [refund.id, how.state, ctx.now(), reason],
     );
-    if (rowCount === 0) return; // somebody else was told so first
+    if (rowCount === 0) return; // another caller learned it first
     const { organization_id: organizationId, id: refundId } = refund;
     const action = how.state === "done" ? "payment.refund_taken" : "payment.refund_refused";
     const details = { refundId, reason: refund.reason, ...(reason && { error: reason }) };
@@ -137,7 +136,7 @@ async function later(refundId: string, now: Date): Promise<StepResult> {
   return earlyMs <= MOST_EARLY_MS ? { state: "again", afterMs: Math.max(earlyMs, 0) } : { state: "ended" };
 }
 
-/** Hands a refund that was just written down to the engine, best effort, and says where it stands then. */
+/** Hands a refund that was just written down to the engine, best effort, and says where it is then. */
 export async function handOnRefund(ctx: Ctx, refund: RefundRow): Promise<RefundState> {
   await dispatchRefunds(ctx.now(), refund.organization_id).catch((cause) =>
     ctx.log.warn({ err: cause, refundId: refund.id }, "a refund was not queued; the sweeper will queue it"),

@@ -1,15 +1,15 @@
 import type { AskedRefund, RetryRefund } from "@/server/contract/commissions";
-import { inTransaction } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
+import { inTransaction } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 import { kindOf } from "./kinds";
 import { renewRefund } from "./refund-rows";
 import { handOnRefund } from "./refunds";
 import { findPayment, type PaymentRow } from "./rows";
 
 /**
- * Asks the provider once more for a refund that failed, whether an operator wanted it or it began by itself. For operators,
+ * Asks the provider once more for a refund that failed, whether an operator wanted it or it began automatically. For operators,
  * and for as long as it takes: it was promised. The failed one is named, so that however often this is sent one other
  * follows it; who comes later is answered with that.
  */

@@ -1,15 +1,15 @@
 import type { PaymentView, ScaledFxRate } from "@/server/contract/billing";
 import type { RefundReason } from "@/server/contract/commissions";
-import { pool } from "@/server/db";
-import { publicUrl } from "@/server/env";
-import { type Micros, toMoney } from "@/server/money";
 import type { DisputeOutcome } from "@/server/payments/define";
+import { pool } from "@/server/platform/db";
+import { type Micros, toMoney } from "@/server/platform/money";
+import { publicUrl } from "@/server/platform/settings/env";
 import { kindOf } from "./kinds";
 
 export type { RefundReason };
 export type PaymentState = PaymentView["state"];
 export type Disputes = Record<string, { amountMicros: Micros; outcome: DisputeOutcome }>;
-/** By when it was told, as ISO 8601 writes it. */
+/** By the time it was reported, in ISO 8601. */
 export type RefundTotals = Record<string, Micros>;
 export type FailedRefund = { amountMicros: Micros; at: string; reason: string; refundId: string | null };
 

@@ -1,9 +1,9 @@
 import type { PaymentView } from "@/server/contract/billing";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { env } from "@/server/env";
-import { fail } from "@/server/errors";
 import { testPaymentName, testProvider, testSession } from "@/server/payments/test";
+import { fail } from "@/server/platform/errors/errors";
+import { env } from "@/server/platform/settings/env";
 import { applyPaymentMessage } from "./apply";
 import { kindOf } from "./kinds";
 import { requirePayer } from "./payer";

@@ -8,7 +8,7 @@ import { roleIn } from "@/server/domain/access";
 import { billingSettings } from "@/server/domain/billing";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization } from "@/server/domain/organizations";
-import { fail, ValidationFault } from "@/server/errors";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { startCheckout } from "./checkout";
 import { requirePayer } from "./payer";
 import { findProvider } from "./provider";

@@ -1,11 +1,10 @@
-import type { PinnedCorrectionView } from "@/server/contract/pinned";
-import { pool } from "@/server/db";
+import type { PinnedCorrectionView } from "@/server/contract/pinned-records";
 import { leaseOwner } from "@/server/domain/executions";
 import { signatureOf } from "@/server/domain/receipts";
 import { signCorrection } from "@/server/domain/signing";
-import { newId, receiptIdOf } from "@/server/ids";
-import type { Json } from "@/server/step";
-import type { EndContent } from "./end";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { newId, receiptIdOf } from "@/server/platform/ids";
 import type { RecordFacts } from "./record";
 
 /** A correction as its row has it. */
@@ -24,7 +23,7 @@ const unsigned = (row: Pick<CorrectionRow, "id" | "pinned_id" | "kind" | "detail
   correctionId: row.id,
   receiptId: receiptIdOf(row.pinned_id),
   kind: row.kind,
-  details: row.details as PinnedCorrectionView["details"], // plain JSON
+  details: row.details,
   createdAt: createdAt.toISOString(),
 });
 
@@ -63,7 +62,7 @@ export async function insertCorrection(
 export function keepLateAnswer(
   execution: { id: string; project_id: string },
   { status, code, observed }: Pick<RecordFacts, "status" | "observed"> & { code: string | null },
-  { outputHash, nativeHash }: EndContent,
+  { outputHash, nativeHash }: { outputHash: string | null; nativeHash: string | null },
   now: Date,
 ): Promise<void> {
   return insertCorrection(execution, {
@@ -74,7 +73,7 @@ export function keepLateAnswer(
       httpStatus: observed.httpStatus,
       outputHash,
       nativeResponseHash: nativeHash,
-      usage: observed.usage as Json, // named counts
+      usage: observed.usage,
       costMicros: observed.costMicros,
       providerRequestId: observed.providerRequestId,
       providerModel: observed.providerModel,

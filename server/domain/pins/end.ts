@@ -1,8 +1,6 @@
-import { canonicalText } from "@/server/canonical";
-import type { KeptContent } from "@/server/content";
-import type { PinnedOutput, PinnedRecord } from "@/server/contract/pinned";
-import { pool } from "@/server/db";
+import type { PinnedOutput, PinnedRecord } from "@/server/contract/pinned-records";
 import { accountOf } from "@/server/domain/budgets";
+import type { KeptContent } from "@/server/domain/content";
 import {
   booksOf,
   type Clock,
@@ -14,13 +12,15 @@ import {
   writeSurely,
 } from "@/server/domain/executions";
 import type { Sealed } from "@/server/domain/receipts";
-import { newId, receiptIdOf } from "@/server/ids";
-import type { Json } from "@/server/step";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { newId, receiptIdOf } from "@/server/platform/ids";
+import { canonicalText } from "@/server/platform/text/canonical";
 import { keepLateAnswer } from "./corrections";
-import { keptUnder } from "./plan";
+import { keptUnder } from "./planning/plan";
+import { targetOf } from "./planning/target";
 import { type Clocks, type RecordRow, sealRecord, toRecord } from "./record";
 import { type PinnedAttemptRow, type PinnedPlan, startOf, submissionOf, waitsBetween } from "./rows";
-import { targetOf } from "./target";
 import { type Finish, finish } from "./transitions";
 
 /** Who ends an execution: the row as it was claimed, under the fence of that claim. */
@@ -45,11 +45,11 @@ export type Ended = {
   submission: PinnedAttemptRow["submission"];
   /** As it is shown; made when it is asked for. */
   record(): PinnedRecord;
-  /** Told of a failure once, and in no record: what the provider answered, and when to come again. */
-  told: Pick<Failed, "said" | "details">;
+  /** Shown of a failure once, and in no record: what the provider answered, and when to retry. */
+  shownOnce: Pick<Failed, "said" | "details">;
 };
 
-/** The lease is lost: whoever has the execution now ends it. */
+/** The lease is lost: its new holder ends it. */
 export type Lost = { state: "lost" };
 
 /** The word of a pinned record for each outcome, its status first. */
@@ -116,7 +116,7 @@ export async function finishPinned(held: Held, end: End, clocks?: Clocks): Promi
         error,
         safely_retryable: isSafe,
         actual_micros: books.costMicros,
-        usage: usage as Json, // named counts
+        usage,
         receipt_id: receiptIdOf(row.id),
         record: sealed,
         output: content.output,
@@ -147,7 +147,7 @@ export async function finishPinned(held: Held, end: End, clocks?: Clocks): Promi
         ...(content.native && answer ? { native: answer.native } : {}),
         corrections: [],
       }),
-    told: end,
+    shownOnce: end,
   };
 }
 
@@ -165,7 +165,7 @@ const clocksOf = ({ row, attempts }: Held, now: Date): Clocks => ({
   wallClockMs: Math.max(0, now.getTime() - startOf(row).getTime()),
 });
 
-export type EndContent = {
+type EndContent = {
   output: KeptContent | null;
   outputHash: string | null;
   native: KeptContent | null;

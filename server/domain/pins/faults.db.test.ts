@@ -1,19 +1,20 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { PinnedAnswer, PinnedRecord } from "@/server/contract/pinned";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import type { PinnedAnswer, PinnedRecord } from "@/server/contract/pinned-records";
 import * as pins from "@/server/domain/pins";
-import { Fault } from "@/server/errors";
-import { receiptIdOf } from "@/server/ids";
-import type { Json } from "@/server/step";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { Fault } from "@/server/platform/errors/errors";
+import { receiptIdOf } from "@/server/platform/ids";
 import { response, SCRIPTS, says } from "@/testing/responses-server/scripts";
 import { type ResponsesServer, startResponsesServer } from "@/testing/responses-server/server";
 import { vendorAsOpenAi } from "@/testing/vault";
 import { type PatientProject, projectAt } from "./testing/patience";
 
 /*
- * What is a pinned execution's own where its vendor fails: its clocks, and what its caller is told. How it ends in each way
+ * What is a pinned execution's own where its vendor fails: its clocks, and what its caller reads. How it ends in each way
  * is in server/domain/executions/outcomes.db.test.ts.
  */
 
@@ -29,6 +30,8 @@ afterAll(async () => {
   await openai.close();
   rmSync(folder, { recursive: true });
 });
+
+afterEach(() => vi.restoreAllMocks());
 
 const PIN = { provider: "openai", model: "gpt-5.6-luna", api: "responses" };
 type Ended = { http: number; answer: PinnedAnswer | null; record: PinnedRecord; details: unknown };
@@ -104,7 +107,7 @@ const answerOf = () => {
 
 test("a refusal tells once what the provider answered, without the key, and its record does not", async () => {
   const name = "repeats the key in an error";
-  const project = await projectAt(await server.open(`${name}, told`, SCRIPTS[name]));
+  const project = await projectAt(await server.open(`${name}, shown`, SCRIPTS[name]));
   const { details, record } = await post(project);
   expect(details).toMatchObject({
     provider: { status: 400, code: null, message: "Not good: Bearer [redacted]" },
@@ -116,11 +119,59 @@ test("a refusal tells once what the provider answered, without the key, and its 
 });
 
 test("a provider that is full to the end says when to come again", async () => {
-  const project = await projectAt(await server.open("full, told", SCRIPTS["429 ten times"]));
+  const project = await projectAt(await server.open("full, shown", SCRIPTS["429 ten times"]));
   const { http, details } = await post(project, { limits: { admissionDeadlineSeconds: 0 } });
   expect(http).toBe(503);
   expect(details).toMatchObject({
     retryAfterSeconds: 1,
     provider: { status: 429, code: "rate_limit_exceeded", message: "As was asked for." },
   });
+});
+
+/** The statement that begins a submission fails as it does while PostgreSQL restarts, so many times; the first is written. */
+function refuseBegin(times: number, isFirstWritten = false) {
+  const query = pool.query.bind(pool);
+  let refused = 0;
+  vi.spyOn(pool, "query").mockImplementation((async (asked: { name?: string }, ...rest: unknown[]) => {
+    const isBegin = asked?.name?.startsWith("pin-begin");
+    if (!isBegin || refused++ >= times) return query(asked as never, ...(rest as []));
+    if (isFirstWritten && refused === 1) await query(asked as never);
+    throw Object.assign(new Error("terminating connection"), { code: "57P01" });
+  }) as never);
+}
+
+test("a database that fails before anything is sent is waited for, and the request is sent once", async () => {
+  const project = await projectAt(await server.open("begun late", says(answerOf)));
+  refuseBegin(3);
+  const { http, record } = await post(project);
+  expect(http).toBe(200);
+  expect(record).toMatchObject({ status: "succeeded", holdState: "settled" });
+  expect(record.attempts).toHaveLength(1);
+  expect(server.arrived("begun late")).toHaveLength(1);
+});
+
+test("a database that stays out before anything is sent ends as not sent, and nothing is charged", async () => {
+  const project = await projectAt(await server.open("never begun", says(answerOf)));
+  refuseBegin(Number.POSITIVE_INFINITY);
+  const { http, record } = await post(project);
+  expect([http, record.error?.code, record.providerSubmission]).toEqual([
+    503,
+    "ProviderUnavailable",
+    "not_attempted",
+  ]);
+  expect(record).toMatchObject({ safelyRetryable: true, holdState: "released", attempts: [] });
+  expect(server.arrived("never begun")).toHaveLength(0);
+});
+
+test("a submission that was begun without an answer of the database ends with its execution", async () => {
+  const project = await projectAt(await server.open("begun unheard", says(answerOf)));
+  refuseBegin(Number.POSITIVE_INFINITY, true);
+  const { http, record } = await post(project);
+  expect([http, record.error?.code, record.holdState]).toEqual([503, "ProviderUnavailable", "released"]);
+  const { rows } = await pool.query(
+    "SELECT submission, ended_at IS NOT NULL AS ended FROM pinned_attempt WHERE pinned_id = $1",
+    [record.pinnedId],
+  );
+  expect(rows).toEqual([{ submission: "not_attempted", ended: true }]);
+  expect(server.arrived("begun unheard")).toHaveLength(0);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { pool } from "@/server/db";
-import * as credentials from "@/server/domain/credentials";
+import * as credentials from "@/server/domain/connections";
+import { pool } from "@/server/platform/db";
 import type { Script } from "@/server/providers/testing/vendor";
 import { runBulk, submitBulk } from "@/testing/bulks";
 import { response } from "@/testing/responses-server/scripts";

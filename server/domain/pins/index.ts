@@ -7,10 +7,16 @@ export {
   stopClaiming,
   submitBulk,
 } from "./bulk";
-export { choices } from "./choices";
-export { content } from "./content";
+export { choices } from "./planning/choices";
+export { content } from "./planning/content";
+export {
+  type Answer,
+  checkPinStillRuns,
+  type PinCheck,
+  type RequestToday,
+  requestToday,
+} from "./planning/still-runs";
 export { get, list } from "./read";
 export { toRecord } from "./record";
 export { run } from "./single";
 export { sweep } from "./sweep";
-export { type Answer, type PinToday, pinToday, type RequestToday, requestToday } from "./today";

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { checkLedger } from "@/server/domain/billing";
 import * as budgets from "@/server/domain/budgets";
 import { type Ctx, type Role, systemCtx } from "@/server/domain/ctx";
 import { publicKeys } from "@/server/domain/signing";
-import { newId } from "@/server/ids";
-import type { Json } from "@/server/step";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { newId } from "@/server/platform/ids";
 import { verifyDocument } from "@/server/verify";
 import { makeProjectAtNoon, type TestProject } from "@/testing/world";
 import * as pins from ".";
@@ -38,7 +38,7 @@ function person(project: TestProject, role: Role | null): Ctx {
   };
 }
 
-/** A pinned execution whose charge nobody knows, and its hold. */
+/** A pinned execution whose charge no one knows, and its hold. */
 async function lose(project: TestProject) {
   const { details } = await refusalOf(pins.run(project.ctx, body("sandbox-lost")));
   const { executionId, receiptId } = details as { executionId: string; receiptId: string };
@@ -67,7 +67,7 @@ const holdOf = async (executionId: string) =>
   ).rows[0];
 const isBalanced = async (project: TestProject) => {
   const { differences } = await checkLedger(system(project), project.organizationId);
-  // What the test's own wallets began with stands in no ledger.
+  // What the test's own wallets began with is in no ledger.
   expect(differences.filter(({ what }) => !what.endsWith("wallet: balance"))).toEqual([]);
 };
 

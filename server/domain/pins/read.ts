@@ -1,62 +1,35 @@
 import type { z } from "zod";
-import { batched } from "@/server/batch";
-import { openContent, type StoredContent } from "@/server/content";
-import type { ListPinned, PinnedPage, PinnedRecord } from "@/server/contract/pinned";
-import { pool } from "@/server/db";
+import type { ListPinned, PinnedPage, PinnedRecord } from "@/server/contract/pinned-records";
 import { access, type OwnScope } from "@/server/domain/access";
+import { openContent, type StoredContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
 import { nullEndedPageOf, readCursor } from "@/server/domain/paging";
-import { fail } from "@/server/errors";
-import { pinnedAttempt, pinnedExecution, pinnedRecord } from "@/server/generated/schema";
-import {
-  column,
-  int4,
-  int8,
-  json,
-  maybe,
-  names,
-  type Of,
-  omit,
-  pick,
-  text,
-  texts,
-} from "@/server/sql/column";
+import { pinnedExecution, pinnedRecord } from "@/server/generated/schema";
+import { readTogether } from "@/server/platform/batch";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { fail } from "@/server/platform/errors/errors";
+import { int4, int8, json, maybe, names, type Of, pick, text, texts } from "@/server/sql/column";
 import { batch, statement } from "@/server/sql/statement";
-import type { Json } from "@/server/step";
 import { type CorrectionRow, toCorrection } from "./corrections";
 import { toListItem, toRecord } from "./record";
-import { ENDED, type PinnedAttemptRow, type PinnedRow } from "./rows";
+import { ENDED, PINNED_ATTEMPT, type PinnedAttemptRow } from "./rows";
 
 /** The right to read records. */
 export const READ = "jobs:read";
 
-const END = {
-  ...pick(pinnedExecution, "id", "completed_at"),
-  plan: column<PinnedRow["plan"]>("jsonb", true),
-  error: column<PinnedRow["error"]>("jsonb", true),
-  warnings: column<PinnedRow["warnings"]>("jsonb"),
-};
-export type EndRow = Of<typeof END>;
+const END = pick(pinnedExecution, "id", "completed_at", "plan", "error", "warnings");
 const readEnds = batch("pin-end", {
-  input: { id: text },
-  row: END,
-  sql: `WITH input AS $input SELECT ${names(END, "pinned")} FROM input JOIN pinned_execution pinned ON pinned.id = input.id`,
+  input: { place: int4, id: text },
+  row: { place: int4, ...END },
+  sql: `WITH input AS $input SELECT input.place, ${names(END, "pinned")} FROM input JOIN pinned_execution pinned ON pinned.id = input.id`,
 });
 
 /** Whether and how an execution has ended. Concurrent reads share a statement. */
-export const endOf = batched<string, EndRow | null>(async (ids) => {
-  const rows = await readEnds.all(
-    pool,
-    [...new Set(ids)].map((id) => ({ id })),
-  );
-  const found = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id) ?? null);
-});
+export const endOf = readTogether<{ id: string }, Of<typeof END> & { place: number }>((asked) =>
+  readEnds.all(pool, asked),
+);
 
-const PINNED_ATTEMPT = {
-  ...omit(pinnedAttempt, "project_id", "fence"),
-  submission: column<PinnedAttemptRow["submission"]>("text"),
-};
 const readAttempts = statement("pin-attempts", {
   params: { pinnedIds: texts },
   row: PINNED_ATTEMPT,
@@ -72,7 +45,6 @@ export async function attemptsOf(pinnedIds: string[]): Promise<Map<string, Pinne
   return found;
 }
 
-type Asked = OwnScope & { receiptId: string };
 const SCOPE = {
   receiptId: text,
   organizationIds: maybe(texts),
@@ -102,18 +74,15 @@ FROM input JOIN pinned_record record ON record.id = input."receiptId"
     AND ("principalId" IS NULL OR pinned.principal_id = "principalId")`,
 });
 
-/** A record with what stands beside it, where this scope may see it. Concurrent reads share a statement. */
-export const wholeRecord = batched<Asked, PinnedRecord | null>(async (asked) => {
-  const rows = await readWhole.all(
-    pool,
-    asked.map((each, place) => ({ ...each, place })),
-  );
-  const found = new Map(rows.map((row) => [row.place, row]));
-  return asked.map((_, place) => {
-    const row = found.get(place);
-    return row ? fromRow(row) : null;
-  });
-});
+const rowOf = readTogether<OwnScope & { receiptId: string }, Of<typeof WHOLE>>((asked) =>
+  readWhole.all(pool, asked),
+);
+
+/** A record with what is beside it, where this scope may see it. Concurrent reads share a statement. */
+export async function wholeRecord(asked: OwnScope & { receiptId: string }): Promise<PinnedRecord | null> {
+  const row = await rowOf(asked);
+  return row && fromRow(row);
+}
 
 function fromRow({ body, hash, signature, key_id, payloads, corrections }: Of<typeof WHOLE>): PinnedRecord {
   const contentOf = (kind: "output" | "native"): Json | undefined => {
@@ -135,7 +104,7 @@ function fromRow({ body, hash, signature, key_id, payloads, corrections }: Of<ty
 
 const statusOf = statement("pin-of-receipt", {
   params: SCOPE,
-  row: { status: column<PinnedRow["status"]>("text") },
+  row: pick(pinnedExecution, "status"),
   prepared: true,
   sql: `SELECT status FROM pinned_execution WHERE id = 'pin_' || substr($receiptId, 6) AND left($receiptId, 5) = 'rcpt_'
     AND ($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds))

@@ -5,13 +5,14 @@ import type {
   PinnedRecord,
   PinnedStatus,
   SealedPinned,
-} from "@/server/contract/pinned";
+} from "@/server/contract/pinned-records";
 import type { Observed } from "@/server/domain/executions";
 import { type Sealed, sealDocument, signatureOf } from "@/server/domain/receipts";
-import { receiptIdOf } from "@/server/ids";
-import { type Micros, toMoney } from "@/server/money";
+import type { Json } from "@/server/platform/durable/step";
+import { receiptIdOf } from "@/server/platform/ids";
+import { type Micros, toMoney } from "@/server/platform/money";
+import { plainObject } from "@/server/platform/text/json";
 import type { Price } from "@/server/providers/define";
-import type { Json } from "@/server/step";
 import { type PinnedAttemptRow, type PinnedPlan, type PinnedRow, startOf, submissionOf } from "./rows";
 
 /** What a record needs of the row. */
@@ -85,7 +86,7 @@ export function composeRecord(facts: RecordFacts): SealedPinned {
     itemId: row.item_id,
     externalRef: plan.externalRef,
     tags: plan.tags,
-    metadata: plan.metadata as SealedPinned["metadata"], // parsed JSON
+    metadata: plan.metadata,
     correlationId: plan.correlationId,
     dataClassification: plan.dataClassification,
     retentionRequirement: plan.retentionRequirement,
@@ -98,7 +99,7 @@ export function composeRecord(facts: RecordFacts): SealedPinned {
     toolsHash: plan.toolsHash,
     responseFormatHash: plan.responseFormatHash,
     sentHash: attempts.find((each) => each.submission !== "not_attempted")?.sent_hash ?? null,
-    settings: plan.settings as SealedPinned["settings"], // plain JSON, made by the interface
+    settings: plan.settings,
     limits: plan.limits,
     status: facts.status,
     error: facts.error,
@@ -113,7 +114,7 @@ export function composeRecord(facts: RecordFacts): SealedPinned {
     outputHash: facts.outputHash,
     nativeResponseHash: facts.nativeResponseHash,
     finishReason: facts.finishReason,
-    usage: observed.usage as SealedPinned["usage"], // named counts
+    usage: observed.usage,
     cost: costMicros === null ? null : toMoney(costMicros),
     costStatus: costMicros === null ? "unknown" : facts.holdState === "released" ? "none" : "computed",
     discountedUpstreamBasisMicros: isFlex ? costMicros : null,
@@ -143,10 +144,10 @@ export function composeRecord(facts: RecordFacts): SealedPinned {
 
 /** Composes a record and seals it. */
 export function sealRecord(facts: RecordFacts): Promise<Sealed> {
-  return sealDocument(composeRecord(facts) as unknown as Record<string, Json>); // plain JSON, every member of it
+  return sealDocument(plainObject(composeRecord(facts)));
 }
 
-/** What stands beside a sealed record. */
+/** What is beside a sealed record. */
 export type Beside = {
   /** Null: none, or removed. */
   output: PinnedOutput | null;

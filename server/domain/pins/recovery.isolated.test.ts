@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { releaseAllLeases } from "@/server/domain/executions";
 import * as pins from "@/server/domain/pins";
-import { env } from "@/server/env";
-import { newId, receiptIdOf } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { newId, receiptIdOf } from "@/server/platform/ids";
+import { env } from "@/server/platform/settings/env";
 import type { Submission } from "@/server/sandbox/submissions";
 import { runPinKilledAt } from "@/testing/processes";
 import { makeProject, type TestProject } from "@/testing/world";
@@ -182,7 +182,7 @@ test("nothing goes back to the queue whose submission may still be answered", as
 
 // ---- what has ended stays as it is
 
-test("no column of anything that has ended can be changed, and no row of it removed", async () => {
+test("no column of anything that has ended can be changed, and none of its rows removed", async () => {
   const world = await makeProject();
   const { executionId } = await pins.run(world.ctx, request(world));
   await pool.query(

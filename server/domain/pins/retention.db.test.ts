@@ -1,14 +1,13 @@
 import { expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import { prune } from "@/server/domain/jobs";
 import { changeProject } from "@/server/domain/organizations";
-import { newId } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
+import { DAY_MS, HOUR_MS } from "@/server/platform/time/units";
 import { makeProject, type TestProject } from "@/testing/world";
 import * as pins from ".";
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const input = "How deep is the canary's sea?";
 
 const pin = (world: TestProject, retentionRequirement: string) =>
@@ -35,13 +34,13 @@ const contentOf = async (pinnedId: string): Promise<Kept[]> =>
   ).rows;
 
 for (const [retentionRequirement, keptMs, kinds] of [
-  ["HashesOnly", HOUR, ["native", "output"]],
-  ["Transient", 30 * DAY, ["native", "output", "request"]],
-  ["EncryptedShortTerm", 7 * DAY, ["native", "output", "request"]],
-  ["ProductManaged", 180 * DAY, ["native", "output", "request"]],
+  ["HashesOnly", HOUR_MS, ["native", "output"]],
+  ["Transient", 30 * DAY_MS, ["native", "output", "request"]],
+  ["EncryptedShortTerm", 7 * DAY_MS, ["native", "output", "request"]],
+  ["ProductManaged", 180 * DAY_MS, ["native", "output", "request"]],
   ["ProductionAsset", null, ["native", "output", "request"]],
 ] as const) {
-  test(`${retentionRequirement}: a pin's content is kept ${keptMs === null ? "until it is deleted" : `for ${keptMs / HOUR} hours`}; its record and its hashes stay`, async () => {
+  test(`${retentionRequirement}: a pin's content is kept ${keptMs === null ? "until it is deleted" : `for ${keptMs / HOUR_MS} hours`}; its record and its hashes stay`, async () => {
     const world = await makeProject();
     const { executionId, receiptId, receipt } = await pin(world, retentionRequirement);
     expect(receipt).toMatchObject({
@@ -56,7 +55,7 @@ for (const [retentionRequirement, keptMs, kinds] of [
       if (isSealed) expect(content).not.toMatch(/canary|finishReason|output/);
     }
 
-    await pruneAt(world, (keptMs ?? 1_000 * DAY) - 60_000);
+    await pruneAt(world, (keptMs ?? 1_000 * DAY_MS) - 60_000);
     expect(await pins.get(world.ctx, receiptId)).toEqual(receipt);
     await pruneAt(world, 120_000);
     const after = await pins.get(world.ctx, receiptId);
@@ -80,7 +79,7 @@ test("the answer to a repost after the content went says that the output is gone
   };
   const first = await pins.run(world.ctx, body);
   expect(await pins.run(world.ctx, body)).toMatchObject({ executionId: first.executionId, warnings: [] });
-  await pruneAt(world, 31 * DAY);
+  await pruneAt(world, 31 * DAY_MS);
   expect(await pins.run(world.ctx, body)).toMatchObject({
     executionId: first.executionId,
     output: null,
@@ -125,15 +124,15 @@ test("what an execution needs that has not ended is kept, and what its bulk shar
         [[shared, own]],
       )
     ).rows.map(({ id }) => id);
-  await pruneAt(world, HOUR);
+  await pruneAt(world, HOUR_MS);
   expect(await left()).toEqual([shared, own].sort());
   await pool.query("UPDATE pinned_execution SET status = 'canceled', completed_at = now() WHERE id = $1", [
     running,
   ]);
-  await pruneAt(world, HOUR);
+  await pruneAt(world, HOUR_MS);
   expect(await left()).toEqual([shared]);
   await pool.query("UPDATE pinned_bulk SET status = 'partial', completed_at = now() WHERE id = $1", [bulkId]);
-  await pruneAt(world, HOUR);
+  await pruneAt(world, HOUR_MS);
   expect(await left()).toEqual([]);
 });
 

@@ -1,8 +1,10 @@
-import type { Pin, PinnedStatus } from "@/server/contract/pinned";
-import type { Micros } from "@/server/money";
+import type { Pin } from "@/server/contract/pinned";
+import type { PinnedStatus } from "@/server/contract/pinned-records";
+import { pinnedAttempt, type pinnedExecution } from "@/server/generated/schema";
+import type { Json } from "@/server/platform/durable/step";
 import type { ModelFacts, SubmissionState, Tier } from "@/server/providers/define";
 import type { PinCall } from "@/server/providers/pins";
-import type { Json } from "@/server/step";
+import { type Of, omit } from "@/server/sql/column";
 
 /** What a request is made of beside its pin: what goes to the vendor, each member as the caller gave it or absent. */
 export type PinnedContent = PinCall;
@@ -47,59 +49,14 @@ export type PinnedRowStatus = PinnedStatus | "queued" | "running" | "canceled";
 export const ENDED: readonly PinnedRowStatus[] = ["succeeded", "failed", "ambiguous", "canceled"];
 
 /** A pinned execution as the database has it. */
-export type PinnedRow = {
-  id: string;
-  project_id: string;
-  organization_id: string;
-  environment: string;
-  principal_id: string;
-  principal_kind: string;
-  submitted_by: string | null;
-  bulk_id: string | null;
-  position: number | null;
-  item_id: string | null;
-  idempotency_key: string | null;
-  identity_hash: string;
-  status: PinnedRowStatus;
-  provider: string;
-  model: string;
-  api: string;
-  /** Null: the bulk's. */
-  plan: PinnedPlan | null;
-  request_hash: string;
-  input_hash: string;
-  estimated_micros: Micros;
-  maximum_micros: Micros;
-  actual_micros: Micros | null;
-  is_test: boolean;
-  created_at: Date;
-  started_at: Date | null;
-  completed_at: Date | null;
-  fence: number;
-  lease_owner: string | null;
-  lease_until: Date | null;
-  error_code: string | null;
-  error: { code: string; message: string } | null;
-  receipt_id: string | null;
-  warnings: Record<string, Json>[];
-};
+export type PinnedRow = Of<typeof pinnedExecution>;
 
-/** One HTTP submission as its row has it; without an end it is open, and may have reached the vendor. */
-export type PinnedAttemptRow = {
-  id: string;
-  pinned_id: string;
-  number: number;
-  submission: SubmissionState;
-  /** Of the bytes that are sent. */
-  sent_hash: string;
-  http_status: number | null;
-  error_code: string | null;
-  started_at: Date;
-  ended_at: Date | null;
-};
+/** One HTTP submission as it is read; without an end it is open, and may have reached the vendor. */
+export const PINNED_ATTEMPT = omit(pinnedAttempt, "project_id", "fence");
+export type PinnedAttemptRow = Of<typeof PINNED_ATTEMPT>;
 
 /**
- * What the submissions of an execution amount to: one that nobody saw the end of makes it ambiguous, else one that the
+ * What the submissions of an execution amount to: one that no one saw the end of makes it ambiguous, else one that the
  * vendor answered makes it attempted.
  */
 export function submissionOf(attempts: Pick<PinnedAttemptRow, "submission">[]): SubmissionState {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { canonicalText, sha256Hex } from "@/server/canonical";
-import { PinnedAnswer } from "@/server/contract/pinned";
-import { pool } from "@/server/db";
-import * as credentials from "@/server/domain/credentials";
+import { PinnedAnswer } from "@/server/contract/pinned-records";
+import * as credentials from "@/server/domain/connections";
 import * as pins from "@/server/domain/pins";
 import { publicKeys } from "@/server/domain/signing";
-import type { Json } from "@/server/step";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { response } from "@/testing/responses-server/scripts";
 import { system } from "@/testing/tenants";
 import { SECRET, vendorAsOpenAi } from "@/testing/vault";
@@ -130,7 +130,7 @@ test("each hash of a record is of what it says", async () => {
   const { receipt, output } = await pins.run(ctx, { ...request, includeNativeResponse: true });
   const { nativeResponse } = receipt;
   expect(receipt).toMatchObject({
-    requestHash: `v1:${sha256Hex(canonicalText({ ...request, isolation: "stateless", processing: "standard" }))}`,
+    requestHash: sha256Hex(canonicalText({ ...request, isolation: "stateless", processing: "standard" })),
     inputHash: sha256Hex(request.input),
     instructionsHash: sha256Hex("Short."),
     toolsHash: sha256Hex(canonicalText(request.tools)),
@@ -200,7 +200,7 @@ test("deferred is asked for only on opt-in; its record says what ran and at whic
   });
 });
 
-test("posts of one key at once run it once: fifty of each of twenty keys, every one told the same", async () => {
+test("posts of one key at once run it once: fifty of each of twenty keys, every one answered the same", async () => {
   const { ctx } = await makeProject();
   const before = tap.size();
   const posts = Array.from({ length: 1_000 }, (_, place) => place % 20).map((number) =>
@@ -236,7 +236,7 @@ test("a failure is replayed as the failure it was, and nothing is sent again", a
 
 test("private content lies encrypted, and is shown to who may read it", async () => {
   const { ctx } = await makeProject();
-  const phrase = "a phrase nobody else would write";
+  const phrase = "a phrase no one else would write";
   const answer = await pins.run(ctx, {
     ...ask({ includeNativeResponse: true, context: { dataClassification: "PrivateUserContent" } }),
     input: phrase,
@@ -268,7 +268,7 @@ test("of HashesOnly no request is kept", async () => {
   expect(rows).toEqual([{ kind: "output" }]);
 });
 
-test("the record's hash and signature are of everything but what stands beside the seal", async () => {
+test("the record's hash and signature are of everything but what is beside the seal", async () => {
   const { ctx } = await makeProject();
   const { receipt } = await pins.run(ctx, ask({ includeNativeResponse: true }));
   const { receipt_id, recordHash, signature, output, nativeResponse, corrections, ...sealed } = receipt;
@@ -313,7 +313,7 @@ async function withAccount(
 }
 const OWN = { pin: { provider: "openai", model: "gpt-5.6-luna", api: "responses" } };
 
-test("the account's secret is sent to its vendor alone and is nowhere in what is kept or told", async () => {
+test("the account's secret is sent to its vendor alone and is nowhere in what is kept or answered", async () => {
   await withAccount(async ({ ctx, vendor, projectId }) => {
     vendor.answer({ json: response() });
     const answer = await pins.run(
@@ -331,7 +331,7 @@ test("the account's secret is sent to its vendor alone and is nowhere in what is
          (SELECT json_agg(x) FROM payload x WHERE project_id = $1)::text AS payloads`,
       [projectId],
     );
-    const told = JSON.stringify([
+    const everything = JSON.stringify([
       rows,
       answer,
       refused.message,
@@ -344,7 +344,7 @@ test("the account's secret is sent to its vendor alone and is nowhere in what is
       Buffer.from(SECRET).toString("base64"),
       Buffer.from(SECRET).toString("hex"),
     ])
-      expect(told).not.toContain(piece);
+      expect(everything).not.toContain(piece);
     expect(answer.receipt).toMatchObject({ costBearer: "customer", isTest: false, billingMode: "byok" });
   });
 });

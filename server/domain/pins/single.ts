@@ -1,9 +1,9 @@
-import { sha256Hex } from "@/server/canonical";
-import { OUTPUT_REMOVED } from "@/server/content";
-import type { PinnedAnswer, PinnedRecord, PinnedRequest } from "@/server/contract/pinned";
+import type { PinnedRequest } from "@/server/contract/pinned";
+import type { PinnedAnswer, PinnedRecord } from "@/server/contract/pinned-records";
 import { type Admission, access, EVERYTHING, personBehind } from "@/server/domain/access";
+import { OUTPUT_REMOVED } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
-import { enforcementOf, refuseKey, settleKey } from "@/server/domain/envelope";
+import { admitOnce, enforcementOf, settleKey } from "@/server/domain/envelope";
 import {
   awaitFirst,
   type Clock,
@@ -18,15 +18,16 @@ import {
   withSaid,
 } from "@/server/domain/executions";
 import { underOrganization } from "@/server/domain/plans";
-import { Fault } from "@/server/errors";
-import { failpoint } from "@/server/failpoint";
-import { newId, receiptIdOf } from "@/server/ids";
-import { isDatabaseOutage } from "@/server/outage";
-import type { Json } from "@/server/step";
-import { keptUnder, type Planned, planPinned } from "./plan";
+import type { Json } from "@/server/platform/durable/step";
+import { Fault } from "@/server/platform/errors/errors";
+import { isDatabaseOutage } from "@/server/platform/errors/outage";
+import { newId, receiptIdOf } from "@/server/platform/ids";
+import { failpoint } from "@/server/platform/settings/failpoint";
+import { sha256Hex } from "@/server/platform/text/canonical";
+import { keptUnder, type Planned, planPinned } from "./planning/plan";
+import { identityHashOf, parsePinned, requestHasher } from "./planning/request";
 import { endOf, wholeRecord } from "./read";
-import { identityHashOf, parsePinned, requestHasher } from "./request";
-import type { PinnedRow } from "./rows";
+import { type PinnedAttemptRow, type PinnedRow, submissionOf } from "./rows";
 import { insertPinned, type PinnedAdmission, pinnedOfKey } from "./transitions";
 import { execute } from "./turn";
 
@@ -37,7 +38,7 @@ type Wanted = {
   project: Admission;
   environment: string;
   request: PinnedRequest;
-  /** Null: a repost cannot be told from another request. */
+  /** Null: a repost cannot be distinguished from another request. */
   key: string | null;
   identityHash: string;
 };
@@ -54,29 +55,23 @@ export async function run(
   clock = clockOf(ctx),
 ): Promise<PinnedAnswer> {
   const wanted = await read(ctx, raw, idempotencyHeader);
-  const first = await findFirst(wanted);
-  if (first) return replay(first, clock);
-  if (wanted.project.refusal) throw wanted.project.refusal;
-  let planned: Planned;
-  let admission: PinnedAdmission;
-  try {
-    planned = await planPinned(wanted.request, wanted.request.input, wanted.project, wanted.environment);
-    admission = await admissionOf(ctx, wanted, planned);
-  } catch (refusal) {
-    // What was admitted once stays admitted, whatever would refuse it now.
-    const meanwhile = await findFirst(wanted);
-    if (!meanwhile) throw refusal;
-    return replay(meanwhile, clock);
-  }
-  const admitted = await insertPinned(admission);
-  if (!admitted) {
-    const taken = await findFirst(wanted);
-    if (!taken) throw new Error("an idempotency key is taken, but its execution does not exist");
-    return replay(taken, clock);
-  }
+  const { request, project, environment, key, identityHash: hash } = wanted;
+  const admitted = await admitOnce(
+    { key, hash },
+    (key) => pinnedOfKey({ projectId: project.id, key }),
+    async () => {
+      if (project.refusal) throw project.refusal;
+      const planned = await planPinned(request, request.input, project, environment);
+      const admission = await admissionOf(ctx, wanted, planned);
+      const added = await insertPinned(admission);
+      return added && { planned, admission, ...added };
+    },
+  );
+  if ("first" in admitted) return replay(admitted.first.id, clock);
   failpoint("after-admission");
-  const warnings = [...(admission.warnings as Record<string, Json>[]), ...admitted.budgetWarnings];
-  return carry(wanted.request, planned, admission, warnings, clock);
+  const { planned, admission, budgetWarnings } = admitted.fresh;
+  const warnings = [...admission.warnings, ...budgetWarnings];
+  return carry(request, planned, admission, warnings, clock);
 }
 
 async function read(
@@ -90,15 +85,6 @@ async function read(
   const { environment } = project;
   const identityHash = identityHashOf(request, { projectId: project.id, environment });
   return { request, project, environment, key, identityHash };
-}
-
-/** The execution this key stands for already. Another request under it is a conflict. */
-async function findFirst({ key, project, identityHash }: Wanted): Promise<string | null> {
-  if (key === null) return null;
-  const first = await pinnedOfKey({ projectId: project.id, key });
-  if (!first) return null;
-  if (first.identity_hash !== identityHash) refuseKey(first.id);
-  return first.id;
 }
 
 async function admissionOf(
@@ -128,7 +114,7 @@ async function admissionOf(
     provider: plan.pin.provider,
     model: plan.pin.model,
     api: plan.pin.api,
-    plan: plan as unknown as Json, // plain data
+    plan,
     request_hash: requestHasher(request)(input),
     input_hash: sha256Hex(input),
     estimated_micros: estimatedMicros,
@@ -160,27 +146,29 @@ async function carry(
   clock: Clock,
 ): Promise<PinnedAnswer> {
   const { id } = admission;
+  const attempts: PinnedAttemptRow[] = [];
   const lease = pinLeases.hold(id, admission.fence);
   try {
     const result = await execute({
       row: admission,
       plan,
       content: { ...content, input },
-      attempts: [],
+      attempts,
       lease,
       clock,
     });
     if (result.state !== "ended")
       return unknown(id, "This execution was ended by another process before its answer arrived.");
     const record = result.record();
-    const { said, details } = result.told;
+    const { said, details } = result.shownOnce;
     const { principal_kind } = admission;
     const shown = saidUnasked({ principal_kind, data_classification: plan.dataClassification }, said);
     if (record.error) throw toFault(record.error, record, withSaid(details, shown).details);
     return toAnswer(record, warnings);
   } catch (cause) {
-    // The provider may have answered, and the database does not: sending it again could run it twice.
     if (cause instanceof Fault || !isDatabaseOutage(cause)) throw cause;
+    if (submissionOf(attempts) === "not_attempted") return unsent(id);
+    // The provider may have answered, and the database does not: sending it again could run it twice.
     return unknown(id, "The result of this execution could not be recorded yet.");
   } finally {
     lease.release();
@@ -196,19 +184,19 @@ function toAnswer(record: PinnedRecord, warnings: Record<string, Json>[]): Pinne
     executionId: record.pinnedId,
     ...result,
     result,
-    warnings: warnings as PinnedAnswer["warnings"], // plain JSON
+    warnings,
   };
 }
 
-/** The error of a failure that names its record; `told`: what is told of it once. */
+/** The error of a failure that names its record; `shownOnce`: what is shown only now. */
 function toFault(
   error: NonNullable<PinnedRecord["error"]>,
   record: PinnedRecord,
-  told: Record<string, unknown> = {},
+  shownOnce: Record<string, unknown> = {},
 ): Fault {
   const { safelyRetryable, providerSubmission } = record;
   return faultOf(error, nextStepOf(safelyRetryable, providerSubmission), {
-    ...told,
+    ...shownOnce,
     executionId: record.pinnedId,
     receiptId: record.receiptId,
     providerSubmission,
@@ -219,10 +207,24 @@ function toFault(
 const unknown = (id: string, message: string): never =>
   failUnknown(id, message, { providerSubmission: "ambiguous", safelyRetryable: false });
 
+/** Nothing left, and the sweeper ends it so. */
+const unsent = (executionId: string): never => {
+  throw faultOf(
+    { code: "ProviderUnavailable", message: "The database could not be reached, so nothing was sent." },
+    nextStepOf(true, "not_attempted"),
+    {
+      executionId,
+      receiptId: receiptIdOf(executionId),
+      providerSubmission: "not_attempted",
+      safelyRetryable: true,
+    },
+  );
+};
+
 /** Answers with the first execution of this key; waits while it runs, at most as long as that may last. */
 async function replay(id: string, clock: Clock): Promise<PinnedAnswer> {
   const look = async () => {
-    const row = await endOf(id);
+    const row = await endOf({ id });
     if (!row) throw new Error("an admitted execution does not exist");
     return row;
   };

@@ -1,8 +1,8 @@
-import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { clockOf, failed, LEASE_MS, LOST, leaseOwner, nothingSent } from "@/server/domain/executions";
 import { notHeld } from "@/server/domain/restores";
-import { log } from "@/server/log";
+import { pool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
 import { wakeAgain } from "./bulk";
 import { finishPinned } from "./end";
 import { attemptsOf } from "./read";
@@ -14,9 +14,9 @@ const MOST = 200;
 type Abandoned = PinnedRow & { bulk_plan: PinnedPlan | null };
 
 /**
- * Takes over executions whose lease has ended. One with a submission whose end nobody saw ends as ambiguous and is never
+ * Takes over executions whose lease has ended. One with a submission whose end no one saw ends as ambiguous and is never
  * sent again; an item of a bulk without one goes back to wait for a lane; a single one ends, and may be posted again.
- * Then wakes bulks that nobody works on. Safe to run in every process at once. `projectId` keeps it to one project.
+ * Then wakes bulks that no one works on. Safe to run in every process at once. `projectId` keeps it to one project.
  */
 export async function sweep(ctx: Ctx, { projectId }: { projectId?: string } = {}): Promise<void> {
   await endAll(ctx, projectId ?? null);
@@ -39,12 +39,12 @@ async function endAll(ctx: Ctx, projectId: string | null): Promise<void> {
   await requeue(waiting);
 }
 
-/** Nobody saw how it ended. */
+/** No one saw how it ended. */
 const isOpen = ({ ended_at }: PinnedAttemptRow) => ended_at === null;
 
 const UNSWEPT = "a pinned execution could not be swept";
 
-/** Raises the fence, so that whoever had them writes nothing any more, and then looks at what they left. */
+/** Raises the fence, so that their workers before write nothing any more, and then looks at what they left. */
 async function takeOver(now: Date, projectId: string | null): Promise<Abandoned[]> {
   const { rows } = await pool.query<Abandoned>(
     `WITH due AS (

@@ -1,6 +1,3 @@
-import { batched } from "@/server/batch";
-import { type KeptContent, sealContent } from "@/server/content";
-import { pool, type Queryable, queryKeeping } from "@/server/db";
 import {
   ALLOWANCE_MICROS,
   type Posting,
@@ -8,10 +5,14 @@ import {
   resolved,
   TRIAL_CEILING_MICROS,
 } from "@/server/domain/budgets";
+import { type KeptContent, sealContent } from "@/server/domain/content";
 import type { Books } from "@/server/domain/executions";
 import { BOUNDS, type Bounds, refuseWork, TAKEN } from "@/server/domain/plans";
 import type { Sealed } from "@/server/domain/receipts";
-import { hold, pinnedAttempt, pinnedExecution } from "@/server/generated/schema";
+import { pinnedAttempt, pinnedExecution, pinnedExecutionLater, pinnedHold } from "@/server/generated/schema";
+import { batched, readTogether, writtenTogether } from "@/server/platform/batch";
+import { pool, queryKeeping } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
 import {
   asBeside,
   beside,
@@ -22,18 +23,17 @@ import {
   maybe,
   names,
   type Of,
-  omit,
   pick,
   text,
   texts,
   timestamptz,
+  withoutLater,
 } from "@/server/sql/column";
 import { batch } from "@/server/sql/statement";
-import type { Json } from "@/server/step";
-import type { PinnedAttemptRow, PinnedRow } from "./rows";
+import type { PinnedAttemptRow } from "./rows";
 
-/** Two moves of one execution never share a statement: each asker is told what became of its own. */
-const apart = (item: { pinnedId: string }) => item.pinnedId;
+/** Two moves of one execution never share a statement: each caller learns the outcome of its own. */
+export const ofItem = (item: { pinnedId: string }) => item.pinnedId;
 
 const CONTENT = {
   id: text,
@@ -56,20 +56,7 @@ const storeContent = (kind: "request" | "output" | "native", from: string, at: s
   FROM ${from} WHERE ${kind}_id IS NOT NULL`;
 
 /** The columns of a new execution's row: all but those that its end writes. */
-const ROW = {
-  ...omit(
-    pinnedExecution,
-    "actual_micros",
-    "usage",
-    "completed_at",
-    "error_code",
-    "error",
-    "safely_retryable",
-    "receipt_id",
-  ),
-  status: column<PinnedRow["status"]>("text"),
-  plan: column<Json>("jsonb", true),
-};
+const ROW = withoutLater(pinnedExecution, pinnedExecutionLater);
 const MONEY = {
   /** Null: it costs nothing. */
   hold_id: maybe(text),
@@ -100,68 +87,54 @@ const admitAll = batch("pin-admit", {
 ), asked AS (${storeContent("request", "mine", "created_at")}
 ), ${TAKEN}, reserved AS MATERIALIZED (
   SELECT * FROM capstan_reserve(ARRAY(
-    SELECT ROW(hold_id, id, organization_id, project_id, principal_id, submitted_by, 'byok', credential_ids, is_test,
+    SELECT ROW(id, organization_id, project_id, principal_id, submitted_by, 'byok', credential_ids, is_test,
       maximum_micros, budget_enforcement, created_at)::reservation
     FROM mine, taken WHERE hold_id IS NOT NULL), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS})
 ), held AS (
-  INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, credential_ids,
+  INSERT INTO pinned_hold (id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, credential_ids,
     is_test, funding, amount_micros, state, created_at)
   SELECT mine.hold_id, organization_id, project_id, id, principal_id, submitted_by, 'byok', credential_ids, is_test, reserved.funding,
     maximum_micros, 'open', created_at
-  FROM mine JOIN reserved USING (hold_id)
+  FROM mine JOIN reserved ON reserved.execution_id = id
 )
-SELECT id, reserved.warnings FROM mine CROSS JOIN taken LEFT JOIN reserved USING (hold_id)`,
+SELECT id, reserved.warnings FROM mine CROSS JOIN taken LEFT JOIN reserved ON reserved.execution_id = id`,
 });
 
 /** What the statement added: warnings of stored budgets that only warn. On the row already. */
-export type Admitted = { budgetWarnings: Record<string, Json>[] };
-
-/**
- * Admits these executions and sets their money aside, by one statement: all of them or none, but for those whose key was
- * taken, which are not in the answer. Throws BudgetExceeded where there is no room.
- */
-export async function admitPinned(
-  items: PinnedAdmission[],
-  database: Queryable | null = null,
-): Promise<Map<string, Admitted>> {
-  type Row = { id: string; warnings: Record<string, Json>[] | null };
-  const inputs = items.map(({ request, ...row }) => ({ ...row, ...toContent("request_", request) }));
-  const query = admitAll.query(inputs);
-  const asked = database ? database.query<Row>(query) : queryKeeping<Row>(query);
-  const { rows } = await asked.catch(refuseWork).catch(refuseReservation);
-  return new Map(rows.map(({ id, warnings }) => [id, { budgetWarnings: warnings ?? [] }]));
-}
+type Admitted = { budgetWarnings: Record<string, Json>[] };
 
 const byKey = (one: PinnedAdmission, other: PinnedAdmission) =>
   one.project_id + one.idempotency_key < other.project_id + other.idempotency_key ? -1 : 1;
 
-/** Admits one; null: its key was taken, and nothing was written. Concurrent calls share statements. */
+/**
+ * Admits an execution and sets its money aside; null: its key was taken, and nothing was written. Concurrent calls share
+ * statements. Throws BudgetExceeded where there is no room.
+ */
 export const insertPinned = batched<PinnedAdmission, Admitted | null>(async (items) => {
+  type Row = { id: string; warnings: Record<string, Json>[] | null };
   // One order everywhere, as keys of one name wait for each other.
-  const admitted = await admitPinned(items.toSorted(byKey));
+  const inputs = items
+    .toSorted(byKey)
+    .map(({ request, ...row }) => ({ ...row, ...toContent("request_", request) }));
+  const { rows } = await queryKeeping<Row>(admitAll.query(inputs)).catch(refuseWork).catch(refuseReservation);
+  const admitted = new Map(rows.map(({ id, warnings }) => [id, { budgetWarnings: warnings ?? [] }]));
   return items.map((item) => admitted.get(item.id) ?? null);
 });
 
 const KEY = { projectId: text, key: text };
-const OF_KEY = pick(pinnedExecution, "id", "identity_hash");
-export type OfKey = Of<typeof OF_KEY>;
+const OF_KEY = { place: int4, id: text, hash: pinnedExecution.identity_hash };
 
 const findFirst = batch("pin-of-key", {
   input: { place: int4, ...KEY },
-  row: { place: int4, ...OF_KEY },
-  sql: `WITH input AS $input SELECT input.place, id, identity_hash FROM input JOIN pinned_execution
+  row: OF_KEY,
+  sql: `WITH input AS $input SELECT input.place, id, identity_hash AS hash FROM input JOIN pinned_execution
     ON project_id = input."projectId" AND idempotency_key = input.key`,
 });
 
-/** The execution a key stands for; null when it is free. Concurrent calls share statements. */
-export const pinnedOfKey = batched<Of<typeof KEY>, OfKey | null>(async (keys) => {
-  const rows = await findFirst.all(
-    pool,
-    keys.map((key, place) => ({ ...key, place })),
-  );
-  const found = new Map(rows.map((row) => [row.place, row]));
-  return keys.map((_, place) => found.get(place) ?? null);
-});
+/** The execution a key belongs to; null when it is free. Concurrent calls share statements. */
+export const pinnedOfKey = readTogether<Of<typeof KEY>, Of<typeof OF_KEY>>((keys) =>
+  findFirst.all(pool, keys),
+);
 
 const BEGIN = {
   pinnedId: text,
@@ -171,32 +144,26 @@ const BEGIN = {
   sentHash: text,
   now: timestamptz,
 };
-export type Begin = Of<typeof BEGIN>;
 const beginAll = batch("pin-begin", {
   input: BEGIN,
   row: { id: text },
   sql: `WITH input AS $input, mine AS MATERIALIZED (
-  -- The lock keeps off whoever takes the execution over meanwhile: they see this attempt, or this finds their fence.
+  -- The lock keeps off a worker that takes the execution over meanwhile: it sees this attempt, or this finds their fence.
   SELECT pinned.id, pinned.project_id, input."attemptId", input.number, input.fence, input."sentHash", input.now
   FROM input JOIN pinned_execution pinned ON pinned.id = input."pinnedId"
   WHERE pinned.fence = input.fence AND pinned.status = 'running' ORDER BY pinned.id FOR NO KEY UPDATE OF pinned
 )
 INSERT INTO pinned_attempt (id, project_id, pinned_id, number, fence, submission, sent_hash, started_at)
 SELECT "attemptId", project_id, id, number, fence, 'ambiguous', "sentHash", now FROM mine
-ON CONFLICT (pinned_id, number) DO NOTHING RETURNING id`,
+ON CONFLICT (pinned_id, number) DO UPDATE SET fence = excluded.fence
+  WHERE pinned_attempt.id = excluded.id AND pinned_attempt.ended_at IS NULL RETURNING pinned_id AS id`,
 });
 
 /**
  * Writes down that a request may leave, before it does: an attempt that stays ambiguous until its end is known. False: the
  * execution is not ours to submit (any more).
  */
-export const beginAttempt = batched<Begin, boolean>(
-  async (items) => {
-    const begun = new Set((await beginAll.all(pool, items)).map(({ id }) => id));
-    return items.map(({ attemptId }) => begun.has(attemptId));
-  },
-  { apart },
-);
+export const beginAttempt = writtenTogether<Of<typeof BEGIN>>(ofItem, (items) => beginAll.all(pool, items));
 
 const ENDED = pick(pinnedAttempt, "id", "submission", "http_status", "error_code", "ended_at");
 type EndAttempt = { pinnedId: string; fence: number; attempt: PinnedAttemptRow };
@@ -210,20 +177,15 @@ const endAll = batch("pin-end-attempt", {
 )
 UPDATE pinned_attempt SET submission = attempt_submission, http_status = attempt_http_status,
   error_code = attempt_error_code, ended_at = attempt_ended_at
-FROM mine WHERE pinned_attempt.id = attempt_id AND pinned_attempt.ended_at IS NULL RETURNING pinned_attempt.id`,
+FROM mine WHERE pinned_attempt.id = attempt_id AND pinned_attempt.ended_at IS NULL RETURNING pinned_id AS id`,
 });
 
 /** Ends a submission after which another may follow. False: the lease is lost, nothing was written. */
-export const endAttempt = batched<EndAttempt, boolean>(
-  async (items) => {
-    const rows = await endAll.all(
-      pool,
-      items.map(({ attempt, ...own }) => ({ ...own, ...asBeside("attempt_", ENDED, attempt) })),
-    );
-    const ended = new Set(rows.map(({ id }) => id));
-    return items.map(({ attempt }) => ended.has(attempt.id));
-  },
-  { apart },
+export const endAttempt = writtenTogether<EndAttempt>(ofItem, (items) =>
+  endAll.all(
+    pool,
+    items.map(({ attempt, ...own }) => ({ ...own, ...asBeside("attempt_", ENDED, attempt) })),
+  ),
 );
 
 const END = {
@@ -231,19 +193,15 @@ const END = {
   fence: int4,
   to: column<"succeeded" | "failed" | "ambiguous">("text"),
   now: timestamptz,
-  error_code: pinnedExecution.error_code,
-  error: column<PinnedRow["error"]>("jsonb", true),
+  ...pick(pinnedExecution, "error_code", "error", "actual_micros", "usage"),
   safely_retryable: bool,
-  actual_micros: pinnedExecution.actual_micros,
-  /** What the provider counted; null: it did not say. */
-  usage: column<Json>("jsonb", true),
   receipt_id: text,
   transaction_id: text,
   pricing_version: text,
   postings: jsonb<Posting[]>(),
 };
 const RECORD = { body: text, hash: text, signature: text, keyId: text };
-const HOLD = { state: column<Books["hold"]["state"]>("text"), settled_micros: hold.settled_micros };
+const HOLD = { state: column<Books["hold"]["state"]>("text"), settled_micros: pinnedHold.settled_micros };
 
 /** The end of an execution: status, last attempt, record, content, hold and ledger, at once. */
 export type Finish = Of<typeof END> & {
@@ -276,19 +234,20 @@ const finishAll = batch("pin-finish", {
 ), moved AS $perInput (
   SELECT written.*, input.* FROM written JOIN input ON input."pinnedId" = written.id
 ), tried AS (
-  UPDATE pinned_attempt SET submission = attempt_submission, http_status = attempt_http_status,
-    error_code = attempt_error_code, ended_at = attempt_ended_at
-  FROM moved WHERE pinned_attempt.id = attempt_id
-), told AS (${storeContent("output", "moved", "now")}
+  -- One that was begun where the answer of the database was lost ends here, too: nothing was sent after it.
+  UPDATE pinned_attempt SET submission = coalesce(attempt_submission, 'not_attempted'), http_status = attempt_http_status,
+    error_code = attempt_error_code, ended_at = coalesce(attempt_ended_at, now)
+  FROM moved WHERE pinned_attempt.pinned_id = moved.id AND pinned_attempt.ended_at IS NULL
+), added AS (${storeContent("output", "moved", "now")}
 ), kept AS (${storeContent("native", "moved", "now")}
 ), sealed AS (
   INSERT INTO pinned_record (id, project_id, pinned_id, body, hash, signature, key_id, created_at)
   SELECT receipt_id, project_id, id, record_body, record_hash, record_signature, "record_keyId", now FROM moved
 ), freed AS (
-  UPDATE hold SET state = moved.hold_state, settled_micros = moved.hold_settled_micros,
+  UPDATE pinned_hold SET state = moved.hold_state, settled_micros = moved.hold_settled_micros,
     resolved_at = CASE WHEN moved.hold_state <> 'ambiguous' THEN moved.now END
-  FROM moved WHERE hold.execution_id = moved.id AND hold.state = 'open'
-  RETURNING hold.*
+  FROM moved WHERE pinned_hold.execution_id = moved.id AND pinned_hold.state = 'open'
+  RETURNING pinned_hold.*
 ), posted AS (
   INSERT INTO ledger_transaction (transaction_id, organization_id, project_id, job_id, hold_id, account, postings,
     pricing_version, is_test, created_at)
@@ -310,13 +269,8 @@ const toFinishInput = ({ attempt, record, hold, output, native, ...own }: Finish
 });
 
 /** Ends an execution exactly once. False: another end came first, or the lease is lost; nothing was written then. */
-export const finish = batched<Finish, boolean>(
-  async (items) => {
-    const rows = await finishAll.all(pool, items.map(toFinishInput));
-    const moved = new Set(rows.map(({ id }) => id));
-    return items.map(({ pinnedId }) => moved.has(pinnedId));
-  },
-  { apart },
+export const finish = writtenTogether<Finish>(ofItem, (items) =>
+  finishAll.all(pool, items.map(toFinishInput)),
 );
 
 /** Items of bulks that were taken up and sent nothing whose answer is still to come go back to wait for a lane. */

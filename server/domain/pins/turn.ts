@@ -1,6 +1,6 @@
-import { answerFlaw, sha256Hex } from "@/server/canonical";
-import { type PinnedOutput, START_WINDOW_SECONDS } from "@/server/contract/pinned";
-import type { OpenAccount } from "@/server/domain/credentials";
+import { START_WINDOW_SECONDS } from "@/server/contract/pinned";
+import type { PinnedOutput } from "@/server/contract/pinned-records";
+import type { OpenAccount } from "@/server/domain/connections";
 import {
   type AbortReason,
   apply,
@@ -11,16 +11,21 @@ import {
   type NoAnswer,
   nothingSent,
   type Observed,
+  refuseInternally,
   send,
   sleep,
   unusable,
 } from "@/server/domain/executions";
-import { failpoint } from "@/server/failpoint";
-import { newId } from "@/server/ids";
+import { pinnedAttemptLater } from "@/server/generated/schema";
+import { untilEnded } from "@/server/platform/durable/retry";
+import { isDatabaseOutage } from "@/server/platform/errors/outage";
+import { newId } from "@/server/platform/ids";
+import { failpoint } from "@/server/platform/settings/failpoint";
+import { answerFlaw, sha256Hex } from "@/server/platform/text/canonical";
 import type { Tier } from "@/server/providers/define";
 import { type PinSent, sendPin } from "@/server/providers/pins";
-import { untilEnded } from "@/server/tries";
 import { type End, type Ended, endedAs, finishPinned, type Held, type Lost } from "./end";
+import { accountOf, type Target, targetOf } from "./planning/target";
 import {
   type PinnedAttemptRow,
   type PinnedContent,
@@ -29,11 +34,12 @@ import {
   submissionOf,
   waitsBetween,
 } from "./rows";
-import { accountOf, type Target, targetOf } from "./target";
 import { beginAttempt, endAttempt } from "./transitions";
 
 /** An execution that was claimed: running, leased to this process under `row.fence`. */
 export type Work = Held & {
+  /** Added to with each submission. */
+  attempts: PinnedAttemptRow[];
   content: PinnedContent;
   lease: Lease;
   /** The vendor said that it has no capacity now. */
@@ -54,7 +60,7 @@ export async function execute(work: Work): Promise<Result> {
   const { plan, row, clock, lease } = work;
   const beganAt = clock.elapsedMs();
   const headStartMs = Math.max(0, clock.now().getTime() - startOf(row).getTime());
-  const attempts = [...work.attempts];
+  const { attempts } = work;
   let retryWaitMs = waitsBetween(attempts);
   let providerExecutionMs: number | null = null;
   const end = (how: End): Promise<Ended | Lost> => {
@@ -68,33 +74,17 @@ export async function execute(work: Work): Promise<Result> {
   const sentHash = sha256Hex(bytes);
   const until = new Date(startOf(row).getTime() + admissionMs(work));
 
-  const turn = async (): Promise<Next> => {
-    const { aborted, reason } = lease.signal;
-    if (aborted && reason === ("lease_lost" satisfies AbortReason)) return { state: "lost" };
-    if (aborted || work.mayGoOn?.() === false) {
-      if (row.bulk_id !== null && submissionOf(attempts) === "not_attempted") return { state: "stopped" };
-      return end(unsent("The execution was stopped before the provider accepted it."));
-    }
-    const account = await accountOf(target, plan, { id: row.project_id, environment: row.environment });
-    if (!account) return end(unsent("The provider account of this execution is no longer connected."));
-    const attempt = await begin(work, attempts.length + 1, sentHash);
-    if (!attempt) return { state: "lost" };
-    attempts.push(attempt);
-    const sentAt = clock.elapsedMs();
-    const outcome = await submit(work, target, account, bytes);
-    const isOver = outcome.state === "succeeded" || outcome.state === "failed";
-    if (isOver && outcome.observed.submission !== "not_attempted")
-      providerExecutionMs = Math.round(clock.elapsedMs() - sentAt);
-    failpoint("after-answer");
+  /** `attempt`: the submission that is open; null: none could be begun. */
+  const driverOf = (attempt: PinnedAttemptRow | null): Driver<Answered, Next> => {
     /** Nothing ran: the same bytes may be sent again. */
     const release = async (how: End, afterMs: number): Promise<Next> => {
+      if (!attempt) return { state: "again", afterMs };
       const ended = endedAs(attempt, how, clock.now());
       attempts[attempts.length - 1] = ended;
       const isHeld = await endAttempt({ pinnedId: row.id, fence: row.fence, attempt: ended });
       return isHeld ? { state: "again", afterMs } : { state: "lost" };
     };
-    if (outcome.state === "refused_for_now" && outcome.reason === "capacity") work.onCapacity?.();
-    const driver: Driver<Answered, Next> = {
+    return {
       now: clock.now,
       called: calledBy(target, plan),
       waits: { since: startOf(row), until },
@@ -110,7 +100,44 @@ export async function execute(work: Work): Promise<Result> {
       taken: () => Promise.reject(new Error("a pinned call is never pending")),
       leave: () => ({ state: "lost" }),
     };
-    return apply(driver, outcome);
+  };
+
+  let attemptId = newId("attempt");
+  const open = async () => {
+    const account = await accountOf(target, plan, { id: row.project_id, environment: row.environment });
+    if (!account) return "unconnected";
+    const attempt = await begin(work, attemptId, attempts.length + 1, sentHash);
+    if (!attempt) return "lost";
+    attemptId = newId("attempt");
+    return { account, attempt };
+  };
+
+  const turn = async (): Promise<Next> => {
+    const { aborted, reason } = lease.signal;
+    if (aborted && reason === ("lease_lost" satisfies AbortReason)) return { state: "lost" };
+    if (aborted || work.mayGoOn?.() === false) {
+      if (row.bulk_id !== null && submissionOf(attempts) === "not_attempted") return { state: "stopped" };
+      return end(unsent("The execution was stopped before the provider accepted it."));
+    }
+    /** Before anything leaves, a database that is out is waited for like a provider that cannot be reached. */
+    const opened = await open().catch((cause) => {
+      if (!isDatabaseOutage(cause)) throw cause;
+      return refuseInternally({ attemptId: row.id }, cause, UNREADABLE);
+    });
+    if (opened === "lost") return { state: "lost" };
+    if (opened === "unconnected")
+      return end(unsent("The provider account of this execution is no longer connected."));
+    if ("state" in opened) return apply(driverOf(null), opened);
+    const { account, attempt } = opened;
+    attempts.push(attempt);
+    const sentAt = clock.elapsedMs();
+    const outcome = await submit(work, target, account, bytes);
+    const hasEnded = outcome.state === "succeeded" || outcome.state === "failed";
+    if (hasEnded && outcome.observed.submission !== "not_attempted")
+      providerExecutionMs = Math.round(clock.elapsedMs() - sentAt);
+    failpoint("after-answer");
+    if (outcome.state === "retryable" && outcome.reason === "capacity") work.onCapacity?.();
+    return apply(driverOf(attempt), outcome);
   };
   return untilEnded<Result>(turn, async (ms) => {
     const from = clock.elapsedMs();
@@ -125,30 +152,32 @@ function admissionMs({ row, plan }: Held): number {
   return 1000 * (row.bulk_id === null ? seconds : Math.min(seconds, START_WINDOW_SECONDS));
 }
 
-/** The body's bytes: a function of what was admitted alone, so they are the same whoever makes them, each time. */
+/** The body's bytes: a function of what was admitted alone, so they are the same each time. */
 export const bytesOf = ({ api, model }: Target, content: PinnedContent, tier: Tier) =>
   Buffer.from(JSON.stringify(api.body(content, model, tier)));
 
-/** Writes a submission down before it can leave; null: the execution is another's now. */
+/**
+ * Writes a submission down before it can leave; null: the execution is another's now. The same id again finds what it wrote
+ * where the answer of the database was lost.
+ */
 async function begin(
   { row, clock }: Held,
+  id: string,
   number: number,
   sentHash: string,
 ): Promise<PinnedAttemptRow | null> {
-  const [id, now] = [newId("attempt"), clock.now()];
+  const now = clock.now();
   const { id: pinnedId, fence } = row;
   if (!(await beginAttempt({ pinnedId, fence, attemptId: id, number, sentHash, now }))) return null;
   failpoint("after-submission-begun");
   return {
+    ...pinnedAttemptLater,
     id,
     pinned_id: pinnedId,
     number,
     submission: "ambiguous",
     sent_hash: sentHash,
-    http_status: null,
-    error_code: null,
     started_at: now,
-    ended_at: null,
   };
 }
 
@@ -160,7 +189,7 @@ const calledBy = ({ provider, model }: Target, { credentialId }: PinnedPlan) => 
   account: credentialId === null ? ("sandbox" as const) : { credentialId },
 });
 
-/** Sends the bytes once, under a time limit of their own, and says what became of it. Never rejects. */
+/** Sends the bytes once, under a time limit of their own, and answers its outcome. Never rejects. */
 async function submit(
   { row, plan, clock, lease }: Work,
   target: Target,
@@ -193,6 +222,8 @@ async function submit(
 
 /** An end without anything having run: posting it again is safe. */
 const unsent = (message: string): End => failed("unsendable", message, nothingSent);
+
+const UNREADABLE = "The database could not be reached before the request was sent.";
 
 const EMPTY = "The provider's answer has no text and calls no tool.";
 

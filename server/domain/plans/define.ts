@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Plan, PlanFeatures, PlanLimits, PlanSlug } from "@/server/contract/billing";
-import { env } from "@/server/env";
-import { exitRefused, Refusal } from "@/server/refusal";
+import { env } from "@/server/platform/settings/env";
+import { exitRefused, Refusal } from "@/server/platform/settings/refusal";
 
 const NO_LIMITS: PlanLimits = {
   users: null,
@@ -63,8 +63,8 @@ function read(text: string | undefined, chosen: string | undefined): Known {
     limits: { ...NO_LIMITS, ...plan.limits },
     features: { ...ALL_FEATURES, ...plan.features },
   }));
-  const isOurs = defined.some(({ slug }) => slug === SELF_HOSTED.slug);
-  const plans = isOurs ? defined : [...defined, SELF_HOSTED];
+  const hasSelfHosted = defined.some(({ slug }) => slug === SELF_HOSTED.slug);
+  const plans = hasSelfHosted ? defined : [...defined, SELF_HOSTED];
   if (new Set(plans.map(({ slug }) => slug)).size < plans.length)
     throw new Refusal("Wrong settings:\nPLANS: two plans have the same slug.");
   const fallback = plans.find(({ slug }) => slug === (chosen ?? SELF_HOSTED.slug));
@@ -87,5 +87,5 @@ try {
 /** The plans of this installation, in the order in which its operator lists them: each is the upgrade of those before. */
 export const allPlans = (): readonly Plan[] => current().plans;
 
-/** The plan of an organization none was given to, or one that is listed no more. */
+/** The plan of an organization none was given to, or one that is no longer listed. */
 export const defaultPlan = (): Plan => current().fallback;

@@ -1,6 +1,6 @@
 import type { ProjectAccess } from "@/server/domain/access";
-import { publicUrl } from "@/server/env";
-import { fail } from "@/server/errors";
+import { fail } from "@/server/platform/errors/errors";
+import { publicUrl } from "@/server/platform/settings/env";
 
 /** Do executions of this organization reach providers? They do unless an owner switched them off. */
 export const allowsExternal = (settings: ProjectAccess["organizationSettings"]): boolean =>

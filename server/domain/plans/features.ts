@@ -1,6 +1,6 @@
 import type { PlanFeature, PlanFeatures } from "@/server/contract/billing";
 import type { ProjectAccess } from "@/server/domain/access";
-import { fail } from "@/server/errors";
+import { fail } from "@/server/platform/errors/errors";
 import { PlanSettings, planOf, type Settings } from "./limits";
 
 /** What the organization may do: as its plan says, and what an operator agreed with it instead. */

@@ -7,11 +7,11 @@ import {
   PlanLimits,
 } from "@/server/contract/billing";
 import type { ProjectAccess } from "@/server/domain/access";
-import { fail } from "@/server/errors";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { fail } from "@/server/platform/errors/errors";
 import { allPlans, defaultPlan } from "./define";
 
-/** What an organization's settings say of its plan. What stands there was parsed before it was written. */
+/** What an organization's settings say of its plan. What is there was parsed before it was written. */
 export const PlanSettings = z.object({
   plan: z.string().optional().catch(undefined),
   limits: PlanLimits.partial().catch({}).default({}),

@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import * as billing from "@/server/domain/billing";
 import * as budgets from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { turnsDue } from "@/server/domain/jobs/waiting-turns";
+import { turnsDue } from "@/server/domain/jobs/running/promote-queued";
 import * as organizations from "@/server/domain/organizations";
 import * as pins from "@/server/domain/pins";
-import { env } from "@/server/env";
-import { Fault } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { Fault } from "@/server/platform/errors/errors";
+import { env } from "@/server/platform/settings/env";
 import { setSettings } from "@/testing/settings";
 import { ctxOf, makePerson, makeTenant, system } from "@/testing/tenants";
 import { copyJob, startJob } from "@/testing/world";
@@ -40,7 +40,7 @@ async function refusalOf(work: Promise<unknown>): Promise<Refusal | null> {
   return { code: error.code, details: error.details };
 }
 
-/** How many of these were let through, and what the others were told. */
+/** How many of these were let through, and the refusals of the others. */
 async function outcomes(work: Promise<unknown>[]) {
   const all = await Promise.all(work.map(refusalOf));
   const refused = all.filter((each) => each !== null);
@@ -100,7 +100,7 @@ test("what is refused names the plan and the next one, and an upgrade holds at o
   expect(await refusalOf(submit(5))).toBeNull();
 });
 
-test("jobs beyond what may run at once wait, start when one ends, and are never more, whoever claims", async () => {
+test("jobs beyond what may run at once wait, start when one ends, and are never more, however they are claimed", async () => {
   const { organizationId, projectId } = await makeTenant();
   await limit(organizationId, { concurrentDurableJobs: 2 });
   const ids: string[] = [];
@@ -191,7 +191,7 @@ describe("executions in an hour", () => {
     ).toBeNull();
   });
 
-  test("are told only where a limit counts them: without one it is nobody's zero", async () => {
+  test("are shown only where a limit counts them: without one it is no one's zero", async () => {
     const { organizationId, projectId } = await makeTenant();
     const { ctx } = await makePerson(organizationId, "viewer");
     const used = async () => (await billing.plans(ctx, organizationId)).used.lightweightInferencesPerHour;
@@ -331,7 +331,7 @@ test("content is kept no longer than the plan's history", async () => {
 });
 
 describe("who changes what", () => {
-  test("operators the plan, owners whether executions leave; both are told of in the audit log", async () => {
+  test("operators the plan, owners whether executions leave; both are in the audit log", async () => {
     const { organizationId } = await makeTenant();
     const owner = await makePerson(organizationId, "owner");
     const admin = await makePerson(organizationId, "admin");
@@ -375,7 +375,7 @@ describe("who changes what", () => {
     ]);
   });
 
-  test("a plan that is not there is refused; one that is listed no more is the default one", async () => {
+  test("a plan that is not there is refused; one that is no longer listed is the default one", async () => {
     const { organizationId } = await makeTenant();
     await expect(organizations.changePlan(system, organizationId, { plan: "gold" })).rejects.toThrow(
       "no such plan",

@@ -1,5 +1,5 @@
 import type { PlanList } from "@/server/contract/billing";
-import { pool } from "@/server/db";
+import { pool } from "@/server/platform/db";
 import { limitsOf, type Settings } from "./limits";
 
 /** How much of each limit an organization uses now. */

@@ -1,8 +1,8 @@
 import type { PlanLimit } from "@/server/contract/billing";
 import type { ProjectAccess } from "@/server/domain/access";
-import { fail } from "@/server/errors";
+import type { Json } from "@/server/platform/durable/step";
+import { fail } from "@/server/platform/errors/errors";
 import { int4, maybe, type Of } from "@/server/sql/column";
-import type { Json } from "@/server/step";
 import { allPlans, defaultPlan } from "./define";
 import { requireExternal } from "./external";
 import { limitsOf, planOf, type Settings, upgradeOf } from "./limits";

@@ -1,24 +1,26 @@
 import type { JsonObject } from "@/server/contract/common";
-import type { PinnedRecord } from "@/server/contract/pinned";
+import type { PinnedRecord } from "@/server/contract/pinned-records";
 import { LOCKFILE_CHECKS, Lockfile, type LockfileVerification } from "@/server/contract/provenance";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { toIssues } from "@/server/domain/envelope";
 import * as pins from "@/server/domain/pins";
 import { sealDocument, signatureOf } from "@/server/domain/receipts";
 import { publicKeys } from "@/server/domain/signing";
-import { ERRORS, Fault, ValidationFault } from "@/server/errors";
-import { ulidAt } from "@/server/ids";
-import type { Json } from "@/server/step";
-import { differencesOf, formOf, lockfileBodyOf, shown, verifyDocument } from "@/server/verify";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { ERRORS, Fault, ValidationFault } from "@/server/platform/errors/errors";
+import { ulidAt } from "@/server/platform/ids";
+import { plainJson } from "@/server/platform/text/json";
+import { DAY_MS } from "@/server/platform/time/units";
+import { differencesOf, formOf, isSameDigest, lockfileBodyOf, shown, verifyDocument } from "@/server/verify";
 import { READ } from "./manifests";
 
 type Body = { [member: string]: Json };
 type Name = (typeof LOCKFILE_CHECKS)[number];
 
 /** A run longer ago says nothing of today. */
-const CONFORMANCE_MS = 30 * 24 * 60 * 60 * 1000;
+const CONFORMANCE_MS = 30 * DAY_MS;
 
 /** The lockfile of a pinned record: the same for the same record, as long as one key signs. */
 export async function getLockfile(ctx: Ctx, receiptId: string): Promise<Lockfile> {
@@ -31,7 +33,7 @@ export async function getLockfile(ctx: Ctx, receiptId: string): Promise<Lockfile
       },
     ]);
   const record = await pins.get(ctx, receiptId);
-  const body = await lockfileBodyOf(record as unknown as Body); // plain JSON
+  const body = await lockfileBodyOf(plainJson(record) as Body); // an object
   const { hash, ...signed } = await sealDocument(body);
   const integrity = `sha256-${Buffer.from(hash, "hex").toString("base64")}`;
   return Lockfile.parse({ ...body, integrity, signature: signatureOf(signed) });
@@ -58,11 +60,11 @@ export async function verifyLockfile(ctx: Ctx, raw: JsonObject): Promise<Lockfil
   if (!parsed.success) throw new ValidationFault(toIssues(parsed.error));
   const record = await recordOf(ctx, parsed.data.receiptId);
   const { projectId: id, environment, pin } = record;
-  const today = await pins.pinToday(pin, { id, environment });
+  const today = await pins.checkPinStillRuns(pin, { id, environment });
   const answers: Record<Name, pins.Answer> = {
     pin_resolves: today.resolves,
     native_api_supported: today.isSupported,
-    request_semantics_unchanged: await isUnchanged(raw as Body, record),
+    request_semantics_unchanged: await isUnchanged(raw, record),
     credentials_available: today.hasAccount,
     conformance_passed: await lastRun(record, ctx.now()),
   };
@@ -89,7 +91,7 @@ async function recordOf(ctx: Ctx, receiptId: string): Promise<PinnedRecord> {
 async function isUnchanged(lockfile: Body, record: PinnedRecord): Promise<pins.Answer> {
   const sealed = formOf(lockfile)?.sealed(lockfile);
   const said: string[] = [];
-  for (const { path, here, there } of differencesOf(sealed, await lockfileBodyOf(record as unknown as Body)))
+  for (const { path, here, there } of differencesOf(sealed, await lockfileBodyOf(plainJson(record) as Body)))
     said.push(`${path} is ${shown(here)}, but the record has ${shown(there)}`);
   const { checks } = await verifyDocument(lockfile, await publicKeys());
   for (const { name, ok, detail } of checks) if (!ok) said.push(`${name}: ${detail}`);
@@ -97,14 +99,11 @@ async function isUnchanged(lockfile: Body, record: PinnedRecord): Promise<pins.A
   const today = await pins.requestToday(record.pinnedId);
   if ("refused" in today) said.push(`it would be rejected today: ${today.refused}`);
   else {
-    for (const { path, here, there } of differencesOf(
-      today.settings ?? record.settings,
-      record.settings as Body,
-    ))
+    for (const { path, here, there } of differencesOf(today.settings ?? record.settings, record.settings))
       said.push(`settings.${path} would be ${shown(here)} today and was ${shown(there)}`);
     if (today.kept && record.sentHash !== null && today.kept.sentHash !== record.sentHash)
       said.push("the bytes sent today would differ from the original bytes");
-    if (today.kept && today.kept.requestHash !== record.requestHash)
+    if (today.kept && !isSameDigest(today.kept.requestHash, record.requestHash))
       said.push("the stored request does not match the record's requestHash");
     if (said.length === 0)
       return {
@@ -115,7 +114,7 @@ async function isUnchanged(lockfile: Body, record: PinnedRecord): Promise<pins.A
   return { ok: false, detail: said.join("; ") };
 }
 
-/** Nobody is told that it would be the same where that cannot be seen. */
+/** Never claims sameness that cannot be seen. */
 function asFarAs({ settings, kept }: pins.RequestToday): string {
   if (kept) return ", and the same bytes would be sent today";
   return settings

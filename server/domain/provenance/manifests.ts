@@ -1,13 +1,13 @@
 import type { z } from "zod";
 import type { ListManifests, Manifest, ManifestPage, ManifestRequest } from "@/server/contract/provenance";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { nullEndedPageOf, readCursor } from "@/server/domain/paging";
 import { type Sealed, sealDocument, signatureOf } from "@/server/domain/receipts";
-import { fail, ValidationFault } from "@/server/errors";
-import { newId } from "@/server/ids";
-import type { Json } from "@/server/step";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
 import { manifestEntryOf } from "@/server/verify";
 import { AT_ONCE, receiptsOf } from "./receipts";
 

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { canonicalText } from "@/server/canonical";
-import { pool } from "@/server/db";
 import * as jobs from "@/server/domain/jobs";
 import * as pins from "@/server/domain/pins";
 import * as provenance from "@/server/domain/provenance";
 import { publicKeys } from "@/server/domain/signing";
-import { newId } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
+import { canonicalText } from "@/server/platform/text/canonical";
+import { DAY_MS } from "@/server/platform/time/units";
 import { verifyDocument } from "@/server/verify";
 import { plain, runBulk, submitBulk } from "@/testing/bulks";
 import { makeProject, type TestProject } from "@/testing/world";
 
 const PIN = { provider: "sandbox", model: "sandbox-1", api: "responses" };
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 const pin = (ctx: TestProject["ctx"], fields: object = {}) =>
   pins.run(ctx, {
@@ -62,7 +62,7 @@ describe("a manifest", () => {
       receiptsInvalid: [],
       fallbacks: 0,
       providerRetries: 0,
-      providerSpend: expect.objectContaining({ amountMicros: 0 }), // the sandbox is nobody's bill
+      providerSpend: expect.objectContaining({ amountMicros: 0 }), // the sandbox is no one's bill
       costUnknown: 0,
       manifestHashMatches: true,
       signatureValid: true,
@@ -162,7 +162,7 @@ describe("a manifest", () => {
 });
 
 describe("a lockfile", () => {
-  test("is the same for the same record, verifies without us, and stands while everything it names does", async () => {
+  test("is the same for the same record, verifies without us, and holds while everything it names does", async () => {
     const { ctx } = await makeProject();
     const { receipt, receiptId } = await pin(ctx);
     const lockfile = await provenance.getLockfile(ctx, receiptId);
@@ -176,7 +176,7 @@ describe("a lockfile", () => {
     expect(checks[2]?.detail).toContain("the same bytes would be sent today");
   });
 
-  test("that was changed is told which members differ, even when it was hashed anew", async () => {
+  test("that was changed is refused with the members that differ, even when it was hashed anew", async () => {
     const { ctx } = await makeProject();
     const { receiptId } = await pin(ctx);
     const lockfile = await provenance.getLockfile(ctx, receiptId);
@@ -200,7 +200,7 @@ describe("a lockfile", () => {
     );
   });
 
-  test("stands when its content was removed, by its settings alone", async () => {
+  test("holds when its content was removed, by its settings alone", async () => {
     const { ctx } = await makeProject();
     const { receiptId, executionId } = await pin(ctx, { sampling: { temperature: 0.7, stop: ["."] } });
     const lockfile = await provenance.getLockfile(ctx, receiptId);
@@ -210,7 +210,7 @@ describe("a lockfile", () => {
     expect(checks[2]?.detail).toContain("the content was removed");
   });
 
-  test("of an item of a bulk is made, stands, and stands by its settings when the content of either is gone", async () => {
+  test("of an item of a bulk is made, holds, and holds by its settings when the content of either is gone", async () => {
     const project = await makeProject();
     const { ctx } = project;
     const instructions = "Answer in one word.";

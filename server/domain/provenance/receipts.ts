@@ -1,8 +1,9 @@
-import { pool } from "@/server/db";
 import { refuseUnjudged } from "@/server/domain/jobs";
 import { toRecord } from "@/server/domain/pins";
 import { type Sealed, toReceipt } from "@/server/domain/receipts";
-import type { Json } from "@/server/step";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { plainObject } from "@/server/platform/text/json";
 
 /** A receipt of either kind, as its row has it now. */
 export type FoundReceipt = {
@@ -23,7 +24,7 @@ type Row = Sealed & {
 export const AT_ONCE = 250;
 
 /**
- * Those of these receipts that are the project's, or of one environment of it: of jobs and of pinned executions.
+ * Those of these receipts that are the project's, or of one of its environments: of jobs and of pinned executions.
  * ComparisonUnjudged where one is of a competitor whose comparison is not judged.
  */
 export async function receiptsOf(
@@ -53,7 +54,7 @@ export async function receiptsOf(
       const document = row.isPinned ? toRecord(row, { output: null, corrections: [] }) : toReceipt(row);
       found.set(row.id, {
         id: row.id,
-        document: document as unknown as FoundReceipt["document"], // parsed JSON with its seal
+        document: plainObject(document),
         requestHash: row.requestHash,
       });
     }

@@ -1,20 +1,25 @@
-import { canonicalText } from "@/server/canonical";
-import type { SealedPinned } from "@/server/contract/pinned";
+import type { SealedPinned } from "@/server/contract/pinned-records";
 import type { Manifest, ManifestVerification } from "@/server/contract/provenance";
 import type { Receipt } from "@/server/contract/receipts";
 import type { Ctx } from "@/server/domain/ctx";
 import { publicKeys } from "@/server/domain/signing";
-import { type Micros, toMoney } from "@/server/money";
-import type { Json } from "@/server/step";
-import { type KeySet, manifestEntryOf, type Verification, verifyDocument } from "@/server/verify";
+import { type Micros, toMoney } from "@/server/platform/money";
+import { canonicalText } from "@/server/platform/text/canonical";
+import {
+  isSameDigest,
+  type KeySet,
+  manifestEntryOf,
+  type Verification,
+  verifyDocument,
+} from "@/server/verify";
 import { getManifest } from "./manifests";
 import { AT_ONCE, type FoundReceipt, receiptsOf } from "./receipts";
 
 type Line = Manifest["receipts"][number];
 
 /**
- * Holds a manifest against the receipts as they lie here today: each is hashed and its signature checked anew, and what it
- * says is compared with what the manifest says of it. It is the project's, and whole to whoever may read it.
+ * Compares a manifest with the stored receipts: each is hashed, its signature checked anew, and its figures compared with
+ * the manifest's. The answer is the project's, and whole for anyone who may read it.
  */
 export async function verifyManifest(ctx: Ctx, manifestId: string): Promise<ManifestVerification> {
   const manifest = await getManifest(ctx, manifestId);
@@ -78,25 +83,25 @@ async function compare(line: Line, { document, requestHash }: FoundReceipt, keys
   const { verified } = await verifyDocument(document, keys);
   return {
     isSamePin: canonicalText(line.pin) === canonicalText(now.pin ?? null),
-    isSameRequest: line.requestHash === now.requestHash && line.requestHash === requestHash,
+    isSameRequest:
+      isSameDigest(line.requestHash, now.requestHash) && isSameDigest(line.requestHash, requestHash),
     isWhole: verified && line.receiptHash === now.receiptHash,
   };
 }
 
-/** What a receipt tells of fallbacks, of requests beyond the first, and of what the provider's work cost; null: unknown. */
-function figuresOf(document: { [member: string]: Json }) {
-  const isPinned = document.schemaVersion === "service.pinned-record.v1";
-  const { providerSubmissions, logicalAttempts, isTest } = document as unknown as SealedPinned | Receipt; // sealed here
+/** What a receipt says about fallbacks, of requests beyond the first, and of what the provider's work cost; null: unknown. */
+function figuresOf(sealed: object) {
+  const document = sealed as SealedPinned | Receipt; // sealed here
+  const { providerSubmissions, logicalAttempts, isTest } = document;
   return {
-    fallbacks: isPinned ? 0 : (document as unknown as Receipt).fallbacks.length,
+    fallbacks: "fallbacks" in document ? document.fallbacks.length : 0,
     retries: Math.max(0, providerSubmissions - logicalAttempts),
-    // The sandbox is nobody's bill, and what never left cost nothing.
+    // The sandbox is no one's bill, and what never left cost nothing.
     spentMicros: isTest || providerSubmissions === 0 ? 0 : costOf(document),
   };
 }
 
-function costOf(document: { [member: string]: Json }): Micros | null {
-  const { cost, costStatus } = document as unknown as SealedPinned;
-  if (costStatus !== undefined) return costStatus === "none" ? 0 : (cost?.amountMicros ?? null);
-  return (document as unknown as Receipt).pricing.providerCost?.amount?.amountMicros ?? null;
+function costOf(document: SealedPinned | Receipt): Micros | null {
+  if ("pricing" in document) return document.pricing.providerCost?.amount?.amountMicros ?? null;
+  return document.costStatus === "none" ? 0 : (document.cost?.amountMicros ?? null);
 }

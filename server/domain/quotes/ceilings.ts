@@ -1,11 +1,16 @@
 import { enforcementOf } from "@/server/domain/envelope";
-import { fail } from "@/server/errors";
-import { type Micros, microsToUsd, usdToMicros } from "@/server/money";
-import type { Json } from "@/server/step";
-import type { Wanted } from "./wanted";
+import type { Json } from "@/server/platform/durable/step";
+import { fail } from "@/server/platform/errors/errors";
+import { type Micros, microsToUsd, usdText, usdToMicros } from "@/server/platform/money";
+import type { RoutingRequest } from "./routing-request";
 
-type Limited = Pick<Wanted, "execution" | "budget">;
-type Ceiling = { field: string; micros: Micros; enforcement: string };
+type Limited = Pick<RoutingRequest, "execution" | "budget">;
+/** `usd`: as the caller wrote it. Less than a micro is a ceiling, too, which nothing that costs anything fits. */
+type Amount = { usd: number; micros: Micros };
+type Ceiling = Amount & { field: string; enforcement: string };
+
+const ofUsd = (usd: number): Amount => ({ usd, micros: usdToMicros(usd) });
+const ofMicros = (micros: Micros): Amount => ({ usd: microsToUsd(micros), micros });
 
 /**
  * The ceilings of this very call. maxCostUsd and budget.maximumEstimatedCost prevent unless their mode says otherwise,
@@ -15,24 +20,19 @@ function ceilingsOf({ execution, budget }: Limited, maxCostField: string): Ceili
   const { maxCostUsd } = execution.executionConstraints;
   const enforcement = enforcementOf({ execution, budget }) ?? "prevent";
   const { amountMicros, amountUsd, amountMinor } = execution.maximumCharge ?? {};
+  // Cents are beside the exact amount as a rounded copy: they count where they are alone.
+  const hasOnlyCents = amountMicros == null && amountUsd == null;
   const charges = [
-    amountMicros,
-    typeof amountUsd === "number" ? usdToMicros(amountUsd) : null,
-    // Cents stand beside the exact amount as a rounded copy: they count where they are alone.
-    typeof amountMinor === "number" && amountMicros == null && amountUsd == null
-      ? amountMinor * 10_000
-      : null,
+    ...(typeof amountMicros === "number" ? [ofMicros(amountMicros)] : []),
+    ...(typeof amountUsd === "number" ? [ofUsd(amountUsd)] : []),
+    ...(typeof amountMinor === "number" && hasOnlyCents ? [ofMicros(amountMinor * 10_000)] : []),
   ];
   return [
     ...Object.entries({
       [maxCostField]: maxCostUsd,
       "budget.maximumEstimatedCost": budget?.maximumEstimatedCost,
-    }).flatMap(([field, usd]) =>
-      typeof usd === "number" ? [{ field, micros: usdToMicros(usd), enforcement }] : [],
-    ),
-    ...charges
-      .filter((micros) => typeof micros === "number")
-      .map((micros) => ({ field: "execution.maximumCharge", micros, enforcement: "prevent" })),
+    }).flatMap(([field, usd]) => (typeof usd === "number" ? [{ ...ofUsd(usd), field, enforcement }] : [])),
+    ...charges.map((charge) => ({ ...charge, field: "execution.maximumCharge", enforcement: "prevent" })),
   ];
 }
 
@@ -44,10 +44,10 @@ export function checkCallCeiling(
 ): Record<string, Json>[] {
   const exceeded = ceilingsOf(wanted, maxCostField)
     .filter(({ micros, enforcement }) => maximumMicros > micros && enforcement !== "off")
-    .sort((a, b) => a.micros - b.micros);
+    .sort((a, b) => a.usd - b.usd);
   const first = exceeded.find(({ enforcement }) => enforcement === "prevent") ?? exceeded[0];
   if (!first) return [];
-  const ceiling = microsToUsd(first.micros);
+  const ceiling = first.usd;
   if (first.enforcement === "warn") {
     return [
       {
@@ -62,7 +62,7 @@ export function checkCallCeiling(
   }
   fail(
     "BudgetExceeded",
-    `This may cost ${microsToUsd(maximumMicros)} USD, which is above this request's limit of ${ceiling} USD. Raise the limit or lower the cost.`,
+    `This may cost ${usdText(microsToUsd(maximumMicros))} USD, which is above this request's limit of ${usdText(ceiling)} USD. Raise the limit or lower the cost.`,
     {
       scope: "call",
       field: first.field,

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { canonicalText, sha256Hex } from "@/server/canonical";
-import { pool } from "@/server/db";
 import { PRICING_VERSION } from "@/server/domain/catalog";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
-import { env } from "@/server/env";
-import { newId } from "@/server/ids";
-import type { Json } from "@/server/step";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { newId } from "@/server/platform/ids";
+import { env } from "@/server/platform/settings/env";
+import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { call, makeTenant, type Tenant } from "@/testing/api";
 import { setSettings } from "@/testing/settings";
 import { inlineStep, makeProject, rowsOf } from "@/testing/world";

@@ -1,8 +1,8 @@
-import { pool } from "@/server/db";
 import { PRICING_VERSION } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
-import { microsToUsd } from "@/server/money";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { microsToUsd } from "@/server/platform/money";
 import type { Estimate } from "./estimate";
 import type { ExecutionPlan } from "./plan";
 import type { Seal } from "./seal";
@@ -28,7 +28,7 @@ function mismatch(reason: string, more: { fields?: string[] } = {}): never {
 /**
  * A quote named at submission must be this project's (of a panel session: its own), unexpired, and sealed to exactly this request; else
  * QUOTE_MISMATCH with the reason. Where all that holds and yet the work would now run elsewhere or cost more than was
- * quoted, the quote binds nobody: REESTIMATE_REQUIRED. Answers its seal.
+ * quoted, the quote binds no one: REESTIMATE_REQUIRED. Answers its seal.
  */
 export async function checkQuote(
   ctx: Ctx,

@@ -1,7 +1,7 @@
 import type { ReceiptAdapter } from "@/server/contract/receipts";
 import type { Estimate } from "./estimate";
 
-/** The adapters of an execution as quotes, previews and receipts tell them: what each was called, what that stood for, and what fixes its bytes. */
+/** The adapters of an execution on quotes, previews and receipts: its name, what that pointed to, and what fixes its bytes. */
 export const describeAdapters = ({ used, isDefault }: NonNullable<Estimate["adapters"]>): ReceiptAdapter[] =>
   used.map(({ adapterId, displayName, alias, weight, triggerWords, source, sha256 }) => ({
     adapterId,

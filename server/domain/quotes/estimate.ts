@@ -12,8 +12,9 @@ import {
   routeKey,
   serviceFee,
 } from "@/server/domain/catalog";
-import { fail } from "@/server/errors";
-import type { Micros } from "@/server/money";
+import type { Json } from "@/server/platform/durable/step";
+import { fail } from "@/server/platform/errors/errors";
+import type { Micros } from "@/server/platform/money";
 import type {
   AnyCall,
   EmbeddingCall,
@@ -23,13 +24,12 @@ import type {
   TextCall,
   Usage,
 } from "@/server/providers/define";
-import type { Json } from "@/server/step";
 import { embeddedTokensAtMost, inputTokensAtMost, repairTokensAtMost } from "./tokens";
 
 /** Deferred: the provider works as it finds time, at its flex rates, and once at its standard rates if it must. */
 export type Processing = "standard" | "deferred";
 
-/** What an execution may cost, fixed before it starts; travels with the job and stands on its receipt. */
+/** What an execution may cost, fixed before it starts; travels with the job and is on its receipt. */
 export type Estimate = {
   pricingVersion: string;
   billingMode: BillingMode;
@@ -127,7 +127,7 @@ export async function estimate(
   const execution = capability.execute;
   if ("local" in execution) return FREE;
   const { price } = route.model;
-  const bounds: Estimate["bounds"] = execution.bounds(input as never, route.model); // parsed by this capability's own schema
+  const bounds: Estimate["bounds"] = execution.bounds(input, route.model);
   let qualifier: Estimate["qualifier"] = "upper_bound";
   if (execution.port === "text") {
     const text = call as TextCall; // the port decides which call it is

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { getCapability } from "@/server/domain/catalog";
+import { pool } from "@/server/platform/db";
 import { call, makeTenant, type Tenant } from "@/testing/api";
 import { setSettings } from "@/testing/settings";
 import { fundedFor } from ".";
@@ -61,7 +61,7 @@ test("without funds, what asks for managed by name is priced there and refused a
       isTest: false,
       upgradeUrl: expect.stringMatching(/\/billing$/),
     });
-    expect(top).toEqual(detail);
+    expect(top).toMatchObject(detail);
   }
   const { rows } = await pool.query("SELECT count(*)::int AS count FROM job WHERE organization_id = $1", [
     tenant.organizationId,

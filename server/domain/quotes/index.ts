@@ -1,4 +1,5 @@
 export { priceOf, serviceFee } from "@/server/domain/catalog";
+export { asFault, toFault } from "./as-fault";
 export { checkCallCeiling } from "./ceilings";
 export { checkQuote } from "./check";
 export { describeAdapters } from "./describe-adapters";
@@ -13,8 +14,7 @@ export {
 export { outputLimits } from "./output-limits";
 export { type ExecutionPlan, fundedFor, planExecution } from "./plan";
 export { pricingOf, quote } from "./quote";
-export { ruled, toFault } from "./ruled";
+export { callOptions, type RoutingRequest } from "./routing-request";
 export { materialize, readSources, sourcesOf } from "./sources";
 export { stagesOf } from "./stages";
-export { inputTokensAtMost, messageTokensAtMost } from "./tokens";
-export { callOptions, type Wanted } from "./wanted";
+export { inputTokensAtMost, messageTokensAtMost, tokensAbove } from "./tokens";

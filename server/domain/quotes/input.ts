@@ -1,11 +1,11 @@
-import { type Conversation, textsOfCalls } from "@/server/capabilities/conversation";
 import type { Capability, InputConstraint } from "@/server/capabilities/define";
-import { charactersOf } from "@/server/characters";
 import type { Route } from "@/server/domain/catalog";
 import { toIssues } from "@/server/domain/envelope";
-import { fail, ValidationFault } from "@/server/errors";
-import type { ModelFacts } from "@/server/providers/define";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { charactersOf } from "@/server/platform/text/characters";
+import type { AnyCall, ModelFacts } from "@/server/providers/define";
+import { tokensAbove, wordsOf } from "./tokens";
 
 /** Reads an input by its capability's schema. Throws UNKNOWN_INPUT_FIELD with what it does take, or what is wrong with each field. */
 export function parseInput(capability: Capability, raw: Record<string, Json>): unknown {
@@ -72,13 +72,11 @@ function textsAt(value: unknown, path: string): { field: string; text: string }[
   });
 }
 
-/** Refuses, with PromptTooLong, what certainly does not fit the capability or the model. */
-export function checkConstraints(
-  capability: Capability,
-  input: unknown,
-  route: Route,
-  conversation?: Conversation,
-) {
+/**
+ * Refuses, with PromptTooLong, what does not fit the capability or the model. Characters are those of each field; tokens
+ * are those of all the text that is sent, as an upper bound.
+ */
+export async function checkConstraints(capability: Capability, input: unknown, route: Route, call: AnyCall) {
   const modelId = (input as { modelId?: string; model?: string }).modelId ?? route.model.id;
   for (const [path, constraint] of Object.entries(capability.inputConstraints)) {
     const listed = leastOf(constraint.byModel?.[modelId]?.max ?? constraint.max, route.model, constraint);
@@ -90,11 +88,7 @@ export function checkConstraints(
       modelId,
       retryable: false as const,
     };
-    const calls = path === "messages" ? textsOfCalls(conversation) : [];
-    const texts = [
-      ...textsAt(input, path),
-      ...calls.map(({ at, text }) => ({ field: `input.messages[${at}]`, text })),
-    ];
+    const texts = textsAt(input, path);
     if (constraint.measurement === "characters") {
       for (const { field, text } of texts) {
         const actualCharacters = charactersOf(text);
@@ -113,25 +107,22 @@ export function checkConstraints(
       }
       continue;
     }
-    const { contextWindow } = route.model;
-    const maxTokens = Math.min(listed ?? Number.POSITIVE_INFINITY, contextWindow ?? Number.POSITIVE_INFINITY);
-    if (maxTokens === Number.POSITIVE_INFINITY) continue;
-    // A refusal must be certain: no vocabulary in use packs more than this many bytes into a token on average.
-    const tokens = (text: string) => Math.ceil(Buffer.byteLength(text) / (route.model.tokenBytes ?? 6));
-    const total = texts.reduce((sum, { text }) => sum + tokens(text), 0);
-    if (total > maxTokens) {
-      const longest = texts.reduce((a, b) => (b.text.length > a.text.length ? b : a));
-      fail(
-        "PromptTooLong",
-        `The request has at least ${total} tokens, and ${modelId} accepts at most ${maxTokens}. Shorten it: nothing is trimmed automatically.`,
-        {
-          ...base,
-          field: longest.field,
-          actualTokens: total,
-          maxTokens,
-        },
-      );
-    }
+    const maxTokens = Math.min(
+      listed ?? Number.POSITIVE_INFINITY,
+      route.model.contextWindow ?? Number.POSITIVE_INFINITY,
+    );
+    if (!("messages" in call) || maxTokens === Number.POSITIVE_INFINITY) continue;
+    const actualTokens = await tokensAbove(route.model, wordsOf(call), maxTokens);
+    if (actualTokens === null) continue;
+    const longest = texts.reduce<{ field: string; text: string } | null>(
+      (a, b) => (a && a.text.length >= b.text.length ? a : b),
+      null,
+    );
+    fail(
+      "PromptTooLong",
+      `The request has up to ${actualTokens} tokens, and ${modelId} accepts at most ${maxTokens}. Shorten it: nothing is trimmed automatically.`,
+      { ...base, field: longest?.field ?? `input.${path}`, actualTokens, maxTokens },
+    );
   }
 }
 

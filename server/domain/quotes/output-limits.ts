@@ -14,7 +14,7 @@ export function outputLimits(
   const example = examples[0] && input.safeParse(examples[0].input);
   if ("local" in execute || !example?.success) return { byDefault: null, atMost: null };
   const { maxOutputTokens: _, ...unsaid } = example.data as { maxOutputTokens?: number };
-  const { outputTokens } = execute.bounds(capSync(capability, unsaid) as never, model); // parsed by its own schema
+  const { outputTokens } = execute.bounds(capSync(capability, unsaid), model);
   const most = Math.min(
     sync?.maxOutputTokens ?? Number.POSITIVE_INFINITY,
     model.maxOutputTokens ?? Number.POSITIVE_INFINITY,

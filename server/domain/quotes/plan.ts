@@ -9,19 +9,26 @@ import {
   healthNow,
   type Route,
 } from "@/server/domain/catalog";
-import { connectionsOf } from "@/server/domain/credentials";
+import { connectionsOf } from "@/server/domain/connections";
 import type { InputReach } from "@/server/domain/inputs";
+import type { Json } from "@/server/platform/durable/step";
 import type { AnyCall } from "@/server/providers/define";
-import type { Json } from "@/server/step";
+import { asFault } from "./as-fault";
 import { checkCallCeiling } from "./ceilings";
+import { withCheapestRoute } from "./cheapest";
 import { type Estimate, estimate, FREE, type Processing } from "./estimate";
 import { capSync, checkConstraints, parseInput } from "./input";
-import { ruled } from "./ruled";
+import {
+  billingModeOf,
+  callOptions,
+  leastRating,
+  type RoutingRequest,
+  requestedTarget,
+} from "./routing-request";
 import { type Seal, sealOf } from "./seal";
 import { findSources, materialize } from "./sources";
 import { estimateStages, namesOf, stagesOf, withStages } from "./stages";
 import { checkSupport, refuseModelWords, unsupportedBy } from "./support";
-import { billingModeOf, callOptions, leastRating, requestedTarget, type Wanted } from "./wanted";
 
 export type ExecutionPlan = {
   capability: Capability;
@@ -38,6 +45,8 @@ export type ExecutionPlan = {
   /** Everything that prices or routes, hashed: what a quote is sealed to. Not computed before it is asked for. */
   seal: () => Promise<Seal>;
   warnings: Record<string, Json>[];
+  /** Adds the cheapest route that fits to what refuses this plan for its price. */
+  suggest: (refusal: unknown) => Promise<unknown>;
 };
 
 /** Where a request runs, and what its input may name there. */
@@ -45,19 +54,39 @@ export type PlannedFor = { id: string; environment: string } & Pick<InputReach, 
 
 /**
  * Reads a request against the catalog: input parsed and measured, a route chosen, the call made, its price bounded
- * and held against the caller's own ceilings. Writes nothing.
+ * and held against the caller's own ceilings: a refusal names the cheapest route within them. Writes nothing.
  */
 export async function planExecution(
   capability: Capability,
   project: PlannedFor,
-  wanted: Wanted,
+  wanted: RoutingRequest,
   mode: "durable" | "sync" = "durable",
 ): Promise<ExecutionPlan> {
+  const plan = await planWithin(capability, project, wanted, mode);
+  const { input, adapters, material, estimate } = plan;
+  const suggest = (refusal: unknown) =>
+    withCheapestRoute(refusal, estimate, { ...wanted, parsedInput: input, adapters, material }, (other) =>
+      planWithin(capability, project, other, mode),
+    );
+  try {
+    return { ...plan, suggest, warnings: checkCallCeiling(estimate.maximumMicros, wanted) };
+  } catch (refusal) {
+    throw await suggest(refusal);
+  }
+}
+
+/** A plan without a look at the caller's ceilings. */
+async function planWithin(
+  capability: Capability,
+  project: PlannedFor,
+  wanted: RoutingRequest,
+  mode: "durable" | "sync",
+): Promise<Omit<ExecutionPlan, "suggest">> {
   const parsed = wanted.parsedInput ?? parseInput(capability, wanted.input);
   const input = mode === "sync" ? capSync(capability, parsed) : parsed;
   const constraints = wanted.execution.executionConstraints;
   const { execute: execution } = capability;
-  const inInput = "local" in execution ? undefined : execution.credentialSource?.(input as never); // parsed by this capability's own schema
+  const inInput = "local" in execution ? undefined : execution.credentialSource?.(input);
   const billingMode = billingModeOf(wanted, inInput);
   if ("local" in execution) {
     refuseModelWords(capability, wanted);
@@ -101,23 +130,17 @@ export async function planExecution(
     },
     connectUrl,
   );
-  checkConstraints(capability, input, route, wanted.conversation ?? undefined);
   checkSupport(capability, route, wanted, connections);
   const options = callOptions(wanted);
-  const material = await materialize(
-    { projectId: project.id, outputsOf: project.outputsOf },
-    capability,
-    input,
-    options,
-  );
-  const call = ruled(
-    () => execution.call(input as never, options, route.model, material as never), // parsed by this capability's own schema
-  );
+  const reach = { projectId: project.id, outputsOf: project.outputsOf };
+  const material = wanted.material ?? (await materialize(reach, capability, input, options));
+  const call = asFault(() => execution.call(input, options, route.model, material));
+  await checkConstraints(capability, input, route, call);
   const processing = processingOf(capability, route, wanted, mode);
-  const isTold = wanted.executionMode === "Stream" || Boolean(wanted.readerDelivery);
+  const isShownEarly = wanted.executionMode === "Stream" || Boolean(wanted.readerDelivery);
   // Of several answers none is given back.
   const isOne = (wanted.conversation?.settings?.choices ?? 1) === 1;
-  const mayRepair = !isTold && isOne && canRepair(capability, input, route, material);
+  const mayRepair = !isShownEarly && isOne && canRepair(capability, input, route, material);
   const priced: Estimate = {
     ...(await estimate(capability, input, route, call, processing, mayRepair)),
     requestedTarget: names.main === asked ? requestedTarget(wanted) : null,
@@ -145,7 +168,7 @@ export async function planExecution(
     adapters,
     estimate: whole,
     seal: () => sealOf(capability.key, project, billingMode, wanted, adapters),
-    warnings: checkCallCeiling(whole.maximumMicros, wanted),
+    warnings: [],
   };
 }
 
@@ -157,7 +180,7 @@ function adaptersOf(
 ): Resolved | Promise<Resolved> {
   if (!capability.adapters) return NO_ADAPTERS;
   const place = { projectId: project.id, environment: project.environment };
-  return resolveAdapters(place, capability.adapters(input as never), capability.key); // parsed by this capability's own schema
+  return resolveAdapters(place, capability.adapters(input), capability.key);
 }
 
 /** May an unfit answer be given back once? Not to a model that answers later: its two answers would not be one attempt. */
@@ -168,14 +191,14 @@ function canRepair(
   material: unknown,
 ): boolean {
   if ("local" in execute || !execute.repair || provider[execute.port]?.poll) return false;
-  return execute.repair.mayBeNeeded(input as never, model, material as never); // parsed by this capability's own schema
+  return execute.repair.mayBeNeeded(input, model, material);
 }
 
 /** Durable work waits for the model's cheaper tier; what is followed as it is written does not wait. */
 function processingOf(
   capability: Capability,
   route: Route,
-  { readerDelivery }: Wanted,
+  { readerDelivery }: RoutingRequest,
   mode: "durable" | "sync",
 ): Processing {
   const waits = mode === "durable" && !readerDelivery && canDefer(capability, route);
@@ -184,7 +207,7 @@ function processingOf(
 
 const REWRITTEN = ["maxOutputTokens", "width", "height", "quality", "durationMs"] as const;
 
-/** Where what is sent differs from what was asked for: caps and defaults filled in, sizes brought to what models draw. */
+/** Where the sent request differs from the caller's: caps and defaults filled in, sizes brought to what models draw. */
 function rewritesOf(input: Record<string, Json>, call: AnyCall): Estimate["rewrites"] {
   const sent = call as Partial<Record<(typeof REWRITTEN)[number], string | number>>; // of ports without these fields: none
   return REWRITTEN.flatMap((field) => {
@@ -202,7 +225,7 @@ function rewritesOf(input: Record<string, Json>, call: AnyCall): Estimate["rewri
 export async function fundedFor(
   capability: Capability,
   organizationId: string,
-  wanted: Pick<Wanted, "execution" | "pin">,
+  wanted: Pick<RoutingRequest, "execution" | "pin">,
 ): Promise<boolean | undefined> {
   const isDecided = wanted.execution.billingMode || wanted.execution.credentialSource || wanted.pin;
   if (isDecided || !dependsOnFunds(capability)) return undefined;

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import sharp from "sharp";
 import { expect, test, vi } from "vitest";
-import { pool } from "@/server/db";
 import { SERVICE_FEE_BPS } from "@/server/domain/catalog";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
-import type { Json } from "@/server/step";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
 import { campaign } from "@/testing/campaign";
 import { inlineStep, makeProject, rowsOf } from "@/testing/world";
 
@@ -163,7 +163,7 @@ test("the seal: random inputs match themselves with shuffled keys, and nothing e
         expect(changed.pricingInputFingerprint).not.toBe(pricingInputFingerprint);
       },
     ),
-    campaign.runs({ small: 30, full: 300 }),
+    campaign.runs({ small: 12, full: 300 }),
   );
 });
 
@@ -181,7 +181,7 @@ test("a quote holds until it expires, and a replay of what was submitted with it
   expect((await jobs.submit(ctx, TEXT, { ...body, idempotencyKey: "k" })).jobId).toBe(job.jobId);
 });
 
-test("a quote of another project, of another kind or of nobody is refused with its reason", async () => {
+test("a quote of another project, of another kind or of no one is refused with its reason", async () => {
   const [mine, theirs] = [await makeProject(), await makeProject()];
   const foreign = await quotes.quote(theirs.ctx, TEXT, { input: { messages } });
   const submit = (quoteId: string | null) =>
@@ -349,7 +349,7 @@ test("no text call costs more than its quote's maximum", async () => {
       expect(job.actual_micros).toBeLessThanOrEqual(quote.pricing?.quote?.chargeBasis?.amountMicros ?? 0);
       expect(ledger.reduce((sum, entry) => sum + entry.amount_micros, 0)).toBe(0);
     }),
-    campaign.runs({ small: 200, full: 2_000 }),
+    campaign.runs({ small: 60, full: 2_000 }),
   );
 }, 120_000);
 

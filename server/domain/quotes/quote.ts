@@ -2,26 +2,27 @@ import type { z } from "zod";
 import type { Capability } from "@/server/capabilities/define";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { ReceiptPricing, RetailQuote } from "@/server/contract/pricing";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { present, presentationFor } from "@/server/domain/billing";
-import { getCapability, modelIds, PRICING_VERSION, serviceFee, targetsOf } from "@/server/domain/catalog";
-import { connectionsOf } from "@/server/domain/credentials";
+import { getCapability, modelIds, PRICING_VERSION, serviceFee, targetsOfPort } from "@/server/domain/catalog";
+import { connectionsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
+import { inputOf } from "@/server/domain/embeds";
 import { type Envelope, maturityOf, normalizeEnvelope } from "@/server/domain/envelope";
-import { inputOf } from "@/server/domain/panels";
-import { Fault, ValidationFault } from "@/server/errors";
-import { newId } from "@/server/ids";
-import { type Micros, toMoney } from "@/server/money";
-import { turn } from "@/server/turn";
+import { pool } from "@/server/platform/db";
+import { Fault, ValidationFault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { type Micros, toMoney } from "@/server/platform/money";
+import { turn } from "@/server/platform/time/turn";
+import { MINUTE_MS } from "@/server/platform/time/units";
 import type { QuoteBody } from "./check";
 import { describeAdapters } from "./describe-adapters";
 import type { Estimate } from "./estimate";
 import { fundedFor, type PlannedFor, planExecution } from "./plan";
+import type { RoutingRequest } from "./routing-request";
 import type { Seal } from "./seal";
-import type { Wanted } from "./wanted";
 
-const LIFETIME_MS = 15 * 60_000;
+const LIFETIME_MS = 15 * MINUTE_MS;
 
 /** The pricing block of a quote, a job or a receipt, as far as it is known at this point. */
 export function pricingOf(
@@ -147,7 +148,7 @@ export async function quote(
           routingAlternatives: await alternativesTo(
             capability,
             place,
-            { ...envelope, parsedInput, maturity, adapters: plan.adapters },
+            { ...envelope, parsedInput, maturity, adapters: plan.adapters, material: plan.material },
             estimate.route,
           ),
         }
@@ -172,10 +173,10 @@ async function keep(ctx: Ctx, projectId: string, estimate: Estimate, { hash, par
 async function alternativesTo(
   capability: Capability,
   project: PlannedFor,
-  envelope: Envelope<"quote"> & Pick<Wanted, "parsedInput" | "maturity" | "adapters">,
+  envelope: Envelope<"quote"> & Pick<RoutingRequest, "parsedInput" | "maturity" | "adapters" | "material">,
   chosen: Estimate["route"],
 ): Promise<NonNullable<RetailQuote["routingAlternatives"]>> {
-  const targets = targetsOf(capability, await connectionsOf(project));
+  const targets = targetsOfPort(capability, await connectionsOf(project));
   const others = modelIds(targets.filter(({ model }) => !model.onlyByName));
   const priced: NonNullable<RetailQuote["routingAlternatives"]> = [];
   for (const target of others.filter((other) => other !== chosen?.key)) {
@@ -191,7 +192,7 @@ async function priceOn(
   target: string,
   capability: Capability,
   project: PlannedFor,
-  envelope: Envelope<"quote"> & Pick<Wanted, "parsedInput" | "maturity" | "adapters">,
+  envelope: Envelope<"quote"> & Pick<RoutingRequest, "parsedInput" | "maturity" | "adapters" | "material">,
 ): Promise<NonNullable<RetailQuote["routingAlternatives"]>[number] | null> {
   const { execution } = envelope;
   const unbound = {
@@ -203,6 +204,7 @@ async function priceOn(
   const wanted = {
     ...envelope,
     execution: { ...execution, maximumCharge: null, executionConstraints: unbound },
+    budget: null,
     pin: { target },
   };
   try {

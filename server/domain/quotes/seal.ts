@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { Resolved } from "@/server/domain/adapters";
 import { PRICING_VERSION } from "@/server/domain/catalog";
-import type { Json } from "@/server/step";
-import { LARGE, turn } from "@/server/turn";
-import type { Wanted } from "./wanted";
+import type { Json } from "@/server/platform/durable/step";
+import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
+import { LARGE, turn } from "@/server/platform/time/turn";
+import type { RoutingRequest } from "./routing-request";
 
-/** What a quote is sealed to: the hash of everything that prices or routes, and of each part of it, to tell which changed. */
+/** What a quote is sealed to: the hash of everything that prices or routes, and of each part, to find which changed. */
 export type Seal = { hash: string; parts: Record<string, string> };
 
 /**
@@ -17,7 +17,7 @@ export async function sealOf(
   capabilityKey: string,
   project: { id: string; environment: string },
   billingMode: "byok" | "managed" | null,
-  wanted: Wanted,
+  wanted: RoutingRequest,
   adapters: Resolved,
 ): Promise<Seal> {
   const { providerPin, preferredModel, autoSelect } = wanted.execution.executionConstraints;
@@ -28,7 +28,7 @@ export async function sealOf(
     environment: project.environment,
     billingMode,
     input,
-    // By what they stood for, not by what they were called.
+    // By what they pointed to, not by their names.
     ...(adapters.adapters.length > 0 ? { "input.adapters": meantBy(adapters) } : {}),
     constraints: {
       providerPin: providerPin ?? null,
@@ -41,7 +41,7 @@ export async function sealOf(
     // A bare job body has it in the envelope, a bare quote body in the input: the same request.
     responseSchema: wanted.responseSchema ?? responseSchema ?? null,
     pricingVersion: PRICING_VERSION,
-    ...(wanted.conversation ? { conversation: wanted.conversation as Json } : {}), // plain data
+    ...(wanted.conversation ? { conversation: wanted.conversation } : {}),
   };
   const parts = Object.fromEntries(Object.keys(sealed).map((name) => [name, ""]));
   const whole = createHash("sha256");

@@ -1,12 +1,12 @@
 import type { CallOptions, Capability, OutputFile, Source, SourceFile } from "@/server/capabilities/define";
 import { readWhole } from "@/server/domain/artifacts";
 import { artifactInput, type FoundArtifact, type InputReach } from "@/server/domain/inputs";
-import { ValidationFault } from "@/server/errors";
-import { toRefusal } from "./ruled";
+import { ValidationFault } from "@/server/platform/errors/errors";
+import { toRefusal } from "./as-fault";
 
 /** The artifacts a parsed input names. */
 export const sourcesOf = (capability: Capability, input: unknown): Source[] =>
-  capability.execute.sources?.(input as never) ?? []; // parsed by this capability's own schema
+  capability.execute.sources?.(input) ?? [];
 
 type Found = { source: Source; row: FoundArtifact };
 
@@ -67,7 +67,7 @@ export async function materialize(
   if ("local" in execution || !execution.materialize) return undefined;
   const files = await readSources(reach, capability, input);
   try {
-    return await execution.materialize(input as never, files, options, kept); // parsed by this capability's own schema
+    return await execution.materialize(input, files, options, kept);
   } catch (cause) {
     throw toRefusal(cause);
   }

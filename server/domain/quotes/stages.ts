@@ -5,15 +5,15 @@ import {
   type RouteWish,
   SANDBOX,
   serviceFee,
-  targetsOf,
+  targetsOfPort,
 } from "@/server/domain/catalog";
+import { asFault } from "./as-fault";
 import { type Estimate, estimate, type StageEstimate } from "./estimate";
-import { ruled } from "./ruled";
 
 /** The stages of a request; none for most capabilities. */
-export function stagesOf(capability: Capability, input: unknown): Stage<never, never>[] {
+export function stagesOf(capability: Capability, input: unknown): Stage<unknown, unknown>[] {
   const { execute } = capability;
-  return "local" in execute ? [] : (execute.stages?.(input as never) ?? []); // parsed by this capability's own schema
+  return "local" in execute ? [] : (execute.stages?.(input) ?? []);
 }
 
 /** The part of a wish that names a model or a provider. */
@@ -25,12 +25,12 @@ export type Names = Pick<RouteWish, "pin" | "providerPin" | "preferredModel" | "
  */
 export function namesOf(
   capability: Capability,
-  stages: Stage<never, never>[],
+  stages: Stage<unknown, unknown>[],
   names: Names,
   connections: RouteWish["connections"],
 ): { main: Names; stages: Names } {
   const isCalledSo = (each: Capability) =>
-    targetsOf(each, connections).some(
+    targetsOfPort(each, connections).some(
       ({ provider, model }) =>
         (!names.pin || `${provider.name}/${model.id}` === names.pin) &&
         (!names.providerPin || provider.name === names.providerPin) &&
@@ -48,7 +48,7 @@ export function namesOf(
 export async function estimateStages(
   capability: Capability,
   input: unknown,
-  stages: Stage<never, never>[],
+  stages: Stage<unknown, unknown>[],
   main: Route,
   wish: Pick<RouteWish, "maturity" | "isFunded" | "connections"> & Names,
   material: unknown,
@@ -60,7 +60,7 @@ export async function estimateStages(
     const own = stageAsCapability(capability, stage);
     const isSandbox = main.provider.name === SANDBOX;
     const route = chooseRoute(own, input, { ...wish, billingMode: main.billingMode, isSandbox }, connectUrl);
-    const call = ruled(() => stage.execute.call(input as never, {}, route.model, material as never)); // parsed by this capability's own schema
+    const call = asFault(() => stage.execute.call(input, {}, route.model, material));
     const priced = await estimate(own, input, route, call);
     if (!priced.route) throw new Error(`the stage ${stage.name} has no route`);
     isExact &&= priced.qualifier === "exact" && !stage.isNeeded;

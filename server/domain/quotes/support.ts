@@ -1,8 +1,8 @@
 import type { Capability } from "@/server/capabilities/define";
-import { offersOf, type Route, routeKey, routeUnavailable, targetsOf } from "@/server/domain/catalog";
-import type { Connection } from "@/server/domain/credentials";
+import { offersOf, type Route, routeKey, routeUnavailable, targetsOfPort } from "@/server/domain/catalog";
+import type { Connection } from "@/server/domain/connections";
 import { isListed, type ModelFacts, type TextSetting } from "@/server/providers/define";
-import { refuseField, type Wanted } from "./wanted";
+import { type RoutingRequest, refuseField } from "./routing-request";
 
 const WORDS: Record<TextSetting, string> = {
   topP: "top_p",
@@ -13,10 +13,10 @@ const WORDS: Record<TextSetting, string> = {
   choices: "several answers per request",
 };
 
-/** What is asked beside the input goes to the provider as its own feature, or not at all: the first a model lacks. */
+/** The first feature set beside the input that a model lacks: such a feature is sent to the provider or refused. */
 export function unsupportedBy(
   { supports, takes, members: listed = [] }: Pick<ModelFacts, "supports" | "takes" | "members">,
-  { toolSchemas, responseSchema, sampling, conversation }: Wanted,
+  { toolSchemas, responseSchema, sampling, conversation }: RoutingRequest,
 ): { field: string; what: string } | null {
   if ((toolSchemas?.length || conversation?.turns?.length) && !supports.tools)
     return { field: "toolSchemas", what: "tools" };
@@ -39,18 +39,18 @@ export function unsupportedBy(
   return null;
 }
 
-/** Refuses what is asked beside the input and the model of this route has not; says who has it. */
+/** Refuses a feature set beside the input that the model of this route lacks; names the models that have it. */
 export function checkSupport(
   capability: Capability,
   { provider, model }: Pick<Route, "provider" | "model">,
-  wanted: Wanted,
+  wanted: RoutingRequest,
   connections: readonly Connection[],
 ) {
   // A text model without schemas of its own is asked for one in words.
   const asked = model.port === "text" ? { ...wanted, responseSchema: null } : wanted;
   const lacking = unsupportedBy(model, asked);
   if (!lacking) return;
-  const able = targetsOf(capability, connections).filter(
+  const able = targetsOfPort(capability, connections).filter(
     (target) => !target.model.onlyByName && unsupportedBy(target.model, asked) === null,
   );
   const [reached] = able.filter((target) => offersOf(target, connections).length > 0);
@@ -65,8 +65,8 @@ export function checkSupport(
   refuseField(lacking.field, `${routeKey({ provider, model })} does not support ${lacking.what}.${instead}`);
 }
 
-/** What runs here has no model: nothing of it may be asked for or chosen. */
-export function refuseModelWords(capability: Capability, wanted: Wanted) {
+/** What runs here has no model: no model may be requested or chosen. */
+export function refuseModelWords(capability: Capability, wanted: RoutingRequest) {
   const lacking = unsupportedBy({ supports: {} }, wanted);
   if (lacking)
     refuseField(

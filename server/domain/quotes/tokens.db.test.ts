@@ -2,15 +2,15 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import * as quotes from "@/server/domain/quotes";
-import { env } from "@/server/env";
+import { env } from "@/server/platform/settings/env";
+import { countTokens } from "@/server/platform/text/tokenizer";
 import type { ModelFacts, TextCall } from "@/server/providers/define";
 import openai from "@/server/providers/openai";
 import sandbox from "@/server/providers/sandbox";
-import { countTokens } from "@/server/tokenizer";
 import { campaign } from "@/testing/campaign";
 import { setSettings } from "@/testing/settings";
 import { makeProject } from "@/testing/world";
-import { inputTokensAtMost } from "./tokens";
+import { inputTokensAtMost, tokensAbove } from "./tokens";
 
 const { OPENAI_API_KEY } = env;
 afterEach(() => {
@@ -77,6 +77,31 @@ test("what is counted is never more than its bytes", async () => {
     fc.asyncProperty(fc.string({ unit: "binary", maxLength: 200 }), async (content) => {
       const { tokens } = await inputTokensAtMost(luna, callOf(content));
       expect(tokens).toBeLessThanOrEqual((await inputTokensAtMost(sandbox1, callOf(content))).tokens);
+    }),
+    campaign.runs({ small: 100, full: 1_000 }),
+  );
+});
+
+test("175,000 tokens do not pass a limit of 128,000, and 100,000 of OpenAI's do", async () => {
+  const seas = (count: number) => [" sea".repeat(count)];
+  expect(await tokensAbove(luna, seas(175_000), 128_000)).toBe(175_000);
+  expect(await tokensAbove(luna, seas(100_000), 128_000)).toBeNull();
+  expect(await tokensAbove(sandbox1, seas(175_000), 128_000)).toBeGreaterThan(175_000);
+  expect(await tokensAbove(sandbox1, seas(60_000), 128_000)).toBeNull();
+  const { ctx } = await makeProject();
+  const messages = [{ role: "user", content: seas(175_000)[0] }];
+  await expect(
+    quotes.quote(ctx, "text.general.fast.v1", { input: { messages } as never, preferredModel: "sandbox-1" }),
+  ).rejects.toMatchObject({ code: "PromptTooLong", details: { maxTokens: 128_000 } });
+});
+
+test("the bound of a limit is never below what OpenAI's tokenizer makes, nor above the bytes", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: "binary", minLength: 1, maxLength: 200 }), async (content) => {
+      const bound = (await tokensAbove(sandbox1, [content], 0)) ?? 0;
+      expect(bound).toBeLessThanOrEqual(Buffer.byteLength(content));
+      const counted = await countTokens(content);
+      expect(await tokensAbove(sandbox1, [content], counted - 1)).toBeGreaterThanOrEqual(counted);
     }),
     campaign.runs({ small: 100, full: 1_000 }),
   );

@@ -1,4 +1,5 @@
 import { MAX_REPAIR_BYTES } from "@/server/capabilities/define";
+import { countTokens } from "@/server/platform/text/tokenizer";
 import {
   type EmbeddingCall,
   type ModelFacts,
@@ -6,7 +7,6 @@ import {
   type TextMessage,
   textOf,
 } from "@/server/providers/define";
-import { countTokens } from "@/server/tokenizer";
 
 /** Text beyond this many bytes is bounded, not counted. */
 const COUNTED_BYTES = 256 * 1024;
@@ -22,6 +22,10 @@ function callsIn(message: TextMessage): string[] {
   if (message.role !== "assistant") return [];
   return (message.toolCalls ?? []).map(({ id, name, arguments: text }) => `${id}${name}${text}`);
 }
+
+/** All that the messages of a call say, pictures aside. */
+export const wordsOf = ({ messages }: Pick<TextCall, "messages">): string[] =>
+  messages.flatMap((message) => [textOf(message), ...callsIn(message)]);
 
 /** Tokens of text, as an upper bound: no tokenizer in use makes more tokens than the text has UTF-8 bytes. */
 function tokensAtMost(model: ModelFacts, bytes: number): number {
@@ -41,7 +45,7 @@ export async function inputTokensAtMost(
   // A server may write members it is passed into the prompt, too.
   const beside = [call.tools, call.settings?.members].map((each) => (each ? JSON.stringify(each) : ""));
   const shape = Buffer.byteLength(format + beside.join(""));
-  const texts = call.messages.flatMap((message) => [textOf(message), ...callsIn(message)]);
+  const texts = wordsOf(call);
   const pictures = call.messages.reduce((sum, { content }) => sum + picturesIn(content), 0);
   const sizes = texts.map((text) => Buffer.byteLength(text));
   const isCounted =
@@ -57,6 +61,28 @@ export async function inputTokensAtMost(
 /** Tokens that texts have at most which are embedded, each with what a server frames it with. */
 export const embeddedTokensAtMost = (model: ModelFacts, { texts }: EmbeddingCall): number =>
   texts.reduce((sum, text) => sum + FRAME + tokensAtMost(model, Buffer.byteLength(text)), 0);
+
+/** Another vocabulary makes at most so many tokens for each that o200k_base makes, and never more than there are bytes. */
+const OTHER_VOCABULARY = 2;
+/** No vocabulary in use packs more than this many bytes into a token on average. */
+const MOST_TOKEN_BYTES = 6;
+
+/**
+ * The tokens that texts may have, where that is more than a limit; null: they fit, whichever vocabulary reads them. An
+ * upper bound: what passes here is not refused by the model for its length. Counts only what neither certainly fits nor
+ * certainly does not.
+ */
+export async function tokensAbove(model: ModelFacts, texts: string[], limit: number): Promise<number | null> {
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const most = tokensAtMost(model, bytes);
+  if (most <= limit) return null;
+  const least = Math.ceil(bytes / (model.tokenBytes ?? MOST_TOKEN_BYTES));
+  if (least > limit) return least;
+  let counted = 0;
+  for (const text of texts) counted += await countTokens(text);
+  const tokens = model.tokenizer ? counted : Math.min(most, counted * OTHER_VOCABULARY);
+  return tokens > limit ? tokens : null;
+}
 
 /** Tokens that one more message adds to a call, as an upper bound by the same rules. */
 export async function messageTokensAtMost(model: ModelFacts, text: string): Promise<number> {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ReceiptPricing } from "@/server/contract/pricing";
-import { allCapabilities, priceOf, targetsOf } from "@/server/domain/catalog";
+import { allCapabilities, priceOf, targetsOfPort } from "@/server/domain/catalog";
 import { moneyOf } from "@/server/domain/executions";
 import type { Estimate } from "@/server/domain/quotes";
 import { figures, MOST_COST_MICROS, MOST_COUNT, toCostMicros } from "@/server/providers/counts";
@@ -14,10 +14,10 @@ import { pricing } from "./pricing";
 /* Whatever a vendor tells: the receipt keeps to its contract, which is what its readers are given. */
 
 const MODELS: ModelFacts[] = [
-  ...new Set(allCapabilities.flatMap((capability) => targetsOf(capability).map(({ model }) => model))),
+  ...new Set(allCapabilities.flatMap((capability) => targetsOfPort(capability).map(({ model }) => model))),
   ...modelsFromSetting("dearest:999999.999999:999999.999999"),
 ];
-const told = fc.oneof(
+const count = fc.oneof(
   fc.integer({ min: 0, max: 10_000 }),
   fc.constantFrom(
     MOST_COUNT,
@@ -33,17 +33,17 @@ const told = fc.oneof(
   fc.double(),
 );
 const counts = fc.record({
-  inputTokens: told,
-  cachedInputTokens: told,
-  outputTokens: told,
-  reasoningTokens: told,
-  images: told,
-  durationMs: told,
-  characters: told,
-  meshes: told,
-  requests: told,
+  inputTokens: count,
+  cachedInputTokens: count,
+  outputTokens: count,
+  reasoningTokens: count,
+  images: count,
+  durationMs: count,
+  characters: count,
+  meshes: count,
+  requests: count,
 });
-const dollars = fc.oneof(told, fc.constantFrom(1e13, MOST_COST_MICROS / 1e6));
+const dollars = fc.oneof(count, fc.constantFrom(1e13, MOST_COST_MICROS / 1e6));
 
 /** What a receipt says of money, of so many calls that all used this, and their cost is known or not. */
 function sealed(model: ModelFacts, usage: Usage, calls: number) {
@@ -76,7 +76,7 @@ function sealed(model: ModelFacts, usage: Usage, calls: number) {
   ]);
   const all = Object.fromEntries(Object.entries(usage).map(([name, value]) => [name, value * calls]));
   const facts = {
-    quoteId: null,
+    job: { quote_id: null, capability_key: "text.generate.v1" },
     estimate,
     usage: all,
     costMicros,

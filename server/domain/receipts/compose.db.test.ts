@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { canonicalText, sha256Hex } from "@/server/canonical";
 import { Receipt } from "@/server/contract/receipts";
-import { pool } from "@/server/db";
 import * as jobs from "@/server/domain/jobs";
-import type { Json } from "@/server/step";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { inlineStep, makeProject, type TestProject } from "@/testing/world";
 
 const messages = [{ role: "user", content: "How deep is the sea?" }];
@@ -105,7 +105,7 @@ test("a receipt says who asked for what, which route took it, what came back and
 
 test("a receipt holds hashes and figures, never the content", async () => {
   const world = await makeProject();
-  const secret = "a phrase nobody else would write";
+  const secret = "a phrase no one else would write";
   const receipt = await runJob(world, TEXT, { input: { messages: [{ role: "user", content: secret }] } });
   const { typedOutput } = await jobs.result(world.ctx, receipt.jobId);
   const text = JSON.stringify(receipt);
@@ -124,7 +124,7 @@ test("the same input has the same hash however it was run", async () => {
   }
 });
 
-test("a model asked for by name stands on the receipt, and another one in its place is called a substitute", async () => {
+test("a model asked for by name is on the receipt, and another one in its place is called a substitute", async () => {
   const world = await makeProject();
   const routing = async (body: Parameters<typeof jobs.submit>[2]) =>
     (await runJob(world, TEXT, { input: { messages }, ...body })).targetRouting;
@@ -148,7 +148,7 @@ test("a model asked for by name stands on the receipt, and another one in its pl
   });
 });
 
-test("a cost nobody observed is null, never zero; of a failure nothing is charged for it", async () => {
+test("a cost no one observed is null, never zero; of a failure nothing is charged for it", async () => {
   const world = await makeProject();
   const failed = await runJob(world, TEXT, { input: { messages }, preferredModel: "sandbox-fail" });
   expect(failed).toMatchObject({

@@ -1,9 +1,9 @@
-import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { Receipt } from "@/server/contract/receipts";
 import { isModelBacked, ROUTING_POLICY_VERSION } from "@/server/domain/catalog";
 import { describeAdapters, type Estimate } from "@/server/domain/quotes";
-import { receiptIdOf } from "@/server/ids";
-import { microsToUsd } from "@/server/money";
+import { receiptIdOf } from "@/server/platform/ids";
+import { microsToUsd } from "@/server/platform/money";
+import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import type { ReceiptFacts } from "./facts";
 import { pricing } from "./pricing";
 import {
@@ -22,7 +22,7 @@ type Unsealed = Omit<Receipt, "signature" | "provenance"> & {
   provenance: Omit<Receipt["provenance"], "receiptHash">;
 };
 
-/** What was asked for by name and what was taken; another model only where the caller allowed it. */
+/** The model requested by name and the one taken; another model only where the caller allowed it. */
 function targetRoutingOf({ requestedTarget, route }: Estimate): Receipt["targetRouting"] {
   const isTaken = requestedTarget === route?.key || requestedTarget === route?.model;
   return {
@@ -53,32 +53,32 @@ function routingOf({ estimate, attempt, tier }: ReceiptFacts): Receipt["routing"
   };
 }
 
-/** Of the rules this execution was held to; each of them stands on the receipt, so anybody can hash them again. */
+/** Of the rules this execution was held to; each of them is on the receipt, so anybody can hash them again. */
 function policyHashOf(facts: ReceiptFacts): string {
-  const { estimate } = facts;
+  const { job, estimate } = facts;
   return sha256Hex(
     canonicalText({
       routingPolicy: estimate.choice?.policy ?? null,
       policyVersion: estimate.route ? ROUTING_POLICY_VERSION : null,
       pricingMode: estimate.billingMode,
       serviceFeeBps: estimate.serviceFeeBps,
-      dataClassification: facts.dataClassification,
-      retentionRequirement: facts.retentionRequirement,
-      maturity: facts.maturity,
+      dataClassification: job.data_classification,
+      retentionRequirement: job.retention_requirement,
+      maturity: job.maturity,
     }),
   );
 }
 
 /** What came back, by its kind: figures, never content. */
 function outcomeOf(facts: ReceiptFacts): Pick<Receipt, "text" | "media"> {
-  const { estimate, usage, artifacts } = facts;
+  const { job, estimate, usage, artifacts } = facts;
   if (!estimate.route) return { text: null, media: null };
   const { bounds } = estimate;
   if (bounds.characters !== undefined || bounds.durationMs !== undefined) {
     return {
       text: null,
       media: {
-        requestedVariants: facts.requestedVariants,
+        requestedVariants: job.requested_variants,
         durationMs: bounds.durationMs ?? null,
         characters: bounds.characters ?? null,
         artifactIds: artifacts.map(({ artifactId }) => artifactId),
@@ -93,7 +93,7 @@ function outcomeOf(facts: ReceiptFacts): Pick<Receipt, "text" | "media"> {
     return {
       text: null,
       media: {
-        requestedVariants: facts.requestedVariants,
+        requestedVariants: job.requested_variants,
         quality: estimate.bounds.quality ?? null,
         images: usage?.images ?? null,
         ...(estimate.adapters ? { adapters: describeAdapters(estimate.adapters) } : {}),
@@ -132,44 +132,43 @@ function outcomeOf(facts: ReceiptFacts): Pick<Receipt, "text" | "media"> {
 
 /** The receipt of an execution, to be sealed as it is. */
 export function composeReceipt(facts: ReceiptFacts): Unsealed {
-  const { estimate, attempt } = facts;
+  const { job, estimate, attempt } = facts;
   const isProvider = facts.provider !== null;
   const attempts = everyAttempt(facts);
   // What an earlier call did stays done.
   const last = attempt ? submissionOf(attempt) : "not_attempted";
   const submission = facts.earlier.length > 0 && last === "not_attempted" ? "attempted" : last;
-  const rejections = attempts.reduce((sum, { capacityRejections }) => sum + capacityRejections, 0);
   const priced = pricing(facts);
   const { charge } = priced;
   return {
     schemaVersion: "service.receipt.v1",
-    receiptId: receiptIdOf(facts.jobId),
-    jobId: facts.jobId,
-    capabilityKey: facts.capabilityKey,
+    receiptId: receiptIdOf(job.id),
+    jobId: job.id,
+    capabilityKey: job.capability_key,
     status: facts.status,
-    principalId: facts.principalId,
-    principalKind: facts.principalKind,
-    submittedBy: facts.submittedBy,
-    organizationId: facts.organizationId,
-    projectId: facts.projectId,
-    productId: facts.productId,
-    environment: facts.environment,
-    externalRef: facts.externalRef,
-    tags: facts.tags,
-    metadata: facts.metadata as Receipt["metadata"], // an object by the envelope's schema
-    correlationId: facts.correlationId,
-    taskKind: facts.taskKind,
-    dataClassification: facts.dataClassification,
-    retentionRequirement: facts.retentionRequirement,
-    maturity: facts.maturity,
-    executionMode: facts.mode,
-    retryOf: facts.retryOf,
-    requestHash: facts.requestHash,
+    principalId: job.principal_id,
+    principalKind: job.principal_kind,
+    submittedBy: job.submitted_by,
+    organizationId: job.organization_id,
+    projectId: job.project_id,
+    productId: job.product_id,
+    environment: job.environment,
+    externalRef: job.external_ref,
+    tags: job.tags,
+    metadata: job.metadata,
+    correlationId: job.correlation_id,
+    taskKind: job.task_kind,
+    dataClassification: job.data_classification,
+    retentionRequirement: job.retention_requirement,
+    maturity: job.maturity,
+    executionMode: job.mode,
+    retryOf: job.retry_of,
+    requestHash: job.request_hash,
     inputHash: facts.inputHash,
     outputHash: facts.outputHash,
     settings: {
       billingMode: estimate.billingMode,
-      executionSeconds: facts.executionSeconds,
+      executionSeconds: job.execution_seconds,
       ...estimate.bounds,
     },
     admission: { admitted: true, rejectionCode: null, rejectionMessage: null },
@@ -185,8 +184,8 @@ export function composeReceipt(facts: ReceiptFacts): Unsealed {
     benchmarkContext: null,
     customerSavings: null,
     timestamps: {
-      createdAt: facts.createdAt.toISOString(),
-      startedAt: facts.startedAt?.toISOString() ?? null,
+      createdAt: job.created_at.toISOString(),
+      startedAt: job.started_at?.toISOString() ?? null,
       completedAt: facts.completedAt.toISOString(),
     },
     provenance: {
@@ -196,7 +195,7 @@ export function composeReceipt(facts: ReceiptFacts): Unsealed {
       execution: isProvider ? "provider" : "local",
       engine: facts.engine,
       providerBacked: isProvider,
-      modelBacked: isProvider && isModelBacked(facts.capabilityKey),
+      modelBacked: isProvider && isModelBacked(job.capability_key),
       deterministic: !isProvider,
     },
     attempts: attemptsOf(facts),
@@ -204,7 +203,7 @@ export function composeReceipt(facts: ReceiptFacts): Unsealed {
     logicalAttempts: attempts.length,
     providerSubmissions: attempts.reduce((sum, each) => sum + submissionsOf(each), 0),
     providerSubmission: submission,
-    capacityRejections: rejections,
+    capacityRejections: attempts.reduce((sum, each) => sum + each.capacityRejections, 0),
     rewrites: estimate.rewrites,
     ...processingOf(facts),
     usage: facts.usage,

@@ -1,40 +1,50 @@
 import type { Charge } from "@/server/contract/charge";
-import type { Maturity } from "@/server/contract/envelope";
 import type { JobArtifactRef, JobStatus } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
 import type { Funding } from "@/server/domain/budgets";
 import type { Estimate } from "@/server/domain/quotes";
-import type { Micros } from "@/server/money";
+import type { job } from "@/server/generated/schema";
+import type { Json } from "@/server/platform/durable/step";
+import type { Micros } from "@/server/platform/money";
 import type { SubmissionState, Tier, Usage } from "@/server/providers/define";
-import type { Json } from "@/server/step";
+import type { Of } from "@/server/sql/column";
 
 type ReceiptAttempt = Receipt["attempts"][number];
 
+/** What a receipt says of the request, as the row of its job has it. */
+type ReceiptJob = Pick<
+  Of<typeof job>,
+  | "id"
+  | "capability_key"
+  | "principal_id"
+  | "principal_kind"
+  | "submitted_by"
+  | "organization_id"
+  | "project_id"
+  | "product_id"
+  | "environment"
+  | "external_ref"
+  | "tags"
+  | "metadata"
+  | "correlation_id"
+  | "task_kind"
+  | "data_classification"
+  | "retention_requirement"
+  | "maturity"
+  | "mode"
+  | "retry_of"
+  | "execution_seconds"
+  | "request_hash"
+  | "quote_id"
+  | "created_at"
+  | "started_at"
+  | "requested_variants"
+>;
+
 /** Everything a receipt says, gathered by the execution that ends. Content stays outside: hashes and figures only. */
 export type ReceiptFacts = {
-  jobId: string;
-  capabilityKey: string;
+  job: ReceiptJob;
   status: JobStatus;
-  principalId: string;
-  principalKind: string;
-  /** The person behind the principal. */
-  submittedBy: string | null;
-  organizationId: string;
-  projectId: string;
-  productId: string;
-  environment: string;
-  externalRef: string | null;
-  tags: string[];
-  metadata: unknown;
-  correlationId: string | null;
-  taskKind: string | null;
-  dataClassification: string;
-  retentionRequirement: string;
-  maturity: Maturity | null;
-  mode: string;
-  retryOf: string | null;
-  executionSeconds: number;
-  requestHash: string;
   /** Null: unknown, where the request was not kept. */
   inputHash: string | null;
   outputHash: string | null;
@@ -42,9 +52,6 @@ export type ReceiptFacts = {
   model: string | null;
   engine: string | null;
   estimate: Estimate;
-  quoteId: string | null;
-  createdAt: Date;
-  startedAt: Date | null;
   completedAt: Date;
   artifacts: JobArtifactRef[];
   attempt: {
@@ -78,13 +85,12 @@ export type ReceiptFacts = {
   tier: Tier | null;
   usage: Usage | null;
   finishReason: string | null;
-  requestedVariants: number | null;
   /** How the files were made: the method of transparency, how a sheet was cut. */
   media: Record<string, Json> | null;
   error: { code: string; message: string } | null;
   /** What the provider's work cost at list price; null: unknown. */
   costMicros: Micros | null;
-  /** What the customer pays, and the fee that is part of it. */
+  /** What the customer pays, and the fee included. */
   charge: Charge;
   feeMicros: Micros;
   holdState: "settled" | "released" | "ambiguous" | null;

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Receipt } from "@/server/contract/receipts";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
+import { isObject } from "@/server/platform/text/json";
 import { inlineStep, makeProject, type TestProject } from "@/testing/world";
 
 /*
@@ -165,7 +166,7 @@ const isType: Record<string, (value: unknown) => boolean> = {
   int: Number.isSafeInteger,
   boolean: (value) => typeof value === "boolean",
   array: Array.isArray,
-  object: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  object: (value) => isObject(value),
   hex: (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value),
   date: (value) => typeof value === "string" && new Date(value).toISOString() === value,
 };
@@ -289,7 +290,7 @@ test("a refused execution: every field, and nothing charged", async () => {
   });
 });
 
-test("an ambiguous execution: every field, and what nobody knows is null or unknown, never zero", async () => {
+test("an ambiguous execution: every field, and what no one knows is null or unknown, never zero", async () => {
   const receipt = await runJob(await makeProject(), TEXT, { input, preferredModel: "sandbox-lost" });
   checkWhole(receipt);
   expect(receipt).toMatchObject({

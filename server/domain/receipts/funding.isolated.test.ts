@@ -6,10 +6,10 @@ vi.hoisted(() => {
   process.env.OPENAI_COMPATIBLE_MODELS = "priced:1000:2000";
 });
 
-import { pool } from "@/server/db";
 import * as jobs from "@/server/domain/jobs";
 import { quote } from "@/server/domain/quotes";
-import { env } from "@/server/env";
+import { pool } from "@/server/platform/db";
+import { env } from "@/server/platform/settings/env";
 import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
 import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
 
@@ -55,7 +55,7 @@ async function onTrial(): Promise<TestProject> {
   return world;
 }
 
-test("the prepaid balance pays: charged, fee included, and nothing of it by the allowance", async () => {
+test("the prepaid balance pays: charged, fee included, and the allowance pays nothing", async () => {
   answers(USAGE);
   const { receipt, pricing, jobId } = await run(await makeProject());
   expect(receipt).toMatchObject({ status: "succeeded", isTest: false, actualCost: CHARGE / 1_000_000 });
@@ -126,7 +126,7 @@ test("without usage the cost is unknown and the whole reservation is charged; a 
   });
 });
 
-test("what nobody knows the end of is unsettled; a refusal costs nothing", async () => {
+test("what no one knows the end of is unsettled; a refusal costs nothing", async () => {
   vendor.answer("close");
   expect((await run(await makeProject())).pricing).toMatchObject({
     chargeState: "unsettled",

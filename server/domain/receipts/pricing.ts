@@ -2,7 +2,7 @@ import type { Charge } from "@/server/contract/charge";
 import type { Receipt } from "@/server/contract/receipts";
 import { present } from "@/server/domain/billing";
 import { pricingOf } from "@/server/domain/quotes";
-import { type Micros, toMoney } from "@/server/money";
+import { type Micros, toMoney } from "@/server/platform/money";
 import type { ReceiptFacts } from "./facts";
 
 type Charged = {
@@ -78,7 +78,7 @@ export function pricing(facts: ReceiptFacts): Receipt["pricing"] {
   return {
     ...pricingOf(
       estimate,
-      facts.quoteId,
+      facts.job.quote_id,
       sealed?.expiresAt ? new Date(sealed.expiresAt) : null,
       sealed?.hash ?? null,
     ),
@@ -100,7 +100,7 @@ export function pricing(facts: ReceiptFacts): Receipt["pricing"] {
             currency: "USD",
             lineItems: [
               {
-                label: `${facts.capabilityKey} by ${estimate.route?.key ?? "this service"}`,
+                label: `${facts.job.capability_key} by ${estimate.route?.key ?? "this service"}`,
                 upstreamMicros: basis,
                 serviceFeeMicros: fee,
                 includedProcessing: facts.provider === null,

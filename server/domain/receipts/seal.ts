@@ -1,11 +1,12 @@
-import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { Receipt } from "@/server/contract/receipts";
 import { type Signed, signBody } from "@/server/domain/signing";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
+import { plainJson } from "@/server/platform/text/json";
 import { composeReceipt } from "./compose";
 import type { ReceiptFacts } from "./facts";
 
-/** A document of evidence as its row keeps it: canonical text, the SHA-256 of it, and who signed it. */
+/** A document of evidence as its row keeps it: canonical text, its SHA-256, and who signed it. */
 export type Sealed = { body: string; hash: string } & Signed;
 export type SealedReceipt = { id: string } & Sealed;
 
@@ -19,7 +20,7 @@ export async function sealDocument(document: { [member: string]: Json }): Promis
 export async function sealReceipt(facts: ReceiptFacts): Promise<SealedReceipt> {
   const receipt = composeReceipt(facts);
   // Sound: every member is a string, a number, a list of them, or JSON that was parsed before.
-  return { id: receipt.receiptId, ...(await sealDocument(receipt as unknown as { [member: string]: Json })) };
+  return { id: receipt.receiptId, ...(await sealDocument(plainJson(receipt) as { [member: string]: Json })) };
 }
 
 /** A signature as documents carry it. */

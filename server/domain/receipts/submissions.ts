@@ -1,6 +1,6 @@
 import type { Receipt } from "@/server/contract/receipts";
 import type { Estimate } from "@/server/domain/quotes";
-import { toMoney } from "@/server/money";
+import { toMoney } from "@/server/platform/money";
 import type { Tier } from "@/server/providers/define";
 import type { ReceiptFacts } from "./facts";
 

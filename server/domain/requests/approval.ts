@@ -6,7 +6,6 @@ import type {
   PaidCommissionPage,
   RefundReason,
 } from "@/server/contract/commissions";
-import { pool } from "@/server/db";
 import { roleIn } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization } from "@/server/domain/organizations";
@@ -18,7 +17,8 @@ import {
   type RefundState,
   returnedMicros,
 } from "@/server/domain/payments";
-import { toMoney } from "@/server/money";
+import { pool } from "@/server/platform/db";
+import { toMoney } from "@/server/platform/money";
 import { COMMISSION, findQuote, noSuchQuote } from "./commission";
 import { mayPay } from "./payer";
 import {
@@ -30,7 +30,7 @@ import {
   toRevision,
 } from "./rows";
 
-/** A commission quote for who comes to pay it: a person of its organization, or an operator. For anybody else there is none. */
+/** A commission quote for its payer: a person of its organization, or an operator. For anybody else there is none. */
 export async function commission(ctx: Ctx, quoteId: string): Promise<Commission> {
   const quote = await findQuote(pool, quoteId);
   if (!quote || !roleIn(ctx, quote.organization_id)) noSuchQuote();

@@ -1,18 +1,18 @@
 import type { CapabilityRequest, CapabilityRequestBody } from "@/server/contract/requests";
-import { inTransaction, type Transaction } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail, ValidationFault } from "@/server/errors";
-import { newId } from "@/server/ids";
+import { inTransaction, type Transaction } from "@/server/platform/db";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
 import { contentOf, insertRevision } from "./content";
 import { endActiveQuote } from "./quotes";
 import { noSuchRequest, type RequestRow, readWhole, requireWriter, toRequest } from "./rows";
 import { lockRequest, move, requireMove } from "./transitions";
 
-/** Every one is kept whole, and shown to whoever reviews the request. */
+/** Each is kept whole, and shown to the reviewer of the request. */
 const MOST_REVISIONS = 50;
 
 /**
- * Rewords a request that nobody has paid for: it is a draft again, and a quote of the old wording can no longer be paid.
+ * Rewords a request that no one has paid for: it is a draft again, and a quote of the old wording can no longer be paid.
  * The same wording again is a new revision, too.
  */
 export async function revise(
@@ -29,7 +29,7 @@ export async function revise(
     }
     requireMove(row, "revised");
     const next = { ...row, current_revision_id: newId("requestRevision") };
-    await insertRevision(client, ctx, next, await nextNumber(client, row), content);
+    await insertRevision(client, ctx, next, { number: await nextNumber(client, row), ...content });
     const quoteId = await endActiveQuote(client, ctx, row.id);
     await move(
       client,

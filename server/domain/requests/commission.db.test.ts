@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { checkLedger } from "@/server/domain/billing";
 import * as payments from "@/server/domain/payments";
+import { pool } from "@/server/platform/db";
+import { DAY_MS } from "@/server/platform/time/units";
 import { makePayable, personOf, soldBy } from "@/testing/payable";
 import { setSettings } from "@/testing/settings";
 import * as requests from ".";
 import {
   accountsOf,
   askForRefunds,
-  DAY_MS,
   daysAgo,
   deliver,
   MINUTE_MS,
@@ -152,16 +152,16 @@ describe("money for a commission", () => {
     expect((await checkLedger(system, world.organizationId)).differences).toEqual([]);
   });
 
-  test("counts by the moment it was paid, not by that at which we hear of it", async () => {
+  test("counts by the moment it was paid, not by the moment we learn about it", async () => {
     const world = await makePayable({ startsAt: daysAgo(20) });
     world.clock.advance(13 * DAY_MS + 23 * 60 * MINUTE_MS);
     const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
     world.clock.advance(59 * MINUTE_MS);
     const { say } = soldBy(stripe, paymentId, world.clock.now);
-    const told = say.completed();
+    const completed = say.completed();
     world.clock.advance(DAY_MS);
     expect((await refusal(requests.quote(world.ctx, world.requestId))).code).toBe("Gone");
-    await deliver(told);
+    await deliver(completed);
     expect(await statusOf(world)).toBe("paid");
   });
 
@@ -174,7 +174,7 @@ describe("money for a commission", () => {
   });
 
   test.each(["superseded", "already_paid"] as const)(
-    "for a quote that is %s goes back by itself",
+    "for a quote that is %s goes back automatically",
     async (reason) => {
       const world = await makePayable({ startsAt: daysAgo(3) });
       const first = await requests.startCommissionCheckout(world.member, world.quoteId);
@@ -210,7 +210,7 @@ describe("money for a commission", () => {
     },
   );
 
-  test("with tax is booked apart from it, in whatever order it is told, and goes back with it", async () => {
+  test("with tax is booked apart from it, in any order of messages, and goes back with it", async () => {
     setSettings({ STRIPE_TAX: true });
     const world = await makePayable({ currency: "CAD" });
     const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
@@ -219,7 +219,7 @@ describe("money for a commission", () => {
       "automatic_tax[enabled]": "true",
       "line_items[0][price_data][tax_behavior]": "exclusive",
     });
-    // Half of it was refunded in the dashboard, which is told first.
+    // Half was refunded in the dashboard, which is reported first.
     expect(await deliver(say.refunded(charge.cents / 2))).toBe("applied");
     expect(await accountsOf(world)).toEqual({});
     await deliver(say.completed());
@@ -240,7 +240,7 @@ describe("money for a commission", () => {
     expect((await checkLedger(system, world.organizationId)).differences).toEqual([]);
   });
 
-  test("with a tax nobody asked for, or another amount, is none of ours", async () => {
+  test("with a tax no one asked for, or another amount, is none of ours", async () => {
     const world = await makePayable();
     const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
     const { say } = soldBy(stripe, paymentId, world.clock.now);
@@ -251,7 +251,7 @@ describe("money for a commission", () => {
 });
 
 describe("the clock past fourteen days", () => {
-  test("reads 410, lets nobody pay, and refuses a test checkout that is open already", async () => {
+  test("reads 410, lets no one pay, and refuses a test checkout that is open already", async () => {
     const world = await makePayable();
     world.clock.advance(14 * DAY_MS - 60 * MINUTE_MS);
     const opened = await withTestCheckout(() =>
@@ -270,7 +270,7 @@ describe("the clock past fourteen days", () => {
     expect((await requests.commission(world.member, world.quoteId)).quote.status).toBe("expired");
   });
 
-  test("closes the page at Stripe, and money that came all the same goes back by itself", async () => {
+  test("closes the page at Stripe, and money that came all the same goes back automatically", async () => {
     const world = await makePayable({ startsAt: daysAgo(15) });
     world.clock.advance(14 * DAY_MS - 60 * MINUTE_MS);
     const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
@@ -310,29 +310,29 @@ describe("the clock past fourteen days", () => {
     expect(await payments.payment(world.member, opened.paymentId)).toMatchObject({ state: "expired" });
   });
 
-  test("three days before it members are told, once", async () => {
+  test("three days before it members are notified, once", async () => {
     const world = await makePayable();
     const at = { ...system, now: world.clock.now };
-    const told = async () =>
+    const reminders = async () =>
       (await requests.events(world.operator, world.requestId)).filter(
         ({ type }) => type === "capability_request.quote_expiring",
       );
     world.clock.advance(11 * DAY_MS - MINUTE_MS);
     await requests.sweep(at, world);
-    expect(await told()).toEqual([]);
+    expect(await reminders()).toEqual([]);
     world.clock.advance(2 * MINUTE_MS);
     await Promise.all([requests.sweep(at, world), requests.sweep(at, world)]);
     await requests.sweep(at, world);
-    expect(await told()).toMatchObject([{ payload: { quoteId: world.quoteId } }]);
+    expect(await reminders()).toMatchObject([{ payload: { quoteId: world.quoteId } }]);
   });
 });
 
-test("the page of a quote is for its organization and operators; who may pay is told", async () => {
+test("the page of a quote is for its organization and operators, and names who may pay", async () => {
   const world = await makePayable();
   const stranger = personOf(world, [["org_other", "owner"]]);
   for (const ctx of [stranger, world.ctx]) {
     const foreign = await refusal(requests.commission(ctx, world.quoteId));
-    const unknown = await refusal(requests.commission(ctx, "cq_nobody"));
+    const unknown = await refusal(requests.commission(ctx, "cq_missing"));
     expect([foreign.code, foreign.message, foreign.details]).toEqual([
       unknown.code,
       unknown.message,

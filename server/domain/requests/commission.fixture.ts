@@ -1,17 +1,17 @@
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { POST } from "@/app/api/webhooks/stripe/route";
-import { pool } from "@/server/db";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as payments from "@/server/domain/payments";
-import { env } from "@/server/env";
-import { Fault } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { Fault } from "@/server/platform/errors/errors";
+import { env } from "@/server/platform/settings/env";
+import { DAY_MS } from "@/server/platform/time/units";
 import { makePayable, type Payable, soldBy } from "@/testing/payable";
 import { setSettings } from "@/testing/settings";
 import { signed, startStripe } from "@/testing/stripe";
 import * as requests from ".";
 
 export const system = systemCtx("test");
-export const DAY_MS = 86_400_000;
 export const MINUTE_MS = 60_000;
 export let stripe: Awaited<ReturnType<typeof startStripe>>;
 

@@ -1,9 +1,9 @@
 import type { RefundReason } from "@/server/contract/commissions";
-import { pool, type Queryable, type Transaction } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { tell } from "@/server/domain/notifications";
 import { closeCheckoutsOf, definePaymentKind, type Paid } from "@/server/domain/payments";
-import { fail } from "@/server/errors";
+import { pool, type Queryable, type Transaction } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 import { refuseEnded } from "./quotes";
 import { approvalPath, type CommissionQuoteRow } from "./rows";
 import { consolePath } from "./tell";
@@ -35,7 +35,7 @@ definePaymentKind(COMMISSION, {
     const feedback = { kind: "refunded" as const, message, at: ctx.now().toISOString() };
     await move(client, ctx, request, "refunded", { feedback }, { quoteId: quote.id, paymentId });
   },
-  async onCameBack(client, ctx, { subjectId, paymentId }, { wasWhole }) {
+  async onRefundReversed(client, ctx, { subjectId, paymentId }, { wasWhole }) {
     if (!wasWhole) return;
     const quote = await quoteById(client, subjectId ?? "");
     if (quote.payment_id !== paymentId) return;

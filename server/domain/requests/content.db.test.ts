@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { strictJson } from "@/server/api/body";
-import { canonicalText, sha256Hex } from "@/server/canonical";
 import { CapabilityRequestBody } from "@/server/contract/requests";
-import { pool } from "@/server/db";
-import { inTurns } from "@/server/turn";
+import { pool } from "@/server/platform/db";
+import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
+import { inTurns } from "@/server/platform/time/turn";
 import { fileNeed, NEED } from "@/testing/needs";
 import { makeProject } from "@/testing/world";
 import * as requests from ".";

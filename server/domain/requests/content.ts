@@ -1,9 +1,9 @@
-import { canonicalText, sha256Hex } from "@/server/canonical";
 import { type CapabilityRequestBody, REQUEST_VERSION } from "@/server/contract/requests";
-import type { Queryable } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
-import type { Json } from "@/server/step";
+import type { Queryable } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { fail } from "@/server/platform/errors/errors";
+import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import type { RequestRow, RevisionRow } from "./rows";
 
 /** What one wording may weigh, by whichever way it comes. */
@@ -36,8 +36,7 @@ export async function insertRevision(
   client: Queryable,
   ctx: Ctx,
   row: Pick<RequestRow, "id" | "organization_id" | "current_revision_id">,
-  number: number,
-  { body, hash }: Content,
+  { number, body, hash }: Content & { number: number },
 ): Promise<void> {
   await client.query(
     `INSERT INTO capability_request_revision (id, request_id, organization_id, number, body, hash, created_by,

@@ -1,17 +1,17 @@
 import type { CapabilityRequest, CapabilityRequestBody } from "@/server/contract/requests";
-import { inTransaction, pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { refuseKey, settleKey } from "@/server/domain/envelope";
-import { fail } from "@/server/errors";
-import { newId } from "@/server/ids";
+import { admitOnce, type First, settleKey } from "@/server/domain/envelope";
+import { inTransaction, pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { DAY_SECONDS } from "@/server/platform/time/units";
 import { contentOf, insertRevision } from "./content";
 import { noSuchRequest, type RequestRow, type RequestWhole, readWhole, toRequest } from "./rows";
-import { happened } from "./transitions";
+import { recordRequestEvent } from "./transitions";
 
 /** Every request is read by people: so many may a project file within a day. */
 const MOST_A_DAY = 1_000;
-const DAY_SECONDS = 86_400;
 
 /**
  * Files a need as a draft. The same idempotency key in a project is one request, answered as it is by now; with another
@@ -26,11 +26,6 @@ export async function create(
   const project = await access.authorize(ctx, "requests:create", { projectId: body.projectId });
   const content = contentOf(body);
   const now = ctx.now();
-  if (project.refusal) {
-    const first = await firstOfKey(project.id, key, content.hash);
-    if (!first) throw project.refusal;
-    return toRequest(first);
-  }
   const row: RequestRow = {
     id: newId("capabilityRequest"),
     organization_id: project.organizationId,
@@ -48,51 +43,53 @@ export async function create(
     created_at: now,
     updated_at: now,
   };
-  const whole = await inTransaction(async (client) => {
-    const { rowCount } = await client.query(
-      `INSERT INTO capability_request (id, organization_id, project_id, status, current_revision_id, created_by,
+  const file = () =>
+    inTransaction(async (client) => {
+      const { rowCount } = await client.query(
+        `INSERT INTO capability_request (id, organization_id, project_id, status, current_revision_id, created_by,
          created_by_kind, idempotency_key, identity_hash, created_at, updated_at)
        SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10
        WHERE (SELECT count(*) FROM capability_request
               WHERE project_id = $3 AND created_at > $10::timestamptz - make_interval(secs => $11)) < $12
        ON CONFLICT (project_id, idempotency_key) DO NOTHING`,
-      [
-        row.id,
-        row.organization_id,
-        row.project_id,
-        row.status,
-        row.current_revision_id,
-        row.created_by,
-        row.created_by_kind,
-        row.idempotency_key,
-        row.identity_hash,
-        now,
-        DAY_SECONDS,
-        MOST_A_DAY,
-      ],
-    );
-    if (rowCount === 0) return null;
-    await insertRevision(client, ctx, row, 1, content);
-    await happened(client, ctx, row, "capability_request.created");
-    const [made] = await readWhole(client, "WHERE request.id = $1", [row.id]);
-    return made ?? noSuchRequest();
-  });
-  // Where nothing was filed under its key either, the project has filed too many.
-  return toRequest(
-    whole ?? (await firstOfKey(project.id, key, content.hash)) ?? (await tooMany(project.id, now)),
+        [
+          row.id,
+          row.organization_id,
+          row.project_id,
+          row.status,
+          row.current_revision_id,
+          row.created_by,
+          row.created_by_kind,
+          row.idempotency_key,
+          row.identity_hash,
+          now,
+          DAY_SECONDS,
+          MOST_A_DAY,
+        ],
+      );
+      if (rowCount === 0) return null;
+      await insertRevision(client, ctx, row, { number: 1, ...content });
+      await recordRequestEvent(client, ctx, row, "capability_request.created");
+      const [made] = await readWhole(client, "WHERE request.id = $1", [row.id]);
+      return made ?? noSuchRequest();
+    });
+  const admitted = await admitOnce(
+    { key, hash: content.hash },
+    (key) => firstOfKey(project.id, key),
+    async () => {
+      if (project.refusal) throw project.refusal;
+      // Where nothing was filed under its key either, the project has filed too many.
+      return (await file()) ?? tooMany(project.id, now);
+    },
   );
+  return toRequest("first" in admitted ? admitted.first : admitted.fresh);
 }
 
-/** What a key stands for already; null: nothing. */
-async function firstOfKey(projectId: string, key: string | null, hash: string): Promise<RequestWhole | null> {
-  if (key === null) return null;
-  const [first] = await readWhole(pool, "WHERE request.project_id = $1 AND request.idempotency_key = $2", [
-    projectId,
-    key,
-  ]);
-  if (!first) return null;
-  if (first.identity_hash !== hash) refuseKey(first.id);
-  return first;
+/** The request a key belongs to already; null: none. */
+async function firstOfKey(projectId: string, key: string): Promise<(RequestWhole & First) | null> {
+  const where = "WHERE request.project_id = $1 AND request.idempotency_key = $2";
+  const [first] = await readWhole(pool, where, [projectId, key]);
+  return first ? { ...first, hash: first.identity_hash } : null;
 }
 
 async function tooMany(projectId: string, now: Date): Promise<never> {

@@ -7,12 +7,12 @@ import {
   type RevisionRef,
 } from "@/server/contract/dossiers";
 import type { RequestRevision } from "@/server/contract/requests";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import * as audit from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { namesOf } from "@/server/domain/organizations";
-import { fail } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 import { ownersOf, paymentsOf } from "./approval";
 import { COMMISSION } from "./commission";
 import { type CommissionQuoteWhole, readQuotes } from "./quotes";
@@ -123,7 +123,7 @@ async function revisionsOf(request: RequestWhole): Promise<RevisionRow[]> {
   return rows;
 }
 
-/** The payments of one quote, with what operators alone are told of their refunds. */
+/** The payments of one quote, with what operators alone read of their refunds. */
 async function paidFor({ id }: CommissionQuoteWhole, now: Date): Promise<DossierPayment[]> {
   const payments = await paymentsOf([id], now);
   const { rows } = await pool.query<{

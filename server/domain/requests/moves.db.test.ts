@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { CapabilityRequestBody, RequestStatus } from "@/server/contract/requests";
-import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { newId } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
 import { forceMove, NEED, needIn, operatorAt, priceOf, SHIPPED } from "@/testing/needs";
 import { makeProject, type TestProject } from "@/testing/world";
 import * as requests from ".";
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 type Filed = Awaited<ReturnType<typeof needIn>>;
-const told = ({ id }: Filed) => ({ requestId: id, message: "In which light?" });
+const question = ({ id }: Filed) => ({ requestId: id, message: "In which light?" });
 const again = CapabilityRequestBody.parse({ ...NEED, need: "The year, too." });
 
 /** Where each act leads, from the states in which it can be done. What is in none of them stays where it is. */
@@ -53,12 +53,12 @@ const ACTS: Record<
     same: "in_review",
   },
   askForInformation: {
-    act: (request) => requests.askForInformation(operator, told(request)),
+    act: (request) => requests.askForInformation(operator, question(request)),
     from: ["in_review"],
     to: "needs_information",
   },
   decline: {
-    act: (request) => requests.decline(operator, told(request)),
+    act: (request) => requests.decline(operator, question(request)),
     from: ["in_review"],
     to: "declined",
   },
@@ -113,7 +113,7 @@ for (const [name, { act, from, to, same }] of Object.entries(ACTS)) {
         await act(request);
         const after = await everything(request.id);
         expect((await requests.get(project.ctx, request.id)).status).toBe(to);
-        // Told once everywhere, and to everybody who listens.
+        // Reported once everywhere, and to every listener.
         for (const table of ["capability_request_event", "audit_entry", "delivery"])
           expect(after[table]?.length).toBe((before[table]?.length ?? 0) + 1);
         return;
@@ -128,3 +128,23 @@ for (const [name, { act, from, to, same }] of Object.entries(ACTS)) {
     });
   });
 }
+
+test("a request says what comes next: submit, wait, reword, show the price to a person, run, or stop", async () => {
+  const next = RequestStatus.options.map(async (status) => {
+    const { id } = await needIn(project.ctx, status);
+    return [status, (await requests.get(project.ctx, id)).nextAction];
+  });
+  expect(Object.fromEntries(await Promise.all(next))).toEqual({
+    draft: "submit",
+    submitted: "poll",
+    in_review: "poll",
+    needs_information: "revise",
+    quoted: "present_quote",
+    paid: "poll",
+    fulfilled: "run",
+    declined: "stop",
+    refunded: "stop",
+  });
+  const draft = await needIn(project.ctx, "draft");
+  expect((await requests.submit(project.ctx, draft.id)).nextAction).toBe("poll");
+});

@@ -1,8 +1,8 @@
-import { inTransaction, pool } from "@/server/db";
 import { roleIn } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { isProcessing, joinPayment, openCheckout, requirePayer } from "@/server/domain/payments";
-import { fail } from "@/server/errors";
+import { inTransaction, pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 import { COMMISSION, findQuote, noSuchQuote, quoteById } from "./commission";
 import { mayPay } from "./payer";
 import { refuseEnded } from "./quotes";
@@ -10,7 +10,7 @@ import { lockRequest } from "./transitions";
 
 /**
  * Leads a person to where a commission quote is paid. Everybody who may pay it joins the one checkout that is open: a double
- * click, the back button and a colleague all come to the same page. For members of its organization and operators; there
+ * click, the back button and a colleague all reach the same page. For members of its organization and operators; there
  * is no other way to pay one. Gone (410) once it has expired or was superseded; a conflict once it is paid.
  */
 export async function startCommissionCheckout(

@@ -2,7 +2,7 @@ import { isAtLeast } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 
 /**
- * May the caller pay commissions of an organization? A signed-in person of it who is more than a viewer, or an operator: no
+ * May the caller pay commissions of an organization? A signed-in member who is more than a viewer, or an operator: no
  * key, no panel session and not the system, whatever else they may do.
  */
 export function mayPay({ principal }: Ctx, organizationId: string): boolean {

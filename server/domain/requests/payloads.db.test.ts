@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { inTransaction, pool } from "@/server/db";
 import * as webhooks from "@/server/domain/webhooks";
+import { inTransaction, pool } from "@/server/platform/db";
 import { makeQuote, makeRequest, moveRequest } from "@/testing/commissions";
 import { startReceiver } from "@/testing/receiver";
 import { setSettings } from "@/testing/settings";
 import { inlineStep, makeProject, type TestProject } from "@/testing/world";
-import { happened, lockRequest } from "./transitions";
+import { lockRequest, recordRequestEvent } from "./transitions";
 
 // Receivers of these tests are on this machine.
 setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
@@ -40,7 +40,7 @@ const feedback = (kind: "needs_information" | "declined" | "refunded", message: 
   feedback: { kind, message, at: project.clock.now().toISOString() },
 });
 
-test("the way to a capability is told by webhook, each event with what it is about", async () => {
+test("the way to a capability is reported by webhook, each event with its subject", async () => {
   await listen();
   const request = await makeRequest(project);
   const { requestId, revisionId } = request;
@@ -55,19 +55,24 @@ test("the way to a capability is told by webhook, each event with what it is abo
   const quoteId = await makeQuote(project, request);
   const quoted = await at("quoted");
   await inTransaction(async (client) =>
-    happened(client, project.ctx, await lockRequest(client, quoted.id), "capability_request.quote_expiring"),
+    recordRequestEvent(
+      client,
+      project.ctx,
+      await lockRequest(client, quoted.id),
+      "capability_request.quote_expiring",
+    ),
   );
   await pool.query("UPDATE commission_quote SET state = 'paid' WHERE id = $1", [quoteId]);
   await at("paid");
   await at("fulfilled", { capability_key: "map.read.v1", fulfilled_at: project.clock.now() });
   await at("refunded", feedback("refunded", "It reads no maps."));
 
-  const told = await received();
+  const events = await received();
   const ofRequest = { requestId, revisionId };
   const price = { amountMicros: 1_250_000_000, currency: "USD", amountMinor: 125_000, display: "$1250.00" };
   const { rows } = await pool.query("SELECT expires_at FROM commission_quote WHERE id = $1", [quoteId]);
   const ofQuote = { quoteId, price, targetBusinessDays: 10, expiresAt: rows[0].expires_at.toISOString() };
-  expect(told.map(({ type, payload }) => [type.slice("capability_request.".length), payload])).toEqual([
+  expect(events.map(({ type, payload }) => [type.slice("capability_request.".length), payload])).toEqual([
     ["submitted", { ...ofRequest, status: "submitted" }],
     ["in_review", { ...ofRequest, status: "in_review" }],
     ["needs_information", { ...ofRequest, status: "needs_information", message: "Which maps?" }],
@@ -89,16 +94,16 @@ test("the way to a capability is told by webhook, each event with what it is abo
       },
     ],
   ]);
-  for (const event of told)
+  for (const event of events)
     expect(event).toMatchObject({
       id: event.webhookId,
       organizationId: project.organizationId,
       projectId: project.projectId,
     });
-  expect(JSON.stringify(told)).not.toContain("A need nobody else may read");
+  expect(JSON.stringify(events)).not.toContain("A need no one else may read");
 });
 
-test("a decline says why; what was only asked before is not told again", async () => {
+test("a decline says why; an earlier question is not repeated", async () => {
   await listen(["capability_request.declined"]);
   const { requestId } = await makeRequest(project);
   await moveRequest(project.ctx, requestId, "submitted");
@@ -124,7 +129,7 @@ test("a replay sends the very bytes again, under the same id", async () => {
   expect(again!.headers["webhook-id"]).toBe(first!.headers["webhook-id"]);
 });
 
-test("nobody is told of a quote that was not written down", async () => {
+test("no one is notified of a quote that was not stored", async () => {
   const { requestId } = await makeRequest(project);
   await moveRequest(project.ctx, requestId, "submitted");
   await moveRequest(project.ctx, requestId, "in_review");

@@ -1,10 +1,10 @@
 import type { RequestEventType } from "@/server/contract/webhooks";
-import type { Queryable } from "@/server/db";
-import { toMoney } from "@/server/money";
-import type { Json } from "@/server/step";
+import type { Queryable } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { toMoney } from "@/server/platform/money";
 import { type CommissionQuoteRow, noSuchRequest, type RequestRow } from "./rows";
 
-/** What stands beside a request's row that is told of it. */
+/** What an event says beside the request's row. */
 export type About = {
   /** Of the current revision. */
   summary: string;
@@ -25,10 +25,14 @@ export async function aboutOf(client: Queryable, row: RequestRow): Promise<About
   return { summary, quote: quote.rows[0] ?? null };
 }
 
-type Told = Record<string, Json>;
+type Payload = Record<string, Json>;
 
-/** What an event tells, on the request's page and by webhook. Never what was asked for: that is read with a right. */
-export function payloadOf(type: RequestEventType, row: RequestRow, quote: CommissionQuoteRow | null): Told {
+/** The payload of an event, on the request's page and by webhook. Never the request's content: reading that needs a right. */
+export function payloadOf(
+  type: RequestEventType,
+  row: RequestRow,
+  quote: CommissionQuoteRow | null,
+): Payload {
   const request = { requestId: row.id, status: row.status, revisionId: row.current_revision_id };
   switch (type) {
     case "capability_request.created":
@@ -52,13 +56,13 @@ export function payloadOf(type: RequestEventType, row: RequestRow, quote: Commis
 }
 
 /** What the operator said, where the request's feedback is of the state it is in. */
-const said = (row: RequestRow): Told =>
+const said = (row: RequestRow): Payload =>
   row.feedback && row.feedback.kind === row.status ? { message: row.feedback.message } : {};
 
-const made = (row: RequestRow): Told =>
+const made = (row: RequestRow): Payload =>
   row.capability_key === null ? {} : { capabilityKey: row.capability_key };
 
-function offered(type: RequestEventType, quote: CommissionQuoteRow | null): Told {
+function offered(type: RequestEventType, quote: CommissionQuoteRow | null): Payload {
   if (!quote) throw new Error(`${type} is about a quote: store the quote before this event.`);
   return {
     quoteId: quote.id,

@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { POST } from "@/app/api/webhooks/stripe/route";
-import { pool } from "@/server/db";
 import { checkLedger } from "@/server/domain/billing";
 import { systemCtx } from "@/server/domain/ctx";
 import * as payments from "@/server/domain/payments";
-import { Fault } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { Fault } from "@/server/platform/errors/errors";
+import { DAY_MS, HOUR_MS } from "@/server/platform/time/units";
 import { campaign } from "@/testing/campaign";
 import { makePayable, type Payable, personOf, soldBy } from "@/testing/payable";
 import { setSettings } from "@/testing/settings";
@@ -13,11 +14,10 @@ import { type Charge, type Session, signed, startStripe } from "@/testing/stripe
 import * as requests from ".";
 
 /*
- * Commissions under whatever their payments may come to: several people, quotes and checkouts, money that is late, twice,
- * on its way or disputed, told by signed messages in any order, more than once and at the same time.
+ * Commissions under any course of their payments: several people, quotes and checkouts, money that is late, twice,
+ * on its way or disputed, reported by signed messages in any order, more than once and at the same time.
  */
 
-const HOUR_MS = 3_600_000;
 const MICROS_PER_CENT = 10_000;
 const system = systemCtx("fuzz");
 let stripe: Awaited<ReturnType<typeof startStripe>>;
@@ -40,8 +40,8 @@ type Sold = {
   isOnItsWay: boolean;
   /** When Stripe had the money, to the second. */
   paidAt: number | null;
-  /** In which batch it was first told that it is paid. */
-  toldIn: number | null;
+  /** In which batch its payment was first reported. */
+  reportedIn: number | null;
 };
 type Quote = { id: string; expiresAt: number; endedIn: number | null };
 type Message = { event: object; paidBy: Sold | null };
@@ -49,9 +49,9 @@ type Message = { event: object; paidBy: Sold | null };
 class World {
   readonly sold: Sold[] = [];
   readonly quotes: Quote[] = [];
-  /** What Stripe has to tell, and what it told. */
+  /** What Stripe will report, and what it reported. */
   waiting: Message[] = [];
-  readonly told: Message[] = [];
+  readonly delivered: Message[] = [];
   batch = 0;
   constructor(
     readonly payable: Payable,
@@ -62,7 +62,7 @@ class World {
   readonly now = () => this.payable.clock.now();
 
   addQuote(id: string) {
-    const expiresAt = this.now().getTime() + 14 * 24 * HOUR_MS;
+    const expiresAt = this.now().getTime() + 14 * DAY_MS;
     this.quotes.push({ id, expiresAt, endedIn: null });
   }
   get quote(): Quote {
@@ -98,7 +98,7 @@ class World {
         taxCents: this.taxCents,
         isOnItsWay: false,
         paidAt: null,
-        toldIn: null,
+        reportedIn: null,
       });
     }
   }
@@ -116,7 +116,7 @@ class World {
     this.paid(sale, sale.say.completed());
   }
 
-  /** A checkout is paid, and before we hear of it another one is, which was opened when the first was over. */
+  /** A checkout is paid, and before we learn that another one is, which was opened when the first had ended. */
   async payTwice(which: number) {
     await this.start(which);
     this.pay(which, false);
@@ -156,7 +156,7 @@ class World {
     else this.tell(sale.say.failed());
   }
 
-  /** Stripe closes pages whose time is over, or which we asked it to close. */
+  /** Stripe closes pages whose time has ended, or which we asked it to close. */
   expire() {
     for (const { session, say } of this.sold) {
       if (session.status === "complete" || this.isOpen(session)) continue;
@@ -183,7 +183,7 @@ class World {
     const left = charge.cents - charge.refundedCents - charge.lostCents;
     const cents = quarters >= 4 ? left : Math.floor((left * quarters) / 4);
     if (cents === 0) return;
-    const id = `dp_${sale.paymentId}_${this.waiting.length + this.told.length}`;
+    const id = `dp_${sale.paymentId}_${this.waiting.length + this.delivered.length}`;
     this.tell(say.disputed(id, cents, "needs_response"));
     this.tell(say.disputed(id, cents, isLost ? "lost" : "won"));
     if (isLost) charge.lostCents += cents;
@@ -229,8 +229,8 @@ class World {
     const chosen = shuffled.slice(0, many);
     this.waiting = shuffled.slice(many);
     await this.post(Array.from({ length: copies }, () => chosen).flat());
-    for (const { paidBy } of chosen) if (paidBy) paidBy.toldIn ??= this.batch;
-    this.told.push(...chosen);
+    for (const { paidBy } of chosen) if (paidBy) paidBy.reportedIn ??= this.batch;
+    this.delivered.push(...chosen);
     // The quote that was paid in this batch ends with it: only the first money counts.
     for (const quote of this.quotes) if (this.winners(quote).length > 0) quote.endedIn ??= this.batch;
   }
@@ -253,18 +253,18 @@ class World {
   /** The payments of a quote of which one may have paid it: in time, and heard of before it ended; the first batch of them. */
   winners(quote: Quote): Sold[] {
     const good = this.sold.filter(
-      ({ quoteId, paidAt, toldIn }) =>
+      ({ quoteId, paidAt, reportedIn }) =>
         quoteId === quote.id &&
         paidAt !== null &&
-        toldIn !== null &&
+        reportedIn !== null &&
         paidAt < quote.expiresAt &&
-        (quote.endedIn === null || toldIn <= quote.endedIn),
+        (quote.endedIn === null || reportedIn <= quote.endedIn),
     );
-    const first = Math.min(...good.map(({ toldIn }) => toldIn ?? 0));
-    return good.filter(({ toldIn }) => toldIn === first);
+    const first = Math.min(...good.map(({ reportedIn }) => reportedIn ?? 0));
+    return good.filter(({ reportedIn }) => reportedIn === first);
   }
 
-  /** The durable function, run twice at once for each refund that waits; then Stripe tells of what it gave back. */
+  /** The durable function, run twice at once for each refund that waits; then Stripe reports what it gave back. */
   async giveBack() {
     const { rows } = await pool.query<{ id: string }>(
       "SELECT id FROM payment_refund WHERE organization_id = $1 AND state = 'pending'",
@@ -279,7 +279,7 @@ class World {
   }
 }
 
-/** What a person may be told who comes too late; anything else is a mistake of ours. */
+/** The refusals a person may read who comes too late; anything else is a mistake of ours. */
 function allowed(error: unknown): null {
   expect(error).toBeInstanceOf(Fault);
   expect(["Gone", "RequestStateConflict"]).toContain((error as Fault).code);
@@ -392,7 +392,7 @@ async function everything({ organizationId }: Payable) {
 }
 type Rows = Awaited<ReturnType<typeof everything>>;
 
-/** What one payment of the ledger comes to, reckoned from what Stripe knows of it. */
+/** The total of one payment in the ledger, computed from what Stripe knows. */
 function expectedAccounts({ charge, taxCents, quoteId }: Sold) {
   const back = Math.min(charge.cents, charge.refundedCents + charge.lostCents);
   const sold = BigInt((charge.cents - taxCents) * MICROS_PER_CENT);
@@ -418,8 +418,8 @@ function check(world: World, rows: Rows, counts: Record<string, number>) {
     kept.add(row.payment_id);
   }
   expect(kept.size).toBeLessThanOrEqual(1);
-  const told = rows.events.filter(({ type }) => type === "capability_request.paid");
-  expect(told).toHaveLength(kept.size);
+  const announced = rows.events.filter(({ type }) => type === "capability_request.paid");
+  expect(announced).toHaveLength(kept.size);
   for (const sale of world.paidSales()) {
     const refund = rows.refunds.find(({ payment_id }) => payment_id === sale.paymentId);
     const { cents, refundedCents, lostCents } = sale.charge;
@@ -452,7 +452,7 @@ function check(world: World, rows: Rows, counts: Record<string, number>) {
   );
   counts.paid = (counts.paid ?? 0) + kept.size;
   counts.checkouts = (counts.checkouts ?? 0) + sold.length;
-  counts.messages = (counts.messages ?? 0) + world.told.length;
+  counts.messages = (counts.messages ?? 0) + world.delivered.length;
 }
 
 const run = fc.record({
@@ -481,8 +481,8 @@ test("commissions end paid exactly once where money came in time, and all other 
   await fc.assert(
     fc.asyncProperty(run, async ({ currency, taxCents, acts, order, copies }) => {
       setSettings({ STRIPE_TAX: taxCents > 0 });
-      // Long ago, so that all of it has happened by now, which is when Stripe's messages arrive.
-      const startsAt = new Date(Date.now() - 400 * 24 * HOUR_MS);
+      // Long ago, so that everything has happened by now, which is when Stripe's messages arrive.
+      const startsAt = new Date(Date.now() - 400 * DAY_MS);
       const world = new World(await makePayable({ currency, startsAt }), taxCents);
       await world.start(0);
       for (const step of acts) await play(world, step);
@@ -497,7 +497,7 @@ test("commissions end paid exactly once where money came in time, and all other 
       const ledger = await checkLedger(system, world.payable.organizationId);
       expect(ledger.differences).toEqual([]);
       // And everything once more.
-      await world.post(world.told.toReversed());
+      await world.post(world.delivered.toReversed());
       await world.giveBack();
       expect(await everything(world.payable)).toEqual(rows);
       runs++;

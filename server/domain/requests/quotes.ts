@@ -1,11 +1,11 @@
 import type { CommissionQuote, IssueCommissionQuote, ProjectedPricing } from "@/server/contract/requests";
-import { inTransaction, pool, type Queryable } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { PRICING_VERSION } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
-import { newId } from "@/server/ids";
-import { toMoney } from "@/server/money";
+import { inTransaction, pool, type Queryable } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { toMoney } from "@/server/platform/money";
 import {
   type CommissionQuoteRow,
   findRequest,
@@ -47,7 +47,7 @@ export async function quote(ctx: Ctx, requestId: string): Promise<CommissionQuot
   return toCommissionQuote(row, row.request_hash, ctx.now());
 }
 
-/** Gone (410) for a quote that can be paid no more: it has expired, or its wording or price has been replaced. */
+/** Gone (410) for a quote that can no longer be paid: it has expired, or its wording or price has been replaced. */
 export function refuseEnded(row: CommissionQuoteRow, now: Date): void {
   const reason = stateAt(row, now);
   if (reason !== "expired" && reason !== "superseded") return;
@@ -89,7 +89,7 @@ export async function issueQuote(ctx: Ctx, input: IssueCommissionQuote): Promise
     );
     if (payable) conflict(row, "The request already has an open quote. Withdraw it or let it expire first.");
     await endActiveQuote(client, ctx, row.id);
-    await insertQuote(client, ctx, id, row, input);
+    await insertQuote(client, ctx, row, { id, ...input });
     await move(client, ctx, row, "quoted");
     const [made] = await readQuotes(client, "WHERE quote.id = $1", [id]);
     if (!made) throw new Error("a quote that was just written does not exist");
@@ -104,9 +104,8 @@ function conflict(row: RequestRow, message: string): never {
 async function insertQuote(
   client: Queryable,
   ctx: Ctx,
-  id: string,
   row: RequestRow,
-  input: IssueCommissionQuote,
+  { id, ...input }: IssueCommissionQuote & { id: string },
 ): Promise<void> {
   const now = ctx.now();
   await client.query(
@@ -131,7 +130,7 @@ async function insertQuote(
   );
 }
 
-/** The pricing contract of a capability that does not exist yet: nothing can be quoted, and nothing of it binds. */
+/** The pricing contract of a capability that does not exist yet: nothing can be quoted, and nothing binds. */
 function projected(draft: IssueCommissionQuote["runtimePricing"]): ProjectedPricing {
   return {
     status: "projected",

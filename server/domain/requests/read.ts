@@ -9,10 +9,10 @@ import type {
   RequestPage,
   RequestRevision,
 } from "@/server/contract/requests";
-import { pool } from "@/server/db";
 import { access, isOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { pageOf, readCursor } from "@/server/domain/paging";
+import { pool } from "@/server/platform/db";
 import {
   BRIEF,
   findRequest,
@@ -26,7 +26,7 @@ import {
   toSummary,
 } from "./rows";
 
-/** A request the caller may read, with its current wording and what the operator last told. */
+/** A request the caller may read, with its current wording and the operator's last message. */
 export async function get(ctx: Ctx, requestId: string): Promise<CapabilityRequest> {
   return toRequest(await findRequest(ctx, requestId));
 }

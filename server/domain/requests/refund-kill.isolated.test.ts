@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import * as payments from "@/server/domain/payments";
+import { pool } from "@/server/platform/db";
 import { makePayable, soldBy } from "@/testing/payable";
 import { askForRefundKilledAt } from "@/testing/processes";
 import { signed, startStripe } from "@/testing/stripe";

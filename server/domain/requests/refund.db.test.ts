@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { checkLedger, walletTransactions } from "@/server/domain/billing";
 import * as payments from "@/server/domain/payments";
+import { pool } from "@/server/platform/db";
+import { DAY_MS } from "@/server/platform/time/units";
 import { SHIPPED } from "@/testing/needs";
 import { makePayable, type Payable, soldBy } from "@/testing/payable";
 import { setSettings } from "@/testing/settings";
@@ -10,7 +11,6 @@ import * as requests from ".";
 import {
   accountsOf,
   askForRefunds,
-  DAY_MS,
   deliver,
   give,
   MINUTE_MS,
@@ -83,7 +83,7 @@ describe("an operator's refund", () => {
     expect((await refusal(give(world, world.ctx))).code).toBe("AuthorizationFailed");
     const unpaid = await makePayable();
     expect((await refusal(give(unpaid))).code).toBe("RequestStateConflict");
-    expect((await refusal(give({ ...unpaid, requestId: "cr_nobody" }))).code).toBe("NotFound");
+    expect((await refusal(give({ ...unpaid, requestId: "cr_missing" }))).code).toBe("NotFound");
     world.clock.advance(100 * DAY_MS);
     await requests.fulfil(world.operator, {
       requestId: world.requestId,
@@ -95,7 +95,7 @@ describe("an operator's refund", () => {
     expect(await give(world)).toMatchObject({ state: "pending" });
   });
 
-  test("is told in the lists of members and operators beside the state, which stays until the money is back", async () => {
+  test("is shown in the lists of members and operators beside the state, which stays until the money is back", async () => {
     const world = await paidWorld();
     const listed = async () => {
       const query = { projectId: world.projectId, limit: 10 };
@@ -120,7 +120,7 @@ describe("an operator's refund", () => {
     expect(await listed()).toEqual(["refunded", "done"]);
   });
 
-  test("stands with what was paid where its organization looks for it, and moves no wallet", async () => {
+  test("is with what was paid where its organization looks for it, and moves no wallet", async () => {
     const world = await paidWorld();
     const { organizationId } = world;
     const listed = () => requests.listPaid(world.member, { organizationId });
@@ -172,7 +172,7 @@ describe("an operator's refund", () => {
   });
 });
 
-describe("a refund that began by itself and failed", () => {
+describe("a refund that began automatically and failed", () => {
   const auditOf = async (paymentId: string) =>
     (
       await pool.query<{ actor_id: string; details: object }>(
@@ -274,7 +274,7 @@ describe("a refund that began by itself and failed", () => {
     for (const ctx of [world.member, world.ctx])
       expect((await refusal(retry(world, world.failedId, ctx))).code).toBe("AuthorizationFailed");
     expect(await refundOf(world.paymentId)).toMatchObject({ id: world.failedId, state: "failed" });
-    expect((await refusal(retry({ ...world, paymentId: "pay_nobody" }, world.failedId))).code).toBe(
+    expect((await refusal(retry({ ...world, paymentId: "pay_missing" }, world.failedId))).code).toBe(
       "NotFound",
     );
     const unpaid = await makePayable();
@@ -303,7 +303,7 @@ describe("a refund that fails after Stripe has taken it", () => {
       say.refundFailed(`re_of_${refundId}`, charge.cents, refundId, { type });
     return [failed("refund.failed"), failed("refund.updated"), failed("charge.refund.updated")];
   }
-  const happened = async (world: Paid, type: string) =>
+  const recordRequestEvent = async (world: Paid, type: string) =>
     (await requests.events(world.operator, world.requestId)).filter((event) => event.type === type);
   async function audited({ organizationId, paymentId }: Paid, action: string) {
     const { rows } = await pool.query<{ details: object }>(
@@ -313,7 +313,7 @@ describe("a refund that fails after Stripe has taken it", () => {
     return rows.map(({ details }) => details);
   }
 
-  test("is counted back once, and the commission stands as paid, with Stripe's reason for the operator", async () => {
+  test("is counted back once, and the commission stays paid, with Stripe's reason for the operator", async () => {
     setSettings({ STRIPE_TAX: true });
     const world = await paidWorld({ currency: "CAD", taxCents: 16_250 });
     const paid = await accountsOf(world);
@@ -328,7 +328,7 @@ describe("a refund that fails after Stripe has taken it", () => {
       sums: [{ currency: "CAD", sumMicros: 0 }],
     });
     expect(await statusOf(world)).toBe("paid");
-    expect(await happened(world, "capability_request.refund_failed")).toHaveLength(1);
+    expect(await recordRequestEvent(world, "capability_request.refund_failed")).toHaveLength(1);
     expect(await refundOf(world.paymentId)).toMatchObject({
       id: refundId,
       state: "failed",
@@ -377,7 +377,7 @@ describe("a refund that fails after Stripe has taken it", () => {
     expect((await checkLedger(system, world.organizationId)).differences).toEqual([]);
   });
 
-  test("while our own answer is not stored yet, and before what went back is told, never counts as given back", async () => {
+  test("while our own answer is not stored yet, and before what went back is reported, never counts as given back", async () => {
     const world = await paidWorld();
     const paid = await accountsOf(world);
     const { refundId } = await give(world);
@@ -395,7 +395,7 @@ describe("a refund that fails after Stripe has taken it", () => {
     });
     expect(await accountsOf(world)).toEqual(paid);
     expect(await statusOf(world)).toBe("paid");
-    expect(await happened(world, "capability_request.refunded")).toEqual([]);
+    expect(await recordRequestEvent(world, "capability_request.refunded")).toEqual([]);
     expect((await checkLedger(system, world.organizationId)).differences).toEqual([]);
   });
 
@@ -413,7 +413,7 @@ describe("a refund that fails after Stripe has taken it", () => {
     expect(await retry(world, refundId)).toMatchObject({ state: "pending" });
   });
 
-  test("in Stripe's dashboard fails what stood as done by it, and nothing that came back otherwise", async () => {
+  test("in Stripe's dashboard fails what counted as done by it, and nothing that came back otherwise", async () => {
     const world = await paidWorld();
     stripe.state.refusesRefunds = "charge_disputed";
     await give(world);
@@ -437,7 +437,7 @@ describe("a refund that fails after Stripe has taken it", () => {
     expect((await checkLedger(system, world.organizationId)).differences).toEqual([]);
   });
 
-  test("is told to operators and members once each, and to whoever listens", async () => {
+  test("is reported to operators and members once each, and to listeners", async () => {
     const world = await paidWorld();
     const refundId = await refunded(world);
     const { userId: operator } = await makePerson((await makeTenant()).organizationId, "member");
@@ -456,7 +456,7 @@ describe("a refund that fails after Stripe has taken it", () => {
       ]),
     );
     expect(rows).toHaveLength(2);
-    const [event] = await happened(world, "capability_request.refund_failed");
+    const [event] = await recordRequestEvent(world, "capability_request.refund_failed");
     const { quoteId, paymentId } = world;
     expect(event?.payload).toMatchObject({ status: "paid", quoteId, paymentId });
   });

@@ -1,9 +1,9 @@
 import type { CommissionRefund, RefundCommission } from "@/server/contract/commissions";
-import { inTransaction } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { handOnRefund, type PaymentRow, writeRefund } from "@/server/domain/payments";
-import { fail } from "@/server/errors";
+import { inTransaction } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 import { ACCEPTANCE_WINDOW_DAYS, isWithinAcceptance, type RequestRow } from "./rows";
 import { lockRequest, requireMove } from "./transitions";
 

@@ -1,32 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { CapabilityRequestBody, CommissionQuote, IssueCommissionQuote } from "@/server/contract/requests";
-import { pool } from "@/server/db";
 import { type Ctx, SCOPES } from "@/server/domain/ctx";
-import { publicUrl } from "@/server/env";
-import { newId } from "@/server/ids";
-import { fileNeed, forceMove, NEED, needIn, operatorAt, priceOf, quotedNeed } from "@/testing/needs";
-import { OPEN_TERMS } from "@/testing/panels";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
+import { DAY_MS, DAY_SECONDS } from "@/server/platform/time/units";
+import { OPEN_TERMS } from "@/testing/embeds";
+import { fileNeed, NEED, needIn, operatorAt, priceOf } from "@/testing/needs";
 import { ctxOf, makePerson, makeTenant } from "@/testing/tenants";
 import { makeProject } from "@/testing/world";
 import * as requests from ".";
+import { body, makeClocked } from "./clocked.fixture";
 
-const DAY_MS = 86_400_000;
-const body = (more: object = {}) => CapabilityRequestBody.parse({ ...NEED, ...more });
 const countOf = async (table: string, condition: string, value: string) =>
   Number((await pool.query(`SELECT count(*) AS n FROM ${table} WHERE ${condition}`, [value])).rows[0].n);
-
-/** So many turns of the database. */
-async function pause(turns: number) {
-  for (let turn = 0; turn < turns; turn++) await pool.query("SELECT 1");
-}
-
-/** A key of its own project whose clock stands where it is put. */
-async function makeClocked() {
-  const { ctx, ...project } = await makeProject();
-  let at = Date.UTC(2026, 9, 1, 12);
-  const clocked: Ctx = { ...ctx, now: () => new Date(at) };
-  return { ...project, ctx: clocked, set: (date: Date) => (at = date.getTime()) };
-}
 
 /** As many requests as this one beside it, filed at this moment. */
 async function fileCopies(id: string, count: number, at: Date) {
@@ -49,7 +34,7 @@ describe("create", () => {
     await requests.create(ctx, body());
     await expect(requests.create(ctx, body())).rejects.toMatchObject({
       code: "RateLimited",
-      details: { retryAfterSeconds: 86_400 - 60 },
+      details: { retryAfterSeconds: DAY_SECONDS - 60 },
     });
     await expect(requests.create(ctx, body({ idempotencyKey: "new" }))).rejects.toMatchObject({
       code: "RateLimited",
@@ -112,7 +97,7 @@ describe("create", () => {
     expect(one.requestHash).toBe(two.requestHash);
   });
 
-  test("a key stands for itself in each project", async () => {
+  test("a key is independent in each project", async () => {
     const [one, two] = [await makeProject(), await makeProject()];
     const made = [
       await requests.create(one.ctx, body(), "k"),
@@ -135,7 +120,7 @@ test("a revision is the whole wording anew, the same one too, and the last of th
   expect(all[2]).toEqual(first.revision);
 });
 
-test("20 submits at once are one event, and the people of the house are told once", async () => {
+test("20 submits at once are one event, and operators are notified once", async () => {
   const { ctx } = await makeProject();
   const { id } = await fileNeed(ctx);
   const answers = await Promise.all(Array.from({ length: 20 }, () => requests.submit(ctx, id)));
@@ -153,199 +138,6 @@ test("revisions at once are numbered without gaps, and the last written is the c
   expect((await requests.get(ctx, id)).currentRevisionId).toBe(all[0]?.id);
 });
 
-describe("a commission quote", () => {
-  test("has every field of its contract, and is read the same by the customer", async () => {
-    const { ctx, set } = await makeClocked();
-    set(new Date("2026-10-01T12:00:00.000Z"));
-    const { request, quote } = await quotedNeed(ctx, {
-      currency: "CAD",
-      runtimePricing: {
-        mode: "hybrid",
-        billingCurrency: "CAD",
-        display: "CAD 0.03 a stamp",
-        startingAtMicros: 30_000,
-      },
-      note: "With a test set of yours.",
-    });
-    expect(quote).toEqual({
-      quoteId: expect.stringMatching(/^cq_[0-9a-z]{26}$/),
-      quoteKind: "commission",
-      notExecutionQuoteId: true,
-      requestId: request.id,
-      requestRevisionId: request.currentRevisionId,
-      requestHash: request.requestHash,
-      status: "active",
-      commissionPrice: {
-        amountMicros: 1_250_000_000,
-        currency: "CAD",
-        amountMinor: 125_000,
-        display: "CAD 1250.00",
-      },
-      taxTreatment: "tax_calculated_at_checkout",
-      runtimePricing: {
-        mode: "hybrid",
-        status: "projected",
-        billingCurrency: "CAD",
-        display: "CAD 0.03 a stamp",
-        pricingVersion: "price_2026_08_1",
-        pricingContext: "account",
-        estimateRequired: false,
-        estimateAvailable: false,
-        quoteEndpoint: null,
-        estimateEndpoint: null,
-        quote: { supported: false, requirements: [] },
-        pricingFactors: [],
-        startingAt: { amountMicros: 30_000, currency: "CAD", amountMinor: 3, display: "CAD 0.03" },
-        examples: [],
-        requiresInput: true,
-        authoritativeForExecution: false,
-        billable: true,
-      },
-      delivery: { targetBusinessDays: 10 },
-      guarantee: { kind: "full-satisfaction-refund", acceptanceWindowDays: 7 },
-      note: "With a test set of yours.",
-      issuedAt: "2026-10-01T12:00:00.000Z",
-      expiresAt: "2026-10-15T12:00:00.000Z",
-      approval: {
-        humanRequired: true,
-        approvalUrl: `${publicUrl}/approve/capability-quotes/${quote.quoteId}`,
-      },
-    });
-    expect(CommissionQuote.parse(quote)).toEqual(quote);
-    expect(await requests.quote(ctx, request.id)).toEqual(quote);
-    expect(request).toMatchObject({ status: "quoted", quoteId: quote.quoteId });
-  });
-
-  test("can be read until 14 days have passed, to the millisecond; the request stays quoted", async () => {
-    const { ctx, set } = await makeClocked();
-    const { request, quote } = await quotedNeed(ctx);
-    const end = Date.parse(quote.expiresAt);
-    expect(end - Date.parse(quote.issuedAt)).toBe(14 * DAY_MS);
-    set(new Date(end - 1));
-    expect((await requests.quote(ctx, request.id)).status).toBe("active");
-    set(new Date(end));
-    await expect(requests.quote(ctx, request.id)).rejects.toMatchObject({
-      code: "Gone",
-      details: { quoteId: quote.quoteId, reason: "expired", expiresAt: quote.expiresAt },
-    });
-    expect((await requests.get(ctx, request.id)).status).toBe("quoted");
-  });
-
-  test("is issued anew once it has expired, and not before; the old one is superseded", async () => {
-    const { ctx, set } = await makeClocked();
-    const { request, quote } = await quotedNeed(ctx);
-    const end = Date.parse(quote.expiresAt);
-    set(new Date(end - 1));
-    const issue = () => requests.issueQuote(operatorAt(ctx), priceOf(request, { priceMicros: 2_000_000 }));
-    await expect(issue()).rejects.toMatchObject({
-      code: "RequestStateConflict",
-      details: { requestId: request.id, status: "quoted" },
-    });
-    set(new Date(end));
-    const issued = await Promise.allSettled([issue(), issue(), issue()]);
-    expect(issued.filter(({ status }) => status === "fulfilled").length).toBe(1);
-    const fresh = await requests.quote(ctx, request.id);
-    expect(fresh).toMatchObject({ status: "active", commissionPrice: { amountMicros: 2_000_000 } });
-    const { rows } = await pool.query(
-      "SELECT state FROM commission_quote WHERE request_id = $1 ORDER BY id",
-      [request.id],
-    );
-    expect(rows).toEqual([{ state: "superseded" }, { state: "active" }]);
-  });
-
-  test("is superseded by a revision in the same transaction, and stays readable by nobody", async () => {
-    const { ctx } = await makeProject();
-    const { request, quote } = await quotedNeed(ctx);
-    const revised = await requests.revise(ctx, request.id, body());
-    expect(revised).toMatchObject({ status: "draft", quoteId: null, submittedAt: null });
-    const { rows } = await pool.query(
-      "SELECT quote.state, quote.xmin = request.xmin AS together FROM commission_quote quote JOIN capability_request request ON request.id = request_id WHERE quote.id = $1",
-      [quote.quoteId],
-    );
-    expect(rows).toEqual([{ state: "superseded", together: true }]);
-    await expect(requests.quote(ctx, request.id)).rejects.toMatchObject({
-      code: "Gone",
-      details: { quoteId: quote.quoteId, reason: "superseded", expiresAt: quote.expiresAt },
-    });
-  });
-
-  test("is for the wording that was read: another one by now is a conflict", async () => {
-    const { ctx } = await makeProject();
-    const old = await fileNeed(ctx);
-    const request = await requests.revise(ctx, old.id, body({ need: "Other words." }));
-    await requests.submit(ctx, request.id);
-    await requests.openForReview(operatorAt(ctx), request.id);
-    await expect(requests.issueQuote(operatorAt(ctx), priceOf(old))).rejects.toMatchObject({
-      code: "RequestStateConflict",
-      details: { requestId: old.id, status: "in_review" },
-    });
-    await expect(requests.quote(ctx, request.id)).rejects.toMatchObject({ code: "NotFound" });
-    await requests.issueQuote(operatorAt(ctx), priceOf(request));
-  });
-
-  test("paid is read for good, also when its days are over, and its wording stands", async () => {
-    const { ctx, set } = await makeClocked();
-    const { request, quote } = await quotedNeed(ctx);
-    await forceMove(operatorAt(ctx), request.id, "paid");
-    set(new Date(Date.parse(quote.expiresAt) + 30 * DAY_MS));
-    expect(await requests.quote(ctx, request.id)).toEqual({ ...quote, status: "paid" });
-    await expect(requests.revise(ctx, request.id, body())).rejects.toMatchObject({
-      code: "RequestStateConflict",
-    });
-    expect((await requests.revisions(ctx, request.id)).length).toBe(1);
-  });
-
-  test("issued and reworded at once, 30 times: nothing of an old wording can ever be paid", async () => {
-    const { ctx, projectId } = await makeProject();
-    const outcomes = new Set<string>();
-    for (let round = 0; round < 30; round++) {
-      const request = await needIn(ctx, "in_review");
-      const issue = () => requests.issueQuote(operatorAt(ctx), priceOf(request));
-      const [issued, revised] = await Promise.allSettled([
-        pause(round % 6).then(issue),
-        requests.revise(ctx, request.id, body({ round })),
-      ]);
-      expect(revised.status).toBe("fulfilled");
-      if (issued.status === "rejected") expect(issued.reason).toMatchObject({ code: "RequestStateConflict" });
-      outcomes.add(issued.status);
-      expect((await requests.get(ctx, request.id)).status).toBe("draft");
-    }
-    const { rows } = await pool.query(
-      "SELECT count(*) AS n FROM commission_quote WHERE project_id = $1 AND state = 'active'",
-      [projectId],
-    );
-    expect(rows[0].n).toBe(0);
-    expect(outcomes.size).toBe(2);
-  });
-});
-
-test.each<[string, unknown, string]>([
-  ["priceMicros", 1_000_001, "a whole number of cents"],
-  ["priceMicros", 990_000, "less than one"],
-  ["priceMicros", 1_250.5, "no integer"],
-  ["priceMicros", "1250000000", "a text"],
-  ["currency", "EUR", "another currency"],
-  ["targetBusinessDays", 0, "no day"],
-  ["targetBusinessDays", 251, "more than a year"],
-  ["revisionId", undefined, "not there"],
-  ["approval", { humanRequired: false }, "not an operator's to say"],
-  ["expiresAt", "2099-01-01T00:00:00.000Z", "not an operator's to say"],
-  ["runtimePricing", { mode: "zero", billingCurrency: "USD", display: "x" }, "no mode"],
-  [
-    "runtimePricing",
-    { mode: "free", billingCurrency: "USD", display: "x", startingAtMicros: 1 },
-    "free at a price",
-  ],
-  ["runtimePricing", { mode: "fixed", billingCurrency: "USD", display: " " }, "blank"],
-])("a quote cannot be issued with a %s of %j: %s", async (field, value) => {
-  const { ctx } = await makeProject();
-  const good = priceOf(await fileNeed(ctx));
-  const parsed = IssueCommissionQuote.safeParse({ ...good, [field]: value });
-  expect(parsed.success).toBe(false);
-  const { path, code } = parsed.error!.issues[0]!;
-  expect(code === "unrecognized_keys" ? field : path[0]).toBe(field);
-});
-
 describe("review", () => {
   test("what an operator says is read with the request, until they say something else", async () => {
     const { ctx } = await makeProject();
@@ -360,10 +152,10 @@ describe("review", () => {
     expect(answered.feedback).toEqual(request.feedback);
     await requests.submit(ctx, request.id);
     await requests.openForReview(operator, request.id);
-    await requests.decline(operator, { requestId: request.id, message: "Nobody can." });
+    await requests.decline(operator, { requestId: request.id, message: "No one can." });
     expect(await requests.get(ctx, request.id)).toMatchObject({
       status: "declined",
-      feedback: { kind: "declined", message: "Nobody can." },
+      feedback: { kind: "declined", message: "No one can." },
     });
   });
 
@@ -419,7 +211,7 @@ describe("review", () => {
     ]);
   });
 
-  test("nobody but an operator reviews: no key of any scope, no member of any role, no panel", async () => {
+  test("no one but an operator reviews: no key of any scope, no member of any role, no panel", async () => {
     const tenant = await makeTenant();
     const owner = await makePerson(tenant.organizationId, "owner");
     const request = await needIn(ctxOf({ ...ownKey(tenant) }), "in_review");
@@ -495,7 +287,7 @@ test("people: members file and change, viewers read, strangers find nothing, ope
     await expect(write()).rejects.toMatchObject({ code: "NotFound" });
   expect((await requests.list(stranger.ctx, { limit: 5 })).items).toEqual([]);
 
-  // An operator who belongs to nobody reads everything, and rewords nothing.
+  // An operator who belongs to no one reads everything, and rewords nothing.
   const operator = ctxOf({
     kind: "human_session",
     id: stranger.userId,
@@ -506,7 +298,7 @@ test("people: members file and change, viewers read, strangers find nothing, ope
   expect(await requests.get(operator, made.id)).toEqual(made);
   for (const write of writes(operator)) await expect(write()).rejects.toMatchObject({ code: "NotFound" });
 
-  // Customers are not told the address of an operator, nor strangers each other's.
+  // Customers do not read the address of an operator, nor strangers each other's.
   await requests.submit(member.ctx, made.id);
   await requests.openForReview(operator, made.id);
   const names = async (ctx: Ctx) => (await requests.events(ctx, made.id)).map((event) => event.actorName);

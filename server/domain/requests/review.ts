@@ -8,7 +8,7 @@ import type {
 import { access } from "@/server/domain/access";
 import { isCapability, nearestKeys, noCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import { ValidationFault } from "@/server/errors";
+import { ValidationFault } from "@/server/platform/errors/errors";
 import { changed } from "./change";
 import { move } from "./transitions";
 
@@ -24,10 +24,11 @@ export async function openForReview(ctx: Ctx, requestId: string): Promise<Capabi
 }
 
 /** Sends a request back to the customer, with what is missing. */
-export const askForInformation = (ctx: Ctx, told: ToCustomer) => answer(ctx, told, "needs_information");
+export const askForInformation = (ctx: Ctx, feedback: ToCustomer) =>
+  answer(ctx, feedback, "needs_information");
 
 /** Refuses a request for good, with the reason. */
-export const decline = (ctx: Ctx, told: ToCustomer) => answer(ctx, told, "declined");
+export const decline = (ctx: Ctx, feedback: ToCustomer) => answer(ctx, feedback, "declined");
 
 async function answer(
   ctx: Ctx,

@@ -11,16 +11,17 @@ import {
   type RequestStatus,
   type RequestSummary,
 } from "@/server/contract/requests";
-import { pool, type Queryable } from "@/server/db";
 import { access, EVERYTHING, isOperator, type ReadScope } from "@/server/domain/access";
 import type { Ctx, PrincipalKind } from "@/server/domain/ctx";
-import { publicUrl } from "@/server/env";
-import { fail } from "@/server/errors";
-import { type Micros, toMoney } from "@/server/money";
-import type { Json } from "@/server/step";
+import { pool, type Queryable } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { fail } from "@/server/platform/errors/errors";
+import { type Micros, toMoney } from "@/server/platform/money";
+import { publicUrl } from "@/server/platform/settings/env";
+import { DAY_MS } from "@/server/platform/time/units";
 
-/** So long a commission quote can be paid; published in docs/requests.md, "The quote". */
-export const QUOTE_LIFETIME_MS = 14 * 86_400_000;
+/** So long a commission quote can be paid; published in docs/guides/commission-a-capability.md. */
+export const QUOTE_LIFETIME_MS = 14 * DAY_MS;
 /** So long after it was fulfilled a commission is refunded when asked. */
 export const ACCEPTANCE_WINDOW_DAYS = 7;
 
@@ -130,7 +131,7 @@ export function findRequest(ctx: Ctx, requestId: string): Promise<RequestWhole> 
   return findWithin(isOperator(ctx) ? EVERYTHING : access.authorize(ctx, READ, "rows"), requestId);
 }
 
-/** Refuses who may not change a request: strangers do not find it, members who may only read are told so. */
+/** Refuses who may not change a request: strangers do not find it, members who may only read get Forbidden. */
 export async function requireWriter(ctx: Ctx, requestId: string): Promise<void> {
   const isPerson = ctx.principal.kind === "human_session";
   const row = await findWithin(access.authorize(ctx, isPerson ? READ : WRITE, "rows"), requestId);
@@ -180,9 +181,22 @@ const facts = (row: RequestRow & { quote_id: string | null }, hash: string) => (
   fulfilledAt: row.fulfilled_at?.toISOString() ?? null,
 });
 
+const NEXT: Record<RequestStatus, CapabilityRequest["nextAction"]> = {
+  draft: "submit",
+  submitted: "poll",
+  in_review: "poll",
+  needs_information: "revise",
+  quoted: "present_quote",
+  paid: "poll",
+  fulfilled: "run",
+  declined: "stop",
+  refunded: "stop",
+};
+
 export const toRequest = (row: RequestWhole): CapabilityRequest => ({
   ...facts(row, row.revision.hash),
   revision: toRevision(row.revision),
+  nextAction: NEXT[row.status],
 });
 
 export const toSummary = (row: RequestBrief): RequestSummary => ({
@@ -198,8 +212,6 @@ export const toListed = (row: RequestBrief): ListedRequest => ({
   refund: row.refund_state,
 });
 
-const DAY_MS = 86_400_000;
-
 /** Until when what was fulfilled is refunded when asked; null: it has not been fulfilled. */
 export function acceptedUntil({ fulfilled_at }: Pick<RequestRow, "fulfilled_at">): Date | null {
   return fulfilled_at && new Date(fulfilled_at.getTime() + ACCEPTANCE_WINDOW_DAYS * DAY_MS);
@@ -211,7 +223,7 @@ export function isWithinAcceptance(request: Pick<RequestRow, "fulfilled_at">, no
   return until === null || now <= until;
 }
 
-/** Where a quote stands at a moment: an active one ends by time alone. */
+/** Where a quote is at a moment: an active one ends by time alone. */
 export function stateAt(quote: Pick<CommissionQuoteRow, "state" | "expires_at">, now: Date): CommissionState {
   return quote.state === "active" && quote.expires_at <= now ? "expired" : quote.state;
 }

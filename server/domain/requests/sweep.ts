@@ -1,17 +1,18 @@
-import { inTransaction, pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { closeDue, dispatchRefunds } from "@/server/domain/payments";
 import { notHeld } from "@/server/domain/restores";
-import { log } from "@/server/log";
+import { inTransaction, pool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
+import { DAY_MS } from "@/server/platform/time/units";
 import { COMMISSION } from "./commission";
-import { happened, lockRequest } from "./transitions";
+import { lockRequest, recordRequestEvent } from "./transitions";
 
 const MOST = 200;
-/** So long before a quote expires its people are reminded of it. */
-const REMINDER_MS = 3 * 86_400_000;
+/** So long before a quote expires its people are reminded. */
+const REMINDER_MS = 3 * DAY_MS;
 
 /**
- * One pass over what nobody else will move: refunds that wait for the provider, checkouts of quotes that can be paid no
+ * One pass over what no one else will move: refunds that wait for the provider, checkouts of quotes that can be paid no
  * more, quotes that are about to expire. Safe in every process at once. `projectId` keeps it to one project's organization.
  */
 export async function sweep(ctx: Ctx, { projectId }: { projectId?: string } = {}): Promise<void> {
@@ -56,7 +57,7 @@ async function remindDue(ctx: Ctx, organizationId: string | null): Promise<void>
     );
 }
 
-/** Tells of a quote that is about to expire, once. */
+/** Reports a quote that is about to expire, once. */
 async function remind(ctx: Ctx, quoteId: string, requestId: string): Promise<void> {
   await inTransaction(async (client) => {
     const request = await lockRequest(client, requestId);
@@ -67,6 +68,6 @@ async function remind(ctx: Ctx, quoteId: string, requestId: string): Promise<voi
     );
     if (!rows[0]) return;
     const payload = { quoteId, expiresAt: rows[0].expires_at.toISOString() };
-    await happened(client, ctx, request, "capability_request.quote_expiring", payload);
+    await recordRequestEvent(client, ctx, request, "capability_request.quote_expiring", payload);
   });
 }

@@ -1,16 +1,17 @@
 import type { RequestEventType } from "@/server/contract/webhooks";
-import type { Queryable } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { type Audience, type News, oneLine, shortened, tell } from "@/server/domain/notifications";
-import type { Json } from "@/server/step";
+import type { Queryable } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { DAY_MS } from "@/server/platform/time/units";
 import type { About } from "./payloads";
 import { ACCEPTANCE_WINDOW_DAYS, approvalPath, type CommissionQuoteRow, type RequestRow } from "./rows";
 
 type Happening = { id: string; type: RequestEventType; createdAt: Date; payload: Record<string, Json> };
-type Told = { audience: "members" | "operators"; news: Omit<News, "occasion"> };
+type Notice = { audience: "members" | "operators"; news: Omit<News, "occasion"> };
 
 /** Notifies the people whom an event of a request concerns; most events notify no one. */
-export async function tellOf(
+export async function notify(
   client: Queryable,
   ctx: Ctx,
   row: RequestRow,
@@ -27,7 +28,7 @@ export async function tellOf(
 const TITLE_SUMMARY = 80;
 
 /** Of the request's content only the summary is included, because email may be stored anywhere. */
-export function newsOf(row: RequestRow, { type, createdAt }: Happening, { summary, quote }: About): Told[] {
+export function newsOf(row: RequestRow, { type, createdAt }: Happening, { summary, quote }: About): Notice[] {
   const name = `“${shortened(oneLine(summary), TITLE_SUMMARY)}”`;
   const request = { label: "Request", value: oneLine(summary) };
   const page = { href: requestPath(row), action: "Open request" };
@@ -159,13 +160,13 @@ function members(
   { href, action }: Link,
   facts: Fact[],
   words?: string | null,
-): Told {
+): Notice {
   const said = words ? { said: { by: "Message from the operator", words } } : {};
   const letter = { facts: facts.map(({ label, value }) => [label, value] as const), action, ...said };
   return { audience: "members", news: { kind, title, body, href, letter } };
 }
 
-const operators = (...news: Parameters<typeof members>): Told => ({
+const operators = (...news: Parameters<typeof members>): Notice => ({
   ...members(...news),
   audience: "operators",
 });
@@ -193,8 +194,6 @@ function moment(at: Date): string {
   const day = at.toLocaleDateString("en-GB", { dateStyle: "full", timeZone: "UTC" });
   return `${day}, ${at.toISOString().slice(11, 16)} UTC`;
 }
-
-const DAY_MS = 86_400_000;
 
 function inDays(at: Date, now: Date): string {
   const count = Math.floor((at.getTime() - now.getTime()) / DAY_MS);

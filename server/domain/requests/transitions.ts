@@ -1,20 +1,19 @@
 import type { RequestStatus } from "@/server/contract/requests";
 import type { RequestEventType } from "@/server/contract/webhooks";
-import type { Queryable, Transaction } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { announce } from "@/server/domain/webhooks";
-import { fail } from "@/server/errors";
-import { newId } from "@/server/ids";
-import type { Json } from "@/server/step";
+import type { Queryable, Transaction } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { fail } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
 import { aboutOf, payloadOf } from "./payloads";
 import { noSuchRequest, type RequestRow } from "./rows";
-import { tellOf } from "./tell";
+import { notify } from "./tell";
 
 /**
- * What can be done to a request: from where, and where it leads; docs/requests.md says what each status means. `quoted`
- * to `quoted` is a new quote for one that has expired, which its verb checks. What was refunded in vain is again what
- * it was before.
+ * The moves of a request. `quoted` to `quoted` is a new quote for an expired
+ * one, which its verb checks.
  */
 const MOVES = {
   revised: { from: ["draft", "submitted", "in_review", "needs_information", "quoted"], to: "draft" },
@@ -58,7 +57,7 @@ export function requireMove(row: Pick<RequestRow, "id" | "status">, move: Move):
 
 const words = (status: string) => status.replaceAll("_", " ");
 
-/** Locks a request until the transaction ends: whoever changes it or its quotes does this first. */
+/** Locks a request until the transaction ends: changing it or its quotes begins with this. */
 export async function lockRequest(client: Queryable, requestId: string): Promise<RequestRow> {
   const { rows } = await client.query<RequestRow>(
     "SELECT * FROM capability_request WHERE id = $1 FOR UPDATE",
@@ -72,9 +71,9 @@ type Change = Partial<
 >;
 
 /**
- * Moves a locked request, and tells of it, in one transaction: the only writer of its status. Members of `change` that are
- * left out stay; what it tells comes from the rows, so its quote is written first, and `payload` is for what only the caller
- * knows. RequestStateConflict where the move is none from there.
+ * Moves a locked request and reports the move in one transaction: the only writer of its status. Members of `change` that
+ * are left out stay; the report is read from the rows, so its quote is written first, and `payload` is for what only the
+ * caller knows. RequestStateConflict where the move is none from there.
  */
 export async function move(
   client: Transaction,
@@ -102,15 +101,15 @@ export async function move(
       next.updated_at,
     ],
   );
-  await happened(client, ctx, next, `capability_request.${how}`, payload);
+  await recordRequestEvent(client, ctx, next, `capability_request.${how}`, payload);
   return next;
 }
 
 /**
- * Writes down what happened to a request, for its page, its webhooks, the audit log and the people it concerns. What is told
- * of the request and its quote is read from their rows.
+ * Writes down what happened to a request, for its page, its webhooks, the audit log and the people it concerns. The
+ * request and its quote are read from their rows.
  */
-export async function happened(
+export async function recordRequestEvent(
   client: Transaction,
   ctx: Ctx,
   row: RequestRow,
@@ -152,5 +151,5 @@ export async function happened(
     client,
   );
   await announce(client, [event], event.createdAt);
-  await tellOf(client, ctx, row, event, about);
+  await notify(client, ctx, row, event, about);
 }

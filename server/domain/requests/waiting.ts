@@ -1,15 +1,15 @@
 import type { WaitingCommission } from "@/server/contract/approvals";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx, PrincipalKind } from "@/server/domain/ctx";
 import { namesOf } from "@/server/domain/organizations";
+import { pool } from "@/server/platform/db";
 import { mayPay } from "./payer";
 import { type CommissionQuoteWhole, readQuotes } from "./quotes";
 import { READ, toCommissionQuote } from "./rows";
 
 const MOST = 100;
 
-/** The commission quotes of a project that can be paid now, whose time is over first; and how many there are. */
+/** The commission quotes of a project that can be paid now, whose time has ended first; and how many there are. */
 export async function listPayable(
   ctx: Ctx,
   projectId: string,

@@ -1,9 +1,9 @@
-import { pool, type Queryable } from "@/server/db";
+import { ownKeys } from "@/server/contract/own-keys";
+import { pool, type Queryable } from "@/server/platform/db";
 
 /*
- * A restored installation knows only what its backup knew: the original may have done since what was unfinished then. So
- * nothing that existed at the restore is worked on or sent, by kind, until an operator releases the kind. What is created
- * later is not held.
+ * The original may have done since the backup what was unfinished then. So nothing that existed at the restore is worked on
+ * or sent until an operator releases its kind.
  */
 
 type Held = {
@@ -24,7 +24,7 @@ export const HELD = {
 } as const satisfies Record<string, Held>;
 
 export type HeldKind = keyof typeof HELD;
-export const HELD_KINDS = Object.keys(HELD) as HeldKind[]; // its own keys
+export const HELD_KINDS = ownKeys(HELD);
 
 /**
  * A condition for statements that find work: true of rows that are not held. `createdAt` is their column. Read once for a

@@ -1,8 +1,8 @@
-import { inTransaction, pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
+import { inTransaction, pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 import { HELD, HELD_KINDS, type HeldKind, holdAll, isInUse } from "./held";
 
 export type HeldWork = {

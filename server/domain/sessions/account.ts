@@ -1,7 +1,7 @@
 import type { Account } from "@/server/contract/sessions";
-import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 import { issuerName } from "./issuers";
 import { ownId } from "./own";
 import { isSpare } from "./unlink";

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { Secret, TOTP } from "otpauth";
-import { pool, type Queryable } from "@/server/db";
-import { openSecret, sealSecret } from "@/server/vault";
+import { openSecret, sealSecret } from "@/server/platform/crypto/vault";
+import { pool, type Queryable } from "@/server/platform/db";
 
 const STEP_SECONDS = 30;
 /** As RFC 4226 advises for SHA-1. */

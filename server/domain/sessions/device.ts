@@ -1,13 +1,14 @@
 import { hash, randomBytes } from "node:crypto";
 import type { DeviceStarted, DeviceToken, WaitingDevice } from "@/server/contract/sessions";
-import { inTransaction, pool } from "@/server/db";
 import { makeTokenText } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { guardGuesses } from "@/server/domain/organizations";
-import { publicUrl } from "@/server/env";
-import { fail } from "@/server/errors";
-import { newId } from "@/server/ids";
-import { networkOf } from "@/server/network-of";
+import { enforceBruteForceLimit } from "@/server/domain/organizations";
+import { inTransaction, pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { networkOf } from "@/server/platform/network-of";
+import { publicUrl } from "@/server/platform/settings/env";
+import { DAY_SECONDS } from "@/server/platform/time/units";
 import { currentId, ownId, recordOwn } from "./own";
 import { makeUserCode, readUserCode, showUserCode } from "./user-code";
 
@@ -16,7 +17,7 @@ const CODE_SECONDS = 15 * 60;
 /** How long a device waits before it asks for its token again. */
 const INTERVAL_SECONDS = 2;
 /** How long an approved device stays signed in, unless an organization of the person asks for less. */
-const DEVICE_SECONDS = 30 * 86_400;
+const DEVICE_SECONDS = 30 * DAY_SECONDS;
 /** So many logins may be begun from one address while a code lives: more waiting ones make guessing easier. */
 const MOST_STARTED = 30;
 
@@ -73,10 +74,10 @@ type Waiting = {
   expires_at: Date;
 };
 
-/** What asks with this code. NotFound for a code nobody waits with; guesses are counted by person and by address. */
+/** What asks with this code. NotFound for a code no one waits with; guesses are counted by person and by address. */
 export function lookAtDevice(ctx: Ctx, userCode: string): Promise<WaitingDevice> {
   ownId(ctx);
-  return guardGuesses(ctx, "device", async () => {
+  return enforceBruteForceLimit(ctx, "device", async () => {
     const { rows } = await pool.query<Waiting>(
       "SELECT * FROM device_login WHERE user_code = $1 AND decision IS NULL AND expires_at > $2",
       [readUserCode(userCode), ctx.now()],
@@ -98,7 +99,7 @@ export function decideDevice(
   { userCode, decision }: { userCode: string; decision: "approved" | "denied" },
 ): Promise<void> {
   const userId = ownId(ctx);
-  return guardGuesses(ctx, "device", () =>
+  return enforceBruteForceLimit(ctx, "device", () =>
     inTransaction(async (client) => {
       const { rows } = await client.query<{ id: string; client_name: string; address: string }>(
         `UPDATE device_login SET decision = $3, decided_by = session.user_id, version = session.version FROM session

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { env } from "@/server/env";
-import { Fault, ValidationFault } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { Fault, ValidationFault } from "@/server/platform/errors/errors";
+import { env } from "@/server/platform/settings/env";
 import { later } from "@/testing/codes";
 import { signIn } from "@/testing/sessions";
 import { setSettings } from "@/testing/settings";
@@ -55,7 +55,7 @@ test("the same subject of another provider is somebody else", async () => {
   expect(await identify(system, other)).toEqual({ refused: "EmailNotVerified" });
 });
 
-test("a person reads which providers sign them in, by name and since when, and nobody else's", async () => {
+test("a person reads which providers sign them in, by name and since when, and no one else's", async () => {
   const { organizationId } = await makeTenant();
   const { ctx, email } = await makePerson(organizationId, "member");
   const { ctx: other } = await makePerson(organizationId, "member");
@@ -95,7 +95,7 @@ describe("disconnecting one", () => {
   const namesOf = async (ctx: Ctx) => (await readAccount(ctx)).identities.map(({ name }) => name);
   const only = <T>([first]: T[]): T => first!;
 
-  test("asks for the password; then it signs nobody in, and is linked anew by the verified e-mail", async () => {
+  test("asks for the password; then it signs no one in, and is linked anew by the verified e-mail", async () => {
     const { ctx, password, userId, identities } = await linked(GITHUB);
     const identity = only(identities);
     const { issuer } = identity;
@@ -114,7 +114,7 @@ describe("disconnecting one", () => {
     expect(await identify(system, { ...identity, verifiedEmail: null })).toMatchObject({ userId });
   });
 
-  test("ends every other session, also one that is being begun by it, and is told and written down", async () => {
+  test("ends every other session, also one that is being begun by it, and is reported and logged", async () => {
     const { ctx, password, userId, email, organizationId, identities } = await linked(GITHUB);
     const other = await signIn(userId);
     const begun = (await identify(system, only(identities))) as Identified; // it is linked
@@ -122,12 +122,12 @@ describe("disconnecting one", () => {
     const late = await startSession(system, { userId, version: begun.sessionVersion, userAgent: null });
     for (const ended of [other, late]) expect(await access.sessionPrincipal(ended, new Date())).toBeNull();
     expect((await listSessions(ctx)).map(({ isCurrent }) => isCurrent)).toEqual([true]);
-    const { rows: told } = await pool.query(
+    const { rows: notices } = await pool.query(
       `SELECT title, (SELECT count(*)::int FROM mail WHERE notification_id = notification.id) AS mails FROM notification
        WHERE user_id = $1 AND kind = 'account.identity_unlinked'`,
       [userId],
     );
-    expect(told).toEqual([{ title: "GitHub no longer signs you in", mails: 1 }]);
+    expect(notices).toEqual([{ title: "GitHub no longer signs you in", mails: 1 }]);
     const { rows: written } = await pool.query(
       "SELECT actor_id, subject, details FROM audit_entry WHERE organization_id = $1 AND action = 'identity.unlinked'",
       [organizationId],
@@ -144,7 +144,7 @@ describe("disconnecting one", () => {
     await forgetPassword(userId);
     const spare = async () =>
       Object.fromEntries((await readAccount(ctx)).identities.map(({ name, isSpare }) => [name, isSpare]));
-    // Nobody signs in by Google here.
+    // No one signs in by Google here.
     expect(await spare()).toEqual({ GitHub: false, Google: true });
     expect(await outcome(unlinkIdentity(ctx, { issuer: GITHUB.issuer }))).toBe("InvalidInput");
     expect(await spare()).toEqual({ GitHub: false, Google: true });

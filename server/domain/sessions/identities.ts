@@ -1,6 +1,6 @@
-import { inTransaction, pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { findSignIn, type SignedIn } from "@/server/domain/organizations";
+import { inTransaction, pool } from "@/server/platform/db";
 import { recordOwn, tellPerson } from "./own";
 
 /** Who an identity provider says somebody is. The subject is theirs for good; an email may pass to somebody else. */
@@ -23,7 +23,7 @@ export type IdentityRefusal = { refused: "NoAccount" | "EmailNotVerified" | "Ide
 /**
  * The account of an identity. One that signed in before is known by its subject, whatever its email is now. At its first
  * time it is linked to the account with its verified email, unless another identity of that provider is: an address that
- * passed to somebody else takes no account with it. Nobody is signed up on the way. Who has a second factor is linked by
+ * passed to somebody else takes no account with it. No one is signed up on the way. Who has a second factor is linked by
  * `linkIdentity`, after their code: a verified email alone leaves no way in behind.
  */
 export async function identify(ctx: Ctx, identity: Identity): Promise<Identified | IdentityRefusal> {

@@ -1,4 +1,4 @@
-import { env } from "@/server/env";
+import { env } from "@/server/platform/settings/env";
 
 /** The addresses providers are kept by, and what people know them by. */
 export const GITHUB = { issuer: "https://github.com", name: "GitHub" };

@@ -1,9 +1,9 @@
-import type { Queryable, Transaction } from "@/server/db";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { tell } from "@/server/domain/notifications";
-import { fail, ValidationFault } from "@/server/errors";
-import type { Json } from "@/server/step";
+import type { Queryable, Transaction } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
 
 /** The signed-in person who asks; AuthorizationFailed for anybody else. */
 export function ownId(ctx: Ctx): string {

@@ -1,8 +1,8 @@
 import { Password } from "@/server/contract/organizations";
-import { pool } from "@/server/db";
 import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { countTry, forget, hashPassword, isPassword } from "@/server/domain/organizations";
+import { pool } from "@/server/platform/db";
 import { ended, endOtherSessions, ownId, recordOwn, refuse, tellOwn } from "./own";
 
 /** Changes the caller's own password, given the present one, and ends all their other sessions. Guesses count like those at sign-in. */

@@ -1,7 +1,7 @@
-import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { countTry, forget, isPassword } from "@/server/domain/organizations";
-import { fail } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 import { currentId, refuse } from "./own";
 
 /** How long after signing in somebody without a password counts as there. */

@@ -1,13 +1,13 @@
 import { access, changeAccessBy } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
+import { fail } from "@/server/platform/errors/errors";
 import { tellPerson } from "./own";
 
 /**
  * Takes a person's second factor and linked identities away and ends all their sessions, for who lost their authenticator with
  * the recovery codes, or has another identity at their provider. They sign in by their password, or by an identity that is
- * linked anew. Operators only: whoever asks for this must have been recognized by other means. NotFound for nobody.
+ * linked anew. Operators only: recognize the person by other means first. NotFound for no one.
  */
 export async function resetSignIn(ctx: Ctx, address: string) {
   access.authorize(ctx, "operator");

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { findSignIn, verifySignIn } from "@/server/domain/organizations";
-import { Fault, ValidationFault } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { codeAt, later, turnOn, visitor } from "@/testing/codes";
 import { signIn } from "@/testing/sessions";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
@@ -140,7 +140,7 @@ describe("signing in with a code", () => {
     expect(many.filter(Boolean)).toHaveLength(1);
   });
 
-  test("a recovery code signs in once, however it is typed, and its owner is told", async () => {
+  test("a recovery code signs in once, however it is typed, and its owner is notified", async () => {
     const { ctx, userId, at, recoveryCodes } = await withFactor();
     const [first, second] = recoveryCodes;
     expect(await enter(at(40), userId, ` ${first?.toUpperCase().replaceAll("-", " ")}`)).toBe(true);
@@ -173,7 +173,7 @@ describe("signing in with a code", () => {
     expect(await outcome(enter(at(61), userId, codeIn(60)))).toBe("RateLimited");
     expect(await pass(60)).toMatchObject({ userId, needsCode: true });
     expect(await outcome(enter(at(62), userId, codeIn(60)))).toBe("RateLimited");
-    // Its owner hears of it, once.
+    // Its owner is notified, once.
     expect((await newsOf(userId)).filter((kind) => kind === "account.codes_guessed")).toHaveLength(1);
     expect(await enter(at(60 + 15 * 60), userId, codeIn(60 + 15 * 60))).toBe(true);
   });
@@ -200,7 +200,7 @@ describe("signing in with a code", () => {
 });
 
 describe("what is on", () => {
-  test("is turned off by a code and not by a password, and told", async () => {
+  test("is turned off by a code and not by a password, and reported", async () => {
     const { ctx, userId, email, password } = await person();
     expect(await outcome(sessions.turnOffSecondFactor(ctx, "123456"))).toBe("InvalidInput");
     const { secret } = await turnOn(ctx, password);

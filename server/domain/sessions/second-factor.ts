@@ -1,10 +1,10 @@
 import { renderSVG } from "uqr";
 import type { NewSecondFactor, RecoveryCodes } from "@/server/contract/sessions";
-import { inTransaction, pool, type Queryable } from "@/server/db";
 import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { countTry, forget } from "@/server/domain/organizations";
-import { fail } from "@/server/errors";
+import { inTransaction, pool, type Queryable } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 import { makeRecoveryCodes, makeSecret, takeCode, takeTimeCode } from "./codes";
 import { ended, endOtherSessions, ownId, recordOwn, refuse, tellOwn } from "./own";
 import { requirePresence } from "./presence";
@@ -26,7 +26,7 @@ async function rowOf(userId: string, database: Queryable = pool): Promise<Row> {
 
 /**
  * Makes a secret for an authenticator, for who is there: an open browser alone must not lock its owner out. It asks for
- * nothing until a code of it confirms that it arrived.
+ * nothing until its code confirms that it arrived.
  */
 export async function startSecondFactor(ctx: Ctx, password?: string): Promise<NewSecondFactor> {
   const userId = ownId(ctx);
@@ -74,7 +74,7 @@ export async function confirmSecondFactor(ctx: Ctx, code: string): Promise<Recov
   return { recoveryCodes: codes };
 }
 
-/** Turns the second factor off, given a code of it: the password alone is what it guards against. */
+/** Turns the second factor off, given its code: the password alone is what it guards against. */
 export async function turnOffSecondFactor(ctx: Ctx, code: string): Promise<void> {
   const userId = ownId(ctx);
   await requireCode(ctx, userId, code);

@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { verifySignIn } from "@/server/domain/organizations";
-import { Fault } from "@/server/errors";
-import { newId } from "@/server/ids";
-import { networkOf } from "@/server/network-of";
+import { pool } from "@/server/platform/db";
+import { Fault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { networkOf } from "@/server/platform/network-of";
+import { DAY_MS, HOUR_MS } from "@/server/platform/time/units";
 import { signIn } from "@/testing/sessions";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
 import * as sessions from ".";
@@ -23,7 +24,7 @@ const codeOf = (work: Promise<unknown>) =>
     (error) => (error instanceof Fault ? error.code : Promise.reject(error)),
   );
 const works = async (sessionId: string) => (await access.sessionPrincipal(sessionId, new Date())) !== null;
-const nobody = (address: string = newId("request")): Ctx => ({
+const anonymous = (address: string = newId("request")): Ctx => ({
   ...system,
   address,
   principal: { kind: "anonymous", id: "anonymous", address },
@@ -52,7 +53,7 @@ describe("sessions", () => {
           userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0",
         },
       ),
-      await signIn(userId, () => new Date(Date.now() - 15 * 86_400_000)),
+      await signIn(userId, () => new Date(Date.now() - 15 * DAY_MS)),
     ];
     const { items } = { items: await sessions.listSessions(ctx) };
     expect(items.map(({ sessionId }) => sessionId)).not.toContain(over);
@@ -70,7 +71,7 @@ describe("sessions", () => {
       expect(await codeOf(sessions.endSession(ctx, none))).toBe("NotFound");
   });
 
-  test("nobody sees or ends the session of another person", async () => {
+  test("no one sees or ends the session of another person", async () => {
     const [mine, theirs] = [await person(), await person()];
     const sessionId = await signIn(theirs.userId);
     expect(await codeOf(sessions.endSession(mine.ctx, sessionId))).toBe("NotFound");
@@ -107,7 +108,7 @@ describe("sessions", () => {
       { ...system, address: away },
       { userId: other.userId, version, userAgent: null },
     );
-    const later = (days: number) => ({ now: () => new Date(Date.now() + days * 86_400_000) });
+    const later = (days: number) => ({ now: () => new Date(Date.now() + days * DAY_MS) });
     const enter = (at: { now(): Date }, from: string, word = password) =>
       verifySignIn(at, { email, password: word, address: networkOf(from) });
     const lockOut = async (days: number) => {
@@ -157,7 +158,7 @@ describe("sessions", () => {
   test("the last use of a session is written down after a while, and never moves back", async () => {
     const { ctx, userId } = await person();
     const sessionId = await signIn(userId);
-    const later = new Date(Date.now() + 3_600_000);
+    const later = new Date(Date.now() + HOUR_MS);
     await access.sessionPrincipal(sessionId, later);
     await access.writeUses();
     const seen = async () =>
@@ -192,16 +193,16 @@ describe("sessions", () => {
 
 /** The token of a device this person let in. */
 async function deviceOf(ctx: Ctx): Promise<string> {
-  const { userCode, deviceCode } = await sessions.startDevice(nobody(), "capstan");
+  const { userCode, deviceCode } = await sessions.startDevice(anonymous(), "capstan");
   await sessions.decideDevice(ctx, { userCode, decision: "approved" });
-  return (await sessions.redeemDevice(nobody(), deviceCode)).sessionToken;
+  return (await sessions.redeemDevice(anonymous(), deviceCode)).sessionToken;
 }
 
 describe("sign-in of a device", () => {
   test("a person sees what asks, however they type the code, and lets it in", async () => {
     const { ctx, userId } = await person();
     const { userCode, deviceCode } = await sessions.startDevice(
-      nobody("198.51.100.4"),
+      anonymous("198.51.100.4"),
       "capstan on a laptop",
     );
     const typed = ` ${userCode.toLowerCase().replace("-", " – ")} `;
@@ -210,10 +211,10 @@ describe("sign-in of a device", () => {
       clientName: "capstan on a laptop",
       address: "198.51.100.4",
     });
-    expect(await codeOf(sessions.redeemDevice(nobody(), deviceCode))).toBe("AuthorizationPending");
+    expect(await codeOf(sessions.redeemDevice(anonymous(), deviceCode))).toBe("AuthorizationPending");
     await sessions.decideDevice(ctx, { userCode: typed, decision: "approved" });
     expect(await codeOf(sessions.lookAtDevice(ctx, userCode))).toBe("NotFound");
-    const { sessionToken, sessionId } = await sessions.redeemDevice(nobody(), deviceCode);
+    const { sessionToken, sessionId } = await sessions.redeemDevice(anonymous(), deviceCode);
     expect(await access.devicePrincipal(sessionToken, new Date())).toMatchObject({ id: userId, sessionId });
     // A device's session is no browser's: its id in a cookie opens nothing.
     expect(await works(sessionId)).toBe(false);
@@ -222,19 +223,19 @@ describe("sign-in of a device", () => {
 
   test("a session that could not be written down has not begun, and its code can be used again", async () => {
     const { ctx } = await person();
-    const { userCode, deviceCode } = await sessions.startDevice(nobody());
+    const { userCode, deviceCode } = await sessions.startDevice(anonymous());
     await sessions.decideDevice(ctx, { userCode, decision: "approved" });
-    const unheard = { ...nobody(), requestId: "\0" }; // which the log cannot keep
+    const unheard = { ...anonymous(), requestId: "\0" }; // which the log cannot keep
     await expect(sessions.redeemDevice(unheard, deviceCode)).rejects.toThrow();
-    expect(await codeOf(sessions.redeemDevice(nobody(), deviceCode))).toBe("done");
+    expect(await codeOf(sessions.redeemDevice(anonymous(), deviceCode))).toBe("done");
   });
 
   test("of twenty who ask at once with one code, one gets the session", async () => {
     const { ctx, userId } = await person();
-    const { userCode, deviceCode } = await sessions.startDevice(nobody());
+    const { userCode, deviceCode } = await sessions.startDevice(anonymous());
     await sessions.decideDevice(ctx, { userCode, decision: "approved" });
     const codes = await Promise.all(
-      Array.from({ length: 20 }, () => codeOf(sessions.redeemDevice(nobody(), deviceCode))),
+      Array.from({ length: 20 }, () => codeOf(sessions.redeemDevice(anonymous(), deviceCode))),
     );
     expect(codes.filter((code) => code === "done").length).toBe(1);
     expect(codes.filter((code) => code === "Gone").length).toBe(19);
@@ -246,7 +247,7 @@ describe("sign-in of a device", () => {
 
   test("a code is decided once: of an approval and a denial at once, one counts", async () => {
     const { ctx } = await person();
-    const { userCode } = await sessions.startDevice(nobody());
+    const { userCode } = await sessions.startDevice(anonymous());
     const decide = (decision: "approved" | "denied") =>
       codeOf(sessions.decideDevice(ctx, { userCode, decision }));
     const both = await Promise.all([decide("approved"), decide("denied")]);
@@ -255,7 +256,10 @@ describe("sign-in of a device", () => {
 
   test("what is too old can be neither approved nor redeemed", async () => {
     const { ctx } = await person();
-    const [waiting, approved] = [await sessions.startDevice(nobody()), await sessions.startDevice(nobody())];
+    const [waiting, approved] = [
+      await sessions.startDevice(anonymous()),
+      await sessions.startDevice(anonymous()),
+    ];
     await sessions.decideDevice(ctx, { userCode: approved.userCode, decision: "approved" });
     const late = at(ctx, 15.1);
     expect(await codeOf(sessions.lookAtDevice(late, waiting.userCode))).toBe("NotFound");
@@ -263,21 +267,21 @@ describe("sign-in of a device", () => {
       await codeOf(sessions.decideDevice(late, { userCode: waiting.userCode, decision: "approved" })),
     ).toBe("NotFound");
     for (const { deviceCode } of [waiting, approved])
-      expect(await codeOf(sessions.redeemDevice(at(nobody(), 15.1), deviceCode))).toBe("Gone");
+      expect(await codeOf(sessions.redeemDevice(at(anonymous(), 15.1), deviceCode))).toBe("Gone");
   });
 
-  test("an approval of before a sign-out everywhere, or by a session that ended, lets nobody in", async () => {
+  test("an approval of before a sign-out everywhere, or by a session that ended, lets no one in", async () => {
     const { ctx } = await person();
-    const { userCode, deviceCode } = await sessions.startDevice(nobody());
+    const { userCode, deviceCode } = await sessions.startDevice(anonymous());
     await sessions.decideDevice(ctx, { userCode, decision: "approved" });
     await sessions.signOutEverywhere(ctx);
-    expect(await codeOf(sessions.redeemDevice(nobody(), deviceCode))).toBe("Gone");
+    expect(await codeOf(sessions.redeemDevice(anonymous(), deviceCode))).toBe("Gone");
   });
 
   test("a device's session approves no other device", async () => {
     const { ctx } = await person();
     const principal = await access.devicePrincipal(await deviceOf(ctx), new Date());
-    const { userCode } = await sessions.startDevice(nobody());
+    const { userCode } = await sessions.startDevice(anonymous());
     const asDevice = { ...ctx, principal: principal! };
     expect(await codeOf(sessions.decideDevice(asDevice, { userCode, decision: "approved" }))).toBe(
       "NotFound",
@@ -289,7 +293,7 @@ describe("sign-in of a device", () => {
     const guess = (who: Ctx, address: string) =>
       codeOf(sessions.lookAtDevice({ ...who, address }, "BBBB-BBBB"));
     for (let n = 0; n < 10; n++) expect(await guess(guesser, newId("request"))).toBe("NotFound");
-    const { userCode } = await sessions.startDevice(nobody());
+    const { userCode } = await sessions.startDevice(anonymous());
     const from = (who: Ctx, address: string) => codeOf(sessions.lookAtDevice({ ...who, address }, userCode));
     expect(await from(guesser, newId("request"))).toBe("RateLimited");
     const house = newId("request");
@@ -298,8 +302,8 @@ describe("sign-in of a device", () => {
     expect(await from(ctx, newId("request"))).toBe("done");
   });
 
-  test("from one address so many may wait, and no more until their codes are too old", async () => {
-    const crowd = nobody();
+  test("from one address so many may wait, until their codes are too old", async () => {
+    const crowd = anonymous();
     const codes = await Promise.all(Array.from({ length: 30 }, () => codeOf(sessions.startDevice(crowd))));
     expect(new Set(codes)).toEqual(new Set(["done"]));
     expect(await codeOf(sessions.startDevice(crowd))).toBe("RateLimited");
@@ -308,9 +312,9 @@ describe("sign-in of a device", () => {
 
   test("neither the device's code nor its token is kept", async () => {
     const { ctx } = await person();
-    const { userCode, deviceCode } = await sessions.startDevice(nobody());
+    const { userCode, deviceCode } = await sessions.startDevice(anonymous());
     await sessions.decideDevice(ctx, { userCode, decision: "approved" });
-    const { sessionToken } = await sessions.redeemDevice(nobody(), deviceCode);
+    const { sessionToken } = await sessions.redeemDevice(anonymous(), deviceCode);
     const { rows } = await pool.query(
       `SELECT row_to_json(login)::text AS text FROM device_login login UNION ALL SELECT row_to_json(session)::text FROM session
        UNION ALL SELECT row_to_json(audit_entry)::text FROM audit_entry`,
@@ -322,11 +326,11 @@ describe("sign-in of a device", () => {
   });
 
   // What is long over, pruned now: pruning ahead of the clock would take the sessions of tests beside this one.
-  test("what nobody can use any more is pruned", async () => {
+  test("what no one can use any more is pruned", async () => {
     const { ctx, userId } = await person();
     const daysAgo = (days: number) => at(ctx, -60 * 24 * days).now;
     const [long, lately] = [await signIn(userId, daysAgo(45)), await signIn(userId, daysAgo(40))];
-    await sessions.startDevice({ ...nobody("pruned"), now: daysAgo(2) });
+    await sessions.startDevice({ ...anonymous("pruned"), now: daysAgo(2) });
     await sessions.pruneSessions(new Date());
     const { rows } = await pool.query("SELECT id FROM session WHERE id = ANY($1)", [[long, lately]]);
     expect(rows).toEqual([{ id: lately }]);

@@ -1,15 +1,16 @@
 import { Session } from "@/server/contract/sessions";
-import { inTransaction, pool } from "@/server/db";
 import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
-import { newId } from "@/server/ids";
+import { inTransaction, pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { DAY_SECONDS } from "@/server/platform/time/units";
 import { labelOf } from "./label";
 import { currentId, ownId, recordOwn } from "./own";
 
 const BROWSER_DAYS = 14;
 /** How long a browser stays signed in, unless an organization of the person asks for less. */
-export const BROWSER_SECONDS = BROWSER_DAYS * 86_400;
+export const BROWSER_SECONDS = BROWSER_DAYS * DAY_SECONDS;
 
 type Begun = Omit<Ctx, "principal">;
 

@@ -1,8 +1,8 @@
-import { inTransaction, pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { addressSubjects, countTry, forget, forgetSubject } from "@/server/domain/organizations";
-import { Fault } from "@/server/errors";
-import { networkOf } from "@/server/network-of";
+import { inTransaction, pool } from "@/server/platform/db";
+import { Fault } from "@/server/platform/errors/errors";
+import { networkOf } from "@/server/platform/network-of";
 import { takeCode } from "./codes";
 import { tellPerson } from "./own";
 
@@ -34,7 +34,7 @@ export async function verifyCode(
   return true;
 }
 
-/** Who guesses codes has passed the first step already: its owner hears of it, once a day. */
+/** Who guesses codes has passed the first step already: its owner is notified, once a day. */
 async function warn(ctx: Ctx, userId: string): Promise<void> {
   const news = {
     kind: "account.codes_guessed",

@@ -1,8 +1,8 @@
 import type { UnlinkIdentity } from "@/server/contract/sessions";
-import { pool, type Queryable } from "@/server/db";
 import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
+import { pool, type Queryable } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 import { isOffered, issuerName } from "./issuers";
 import { ended, endOtherSessions, ownId, recordOwn, tellOwn } from "./own";
 import { requirePresence } from "./presence";

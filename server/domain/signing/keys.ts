@@ -1,10 +1,10 @@
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import type { JsonWebKeySet, SigningKey } from "@/server/contract/receipts";
-import { pool, withSystem } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { log } from "@/server/log";
-import { openSecret, sealSecret } from "@/server/vault";
+import { openSecret, sealSecret } from "@/server/platform/crypto/vault";
+import { pool, withSystem } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
 
 /*
  * The keys that sign receipts: Ed25519, one active at a time, made on first use, private halves sealed under the vault
@@ -94,7 +94,7 @@ async function activeRow(): Promise<KeyRow | null> {
   return rows[0] ?? null;
 }
 
-/** Makes a key and answers with the active one: ours, or, unless one shall be replaced, that of whoever was first. */
+/** Makes a key and answers with the active one: ours, or, unless one shall be replaced, that of the first. */
 async function makeKey(now: Date, replace: boolean): Promise<KeyRow> {
   const made = generateKeyPairSync("ed25519");
   const { x } = made.publicKey.export({ format: "jwk" });
@@ -102,7 +102,7 @@ async function makeKey(now: Date, replace: boolean): Promise<KeyRow> {
   const id = thumbprintOf(jwk);
   const pkcs8 = made.privateKey.export({ format: "der", type: "pkcs8" });
   return withSystem(async (tx) => {
-    // Rotations and first uses wait for each other; readers wait for nobody.
+    // Rotations and first uses wait for each other; readers wait for no one.
     await tx.$executeRaw`LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE`;
     const active = await tx.signingKey.findFirst({ where: { retiredAt: null } });
     if (active && !replace) return { id: active.id, private_key: active.privateKey };

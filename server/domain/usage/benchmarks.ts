@@ -47,8 +47,8 @@ const OF_OUTPUT: Record<Capability["outputKind"], { name: string; unit: string; 
 };
 
 /**
- * What a comparison of the capability's models would be made of, and what a project's own executions of the last 90 days
- * cover of it. Scores are not computed. Without a project of the caller's the figures are of nobody: zero.
+ * What a comparison of the capability's models would be made of, and the part that a project's own executions of the last
+ * 90 days cover. Scores are not computed. Without a project of the caller's the figures are of no one: zero.
  */
 export async function benchmarks(
   ctx: Ctx,
@@ -69,7 +69,7 @@ export async function benchmarks(
       })),
       measures: [...OF_ALL, OF_OUTPUT[capability.outputKind]],
     },
-    coverage: own === null ? nobody(capability) : await coverageOf(ctx, capability, own),
+    coverage: own === null ? noCoverage(capability) : await coverageOf(ctx, capability, own),
   };
 }
 
@@ -84,16 +84,16 @@ async function projectOf(ctx: Ctx, named: string | undefined): Promise<string | 
 type Coverage = CapabilityBenchmarks["coverage"];
 
 const none = { executions: 0, succeeded: 0, failed: 0, canceled: 0 };
-const targetsOf = (capability: Capability) =>
+const targetsOfPort = (capability: Capability) =>
   executionTargets(capability).targets.map(({ target }) => target);
 
-function nobody(capability: Capability): Coverage {
+function noCoverage(capability: Capability): Coverage {
   return {
     projectId: null,
     from: null,
     to: null,
     executions: 0,
-    targets: targetsOf(capability).map((target) => ({
+    targets: targetsOfPort(capability).map((target) => ({
       target,
       test: target.startsWith("sandbox/"),
       ...none,
@@ -105,14 +105,14 @@ async function coverageOf(ctx: Ctx, capability: Capability, projectId: string): 
   const days = lastDays(DAYS, ctx.now());
   const rows = (await usageOf([projectId], days)).filter((row) => row.capability_key === capability.key);
   const counted = new Map<string, Coverage["targets"][number]>(
-    nobody(capability).targets.map((each) => [`${each.target} ${each.test}`, each]),
+    noCoverage(capability).targets.map((each) => [`${each.target} ${each.test}`, each]),
   );
   for (const row of rows) {
     const target = row.provider ? `${row.provider}/${row.model}` : null;
     const name = `${target} ${row.is_test}`;
     const before = counted.get(name) ?? { target, test: row.is_test, ...none };
     const ended = row.succeeded + row.failed + row.canceled;
-    // Of a comparison that nobody has judged: it is measured, and told, afterwards.
+    // Of a comparison that no one has judged: it is measured and shown afterwards.
     if (target === null && ended === 0) continue;
     counted.set(name, {
       ...before,

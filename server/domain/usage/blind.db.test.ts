@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
-import { pool } from "@/server/db";
 import * as billing from "@/server/domain/billing";
 import * as budgets from "@/server/domain/budgets";
 import { SCOPES, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { compareDrawings } from "@/server/domain/jobs/blind.fixture";
+import { compareDrawings } from "@/server/domain/jobs/reading/blind.fixture";
 import * as usage from "@/server/domain/usage";
+import { pool } from "@/server/platform/db";
+import { DAY_MS } from "@/server/platform/time/units";
 import { inlineStep, makeProject } from "@/testing/world";
 
 /** Three models of the sandbox; the second costs half, and the third draws one picture less than it is asked for. */
@@ -47,7 +48,7 @@ async function shownOf({
   jobIds,
 }: Awaited<ReturnType<typeof makeCompared>>) {
   const today = clock.now().toISOString().slice(0, 10);
-  const tomorrow = new Date(clock.now().getTime() + 86_400_000).toISOString().slice(0, 10);
+  const tomorrow = new Date(clock.now().getTime() + DAY_MS).toISOString().slice(0, 10);
   const file = await usage.usageFile(ctx, { from: today, to: tomorrow, projectId });
   const pieces: Uint8Array[] = [];
   for await (const piece of file.content) pieces.push(piece);
@@ -161,7 +162,7 @@ test("totals are exact after every end; a comparison is one line until it is jud
 test("a day that is counted with a blind comparison in it is counted anew once that is judged", async () => {
   const world = await makeCompared();
   for (const jobId of world.jobIds) await world.run(jobId);
-  world.clock.advance(2 * 86_400_000);
+  world.clock.advance(2 * DAY_MS);
   const totals = async () => (await usage.summary(world.ctx, { days: 7, projectId: world.projectId })).test;
   await usage.rollUp(world.system);
   expect((await totals()).byProvider).toMatchObject([
@@ -177,8 +178,10 @@ test("an unconfirmed charge is the hold of its comparison, and is resolved once 
   const world = await makeCompared();
   const [first, ...others] = world.jobIds;
   for (const jobId of others) await world.run(jobId);
-  await pool.query("UPDATE hold SET state = 'ambiguous' WHERE execution_id = $1", [first]);
-  await pool.query("UPDATE job SET status = 'failed', completed_at = now() WHERE id = $1", [first]);
+  await pool.query(
+    "UPDATE job SET status = 'failed', completed_at = now(), hold_state = 'ambiguous' WHERE id = $1",
+    [first],
+  );
   const { totals } = (await usage.summary(world.ctx, { days: 7, projectId: world.projectId })).test;
   const { rows: settled } = await pool.query<{ sum: number }>(
     "SELECT sum(settled_micros)::bigint AS sum FROM hold JOIN job ON job.id = execution_id WHERE comparison_id = $1",
@@ -197,7 +200,8 @@ test("an unconfirmed charge is the hold of its comparison, and is resolved once 
   });
   const resolve = (holdId: string) =>
     budgets.resolveHold(world.system, holdId, { notCharged: true, note: "x" }).catch(({ code }) => code);
-  expect(await resolve(hold!.holdId)).toBe("ComparisonUnjudged");
+  for (const id of [hold!.holdId, ...world.jobIds.map((jobId) => `hold_${jobId.slice(-26)}`)])
+    expect(await resolve(id), id).toBe("ComparisonUnjudged");
   await reveal(world.comparisonId);
   const [own] = (await budgets.listHolds(world.ctx, {})).items;
   expect(own).toMatchObject({ executionId: first });

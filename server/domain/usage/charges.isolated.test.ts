@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { DAY_MS, HOUR_MS } from "@/server/platform/time/units";
 
 // Read when the provider loads.
 vi.hoisted(() => {
@@ -8,21 +9,21 @@ vi.hoisted(() => {
 
 import type { Charge } from "@/server/contract/charge";
 import type { UsageFigures } from "@/server/contract/usage";
-import { pool } from "@/server/db";
 import * as billing from "@/server/domain/billing";
 import * as budgets from "@/server/domain/budgets";
-import { createCredential } from "@/server/domain/credentials";
+import { createCredential } from "@/server/domain/connections";
 import { type Ctx, SCOPES, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { settleLateAnswer } from "@/server/domain/jobs/after-end";
-import { compareDrawings } from "@/server/domain/jobs/blind.fixture";
-import { endedWithout } from "@/server/domain/jobs/ended";
+import { settleLateAnswer } from "@/server/domain/jobs/ending/after-end";
+import { endedWithout } from "@/server/domain/jobs/ending/ended";
+import { compareDrawings } from "@/server/domain/jobs/reading/blind.fixture";
 import { attemptOf } from "@/server/domain/jobs/rows";
-import { readJob } from "@/server/domain/jobs/work";
+import { readJob } from "@/server/domain/jobs/running/work";
 import * as payments from "@/server/domain/payments";
 import * as pins from "@/server/domain/pins";
 import * as requests from "@/server/domain/requests";
-import { env } from "@/server/env";
+import { pool } from "@/server/platform/db";
+import { env } from "@/server/platform/settings/env";
 import { type Script, startVendor, type Vendor } from "@/server/providers/testing/vendor";
 import { runBulk, submitBulk } from "@/testing/bulks";
 import { campaign } from "@/testing/campaign";
@@ -30,7 +31,7 @@ import { makePayable } from "@/testing/payable";
 import { setSettings } from "@/testing/settings";
 import { inlineStep, makeProject, type TestProject } from "@/testing/world";
 import * as usage from ".";
-import { DAY_MS, exported, pin, resolve, total } from "./usage.fixture";
+import { exported, pin, resolve, total } from "./usage.fixture";
 
 /*
  * Every page that shows money, after any history of executions: each figure is what the ledger says, to the micro.
@@ -38,7 +39,6 @@ import { DAY_MS, exported, pin, resolve, total } from "./usage.fixture";
 
 const TEXT = "text.general.fast.v1";
 const messages = [{ role: "user", content: "How deep is the sea? Say it in 40 sentences, please." }];
-const HOUR_MS = 3_600_000;
 /** Vendors take no work that is not paid in advance, so the most is small: four tokens at 2,000 dollars a million. */
 const LIVE_INPUT = { messages: [{ role: "user", content: "Hi" }], maxOutputTokens: 4 };
 
@@ -88,7 +88,7 @@ type Act = {
   isByok: boolean;
   answer: Answer;
   /**
-   * What becomes of it: canceled before it runs; or, where it is ambiguous, resolved by a person to this much in all, by its
+   * The outcome: canceled before it runs; or, where it is ambiguous, resolved by a person to this much in all, by its
    * answer after all, or by writing it off.
    */
   after: (typeof AFTER)[number];
@@ -205,8 +205,8 @@ async function perform(world: TestProject, one: Act): Promise<string[]> {
   if (one.door === "stream") {
     const streamed = await jobs.invoke(ctx, TEXT, { ...envelope, executionMode: "Stream" } as never);
     expect(streamed.charge.state).toBe(one.isByok ? "byok" : "reserved");
-    for await (const { isOver } of await jobs.followFrames(ctx, streamed.executionId, undefined)) {
-      if (isOver) break;
+    for await (const { hasEnded } of await jobs.followFrames(ctx, streamed.executionId, undefined)) {
+      if (hasEnded) break;
     }
     return [streamed.executionId];
   }
@@ -320,10 +320,10 @@ async function checkEverything(world: TestProject, blind: ReadonlySet<string>) {
         expect(sum(group, (each) => each[name])).toBe(side.totals[name]);
     const byok = side.byBillingMode.find(({ billingMode }) => billingMode === "byok");
     expect(byok?.chargedMicros ?? 0).toBe(0);
-    const told = lines.filter(({ x_IsTest }) => x_IsTest === String(isTest));
-    expect(total(told, "BilledCost")).toBe(BigInt(taken));
-    expect(total(told, "x_Fee")).toBe(BigInt(fee));
-    expect(total(told, "x_ProviderCost")).toBe(BigInt(side.totals.providerCostMicros));
+    const matching = lines.filter(({ x_IsTest }) => x_IsTest === String(isTest));
+    expect(total(matching, "BilledCost")).toBe(BigInt(taken));
+    expect(total(matching, "x_Fee")).toBe(BigInt(fee));
+    expect(total(matching, "x_ProviderCost")).toBe(BigInt(side.totals.providerCostMicros));
     const entries = transactions.filter((each) => each.test === isTest && each.kind === "charge");
     expect(sum(entries, ({ amount }) => -amount.amountMicros)).toBe(taken);
     const { balance, allowance } = isTest ? money.test : money;
@@ -368,8 +368,8 @@ test(
         }
         const { live, test: sandbox } = await checkEverything(world, blind);
 
-        // The same from the days as they are counted once they are over.
-        world.clock.advance(DAY_MS + 3_600_000);
+        // The same from the days as they are counted once they have ended.
+        world.clock.advance(DAY_MS + HOUR_MS);
         await usage.rollUp(systemCtx("roll-up", world.clock.now));
         const later = await usage.summary(world.ctx, { days: 7, projectId: world.projectId });
         expect([later.live.totals, later.test.totals]).toEqual([live.totals, sandbox.totals]);

@@ -1,10 +1,10 @@
 import type { ExecutionCost } from "@/server/contract/usage";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { type HoldFacts, holdFactsOf } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { chargeOf, FEE, PROVIDER_COST } from "@/server/domain/executions";
-import { fail } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 
 type CostRow = {
   is_test: boolean;

@@ -1,5 +1,5 @@
 import { CHARGED, FEE, PROVIDER_COST } from "@/server/domain/executions";
-import { PREFIXES } from "@/server/ids";
+import { PREFIXES } from "@/server/platform/ids";
 
 /** The columns of `usage_day` that say whose usage it is. */
 export const GROUPS = [
@@ -74,7 +74,7 @@ JOIN LATERAL (
   SELECT * FROM execution mine WHERE mine.project_id = ${table}.project_id
     AND mine.id >= kind.prefix || ${table}.from_ulid AND mine.id < kind.prefix || ${table}.until_ulid
   OFFSET 0) execution ON true
-LEFT JOIN hold ON hold.execution_id = execution.id
+LEFT JOIN LATERAL (SELECT * FROM hold mine WHERE mine.execution_id = execution.id OFFSET 0) hold ON true
 ${USED}
 GROUP BY execution.organization_id, execution.project_id, ${table}.day, execution.capability_key, execution.provider,
   execution.model, execution.principal_id, execution.billing_mode, execution.is_test`;

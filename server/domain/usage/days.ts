@@ -1,6 +1,5 @@
-import { ulidAt } from "@/server/ids";
-
-const DAY_MS = 86_400_000;
+import { ulidAt } from "@/server/platform/ids";
+import { DAY_MS } from "@/server/platform/time/units";
 
 /** A day of UTC as `2026-11-21`, and what follows the prefix in ids of executions submitted in it: ids sort by time. */
 export type Day = { day: string; fromUlid: string; untilUlid: string };

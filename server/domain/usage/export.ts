@@ -1,15 +1,15 @@
 import type { UsageExportQuery } from "@/server/contract/usage";
-import { csvLine } from "@/server/csv";
-import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { CHARGED, FEE, PROVIDER_COST } from "@/server/domain/executions";
-import { ValidationFault } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { ValidationFault } from "@/server/platform/errors/errors";
+import { csvLine } from "@/server/platform/text/csv";
+import { DAY_MS } from "@/server/platform/time/units";
 import { ENDED, KIND_PREFIXES, USED } from "./count";
 import { dayAt } from "./days";
 import { COLUMNS, chargesOf, type ExportRow } from "./focus";
 import { type UsageScope, usageScope } from "./scope";
 
-const DAY_MS = 86_400_000;
 const MOST_DAYS = 92;
 const PAGE = 1000;
 
@@ -104,7 +104,7 @@ async function page(
        actual_micros, (${PROVIDER_COST})::bigint AS cost_micros, receipt_id, hold.state AS hold_state,
        (${CHARGED})::bigint AS charged_micros, hold.funding, hold.resolved_by, hold.resolved_at, (${FEE})::bigint AS fee_micros, execution.is_test, used.*
      FROM execution
-     LEFT JOIN hold ON hold.execution_id = execution.id
+     LEFT JOIN LATERAL (SELECT * FROM hold mine WHERE mine.execution_id = execution.id OFFSET 0) hold ON true
      ${USED}
      WHERE execution.project_id = $1 AND execution.id ${isFirst ? ">=" : ">"} $2 AND execution.id < $3 AND ${ENDED}
      ORDER BY execution.id LIMIT ${PAGE}`,

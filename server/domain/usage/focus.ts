@@ -1,5 +1,5 @@
-import { type Cell, decimalOf } from "@/server/csv";
-import { providers } from "@/server/providers/registry.gen";
+import { providerOfRoute } from "@/server/domain/connections";
+import { type Cell, decimalOf } from "@/server/platform/text/csv";
 import type { UsageScope } from "./scope";
 
 /** An ended execution with what was held and charged for it. */
@@ -44,7 +44,7 @@ type Charge = { isCorrection: boolean; micros: number; feeMicros: number; billed
 
 /**
  * The lines of an execution: one for its use, and one more where its charge was open at first and a person decided it.
- * The first line never changes once it was told.
+ * The first line never changes once it was exported.
  */
 export function chargesOf(row: ExportRow): Charge[] {
   const whole = { micros: row.charged_micros, feeMicros: row.fee_micros };
@@ -69,7 +69,7 @@ const monthStart = (at: Date, months = 0) =>
 /** The status of a comparison that is not judged. */
 const UNJUDGED = "unjudged";
 const OURS = "Capstan";
-const nameOf = (provider: string) => providers.find((each) => each.name === provider)?.title ?? provider;
+const nameOf = (provider: string) => providerOfRoute(provider)?.title ?? provider;
 /** Who made what was used. */
 const publisherOf = (row: ExportRow) => (row.provider ? nameOf(row.provider) : OURS);
 const skuOf = (row: ExportRow) => (row.provider ? `${row.provider}/${row.model}` : row.capability_key);
@@ -91,7 +91,7 @@ const used = (of: (row: ExportRow) => Cell): Column[1] => {
   return (row, { isCorrection }) => (isCorrection ? null : of(row));
 };
 const billed: Column[1] = (_row, { micros }) => money(micros);
-/** The use is told as it was known at the end, a correction as it was found out. */
+/** The use is dated by the end, a correction by its discovery. */
 const providerCostOf = (row: ExportRow, { isCorrection }: Charge) =>
   isCorrection ? row.cost_micros : row.actual_micros;
 const quantity = used((row) => figure(meterOf(row).quantity));
@@ -152,7 +152,7 @@ export const COLUMNS: readonly Column[] = [
   ["x_Status", (row) => text(row.status)],
   [
     "x_HoldState",
-    // Of the line, not of now: the use stays as it was told, the correction says what became of it.
+    // Of the line, not of now: the use stays as exported, the correction says what changed.
     (row, { isCorrection }) =>
       text(row.resolved_by !== null && !isCorrection ? "ambiguous" : (row.hold_state ?? "none")),
   ],

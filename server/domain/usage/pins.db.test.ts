@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as pins from "@/server/domain/pins";
+import { pool } from "@/server/platform/db";
 import { inlineStep, makeProject, type TestProject } from "@/testing/world";
 import * as usage from ".";
 import { exported, ledgerOf, pin, resolve, total } from "./usage.fixture";
@@ -121,7 +121,7 @@ test("the export has a line for each pinned execution, and one more where its ch
   expect(second.lines.filter((line) => line.ChargeClass === "")).toEqual(first.lines);
 });
 
-test("what one pinned execution costs: its own account pays, nobody else sees it", async () => {
+test("what one pinned execution costs: its own account pays, no one else sees it", async () => {
   const project = await makeProject();
   const { done, refused, unknown, lost } = await executeAll(project);
   const of = (id: string) => usage.cost(project.ctx, id);

@@ -1,19 +1,19 @@
 import type { PoolClient } from "pg";
-import { inTransaction, pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { madeAt } from "@/server/ids";
-import { log } from "@/server/log";
+import { inTransaction, pool } from "@/server/platform/db";
+import { madeAt } from "@/server/platform/ids";
+import { log } from "@/server/platform/log/log";
+import { HOUR_MS } from "@/server/platform/time/units";
 import { CORRECTED_SINCE, COUNTS, countFrom, GROUPS, KIND_PREFIXES, UNJUDGED } from "./count";
 import { type Day, dayAt, startOfDay } from "./days";
 
-const HOUR_MS = 3_600_000;
 /** Most days that one call counts: after a long pause the next call goes on. */
 const MOST_DAYS = 31;
 
 type Pair = { project_id: string; organization_id: string; day: string };
 
 /**
- * Counts days that are over into `usage_day`, so that a long summary need not read every execution: the days since the
+ * Counts days that have ended into `usage_day`, so that a long summary need not read every execution: the days since the
  * last call, and again those where something was still to come (executions that had not ended, charges a person
  * decided since). Answers how many days of projects were counted.
  */
@@ -84,7 +84,7 @@ async function openPairs(client: PoolClient): Promise<Pair[]> {
 }
 
 /**
- * Counts these, or none of them. A day that cannot be counted is left as it was, and keeps nobody else's from being
+ * Counts these, or none of them. A day that cannot be counted is left as it was, and keeps no one else's from being
  * counted; a summary reads its executions themselves.
  */
 async function tryToCount(client: PoolClient, pairs: Pair[], now: Date): Promise<boolean> {
@@ -143,7 +143,7 @@ export type GroupRow = {
 } & Record<(typeof COUNTS)[number] | typeof UNJUDGED, number>;
 
 /**
- * Usage of these projects on these days, by every group: days that are over and settled as they were counted, the others
+ * Usage of these projects on these days, by every group: days that have ended and settled as they were counted, the others
  * from the executions themselves, so that it always says what is true now.
  */
 export async function usageOf(projectIds: string[], days: Day[]): Promise<GroupRow[]> {

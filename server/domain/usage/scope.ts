@@ -1,7 +1,7 @@
-import { pool } from "@/server/db";
 import { access, roleIn } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail, ValidationFault } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
 
 /** Whose usage is asked for: of one project, or of every project of an organization. */
 export type UsageScope = {

@@ -6,14 +6,14 @@ import type {
   UsageFigures,
   UsageSide,
 } from "@/server/contract/usage";
-import { pool } from "@/server/db";
 import { wallet } from "@/server/domain/billing";
 import type { Ctx } from "@/server/domain/ctx";
+import { pool } from "@/server/platform/db";
 import { lastDays } from "./days";
 import { type GroupRow, usageOf } from "./roll-up";
 import { usageScope } from "./scope";
 
-/** What the executions of the last days came to, live and test apart, with what the organization has left to spend. */
+/** The totals of the executions of the last days, live and test apart, with what the organization has left to spend. */
 export async function summary(ctx: Ctx, query: BillingSummaryQuery): Promise<BillingSummary> {
   const scope = await usageScope(ctx, query);
   const days = lastDays(query.days, ctx.now());

@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
 import type { UsageFigures } from "@/server/contract/usage";
-import { pool } from "@/server/db";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
+import { pool } from "@/server/platform/db";
+import { DAY_MS, HOUR_MS } from "@/server/platform/time/units";
 import { makePerson, makeTenant } from "@/testing/tenants";
 import { copyJob, inlineStep, makeProject, type TestProject } from "@/testing/world";
 import * as usage from ".";
 import { COLUMNS } from "./focus";
-import { DAY_MS, exported, ledgerOf, pin, resolve, total } from "./usage.fixture";
+import { exported, ledgerOf, pin, resolve, total } from "./usage.fixture";
 
 const TEXT = "text.general.fast.v1";
 const IMAGE = "image.generate.v1";
@@ -102,13 +103,13 @@ test("a summary says what is left of wallet and allowance, live and test apart",
   expect(sandbox.funds.allowance.granted.amountMicros).toBe(0);
 });
 
-test("a day that is over is counted once, and the summary stays what it was", async () => {
+test("a day that has ended is counted once, and the summary stays what it was", async () => {
   const project = await makeProject();
   const { waiting, lost } = await executeAll(project);
   await pin(project, "sandbox-1");
   const lostPin = await pin(project, "sandbox-lost");
   const before = await summarize(project.ctx);
-  project.clock.advance(DAY_MS + 3_600_000);
+  project.clock.advance(DAY_MS + HOUR_MS);
   const later = systemCtx("roll-up", project.clock.now);
   const counted = async () => {
     const { rows } = await pool.query(
@@ -139,7 +140,7 @@ test("a day that is over is counted once, and the summary stays what it was", as
   expect((await side()).totals.images).toBe(42);
 
   // A person decides about the lost one: seen at once, counted at the next call.
-  project.clock.advance(3_600_000);
+  project.clock.advance(HOUR_MS);
   await resolve(project, lost, 1_060);
   await resolve(project, lostPin, 777);
   const ledger = await ledgerOf(project.projectId);
@@ -181,7 +182,7 @@ test("a day that cannot be counted keeps no other organization's from being coun
   await costs("0");
 });
 
-test("a bound key sees its project, an open one its organization, and nobody somebody else's", async () => {
+test("a bound key sees its project, an open one its organization, and no one somebody else's", async () => {
   const project = await makeProject();
   await execute(project, TEXT, { input: text });
   const { principal } = project.ctx;
@@ -221,7 +222,7 @@ test("the lines of an export add up to the ledger, to the micro, also after a pe
   const { lost, unknown } = await executeAll(project);
   const first = await exported(project.ctx);
   const ledger = await ledgerOf(project.projectId);
-  expect(first.lines.length).toBe(6); // what has not ended is not told yet
+  expect(first.lines.length).toBe(6); // what has not ended is not exported yet
   expect(total(first.lines, "BilledCost")).toBe(BigInt(ledger.charged));
   expect(total(first.lines, "x_Fee")).toBe(BigInt(ledger.fee));
   const lineOf = (jobId: string) => first.lines.find((line) => line.ResourceId === jobId);
@@ -238,7 +239,7 @@ test("the lines of an export add up to the ledger, to the micro, also after a pe
   expect(corrections).toEqual([
     expect.objectContaining({ ResourceId: lost, BilledCost: "0.001234", x_HoldState: "settled" }),
   ]);
-  // What was told before stays word for word.
+  // What was exported before stays word for word.
   expect(second.lines.filter((line) => line.ChargeClass === "")).toEqual(first.lines);
 });
 
@@ -303,7 +304,7 @@ test("an export reads page after page, each execution once, and knows the words 
   });
 });
 
-test("what one execution costs is null while nobody knows it, and says who pays", async () => {
+test("what one execution costs is null while no one knows it, and says who pays", async () => {
   const project = await makeProject();
   const { done, unknown, lost, refused, waiting } = await executeAll(project);
   const of = (jobId: string) => usage.cost(project.ctx, jobId);

@@ -1,12 +1,11 @@
 import { expect } from "vitest";
-import { pool } from "@/server/db";
 import { resolveHold } from "@/server/domain/budgets";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as pins from "@/server/domain/pins";
+import { pool } from "@/server/platform/db";
+import { DAY_MS } from "@/server/platform/time/units";
 import type { TestProject } from "@/testing/world";
 import * as usage from ".";
-
-export const DAY_MS = 86_400_000;
 
 /** Runs one pinned request to its end, whatever that is; its id. */
 export async function pin(project: TestProject, model: string): Promise<string> {
@@ -24,7 +23,7 @@ export async function pin(project: TestProject, model: string): Promise<string> 
   }
 }
 
-/** What the ledger took from the customer for a project's executions, what of it was the fee, and what own accounts paid. */
+/** What the ledger took from the customer for a project's executions, the fee included, and what own accounts paid. */
 export async function ledgerOf(projectId: string): Promise<{ charged: number; fee: number; own: number }> {
   const { rows } = await pool.query(
     `SELECT coalesce(-sum(amount_micros) FILTER (WHERE account ~ '^(wallet|allowance):'), 0)::bigint AS charged,

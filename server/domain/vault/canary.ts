@@ -1,6 +1,6 @@
-import type { Queryable } from "@/server/db";
-import { Refusal } from "@/server/refusal";
-import { isKeyHere, sealedUnder, sealSecret, vaultKeys } from "@/server/vault";
+import { isKeyHere, sealedUnder, sealSecret, vaultKeys } from "@/server/platform/crypto/vault";
+import type { Queryable } from "@/server/platform/db";
+import { Refusal } from "@/server/platform/settings/refusal";
 import { SEALED_COLUMNS } from "./places";
 
 /**

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { inTransaction, pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { type Act, INSTALLATION, record } from "@/server/domain/audit";
-import { credentialsByVaultKey } from "@/server/domain/credentials";
+import { credentialsByVaultKey } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
-import { changeStoredVaultKeys } from "@/server/secrets";
-import { forgetVaultKeys, vaultKeyId, vaultKeys } from "@/server/vault";
+import { forgetVaultKeys, vaultKeyId, vaultKeys } from "@/server/platform/crypto/vault";
+import { inTransaction, pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { changeStoredVaultKeys } from "@/server/platform/settings/secrets";
 import { SEALED_COLUMNS } from "./places";
 import { type VaultProcess, vaultProcesses } from "./processes";
 

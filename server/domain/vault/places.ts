@@ -8,8 +8,8 @@ export type SealedColumn = {
 };
 
 /**
- * Every column that keeps sealed texts, but for the fields of credentials, which are JSON. A rotation reaches what stands
- * here; a test finds what does not.
+ * Every column that keeps sealed texts, but for the fields of credentials, which are JSON. A rotation reaches what is listed
+ * here; a test finds what is not.
  */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: "payload", column: "content", key: { id: "text" }, when: "is_sealed AND content IS NOT NULL" },

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { pool } from "@/server/db";
-import { fail } from "@/server/errors";
-import { log } from "@/server/log";
-import { vaultKeys } from "@/server/vault";
+import { vaultKeys } from "@/server/platform/crypto/vault";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { log } from "@/server/platform/log/log";
 
 const EVERY_MS = 15_000;
 /** Who has not been heard of for so long does not live. */
@@ -29,12 +29,12 @@ export async function announceVaultKeys(name: "web" | "worker"): Promise<{ stop(
   return {
     async stop() {
       clearInterval(timer);
-      await pool.query("DELETE FROM vault_process WHERE id = $1", [id]).catch(() => undefined); // it fades by itself
+      await pool.query("DELETE FROM vault_process WHERE id = $1", [id]).catch(() => undefined); // it expires anyway
     },
   };
 }
 
-/** The processes that live, by what they told last. */
+/** The live processes, by their last report. */
 export async function vaultProcesses(): Promise<VaultProcess[]> {
   const { rows } = await pool.query<{
     id: string;

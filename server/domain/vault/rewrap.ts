@@ -1,10 +1,10 @@
-import { inTransaction, pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
-import { rewrapCredentials } from "@/server/domain/credentials";
+import { rewrapCredentials } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
-import { log } from "@/server/log";
-import { rewrapped, vaultKeys } from "@/server/vault";
+import { rewrapped, vaultKeys } from "@/server/platform/crypto/vault";
+import { inTransaction, pool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
 import { SEALED_COLUMNS, type SealedColumn } from "./places";
 import { requireReaders } from "./processes";
 

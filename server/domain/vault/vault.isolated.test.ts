@@ -1,13 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { beforeEach, expect, test, vi } from "vitest";
-import { sealContent } from "@/server/content";
-import { pool } from "@/server/db";
-import * as credentials from "@/server/domain/credentials";
-import { openAccount } from "@/server/domain/credentials";
+import * as credentials from "@/server/domain/connections";
+import { openAccount } from "@/server/domain/connections";
+import { sealContent } from "@/server/domain/content";
 import { systemCtx } from "@/server/domain/ctx";
 import { startSecondFactor } from "@/server/domain/sessions";
-import { newId } from "@/server/ids";
 import {
   fingerprintOf,
   forgetVaultKeys,
@@ -17,7 +15,9 @@ import {
   sealSecret,
   signText,
   vaultKeyId,
-} from "@/server/vault";
+} from "@/server/platform/crypto/vault";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
 import { finish, makeTenant, type Tenant } from "@/testing/api";
 import { setSettings } from "@/testing/settings";
 import { makePerson } from "@/testing/tenants";
@@ -74,7 +74,7 @@ async function fill() {
   return { ...vault, tenant, jobId: String(job.json.jobId) };
 }
 
-/** Every place of the database where a text sealed under this key stands, whoever wrote it. */
+/** Every place of the database with a text sealed under this key, no matter who wrote it. */
 async function placesOf(keyId: string): Promise<string[]> {
   const { rows: columns } = await pool.query<{ table_name: string; column_name: string }>(
     `SELECT table_name, column_name FROM information_schema.columns
@@ -195,7 +195,7 @@ test("nothing is handed to a key that a living process does not have; it is name
   await ready.stop();
 });
 
-test("a value that does not open is counted, told and left as it is", async () => {
+test("a value that does not open is counted, reported and left as it is", async () => {
   const { projectId } = await makeTenant();
   const id = newId("payload");
   const damaged = sealSecret("text", `payload|${id}|content`).replace(/^(v1\.[^.]+\.).{8}/, "$1AAAAAAAA");
@@ -219,19 +219,19 @@ test("two installations with other keys make other fingerprints and signatures o
   expect(isSignedText("t", "p", signature)).toBe(false);
 });
 
-test("whoever encrypts stands here, with the columns it writes among those that are handed over", () => {
+test("every encrypting module is listed, with the columns it writes among those that are handed over", () => {
   const files = ["server", "inngest", "app", "scripts"]
     .flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => `${folder}/${name}`))
     .filter((file) => /\.tsx?$/.test(file) && !/\.test\.|\/generated\//.test(file));
   const sealing = files.filter((file) => /\bseal(Secret|Content)\(/.test(readFileSync(file, "utf8")));
   expect(sealing.sort()).toEqual([
-    "server/content.ts",
-    "server/domain/credentials/secret-fields.ts", // credential.sealed
+    "server/domain/connections/secret-fields.ts", // credential.sealed
+    "server/domain/content.ts",
     "server/domain/inputs/payloads.ts", // payload.content
-    "server/domain/jobs/fan-out.ts", // delivery.body
-    "server/domain/jobs/frames.ts", // stream_frame.data
-    "server/domain/jobs/reader.ts", // event_text.text
-    "server/domain/jobs/set-aside.ts", // payload.content
+    "server/domain/jobs/following/fan-out.ts", // delivery.body
+    "server/domain/jobs/following/frames.ts", // stream_frame.data
+    "server/domain/jobs/following/reader.ts", // event_text.text
+    "server/domain/jobs/running/set-aside.ts", // payload.content
     "server/domain/jobs/transitions/admission.ts", // payload.content
     "server/domain/jobs/transitions/answer.ts", // payload.content
     "server/domain/pins/bulk/admission.ts", // payload.content
@@ -240,6 +240,6 @@ test("whoever encrypts stands here, with the columns it writes among those that 
     "server/domain/signing/keys.ts", // signing_key.private_key
     "server/domain/vault/canary.ts", // vault_canary.sealed
     "server/domain/webhooks/endpoints.ts", // delivery_endpoint.secret
-    "server/vault.ts",
+    "server/platform/crypto/vault.ts",
   ]);
 });

@@ -1,6 +1,6 @@
-import { env, isProduction } from "@/server/env";
-import { ValidationFault } from "@/server/errors";
-import { refusalOfAddress } from "@/server/http";
+import { ValidationFault } from "@/server/platform/errors/errors";
+import { refusalOfAddress } from "@/server/platform/http";
+import { env, isProduction } from "@/server/platform/settings/env";
 
 /** Where events may be posted to in this installation. */
 export const addressRules = () => ({

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg";
-import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { PREFIXES, ulidAt } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { PREFIXES, ulidAt } from "@/server/platform/ids";
 
 /**
  * Jobs admitted while their organization had no endpoint are not followed by the fan-out. With its `first` endpoint

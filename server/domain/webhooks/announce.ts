@@ -1,10 +1,10 @@
-import type { Queryable } from "@/server/db";
-import { newId } from "@/server/ids";
-import type { Json } from "@/server/step";
+import type { Queryable } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { newId } from "@/server/platform/ids";
 
 /** Something that happened and belongs to no job. */
 export type Announcement = {
-  /** `evt_…`: the `webhook-id` of every delivery of it. */
+  /** `evt_…`: the `webhook-id` of each of its deliveries. */
   id: string;
   type: string;
   organizationId: string;

@@ -1,18 +1,17 @@
-import { openContent } from "@/server/content";
-import { pool } from "@/server/db";
+import { openContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
-import { postText } from "@/server/http";
-import { log } from "@/server/log";
-import type { Step } from "@/server/step";
-import { jittered, type TryResult, tryUntilEnded, whenDue } from "@/server/tries";
+import { pool } from "@/server/platform/db";
+import { jittered, type RetryResult, retryUntilTerminal, whenDue } from "@/server/platform/durable/retry";
+import type { Step } from "@/server/platform/durable/step";
+import { postText } from "@/server/platform/http";
+import { log } from "@/server/platform/log/log";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
 import { addressRules } from "./address";
 import { WAKE_PATIENCE_MS, wake } from "./dispatch";
 import { secretOf, switchOff } from "./endpoints";
 import { signedHeaders } from "./sign";
 
 const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 /** The waits after the first, second, … failure. After the last of them and one more failure the delivery has failed. */
 export const WAITS_MS = [
   5 * SECOND_MS,
@@ -21,7 +20,7 @@ export const WAITS_MS = [
   15 * MINUTE_MS,
   HOUR_MS,
   6 * HOUR_MS,
-  24 * HOUR_MS,
+  DAY_MS,
 ] as const;
 const TIMEOUT_MS = 15 * SECOND_MS;
 /** A sender that has written nothing for so long is dead, and its delivery is sent again. */
@@ -33,7 +32,7 @@ const LEASE_MS = MINUTE_MS;
  * and writing sends again, under the same event id.
  */
 export function deliver(ctx: Ctx, deliveryId: string, step: Step): Promise<void> {
-  return tryUntilEnded(step, () => attempt(ctx, deliveryId));
+  return retryUntilTerminal(step, () => attempt(ctx, deliveryId));
 }
 
 type Claimed = {
@@ -67,7 +66,7 @@ async function claim(deliveryId: string, now: Date): Promise<Claimed | null> {
 }
 
 /** One try of a delivery that is due, and what follows from it. */
-export async function attempt(ctx: Ctx, deliveryId: string): Promise<TryResult> {
+export async function attempt(ctx: Ctx, deliveryId: string): Promise<RetryResult> {
   const startedAt = ctx.now();
   const claimed = await claim(deliveryId, startedAt);
   if (!claimed) return later(deliveryId, startedAt);
@@ -80,7 +79,7 @@ export async function attempt(ctx: Ctx, deliveryId: string): Promise<TryResult> 
   return record(ctx, claimed, { ...outcome, startedAt, durationMs });
 }
 
-async function later(deliveryId: string, now: Date): Promise<TryResult> {
+async function later(deliveryId: string, now: Date): Promise<RetryResult> {
   const { rows } = await pool.query<{ next_attempt_at: Date }>(
     "SELECT next_attempt_at FROM delivery WHERE id = $1 AND state = 'pending'",
     [deliveryId],
@@ -101,7 +100,7 @@ type Try = { status: number | null; error: string | null; startedAt: Date; durat
 
 const GONE = 410;
 
-async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<TryResult> {
+async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<RetryResult> {
   const { status } = made;
   const hasArrived = status !== null && status >= 200 && status < 300;
   const error = hasArrived ? null : (made.error ?? refusalOf(status));

@@ -1,19 +1,19 @@
-import { openContent } from "@/server/content";
 import type { Delivery, DeliveryDetail, DeliveryPage, ListDeliveries } from "@/server/contract/webhooks";
-import { inTransaction, pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
-import type { Ctx, Scope } from "@/server/domain/ctx";
+import { openContent } from "@/server/domain/content";
+import type { Ctx } from "@/server/domain/ctx";
 import { pageOf, readCursor } from "@/server/domain/paging";
-import { fail } from "@/server/errors";
+import { inTransaction, pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 import { dispatchDue } from "./dispatch";
-import { type DeliveryRow, toDelivery, visibleEndpoints } from "./rows";
+import { type DeliveryRow, toDelivery, visibleEndpoints, type WebhookRight } from "./rows";
 
 /** Deliveries to the endpoints the caller may see, newest first. Lines never carry what was sent. */
 export async function deliveries(ctx: Ctx, query: ListDeliveries): Promise<DeliveryPage> {
-  const visible = visibleEndpoints(ctx, "jobs:read", 1);
+  const visible = visibleEndpoints(ctx, "webhooks:read", 1);
   const project = query.projectId
-    ? await access.authorize(ctx, "jobs:read", { projectId: query.projectId })
+    ? await access.authorize(ctx, "webhooks:read", { projectId: query.projectId })
     : null;
   const { rows } = await pool.query<DeliveryRow>(
     `SELECT delivery.* FROM delivery JOIN delivery_endpoint endpoint ON endpoint.id = delivery.endpoint_id
@@ -37,7 +37,7 @@ export async function deliveries(ctx: Ctx, query: ListDeliveries): Promise<Deliv
 
 /** One delivery with what was sent and every try. */
 export async function delivery(ctx: Ctx, deliveryId: string): Promise<DeliveryDetail> {
-  const row = await findDelivery(ctx, deliveryId, "jobs:read");
+  const row = await findDelivery(ctx, deliveryId, "webhooks:read");
   const { rows } = await pool.query<{
     number: number;
     started_at: Date;
@@ -87,7 +87,7 @@ export async function replay(ctx: Ctx, deliveryId: string): Promise<Delivery> {
   return toDelivery(await findDelivery(ctx, deliveryId, "webhooks:write"));
 }
 
-async function findDelivery(ctx: Ctx, deliveryId: string, right: Scope) {
+async function findDelivery(ctx: Ctx, deliveryId: string, right: WebhookRight) {
   const visible = visibleEndpoints(ctx, right, 2);
   const { rows } = await pool.query<DeliveryRow & { endpoint_enabled: boolean; organization_id: string }>(
     `SELECT delivery.*, endpoint.enabled AS endpoint_enabled, endpoint.organization_id AS organization_id

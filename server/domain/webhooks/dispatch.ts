@@ -1,6 +1,6 @@
 import { sendEvents } from "@/inngest/client";
-import { pool } from "@/server/db";
 import { notHeld } from "@/server/domain/restores";
+import { pool } from "@/server/platform/db";
 
 /** How many deliveries of one endpoint are with the engine at once: a backlog waits in its rows. */
 const MOST_UNDER_WAY = 100;
@@ -10,7 +10,7 @@ export const WAKE_PATIENCE_MS = 120_000;
 
 /**
  * Hands due deliveries to the durable engine, oldest first, at most so many of one endpoint at once: new ones, ones
- * whose run was lost, and ones whose sender died between sending and writing down what became of it. Of one job's events
+ * whose run was lost, and ones whose sender died between sending and storing the outcome. Of one job's events
  * for one endpoint only the first that was never tried is handed over; each first try hands over the next.
  */
 export async function dispatchDue(

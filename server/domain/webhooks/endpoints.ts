@@ -4,14 +4,14 @@ import type {
   DeliveryEndpointList,
   UpdateDeliveryEndpoint,
 } from "@/server/contract/webhooks";
-import { inTransaction, pool, type Queryable, type Transaction } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail, ValidationFault } from "@/server/errors";
-import { newId } from "@/server/ids";
-import type { Json } from "@/server/step";
-import { openSecret, sealSecret } from "@/server/vault";
+import { openSecret, sealSecret } from "@/server/platform/crypto/vault";
+import { inTransaction, pool, type Queryable, type Transaction } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
 import { checkedUrl } from "./address";
 import { adoptJobs } from "./adopt";
 import { type EndpointRow, findEndpoint, toEndpoint, visibleEndpoints } from "./rows";
@@ -56,7 +56,7 @@ export async function createEndpoint(ctx: Ctx, input: CreateDeliveryEndpoint): P
       ],
     );
     if (others.rowCount === 0) await adoptJobs(client, organizationId, now);
-    await note(ctx, client, "endpoint.created", rows[0]!, { enabled: input.enabled });
+    await note(ctx, client, rows[0]!, { action: "endpoint.created", enabled: input.enabled });
     return toEndpoint(rows[0]!); // INSERT … RETURNING of one row
   });
 }
@@ -66,9 +66,9 @@ export async function listEndpoints(
   ctx: Ctx,
   query: { projectId?: string | undefined },
 ): Promise<DeliveryEndpointList> {
-  const visible = visibleEndpoints(ctx, "jobs:read", 1);
+  const visible = visibleEndpoints(ctx, "webhooks:read", 1);
   const project = query.projectId
-    ? await access.authorize(ctx, "jobs:read", { projectId: query.projectId })
+    ? await access.authorize(ctx, "webhooks:read", { projectId: query.projectId })
     : null;
   const { rows } = await pool.query<EndpointRow>(
     `SELECT endpoint.* FROM delivery_endpoint endpoint WHERE ${visible.condition}
@@ -106,7 +106,8 @@ export async function updateEndpoint(
     );
     if (input.enabled === false) await stopWaiting(client, known.id, now);
     const changed = Object.keys(input).filter((name) => input[name as keyof typeof input] !== undefined);
-    await note(ctx, client, "endpoint.changed", rows[0]!, {
+    await note(ctx, client, rows[0]!, {
+      action: "endpoint.changed",
       changed,
       enabled: input.enabled ?? known.enabled,
     });
@@ -118,9 +119,8 @@ export async function updateEndpoint(
 function note(
   ctx: Ctx,
   client: Transaction,
-  action: string,
   row: EndpointRow,
-  more: Record<string, Json>,
+  { action, ...more }: { action: string; [detail: string]: Json },
 ): Promise<void> {
   const { organization_id: organizationId, project_id: projectId, id: subject, url } = row;
   const details = { host: new URL(url).host, ...more };
@@ -132,7 +132,7 @@ export function disableEndpoint(ctx: Ctx, endpointId: string): Promise<DeliveryE
   return updateEndpoint(ctx, endpointId, { enabled: false });
 }
 
-/** Switches an endpoint off by itself, with the reason its owner will read. */
+/** Switches an endpoint off automatically, with the reason its owner will read. */
 export async function switchOff(endpointId: string, reason: string, now: Date): Promise<void> {
   await inTransaction(async (client) => {
     await client.query(

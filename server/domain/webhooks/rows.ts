@@ -1,8 +1,8 @@
 import type { Delivery, DeliveryEndpoint, DeliveryState } from "@/server/contract/webhooks";
-import { pool } from "@/server/db";
-import { access } from "@/server/domain/access";
-import type { Ctx, Scope } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
+import { access, type ProjectRight } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 
 export type EndpointRow = {
   id: string;
@@ -37,27 +37,29 @@ export type DeliveryRow = {
   completed_at: Date | null;
 };
 
+export type WebhookRight = Extract<ProjectRight, `webhooks:${string}`>;
+
 /**
  * Which endpoints the caller may see, as a condition on `endpoint` with three parameters from `first` on. A key never
  * sees an endpoint of the whole organization: those belong to its people.
  */
 export function visibleEndpoints(
   ctx: Ctx,
-  right: Scope,
+  right: WebhookRight,
   first: number,
 ): { condition: string; values: unknown[] } {
-  const { organizationIds, projectId } = access.authorize(ctx, right, "rows");
+  const { organizationIds, projectId, projectIds = null } = access.authorize(ctx, right, "rows");
   const isKey = ctx.principal.kind === "service_principal";
   return {
     condition: `($${first}::text[] IS NULL OR endpoint.organization_id = ANY($${first}))
-      AND ($${first + 1}::text IS NULL OR endpoint.project_id = $${first + 1})
+      AND ($${first + 1}::text[] IS NULL OR endpoint.project_id = ANY($${first + 1}))
       AND (endpoint.project_id IS NOT NULL OR NOT $${first + 2}::boolean)`,
-    values: [organizationIds, projectId, isKey],
+    values: [organizationIds, projectId === null ? projectIds : [projectId], isKey],
   };
 }
 
 /** An endpoint the caller may use with this right; any other is not there. */
-export async function findEndpoint(ctx: Ctx, endpointId: string, right: Scope): Promise<EndpointRow> {
+export async function findEndpoint(ctx: Ctx, endpointId: string, right: WebhookRight): Promise<EndpointRow> {
   const visible = visibleEndpoints(ctx, right, 2);
   const { rows } = await pool.query<EndpointRow>(
     `SELECT endpoint.* FROM delivery_endpoint endpoint WHERE endpoint.id = $1 AND ${visible.condition}`,

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 const PREFIX = "whsec_";
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** The bytes a secret stands for: `whsec_` and base64, or the UTF-8 bytes of any other text. Null: neither. */
+/** The bytes of a secret: `whsec_` and base64, or the UTF-8 bytes of any other text. Null: neither. */
 export function keyOf(secret: string): Buffer | null {
   if (!secret.startsWith(PREFIX)) return secret === "" ? null : Buffer.from(secret, "utf8");
   const encoded = secret.slice(PREFIX.length);

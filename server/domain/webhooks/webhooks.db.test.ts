@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as webhooks from "@/server/domain/webhooks";
+import { pool } from "@/server/platform/db";
+import { HOUR_MS } from "@/server/platform/time/units";
 import { type Reaction, type Received, startReceiver } from "@/testing/receiver";
 import { setSettings } from "@/testing/settings";
 import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
@@ -65,16 +66,16 @@ test("text of a job whose content is encrypted lies encrypted here too, and arri
   });
   await jobs.run(project.ctx, jobId, inlineStep(project.clock));
   await deliverAll();
-  const told = (await events(jobId)).filter(({ type }) => type === "job.reader_text");
-  expect(told.length).toBeGreaterThan(0);
-  expect(bodiesOf(receiver.received)).toEqual(told);
+  const texts = (await events(jobId)).filter(({ type }) => type === "job.reader_text");
+  expect(texts.length).toBeGreaterThan(0);
+  expect(bodiesOf(receiver.received)).toEqual(texts);
   const { rows } = await pool.query("SELECT body FROM delivery WHERE job_id = $1", [jobId]);
-  expect(JSON.stringify(rows)).not.toContain(String(told[0]!.payload.text).slice(0, 12));
+  expect(JSON.stringify(rows)).not.toContain(String(texts[0]!.payload.text).slice(0, 12));
   const [first] = await listed({ jobId });
-  expect(JSON.parse((await webhooks.delivery(project.ctx, first!.deliveryId)).body ?? "")).toEqual(told[0]);
+  expect(JSON.parse((await webhooks.delivery(project.ctx, first!.deliveryId)).body ?? "")).toEqual(texts[0]);
 });
 
-test("a hundred endpoints of an organization are enabled and no more, however many are made or enabled at once", async () => {
+test("a hundred endpoints of an organization are enabled at most, however many are made or enabled at once", async () => {
   const first = await endpoint();
   await pool.query(
     `INSERT INTO delivery_endpoint (id, organization_id, project_id, url, secret, event_types, enabled, created_at, updated_at)
@@ -330,12 +331,12 @@ test("a sender that dies between sending and writing sends again, under the same
   await submitted();
   await announce();
   const [one] = await listed();
-  // The first sender: its request arrives, and it never writes down what became of it.
+  // The first sender: its request arrives, and it never stores the outcome.
   receiver.reactWith(() => "silent");
   const lost = webhooks.attempt(project.ctx, one!.deliveryId);
   await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { interval: 5 });
   receiver.reactWith(() => 200);
-  // While its lease runs, nobody else sends.
+  // While its lease runs, no one else sends.
   expect(await webhooks.attempt(project.ctx, one!.deliveryId)).toEqual({ state: "ended" });
   await announce();
   expect(receiver.received).toHaveLength(1);
@@ -358,7 +359,7 @@ test("a run that was lost while it waited is handed to the engine again by the s
   const [one] = await listed();
   expect(await webhooks.attempt(project.ctx, one!.deliveryId)).toMatchObject({ state: "again" });
   expect(await webhooks.dispatchDue(project.ctx.now(), project)).toBe(0);
-  project.clock.advance(3_600_000);
+  project.clock.advance(HOUR_MS);
   expect(await webhooks.dispatchDue(project.ctx.now(), project)).toBe(1);
   // Handed over: not again at once.
   expect(await webhooks.dispatchDue(project.ctx.now(), project)).toBe(0);

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sha256Hex } from "@/server/canonical";
-import { weightsLink } from "@/server/domain/adapters/weights-link";
-import { env } from "@/server/env";
-import { newId, ulid } from "@/server/ids";
+import { weightsLink } from "@/server/domain/adapters/sources/weights-link";
+import { newId, ulid } from "@/server/platform/ids";
+import { env } from "@/server/platform/settings/env";
+import { sha256Hex } from "@/server/platform/text/canonical";
 import { type Adapters, newAdapter, openAdapters } from "@/testing/adapters";
 import { Form, someWeights, uploadOf, weightsPart } from "@/testing/forms";
 import { setSettings } from "@/testing/settings";
-import { ask, everyStatusHasACase, type Wanted } from "./ask.fixture";
+import { ask, type ExpectedStatus, everyStatusHasACase } from "./ask.fixture";
 import { everyEndpoint } from "./every-endpoint.fixture";
 import { get, IMAGE, openTenant, post, TEXT, tenant } from "./tenant.fixture";
 
@@ -28,7 +28,7 @@ describe("adapters", () => {
   const DEFAULT = `/v1/adapter-defaults/${IMAGE}`;
   const unbound = () => ({ key: tenant.unboundKey });
 
-  test("an adapter is registered with all that is said of it, and answered so again", async () => {
+  test("an adapter is registered with all its fields, and answered so again", async () => {
     const said = {
       ...newAdapter(),
       compatibleModels: ["sandbox-image"],
@@ -59,6 +59,35 @@ describe("adapters", () => {
     expect(loose).toMatchObject({ frozen: false });
   });
 
+  test("an adapter's description changes, its source does not; weights of an unknown family become runnable", async () => {
+    const { json: made } = await post(200, ADAPTERS, {
+      ...newAdapter(),
+      baseModelFamily: null,
+      licenseName: "MIT",
+      triggerWords: ["brass"],
+    });
+    expect([made.runnable, made.notRunnable[0].nextStep]).toEqual([false, expect.stringContaining("PATCH")]);
+    const target = `${ADAPTERS}/${made.adapterId}`;
+    const change = (wanted: ExpectedStatus, body: object) =>
+      ask(wanted, "PATCH", target, { key: tenant.key, body });
+    const { items } = (await get(200, `${ADAPTERS}/families`)).json;
+    const [taken] = items.filter(({ models }: { models: string[] }) => models.length > 0);
+    expect(taken).toMatchObject({ name: "flux", title: "FLUX.1" });
+    const displayName = `Renamed ${ulid()}`;
+    const said = { displayName, baseModelFamily: taken.name, licenseName: null, recommendedWeight: 0.5 };
+    const { json } = await change(200, said);
+    expect(json).toEqual({ ...made, ...said, runnable: true, notRunnable: [] });
+    expect((await get(200, target)).json).toEqual(json);
+
+    const other = newAdapter();
+    await post(200, ADAPTERS, other);
+    const refused = await change([422, "list"], { displayName: other.displayName.toUpperCase() });
+    expect(refused.json.detail[0]).toMatchObject({ loc: ["body", "displayName"], type: "name_taken" });
+    for (const body of [{ source: made.source }, { environment: "production" }, { displayName: null }])
+      await change([422, "list"], body);
+    await ask([404, "NotFound"], "PATCH", `${ADAPTERS}/${newId("adapter")}`, { key: tenant.key, body: said });
+  });
+
   test("422 for what no adapter is, each by its field", async () => {
     const { source, ...said } = newAdapter();
     for (const [more, loc] of [
@@ -77,7 +106,7 @@ describe("adapters", () => {
       [{ source: { ...source, kind: "torrent" } }, ["source", "kind"]],
       [{ source: { ...source, ref: "" } }, ["source", "ref"]],
       [{ source: { ...source, more: 1 } }, ["source", "more"]],
-      [{ source: { ...source, provider: "nobody" } }, ["source", "provider"]],
+      [{ source: { ...source, provider: "unknown" } }, ["source", "provider"]],
       [{ source: { ...source, provider: "openai" } }, ["source", "provider"]],
       [{ source: { ...source, provider: null } }, ["source", "provider"]],
       [{ source: { ...source, filePath: "a.safetensors" } }, ["source", "filePath"]],
@@ -107,7 +136,7 @@ describe("adapters", () => {
       key: tenant.key,
     });
     expect(json.detail.details.references).toContainEqual({ kind: "alias", name: "Hero" });
-    const alias = `${ALIASES}/nobody`;
+    const alias = `${ALIASES}/unknown`;
     await get([404, "NotFound"], alias);
     await get([404, "NotFound"], `${alias}/versions`);
     await post([404, "NotFound"], `${alias}/promotions`, { target: { adapterId: lora.adapterId } });
@@ -174,11 +203,11 @@ describe("adapters", () => {
   });
 
   test("a default is set, read and cleared; 404 for no capability, 422 for one that takes no adapters", async () => {
-    const change = (wanted: Wanted, method: string, target: string, body?: object) =>
+    const change = (wanted: ExpectedStatus, method: string, target: string, body?: object) =>
       ask(wanted, method, target, { key: tenant.key, ...(body ? { body } : {}) });
     expect((await change(200, "PUT", DEFAULT, { alias: "HERO" })).json).toMatchObject({ alias: "Hero" });
     expect((await get(200, DEFAULT)).json).toMatchObject({ alias: "Hero", environment: "development" });
-    await change([422, "list"], "PUT", DEFAULT, { alias: "nobody" });
+    await change([422, "list"], "PUT", DEFAULT, { alias: "unknown" });
     expect((await change(200, "DELETE", DEFAULT)).json).toMatchObject({ alias: null, setAt: null });
     for (const [key, wanted] of [
       ["image.draw.v1", [404, "UNKNOWN_CAPABILITY"]],
@@ -301,7 +330,7 @@ describe("adapters", () => {
     }
   });
 
-  test("uploaded weights are served to a vendor whole or in part, and kept by nobody; 404 for whatever is wrong", async () => {
+  test("uploaded weights are served to a vendor whole or in part, and kept by no one; 404 for whatever is wrong", async () => {
     const whole = await ask(200, "GET", lora.link, {});
     expect(whole.headers).toMatchObject({
       "cache-control": "private, no-store",

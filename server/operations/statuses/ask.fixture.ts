@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { COMMON_ERRORS, type Endpoint } from "@/server/api/endpoint";
-import { openapi, responseOf } from "@/server/api/openapi";
+import { openapi, responseOf } from "@/server/api/openapi/openapi";
 import { pathFinder } from "@/server/api/path";
 import { OpenAIError } from "@/server/contract/openai";
-import { ERRORS, type ErrorCode } from "@/server/errors";
-import { VERSION } from "@/server/version";
+import { ERRORS, type ErrorCode } from "@/server/platform/errors/errors";
+import { publicUrl } from "@/server/platform/settings/env";
+import { VERSION } from "@/server/platform/settings/version";
 import { type Answer, type Call, call } from "@/testing/api";
 import { endpoints } from "..";
 import { casesOf, nameOf, type Part } from "./parts.fixture";
@@ -30,11 +31,11 @@ function endpointOf(method: string, target: string): Endpoint | undefined {
 
 const parametersIn = (endpoint: Endpoint) => endpoint.path.split("{").length;
 
-export type Wanted = number | [number, ErrorCode | "list"];
+export type ExpectedStatus = number | [number, ErrorCode | "list"];
 
 /** Sends a request, expects this status (and code, or a list of field errors), and checks what every answer promises. */
 export async function ask(
-  wanted: Wanted,
+  wanted: ExpectedStatus,
   method: string,
   target: string,
   options: Call = {},
@@ -44,7 +45,7 @@ export async function ask(
   return answer;
 }
 
-export function check(answer: Answer, wanted: Wanted, method: string, target: string): void {
+export function check(answer: Answer, wanted: ExpectedStatus, method: string, target: string): void {
   const [status, code] = Array.isArray(wanted) ? wanted : [wanted, undefined];
   const endpoint = endpointOf(method === "HEAD" ? "GET" : method, target);
   expect(answer.status, JSON.stringify(answer.json?.detail ?? answer.json?.error)).toBe(status);
@@ -54,7 +55,7 @@ export function check(answer: Answer, wanted: Wanted, method: string, target: st
   }
 
   const { headers } = answer;
-  // Who asks too much is told when to come again, in the header and beside the code.
+  // Who asks too often learns when to retry, in the header and beside the code.
   if (status === 429) {
     expect(headers["retry-after"]).toMatch(/^[1-9]\d*$/);
     expect(detailsOf(answer).retryAfterSeconds).toBe(Number(headers["retry-after"]));
@@ -96,25 +97,37 @@ function checkDocumented({ status, headers, bytes }: Answer, endpoint: Endpoint)
 function checkOpenAIRefusal(answer: Answer, endpoint: Endpoint, code: ErrorCode | "list" | undefined) {
   const { error } = OpenAIError.parse(answer.json);
   expect(answer.json).toEqual({ error });
-  expect(error.message).toMatch(/\S/);
-  const told = error.code as ErrorCode; // its row is looked up next
-  if (code) expect(told).toBe(code === "list" ? "InvalidInput" : code);
-  expect(ERRORS[told].status).toBe(answer.status);
-  expect([...endpoint.errors, ...COMMON_ERRORS, "InvalidInput"]).toContain(told);
-  if (!ERRORS[told].retryable && told !== "JobStillRunning")
+  expect(error).toMatchObject(headIn(answer));
+  const actual = error.code as ErrorCode; // its row is looked up next
+  if (code) expect(actual).toBe(code === "list" ? "InvalidInput" : code);
+  expect(ERRORS[actual].status).toBe(answer.status);
+  expect([...endpoint.errors, ...COMMON_ERRORS, "InvalidInput"]).toContain(actual);
+  if (!ERRORS[actual].retryable && actual !== "JobStillRunning")
     expect(answer.headers["x-should-retry"]).toBe("false");
-  seen.add(`${nameOf(endpoint)} ${told}`);
+  seen.add(`${nameOf(endpoint)} ${actual}`);
 }
+
+/** What the top of a refusal says; inside `error` in OpenAI's shape. */
+const headIn = ({ headers, json }: Answer) => ({
+  code: expect.any(String),
+  message: expect.stringMatching(/\S/),
+  requestId: headers["x-request-id"],
+  docsUrl: `${publicUrl}/docs/errors/${(json.error ?? json).code}.md`,
+});
 
 /** What a refusal says beside code and message, in either shape. */
 export const detailsOf = ({ json }: Answer) => json.error?.details ?? json.detail.details;
 
+const ZODS_WORDS =
+  /^(Too (small|big)|Invalid (input|option|string|number|key|value|element|discriminator)|Unrecognized key)/;
+
 function checkRefusal(answer: Answer, endpoint: Endpoint | undefined, code: ErrorCode | "list" | undefined) {
   if (answer.json === undefined) return expect(answer.bytes.byteLength).toBe(0); // of HEAD
   const { detail, ...top } = answer.json;
+  expect(top).toMatchObject(headIn(answer));
   if (Array.isArray(detail)) {
     expect(code ?? "list").toBe("list");
-    expect(top).toEqual({});
+    expect(top).toEqual({ ...headIn(answer), code: "InvalidInput" });
     expect(answer.status).toBe(422);
     for (const issue of detail) {
       expect(issue).toMatchObject({
@@ -124,6 +137,8 @@ function checkRefusal(answer: Answer, endpoint: Endpoint | undefined, code: Erro
       });
       expect(["body", "query", "path", "header"]).toContain(issue.loc[0]);
       expect(issue.msg).not.toBe("");
+      // In our words, and never in those of the library that validates.
+      expect(issue.msg).not.toMatch(ZODS_WORDS);
       // A place in a list is a number, never its digits.
       expect(issue.loc.filter((part: unknown) => typeof part === "string" && /^\d+$/.test(part))).toEqual([]);
     }
@@ -131,6 +146,7 @@ function checkRefusal(answer: Answer, endpoint: Endpoint | undefined, code: Erro
   }
   expect(detail.message).toMatch(/\S/);
   if (code) expect(detail.code).toBe(code);
+  expect(top).toMatchObject({ code: detail.code, message: detail.message });
   const row = ERRORS[detail.code as ErrorCode];
   expect(row.status).toBe(answer.status);
   // A client must never have to guess whether it may send a failed request again.
@@ -140,14 +156,18 @@ function checkRefusal(answer: Answer, endpoint: Endpoint | undefined, code: Erro
   expect([...endpoint.errors, ...COMMON_ERRORS]).toContain(detail.code);
   seen.add(`${nameOf(endpoint)} ${detail.code}`);
   const named = detail.code === "IdempotencyConflict" ? { jobId: detail.details.jobId } : {};
-  if (!endpoint.envelopeErrors) return expect(top).toEqual(named);
+  const head = headIn(answer);
+  if (!endpoint.envelopeErrors) return expect(top).toEqual({ ...head, ...named });
   const { jobId: _named, ...admission } = top;
   const { code: refusal, message, ...fields } = detail;
   const isInline = "inline" in ERRORS[detail.code as ErrorCode];
-  expect(admission).toEqual(isInline ? { code: refusal, message, details: fields } : detail);
+  expect(admission).toEqual({
+    ...head,
+    ...(isInline ? { code: refusal, message, details: fields } : detail),
+  });
 }
 
-/** The law of a part, which stands at the end of its file. */
+/** The law of a part, which is at the end of its file. */
 export function everyStatusHasACase(part: Part): void {
   test("every status every endpoint can answer has a case, and so has every code it declares", () => {
     expect(casesOf(part).filter((each) => !seen.has(each))).toEqual([]);

@@ -1,18 +1,20 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
-import { pool } from "@/server/db";
+import type { SetBudget } from "@/server/contract/budgets";
 import { credit } from "@/server/domain/billing";
 import * as budgets from "@/server/domain/budgets";
 import { systemCtx } from "@/server/domain/ctx";
 import * as organizations from "@/server/domain/organizations";
 import { receiveStripeMessage } from "@/server/domain/payments";
-import { env } from "@/server/env";
-import { newId, ulid } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { newId, ulid } from "@/server/platform/ids";
+import { env } from "@/server/platform/settings/env";
+import { DAY_MS } from "@/server/platform/time/units";
 import { finish, makeTenant, sessionHeaders, sessionOf, type Tenant } from "@/testing/api";
 import { cookieOf } from "@/testing/sessions";
 import { setSettings } from "@/testing/settings";
 import { messagesOf, signed, startStripe } from "@/testing/stripe";
-import { ask, everyStatusHasACase, type Wanted } from "./ask.fixture";
+import { ask, type ExpectedStatus, everyStatusHasACase } from "./ask.fixture";
 import { everyEndpoint, type Request } from "./every-endpoint.fixture";
 import { at, get, input, loseHold, MATH, openTenant, owner, TEXT, tenant } from "./tenant.fixture";
 
@@ -23,18 +25,32 @@ let done: string;
 let queued: string;
 /** A hold that was ambiguous, and resolved. */
 let resolvedHold: string;
+let budget: SetBudget;
+let budgetId: string;
 beforeAll(async () => {
   const submit = async () => (await tenant.post(at(TEXT, "jobs"), { input })).json.jobId;
   queued = await submit();
   for (let n = 0; n < 6; n++) done = (await finish(await submit())).jobId;
   await tenant.post(at(MATH, "invoke"), { input: { expression: "6 * 7" } });
+  budget = {
+    owner: { projectId: tenant.projectId },
+    period: "total",
+    ceilingMicros: 1e12,
+    enforcement: "warn",
+  };
+  ({ budgetId } = await budgets.set(systemCtx("test"), budget));
   resolvedHold = await loseHold(tenant);
   await budgets.resolveHold(systemCtx("test"), resolvedHold, { notCharged: true, note: "Looked." });
 }, 60_000);
 
 /** For every endpoint a request that succeeds, or ends as it does without a payment provider. */
 function sample({ method, path }: Endpoint): Request {
-  const target = path.replace("{project_id}", tenant.projectId).replace("{hold_id}", resolvedHold);
+  const target = path
+    .replace("{project_id}", tenant.projectId)
+    .replace("{hold_id}", resolvedHold)
+    .replace("{budget_id}", budgetId);
+  if (path === "/v1/budgets" && method === "PUT") return { method, target, body: budget };
+  if (path === "/v1/budgets/{budget_id}") return { method, target };
   if (path.endsWith("/usage-export")) return { method, target: `${target}?from=2026-01-01&to=2026-01-02` };
   if (method === "GET" || path === "/v1/billing/portal-session") return { method, target };
   if (method === "PUT") return { method, target, body: { enforcement: "off" } };
@@ -48,7 +64,15 @@ function sample({ method, path }: Endpoint): Request {
 everyEndpoint("billing", { sample });
 
 describe("budgets and holds", () => {
-  const asOwner = (wanted: Wanted, method: string, target: string, body?: unknown) =>
+  test("budgets of a project or organization that is not there", async () => {
+    const { headers } = owner;
+    await ask([404, "NotFound"], "GET", `/v1/budgets?projectId=${newId("project")}`, { headers });
+    await ask([422, "list"], "GET", `/v1/budgets?projectId=${"x".repeat(65)}`, { headers });
+    const body = { ...budget, owner: { projectId: newId("project") } };
+    await ask([404, "NotFound"], "PUT", "/v1/budgets", { headers, body });
+  });
+
+  const asOwner = (wanted: ExpectedStatus, method: string, target: string, body?: unknown) =>
     ask(wanted, method, target, { ...owner, body });
   const roled = async (of: Tenant, role: "owner" | "member") => ({
     headers: await sessionHeaders(of.organizationId, role),
@@ -57,7 +81,7 @@ describe("budgets and holds", () => {
   test("a policy is put by an admin in its short or its long form, and read by the project's keys with what counts", async () => {
     const own = await makeTenant();
     const target = `/v1/projects/${own.projectId}/budget-policy`;
-    const put = async (wanted: Wanted, body: unknown) =>
+    const put = async (wanted: ExpectedStatus, body: unknown) =>
       ask(wanted, "PUT", target, { ...(await roled(own, "owner")), body });
     expect((await ask(200, "GET", target, { key: own.key })).json).toEqual({
       projectId: own.projectId,
@@ -180,7 +204,7 @@ describe("budgets and holds", () => {
 });
 
 describe("billing", () => {
-  const asOwner = (wanted: Wanted, method: string, path: string, body?: unknown) =>
+  const asOwner = (wanted: ExpectedStatus, method: string, path: string, body?: unknown) =>
     ask(wanted, method, `/v1/billing/${path}`, { ...owner, body });
   const unset = { ...env };
   afterEach(() => {
@@ -199,7 +223,7 @@ describe("billing", () => {
         [404, "NotFound"],
         `/v1/billing/${path}?organizationId=${newId("organization")}`,
       );
-      expect(foreign.json).toEqual(absent.json);
+      expect(foreign.json.detail).toEqual(absent.json.detail);
       await get([422, "list"], `/v1/billing/${path}?organizationId=${"x".repeat(65)}`);
     }
     const { json } = await get(200, "/v1/billing/wallet");
@@ -307,7 +331,7 @@ describe("billing", () => {
     expect(wrong.json.detail[0].loc).toEqual(["body", "presetKey"]);
   });
 
-  test("people who are no admins change nothing, and nobody finds another organization", async () => {
+  test("people who are no admins change nothing, and no one finds another organization", async () => {
     const cookie = await sessionOf(tenant.organizationId);
     const other = await makeTenant();
     for (const [method, path, body] of [
@@ -346,7 +370,7 @@ describe("billing", () => {
     await asOwner(200, "PATCH", "currency", { billingCurrency: "USD" });
   });
 
-  test("402 in production where nobody can pay, or not in that currency", async () => {
+  test("402 in production where no one can pay, or not in that currency", async () => {
     setSettings({ CAPSTAN_ENV: "production" });
     for (const [method, path, body] of [
       ["POST", "wallet/top-up-session", { amountMicros: 10_000_000 }],
@@ -398,8 +422,8 @@ describe("usage", () => {
   });
 
   test("an export is a file of lines that end as RFC 4180 says; 422 for days it cannot be of", async () => {
-    const from = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-    const to = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    const from = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
+    const to = new Date(Date.now() + DAY_MS).toISOString().slice(0, 10);
     const { headers, text } = await get(200, `${file}?from=${from}&to=${to}`);
     expect(headers).toMatchObject({
       "content-type": "text/csv; charset=utf-8",

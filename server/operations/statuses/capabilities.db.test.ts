@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
-import { pool } from "@/server/db";
-import { newId, ulid } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { newId, ulid } from "@/server/platform/ids";
 import { providers as PROVIDERS } from "@/server/providers/registry.gen";
-import { ask, everyStatusHasACase, type Wanted } from "./ask.fixture";
+import { ask, type ExpectedStatus, everyStatusHasACase } from "./ask.fixture";
 import { everyEndpoint, type Request } from "./every-endpoint.fixture";
 import { refusesWhatCannotBePlanned } from "./refusals.fixture";
 import { at, get, IMAGE, input, MATH, openTenant, post, say, TEXT, tenant } from "./tenant.fixture";
@@ -70,7 +70,7 @@ describe("discovery", () => {
     });
   }
 
-  test("304 to whoever has the catalog's answer already", async () => {
+  test("304 to a caller that has the catalog's answer already", async () => {
     for (const path of [
       "",
       `/${TEXT}`,
@@ -164,11 +164,11 @@ describe("POST /v1/capabilities/image.generate.v1/plan", () => {
     expect(after.rows).toEqual(before.rows);
   });
 
-  const refusals: [Wanted, Record<string, unknown>][] = [
+  const refusals: [ExpectedStatus, Record<string, unknown>][] = [
     [[422, "list"], { input: { prompt: "" } }],
     [[422, "list"], { input: { prompt: "x", sheet, variantCount: 2 } }],
     [[422, "UNKNOWN_INPUT_FIELD"], { input: { prompt: "x", adapter: [] } }],
-    [[422, "list"], { input: { prompt: "x", adapters: [{ alias: "nobody" }] } }],
+    [[422, "list"], { input: { prompt: "x", adapters: [{ alias: "unknown" }] } }],
     [[422, "UNKNOWN_EXECUTION_FIELD"], { input: { prompt: "x" }, preferedModel: "x" }],
     [
       [422, "CONFLICTING_EXECUTION_CONSTRAINT"],
@@ -246,7 +246,7 @@ describe("quotes", () => {
     });
   });
 
-  test("a request without what prices it is told what is missing", async () => {
+  test("a request without what prices it gets a list of what is missing", async () => {
     const { json } = await post(200, at(IMAGE, "quote"), {});
     expect(json).toMatchObject({
       status: "pricing_inputs_required",

@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
 import * as budgets from "@/server/domain/budgets";
 import { systemCtx } from "@/server/domain/ctx";
-import { newId } from "@/server/ids";
+import { newId } from "@/server/platform/ids";
 import { providers as PROVIDERS } from "@/server/providers/registry.gen";
 import { type Call, makeTenant } from "@/testing/api";
 import { COMPARED, COMPARISONS, compared, pinned as pinnedTo } from "@/testing/comparisons";
-import { everyStatusHasACase, type Wanted } from "./ask.fixture";
+import { type ExpectedStatus, everyStatusHasACase } from "./ask.fixture";
 import { everyEndpoint, type Request } from "./every-endpoint.fixture";
 import { at, get, MATH, openTenant, post, settings, TEXT, tenant } from "./tenant.fixture";
 
@@ -32,7 +32,7 @@ everyEndpoint("comparisons", { sample });
 describe("comparisons", () => {
   const { competitors, input } = COMPARED;
   const [first, second] = competitors;
-  const create = (wanted: Wanted, more: object = {}, options: Call = {}) =>
+  const create = (wanted: ExpectedStatus, more: object = {}, options: Call = {}) =>
     post(wanted, COMPARISONS, { ...COMPARED, ...more }, options);
   const bodies = [
     { target: COMPARISONS, of: (more: object) => ({ ...COMPARED, ...more }) },
@@ -52,7 +52,7 @@ describe("comparisons", () => {
           ["competitors", 1, "providerPin"],
         ],
         [
-          { competitors: [first, { axis: "provider", providerPin: "nobody" }] },
+          { competitors: [first, { axis: "provider", providerPin: "unknown" }] },
           ["competitors", 1, "providerPin"],
         ],
         [
@@ -77,7 +77,7 @@ describe("comparisons", () => {
     });
 
     test(`${target}: refusals of a plan name the competitor`, async () => {
-      const refuse = async (wanted: Wanted, more: object) =>
+      const refuse = async (wanted: ExpectedStatus, more: object) =>
         (await post(wanted, target, of(more))).json.detail;
       const recipe = (inputOverrides: object) => ({
         competitors: [first, { axis: "recipe", inputOverrides }],
@@ -116,7 +116,6 @@ describe("comparisons", () => {
 
   test("create: 422 for what no comparison is, with the field; 403 for a project or an environment", async () => {
     for (const [more, field] of [
-      [{ context: undefined }, "context"],
       [{ intent: "for fun" }, "intent"],
       [{ workloadTags: [] }, "workloadTags"],
       [{ workloadTags: { a: "x".repeat(20_000) } }, "workloadTags"],

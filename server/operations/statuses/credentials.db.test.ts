@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pool } from "@/server/db";
-import { newId } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
 import { sessionHeaders } from "@/testing/api";
+import { makeManagementKey } from "@/testing/management";
 import { setSettings } from "@/testing/settings";
-import { MODELS, openVault, type Vault } from "@/testing/vault";
-import { ask, everyStatusHasACase, type Wanted } from "./ask.fixture";
+import { MODELS, openVault, SECRET, type Vault } from "@/testing/vault";
+import { ask, type ExpectedStatus, everyStatusHasACase } from "./ask.fixture";
 import { everyEndpoint } from "./every-endpoint.fixture";
 import { openTenant, owner, TEXT } from "./tenant.fixture";
 
@@ -25,7 +26,7 @@ everyEndpoint("credentials", {
 
 describe("provider credentials", () => {
   const secret = "sk-of-this-test-alone";
-  const create = (wanted: Wanted, body: object) =>
+  const create = (wanted: ExpectedStatus, body: object) =>
     ask(wanted, "POST", vault.path, { ...vault.owner, body: { provider: "openai", secret, ...body } });
   const listed = async () => (await ask(200, "GET", vault.path, vault.owner)).json.items;
 
@@ -54,7 +55,7 @@ describe("provider credentials", () => {
 
   test("422 for a provider, secret, address or models that cannot be", async () => {
     for (const [body, field] of [
-      [{ provider: "nobody" }, "provider"],
+      [{ provider: "unknown" }, "provider"],
       [{ provider: "sandbox" }, "provider"],
       [{ secret: "" }, "secret"],
       [{ secret: '{"apiKey": 1}' }, "secret"],
@@ -118,7 +119,7 @@ describe("provider credentials", () => {
   test("rotate keeps id, bindings and address; refused or unreachable, the old secret stays", async () => {
     const { credentialId } = await vault.connect();
     const target = `${vault.path}/${credentialId}/rotate`;
-    const rotate = (wanted: Wanted, body: object) =>
+    const rotate = (wanted: ExpectedStatus, body: object) =>
       ask(wanted, "POST", target, { ...vault.owner, body: { provider: "openai", secret, ...body } });
     const before = (await listed())[0];
     vault.vendor.answer({ status: 401 });
@@ -146,7 +147,7 @@ describe("provider credentials", () => {
 
   test("one credential a provider and environment: again is the same binding, another is 409", async () => {
     const [first, second] = [await vault.connect(), await create(200, {})];
-    const bind = (wanted: Wanted, credentialId: string, more = {}) =>
+    const bind = (wanted: ExpectedStatus, credentialId: string, more = {}) =>
       ask(wanted, "POST", `${vault.path}/${credentialId}/bindings`, {
         ...vault.owner,
         body: { projectId: vault.tenant.projectId, environment: "development", provider: "openai", ...more },
@@ -169,9 +170,17 @@ describe("provider credentials", () => {
 });
 
 describe("connections", () => {
+  test("a management key names one of its projects", async () => {
+    const { organizationId, projectId } = vault.tenant;
+    const { apiKey: key } = await makeManagementKey({ organizationId, projectIds: [projectId] });
+    await ask([422, "PROJECT_REQUIRED"], "GET", "/v1/connections", { key });
+    const body = { provider: "openai", secret: SECRET };
+    await ask([422, "PROJECT_REQUIRED"], "POST", "/v1/connections", { key, body });
+  });
+
   const CONNECTIONS = "/v1/connections";
   const account = { provider: "openai", secret: "sk-of-this-test-alone" };
-  const send = (wanted: Wanted, method: string, target: string, body?: object) =>
+  const send = (wanted: ExpectedStatus, method: string, target: string, body?: object) =>
     ask(wanted, method, `${CONNECTIONS}${target}`, { ...vault.owner, ...(body ? { body } : {}) });
   const start = async () =>
     (

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
 import { addressLimit } from "@/server/api/rate-limit";
+import { MANAGEMENT_SCOPES } from "@/server/contract/enums";
 import { SCOPES, type Scope } from "@/server/domain/ctx";
 import { type Call, call, makeKey, makeKeyWithId, revokeKey, sessionOf, type Tenant } from "@/testing/api";
 import { spend } from "@/testing/limits";
+import { isManaged, makeManagementKey } from "@/testing/management";
 import { isOfItself } from "@/testing/rooms";
 import { isOfVault } from "@/testing/vault";
 import { endpoints } from "..";
@@ -24,8 +26,10 @@ type House = {
   page?: () => Call;
 };
 
-const isForKeys = ({ auth, path }: Endpoint) =>
-  (auth.includes("service_principal") || auth.includes("anonymous")) && !isOfItself(path);
+const isForKeys = (endpoint: Endpoint) =>
+  (endpoint.auth.includes("service_principal") || endpoint.auth.includes("anonymous")) &&
+  !isOfItself(endpoint.path) &&
+  !isManaged(endpoint);
 /** Does it make a token that may do what it names, and more? */
 const handsOutRights = ({ method, path }: Endpoint) =>
   method === "POST" && (path === "/v1/panel-sessions" || path.endsWith("/launch-codes"));
@@ -49,7 +53,7 @@ export function everyEndpoint(part: Part, house: House): void {
       const isOpen = endpoint.auth.includes("anonymous");
       const hasBody = endpoint.body !== undefined;
 
-      test(`${name}: ${good(endpoint)} to ${isForKeys(endpoint) ? "a key of the project" : isOfPages(endpoint) ? "a panel's page" : "a person"}${isOpen ? ", and to nobody in particular" : ""}`, async () => {
+      test(`${name}: ${good(endpoint)} to ${isForKeys(endpoint) ? "a key of the project" : isOfPages(endpoint) ? "a panel's page" : "a person"}${isOpen ? ", and to no one in particular" : ""}`, async () => {
         const { method, target, body } = sample(endpoint);
         await ask(good(endpoint), method, target, as(endpoint, { body }));
         if (isOpen) await ask(good(endpoint), method, target, body ? { body } : {});
@@ -101,6 +105,14 @@ export function everyEndpoint(part: Part, house: House): void {
         test(`${name}: 403 to a key, whatever it may do`, async () => {
           const { method, target, body } = sample(endpoint);
           await ask([403, "AuthorizationFailed"], method, target, { key: home().unboundKey, body });
+          if (!isManaged(endpoint)) return;
+          const { organizationId, projectId } = home();
+          const { apiKey } = await makeManagementKey({
+            organizationId,
+            projectIds: [projectId],
+            scopes: MANAGEMENT_SCOPES.filter((scope) => scope !== endpoint.scope),
+          });
+          await ask([403, "AuthorizationFailed"], method, target, { key: apiKey, body });
         });
       } else if (!isOpen) {
         test(`${name}: 403 to a key without the scope ${endpoint.scope}`, async () => {
@@ -113,7 +125,7 @@ export function everyEndpoint(part: Part, house: House): void {
           });
           const refused = await ask([403, "AuthorizationFailed"], method, target, { key: poor, body });
           expect(detailsOf(refused)).toEqual({ scope: endpoint.scope });
-          // Nobody hands out what they do not hold.
+          // No one hands out what they do not hold.
           const given: Scope[] = handsOutRights(endpoint) ? ["jobs:read", "jobs:write"] : [];
           const rich = await makeKey({ projectId, scopes: endpoint.scope ? [endpoint.scope, ...given] : [] });
           // `GET /v1/jobs` is of the key itself; everything else is the project's.

@@ -1,11 +1,12 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
-import { pool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { env } from "@/server/env";
-import { ERRORS, type ErrorCode } from "@/server/errors";
-import { newId } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { ERRORS, type ErrorCode } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { env } from "@/server/platform/settings/env";
+import { DAY_MS } from "@/server/platform/time/units";
 import { providers as PROVIDERS } from "@/server/providers/registry.gen";
 import { type Call, call, makeTenant, sessionHeaders } from "@/testing/api";
 import { COMPARED, COMPARISONS } from "@/testing/comparisons";
@@ -89,7 +90,8 @@ describe("submit", () => {
       variantSet: { requestedCount: 2, completedCount: 0, failedCount: 0, selectedArtifactId: null },
       requestSnapshot: { capability: IMAGE, input: { prompt: "A kite", variantCount: 2 }, productId: "shop" },
     });
-    expect((await get(200, `/v1/jobs/${json.jobId}`)).json).toEqual(json);
+    const { idempotency: _, ...job } = json; // of this request, not of the job
+    expect((await get(200, `/v1/jobs/${json.jobId}`)).json).toEqual(job);
   });
 
   test("the same key and request answer with the first job; another request is 409 and names it twice", async () => {
@@ -192,7 +194,7 @@ describe("submit", () => {
     });
   });
 
-  test("429: a project with ten thousand unfinished jobs takes no more, except those it took before", async () => {
+  test("429: a project with ten thousand unfinished jobs takes none, except those it took before", async () => {
     const full = await makeTenant();
     const body = { ...say("First."), idempotencyKey: "first" };
     // Submitted a while ago: the count is remembered for a second.
@@ -253,10 +255,11 @@ describe("invoke", () => {
     });
   });
 
-  test("a replay is byte for byte the first answer, and 409 keeps the key for its request", async () => {
+  test("a replay is the first answer and says that it is one, and 409 keeps the key for its request", async () => {
     const body = { ...say("Once more."), idempotencyKey: "again", metadata: { a: 1 } };
     const first = await post(200, at(TEXT, "invoke"), body);
-    expect((await post(200, at(TEXT, "invoke"), body)).json).toEqual(first.json);
+    const repeated = { ...first.json, idempotency: { source: "client", replayed: true } };
+    expect((await post(200, at(TEXT, "invoke"), body)).json).toEqual(repeated);
     const refused = await post([409, "IdempotencyConflict"], at(TEXT, "invoke"), { ...body, metadata: {} });
     const jobId = first.json.executionId;
     expect(refused.json).toMatchObject({ code: "IdempotencyConflict", jobId, details: { jobId } });
@@ -334,7 +337,7 @@ describe("invoke", () => {
     ),
   );
 
-  /** What the sandbox answered, which is nobody's own account. */
+  /** What the sandbox answered, which is no one's own account. */
   const PROVIDER: Partial<Record<ErrorCode, object>> = {
     ProviderRejected: { status: 400, code: "refused" },
     PROVIDER_ERROR: { status: 500, code: "failed" },
@@ -350,7 +353,7 @@ describe("invoke", () => {
       expect(refused.json).toMatchObject({ executionId, receiptId, detail: { executionId, receiptId } });
       expect(refused.headers["x-execution-id"]).toBe(executionId);
       expect(refused.json.details).toEqual({ executionId, receiptId, ...more });
-      // An expression's error says where in its text it stands, a provider's what was answered; nothing else has more to say.
+      // An expression's error says its position in the text, a provider's what was answered; nothing else has more to say.
       const provider = PROVIDER[code];
       if (PLACED.has(code)) expect(more).toEqual({ position: expect.any(Number) });
       else expect(more).toEqual(provider ? { provider } : {});
@@ -370,7 +373,7 @@ describe("invoke", () => {
         ...body,
         idempotencyKey: `fails with ${code}`,
       });
-      expect(again.json).toEqual(refused.json);
+      expect(again.json.detail).toEqual(refused.json.detail);
     });
   }
 
@@ -474,14 +477,14 @@ for (const target of [CHAT, RESPONSES]) {
       await ask("IdempotencyConflict", { metadata: { a: "b" } }, { headers });
     });
 
-    test("what it can say no more: a replay, streamed or not, once the content was removed", async () => {
+    test("what it can no longer answer: a replay, streamed or not, once the content was removed", async () => {
       const { key, projectId } = await makeTenant();
       for (const stream of [false, true]) {
         const asked = { ...CONVERSATIONS[target], stream };
         const options = { key, headers: { "idempotency-key": `kept, ${stream}` } };
         const first = await call("POST", target, { ...options, body: asked });
         expect(first.status).toBe(200);
-        const later = systemCtx("test", () => new Date(Date.now() + 31 * 86_400_000));
+        const later = systemCtx("test", () => new Date(Date.now() + 31 * DAY_MS));
         await jobs.prune(later, { projectId });
         const { json, headers } = await ask("PayloadUnavailable", { ...asked }, options);
         expect(headers["x-execution-id"]).toBe(first.headers["x-execution-id"]);

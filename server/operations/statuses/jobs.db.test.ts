@@ -1,9 +1,10 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
-import { canonicalText, sha256Hex } from "@/server/canonical";
-import { pool } from "@/server/db";
 import { artifactStore } from "@/server/domain/artifacts";
-import { newId } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
+import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
+import { DAY_MS } from "@/server/platform/time/units";
 import { finish, submitWaiting } from "@/testing/api";
 import { ask, everyStatusHasACase } from "./ask.fixture";
 import { everyEndpoint, type Request } from "./every-endpoint.fixture";
@@ -131,8 +132,10 @@ describe("jobs", () => {
   test("a job that waits says how long to wait, has no result, and 409 instead of a receipt", async () => {
     const { json } = await get(200, `/v1/jobs/${queued}`);
     expect(json).toMatchObject({ status: "queued", nextAction: "poll", receiptId: null, pricing: null });
-    await pool.query("UPDATE job SET created_at = now() - interval '11 seconds' WHERE id = $1", [queued]);
-    expect((await get(200, `/v1/jobs/${queued}`)).json.pollAfterSeconds).toBe(4);
+    vi.useFakeTimers({ now: Date.now() + 11_000, toFake: ["Date"] });
+    const later = await get(200, `/v1/jobs/${queued}`);
+    vi.useRealTimers();
+    expect(later.json.pollAfterSeconds).toBe(4);
     const { json: result } = await get(200, `/v1/jobs/${queued}/result`);
     expect(result).toMatchObject({
       typedOutput: null,
@@ -187,7 +190,8 @@ describe("a job that waits for a person", () => {
     ]);
 
   test("says who may decide until when, and is queued when it is approved; approving again answers with it", async () => {
-    const waiting = await waitingJob();
+    const { idempotency, ...waiting } = await waitingJob();
+    expect(idempotency).toEqual({ source: "minted", replayed: false });
     expect(waiting).toMatchObject({
       status: "awaiting_approval",
       nextAction: "present_approval",
@@ -196,7 +200,7 @@ describe("a job that waits for a person", () => {
         reason: "estimate_above_threshold",
         threshold: 0,
         currency: "USD",
-        deadlineAt: new Date(Date.parse(waiting.createdAt) + 7 * 86_400_000).toISOString(),
+        deadlineAt: new Date(Date.parse(waiting.createdAt) + 7 * DAY_MS).toISOString(),
         whoMayDecide: { keyScope: "approvals:write", differentPersonRequired: false },
         approvalUrl: expect.stringMatching(new RegExp(`^http.*/jobs/${waiting.jobId}$`)),
         approvePath: `/v1/jobs/${waiting.jobId}/approve`,
@@ -308,7 +312,7 @@ describe("retry", () => {
     expect((await finish(other.json.jobId)).status).toBe("succeeded");
   });
 
-  test("409 where it may have run, has not ended, or its key stands for something else", async () => {
+  test("409 where it may have run, has not ended, or its key belongs to something else", async () => {
     await post([409, "RetryNotSafe"], retry(done));
     await post([409, "RetryNotSafe"], retry(queued));
     const { json } = await post(200, at(TEXT, "jobs"), { input, preferredModel: "sandbox-lost" });
@@ -319,7 +323,7 @@ describe("retry", () => {
     await post([409, "IdempotencyConflict"], retry(canceled), undefined, { headers });
   });
 
-  test("409 for a competitor that nobody has judged, as for its receipt", async () => {
+  test("409 for a competitor that no one has judged, as for its receipt", async () => {
     const { json } = await post(200, at(TEXT, "jobs"), { input });
     const { receiptId } = await finish(json.jobId);
     const comparisonId = newId("comparison");

@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
 import { MOST_FORM_BYTES } from "@/server/api/openai/form";
-import { pool } from "@/server/db";
-import * as credentials from "@/server/domain/credentials";
+import * as credentials from "@/server/domain/connections";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { env } from "@/server/env";
-import { ERRORS, type ErrorCode } from "@/server/errors";
+import { pool } from "@/server/platform/db";
+import { ERRORS, type ErrorCode } from "@/server/platform/errors/errors";
+import { env } from "@/server/platform/settings/env";
+import { DAY_MS } from "@/server/platform/time/units";
 import { providers as PROVIDERS } from "@/server/providers/registry.gen";
 import { type Call, call, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
 import { Form, whiteSquare } from "@/testing/forms";
@@ -104,7 +105,7 @@ const DOORS: Door[] = [
     words: "input",
     most: 40_000,
     unconnected: "openai/tts-1",
-    unroutable: { model: "openai/tts-1", voice: "nobody" },
+    unroutable: { model: "openai/tts-1", voice: "unknown" },
   },
 ];
 
@@ -168,7 +169,7 @@ describe.each(DOORS)(
       }
     });
 
-    test("one key for two requests, and what it can say no more", async () => {
+    test("one key for two requests, and what it can no longer answer", async () => {
       const own = await makeTenant();
       const stop = workFor(own.projectId);
       const options = { key: own.key, headers: { "idempotency-key": "kept" } };
@@ -176,7 +177,7 @@ describe.each(DOORS)(
       const again = await post(200, {}, options);
       expect(again.headers["x-execution-id"]).toBe(first.headers["x-execution-id"]);
       await post("IdempotencyConflict", { [words]: "Another." }, options);
-      const later = systemCtx("test", () => new Date(Date.now() + 31 * 86_400_000));
+      const later = systemCtx("test", () => new Date(Date.now() + 31 * DAY_MS));
       await jobs.prune(later, { projectId: own.projectId });
       await post(isSync ? "PayloadUnavailable" : "Gone", {}, options);
       await stop();
@@ -196,7 +197,7 @@ describe.each(DOORS)(
     });
 
     test("what was canceled while it was waited for", async () => {
-      const { key } = await makeTenant(); // nobody works for it
+      const { key } = await makeTenant(); // no one works for it
       const waiting = post("Cancelled", isSync ? named("slow") : {}, { key });
       const jobId = await theirJob(key);
       await call("POST", `/v1/jobs/${jobId}/cancel`, { key });

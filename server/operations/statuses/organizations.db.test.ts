@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SCOPES, systemCtx } from "@/server/domain/ctx";
 import * as organizations from "@/server/domain/organizations";
-import { newId } from "@/server/ids";
+import { newId } from "@/server/platform/ids";
+import { DAY_SECONDS, HOUR_MS } from "@/server/platform/time/units";
 import { type Call, call, makeKey, makeKeyWithId, makeTenant, sessionHeaders } from "@/testing/api";
 import { COMPARED, COMPARISONS } from "@/testing/comparisons";
 import { openRooms, type Rooms } from "@/testing/rooms";
 import { openVault, type Vault } from "@/testing/vault";
-import { ask, everyStatusHasACase, type Wanted } from "./ask.fixture";
+import { ask, type ExpectedStatus, everyStatusHasACase } from "./ask.fixture";
 import { everyEndpoint } from "./every-endpoint.fixture";
 import {
   at,
@@ -96,7 +97,7 @@ describe("organizations, projects and keys", () => {
       "production",
     ]);
     const target = `/v1/projects/${made.id}`;
-    const patch = (wanted: Wanted, body: object) => ask(wanted, "PATCH", target, { ...owner, body });
+    const patch = (wanted: ExpectedStatus, body: object) => ask(wanted, "PATCH", target, { ...owner, body });
     const repository = { owner: "capstan", name: "harbour", url: "https://example.com/capstan/harbour" };
     const [development, production] = made.environments;
     const changed = await patch(200, {
@@ -156,7 +157,7 @@ describe("organizations, projects and keys", () => {
     expect((await patch(200, {})).json).toEqual({ ...changed.json, repository: null });
   });
 
-  test("nobody sets what is not theirs to set: 422 at the field, and nothing changes", async () => {
+  test("no one sets what is not theirs to set: 422 at the field, and nothing changes", async () => {
     const { id } = await newProject();
     const { keyId } = await newKey();
     const strange = { organizationId: newId("organization"), id, createdAt: "2020-01-01T00:00:00Z" };
@@ -174,7 +175,7 @@ describe("organizations, projects and keys", () => {
       ["POST", "/v1/api-keys", { name: "k" }],
       ["POST", `/v1/api-keys/${keyId}/rotate`, { scopes: ["credentials:write"] }],
       ["POST", `/v1/api-keys/${keyId}/rotate`, { overlapSeconds: -1 }],
-      ["POST", `/v1/api-keys/${keyId}/rotate`, { overlapSeconds: 30 * 86_400 + 1 }],
+      ["POST", `/v1/api-keys/${keyId}/rotate`, { overlapSeconds: 30 * DAY_SECONDS + 1 }],
     ] as const)
       await ask([422, "list"], method, target, { ...owner, body });
     await ask([422, "list"], "GET", "/v1/api-keys?includeRevoked=perhaps", owner);
@@ -233,12 +234,12 @@ describe("organizations, projects and keys", () => {
       expiresInSeconds: 3_600,
     };
     const made = (await ask(200, "POST", "/v1/api-keys", { ...owner, body })).json;
-    const rotate = (wanted: Wanted, keyId: string, body: object = {}) =>
+    const rotate = (wanted: ExpectedStatus, keyId: string, body: object = {}) =>
       ask(wanted, "POST", `/v1/api-keys/${keyId}/rotate`, { ...owner, body });
     const works = async (key: string) => (await call("GET", "/v1/jobs?limit=1", { key })).status;
     const second = (await rotate(200, made.keyId, { overlapSeconds: 120 })).json;
     expect(second).toMatchObject({ name: made.name, scopes: made.scopes, environment: "development" });
-    expect(Date.parse(second.expiresAt) - Date.parse(second.createdAt)).toBe(3_600_000);
+    expect(Date.parse(second.expiresAt) - Date.parse(second.createdAt)).toBe(HOUR_MS);
     expect([await works(made.apiKey), await works(second.apiKey)]).toEqual([200, 200]);
     const again = await rotate([409, "KeyNotRotatable"], made.keyId);
     expect(again.json.detail.details).toEqual({ keyId: made.keyId, replacedBy: second.keyId });
@@ -363,10 +364,11 @@ describe("what an organization's settings allow", () => {
     const reasonOf = (provider: string) =>
       targets.find((each: { provider: string }) => each.provider === provider).availability.reason;
     expect([reasonOf("openai"), reasonOf("sandbox")]).toEqual([reason, null]);
-    const told = async () => (await ask(200, "GET", `/v1/capabilities/${TEXT}`, { key })).json.interaction;
-    expect(await told()).toEqual({ typicallyRequired: true, reason });
+    const interaction = async () =>
+      (await ask(200, "GET", `/v1/capabilities/${TEXT}`, { key })).json.interaction;
+    expect(await interaction()).toEqual({ typicallyRequired: true, reason });
     await organizations.setExternalActions(systemCtx("test"), organizationId, true);
-    expect(await told()).toEqual({ typicallyRequired: false, reason: null });
+    expect(await interaction()).toEqual({ typicallyRequired: false, reason: null });
   });
 
   test("403: a plan without room for one more project, environment or key says so, and which plan has", async () => {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { endpoints } from "..";
 import { answersOf, casesOf, nameOf, PARTS, partNames, TOGETHER } from "./parts.fixture";
 
-/* Each part's file holds itself to the cases of its part. Here stands that together these are all there can be. */
+/* Each part's file holds itself to the cases of its part. This one checks that together these are all there can be. */
 
 test("every endpoint is of one part", () => {
   const ofParts = Object.values(PARTS).flat().map(nameOf);

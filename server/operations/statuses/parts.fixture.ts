@@ -1,5 +1,7 @@
 import type { Endpoint } from "@/server/api/endpoint";
-import { ERRORS, type ErrorCode } from "@/server/errors";
+import { ownKeys } from "@/server/contract/own-keys";
+import * as embeds from "@/server/operations/embeds";
+import { ERRORS, type ErrorCode } from "@/server/platform/errors/errors";
 import { endpoints } from "..";
 import * as adapterAliases from "../adapter-aliases";
 import * as adapterWeights from "../adapter-weights";
@@ -20,7 +22,6 @@ import * as keys from "../keys";
 import * as openai from "../openai";
 import * as openaiMedia from "../openai-media";
 import * as organizations from "../organizations";
-import * as panels from "../panels";
 import * as bulks from "../pinned-bulks";
 import * as pins from "../pins";
 import * as provenance from "../provenance";
@@ -31,7 +32,7 @@ import * as webhooks from "../webhooks";
 
 /*
  * Each endpoint is of one part, and `<part>.db.test.ts` has a case for each status and code it can answer. A new endpoint of
- * a module below is of that module's part by itself; a new module has to be named here.
+ * a module below is of that module's part automatically; a new module has to be named here.
  */
 
 const { invokeCapability, submitJob, followExecution, ...planning } = capabilities;
@@ -54,10 +55,10 @@ export const PARTS = {
   pinned: endpointsOf(pins, bulks, evidence),
   project: endpointsOf({ listJobs, listProjectJobs }, inputs, webhooks),
   requests: endpointsOf(requests),
-  sessions: endpointsOf({ getKeySet, listProjectReferences }, diagnostics, session, auth, panels),
+  sessions: endpointsOf({ getKeySet, listProjectReferences }, diagnostics, session, auth, embeds),
 };
 export type Part = keyof typeof PARTS;
-export const partNames = Object.keys(PARTS) as Part[]; // the keys of the table are its type
+export const partNames = ownKeys(PARTS);
 
 /** What an endpoint can answer: a status, or one of the codes it declares. */
 type AnswerKind = number | ErrorCode;
@@ -107,12 +108,12 @@ const ENDS: Record<string, number> = {
   "/v1/auth/sessions/{session_id}": 404,
   "/v1/panel/launch-codes/exchange": 410,
 };
-/** What stands for success. */
+/** The statuses of success. */
 export const good = (endpoint: Endpoint) => ENDS[endpoint.path] ?? endpoint.status ?? 200;
 
 /** Statuses no request of these tests can bring about, with the reason. */
 const OUT_OF_REACH: Partial<Record<ErrorCode, string>> = {
-  InternalFailure: "what nobody expected; the kernel's own tests throw it",
+  InternalFailure: "what no one expected; the kernel's own tests throw it",
   EstimateUnavailable: "every listed model has a price for every request its capability accepts",
   InvalidInput: "no capability refuses an input that its schema accepted",
 };

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
-import { pool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import * as pins from "@/server/domain/pins";
-import { newId } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
 import { type Call, finish, makeTenant } from "@/testing/api";
 import { inlineStep, testClock } from "@/testing/world";
-import { everyStatusHasACase, type Wanted } from "./ask.fixture";
+import { type ExpectedStatus, everyStatusHasACase } from "./ask.fixture";
 import { everyEndpoint, type Request } from "./every-endpoint.fixture";
 import {
   at,
@@ -30,7 +30,7 @@ const LOCKFILE = "/v1/provenance/lockfile";
 let done: string;
 /** The record of a pinned execution. */
 let pinned: string;
-/** A manifest of it, and its lockfile. */
+/** Its manifest and its lockfile. */
 let manifest: string;
 let lockfile: object;
 /** A bulk that was canceled before it ran. */
@@ -63,7 +63,7 @@ function sample({ method, path }: Endpoint): Request {
 everyEndpoint("pinned", { sample });
 
 describe("pinned executions", () => {
-  const pin = (wanted: Wanted, more: object = {}, options: Call = {}) =>
+  const pin = (wanted: ExpectedStatus, more: object = {}, options: Call = {}) =>
     post(wanted, PINNED, { ...PIN, ...more }, options);
   const of = (model: string) => ({ pin: { ...PIN.pin, model } });
 
@@ -84,7 +84,7 @@ describe("pinned executions", () => {
 
   test("run: 422 for what no pin is, with the field", async () => {
     for (const [more, loc] of [
-      [{ pin: { ...PIN.pin, provider: "nobody" } }, ["body", "pin", "provider"]],
+      [{ pin: { ...PIN.pin, provider: "unknown" } }, ["body", "pin", "provider"]],
       [{ pin: { ...PIN.pin, provider: "elevenlabs" } }, ["body", "pin", "provider"]],
       [{ pin: { ...PIN.pin, model: "nothing" } }, ["body", "pin", "model"]],
       [{ pin: { ...PIN.pin, model: "sandbox-image" } }, ["body", "pin", "model"]],
@@ -111,7 +111,7 @@ describe("pinned executions", () => {
     for (const seconds of [0, 1_800]) await pin(200, { limits: { admissionDeadlineSeconds: seconds } });
   });
 
-  test("run: 422 for a field nobody knows, with the nearest that is known", async () => {
+  test("run: 422 for a field no one knows, with the nearest that is known", async () => {
     for (const [more, path, didYouMean] of [
       [{ inputs: "x" }, "inputs", "input"],
       [{ model: "sandbox-1" }, "model", null],
@@ -242,7 +242,7 @@ describe("pinned executions", () => {
 });
 
 describe("bulks of pinned executions", () => {
-  const submit = (wanted: Wanted, more: object = {}, options: Call = {}) =>
+  const submit = (wanted: ExpectedStatus, more: object = {}, options: Call = {}) =>
     post(wanted, BULKS, { ...BULK, ...more }, options);
   const run = async (bulkId: string) => {
     const clock = testClock();
@@ -354,7 +354,7 @@ describe("bulks of pinned executions", () => {
     const one = await makeTenant();
     const { json } = await submit(200, {}, { key: one.key });
     await post(200, `${BULKS}/${json.bulkId}/cancel`, undefined, { key: one.key });
-    const refused = (wanted: Wanted) =>
+    const refused = (wanted: ExpectedStatus) =>
       post(wanted, `${BULKS}/${json.bulkId}/retry`, undefined, { key: one.key });
     const change = async (table: "project" | "organization", set: string) => {
       const id = table === "project" ? one.projectId : one.organizationId;
@@ -372,7 +372,7 @@ describe("bulks of pinned executions", () => {
 });
 
 describe("provenance", () => {
-  test("manifests: 404 for none; 422 without a project, with two, and for receipts that are not there or stand twice", async () => {
+  test("manifests: 404 for none; 422 without a project, with two, and for receipts that are not there or occur twice", async () => {
     const none = `${MANIFESTS}/${newId("manifest")}`;
     await get([404, "NotFound"], none);
     await post([404, "NotFound"], `${none}/verify`);
@@ -414,7 +414,7 @@ describe("provenance", () => {
     await running;
   });
 
-  test("lockfile verify: what was changed in it is told; 422 for what is no lockfile", async () => {
+  test("lockfile verify: what was changed in it is reported; 422 for what is no lockfile", async () => {
     const changed = { ...lockfile, settings: { temperature: 2 } };
     const { json } = await post(200, `${LOCKFILE}/verify`, changed);
     expect(json.verified).toBe(false);

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
-import { sha256Hex } from "@/server/canonical";
-import { pool } from "@/server/db";
 import { artifactStore } from "@/server/domain/artifacts";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { newId } from "@/server/ids";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
+import { sha256Hex } from "@/server/platform/text/canonical";
 import { type Call, call, finish, makeKey, makeTenant, sessionOf, type Tenant } from "@/testing/api";
 import { ask, check, everyStatusHasACase } from "./ask.fixture";
 import { everyEndpoint, type Request } from "./every-endpoint.fixture";
@@ -35,7 +35,7 @@ beforeAll(async () => {
   delivery = items[0].deliveryId;
 }, 60_000);
 
-/** For every endpoint a request that succeeds, made of what stands above. */
+/** For every endpoint a request that succeeds, made of the values above. */
 function sample({ method, path }: Endpoint): Request {
   const target = path
     .replace("{artifact_id}", artifactId)
@@ -100,7 +100,7 @@ describe("stored inputs", () => {
     await get([404, "NotFound"], `/v1/artifacts/${newId("artifact")}`);
   });
 
-  test("an upload that is empty, too large or nobody's is refused", async () => {
+  test("an upload that is empty, too large or no one's is refused", async () => {
     check(await upload(""), [422, "list"], "POST", "/v1/artifacts");
     const huge = await upload("x", { "content-length": String(256 * 1024 * 1024 + 1) });
     check(huge, [413, "PayloadTooLarge"], "POST", "/v1/artifacts");
@@ -171,7 +171,7 @@ describe("history", () => {
     }
   });
 
-  test("a line has its outcome and nothing of what was asked or answered", async () => {
+  test("a line has its outcome and nothing of the request or the answer", async () => {
     for (const target of [project("?limit=100"), "/v1/jobs?limit=100"]) {
       const { items } = await page(target);
       expect(JSON.stringify(items)).not.toMatch(/secret|refuses|message/);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { newId } from "@/server/ids";
+import { newId } from "@/server/platform/ids";
 import { providers as PROVIDERS } from "@/server/providers/registry.gen";
 import { makeTenant } from "@/testing/api";
 import { ask } from "./ask.fixture";
@@ -32,13 +32,14 @@ export function refusesWhatCannotBePlanned(what: "quote" | "estimate" | "invoke"
       });
     });
 
-    test("422: an envelope field nobody knows, with path, guess and what is supported beside the code", async () => {
+    test("422: an envelope field no one knows, with path, guess and what is supported beside the code", async () => {
       const refused = await post([422, "UNKNOWN_EXECUTION_FIELD"], target, { input, preferedModel: "x" });
       expect(refused.json.detail).toEqual({
         code: "UNKNOWN_EXECUTION_FIELD",
         message: expect.any(String),
         path: "preferedModel",
         didYouMean: "preferredModel",
+        didYouMeanPath: "execution.executionConstraints.preferredModel",
         supported: expect.arrayContaining([
           "preferredModel",
           "providerPin",
@@ -95,8 +96,8 @@ export function refusesWhatCannotBePlanned(what: "quote" | "estimate" | "invoke"
       const stranger = await makeTenant();
       const answers = [];
       for (const projectId of [stranger.projectId, newId("project"), "nonsense", tenant.otherProjectId]) {
-        const { text } = await post([403, "AuthorizationFailed"], target, { input, context: { projectId } });
-        answers.push(text);
+        const { json } = await post([403, "AuthorizationFailed"], target, { input, context: { projectId } });
+        answers.push(JSON.stringify({ ...json, requestId: null }));
       }
       expect(new Set(answers).size).toBe(1);
       await post([403, "AuthorizationFailed"], target, { input, context: { environment: "production" } });

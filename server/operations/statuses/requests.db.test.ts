@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
 import type { Ctx } from "@/server/domain/ctx";
-import { newId } from "@/server/ids";
+import { newId } from "@/server/platform/ids";
 import { keyCtx } from "@/testing/api";
 import { NEED, needIn, quotedNeed } from "@/testing/needs";
 import { everyStatusHasACase } from "./ask.fixture";

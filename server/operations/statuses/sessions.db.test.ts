@@ -3,11 +3,11 @@ import type { Endpoint } from "@/server/api/endpoint";
 import { systemCtx } from "@/server/domain/ctx";
 import * as organizations from "@/server/domain/organizations";
 import * as sessions from "@/server/domain/sessions";
-import { newId } from "@/server/ids";
+import { newId } from "@/server/platform/ids";
 import { call, makeTenant, sessionOf } from "@/testing/api";
-import { definePanel, isOfPanels, openPanel, openPanels, type Panels } from "@/testing/panels";
+import { definePanel, isOfPanels, openPanel, openPanels, type Panels } from "@/testing/embeds";
 import { makePerson } from "@/testing/tenants";
-import { ask, everyStatusHasACase, type Wanted } from "./ask.fixture";
+import { ask, type ExpectedStatus, everyStatusHasACase } from "./ask.fixture";
 import { everyEndpoint, type Request } from "./every-endpoint.fixture";
 import { at, get, input, openTenant, owner, post, TEXT, tenant } from "./tenant.fixture";
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   panels = await openPanels(tenant);
 }, 60_000);
 
-/** The code of a device nobody has approved. */
+/** The code of a device no one has approved. */
 let waitingDevice: string;
 beforeAll(async () => {
   waitingDevice = (await call("POST", "/v1/auth/device/start", { body: {} })).json.deviceCode;
@@ -180,7 +180,8 @@ describe("keys, session and references", () => {
 describe("sign-in of devices", () => {
   const start = async (clientName = "capstan on a laptop") =>
     (await ask(200, "POST", "/v1/auth/device/start", { body: { clientName } })).json;
-  const redeem = (wanted: Wanted, body: object) => ask(wanted, "POST", "/v1/auth/device/token", { body });
+  const redeem = (wanted: ExpectedStatus, body: object) =>
+    ask(wanted, "POST", "/v1/auth/device/token", { body });
 
   test("start: 200 in both spellings, without a body too; 422 for a name that hides something", async () => {
     const { json } = await ask(200, "POST", "/v1/auth/device/start");
@@ -199,7 +200,7 @@ describe("sign-in of devices", () => {
       await ask([422, "list"], "POST", "/v1/auth/device/start", { body: { clientName } });
   });
 
-  test("token: 428 until it is approved, 200 once, then 410; 410 when denied and for a code of nobody", async () => {
+  test("token: 428 until it is approved, 200 once, then 410; 410 when denied and for a code of no one", async () => {
     const { ctx } = await makePerson(tenant.organizationId, "member");
     const { userCode, deviceCode } = await start();
     const waiting = await redeem([428, "AuthorizationPending"], { device_code: deviceCode });
@@ -212,7 +213,7 @@ describe("sign-in of devices", () => {
     const denied = await start();
     await sessions.decideDevice(ctx, { userCode: denied.userCode, decision: "denied" });
     await redeem([410, "Gone"], { deviceCode: denied.deviceCode });
-    await redeem([410, "Gone"], { deviceCode: "of-nobody" });
+    await redeem([410, "Gone"], { deviceCode: "of-nothing" });
     for (const body of [{}, { deviceCode: "" }, { deviceCode, device_code: deviceCode }, { deviceCode: 7 }])
       await redeem([422, "list"], body);
   });

@@ -1,6 +1,6 @@
-import { pool } from "@/server/db";
+import { pool } from "@/server/platform/db";
 import { type Call, finish, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
-import { ask, type Wanted } from "./ask.fixture";
+import { ask, type ExpectedStatus } from "./ask.fixture";
 
 /** Whose everything in a file is, and an owner of its organization, signed in: there from `beforeAll(openTenant)` on. */
 export let tenant: Tenant;
@@ -11,9 +11,9 @@ export async function openTenant(): Promise<void> {
   owner = { headers: await sessionHeaders(tenant.organizationId, "owner") };
 }
 
-export const get = (wanted: Wanted, target: string, options: Call = {}) =>
+export const get = (wanted: ExpectedStatus, target: string, options: Call = {}) =>
   ask(wanted, "GET", target, { key: tenant.key, ...options });
-export const post = (wanted: Wanted, target: string, body?: unknown, options: Call = {}) =>
+export const post = (wanted: ExpectedStatus, target: string, body?: unknown, options: Call = {}) =>
   ask(wanted, "POST", target, { key: tenant.key, body, ...options });
 
 export const TEXT = "text.general.fast.v1";
@@ -47,7 +47,7 @@ export type Finished = {
 export const settings = (projectId: string, values: object) =>
   pool.query("UPDATE project SET settings = $2 WHERE id = $1", [projectId, JSON.stringify(values)]);
 
-/** The hold of a job whose charge nobody knows. */
+/** The hold of a job whose charge no one knows. */
 export async function loseHold(of: Tenant): Promise<string> {
   const execution = { executionConstraints: { preferredModel: "sandbox-lost" } };
   const { json } = await of.post(at(TEXT, "jobs"), { input, execution });

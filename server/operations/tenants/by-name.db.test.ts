@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newId } from "@/server/ids";
+import { newId } from "@/server/platform/ids";
 import { newAdapter } from "@/testing/adapters";
 import { type Answer, call, type Tenant } from "@/testing/api";
 import { COMPARED, COMPARISONS, compared } from "@/testing/comparisons";
@@ -26,7 +26,7 @@ import {
 beforeAll(openEstates, 180_000);
 afterAll(closeEstates);
 
-/** What is nobody's. */
+/** What is no one's. */
 const missing = (): Estate => ({ ...mine, projectId: newId("project"), receiptId: newId("receipt") });
 
 for (const what of ["quote", "estimate", "invoke", "jobs"]) {
@@ -252,7 +252,7 @@ test("an alias of another tenant is no alias of one's own, and their project is 
     for (const key of [tenant.key, tenant.unboundKey]) {
       const refused = await ask("theirs", mine.projectId, key);
       expect(refused.status).toBe(404);
-      expect(comparable(refused)).toEqual(comparable(await ask("nobody", mine.projectId, key)));
+      expect(comparable(refused)).toEqual(comparable(await ask("unknown", mine.projectId, key)));
       const foreign = await ask("theirs", theirs.projectId, key);
       expect(foreign.status).toBe(403);
       expect(comparable(foreign)).toEqual(comparable(await ask("theirs", newId("project"), key)));
@@ -304,20 +304,20 @@ test("adapters, artifacts, versions and aliases of another tenant in a body are 
     expect(comparable(refused)).toEqual(comparable(await ask(absent)));
   }
   for (const path of ["/v1/adapters/suggestions", "/v1/adapters/suggestions/accept"]) {
-    const nothing = await tenant.post(path, { query: "nobody" });
+    const nothing = await tenant.post(path, { query: "unknown" });
     expect(nothing.json.resolution).toBe("not_found");
     for (const query of ["theirs", adapterId])
       expect(comparable(await tenant.post(path, { query }))).toEqual(comparable(nothing));
   }
   const put = (alias: string) =>
     call("PUT", "/v1/adapter-defaults/image.generate.v1", { key: tenant.key, body: { alias } });
-  expect(comparable(await put("theirs"))).toEqual(comparable(await put("nobody")));
+  expect(comparable(await put("theirs"))).toEqual(comparable(await put("unknown")));
 });
 
 test("OpenAI's project header of another tenant is answered like one that does not exist", async () => {
   const paths = endpoints.filter(({ refusals }) => refusals);
   expect(paths.length).toBe(8);
-  setSettings({ JOB_WAIT_SECONDS: 1 }); // nobody works on jobs here
+  setSettings({ JOB_WAIT_SECONDS: 1 }); // no one works on jobs here
   const messages = [{ role: "user", content: "How deep is the sea?" }];
   const bodies: Record<string, object> = {
     "/v1/chat/completions": { model: TEXT, messages },

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
-import { newId } from "@/server/ids";
+import { newId } from "@/server/platform/ids";
 import { call, makeKeyWithId } from "@/testing/api";
+import { isOfPanels } from "@/testing/embeds";
+import { isManaged } from "@/testing/management";
 import { NEED } from "@/testing/needs";
-import { isOfPanels } from "@/testing/panels";
 import { isOfItself, isOfRooms } from "@/testing/rooms";
 import { isOfVault } from "@/testing/vault";
 import { endpoints } from "..";
@@ -29,6 +30,7 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
       ...(method === "PUT" ? { body: { enforcement: "off" } } : {}),
     }));
   }
+  if (path.includes("{budget_id}")) return [{ method, target: path.replace("{budget_id}", of.budgetId) }];
   if (path.includes("{hold_id}")) {
     const body = { notCharged: true, note: "Looked." };
     return [{ method, target: path.replace("{hold_id}", of.holdId), body }];
@@ -85,12 +87,13 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
 }
 
 const withIds = endpoints.filter(({ path }) =>
-  /\{(job|execution|comparison|receipt|bulk|manifest|request|artifact|project|endpoint|delivery|hold|organization|adapter|key|definition|session|connection)_id\}/.test(
+  /\{(job|execution|comparison|receipt|bulk|manifest|request|artifact|project|endpoint|delivery|hold|organization|adapter|key|definition|session|connection|budget)_id\}/.test(
     path,
   ),
 );
 
-const isForKeys = ({ auth, path }: Endpoint) => auth.includes("service_principal") && !isOfItself(path);
+const isForKeys = (endpoint: Endpoint) =>
+  endpoint.auth.includes("service_principal") && !isOfItself(endpoint.path) && !isManaged(endpoint);
 
 for (const endpoint of withIds) {
   const name = `${endpoint.method} ${endpoint.path}`;
@@ -170,7 +173,7 @@ test("every endpoint with an id in its path was asked", () => {
   );
 });
 
-test("an address of weights is of nobody's: whoever has it is served by it, and by no other", async () => {
+test("an address of weights belongs to no one: anyone who has it is served, and no other address serves", async () => {
   const { link, artifactId } = theirs.lora;
   for (const caller of [{}, { key: mine.tenant.key }, { key: theirs.tenant.key }])
     expect((await call("GET", link, caller)).status).toBe(200);

@@ -5,6 +5,7 @@ import { type Adapters, openAdapters } from "@/testing/adapters";
 import {
   type Answer,
   type Call,
+  call,
   finish,
   keyCtx,
   makeTenant,
@@ -13,8 +14,9 @@ import {
   type Tenant,
 } from "@/testing/api";
 import { compared } from "@/testing/comparisons";
+import { openPanels, type Panels } from "@/testing/embeds";
 import { needIn, quotedNeed } from "@/testing/needs";
-import { openPanels, type Panels } from "@/testing/panels";
+import { withoutRequestId } from "@/testing/requests";
 import { openRooms, type Rooms } from "@/testing/rooms";
 import { otherSessionOf } from "@/testing/sessions";
 import { openVault, type Vault } from "@/testing/vault";
@@ -32,7 +34,7 @@ export type Estate = {
   jobId: string;
   artifactId: string;
   executionId: string;
-  /** The record of a pinned execution, and a manifest of it. */
+  /** The record of a pinned execution, and its manifest. */
   receiptId: string;
   manifestId: string;
   /** A bulk of them, canceled before it ran. */
@@ -53,8 +55,9 @@ export type Estate = {
   rooms: Rooms;
   /** Its panels and their sessions. */
   panels: Panels;
-  /** Of an execution whose charge nobody knows. */
+  /** Of an execution whose charge no one knows. */
   holdId: string;
+  budgetId: string;
   /** A session of its owner. */
   sessionId: string;
   /** A capability request, and one with a quote. */
@@ -72,6 +75,13 @@ export const PIN = {
 };
 export const BULK = { pin: PIN.pin, items: [{ id: "one", input: PIN.input }] };
 export const HOOK = { url: "https://hooks.example/in", secret: "s3cret" };
+
+const budgetOf = (projectId: string) => ({
+  owner: { projectId },
+  period: "total",
+  ceilingMicros: 1e12,
+  enforcement: "warn",
+});
 
 async function makeEstate(): Promise<Estate> {
   const tenant = await makeTenant();
@@ -105,6 +115,8 @@ async function makeEstate(): Promise<Estate> {
     manifestId: (await tenant.post("/v1/provenance/manifests", { label: "x", receiptIds: [receiptId] })).json
       .manifestId,
     holdId: hold.holdId,
+    budgetId: (await call("PUT", "/v1/budgets", { ...owner, body: budgetOf(tenant.projectId) })).json
+      .budgetId,
     requestId: (await needIn(await keyCtx(tenant.key), "draft")).id,
     pricedId: (await quotedNeed(await keyCtx(tenant.key))).request.id,
     owner,
@@ -149,5 +161,5 @@ export async function closeEstates(): Promise<void> {
 /** An answer without what is never twice the same. */
 export function comparable({ status, headers, text }: Answer) {
   const { "x-request-id": _id, "ratelimit-remaining": _left, "ratelimit-reset": _reset, ...rest } = headers;
-  return { status, text, headers: rest };
+  return { status, text: withoutRequestId(text), headers: rest };
 }

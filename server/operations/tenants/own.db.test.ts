@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newId } from "@/server/ids";
+import { newId } from "@/server/platform/ids";
 import { call } from "@/testing/api";
 import { NEED } from "@/testing/needs";
 import { closeEstates, comparable, HOOK, input, mine, openEstates, TEXT, theirs } from "./estate.fixture";
 
-/* What is one's own, all of it, and nothing else: in lists, and between projects of one organization. */
+/* Exactly what is one's own: in lists, and between projects of one organization. */
 
 beforeAll(openEstates, 180_000);
 afterAll(closeEstates);
@@ -33,7 +33,7 @@ test("a cursor of another tenant moves through one's own jobs only", async () =>
 
 const idOf = (item: { jobId: string }) => item.jobId;
 
-test("lists hold one's own jobs, all of them, and nobody else's", async () => {
+test("lists hold one's own jobs, all of them, and no one else's", async () => {
   for (const { tenant, jobId, executionId, queuedId } of [mine, theirs]) {
     const { json } = await tenant.get(`/v1/projects/${tenant.projectId}/jobs?limit=100`);
     expect(json.items.map(idOf)).toEqual(expect.arrayContaining([jobId, executionId, queuedId]));
@@ -60,7 +60,7 @@ test("an unbound key works in every project of its organization, and a bound one
   expect((await call("POST", `${target}/cancel`, { key: tenant.unboundKey })).status).toBe(200);
 });
 
-test("delivery endpoints and deliveries are listed to their project's keys and to its organization's, to nobody else", async () => {
+test("delivery endpoints and deliveries are listed to their project's keys and to its organization's, to no one else", async () => {
   const seen = async (target: string, key: string) => (await call("GET", target, { key })).text;
   for (const [of, others] of [
     [mine, theirs],

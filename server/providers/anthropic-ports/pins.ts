@@ -1,8 +1,8 @@
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { isObject } from "@/server/platform/text/json";
 import type { ModelFacts, ProviderIo } from "../define";
 import { placeSampling, present, requireOfModel, respellChoice, respellTools } from "../pin-call";
 import { type PinApis, type PinCall, PinRefusal, toPinAnswer } from "../pins";
-import { isRecord } from "../text-call";
 import { explainAnthropicError, toProgress } from "./reply";
 import { THINKS_BY_BUDGET } from "./request";
 
@@ -42,7 +42,7 @@ export const pinsWith = (headers: (io: ProviderIo) => Record<string, string>): P
           system: instructions,
           thinking: thinkingOf(call, model),
           output_config: format
-            ? { ...(isRecord(output_config) ? output_config : {}), format }
+            ? { ...(isObject(output_config) ? output_config : {}), format }
             : output_config,
           tools: respellTools(call, toTool),
           tool_choice: choiceOf(call),

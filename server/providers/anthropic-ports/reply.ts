@@ -122,16 +122,16 @@ export function gatherMessage(onText: (text: string) => void) {
   let message: Partial<Message> = {};
   let usage: Usage | null = null;
   let isWhole = false;
-  let wasTold = false;
+  let hasText = false;
 
   const tell = (text: string | null | undefined) => {
     if (!text) return;
-    wasTold = true;
+    hasText = true;
     onText(text);
   };
   const merge = (more: Usage | null | undefined) => {
     const given = Object.entries(more ?? {}).filter(([, value]) => value !== null && value !== undefined);
-    if (more) usage = { ...usage, ...Object.fromEntries(given) } as Usage; // fields of two usages are a usage's
+    if (more) usage = { ...usage, ...Object.fromEntries(given) };
   };
 
   return {
@@ -139,7 +139,7 @@ export function gatherMessage(onText: (text: string) => void) {
     take(data: string): boolean {
       const event = MessageEvent.parse(JSON.parse(data));
       const { type, index, delta } = event;
-      if (type === "error") throw faultOfEvent(event.error?.type, wasTold);
+      if (type === "error") throw faultOfEvent(event.error?.type, hasText);
       merge(event.usage ?? event.message?.usage);
       if (type === "message_start") message = event.message ?? {};
       if (type === "message_delta") message = { ...message, stop_reason: delta?.stop_reason };
@@ -177,10 +177,10 @@ function asWritten(json: string): unknown {
   }
 }
 
-/** An error that comes as an event: once text was told, the work was done and is no refusal any more. */
-function faultOfEvent(type: string | null | undefined, wasTold: boolean): ProviderFault {
+/** An error that comes as an event: once text was streamed, the work was done and is no refusal any more. */
+function faultOfEvent(type: string | null | undefined, hasText: boolean): ProviderFault {
   const reason = REASONS[type ?? ""];
   const isFull = type === "overloaded_error" || type === "rate_limit_error";
   const message = reason?.message ?? "Anthropic failed while working on the request.";
-  return new ProviderFault(isFull && !wasTold ? "capacity" : "failed", "attempted", message);
+  return new ProviderFault(isFull && !hasText ? "capacity" : "failed", "attempted", message);
 }

@@ -1,4 +1,5 @@
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { isObject } from "@/server/platform/text/json";
 import {
   type ContentPart,
   type ProviderIo,
@@ -16,7 +17,6 @@ import {
   inThisSchema,
   isForced,
   isInLoop,
-  isRecord,
   requireSupported,
   toFunction,
   withCallIds,
@@ -97,7 +97,7 @@ function toChoice({ toolChoice, parallelToolCalls, tools }: TextCall): object | 
   return { type: "tool", name: toolChoice.name, ...alone };
 }
 
-/** A budget counts toward the output and must leave some of it; the vendor takes no smaller one than 1,024. */
+/** A budget counts toward the output and must leave some; the vendor takes no smaller one than 1,024. */
 function byTokens(intent: Exclude<ReasoningIntent, "omit">, maxTokens: number): object {
   const budget = Math.max(LEAST_BUDGET, Math.floor(maxTokens * SHARES[intent]));
   if (budget < maxTokens) return { type: "enabled", budget_tokens: budget };
@@ -139,7 +139,7 @@ const MOST_OPTIONAL = 24;
 export function fitsOutputFormat(schema: Json): boolean {
   let optional = 0;
   const fits = (part: Json): boolean => {
-    if (!isRecord(part) || Object.keys(part).some((keyword) => !KNOWN.has(keyword))) return false;
+    if (!isObject(part) || Object.keys(part).some((keyword) => !KNOWN.has(keyword))) return false;
     const { type, properties, required, items, anyOf, format, minItems } = part;
     const literals = Array.isArray(part.enum) ? part.enum : part.const === undefined ? null : [part.const];
     if (literals) return literals.every((literal) => typeof literal !== "object" || literal === null);
@@ -148,7 +148,7 @@ export function fitsOutputFormat(schema: Json): boolean {
     if (anyOf !== undefined) return Array.isArray(anyOf) && anyOf.every(fits);
     if (typeof type !== "string" && !Array.isArray(type)) return false;
     if (type === "object" || properties !== undefined) {
-      const inner = isRecord(properties) ? Object.entries(properties) : [];
+      const inner = isObject(properties) ? Object.entries(properties) : [];
       optional += inner.filter(([name]) => !(Array.isArray(required) && required.includes(name))).length;
       return part.additionalProperties === false && inner.every(([, each]) => fits(each));
     }

@@ -1,4 +1,4 @@
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 import type { HttpOptions } from "../http";
 import {
   type Feature,
@@ -23,7 +23,7 @@ type Dialect = {
   sampling: SamplingMembers;
   /** Members that every request needs. */
   always?: Record<string, Json>;
-  /** What nobody knows of the models: it is sent as asked. */
+  /** What no one knows of the models: it is sent as asked. */
   unknown?: Feature[];
 };
 

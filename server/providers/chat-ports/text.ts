@@ -1,4 +1,4 @@
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 import {
   type ModelFacts,
   type PortAdapter,

@@ -1,4 +1,5 @@
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { isObject } from "@/server/platform/text/json";
 import {
   placeSampling,
   present,
@@ -8,7 +9,6 @@ import {
   type SamplingMembers,
 } from "../pin-call";
 import { type PinApis, type PinCall, PinRefusal, toPinAnswer } from "../pins";
-import { isRecord } from "../text-call";
 import { explainGoogleError, headers, pathOf } from "./common";
 import { readText } from "./text";
 
@@ -44,7 +44,7 @@ export const pins: PinApis = {
       const { instructions, input } = call;
       const { generationConfig: settings } = placeSampling(call, SAMPLING);
       const format = formatOf(call);
-      const config = { ...(isRecord(settings) ? settings : {}), ...format };
+      const config = { ...(isObject(settings) ? settings : {}), ...format };
       const declarations = respellTools(call, toDeclaration);
       return {
         contents: [{ role: "user", parts: [{ text: input }] }],
@@ -60,7 +60,7 @@ export const pins: PinApis = {
   },
 };
 
-/** Where a schema stands by the vendor's name already, it stays. */
+/** Where a schema has the vendor's name already, it stays. */
 function toDeclaration(tool: Record<string, Json>): Record<string, Json> {
   if (tool.parametersJsonSchema !== undefined) return tool;
   const { parameters, ...rest } = tool;
@@ -87,7 +87,7 @@ function choiceOf(call: PinCall): Json | undefined {
   const choice = respellChoice(call, (name) => ({ mode: "ANY", allowedFunctionNames: [name] }));
   if (choice === undefined) return undefined;
   if (typeof choice === "string") return { functionCallingConfig: { mode: MODES[choice] ?? choice } };
-  return isRecord(choice) && choice.functionCallingConfig !== undefined
+  return isObject(choice) && choice.functionCallingConfig !== undefined
     ? choice
     : { functionCallingConfig: choice };
 }

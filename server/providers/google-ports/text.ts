@@ -1,4 +1,5 @@
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { isObject } from "@/server/platform/text/json";
 import {
   type ContentPart,
   type PortAdapter,
@@ -16,7 +17,6 @@ import {
   argumentsOf,
   brokenOff,
   byTurn,
-  isRecord,
   present,
   readJson,
   requireSupported,
@@ -95,10 +95,10 @@ function toParts(message: TextMessage, names: Map<string, string>): object[] {
   return said === "" ? calls : [{ text: said }, ...calls];
 }
 
-/** The vendor wants an object; what is none stands under the name it has for that. */
+/** The vendor wants an object; what is none is under the name it has for that. */
 function toResponse(content: string): object {
   const value = readJson(content);
-  return isRecord(value) ? value : { output: value ?? content };
+  return isObject(value) ? value : { output: value ?? content };
 }
 
 function toConfig(choice: ToolChoice): object {
@@ -191,11 +191,11 @@ function gather(onText: (text: string) => void) {
   };
 }
 
-/** An error that comes as an event: once something was told, the work was done and is no refusal any more. */
-function faultOfEvent(body: object, wasTold: boolean): ProviderFault {
+/** An error that comes as an event: once something was streamed, the work was done and is no refusal any more. */
+function faultOfEvent(body: object, hasText: boolean): ProviderFault {
   const { kind = "failed", message = "Google failed while working on the request." } =
     explainGoogleError({ body }) ?? {};
-  return new ProviderFault(wasTold ? "failed" : kind, "attempted", message);
+  return new ProviderFault(hasText ? "failed" : kind, "attempted", message);
 }
 
 async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => void) {

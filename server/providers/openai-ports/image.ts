@@ -57,7 +57,7 @@ function toParts({ source, mask, referenceImages }: ImageCall): [name: string, f
   const pictures = [...(source ? [source] : []), ...referenceImages];
   return [
     ...pictures.map((file): [string, NamedFile] => ["image[]", file]),
-    ...(mask ? [["mask", mask] as [string, NamedFile]] : []),
+    ...(mask ? [mask] : []).map((file): [string, NamedFile] => ["mask", file]),
   ];
 }
 

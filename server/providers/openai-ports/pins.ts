@@ -1,4 +1,4 @@
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 import { pinChat } from "../chat-ports/pin";
 import type { HttpOptions } from "../http";
 import {

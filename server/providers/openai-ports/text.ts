@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { isObject } from "@/server/platform/text/json";
 import {
   type PortAdapter,
   ProviderFault,
@@ -13,7 +14,7 @@ import {
   toDataUrl,
 } from "../define";
 import { postForEvents, postJson } from "../http";
-import { isRecord, requireSupported, withCallIds } from "../text-call";
+import { requireSupported, withCallIds } from "../text-call";
 import { explainOpenAiError, headers, REASONS } from "./common";
 import { readResponse } from "./reply";
 
@@ -100,7 +101,7 @@ function toFormat(format: Exclude<ResponseFormat, { type: "text" }>): object {
 /** Function tools in either usual spelling become the flat one; the vendor's own tools are not passed on. */
 function toFunctionTool(tool: Record<string, Json>): Record<string, Json> {
   const inner = tool.function;
-  const flat = isRecord(inner) ? { ...inner, type: "function" } : tool;
+  const flat = isObject(inner) ? { ...inner, type: "function" } : tool;
   if ((flat.type ?? "function") !== "function" || typeof flat.name !== "string") {
     refuseCall("This model supports only function tools with a name.");
   }
@@ -115,18 +116,18 @@ const BEYOND_STRICT = [
 
 /** Does a schema stay inside the vendor's strict subset: closed objects, every property required, plain keywords? */
 export function fitsStrictSchema(schema: Json, isRoot = true): boolean {
-  if (!isRecord(schema)) return false;
+  if (!isObject(schema)) return false;
   if (BEYOND_STRICT.some((keyword) => schema[keyword] !== undefined)) return false;
   if (isRoot && (schema.type !== "object" || schema.anyOf !== undefined)) return false;
   const inner: Json[] = [];
   const { properties, items, anyOf, $defs, definitions } = schema;
   if (schema.type === "object" || properties !== undefined) {
-    const names = isRecord(properties) ? Object.keys(properties) : [];
+    const names = isObject(properties) ? Object.keys(properties) : [];
     const required = Array.isArray(schema.required) ? schema.required : [];
     if (schema.additionalProperties !== false || names.some((name) => !required.includes(name))) return false;
   }
   for (const group of [properties, $defs, definitions])
-    if (isRecord(group)) inner.push(...Object.values(group));
+    if (isObject(group)) inner.push(...Object.values(group));
   if (items !== undefined) inner.push(items);
   if (Array.isArray(anyOf)) inner.push(...anyOf);
   return inner.every((part) => fitsStrictSchema(part, false));
@@ -151,7 +152,7 @@ const LAST_EVENTS = ["response.completed", "response.incomplete", "response.fail
 async function streamText(call: TextCall, io: ProviderIo, onText: (text: string) => void) {
   const sent = { ...toResponsesRequest(call, io), stream: true };
   let whole: unknown;
-  let wasTold = false;
+  let hasText = false;
   const reply = await postForEvents(
     "/responses",
     sent,
@@ -160,10 +161,10 @@ async function streamText(call: TextCall, io: ProviderIo, onText: (text: string)
     ({ data }) => {
       const event = ResponsesEvent.parse(JSON.parse(data));
       if (event.type === "response.output_text.delta" && event.delta) {
-        wasTold = true;
+        hasText = true;
         onText(event.delta);
       }
-      if (event.type === "error") throw faultOfEvent(event.error?.code ?? event.code, wasTold);
+      if (event.type === "error") throw faultOfEvent(event.error?.code ?? event.code, hasText);
       if (LAST_EVENTS.includes(event.type)) whole = event.response;
       return whole !== undefined;
     },
@@ -174,14 +175,14 @@ async function streamText(call: TextCall, io: ProviderIo, onText: (text: string)
   const answered = whole === undefined ? reply : { ...reply, body: whole };
   const progress = readResponse(answered, io, call.responseFormat);
   // A refusal in words becomes the text only when nothing else was written, which is known at the end.
-  if (!wasTold && progress.result.text !== "") onText(progress.result.text);
+  if (!hasText && progress.result.text !== "") onText(progress.result.text);
   return progress;
 }
 
-/** An error that comes as an event: once text was told, the work was done and is no refusal any more. */
-function faultOfEvent(code: string | null | undefined, wasTold: boolean): ProviderFault {
+/** An error that comes as an event: once text was streamed, the work was done and is no refusal any more. */
+function faultOfEvent(code: string | null | undefined, hasText: boolean): ProviderFault {
   const reason = REASONS[code ?? ""];
-  const kind = wasTold ? "failed" : code === "rate_limit_exceeded" ? "capacity" : (reason?.kind ?? "failed");
+  const kind = hasText ? "failed" : code === "rate_limit_exceeded" ? "capacity" : (reason?.kind ?? "failed");
   const message = reason?.message ?? "OpenAI failed while working on the request.";
   return new ProviderFault(kind, "attempted", message);
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { FAMILIES } from "@/server/model-families";
+import { FAMILIES } from "@/server/contract/model-families";
 import { Count, CountsOf, figures } from "../counts";
 import type { ModelFacts, PortAdapter, ProviderFile } from "../define";
 import { parseReply, postJson, safeWord } from "../http";

@@ -48,7 +48,7 @@ const DEFERRED = ["sandbox-1", "sandbox-2", "sandbox-flexless", "sandbox-flexbus
  */
 const FLEX_MODELS = ["flexless", "flexbusy", "flexquiet"];
 /**
- * Particular about JSON, which they have to be asked for in words: one gets it right when told, one never, one only thinks.
+ * Particular about JSON, which they have to be asked for in words: one gets it right when asked again, one never, one only thinks.
  */
 const WORDY_MODELS = ["malformed", "stubborn", "thinker"];
 /** They promise JSON by schema, and give what does not fit, or what has nothing in it. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
 import { type Progress, ProviderFault, type ProviderIo, type Usage } from "../define";
 import { getJson, parseReply, postJson, safeWord } from "../http";
 import { explain, headers, MAX_FILES_BYTES } from "./common";
@@ -23,7 +23,7 @@ export async function submitWork(path: string, call: object, io: ProviderIo): Pr
   return { state: "pending", handle: { id }, pollAfterMs: POLL_MS };
 }
 
-/** Asks how the work stands; `read` makes the result of a whole answer, with what was used. */
+/** Asks for the work's status; `read` makes the result of a whole answer, with what was used. */
 export async function pollWork<T, R>(
   handle: Json,
   io: ProviderIo,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { toSecrets } from "@/server/secret";
+import { toSecrets } from "@/server/platform/crypto/secret";
 import type { PortName, Progress, ProviderIo } from "../define";
 import { sendPin } from "../pins";
 import type { Provider } from "../provider";
@@ -227,7 +227,7 @@ async function check(provider: Provider, baseUrl: string, { credentials }: Signi
   await provider.check({ ...account, signal: new AbortController().signal });
 }
 
-/** A check passes no account it was not told is good, asks once, and tells no secret. */
+/** A check passes only an account the vendor confirmed, asks once, and reveals no secret. */
 export function refusesWrongCredentials(provider: Provider, signing: Signing): void {
   const secrets = Object.values(signing.credentials);
   describe(`${provider.name} lets no wrong credentials pass`, () => {

@@ -8,8 +8,8 @@ import type { Signing } from "./fixtures";
 import { everythingOf, faultOf, ioFor, pinApi, startVendor, type Vendor } from "./vendor";
 
 /*
- * Fixtures of pins, in the folder `pins` of a provider's fixtures: a call, the whole body it becomes, what of it are
- * settings, an answer of the vendor's, and what is read out of it.
+ * Fixtures of pins, in the folder `pins` of a provider's fixtures: a call, the whole body it becomes, the
+ * settings in it, an answer of the vendor's, and its reading.
  */
 
 const PinFixture = z.object({
@@ -77,11 +77,11 @@ export function answersItsPinFixtures(provider: Provider, fixtures: PinFixture[]
           const fault = await faultOf(sendPin(api, bytes, io));
           expect([member, fault.kind, fault.submission]).toEqual([member, "failed", "attempted"]);
         }
-        vendor.answer({ ...answer, json: { ...json, note: `as told: ${secret}` } });
-        const told = await faultOf(sendPin(api, bytes, io));
-        expect([told.kind, told.submission]).toEqual(["failed", "attempted"]);
-        expect(told.details.usage).toEqual(each.read.usage);
-        expect(everythingOf(told)).not.toContain(secret.slice(0, 12));
+        vendor.answer({ ...answer, json: { ...json, note: `as received: ${secret}` } });
+        const fault = await faultOf(sendPin(api, bytes, io));
+        expect([fault.kind, fault.submission]).toEqual(["failed", "attempted"]);
+        expect(fault.details.usage).toEqual(each.read.usage);
+        expect(everythingOf(fault)).not.toContain(secret.slice(0, 12));
       },
     );
   });

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { toSecrets } from "@/server/secret";
+import { toSecrets } from "@/server/platform/crypto/secret";
 import { listen } from "@/testing/listener";
 import type { ModelFacts, PortName, ProviderIo } from "../define";
 import { ProviderFault } from "../define";
 import type { PinApi } from "../pins";
 import type { Provider } from "../provider";
 
-/* A vendor for tests: a real HTTP server on this machine that answers as it is told and keeps what arrived. */
+/* A vendor for tests: a real HTTP server on this machine with scripted answers that keeps what arrived. */
 
 export type Arrived = {
   method: string;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Json } from "@/server/step";
+import type { Json } from "@/server/platform/durable/step";
+import { isObject } from "@/server/platform/text/json";
 import type { TextCall } from "../define";
 import { type Arrived, type Script, startVendor, type Vendor } from "./vendor";
 
 /*
- * What a vendor's own client sends, beside what we send for the same call. Where a vendor publishes a client for npm, add
- * it as a dev dependency and write a `<provider>.wire.test.ts` beside the provider with `sendsWhatItsClientSends`: each
- * case runs the client and our adapter against one local vendor, and both requests must be the same.
+ * Compares the request of a vendor's own client with ours for the same call. Where a vendor publishes an npm client, add it
+ * as a dev dependency and write `<provider>.wire.test.ts` with `sendsWhatItsClientSends`.
  */
 
 /** One request in a form two clients' requests can be compared in. */
@@ -107,16 +107,13 @@ function withoutHeaders(headers: Record<string, string>, names: string[]): Recor
   return Object.fromEntries(Object.entries(headers).filter(([header]) => !isNamed(header)));
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** The value at a path; of a form, the first word is the name of a part. */
 function at(body: unknown, path: string): unknown {
   const [first = "", ...rest] = path.split(".");
   if (!Array.isArray(body)) return rest.reduce(child, child(body, first));
   return body.filter((part) => part.name === first).map((part) => rest.reduce(child, part));
 }
-const child = (value: unknown, word: string): unknown => (isRecord(value) ? value[word] : undefined);
+const child = (value: unknown, word: string): unknown => (isObject(value) ? value[word] : undefined);
 
 function without(body: unknown, path: string): unknown {
   const [first = "", ...rest] = path.split(".");
@@ -125,7 +122,7 @@ function without(body: unknown, path: string): unknown {
     if (rest.length === 0) return body.filter(isOther);
     return body.map((part) => (isOther(part) ? part : without(part, rest.join("."))));
   }
-  if (!isRecord(body)) return body;
+  if (!isObject(body)) return body;
   const { [first]: inner, ...others } = body;
   return rest.length === 0 || inner === undefined
     ? others

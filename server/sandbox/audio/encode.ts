@@ -43,8 +43,8 @@ async function mp3Encoder(rate: number) {
 const DELAY = 576;
 
 /**
- * Puts the frame first that says how many samples are before and behind the sound, so that players play what was asked
- * for to the sample. The encoder leaves it to whoever writes the file.
+ * Puts the frame first that says how many samples are before and behind the sound, so that players play exactly
+ * the sound. The encoder leaves it to the writer of the file.
  */
 function withInfo(file: Buffer, samples: number): Buffer {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);

@@ -1,12 +1,11 @@
 /*
- * H.264, constrained baseline, as little of it as a moving view of a still picture needs: macroblocks whose samples are
- * written as they are (I_PCM), and macroblocks copied from the picture before by a whole motion vector. Nothing is lost, and
- * the same pictures give the same bytes. Tables and names are those of ITU-T H.264.
+ * H.264 constrained baseline (names and tables of ITU-T H.264), the minimum for a moving view of a still picture:
+ * macroblocks stored as they are (I_PCM) or copied by a whole motion vector. Lossless and deterministic.
  */
 
 /** A picture in YCbCr 4:2:0, limited range. */
 export type Planes = { width: number; height: number; luma: Uint8Array; cb: Uint8Array; cr: Uint8Array };
-/** What of it is coded: from an even column on, so many macroblocks across, and all of its height. */
+/** The coded part: from an even column on, so many macroblocks across, and the whole height. */
 export type View = { of: Planes; left: number; columns: number };
 
 export const MACROBLOCK = 16;
@@ -42,11 +41,10 @@ function bitWriter() {
     /** A square of samples; the writer is aligned. */
     square(plane: Uint8Array, stride: number, x: number, y: number, size: number) {
       for (let row = y; row < y + size; row += 1)
-        for (let at = row * stride + x; at < row * stride + x + size; at += 1)
-          bytes.push(plane[at] as number);
+        for (let at = row * stride + x; at < row * stride + x + size; at += 1) bytes.push(plane[at]!);
       return bits;
     },
-    /** All of it as a unit: with its stop bit, and with no three bytes that look like the start of another. */
+    /** The whole as a unit: with its stop bit, and with no three bytes that look like the start of another. */
     unit(header: number) {
       bits.put(1, 1).align();
       const unit: number[] = [header];

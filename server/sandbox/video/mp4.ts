@@ -6,13 +6,13 @@ export type Track = {
   framesPerSecond: number;
   sequence: Uint8Array;
   picture: Uint8Array;
-  /** Coded pictures in order; each whole in itself, or told from the one before. */
+  /** Coded pictures in order; each whole in itself, or coded from the one before. */
   samples: { unit: Uint8Array; isWhole: boolean }[];
 };
 
 const MOVIE_TICKS = 1_000;
 
-/** The index stands before the pictures, so that players can begin while they still load. */
+/** The index is before the pictures, so that players can begin while they still load. */
 export function muxMp4(track: Track): Buffer {
   const samples = track.samples.map(({ unit }) => Buffer.concat([u32(unit.length), unit]));
   const type = box("ftyp", text("isom"), u32(512), text("isomiso2avc1mp41"));

@@ -15,7 +15,7 @@ export function planesOf(rgba: Uint8Array | Uint8ClampedArray, width: number, he
         [1, 1],
       ] as const) {
         const at = ((y + down) * width + x + across) * 4;
-        const [r, g, b] = [rgba[at] as number, rgba[at + 1] as number, rgba[at + 2] as number];
+        const [r, g, b] = [rgba[at]!, rgba[at + 1]!, rgba[at + 2]!];
         luma[(y + down) * width + x + across] = Math.round(16 + 0.182586 * r + 0.614231 * g + 0.062007 * b);
         red += r;
         green += g;

@@ -1,8 +1,7 @@
 import type { ReactNode } from "react";
-import { PanelData } from "@/components/panel-data";
-import { PanelShell } from "@/components/shell/panel-shell";
 import { findPerson } from "@/server/auth/session";
 import { missing, panelRead } from "@/server/trpc/prefetch";
+import { PanelFrame } from "../../frame";
 
 type Props = { children: ReactNode; params: Promise<{ projectId: string }> };
 
@@ -19,14 +18,8 @@ export default async function ProjectLayout({ children, params }: Props) {
   );
   if (!projects.some((each) => each.projectId === projectId)) await missing();
   return (
-    <PanelData>
-      <PanelShell
-        person={{ email: person.email, isOperator: person.isOperator }}
-        projects={projects}
-        projectId={projectId}
-      >
-        {children}
-      </PanelShell>
-    </PanelData>
+    <PanelFrame person={person} projects={projects} projectId={projectId}>
+      {children}
+    </PanelFrame>
   );
 }

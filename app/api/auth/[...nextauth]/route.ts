@@ -4,9 +4,9 @@ import { guarded } from "@/server/api/next";
 import { originOf, requireOwnPage } from "@/server/api/own-page";
 import { SESSION_COOKIE } from "@/server/auth/cookies";
 import { authOptions } from "@/server/auth/options";
-import { publicUrl } from "@/server/env";
-import { Fault } from "@/server/errors";
-import { toWire } from "@/server/errors-wire";
+import { Fault } from "@/server/platform/errors/errors";
+import { toWire } from "@/server/platform/errors/errors-wire";
+import { publicUrl } from "@/server/platform/settings/env";
 
 type Context = { params: Promise<{ nextauth: string[] }> };
 

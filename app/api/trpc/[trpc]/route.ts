@@ -1,5 +1,5 @@
-import { servePanel } from "@/server/auth/panel-door";
 import { panelCtx } from "@/server/auth/session";
+import { servePanel } from "@/server/trpc/serve";
 
 const handle = (request: Request) => servePanel(request, panelCtx);
 

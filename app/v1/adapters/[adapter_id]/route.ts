@@ -1,4 +1,8 @@
 import { serve } from "@/server/api/next";
-import { deleteAdapter, getAdapter } from "@/server/operations/adapters";
+import { changeAdapter, deleteAdapter, getAdapter } from "@/server/operations/adapters";
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(deleteAdapter, getAdapter);
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(
+  changeAdapter,
+  deleteAdapter,
+  getAdapter,
+);

@@ -38,12 +38,12 @@ def frame_of(block: str) -> Optional[StreamFrame]:
 def follow(
     core: Core,
     path: str,
-    is_over: Callable[[Optional[StreamFrame], bool], Verb[bool]],
+    has_ended: Callable[[Optional[StreamFrame], bool], Verb[bool]],
     last_event_id: str = "",
     reconnect_seconds: float = 0.5,
 ) -> Verb[None]:
     """Emits the frames of a stream to its end. Each connection resumes after the last received frame and drops repeated
-    ones, so no frame is lost or duplicated. After each connection ``is_over(last, is_whole)`` decides whether the stream
+    ones, so no frame is lost or duplicated. After each connection ``has_ended(last, is_whole)`` decides whether the stream
     has ended; ``is_whole`` means that the service closed the connection normally.
     """
     seen, last, empty = last_event_id, None, 0
@@ -60,7 +60,7 @@ def follow(
                     continue
                 seen, last = frame.id or seen, frame
                 yield Emit(frame)
-        if (yield from is_over(last, chunk is None)):
+        if (yield from has_ended(last, chunk is None)):
             return
         empty = 0 if seen != before else empty + 1
         if empty > _MOST_EMPTY:

@@ -17,7 +17,7 @@ import httpx
 
 from .errors import CapstanError, error_of
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Sleep:
 
 @dataclass(frozen=True)
 class Emit:
-    """A value for whoever iterates over the verb."""
+    """A value for the code that iterates over the verb."""
 
     value: Any
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -111,6 +112,10 @@ class Submission:
         return Run(execution_id, self.capability, sent["typedOutput"], receipt, artifacts, sent["warnings"])
 
 
+#: How long one request waits, in seconds: shorter than proxies keep a silent connection.
+_MOST_WAIT_SECONDS = 25
+
+
 def wait_for_job(
     core: Core,
     job_id: str,
@@ -120,8 +125,13 @@ def wait_for_job(
     on_job: Optional[Callable[[Job], object]],
 ) -> Verb[Run[D]]:
     deadline = time.monotonic() + timeout_seconds
+    known: Optional[str] = None
     while True:
-        job: Job = yield from core.call("GET", "/v1/jobs/{job_id}", path_params={"job_id": job_id})
+        asked = time.monotonic()
+        # The first answer says what there is to wait for; the next ones come when its status changes.
+        wait_seconds = max(0, min(_MOST_WAIT_SECONDS, math.ceil(deadline - asked))) if known else 0
+        query = {"waitSeconds": wait_seconds}
+        job: Job = yield from core.call("GET", "/v1/jobs/{job_id}", path_params={"job_id": job_id}, query=query)
         if on_job:
             on_job(job)
         status = job["status"]
@@ -137,11 +147,16 @@ def wait_for_job(
             url = approval.get("approvalUrl") or ""
             why = approval.get("message") or "The job needs a person's approval."
             raise AwaitingApprovalError(job_id, url, f"{why} {url}".strip(), approval)
-        wait = job.get("pollAfterSeconds")
-        seconds = 4 if wait is None else wait
-        if time.monotonic() + seconds > deadline:
+        if time.monotonic() >= deadline:
             raise WaitTimeoutError(job_id, timeout_seconds)
-        yield Sleep(seconds)
+        # An older service does not wait: it is polled at the job's own interval.
+        if status == known and time.monotonic() - asked < wait_seconds / 2:
+            wait = job.get("pollAfterSeconds")
+            seconds = 4 if wait is None else wait
+            if time.monotonic() + seconds > deadline:
+                raise WaitTimeoutError(job_id, timeout_seconds)
+            yield Sleep(seconds)
+        known = status
 
 
 def _failure_of(job: Job) -> RunFailedError:
@@ -217,32 +232,32 @@ def _list(value: Any) -> list[Any]:
 
 
 def job_events(core: Core, job_id: str, last_event_id: str, reconnect_seconds: float) -> Verb[None]:
-    was_over = False
+    had_ended = False
 
     # The service ends the stream after the last event of an ended job, including events after its end.
-    def is_over(last: Optional[StreamFrame], is_whole: bool) -> Verb[bool]:
-        nonlocal was_over
-        was_over = was_over or (last is not None and last.event.removeprefix("job.") in _ENDED)
-        if was_over:
+    def has_ended(last: Optional[StreamFrame], is_whole: bool) -> Verb[bool]:
+        nonlocal had_ended
+        had_ended = had_ended or (last is not None and last.event.removeprefix("job.") in _ENDED)
+        if had_ended:
             return is_whole
         job = yield from core.call("GET", "/v1/jobs/{job_id}", path_params={"job_id": job_id})
-        was_over = job["status"] in _ENDED
+        had_ended = job["status"] in _ENDED
         return False  # the job may have ended after the stream did, so the last events are requested once more
 
     path = f"/v1/jobs/{quote(job_id, safe='')}/events"
-    return follow(core, path, is_over, last_event_id, reconnect_seconds)
+    return follow(core, path, has_ended, last_event_id, reconnect_seconds)
 
 
 _LAST = ("execution.succeeded", "execution.failed")
 
 
 def execution_events(core: Core, execution_id: str, reconnect_seconds: float) -> Verb[None]:
-    def is_over(last: Optional[StreamFrame], _: bool) -> Verb[bool]:
+    def has_ended(last: Optional[StreamFrame], _: bool) -> Verb[bool]:
         return last is not None and last.event in _LAST
         yield  # a verb without steps
 
     path = f"/v1/executions/{quote(execution_id, safe='')}/events"
-    return follow(core, path, is_over, "", reconnect_seconds)
+    return follow(core, path, has_ended, "", reconnect_seconds)
 
 
 def text_in(frame: StreamFrame) -> str:

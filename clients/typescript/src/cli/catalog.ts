@@ -7,7 +7,7 @@ export async function listCapabilities(
   terminal: Terminal,
   options: Common & { query?: string },
 ): Promise<void> {
-  const query = { view: "summary", ...(options.query ? { q: options.query } : {}) };
+  const query = { view: "summary" as const, ...(options.query ? { q: options.query } : {}) };
   const found = await clientOf(options, true).get("/v1/capabilities", { params: { query } });
   const rows = found.capabilities.map(({ key, title, executionModes }) => [
     key,

@@ -5,12 +5,12 @@ import { join, resolve } from "node:path";
 import { inspect } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, test as each, expect } from "vitest";
-import { sha256Hex } from "@/server/canonical";
 import { EXIT_CODES } from "@/server/contract/cli";
-import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { decideDevice } from "@/server/domain/sessions";
-import { publicUrl } from "@/server/env";
+import { pool } from "@/server/platform/db";
+import { publicUrl } from "@/server/platform/settings/env";
+import { sha256Hex } from "@/server/platform/text/canonical";
 import { startServer, type WebServer } from "@/server/web/server";
 import { finish, makeKey, makeTenant, type Tenant } from "@/testing/api";
 import { makePerson } from "@/testing/tenants";
@@ -121,7 +121,7 @@ test("what there is: a list, what fits an intent, a description; without a key t
   expect(unknown.code).toBe("UNKNOWN_CAPABILITY");
 });
 
-test("the command and the line of the client that a descriptor gives run as they stand", async () => {
+test("the command and the line of the client that a descriptor gives run as they are", async () => {
   const described = await answer(["capabilities", "describe", "compute.evaluate.v1"]);
   const { cli, sdk } = described.nextAction;
   const file = join(folder, "sdk.mjs");
@@ -148,7 +148,7 @@ test("the command and the line of the client that a descriptor gives run as they
   expect(code).toEqual({ code: 0, out: `${inspect(output)}\n`, error: "" });
 });
 
-test("the command that resolve hints at runs as it stands, with its input in the line and in a file", async () => {
+test("the command that resolve hints at runs as it is, with its input in the line and in a file", async () => {
   const env = { CAPSTAN_API_KEY: "" };
   const { matches } = await answer(["capabilities", "find", "what is 2 + 2 exactly"], { env });
   const { cli, inputFile } = matches[0].runHint;

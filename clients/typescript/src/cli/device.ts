@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
-import { type Client, createClient, type Schemas } from "../client";
+import { type Client, createClient } from "../client";
+import type { Schemas } from "../core";
 import { CapstanError } from "../errors";
 import { sleep } from "../transport";
 import type { Terminal } from "./terminal";

@@ -1,10 +1,10 @@
 import { Command, CommanderError } from "commander";
-import { runVerify } from "../../../../scripts/verify-command";
+import { runVerify } from "../../../../scripts/verify/command";
 import { describeCapability, findCapability, listCapabilities } from "./catalog";
 import { doctor, whoami } from "./doctor";
 import { login, logout } from "./login";
 import { settingsOf } from "./settings";
-import { Ended, EXIT_CODES, exitCodeOf, type Terminal, terminalOf, told } from "./terminal";
+import { Ended, EXIT_CODES, exitCodeOf, reportOf, type Terminal, terminalOf } from "./terminal";
 import * as work from "./work";
 
 declare const CAPSTAN_CLIENT_VERSION: string | undefined;
@@ -138,7 +138,7 @@ function report(error: unknown): number {
   }
   const code = exitCodeOf(error);
   if (error instanceof Ended) return code;
-  const { value, text } = told(error);
+  const { value, text } = reportOf(error);
   if (isJson) terminal.answer(value, text);
   else terminal.note(text);
   return code;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Schemas } from "../client";
+import type { Schemas } from "../core";
 import { chooseProject } from "./projects";
 import type { Terminal } from "./terminal";
 

@@ -1,4 +1,5 @@
-import type { Client, Schemas } from "../client";
+import type { Client } from "../client";
+import type { Schemas } from "../core";
 import { plain, type Terminal, table, UsageError } from "./terminal";
 
 type Project = Schemas["Project"];

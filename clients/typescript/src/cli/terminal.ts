@@ -87,7 +87,7 @@ export function exitCodeOf(error: unknown): number {
 }
 
 /** An error as a command reports it, for programs and for people. */
-export function told(error: unknown): { value: object; text: string } {
+export function reportOf(error: unknown): { value: object; text: string } {
   if (!(error instanceof CapstanError)) {
     const message = error instanceof Error ? error.message : String(error);
     return { value: { error: { code: "Usage", message } }, text: message };

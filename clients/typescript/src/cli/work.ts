@@ -1,4 +1,5 @@
-import type { Client, Schemas } from "../client";
+import type { Client } from "../client";
+import type { Schemas } from "../core";
 import { CapstanError } from "../errors";
 import { shortestMode } from "../run";
 import { saveArtifacts } from "./files";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { JsonObject } from "@/server/contract/common";
-import { PinnedAnswer, PinnedBulk, PinnedRecord } from "@/server/contract/pinned";
+import { PinnedBulk } from "@/server/contract/pinned";
+import { PinnedAnswer, PinnedRecord } from "@/server/contract/pinned-records";
 import {
   Lockfile,
   LockfileVerification,

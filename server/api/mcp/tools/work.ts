@@ -5,8 +5,8 @@ import { Receipt } from "@/server/contract/receipts";
 import { readWhole } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { publicUrl } from "@/server/env";
-import { fail } from "@/server/errors";
+import { fail } from "@/server/platform/errors/errors";
+import { publicUrl } from "@/server/platform/settings/env";
 import { places } from "../../rate-limit";
 import { type Io, tool } from "../define";
 import { CapabilityKey, Envelope, OPEN_REQUEST } from "./discovery";
@@ -75,13 +75,13 @@ const QUIET = { quietMs: 5_000, checkMs: 15_000 };
 
 /** Waits for the job and reports each of its events as progress, with a keep-alive when there are none. */
 function waitFor(ctx: Ctx, jobId: string, seconds: number, io: Io): Promise<Job> {
-  let told = 0;
+  let sentCount = 0;
   return jobs.waitFor(ctx, jobId, {
     ms: seconds * 1000,
     signal: io.signal,
     pace: QUIET,
     async heard(types, job) {
-      for (const type of types.length > 0 ? types : [job.status]) await io.progress(++told, null, type);
+      for (const type of types.length > 0 ? types : [job.status]) await io.progress(++sentCount, null, type);
     },
   });
 }

@@ -267,7 +267,7 @@ export const MODELS: Made = {
       .addJoint(elbow)
       .setInverseBindMatrices(accessor(inverse, "MAT4"));
     const mesh = document.createMesh("arm").addPrimitive(made);
-    // Where the node of a skinned mesh stands is of no account.
+    // The position of a skinned mesh's node does not matter.
     scene
       .addChild(shoulder)
       .addChild(document.createNode("arm").setMesh(mesh).setSkin(skin).setTranslation([9, 9, 9]));

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { type PriceTerms, priceAtMost, priceOf, serviceFee } from "@/server/domain/catalog/pricing/price";
 import type { Usage } from "@/server/providers/define";
-import { type PriceTerms, priceAtMost, priceOf, serviceFee } from "../price";
 import { priceList } from "./prices";
 
 type Case = {

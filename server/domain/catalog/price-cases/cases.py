@@ -172,8 +172,8 @@ case("flex of three: one and a half up", LUNA, tokens(3, 0), tier="flex")
 case("flex of four: two exactly", LUNA, tokens(4, 0), tier="flex")
 case("flex bounds", TERRA, tokens(20_016, 2_048), bounds=True, tier="flex")
 case("flex where there is no such tier is unknown", MINI, tokens(1_000, 500), tier="flex")
-case("output not told is unknown", SOL, {"inputTokens": 5})
-case("input not told is unknown", SOL, {"outputTokens": 5})
+case("output not reported is unknown", SOL, {"inputTokens": 5})
+case("input not reported is unknown", SOL, {"outputTokens": 5})
 
 # The fee: 6 % of the total, half up. 8 micros make 0.48, 9 make 0.54, 25 make 1.5.
 for micros in (8, 9, 24, 25, 41, 42, 1_000_000):
@@ -189,7 +189,7 @@ for model in ("openai/gpt-image-1/image", "openai/gpt-image-2/image", "sandbox/s
 
 IMAGE = "openai/gpt-image-2/image"
 case("no images", IMAGE, {"images": 0}, quality="high", width=1024, height=1024)
-case("images not told are unknown", IMAGE, {"inputTokens": 1}, quality="high", width=1024, height=1024)
+case("images not reported are unknown", IMAGE, {"inputTokens": 1}, quality="high", width=1024, height=1024)
 for width, height in ((2048, 2048), (816, 816), (1200, 640), (3840, 2160), (1040, 1024), (2000, 1504)):
     case("a size that is not listed", IMAGE, {"images": 1}, quality="medium", width=width, height=height)
 case("three of such a size, rounded once", IMAGE, {"images": 3}, quality="low", width=1040, height=1040)
@@ -202,11 +202,11 @@ for duration in (0, 1, 999, 1_000, 7_500, 8_000):
 for duration in (1, 3_000, 61_237, 300_000):
     case(f"music of {duration} ms", "sample/music", {"durationMs": duration})
 case("bounds of video", "sample/video", {"durationMs": 8_000}, bounds=True)
-case("video of a length not told is unknown", "sample/video", {"images": 1})
+case("video of a length not reported is unknown", "sample/video", {"images": 1})
 for characters in (0, 1, 41, 10_000, 40_000):
     case(f"speech of {characters} characters", "sample/voice", {"characters": characters})
     case(f"speech of {characters} characters, dearer", "sample/voice-odd", {"characters": characters})
-case("speech of a length not told is unknown", "sample/voice", {"durationMs": 1_000})
+case("speech of a length not reported is unknown", "sample/voice", {"durationMs": 1_000})
 for meshes in (0, 1, 3):
     case(f"{meshes} meshes", "sample/mesh", {"meshes": meshes})
 for meshes in (0, 1, 3):
@@ -217,11 +217,11 @@ case("bounds of a textured mesh", "sample/mesh-textured", {"meshes": 1}, bounds=
 for model in ("meshy/meshy-6/mesh", "meshy/meshy-5/mesh", "sandbox/sandbox-1/mesh", "sandbox/sandbox-2/mesh"):
     case("a bare mesh", model, {"meshes": 1}, textured=False)
     case("a textured mesh", model, {"meshes": 1}, textured=True)
-case("meshes not told are unknown", "sample/mesh", {})
+case("meshes not reported are unknown", "sample/mesh", {})
 case("meshes have no flex tier", "sample/mesh", {"meshes": 1}, tier="flex")
 for requests in (0, 1, 7):
     case(f"{requests} requests", "sample/request", {"requests": requests})
-case("requests not told are unknown", "sample/request", {})
+case("requests not reported are unknown", "sample/request", {})
 
 lines = ",\n".join(f"  {json.dumps(each)}" for each in CASES)
 (HERE / "cases.json").write_text(f"[\n{lines}\n]\n")

@@ -1,6 +1,6 @@
+import { PRICING_VERSION, SERVICE_FEE_BPS } from "@/server/domain/catalog/pricing/pricing";
 import type { Price } from "@/server/providers/define";
 import { providers } from "@/server/providers/registry.gen";
-import { PRICING_VERSION, SERVICE_FEE_BPS } from "../pricing";
 
 /** Prices of kinds that no listed model has yet, so that their arithmetic is held to the same table. */
 const SAMPLES = {
@@ -35,9 +35,6 @@ export function priceList() {
     .flatMap(({ name, models }) =>
       models.map(({ id, port, price }) => [`${name}/${id}/${port}`, price] as const),
     );
-  return {
-    pricingVersion: PRICING_VERSION,
-    serviceFeeBps: SERVICE_FEE_BPS,
-    prices: { ...Object.fromEntries(listed), ...SAMPLES } as Record<string, Price>,
-  };
+  const prices: Record<string, Price> = { ...Object.fromEntries(listed), ...SAMPLES };
+  return { pricingVersion: PRICING_VERSION, serviceFeeBps: SERVICE_FEE_BPS, prices };
 }

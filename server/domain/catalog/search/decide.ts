@@ -12,13 +12,13 @@ const EVEN_SCORE = 20;
 const LEAST_SHARE = 0.4;
 const MOST_MATCHES = 5;
 
-/** 0 to 1, rising with the score; 1 for what was asked for by its name. */
+/** 0 to 1, rising with the score; 1 for a capability requested by its name. */
 const confidenceOf = (score: number) =>
   score === Number.MAX_SAFE_INTEGER ? 1 : Math.round((score / (score + EVEN_SCORE)) * 1000) / 1000;
 
 /**
- * What an intent comes to: capabilities that fit, best first; or none, which may be requested; or none that ever will be,
- * because nothing is meant or because it is an act this service does for nobody.
+ * What an intent resolves to: capabilities that fit, best first; or none, which may be requested; or none that ever will be,
+ * because nothing is meant or because it is an act this service does for no one.
  */
 export function resolutionOf(intent: string): { resolution: Resolution; hits: Match[] } {
   if (isMeaningless(intent) || isActOutside(intent))

@@ -21,7 +21,7 @@ const toDocument = (capability: Capability): Document => ({
   description: capability.description,
 });
 
-/** Neighbours stand in the index under names no capability can have. */
+/** Neighbours are in the index under names no capability can have. */
 const NEIGHBOUR = "beside the catalog: ";
 const isNeighbour = (id: string) => id.startsWith(NEIGHBOUR);
 

@@ -1,7 +1,7 @@
 /**
  * What people look for beside the catalog and no capability does. They compete in the search, so that a near word ("text",
  * "image", "audio") does not pass for the thing; when one wins, the answer is that there is no match, and it may be asked for.
- * Whoever adds such a capability takes its line away.
+ * Remove its line when you add such a capability.
  */
 export const NEIGHBOURS: readonly { name: string; words: string }[] = [
   {

@@ -1,9 +1,8 @@
 import { normalize } from "./words";
 
 /**
- * What this service never does, and what nobody may request of it: acting in the world on somebody's behalf. It spends no
- * money, makes no contract, sends no message and touches no account of its callers. An intent says so by beginning with such
- * a verb about a thing ("pay my bill"), not by using its noun ("a book cover", "an order of ranks").
+ * Acting in the world on somebody's behalf is never done and may not be requested. An intent asks for it by beginning with
+ * such a verb about a thing ("pay my bill"), not by using its noun ("a book cover").
  */
 const ACTS =
   "pay|buy|purchase|order|book|reserve|rent|sell|trade|invest|donate|tip|transfer|wire|withdraw|deposit|refund|subscribe|unsubscribe|register|cancel|renew|hire|send|mail|email|forward|post|tweet|publish|call|phone|dial|message|sms|invite|delete|deactivate|close|log|sign|unlock|install|deploy|ship|deliver|vote|apply";

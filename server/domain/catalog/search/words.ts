@@ -48,7 +48,7 @@ for (const { name, words } of NEIGHBOURS)
   for (const phrase of words.split(",").map((each) => normalize(each)))
     if (phrase.trim().includes(" ")) ofPhrase.push([phrase, `~beside ${name}`]);
 
-/** What is indexed and asked for: the stems of the words, and the concepts that words and phrases stand for. */
+/** What is indexed and asked for: the stems of the words, and the concepts of words and phrases. */
 export function termsOf(text: string): string[] {
   const plain = normalize(text);
   const phrases = ofPhrase.filter(([phrase]) => plain.includes(phrase)).map(([, concept]) => concept);

@@ -1,14 +1,15 @@
 import { type JobStatus, TERMINAL } from "@/server/contract/jobs";
-import { pool } from "@/server/db";
 import { type Ctx, SCOPES, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
+import { pool } from "@/server/platform/db";
+import { DAY_MS } from "@/server/platform/time/units";
 import { makeProject, rowsOf, type TestProject } from "@/testing/world";
 
-/* What the state machine's test knows of a job, and how a job and that knowledge come to be. */
+/* What the state machine's test knows of a job, and how a job and that knowledge are made. */
 
 export const SECOND_MS = 1_000;
 export const QUEUE_MS = 7_200 * SECOND_MS;
-export const APPROVAL_MS = 7 * 86_400 * SECOND_MS;
+export const APPROVAL_MS = 7 * DAY_MS;
 export const EXECUTION_MS = 120 * SECOND_MS;
 
 /** What the model knows of the attempt: how far its rows say it has come. */

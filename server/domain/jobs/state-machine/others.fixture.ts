@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { JobStatus } from "@/server/contract/jobs";
 import * as jobs from "@/server/domain/jobs";
-import { Fault } from "@/server/errors";
+import { Fault } from "@/server/platform/errors/errors";
 import { EXECUTION_MS, isEnded, isWorkedOn, nowOf, queued, SECOND_MS, type Step } from "./model.fixture";
 
 /* What clients, operators, the sweeper and the clock do. */
@@ -34,7 +34,7 @@ export const decide = (decision: "approve" | "reject"): Step => ({
   async run(model, real) {
     const code = await codeOf(DECIDE[decision](real.client, real.jobId));
     const past = decision === "approve" ? "approved" : "rejected";
-    // What nobody decided in time is over, whether or not the sweep has come by.
+    // What no one decided in time has ended, whether or not the sweep has come by.
     if (model.status === "awaiting_approval" && model.approvalUntil <= nowOf(real)) model.status = "canceled";
     if (model.status === "awaiting_approval") {
       expect(code).toBe(null);

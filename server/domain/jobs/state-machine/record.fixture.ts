@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { type JobStatus, TERMINAL } from "@/server/contract/jobs";
-import { env } from "@/server/env";
+import { env } from "@/server/platform/settings/env";
 import { rowsOf } from "@/testing/world";
 import { MOVES } from "../transitions/moves";
 import { APPROVAL_MS, isEnded, type Model, type Real, SECOND_MS, type Step } from "./model.fixture";
@@ -29,22 +29,22 @@ export async function checkRecord(model: Model, real: Real): Promise<void> {
   expect(events.map((event) => event.id)).toEqual(events.map((_, position) => position + 1));
   expect(job.last_event).toBe(events.length);
   // No illegal move; and what the events tell is what the row says.
-  const told = events.flatMap(({ type }) => STATUS_OF[type] ?? []);
-  for (const [position, status] of told.entries()) {
-    const before = told[position - 1];
+  const statuses = events.flatMap(({ type }) => STATUS_OF[type] ?? []);
+  for (const [position, status] of statuses.entries()) {
+    const before = statuses[position - 1];
     if (before) expect(MOVES[before], `${before} to ${status}`).toContain(status);
   }
-  expect(told.at(-1)).toBe(job.status);
+  expect(statuses.at(-1)).toBe(job.status);
   // One end, one receipt, and nothing after it.
-  const ends = told.filter((status) => TERMINAL.includes(status));
-  const isOver = TERMINAL.includes(job.status);
+  const ends = statuses.filter((status) => TERMINAL.includes(status));
+  const hasEnded = TERMINAL.includes(job.status);
   // An answer after the end settles what was ambiguous, and nothing else changes.
   const isLate = hold.resolution === "late_answer";
-  expect(ends).toHaveLength(isOver ? 1 : 0);
-  expect(receipts).toHaveLength(isOver ? 1 : 0);
-  expect(events.filter(({ type }) => type === "job.receipt_sealed")).toHaveLength(isOver ? 1 : 0);
-  expect(job.completed_at !== null).toBe(isOver);
-  if (isOver) {
+  expect(ends).toHaveLength(hasEnded ? 1 : 0);
+  expect(receipts).toHaveLength(hasEnded ? 1 : 0);
+  expect(events.filter(({ type }) => type === "job.receipt_sealed")).toHaveLength(hasEnded ? 1 : 0);
+  expect(job.completed_at !== null).toBe(hasEnded);
+  if (hasEnded) {
     expect(events.slice(-2).map(({ type }) => STATUS_OF[type] ?? type)).toEqual([
       job.status,
       "job.receipt_sealed",
@@ -53,14 +53,14 @@ export async function checkRecord(model: Model, real: Real): Promise<void> {
     expect(JSON.parse(receipts[0].body)).toMatchObject({ status: job.status, holdState });
   }
   // The reservation is settled once, and the books balance.
-  expect(hold.state === "open").toBe(!isOver);
+  expect(hold.state === "open").toBe(!hasEnded);
   expect(ledger.reduce((sum, entry) => sum + entry.amount_micros, 0)).toBe(0);
   // What a provider may charge the operator for a failed call is in the books too, and no customer pays it.
   const charges = ledger.filter(({ kind }) => kind !== "exposure");
   const charged = charges.reduce((sum, entry) => sum + Math.max(0, entry.amount_micros), 0);
   expect(charged).toBe(hold.state === "settled" ? hold.settled_micros : 0);
   expect(attempts.length).toBeLessThanOrEqual(1);
-  if (isOver) {
+  if (hasEnded) {
     // What may have run without an answer keeps its reservation; what never left gives it back.
     const submission = attempts[0]?.submission ?? "not_attempted";
     if (submission === "not_attempted") expect(hold.state).toBe("released");
@@ -75,7 +75,7 @@ export async function checkRecord(model: Model, real: Real): Promise<void> {
     expect(record).toBe(real.ended.record);
     if (!(isLate && real.ended.isAmbiguous)) expect(money).toBe(real.ended.money);
   }
-  if (isOver) real.ended = { record, money, isAmbiguous: hold.state === "ambiguous" };
+  if (hasEnded) real.ended = { record, money, isAmbiguous: hold.state === "ambiguous" };
 }
 
 /** However the sequence left the job, it can be brought to an end, and its request left at most once. */

@@ -137,7 +137,7 @@ test("whatever workers, clients, operators, the clock and crashes do, no move is
       for (const kind of [model, beginning, isWaiting ? "awaits approval" : "queued at once"]) done.add(kind);
     }),
     {
-      ...campaign.runs({ small: 40, full: 1_000 }),
+      ...campaign.runs({ small: 20, full: 1_000 }),
       endOnFailure: false,
       interruptAfterTimeLimit: campaign.size({ small: 240_000, full: 1_200_000 }),
       markInterruptAsFailure: false,

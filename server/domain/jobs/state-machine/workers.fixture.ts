@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { JobStatus } from "@/server/contract/jobs";
-import { pool } from "@/server/db";
 import { LEASE_MS } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
-import { newId } from "@/server/ids";
+import type { Ended } from "@/server/domain/jobs/ending/ended";
+import { toAnswer } from "@/server/domain/jobs/ending/ended";
+import { attempt } from "@/server/domain/jobs/running/run";
+import { setAnswerAside } from "@/server/domain/jobs/running/set-aside";
+import { readJob } from "@/server/domain/jobs/running/work";
+import { pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
 import { startJob } from "@/testing/world";
-import type { Ended } from "../ended";
-import { toAnswer } from "../ended";
-import { attempt } from "../run";
-import { setAnswerAside } from "../set-aside";
 import { storeAnswer } from "../transitions/answer";
 import { beginSubmission, keepHandle } from "../transitions/attempt";
-import { readJob } from "../work";
 import {
   APPROVAL_MS,
   EXECUTION_MS,
@@ -46,7 +46,7 @@ const content = { typedOutput: { content: "A winch.", role: "assistant" }, files
 const claimOf = (real: Real, age: number) => real.claims.at(-1 - age);
 const holds = (model: Model, claim: { fence: number }) => claim.fence === model.fence;
 
-/** A run of the engine asks for the job: whether it must get it as nobody's, and it then has. */
+/** A run of the engine asks for the job: whether it must get it as no one's, and it then has. */
 async function take(model: Model, real: Real, runId: string): Promise<void> {
   const isFree = model.status === "running" && model.leaseUntil < nowOf(real);
   const canGoOn = isFree && ["handle", "answered", "aside"].includes(model.tried);
@@ -147,7 +147,7 @@ export const store = (age: number): Step => ({
       jobId: real.jobId,
       fence: mine.fence,
       now,
-      ...toAnswer(mine.attemptId, ended as never, now), // an output as every version of it has it
+      ...toAnswer(mine.attemptId, ended as never, now), // an output as every version has it
     });
     expect(stored).toBe(holds(model, mine) && isWorkedOn(model));
     if (stored) model.tried = "answered";

@@ -1,16 +1,20 @@
 import type pg from "pg";
-import { batched } from "@/server/batch";
-import { sealContent } from "@/server/content";
-import { pool, queryKeeping } from "@/server/db";
 import {
   ALLOWANCE_MICROS,
   type Funding,
   refuseReservation,
   TRIAL_CEILING_MICROS,
 } from "@/server/domain/budgets";
+import { sealContent } from "@/server/domain/content";
+import { wakeAdmitted } from "@/server/domain/jobs/admission/dispatch";
+import { REPEAT_COLUMNS } from "@/server/domain/jobs/admission/repeats";
 import { BOUNDS, refuseWork, TAKEN } from "@/server/domain/plans";
-import { failpoint } from "@/server/failpoint";
-import { job } from "@/server/generated/schema";
+import { job, jobLater } from "@/server/generated/schema";
+import { batched, readTogether } from "@/server/platform/batch";
+import { pool, queryKeeping } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { failpoint } from "@/server/platform/settings/failpoint";
+import { LARGE, turn } from "@/server/platform/time/turn";
 import {
   bool,
   column,
@@ -19,59 +23,28 @@ import {
   maybe,
   names,
   type Of,
-  omit,
   text,
-  texts,
   timestamptz,
+  withoutLater,
 } from "@/server/sql/column";
 import { batch } from "@/server/sql/statement";
-import type { Json } from "@/server/step";
-import { LARGE, turn } from "@/server/turn";
-import { wakeAdmitted } from "../dispatch";
-import { REPEAT_COLUMNS } from "../repeats";
 import type { NewEvent } from "./moves";
 
 const json = column<Json>("jsonb", true);
 
-/** The columns of a new job's row: all but those that are written later, or by this statement itself. */
+/** The columns of a new job's row that its admission gives it. */
 const ROW = {
-  ...omit(
-    job,
-    "admitted_events",
-    "run_id",
-    "dispatch_number",
-    "progress",
-    "attention",
-    "last_frame",
-    "completed_at",
-    "completed_variants",
-    "failed_variants",
-    "artifact_count",
-    "selected_artifact_id",
-    "actual_micros",
-    "error_code",
-    "error",
-    "receipt_id",
-    "comparison_id",
-    "is_blind",
-    "webhook_event",
-    "repeat_hash",
-    "waiter",
-    "waiter_process",
-    "waiter_state",
-    "waiter_retries",
-  ),
+  ...withoutLater(job, jobLater),
+  hold_state: column<"open" | null>("text", true),
   status: column<"queued" | "running" | "awaiting_approval">("text"),
   dispatch_state: column<"pending" | "none">("text"),
   billing_mode: text,
   metadata: json,
-  pricing: json,
   warnings: json,
-  approval: json,
   maturity: json,
 };
 
-/** Everything admission writes, in one statement: key, job, request, hold, attempt (of a synchronous run) and events. */
+/** Everything admission writes, in one statement: key, job with its hold, request, attempt (of a synchronous run) and events. */
 const ADMISSION = {
   ...ROW,
   payload_is_sealed: bool,
@@ -81,9 +54,6 @@ const ADMISSION = {
   payload_sha256: text,
   payload_bytes: int4,
   payload_expires_at: maybe(timestamptz),
-  hold_id: maybe(text),
-  /** The accounts of its organization's own that it may run on. */
-  credential_ids: texts,
   /** What the call itself asks of stored budgets; they are never weaker than they say themselves. */
   budget_enforcement: column<"off" | "warn" | "prevent" | null>("text", true),
   is_test: bool,
@@ -105,7 +75,7 @@ const ADMITTED = {
 
 const admitting = (name: string, counts: boolean) =>
   batch(name, {
-    // The request is text, or the bytes of it.
+    // The request is text, or its bytes.
     input: { ...ADMISSION, payload_content: column<string | Buffer | null>("text", true) },
     row: ADMITTED,
     sql: `WITH input AS $input, earlier AS MATERIALIZED (
@@ -130,19 +100,13 @@ const admitting = (name: string, counts: boolean) =>
   FROM mine
 ), ${TAKEN}, reserved AS MATERIALIZED (
   SELECT * FROM capstan_reserve(ARRAY(
-    SELECT ROW(hold_id, id, organization_id, project_id, principal_id, submitted_by, billing_mode, credential_ids, is_test,
+    SELECT ROW(id, organization_id, project_id, principal_id, submitted_by, billing_mode, credential_ids, is_test,
       maximum_micros, budget_enforcement, created_at)::reservation
-    FROM mine, taken WHERE hold_id IS NOT NULL), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS})
-), held AS (
-  INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, credential_ids,
-    is_test, funding, amount_micros, state, created_at)
-  SELECT mine.hold_id, organization_id, project_id, id, principal_id, submitted_by, billing_mode, credential_ids, is_test, reserved.funding,
-    maximum_micros, 'open', created_at
-  FROM mine JOIN reserved USING (hold_id)
+    FROM mine, taken WHERE hold_state IS NOT NULL), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS})
 ), ${
       counts
         ? `counted AS MATERIALIZED (
-  SELECT capstan_count_panel_jobs(ARRAY(SELECT principal_id FROM mine CROSS JOIN taken LEFT JOIN reserved USING (hold_id)
+  SELECT capstan_count_panel_jobs(ARRAY(SELECT principal_id FROM mine CROSS JOIN taken LEFT JOIN reserved ON reserved.execution_id = id
     WHERE principal_kind = 'panel_session'))
 ), `
         : ""
@@ -153,7 +117,7 @@ const admitting = (name: string, counts: boolean) =>
   FROM mine WHERE attempt_id IS NOT NULL
 )
 SELECT id, funding, reserved.warnings, NULL AS joined
-FROM mine CROSS JOIN taken LEFT JOIN reserved USING (hold_id)${counts ? " CROSS JOIN counted" : ""}
+FROM mine CROSS JOIN taken LEFT JOIN reserved ON reserved.execution_id = id${counts ? " CROSS JOIN counted" : ""}
 UNION ALL SELECT id, NULL, NULL, joined FROM earlier WHERE joined IS NOT NULL`,
   });
 
@@ -162,7 +126,7 @@ const admitAll = admitting("admit", false);
 /** With panel sessions among them, whose jobs are counted when all else is locked. */
 const admitCounting = admitting("admit-panel", true);
 
-/** One as it is sent: the request is text, or the bytes of it. */
+/** One as it is sent: the request is text, or its bytes. */
 type Ready = Omit<Admission, "payload_content"> & { payload_content: string | Buffer | null };
 
 /** The statement for these, in one order everywhere, as keys of one name wait for each other. */
@@ -199,7 +163,7 @@ export type Admitted = {
 export type Joined = { joined: string };
 
 /**
- * Admits, sets the money aside and wakes the engine, which is told before the answer is made; null where the key was
+ * Admits, sets the money aside and wakes the engine before the answer is made; null where the key was
  * already taken. Nothing was written then, nor for a repeat that joins an earlier request. Concurrent calls share statements.
  * Throws BudgetExceeded or funding_required where there is no room, and has written nothing then either.
  */
@@ -252,27 +216,22 @@ export async function insertTogether(
 }
 
 const KEY = { projectId: text, operation: column<"jobs" | "invoke">("text"), key: text };
-const FIRST = { id: text, request_hash: text, reference_hash: job.reference_hash };
+const OF_KEY = { place: int4, id: text, hash: text, reference_hash: job.reference_hash };
 
 const findFirst = batch("first-of-key", {
   input: { place: int4, ...KEY },
-  row: { place: int4, ...FIRST },
+  row: OF_KEY,
   sql: `WITH input AS $input
-SELECT input.place, job.id, CASE WHEN job.comparison_id IS NULL THEN job.request_hash ELSE '' END AS request_hash,
+SELECT input.place, job.id, CASE WHEN job.comparison_id IS NULL THEN job.request_hash ELSE '' END AS hash,
   CASE WHEN job.comparison_id IS NULL THEN job.reference_hash END AS reference_hash
 FROM input JOIN job
   ON job.project_id = input."projectId" AND job.operation = input.operation AND job.idempotency_key = input.key`,
 });
 
 /**
- * The job a key stands for; null when it is free. Concurrent calls share statements. A competitor's key belongs to its
+ * The job a key belongs to; null when it is free. Concurrent calls share statements. A competitor's key belongs to its
  * comparison and has the hash of no request: by replaying it one could find out which of them it is.
  */
-export const firstOfKey = batched<Of<typeof KEY>, Of<typeof FIRST> | null>(async (keys) => {
-  const rows = await findFirst.all(
-    pool,
-    keys.map((key, place) => ({ ...key, place })),
-  );
-  const found = new Map(rows.map((row) => [row.place, row]));
-  return keys.map((_, place) => found.get(place) ?? null);
-});
+export const firstOfKey = readTogether<Of<typeof KEY>, Of<typeof OF_KEY>>((keys) =>
+  findFirst.all(pool, keys),
+);

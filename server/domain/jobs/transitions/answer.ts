@@ -1,8 +1,10 @@
-import { batched } from "@/server/batch";
 import type { FileFacts } from "@/server/capabilities/define";
-import { sealContent } from "@/server/content";
-import { pool } from "@/server/db";
+import { sealContent } from "@/server/domain/content";
+import { tell } from "@/server/domain/jobs/following/notify";
 import { attempt, payload } from "@/server/generated/schema";
+import { writtenTogether } from "@/server/platform/batch";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
 import type { Usage } from "@/server/providers/define";
 import {
   asBeside,
@@ -18,10 +20,8 @@ import {
   timestamptz,
 } from "@/server/sql/column";
 import { batch, statement } from "@/server/sql/statement";
-import type { Json } from "@/server/step";
-import { tell } from "../notify";
 import type { StoredOutcome } from "../rows";
-import { apart, type NewEvent } from "./moves";
+import { type NewEvent, ofJob } from "./moves";
 
 export type StoredArtifact = {
   artifact_id: string;
@@ -76,7 +76,7 @@ export type StoredAnswer = {
   artifacts: StoredArtifact[];
 };
 
-/** The files of an answer. Left out of a statement whose items have none: opening two tables costs a tenth of it. */
+/** The files of an answer. Left out of a statement whose items have none: opening two tables costs a tenth of its time. */
 export const STORE_FILES = `
 , kept AS (
   INSERT INTO artifact (id, project_id, media_type, sha256, byte_length, filename, created_at, expires_at)
@@ -117,7 +117,7 @@ export const STORE_ANSWER = `
 )`;
 
 /** The events of what does not end the job. */
-const TELL = `, told AS (
+const TELL = `, added AS (
   INSERT INTO event (project_id, job_id, id, type, payload, created_at)
   SELECT moved.project_id, moved.id, moved.last_event - jsonb_array_length(moved.events) + event.position,
     event.value->>'type', event.value->'payload', moved.now
@@ -131,9 +131,10 @@ export const ANSWER_COLUMNS = {
   artifacts: jsonb<StoredArtifact[]>(),
 };
 
-export const toAnswerRow = ({ attempt, output, artifacts }: StoredAnswer) => {
+export const toAnswerRow = <More extends StoredAnswer>({ attempt, output, artifacts, ...own }: More) => {
   const stored = output?.is_sealed ? { ...output, content: sealContent(output.content, output.id) } : output;
   return {
+    ...own,
     ...asBeside("attempt_", ANSWERED, attempt),
     ...asBeside("output_", OUTPUT, stored),
     artifacts,
@@ -158,22 +159,12 @@ const answerAll = answering("answer", "");
 const answerAllWithFiles = answering("answer-files", STORE_FILES);
 
 /** Stores what the provider said, before anything else is done with it. False: the lease is lost, nothing was written. */
-export const storeAnswer = batched<Answer, boolean>(
-  async (items) => {
-    const storing = haveFiles(items) ? answerAllWithFiles : answerAll;
-    const rows = await storing.all(
-      pool,
-      items.map(({ attempt, output, artifacts, ...own }) => ({
-        ...own,
-        ...toAnswerRow({ attempt, output, artifacts }),
-      })),
-    );
-    const stored = new Set(rows.map((row) => row.id));
-    tell(stored);
-    return items.map((item) => stored.has(item.jobId));
-  },
-  { apart },
-);
+export const storeAnswer = writtenTogether<Answer>(ofJob, async (items) => {
+  const storing = haveFiles(items) ? answerAllWithFiles : answerAll;
+  const rows = await storing.all(pool, items.map(toAnswerRow));
+  tell(rows.map(({ id }) => id));
+  return rows;
+});
 
 const STAGE_FILES = {
   jobId: text,

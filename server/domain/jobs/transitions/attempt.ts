@@ -1,6 +1,8 @@
-import { batched } from "@/server/batch";
-import { pool } from "@/server/db";
+import { tell } from "@/server/domain/jobs/following/notify";
 import { attempt } from "@/server/generated/schema";
+import { writtenTogether } from "@/server/platform/batch";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
 import type { ReportedProgress, Tier } from "@/server/providers/define";
 import {
   column,
@@ -14,10 +16,8 @@ import {
   timestamptz,
 } from "@/server/sql/column";
 import { batch, statement } from "@/server/sql/statement";
-import type { Json } from "@/server/step";
-import { tell } from "../notify";
 import type { TierRefusal } from "../rows";
-import { apart } from "./moves";
+import { ofJob } from "./moves";
 
 /** A call of a job that makes several: which one it is, and whom it goes to. */
 const OPENING = {
@@ -50,7 +50,7 @@ SELECT id FROM held`,
 });
 
 /**
- * Opens the attempt of the next call. The first number is there since the job was claimed, and is told what it is for; one
+ * Opens the attempt of the next call. The first number is there since the job was claimed, and gets its purpose here; one
  * that was opened before stays as it is. False: the lease is lost.
  */
 export const openAttempt = async (opening: Opening): Promise<boolean> =>
@@ -65,11 +65,10 @@ const BEGIN = {
   tier: column<Tier>("text"),
   now: timestamptz,
 };
-export type Begin = Given<typeof BEGIN>;
 
 const beginAll = batch("begin", {
   input: BEGIN,
-  row: { attemptId: text },
+  row: { id: text },
   sql: `WITH input AS $input, held AS (
   UPDATE job SET last_event = last_event + 1, lease_owner = coalesce(input.owner, lease_owner) FROM input
   WHERE job.id = input."jobId" AND job.fence = input.fence AND job.status = 'running'
@@ -84,24 +83,20 @@ const beginAll = batch("begin", {
   UPDATE attempt SET submission = 'ambiguous', submission_begun_at = held.now FROM held
   WHERE attempt.id = held."attemptId"
   RETURNING held.project_id, held.id, held.last_event, attempt.provider, attempt.model, "attemptId", held.tier, held.now
-), told AS (
+), added AS (
   INSERT INTO event (project_id, job_id, id, type, payload, created_at)
   SELECT project_id, id, last_event, 'job.provider_submitted',
     jsonb_build_object('provider', provider, 'model', model, 'attemptId', "attemptId", 'tier', tier), now FROM begun
 )
-SELECT "attemptId" FROM held`,
+SELECT id FROM held`,
 });
 
 /** Writes down that the request may leave, before it does. False: the attempt is not ours to submit (any more). */
-export const beginSubmission = batched<Begin, boolean>(
-  async (items) => {
-    const rows = await beginAll.all(pool, items);
-    const begun = new Set(rows.map((row) => row.attemptId));
-    tell(items.map((item) => item.jobId));
-    return items.map((item) => begun.has(item.attemptId));
-  },
-  { apart },
-);
+export const beginSubmission = writtenTogether<Given<typeof BEGIN>>(ofJob, async (items) => {
+  const rows = await beginAll.all(pool, items);
+  tell(items.map(ofJob));
+  return rows;
+});
 
 /** Its lease covers the wait that comes. */
 const WAITING = { jobId: text, fence: int4, attemptId: text, leaseUntil: timestamptz };
@@ -125,7 +120,7 @@ const taking = waiting(
   "capacity_rejections = $capacityRejections",
 );
 /** After a definite refusal, or when nothing left: the attempt may be submitted again. False: the lease is lost. */
-export const takeBack = async (given: Waiting & { capacityRejections: number }): Promise<boolean> =>
+export const releaseSubmission = async (given: Waiting & { capacityRejections: number }): Promise<boolean> =>
   (await taking.count(pool, given)) === 1;
 
 const leaving = waiting("leave-tier", { refusal: jsonb<TierRefusal>() }, "tier_refusal = $refusal::jsonb");
@@ -133,7 +128,7 @@ const leaving = waiting("leave-tier", { refusal: jsonb<TierRefusal>() }, "tier_r
  * After the provider refused the tier: the same attempt may be submitted once more, on standard. What was refused is
  * kept with it. False: the lease is lost.
  */
-export const leaveTier = async (given: Waiting & { refusal: TierRefusal }): Promise<boolean> =>
+export const fallBackToStandard = async (given: Waiting & { refusal: TierRefusal }): Promise<boolean> =>
   (await leaving.count(pool, given)) === 1;
 
 const HANDLE = {
@@ -152,7 +147,7 @@ const keep = statement("keep-handle", {
   UPDATE job SET lease_until = greatest(lease_until, $leaseUntil), last_event = last_event + CASE WHEN has_news THEN 1 ELSE 0 END,
     progress = CASE WHEN has_news THEN $progress || jsonb_build_object('updatedAt', $updatedAt::text) ELSE progress END
   FROM held WHERE job.id = held.id RETURNING job.id, project_id, last_event, has_news
-), told AS (
+), added AS (
   INSERT INTO event (project_id, job_id, id, type, payload, created_at)
   SELECT project_id, id, last_event, 'job.progress', $progress, $now::timestamptz FROM mine WHERE has_news
 )

@@ -1,12 +1,11 @@
-import { batched } from "@/server/batch";
-import { pool, relaxedPool } from "@/server/db";
-import type { Funding } from "@/server/domain/budgets";
+import { tell } from "@/server/domain/jobs/following/notify";
 import { limitByPlan, limitInSql } from "@/server/domain/plans";
+import { batched } from "@/server/platform/batch";
+import { pool, relaxedPool } from "@/server/platform/db";
 import { bool, column, int4, names, type Of, present, text, timestamptz } from "@/server/sql/column";
 import { batch, statement } from "@/server/sql/statement";
-import { tell } from "../notify";
 import { type AttemptRow, attemptFromJson, JOB, REQUEST, REQUEST_COLUMNS } from "../rows";
-import { apart } from "./moves";
+import { ofJob } from "./moves";
 
 const CLAIM = { jobId: text, runId: text, owner: text, attemptId: text, leaseMs: int4, now: timestamptz };
 export type Claim = Of<typeof CLAIM>;
@@ -14,7 +13,7 @@ export type Claim = Of<typeof CLAIM>;
 /** How many may run at once by each plan; null: no plan says. */
 const byPlan = column<Record<string, number | null> | null>("jsonb", true);
 
-/** A job that was taken, as it stands then, with its request and its attempt. */
+/** A job that was taken, as it is then, with its request and its attempt. */
 const CLAIMED = {
   ...JOB,
   ...REQUEST,
@@ -22,7 +21,6 @@ const CLAIMED = {
   is_resumed: present(bool, "the row was there before it was claimed"),
   /** The plan bounds how many run at once: another may wait for this one's end. */
   is_bounded: bool,
-  funding: column<Funding>("text", true),
 };
 export type Claimed = Of<typeof CLAIMED>;
 
@@ -56,13 +54,12 @@ const claimAll = batch("claim", {
   SELECT claimed_for, project_id, id, 1, fence, 'not_attempted', provider, model, claimed_at FROM claimed
   ON CONFLICT (job_id, number) DO UPDATE SET fence = excluded.fence
   RETURNING attempt.*
-), told AS (
+), added AS (
   INSERT INTO event (project_id, job_id, id, type, payload, created_at)
   SELECT project_id, id, last_event, 'job.started', jsonb_build_object('attempt', 1), claimed_at FROM claimed WHERE was = 'queued'
 )
 SELECT ${names(JOB, "claimed")}, ${REQUEST_COLUMNS}, to_json(tried) AS attempt, was <> 'queued' AS is_resumed,
-  EXISTS (SELECT FROM bounded WHERE bounded.id = claimed.id AND most IS NOT NULL) AS is_bounded,
-  (SELECT funding FROM hold WHERE hold.execution_id = claimed.id) AS funding
+  EXISTS (SELECT FROM bounded WHERE bounded.id = claimed.id AND most IS NOT NULL) AS is_bounded
 FROM claimed JOIN tried ON tried.job_id = claimed.id
   LEFT JOIN payload ON payload.job_id = claimed.id AND payload.kind = 'request'`,
 });
@@ -83,7 +80,7 @@ export const claim = batched<Claim, Claimed | null>(
     tell(claimed.keys());
     return items.map((item) => claimed.get(item.jobId) ?? null);
   },
-  { apart },
+  { apart: ofJob },
 );
 
 const runsClaim = statement("claimed-by", {

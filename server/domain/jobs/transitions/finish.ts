@@ -1,9 +1,11 @@
-import { batched } from "@/server/batch";
 import type { JobStatus } from "@/server/contract/jobs";
-import { pool } from "@/server/db";
 import { AUDIT, audited } from "@/server/domain/audit";
-import { type Posting, resolved } from "@/server/domain/budgets";
-import { hold, job } from "@/server/generated/schema";
+import { HELD, type Posting, resolved } from "@/server/domain/budgets";
+import { tell } from "@/server/domain/jobs/following/notify";
+import { job } from "@/server/generated/schema";
+import { writtenTogether } from "@/server/platform/batch";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
 import {
   asBeside,
   beside,
@@ -17,8 +19,6 @@ import {
   timestamptz,
 } from "@/server/sql/column";
 import { batch } from "@/server/sql/statement";
-import type { Json } from "@/server/step";
-import { tell } from "../notify";
 import {
   ANSWER_COLUMNS,
   haveFiles,
@@ -28,7 +28,7 @@ import {
   toAnswerRow,
   WRITTEN,
 } from "./answer";
-import { apart, MOVES, type NewEvent } from "./moves";
+import { checkMove, type NewEvent, ofJob } from "./moves";
 
 const OF_FINISH = {
   jobId: text,
@@ -46,8 +46,7 @@ const OF_FINISH = {
   failed_variants: job.failed_variants,
   transaction_id: text,
   postings: jsonb<Posting[]>(),
-  is_test: bool,
-  /** Whoever repeats it without a key is answered with this end. */
+  /** A repeat without a key is answered with this end. */
   is_uncertain: bool,
   events: jsonb<NewEvent[]>(),
   /** The decision of an operator or approver that ends it. */
@@ -56,18 +55,17 @@ const OF_FINISH = {
 const RECEIPT = { id: text, body: text, hash: text, signature: text, keyId: text };
 const HOLD = {
   state: column<"settled" | "released" | "ambiguous">("text"),
-  settled_micros: hold.settled_micros,
+  settled_micros: job.hold_settled_micros,
 };
 
 /** The end of an execution: status, receipt, hold, ledger and events, at once. */
 export type Finish = StoredAnswer &
   Of<typeof OF_FINISH> & { receipt: Of<typeof RECEIPT>; hold: Of<typeof HOLD> };
 
-const toFinishInput = ({ receipt, hold, attempt, output, artifacts, ...own }: Finish) => ({
-  ...own,
+const toFinishInput = ({ receipt, hold, ...own }: Finish) => ({
+  ...toAnswerRow(own),
   ...asBeside("receipt_", RECEIPT, receipt),
   ...asBeside("hold_", HOLD, hold),
-  ...toAnswerRow({ attempt, output, artifacts }),
 });
 
 const FINISH = `WITH input AS $input, written AS (
@@ -75,29 +73,28 @@ const FINISH = `WITH input AS $input, written AS (
     actual_micros = input.actual_micros, completed_variants = input.completed_variants,
     failed_variants = input.failed_variants, receipt_id = input.receipt_id, lease_owner = NULL, lease_until = NULL,
     repeat_hash = CASE WHEN input.is_uncertain OR (input."to" = 'succeeded' AND waiter_state <> 'waiting') THEN repeat_hash END,
+    hold_state = CASE WHEN job.hold_state IS NOT NULL THEN input.hold_state END,
+    hold_settled_micros = CASE WHEN job.hold_state IS NOT NULL THEN input.hold_settled_micros END,
+    hold_resolved_at = CASE WHEN job.hold_state IS NOT NULL AND input.hold_state <> 'ambiguous' THEN input.now END,
     dispatch_state = 'none', last_event = last_event + jsonb_array_length(input.events),
     -- Files of an end take the place of those that were kept to be worked on.
     artifact_count = coalesce(nullif(jsonb_array_length(input.artifacts), 0), artifact_count)
   FROM input
   WHERE job.id = input."jobId" AND (input.fence IS NULL OR job.fence = input.fence) AND job.status = ANY(input."from")
     AND (input.seen_event IS NULL OR job.last_event = input.seen_event)
-  RETURNING job.id, job.project_id, job.organization_id, job.last_event, job.pricing_version, job.artifact_count
+  RETURNING job.id, job.project_id, job.organization_id, job.last_event, job.pricing_version, job.artifact_count,
+    ${HELD}
 )${WRITTEN}${STORE_ANSWER}, sealed AS (
   INSERT INTO receipt (id, project_id, job_id, body, hash, signature, key_id, last_event, events, created_at)
   SELECT receipt_id, project_id, id, receipt_body, receipt_hash, receipt_signature, "receipt_keyId", last_event, events, now FROM moved
-), resolved AS (
-  UPDATE hold SET state = moved.hold_state, settled_micros = moved.hold_settled_micros,
-    resolved_at = CASE WHEN moved.hold_state <> 'ambiguous' THEN moved.now END
-  FROM moved WHERE hold.execution_id = moved.id AND hold.state = 'open'
-  RETURNING hold.*
 ), posted AS (
   INSERT INTO ledger_transaction (transaction_id, organization_id, project_id, job_id, hold_id, account, postings, pricing_version, is_test, created_at)
   SELECT moved.transaction_id, organization_id, project_id, moved.id,
-    (SELECT id FROM resolved WHERE resolved.execution_id = moved.id), postings->0->>'account', postings, pricing_version, is_test, now
+    CASE WHEN state IS NOT NULL THEN capstan_hold_id(id) END, postings->0->>'account', postings, pricing_version, is_test, now
   FROM moved WHERE jsonb_array_length(postings) > 0
 )`;
 /** What is no longer held leaves the budgets and the wallet. Last, so that every row of a job is locked before theirs. */
-const MOVED = `SELECT id, ${resolved("resolved", "(SELECT now FROM moved LIMIT 1)")} FROM moved`;
+const MOVED = `SELECT id, ${resolved("written WHERE state IS NOT NULL", "(SELECT now FROM moved LIMIT 1)")} FROM moved`;
 const finishing = (name: string, files: string) =>
   batch(name, {
     input: { ...OF_FINISH, ...beside("receipt_", RECEIPT), ...beside("hold_", HOLD), ...ANSWER_COLUMNS },
@@ -113,18 +110,11 @@ const finishAllWithMore = finishing(
 );
 
 /** Ends an execution exactly once. False: another end came first, or the lease is lost; nothing was written then. */
-export const finish = batched<Finish, boolean>(
-  async (items) => {
-    for (const item of items) {
-      if (!item.from.every((status) => MOVES[status].includes(item.to)))
-        throw new Error(`No move from ${item.from} to ${item.to}`);
-    }
-    const isMore = haveFiles(items) || items.some(({ audit }) => audit);
-    const ending = isMore ? finishAllWithMore : finishAll;
-    const rows = await ending.all(pool, items.map(toFinishInput));
-    const moved = new Set(rows.map((row) => row.id));
-    tell(moved);
-    return items.map((item) => moved.has(item.jobId));
-  },
-  { apart },
-);
+export const finish = writtenTogether<Finish>(ofJob, async (items) => {
+  for (const item of items) checkMove(item);
+  const isMore = haveFiles(items) || items.some(({ audit }) => audit);
+  const ending = isMore ? finishAllWithMore : finishAll;
+  const rows = await ending.all(pool, items.map(toFinishInput));
+  tell(rows.map(({ id }) => id));
+  return rows;
+});

@@ -1,11 +1,12 @@
 import type { JobStatus } from "@/server/contract/jobs";
-import { pool } from "@/server/db";
+import { ownKeys } from "@/server/contract/own-keys";
 import { AUDIT, type AuditRow, audited } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { tell } from "@/server/domain/jobs/following/notify";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
 import { column, int4, jsonb, maybe, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import type { Json } from "@/server/step";
-import { tell } from "../notify";
 
 /**
  * The table of moves. Anything else is refused; a terminal status has no row.
@@ -24,11 +25,16 @@ export const MOVES: Record<JobStatus, readonly JobStatus[]> = {
 
 /** The statuses from which this one may be reached. */
 export function sourcesOf(to: JobStatus): JobStatus[] {
-  return (Object.keys(MOVES) as JobStatus[]).filter((from) => MOVES[from].includes(to)); // the keys of a Record<JobStatus, …>
+  return ownKeys(MOVES).filter((from) => MOVES[from].includes(to));
 }
 
-/** Two moves of one job never share a statement: each asker is told what became of its own. */
-export const apart = (item: { jobId: string }) => item.jobId;
+/** Two moves of one job never share a statement: each caller learns the outcome of its own. */
+export const ofJob = (item: { jobId: string }) => item.jobId;
+
+/** Throws where the table has no such move. */
+export function checkMove({ from, to }: { from: JobStatus[]; to: JobStatus }): void {
+  if (!from.every((status) => MOVES[status].includes(to))) throw new Error(`No move from ${from} to ${to}`);
+}
 
 export type NewEvent = { type: string; payload: Record<string, Json> };
 
@@ -41,7 +47,7 @@ type Move = {
   lastEvent?: number;
   now: Date;
   event: NewEvent;
-  /** Told after it, in the same statement. */
+  /** The events after it, in the same statement. */
   more?: NewEvent[];
   /** Of a wait for a person: what is decided on, or what was decided. */
   approval?: Json;
@@ -66,7 +72,7 @@ const moving = statement("move", {
     audit: AUDIT,
   },
   row: { dispatch_number: int4 },
-  // An operator's retry of a step gives the job back without a lease, to be taken over by whoever is woken.
+  // An operator's retry of a step gives the job back without a lease, to be taken over by the worker that is woken.
   sql: `WITH moved AS (
   UPDATE job SET status = $to::text, last_event = last_event + jsonb_array_length($events::jsonb),
     queue_deadline_at = CASE WHEN $to::text = 'queued' THEN $now::timestamptz + queue_seconds * interval '1 second' ELSE queue_deadline_at END,
@@ -78,7 +84,7 @@ const moving = statement("move", {
     approval = coalesce($approval::jsonb, approval), approval_deadline_at = $approvalDeadlineAt::timestamptz, attention = NULL
   WHERE id = $jobId AND status = ANY($from) AND ($fence::int IS NULL OR fence = $fence) AND ($lastEvent::int IS NULL OR last_event = $lastEvent)
   RETURNING id, project_id, last_event, dispatch_number
-), told AS (
+), added AS (
   INSERT INTO event (project_id, job_id, id, type, payload, created_at)
   SELECT project_id, id, last_event - jsonb_array_length($events::jsonb) + event.position, event.value->>'type', event.value->'payload', $now
   FROM moved, jsonb_array_elements($events::jsonb) WITH ORDINALITY AS event(value, position)
@@ -88,8 +94,7 @@ SELECT dispatch_number FROM moved`,
 
 /** A move of one job that ends nothing: the status, and the events with it, where the condition still holds. */
 export async function move({ event, more = [], ...move }: Move): Promise<{ dispatch_number: number } | null> {
-  if (!move.from.every((status) => MOVES[status].includes(move.to)))
-    throw new Error(`No move from ${move.from} to ${move.to}`);
+  checkMove(move);
   const moved = await moving.first(pool, {
     ...move,
     events: [event, ...more],

@@ -1,5 +1,7 @@
-import { pool } from "@/server/db";
+import { tell } from "@/server/domain/jobs/following/notify";
 import { attempt } from "@/server/generated/schema";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
 import type { Usage } from "@/server/providers/define";
 import {
   bool,
@@ -14,8 +16,6 @@ import {
   timestamptz,
 } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import type { Json } from "@/server/step";
-import { tell } from "../notify";
 import type { StoredAnswer } from "./answer";
 import { type NewEvent, sourcesOf } from "./moves";
 

@@ -1,29 +1,17 @@
-import { sealContent } from "@/server/content";
-import { pool, queryKeeping } from "@/server/db";
+import { sealContent } from "@/server/domain/content";
+import type { First } from "@/server/domain/envelope";
 import { type Bounds, refuseWork } from "@/server/domain/plans";
-import type { Micros } from "@/server/money";
-import type { Json } from "@/server/step";
-import type { PinnedPlan } from "../rows";
+import type { pinnedBulkLater } from "@/server/generated/schema";
+import { pool, queryKeeping } from "@/server/platform/db";
+import type { PinnedRow } from "../rows";
+import type { BulkRow } from "./rows";
 
 /** Everything that the acceptance of a bulk writes. */
-export type BulkAdmission = {
-  id: string;
-  project_id: string;
-  organization_id: string;
-  environment: string;
-  principal_id: string;
-  principal_kind: string;
-  submitted_by: string | null;
-  idempotency_key: string | null;
-  identity_hash: string;
-  provider: string;
-  model: string;
-  api: string;
-  plan: PinnedPlan;
-  concurrency: number;
-  retry_of: string | null;
+export type BulkAdmission = Omit<
+  BulkRow,
+  keyof typeof pinnedBulkLater | "status" | "lanes" | "item_count"
+> & {
   is_test: boolean;
-  created_at: Date;
   /** A wake that was lost is sent again from here on. */
   wake_after: Date;
   /** Content: of all items, and of each. */
@@ -33,18 +21,10 @@ export type BulkAdmission = {
   items: ItemAdmission[];
 } & Bounds;
 
-export type ItemAdmission = {
-  id: string;
-  item_id: string;
-  request_hash: string;
-  input_hash: string;
-  payload_id: string;
-  content: string;
-  content_sha256: string;
-  estimated_micros: Micros;
-  maximum_micros: Micros;
-  warnings: Record<string, Json>[];
-};
+export type ItemAdmission = Pick<
+  PinnedRow,
+  "id" | "item_id" | "request_hash" | "input_hash" | "estimated_micros" | "maximum_micros" | "warnings"
+> & { payload_id: string; content: string; content_sha256: string };
 
 const INSERT = `WITH bulk AS (
   INSERT INTO pinned_bulk (id, project_id, organization_id, environment, principal_id, principal_kind, submitted_by,
@@ -125,14 +105,11 @@ export async function insertBulk(bulk: BulkAdmission): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** The bulk that a key stands for; null: it is free. */
-export async function bulkOfKey(
-  projectId: string,
-  key: string,
-): Promise<{ id: string; identity_hash: string } | null> {
-  const { rows } = await pool.query<{ id: string; identity_hash: string }>({
+/** The bulk a key belongs to; null: it is free. */
+export async function bulkOfKey(projectId: string, key: string): Promise<First | null> {
+  const { rows } = await pool.query<First>({
     name: "bulk-of-key",
-    text: "SELECT id, identity_hash FROM pinned_bulk WHERE project_id = $1 AND idempotency_key = $2",
+    text: "SELECT id, identity_hash AS hash FROM pinned_bulk WHERE project_id = $1 AND idempotency_key = $2",
     values: [projectId, key],
   });
   return rows[0] ?? null;

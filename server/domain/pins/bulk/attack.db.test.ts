@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { pool } from "@/server/db";
 import { checkLedger } from "@/server/domain/billing";
 import * as budgets from "@/server/domain/budgets";
 import { systemCtx } from "@/server/domain/ctx";
 import * as pins from "@/server/domain/pins";
+import { pool } from "@/server/platform/db";
 import { bulkOf, plain, runBulk, submitBulk } from "@/testing/bulks";
 import { makeProject, makeProjectAtNoon } from "@/testing/world";
 
 const bulksOf = async (projectId: string) =>
   (await pool.query("SELECT FROM pinned_bulk WHERE project_id = $1", [projectId])).rowCount;
 
-test("what thousands of items would each be hashed with has a bound, found before any of it is hashed", async () => {
+test("what thousands of items would each be hashed with has a bound, found before anything is hashed", async () => {
   const project = await makeProject();
   const body = bulkOf(plain(10_000), { instructions: "x".repeat(500_000) });
   const beganAt = performance.now();
@@ -23,16 +23,16 @@ test("what thousands of items would each be hashed with has a bound, found befor
 
 test("while a large bulk is read others have their turn", async () => {
   const project = await makeProject();
-  let [turns, isOver] = [0, false];
+  let [turns, hasEnded] = [0, false];
   const turn = () => {
     turns++;
-    if (!isOver) setImmediate(turn);
+    if (!hasEnded) setImmediate(turn);
   };
   turn();
   const body = bulkOf(plain(3_000), { instructions: "x".repeat(300_000) });
   const before = turns;
   const bulk = await pins.submitBulk(project.ctx, body);
-  isOver = true;
+  hasEnded = true;
   expect(bulk.itemCount).toBe(3_000);
   // About a gigabyte is hashed: that is many turns of ten milliseconds on any machine.
   expect(turns - before).toBeGreaterThan(20);

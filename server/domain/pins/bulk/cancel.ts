@@ -2,21 +2,21 @@ import type { PinnedBulk } from "@/server/contract/pinned";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { requireFeature } from "@/server/domain/plans";
-import { fail } from "@/server/errors";
+import { fail } from "@/server/platform/errors/errors";
 import { RUN } from "../single";
 import { cancelItems, endBulk } from "./claims";
 import { viewBulk } from "./read";
-import { findBulk, isOver } from "./rows";
+import { findBulk, hasEnded } from "./rows";
 
 /**
- * Cancels what of a bulk has not been sent. What is under way ends by itself, and then the bulk is `partial`, or `failed`
+ * Cancels the items of a bulk that have not been sent. Those under way end normally, and then the bulk is `partial`, or `failed`
  * when nothing succeeded. Canceling again answers with it; a bulk that has ended otherwise is JobNotCancelable.
  */
 export async function cancelBulk(ctx: Ctx, bulkId: string): Promise<PinnedBulk> {
   const bulk = await findBulk(ctx, bulkId, RUN);
   requireFeature(await access.authorize(ctx, "pins:cancel", { projectId: bulk.project_id }), "cancel");
   const now = ctx.now();
-  if (!isOver(bulk) && (await cancelItems(bulk.id, now))) await endBulk(bulk.id, now);
+  if (!hasEnded(bulk) && (await cancelItems(bulk.id, now))) await endBulk(bulk.id, now);
   const after = await viewBulk(ctx, bulkId, RUN);
   if (after.cancelRequestedAt === null)
     fail("JobNotCancelable", `The bulk can no longer be canceled: its status is ${after.status}.`, {

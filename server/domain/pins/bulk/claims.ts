@@ -1,5 +1,5 @@
-import type { StoredContent } from "@/server/content";
-import { inTransaction, pool, type Queryable, relaxedPool } from "@/server/db";
+import type { StoredContent } from "@/server/domain/content";
+import { inTransaction, pool, type Queryable, relaxedPool } from "@/server/platform/db";
 import type { RecordRow } from "../record";
 
 /*
@@ -12,7 +12,7 @@ export const BULK_LEASE_MS = 15_000;
 
 export type Taken = { fence: number };
 
-/** Takes a bulk nobody works on: its fence is raised, so that whoever worked on it before takes up nothing more. */
+/** Takes a bulk no one works on: its fence is raised, so that its worker before takes up nothing more. */
 export async function takeBulk(bulkId: string, owner: string, now: Date): Promise<Taken | null> {
   const { rows } = await pool.query<Taken>({
     name: "take-bulk",
@@ -34,7 +34,7 @@ export type ClaimedItem = RecordRow & {
 };
 
 /**
- * The next items of a bulk, at most so many and never more under way than its lanes. A claim that the database forgets in a
+ * The next items of a bulk, at most so many and never more under way than its width. A claim that the database forgets in a
  * crash has done nothing yet: what is sent is written down before, and waited for.
  */
 export async function claimItems(
@@ -60,19 +60,19 @@ export async function claimItems(
   }));
 }
 
-export type Standing = {
+export type BulkState = {
   status: string;
   fence: number;
   lanes: number;
   isCanceled: boolean;
-  /** Are there items that nobody has taken up, and items under way? */
+  /** Are there items that no one has taken up, and items under way? */
   isWaiting: boolean;
   isUnderWay: boolean;
 };
 
 /** How far a bulk is. */
-export async function standingOf(bulkId: string): Promise<Standing | null> {
-  const { rows } = await pool.query<Standing>({
+export async function bulkStateOf(bulkId: string): Promise<BulkState | null> {
+  const { rows } = await pool.query<BulkState>({
     name: "bulk-standing",
     text: `SELECT status, fence, lanes, cancel_requested_at IS NOT NULL AS "isCanceled",
              EXISTS (SELECT FROM pinned_execution item WHERE item.bulk_id = bulk.id AND (item.status = 'queued') IS TRUE) AS "isWaiting",
@@ -122,8 +122,8 @@ export async function letGo(
   return rows[0] ?? null;
 }
 
-/** Fewer lanes, or one more. */
-export async function changeLanes(bulk: { id: string; fence: number }, by: "halve" | "raise"): Promise<void> {
+/** Halves the width, or raises it by one. */
+export async function changeWidth(bulk: { id: string; fence: number }, by: "halve" | "raise"): Promise<void> {
   const lanes = by === "halve" ? "greatest(1, lanes / 2)" : "least(concurrency, lanes + 1)";
   await relaxedPool.query({
     name: `lanes-${by}`,
@@ -151,7 +151,7 @@ export async function endBulk(bulkId: string, now: Date): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Nothing more of it is taken up from here on, and what has not been is canceled; false: it was to be canceled already. */
+/** Nothing more is taken up from here on, and what has not been is canceled; false: it was to be canceled already. */
 export async function cancelItems(bulkId: string, now: Date): Promise<boolean> {
   return inTransaction(async (client) => {
     // The lock under which items are claimed: after it no claim begins, and those before it have been committed.
@@ -166,7 +166,7 @@ export async function cancelItems(bulkId: string, now: Date): Promise<boolean> {
   });
 }
 
-/** Of a bulk that is to be canceled: what nobody has taken up, or was given back since. */
+/** Of a bulk that is to be canceled: what no one has taken up, or was given back since. */
 export async function cancelWaiting(bulkId: string, now: Date, database: Queryable = pool): Promise<void> {
   await database.query({
     name: "cancel-waiting",

@@ -1,7 +1,7 @@
 import { sendEvents } from "@/inngest/client";
-import { pool } from "@/server/db";
 import { notHeld } from "@/server/domain/restores";
-import { log } from "@/server/log";
+import { pool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
 
 export type Wake = { id: string; projectId: string; dispatchNumber: number };
 
@@ -20,8 +20,8 @@ const toEvent = (bulk: Wake) => ({
 });
 
 /**
- * Wakes bulks again that nobody works on: the wake was lost, or whoever worked has not been heard of for a lease. The wait
- * for the next one doubles up to fifteen minutes; whoever takes the bulk ends it.
+ * Wakes bulks again that no one works on: the wake was lost, or its worker has not renewed for a lease. The wait
+ * for the next one doubles up to fifteen minutes; taking the bulk ends it.
  */
 export async function wakeAgain(now: Date, projectId: string | null): Promise<number> {
   const { rows } = await pool.query<Wake>(

@@ -2,18 +2,18 @@ import { START_WINDOW_SECONDS } from "@/server/contract/pinned";
 import type { Ctx } from "@/server/domain/ctx";
 import { enforcementOf } from "@/server/domain/envelope";
 import { clockOf, failed, nothingSent, pinLeases } from "@/server/domain/executions";
-import { type ErrorCode, Fault } from "@/server/errors";
-import { newId } from "@/server/ids";
+import { type SharedRequest, sharedContentOf } from "@/server/domain/pins/planning/request";
+import { type ErrorCode, Fault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
 import { finishPinned } from "../end";
 import { attemptsOf } from "../read";
-import { type SharedRequest, sharedContentOf } from "../request";
 import type { SharedContent } from "../rows";
 import { requeue } from "../transitions";
 import { execute } from "../turn";
 import type { ClaimedItem } from "./claims";
 import { reserveItem } from "./hold";
-import type { Lanes } from "./lanes";
 import { type BulkRow, inputOf, readBulk, sharedOf } from "./rows";
+import type { Width } from "./width";
 
 /** A bulk as this process works on it. */
 export type LoadedBulk = {
@@ -29,7 +29,7 @@ export type LoadedBulk = {
 export async function loadBulk(bulkId: string): Promise<LoadedBulk> {
   const [row, shared] = await Promise.all([readBulk(bulkId), sharedOf(bulkId)]);
   if (!row) throw new Error(`the bulk ${bulkId} does not exist`);
-  const request = shared as unknown as SharedRequest | null; // it was parsed when it was accepted
+  const request = shared as SharedRequest | null; // it was parsed when it was accepted
   return {
     row,
     content: request && sharedContentOf(request),
@@ -43,7 +43,7 @@ export async function loadBulk(bulkId: string): Promise<LoadedBulk> {
  * Carries one item to its end, alone: its money is set aside now, at its turn; where that is refused, or its content is gone,
  * or its turn was too long ago, it ends as failed and nothing is sent.
  */
-export async function runItem(ctx: Ctx, bulk: LoadedBulk, item: ClaimedItem, lanes: Lanes): Promise<void> {
+export async function runItem(ctx: Ctx, bulk: LoadedBulk, item: ClaimedItem, width: Width): Promise<void> {
   const { row, content } = bulk;
   const { plan } = row;
   const lease = pinLeases.hold(item.id, item.fence);
@@ -80,7 +80,7 @@ export async function runItem(ctx: Ctx, bulk: LoadedBulk, item: ClaimedItem, lan
       ...held,
       content: { ...content, input },
       lease,
-      onCapacity: () => lanes.note("refused"),
+      onCapacity: () => width.note("refused"),
       mayGoOn: () => !bulk.isCanceled,
     });
     if (result.state === "stopped") await requeue([item]);
@@ -89,7 +89,7 @@ export async function runItem(ctx: Ctx, bulk: LoadedBulk, item: ClaimedItem, lan
       result.submission === "attempted" &&
       result.code !== "ProviderUnavailable"
     )
-      lanes.note("taken");
+      width.note("taken");
   } finally {
     lease.release();
   }

@@ -1,15 +1,15 @@
 import type { z } from "zod";
 import type { BulkItemStatus, BulkItemView, BulkPage, PinnedBulk } from "@/server/contract/pinned";
 import { BULK_PAGE } from "@/server/contract/pinned";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { type HoldFacts, holdFactsOf } from "@/server/domain/budgets";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { chargeOf, nextStepOf } from "@/server/domain/executions";
 import { nullEndedPageOf, readCursor, refuseCursor } from "@/server/domain/paging";
-import type { Micros } from "@/server/money";
+import { pool } from "@/server/platform/db";
+import type { Micros } from "@/server/platform/money";
 import { READ } from "../read";
-import { type BulkRow, findBulk, isOver } from "./rows";
+import { type BulkRow, findBulk, hasEnded } from "./rows";
 
 type Status = z.output<typeof BulkItemStatus>;
 type ItemRow = {
@@ -33,7 +33,7 @@ type Page = { limit?: number; cursor?: string | undefined; status?: Status | und
 export const getBulk = (ctx: Ctx, bulkId: string, page?: Page): Promise<PinnedBulk> =>
   viewBulk(ctx, bulkId, READ, page);
 
-/** The same for whoever may do what has this right. */
+/** The same for callers with this right. */
 export async function viewBulk(
   ctx: Ctx,
   bulkId: string,
@@ -104,8 +104,8 @@ function toBulk(bulk: BulkRow, counted: Counted[]): Omit<PinnedBulk, "items" | "
     projectId: bulk.project_id,
     environment: bulk.environment,
     status: bulk.status,
-    nextAction: isOver(bulk) ? "stop" : "poll",
-    pollAfterSeconds: isOver(bulk) ? 0 : POLL_SECONDS,
+    nextAction: hasEnded(bulk) ? "stop" : "poll",
+    pollAfterSeconds: hasEnded(bulk) ? 0 : POLL_SECONDS,
     pin: bulk.plan.pin,
     processing: bulk.plan.processing,
     concurrency: bulk.concurrency,

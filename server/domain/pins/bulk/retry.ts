@@ -1,12 +1,12 @@
-import type { StoredContent } from "@/server/content";
 import type { PinnedBulk } from "@/server/contract/pinned";
-import { pool } from "@/server/db";
+import type { StoredContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
 import { settleKey } from "@/server/domain/envelope";
-import { fail } from "@/server/errors";
-import { parsePinnedBulk } from "../request";
+import { parsePinnedBulk } from "@/server/domain/pins/planning/request";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
 import { RUN } from "../single";
-import { type BulkRow, findBulk, inputOf, isOver, sharedOf } from "./rows";
+import { type BulkRow, findBulk, hasEnded, inputOf, sharedOf } from "./rows";
 import { acceptBulk } from "./submit";
 
 /**
@@ -15,7 +15,7 @@ import { acceptBulk } from "./submit";
  */
 export async function retrySafely(ctx: Ctx, bulkId: string, idempotencyHeader?: string): Promise<PinnedBulk> {
   const bulk = await findBulk(ctx, bulkId, RUN);
-  if (!isOver(bulk))
+  if (!hasEnded(bulk))
     fail("RetryNotSafe", "This bulk has not ended. Retry its items when it has.", { status: bulk.status });
   const items = await retryableItems(bulk);
   if (items.length === 0)

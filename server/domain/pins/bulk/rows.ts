@@ -1,43 +1,16 @@
-import { openContent, type StoredContent } from "@/server/content";
-import type { BulkStatus } from "@/server/contract/pinned";
-import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
+import { openContent, type StoredContent } from "@/server/domain/content";
 import type { Ctx, Scope } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
-import type { Json } from "@/server/step";
-import type { PinnedPlan } from "../rows";
+import type { pinnedBulk } from "@/server/generated/schema";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import type { Of } from "@/server/sql/column";
 
 /** A bulk as the database has it. */
-export type BulkRow = {
-  id: string;
-  project_id: string;
-  organization_id: string;
-  environment: string;
-  principal_id: string;
-  principal_kind: string;
-  submitted_by: string | null;
-  idempotency_key: string | null;
-  identity_hash: string;
-  status: BulkStatus;
-  provider: string;
-  model: string;
-  api: string;
-  plan: PinnedPlan;
-  concurrency: number;
-  lanes: number;
-  item_count: number;
-  retry_of: string | null;
-  created_at: Date;
-  started_at: Date | null;
-  completed_at: Date | null;
-  cancel_requested_at: Date | null;
-  fence: number;
-  lease_owner: string | null;
-  lease_until: Date | null;
-  dispatch_number: number;
-};
+export type BulkRow = Of<typeof pinnedBulk>;
 
-export const isOver = ({ status }: Pick<BulkRow, "status">) => status !== "accepted" && status !== "running";
+export const hasEnded = ({ status }: Pick<BulkRow, "status">) =>
+  status !== "accepted" && status !== "running";
 
 /** The bulk of this id where the caller may see it with this right; somebody else's and none at all are the same NotFound. */
 export async function findBulk(ctx: Ctx, bulkId: string, right: Scope): Promise<BulkRow> {
@@ -52,7 +25,7 @@ export async function findBulk(ctx: Ctx, bulkId: string, right: Scope): Promise<
   return rows[0] ?? fail("NotFound", "There is no such bulk.");
 }
 
-/** For work that asks for nobody. */
+/** For work that asks for no one. */
 export async function readBulk(bulkId: string): Promise<BulkRow | null> {
   const { rows } = await pool.query<BulkRow>({
     name: "read-bulk",
@@ -63,7 +36,7 @@ export async function readBulk(bulkId: string): Promise<BulkRow | null> {
 }
 
 /** What all items of a bulk have in common: its request less its items. Null: it was removed. */
-export async function sharedOf(bulkId: string): Promise<Record<string, Json> | null> {
+export async function sharedOf(bulkId: string): Promise<object | null> {
   const { rows } = await pool.query<StoredContent>({
     name: "shared-of-bulk",
     text: "SELECT id, content, is_sealed FROM payload WHERE bulk_id = $1 AND kind = 'request'",

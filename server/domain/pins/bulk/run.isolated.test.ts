@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
-import { pool } from "@/server/db";
 import * as budgets from "@/server/domain/budgets";
 import { systemCtx } from "@/server/domain/ctx";
 import * as pins from "@/server/domain/pins";
+import { pool } from "@/server/platform/db";
 import { itemsOf, mostAtOnce, plain, runBulk, seenBySandbox, submitBulk } from "@/testing/bulks";
 import { startBulkProcess } from "@/testing/processes";
 import { makeProject, makeProjectAtNoon, type TestProject } from "@/testing/world";
@@ -95,7 +95,9 @@ describe("a bulk runs", () => {
     expect((await statuses(bulkId))[0]).toBe("succeeded");
   });
 
-  test("two processes on one bulk never have more under way than was asked, and near as many", async () => {
+  test("two processes on one bulk never have more under way than was asked, and near as many", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(120, "[slow 100] "), { concurrency: 12 });
     const taken = await takeBulk(bulkId, "test", project.clock.now());
@@ -113,7 +115,7 @@ describe("a bulk runs", () => {
     expect(await seenBySandbox(items)).toEqual(items.map(() => 1));
   });
 
-  test("claims that race for one bulk take no more than its lanes together", async () => {
+  test("claims that race for one bulk take no more than its width together", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(50), { concurrency: 7 });
     const { fence } = (await takeBulk(bulkId, "test", project.clock.now()))!;
@@ -128,7 +130,7 @@ describe("a bulk runs", () => {
     expect(await claim()).toEqual([]);
   });
 
-  test("a spike of refusals lowers the lanes, and what is taken raises them again", async () => {
+  test("a spike of refusals lowers the width, and accepted submissions raise it again", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, [...plain(16, "[busy 1] "), ...plain(400)], { concurrency: 16 });
     const seen: number[] = [];
@@ -160,7 +162,7 @@ describe("a bulk runs", () => {
 });
 
 describe("money of a bulk", () => {
-  test("runs out midway: what is left fails with BudgetExceeded, nothing of it is sent, and nothing is overrun", async () => {
+  test("runs out midway: what is left fails with BudgetExceeded, nothing is sent, and nothing is overrun", async () => {
     const project = await makeProjectAtNoon();
     const bulkId = await submitBulk(project, plain(40), { concurrency: 4 });
     const { rows: bounds } = await pool.query(
@@ -208,7 +210,7 @@ describe("a bulk is canceled", () => {
     expect(await seenBySandbox(await itemsOf(bulkId))).toEqual([0, 0, 0, 0, 0]);
   });
 
-  test("while it runs: what is under way ends by itself, the rest is canceled, and it is partial", async () => {
+  test("while it runs: what is under way ends normally, the rest is canceled, and it is partial", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(20, "[slow 400] "), { concurrency: 3 });
     const running = runBulk(project, bulkId);
@@ -296,7 +298,7 @@ describe("a bulk survives its worker", () => {
     expect((await pins.getBulk(project.ctx, bulkId)).status).toBe("partial");
   });
 
-  test("an item that was not sent within 1,200 seconds of its turn fails, and nothing of it leaves", async () => {
+  test("an item that was not sent within 1,200 seconds of its turn fails, and nothing leaves", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(2), { concurrency: 1 });
     const { fence } = (await takeBulk(bulkId, "gone", project.clock.now()))!;

@@ -1,29 +1,29 @@
 import type { Ctx } from "@/server/domain/ctx";
 import { LEASE_MS, leaseOwner } from "@/server/domain/executions";
-import { log } from "@/server/log";
-import type { Step } from "@/server/step";
+import type { Step } from "@/server/platform/durable/step";
+import { log } from "@/server/platform/log/log";
 import {
   BULK_LEASE_MS,
+  type BulkState,
+  bulkStateOf,
   cancelWaiting,
-  changeLanes,
+  changeWidth,
   claimItems,
   endBulk,
   letGo,
   renewBulk,
   restBulk,
-  type Standing,
-  standingOf,
   takeBulk,
 } from "./claims";
 import { wakeBulk } from "./dispatch";
 import { type LoadedBulk, loadBulk, runItem } from "./item";
-import { adaptiveLanes } from "./lanes";
+import { adaptiveWidth } from "./width";
 
-/** A bulk under the fence of whoever took it. */
+/** A bulk under the fence of its worker. */
 export type Held = { id: string; fence: number };
 type Next = { state: "ended" } | { state: "again"; afterMs: number };
 
-/** A step takes up items for this long; what it has taken up goes on by itself, whatever the next step does. */
+/** A step takes up items for this long; what it has taken up goes on, whatever the next step does. */
 const CLAIM_MS = 20_000;
 /** Looks again after this long, where nothing tells: items of other processes end unheard. */
 const LOOK_MS = 500;
@@ -34,7 +34,7 @@ const RENEW_MS = 3_000;
 const MOST_TURNS = 400;
 
 /**
- * The flow of a bulk: one run for all of its items. Each step has lanes in this process, which take up items as long as
+ * The flow of a bulk: one run for all of its items. Each step of this process takes up items as long as
  * there are any; the rows decide, so a repeated step or a second run changes nothing.
  */
 export async function runBulk(ctx: Ctx, bulkId: string, step: Step): Promise<void> {
@@ -60,19 +60,19 @@ const shared = globalThis as { capstanBulks?: { isStopping: boolean; bells: Set<
 shared.capstanBulks ??= { isStopping: false, bells: new Set() };
 const working = shared.capstanBulks;
 
-/** From here on this process takes up no more items; those under way end by themselves. */
+/** From here on this process takes up no items; those under way end normally. */
 export function stopClaiming(): void {
   working.isStopping = true;
   for (const ring of working.bells) ring();
 }
 
-/** One step: lanes take up items until there are none, the step's time is over, or the bulk is somebody else's. */
+/** One step takes up items until there are none, the step's time has ended, or the bulk is somebody else's. */
 export async function work(ctx: Ctx, held: Held, { claimMs = CLAIM_MS } = {}): Promise<Next> {
-  const standing = await standingOf(held.id);
-  if (!isOurs(standing, held)) return { state: "ended" };
+  const state = await bulkStateOf(held.id);
+  if (!isHeldByUs(state, held)) return { state: "ended" };
   const bulk = here.get(held.id) ?? (await loadBulk(held.id));
-  const lanes = adaptiveLanes(bulk.row.concurrency, standing.lanes, (by) => {
-    changeLanes(held, by).catch((cause) =>
+  const width = adaptiveWidth(bulk.row.concurrency, state.lanes, (by) => {
+    changeWidth(held, by).catch((cause) =>
       log.warn({ err: cause, bulkId: held.id }, "the width of a bulk could not be changed"),
     );
   });
@@ -81,7 +81,7 @@ export async function work(ctx: Ctx, held: Held, { claimMs = CLAIM_MS } = {}): P
   try {
     const end = performance.now() + claimMs;
     while (!working.isStopping && !lease.isLost && performance.now() < end) {
-      const wanted = lanes.current - bulk.underWay;
+      const wanted = width.current - bulk.underWay;
       const claimed =
         wanted > 0
           ? await claimItems(held, { wanted, owner: leaseOwner, leaseMs: LEASE_MS, now: ctx.now() })
@@ -89,8 +89,8 @@ export async function work(ctx: Ctx, held: Held, { claimMs = CLAIM_MS } = {}): P
       for (const item of claimed) {
         here.set(held.id, bulk);
         bulk.underWay++;
-        runItem(ctx, bulk, item, lanes)
-          // Its lease runs out, and the sweeper writes down what is known of it.
+        runItem(ctx, bulk, item, width)
+          // Its lease runs out, and the sweeper stores what is known.
           .catch((cause) => log.error({ err: cause, pinnedId: item.id }, "an item of a bulk failed"))
           .finally(() => {
             bulk.underWay--;
@@ -100,8 +100,8 @@ export async function work(ctx: Ctx, held: Held, { claimMs = CLAIM_MS } = {}): P
       }
       if (claimed.length > 0) continue;
       if (wanted > 0) {
-        const now = await standingOf(held.id);
-        if (!isOurs(now, held)) return { state: "ended" };
+        const now = await bulkStateOf(held.id);
+        if (!isHeldByUs(now, held)) return { state: "ended" };
         if (bulk.underWay === 0 && (now.isCanceled || !now.isWaiting)) break;
       }
       await bell.rung(LOOK_MS);
@@ -114,15 +114,14 @@ export async function work(ctx: Ctx, held: Held, { claimMs = CLAIM_MS } = {}): P
 }
 
 async function afterWork(ctx: Ctx, held: Held): Promise<Next> {
-  let standing = await standingOf(held.id);
-  if (standing?.isCanceled && standing.isWaiting) {
+  let state = await bulkStateOf(held.id);
+  if (state?.isCanceled && state.isWaiting) {
     await cancelWaiting(held.id, ctx.now());
-    standing = await standingOf(held.id);
+    state = await bulkStateOf(held.id);
   }
-  if (!isOurs(standing, held)) return { state: "ended" };
-  if (!standing.isWaiting && !standing.isUnderWay && (await endBulk(held.id, ctx.now())))
-    return { state: "ended" };
-  if (standing.isWaiting) {
+  if (!isHeldByUs(state, held)) return { state: "ended" };
+  if (!state.isWaiting && !state.isUnderWay && (await endBulk(held.id, ctx.now()))) return { state: "ended" };
+  if (state.isWaiting) {
     await renewBulk(held, ctx.now(), BULK_LEASE_MS);
     return { state: "again", afterMs: 0 };
   }
@@ -130,8 +129,8 @@ async function afterWork(ctx: Ctx, held: Held): Promise<Next> {
   return { state: "again", afterMs: STRAGGLERS_MS };
 }
 
-function isOurs(standing: Standing | null, held: Held): standing is Standing {
-  return standing?.fence === held.fence && standing.status === "running";
+function isHeldByUs(state: BulkState | null, held: Held): state is BulkState {
+  return state?.fence === held.fence && state.status === "running";
 }
 
 /** Keeps the bulk's lease while a step works, and hears by the way of a cancel. */
@@ -156,7 +155,7 @@ async function goOn(ctx: Ctx, held: Held): Promise<void> {
   if (next) wakeBulk({ id: held.id, ...next });
 }
 
-/** Something to wait for that may also happen while nobody waits. */
+/** Something to wait for that may also happen while no one waits. */
 function hang() {
   let hasRung = false;
   let wake = () => {};

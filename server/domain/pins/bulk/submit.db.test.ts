@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { pool } from "@/server/db";
 import * as pins from "@/server/domain/pins";
+import { pool } from "@/server/platform/db";
 import { bulkOf, itemsOf, plain, runBulk, submitBulk } from "@/testing/bulks";
 import { makeProject } from "@/testing/world";
 
@@ -42,7 +42,15 @@ describe("a bulk is accepted", () => {
     expect(rows[0].request_hash).toBe(single.receipt.requestHash);
   });
 
-  test("the same key and request answer with the first bulk as it stands", async () => {
+  test("bulkWait, which says how a client waits, is accepted and changes nothing", async () => {
+    const project = await makeProject();
+    const body = bulkOf(plain(1), { idempotencyKey: "k" });
+    const first = await pins.submitBulk(project.ctx, body);
+    const bulkWait = { timeoutSeconds: 3600 };
+    expect((await pins.submitBulk(project.ctx, { ...body, bulkWait })).bulkId).toBe(first.bulkId);
+  });
+
+  test("the same key and request answer with the first bulk as it is", async () => {
     const project = await makeProject();
     const body = bulkOf(plain(3), { idempotencyKey: "k" });
     const first = await pins.submitBulk(project.ctx, body);

@@ -1,17 +1,17 @@
 import { setImmediate } from "node:timers/promises";
-import { sha256Hex } from "@/server/canonical";
-import { isKeptSealed } from "@/server/content";
 import type { PinnedBulk, PinnedBulkRequest } from "@/server/contract/pinned";
-import { access, personBehind } from "@/server/domain/access";
+import { type Admission, access, personBehind } from "@/server/domain/access";
+import { isKeptSealed } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
-import { keptUntil, refuseKey, settleKey } from "@/server/domain/envelope";
+import { admitOnce, keptUntil, settleKey } from "@/server/domain/envelope";
+import { planPinned } from "@/server/domain/pins/planning/plan";
+import { identityHashOf, parsePinnedBulk, requestHasher } from "@/server/domain/pins/planning/request";
 import { underOrganization } from "@/server/domain/plans";
-import { Fault, ValidationFault } from "@/server/errors";
-import { failpoint } from "@/server/failpoint";
-import { newId } from "@/server/ids";
-import type { Json } from "@/server/step";
-import { planPinned } from "../plan";
-import { identityHashOf, parsePinnedBulk, requestHasher } from "../request";
+import type { Json } from "@/server/platform/durable/step";
+import { Fault, ValidationFault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { failpoint } from "@/server/platform/settings/failpoint";
+import { sha256Hex } from "@/server/platform/text/canonical";
 import { RUN } from "../single";
 import { type BulkAdmission, bulkOfKey, type ItemAdmission, insertBulk } from "./admission";
 import { wakeBulk } from "./dispatch";
@@ -25,8 +25,8 @@ const TURN_MS = 10;
 const WAKE_AFTER_MS = 10_000;
 
 /**
- * Accepts up to 10,000 executions of one pin: planned once, each bounded and hashed by itself, written in one statement.
- * The same key and request answer with the first bulk as it stands.
+ * Accepts up to 10,000 executions of one pin: planned once, each bounded and hashed separately, written in one statement.
+ * The same key and request answer with the first bulk as it is.
  */
 export async function submitBulk(
   ctx: Ctx,
@@ -46,12 +46,32 @@ export async function acceptBulk(
 ): Promise<PinnedBulk> {
   refuseTwins(request);
   const project = await access.authorize(ctx, "pins:submit", { place: request.context });
-  const { environment, refusal } = project;
-  const identityHash = identityHashOf(request, { projectId: project.id, environment });
-  const first = key === null ? null : await bulkOfKey(project.id, key);
-  if (first) return replay(ctx, first, identityHash);
-  if (refusal) throw refusal;
+  const { environment } = project;
+  const hash = identityHashOf(request, { projectId: project.id, environment });
+  const admitted = await admitOnce(
+    { key, hash, what: "bulk" },
+    (key) => bulkOfKey(project.id, key),
+    async () => {
+      if (project.refusal) throw project.refusal;
+      const admission = await admissionOf(ctx, request, project, { key, hash, retryOf });
+      return (await insertBulk(admission)) ? admission : null;
+    },
+  );
+  if ("first" in admitted) return viewBulk(ctx, admitted.first.id, RUN);
+  failpoint("after-admission");
+  const { id } = admitted.fresh;
+  wakeBulk({ id, projectId: project.id, dispatchNumber: 1 });
+  return viewBulk(ctx, id, RUN);
+}
 
+/** Plans a bulk once, and bounds and hashes each of its items. */
+async function admissionOf(
+  ctx: Ctx,
+  request: PinnedBulkRequest,
+  project: Admission,
+  { key, hash, retryOf }: { key: string | null; hash: string; retryOf: string | null },
+): Promise<BulkAdmission> {
+  const { environment } = project;
   const planned = await planPinned(request, request.items[0]!.input, project, environment); // the schema asks for one at least
   const { plan, target } = planned;
   refuseRepetition(request.items.length, Buffer.byteLength(JSON.stringify(planned.content)));
@@ -83,7 +103,7 @@ export async function acceptBulk(
   const context = { ...request.context, projectId: project.id, environment };
   // Member for member as it was given: vendors mind the order of a schema's properties.
   const content = JSON.stringify({ ...shared, context });
-  const admission: BulkAdmission = {
+  return {
     id: newId("bulk"),
     project_id: project.id,
     organization_id: project.organizationId,
@@ -92,7 +112,7 @@ export async function acceptBulk(
     principal_kind: ctx.principal.kind,
     submitted_by: personBehind(ctx.principal),
     idempotency_key: key,
-    identity_hash: identityHash,
+    identity_hash: hash,
     provider: target.provider.name,
     model: target.model.id,
     api: plan.pin.api,
@@ -108,23 +128,6 @@ export async function acceptBulk(
     shared: { id: newId("payload"), content, sha256: sha256Hex(content) },
     items,
   };
-  if (await insertBulk(admission)) {
-    failpoint("after-admission");
-    wakeBulk({ id: admission.id, projectId: project.id, dispatchNumber: 1 });
-    return viewBulk(ctx, admission.id, RUN);
-  }
-  const winner = key === null ? null : await bulkOfKey(project.id, key);
-  if (!winner) throw new Error("an idempotency key is taken, but its bulk does not exist");
-  return replay(ctx, winner, identityHash);
-}
-
-function replay(
-  ctx: Ctx,
-  first: { id: string; identity_hash: string },
-  identityHash: string,
-): Promise<PinnedBulk> {
-  if (first.identity_hash === identityHash) return viewBulk(ctx, first.id, RUN);
-  refuseKey(first.id, "bulk");
 }
 
 function refuseRepetition(items: number, sharedBytes: number): void {

@@ -1,6 +1,6 @@
-import { pool } from "@/server/db";
-import * as credentials from "@/server/domain/credentials";
+import * as credentials from "@/server/domain/connections";
 import type { Clock } from "@/server/domain/executions";
+import { pool } from "@/server/platform/db";
 import { system } from "@/testing/tenants";
 import { SECRET } from "@/testing/vault";
 import { makeProject } from "@/testing/world";

@@ -4,7 +4,7 @@ import { BulkHistory } from "@/components/bulks/bulk-history";
 import { bulksHref, readPlace, toPageQuery } from "@/components/pins/list-state";
 import type { SearchParams } from "@/components/ui/paging";
 import { requirePerson } from "@/server/auth/session";
-import { publicUrl } from "@/server/env";
+import { publicUrl } from "@/server/platform/settings/env";
 import { panelRead, panelState } from "@/server/trpc/prefetch";
 
 export const metadata: Metadata = { title: "Bulks" };

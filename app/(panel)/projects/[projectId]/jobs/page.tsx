@@ -1,11 +1,10 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
-import { JobFilters } from "@/components/jobs/job-filters";
-import { JobHistory } from "@/components/jobs/job-history";
-import { listHref, readListState, toJobsQuery } from "@/components/jobs/list-state";
+import { JobHistory } from "@/components/jobs/list/job-history";
+import { listHref, readListState, toJobsQuery } from "@/components/jobs/list/list-state";
 import { PageHeader } from "@/components/shell/page-header";
 import { requirePerson } from "@/server/auth/session";
-import { publicUrl } from "@/server/env";
+import { publicUrl } from "@/server/platform/settings/env";
 import { panelRead, panelState } from "@/server/trpc/prefetch";
 
 export const metadata: Metadata = { title: "Jobs" };
@@ -29,10 +28,7 @@ export default async function JobsPage({ params, searchParams }: Props) {
   return (
     <HydrationBoundary state={panelState()}>
       <PageHeader title="Jobs">Every execution of this project, newest first.</PageHeader>
-      <div className="mb-4">
-        <JobFilters projectId={projectId} state={state} capabilities={capabilities} />
-      </div>
-      <JobHistory projectId={projectId} state={state} baseUrl={publicUrl} />
+      <JobHistory projectId={projectId} state={state} capabilities={capabilities} baseUrl={publicUrl} />
     </HydrationBoundary>
   );
 }

@@ -1,8 +1,8 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
-import { DefinitionList } from "@/components/panels/definition-list";
-import { readSessionState, sessionsHref, toSessionsQuery } from "@/components/panels/list-state";
-import { SessionList } from "@/components/panels/session-list";
+import { DefinitionList } from "@/components/embeds/definition-list";
+import { readSessionState, sessionsHref, toSessionsQuery } from "@/components/embeds/list-state";
+import { SessionList } from "@/components/embeds/session-list";
 import { requirePerson } from "@/server/auth/session";
 import { panelRead, panelState } from "@/server/trpc/prefetch";
 
@@ -19,8 +19,8 @@ export default async function PanelsPage({ params, searchParams }: Props) {
   await requirePerson(sessionsHref(projectId, state));
   await panelRead(({ trpc, queryClient }) =>
     Promise.all([
-      queryClient.fetchQuery(trpc.panels.definitions.queryOptions({ project_id: projectId })),
-      queryClient.fetchQuery(trpc.panels.sessions.queryOptions(toSessionsQuery(projectId, state))),
+      queryClient.fetchQuery(trpc.embeds.definitions.queryOptions({ project_id: projectId })),
+      queryClient.fetchQuery(trpc.embeds.sessions.queryOptions(toSessionsQuery(projectId, state))),
       queryClient.fetchQuery(trpc.projects.list.queryOptions()),
     ]),
   );

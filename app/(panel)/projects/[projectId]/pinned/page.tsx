@@ -4,7 +4,7 @@ import { pinnedHref, readPlace, toPageQuery } from "@/components/pins/list-state
 import { PinHistory } from "@/components/pins/pin-history";
 import type { SearchParams } from "@/components/ui/paging";
 import { requirePerson } from "@/server/auth/session";
-import { publicUrl } from "@/server/env";
+import { publicUrl } from "@/server/platform/settings/env";
 import { panelRead, panelState } from "@/server/trpc/prefetch";
 
 export const metadata: Metadata = { title: "Pinned records" };

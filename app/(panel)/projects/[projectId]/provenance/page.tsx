@@ -4,7 +4,7 @@ import { manifestsHref, readPlace, toPageQuery } from "@/components/pins/list-st
 import { ManifestList } from "@/components/provenance/manifest-list";
 import type { SearchParams } from "@/components/ui/paging";
 import { requirePerson } from "@/server/auth/session";
-import { publicUrl } from "@/server/env";
+import { publicUrl } from "@/server/platform/settings/env";
 import { panelRead, panelState } from "@/server/trpc/prefetch";
 
 export const metadata: Metadata = { title: "Provenance" };

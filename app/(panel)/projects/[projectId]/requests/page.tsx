@@ -4,7 +4,7 @@ import { readListState, requestsHref, toRequestsQuery } from "@/components/reque
 import { RequestList } from "@/components/requests/request-list";
 import type { SearchParams } from "@/components/ui/paging";
 import { requirePerson } from "@/server/auth/session";
-import { publicUrl } from "@/server/env";
+import { publicUrl } from "@/server/platform/settings/env";
 import { panelRead, panelState } from "@/server/trpc/prefetch";
 
 export const metadata: Metadata = { title: "Requests" };

@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/next";
-import { createPanelLaunchCode } from "@/server/operations/panels";
+import { createPanelLaunchCode } from "@/server/operations/embeds";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(createPanelLaunchCode);

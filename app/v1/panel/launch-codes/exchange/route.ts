@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/next";
-import { exchangePanelLaunchCode } from "@/server/operations/panels";
+import { exchangePanelLaunchCode } from "@/server/operations/embeds";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(exchangePanelLaunchCode);

@@ -1,6 +1,6 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
-import { AliasList } from "@/components/adapters/alias-list";
+import { AliasList } from "@/components/adapters/aliases/alias-list";
 import { aliasesHref, readPageState, toPageQuery } from "@/components/adapters/list-state";
 import type { SearchParams } from "@/components/ui/paging";
 import { requirePerson } from "@/server/auth/session";

@@ -1,6 +1,6 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
-import { DefaultsRoom } from "@/components/adapters/defaults-room";
+import { DefaultsRoom } from "@/components/adapters/aliases/defaults-room";
 import { defaultsHref, readPageState } from "@/components/adapters/list-state";
 import type { SearchParams } from "@/components/ui/paging";
 import { requirePerson } from "@/server/auth/session";

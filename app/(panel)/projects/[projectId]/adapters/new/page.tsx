@@ -1,6 +1,6 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
-import { AddAdapter } from "@/components/adapters/add-adapter";
+import { AddAdapter } from "@/components/adapters/add/add-adapter";
 import { newAdapterHref, readPageState } from "@/components/adapters/list-state";
 import type { SearchParams } from "@/components/ui/paging";
 import { requirePerson } from "@/server/auth/session";

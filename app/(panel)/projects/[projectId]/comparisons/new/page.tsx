@@ -1,7 +1,7 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
 import { newComparisonHref } from "@/components/comparisons/list-state";
-import { NewComparison } from "@/components/comparisons/new-comparison";
+import { NewComparison } from "@/components/comparisons/new/new-comparison";
 import { type SearchParams, singleValues } from "@/components/ui/paging";
 import { requirePerson } from "@/server/auth/session";
 import { panelRead, panelState } from "@/server/trpc/prefetch";

@@ -19,5 +19,7 @@ export default async function ReceiptById({ params }: Props) {
       },
     ),
   );
-  redirect(isPinned ? recordHref(projectId, receiptId) : `/jobs/${receiptId.replace("rcpt_", "wfr_")}`);
+  redirect(
+    isPinned ? recordHref(projectId, receiptId) : `/jobs/${receiptId.replace("rcpt_", "wfr_")}?tab=receipt`,
+  );
 }

@@ -1,6 +1,6 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
-import { AliasPage } from "@/components/adapters/alias-page";
+import { AliasPage } from "@/components/adapters/aliases/alias-page";
 import { aliasHref, readPageState, toPageQuery } from "@/components/adapters/list-state";
 import type { SearchParams } from "@/components/ui/paging";
 import { requirePerson } from "@/server/auth/session";

@@ -1,0 +1,43 @@
+import { cookies } from "next/headers";
+import type { ReactNode } from "react";
+import { PanelData } from "@/components/panel-data";
+import { type Mode, modeCookie, readMode } from "@/components/shell/mode-cookie";
+import { PanelShell } from "@/components/shell/panel-shell";
+import type { ProjectChoice } from "@/components/trpc";
+import { panelRead } from "@/server/trpc/prefetch";
+
+/** The frame around a page of a project. */
+export async function PanelFrame({
+  person,
+  projects,
+  projectId,
+  children,
+}: {
+  person: { email: string; isOperator: boolean };
+  projects: ProjectChoice[];
+  projectId: string;
+  children: ReactNode;
+}) {
+  return (
+    <PanelData>
+      <PanelShell
+        person={{ email: person.email, isOperator: person.isOperator }}
+        projects={projects}
+        projectId={projectId}
+        {...(await modeOf(projectId))}
+      >
+        {children}
+      </PanelShell>
+    </PanelData>
+  );
+}
+
+/** The mode of a project's pages: as the reader chose, or else live where the project has run outside the sandbox. */
+export async function modeOf(projectId: string): Promise<{ mode: Mode; isModeChosen: boolean }> {
+  const chosen = readMode((await cookies()).get(modeCookie(projectId))?.value);
+  if (chosen) return { mode: chosen, isModeChosen: true };
+  const hasLive = await panelRead(({ trpc, queryClient }) =>
+    queryClient.fetchQuery(trpc.usage.hasLive.queryOptions({ project_id: projectId })),
+  );
+  return { mode: hasLive ? "live" : "test", isModeChosen: false };
+}

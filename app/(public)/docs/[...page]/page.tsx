@@ -1,0 +1,38 @@
+import type { Metadata } from "next";
+import { notFound } from "next/navigation";
+import { DocsPage, WRITTEN } from "@/components/docs/docs-page";
+import { addressOf, contents, docsPages, htmlOf, pageAt, titleOf } from "@/server/api/docs-pages";
+
+/** Rendered once, at build time: the pages change only with the code. */
+export const dynamic = "force-static";
+export const dynamicParams = false;
+
+type Props = { params: Promise<{ page: string[] }> };
+
+export async function generateStaticParams(): Promise<{ page: string[] }[]> {
+  const names = [...(await docsPages()).keys()].filter((name) => name !== "index.md");
+  return names.map((name) => ({ page: addressOf(name).split("/").slice(2) }));
+}
+
+const find = async ({ params }: Props) => pageAt((await params).page.join("/"));
+
+export async function generateMetadata(props: Props): Promise<Metadata> {
+  const page = await find(props);
+  return { title: page ? titleOf(page.text) : "Documentation" };
+}
+
+/** A page of docs/, as it is written. */
+export default async function WrittenPage(props: Props) {
+  const page = (await find(props)) ?? notFound();
+  return (
+    <DocsPage contents={await contents()} current={addressOf(page.name)}>
+      {/* biome-ignore lint/security/noDangerouslySetInnerHtml: the pages are our own */}
+      <article className={WRITTEN} dangerouslySetInnerHTML={{ __html: htmlOf(page.name, page.text) }} />
+      <p className="mt-8 text-sm text-muted">
+        <a className="text-link underline" href={`/docs/${page.name}`}>
+          This page as Markdown
+        </a>
+      </p>
+    </DocsPage>
+  );
+}

@@ -1,0 +1,140 @@
+"use client";
+import { type ComponentProps, type ReactNode, useId, useState } from "react";
+import { AmountField } from "@/components/ui/amount-field";
+import { CheckList } from "@/components/ui/check-list";
+import { Checkbox } from "@/components/ui/checkbox";
+import { cn } from "@/components/ui/class-names";
+import { Field } from "@/components/ui/field";
+import { Label } from "@/components/ui/label";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Textarea } from "@/components/ui/textarea";
+import { useProblem } from "./form";
+import type { Base } from "./text-field";
+
+export { TextField } from "./text-field";
+
+export type Option = { value: string; label: string };
+
+export function LinesField({ label, hint, problem, ...area }: Base & ComponentProps<"textarea">) {
+  const refused = useProblem(area.name);
+  return (
+    <Field id={useId()} label={label} hint={hint} problem={problem ?? refused}>
+      {(aria) => <Textarea {...area} {...aria} />}
+    </Field>
+  );
+}
+
+/** An amount of money, read in digits and never through floats. */
+export function MoneyField({ problem, ...amount }: Base & Omit<ComponentProps<typeof AmountField>, "id">) {
+  const refused = useProblem(amount.name);
+  return <AmountField id={useId()} problem={problem ?? refused} {...amount} />;
+}
+
+/** A choice of a few options. With `value` its form decides what is chosen. */
+export function ChoiceField({
+  name,
+  label,
+  hint,
+  options,
+  placeholder,
+  className,
+  ...select
+}: Base & { options: readonly Option[]; placeholder?: string; className?: string } & Pick<
+    ComponentProps<typeof Select>,
+    "value" | "defaultValue" | "onValueChange" | "disabled"
+  >) {
+  return (
+    <Field id={useId()} label={label} hint={hint} problem={useProblem(name)}>
+      {(aria) => (
+        <Select name={name} {...select}>
+          <SelectTrigger {...aria} placeholder={placeholder} className={className} />
+          <SelectContent>
+            {options.map(({ value, label }) => (
+              <SelectItem key={value} value={value}>
+                {label}
+              </SelectItem>
+            ))}
+          </SelectContent>
+        </Select>
+      )}
+    </Field>
+  );
+}
+
+/** Yes or no. With `checked` its form decides. */
+export function CheckField({
+  label,
+  onChange,
+  isQuiet,
+  ...box
+}: {
+  name: string;
+  label: string;
+  /** Beside something more important. */
+  isQuiet?: boolean;
+  defaultChecked?: boolean;
+  checked?: boolean;
+  disabled?: boolean;
+  onChange?(isChecked: boolean): void;
+}) {
+  const id = useId();
+  return (
+    <div className="flex items-center gap-2">
+      <Checkbox id={id} onCheckedChange={(checked) => onChange?.(checked === true)} {...box} />
+      <Label htmlFor={id} className={cn("font-normal", isQuiet && "text-muted")}>
+        {label}
+      </Label>
+    </div>
+  );
+}
+
+/** Any of several, in one list or in titled groups. */
+export function ChecksField<Name extends string>({
+  name,
+  label,
+  hint,
+  groups,
+  words,
+  initial = [],
+  onChosen,
+}: {
+  name: string;
+  label: string;
+  hint?: ReactNode | ((chosen: number) => ReactNode);
+  groups: readonly { title?: string; names: readonly Name[] }[];
+  words?: Readonly<Record<Name, string>>;
+  initial?: readonly Name[];
+  onChosen?(count: number): void;
+}) {
+  const [chosen, setChosen] = useState<ReadonlySet<Name>>(() => new Set(initial));
+  const problem = useProblem(name);
+  const note = typeof hint === "function" ? hint(chosen.size) : hint;
+  return (
+    <fieldset>
+      <legend className="text-sm font-medium">{label}</legend>
+      {note && <p className="mt-0.5 text-xs text-muted">{note}</p>}
+      {groups.map(({ title, names }) => {
+        const list = (
+          <CheckList
+            name={name}
+            names={names}
+            words={words}
+            chosen={chosen}
+            onChange={(next) => {
+              setChosen(next);
+              onChosen?.(next.size);
+            }}
+          />
+        );
+        if (!title) return list;
+        return (
+          <fieldset key={title} className="mt-3">
+            <legend className="text-xs font-medium text-muted">{title}</legend>
+            {list}
+          </fieldset>
+        );
+      })}
+      {problem && <p className="mt-1.5 text-xs font-medium text-bad first-letter:uppercase">{problem}</p>}
+    </fieldset>
+  );
+}

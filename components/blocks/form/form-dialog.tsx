@@ -1,0 +1,86 @@
+"use client";
+import { type ReactElement, type ReactNode, useEffect, useState } from "react";
+import { Button } from "@/components/ui/button";
+import { Dialog, DialogActions, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { discardTyped, useUnsaved } from "@/components/unsaved/unsaved-work";
+import { Form, type FormAction } from "./form";
+import type { Sent } from "./sent";
+
+export type FormDialogProps = {
+  title: ReactNode;
+  description?: ReactNode;
+  /** The button that opens it; without one `isOpen` does. */
+  trigger?: ReactElement;
+  isOpen?: boolean;
+  onOpenChange?: (isOpen: boolean) => void;
+  action: FormAction & { isSuccess: boolean; reset(): void };
+  send(sent: Sent): void;
+  /** The button that sends it. */
+  submit: string;
+  tone?: "primary" | "danger";
+  isReady?: boolean;
+  isWide?: boolean;
+  /** Nothing is left to send, as where what it is about has changed; then the dialog closes. */
+  hasEnded?: boolean;
+  /** Takes the form's place once it is done, for what is shown only once; else the dialog closes. */
+  after?: ReactNode;
+  children?: ReactNode;
+};
+
+/** A form in a dialog. It closes once it is done, or by Cancel; any other way out asks before it discards typed text. */
+export function FormDialog(props: FormDialogProps) {
+  const { trigger, action, after } = props;
+  const [isOwnOpen, setOwnOpen] = useState(false);
+  const [isTyped, setTyped] = useState(false);
+  const isOpen = props.isOpen ?? isOwnOpen;
+  useUnsaved(isOpen && isTyped && !action.isSuccess);
+  function show(next: boolean) {
+    setOwnOpen(next);
+    setTyped(false);
+    if (!next) action.reset();
+    props.onOpenChange?.(next);
+  }
+  const isDone = isOpen && (props.hasEnded || (action.isSuccess && !after));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it closes once, when it is done
+  useEffect(() => {
+    if (isDone) show(false);
+  }, [isDone]);
+  const close = (next: boolean) => {
+    if (next || !isTyped || action.isSuccess) show(next);
+    else discardTyped(() => show(false));
+  };
+  return (
+    <Dialog open={isOpen} onOpenChange={close}>
+      {trigger && <DialogTrigger asChild>{trigger}</DialogTrigger>}
+      {isOpen && (after || <Body {...props} onInput={() => setTyped(true)} onCancel={() => show(false)} />)}
+    </Dialog>
+  );
+}
+
+function Body({
+  title,
+  description,
+  action,
+  send,
+  submit,
+  tone = "primary",
+  isReady = true,
+  isWide,
+  children,
+  onInput,
+  onCancel,
+}: FormDialogProps & { onInput(): void; onCancel(): void }) {
+  return (
+    <DialogContent title={title} description={description} className={isWide ? "max-w-2xl" : undefined}>
+      <Form action={action} send={send} onInput={onInput}>
+        {children}
+        <DialogActions>
+          <Button onClick={onCancel}>Cancel</Button>
+          <Button type="submit" variant={tone} pending={action.isPending} disabled={!isReady}>
+            {submit}
+          </Button>
+        </DialogActions>
+      </Form>
+    </DialogContent>
+  );
+}

@@ -1,0 +1,86 @@
+"use client";
+import {
+  type ComponentProps,
+  createContext,
+  type ReactNode,
+  type RefObject,
+  useContext,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
+import { toFailure } from "@/components/trpc";
+import { Notice } from "@/components/ui/notice";
+import { type Sent, sentOf } from "./sent";
+
+/** An action, as far as its form shows it. */
+export type FormAction = { isPending: boolean; error: unknown };
+
+type Known = { problemOf(name: string): string | undefined; fields: Set<string> };
+const Problems = createContext<Known | null>(null);
+
+/** Why the server refused a field of this form. The field's name is the contract's. */
+export function useProblem(name: string): string | undefined {
+  const known = useContext(Problems);
+  useEffect(() => {
+    known?.fields.add(name);
+  }, [known, name]);
+  return known?.problemOf(name);
+}
+
+const SHOWN_ELSEWHERE: FormAction = { isPending: false, error: null };
+
+/** Moves the focus to the first invalid field of a form. */
+export const focusWrong = (form: HTMLFormElement | null) =>
+  form?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+
+/** A form. A refusal is shown at the fields it is about, else above them; the first of these fields gets the focus. */
+export function Form({
+  action = SHOWN_ELSEWHERE,
+  send,
+  children,
+  ref,
+  ...rest
+}: {
+  /** None where the form is never refused, or shows it itself. */
+  action?: FormAction;
+  /** `button`: the id of the one that sent it. */
+  send(sent: Sent, button: string | undefined): void;
+  children: ReactNode;
+  ref?: RefObject<HTMLFormElement | null>;
+} & Omit<ComponentProps<"form">, "action" | "onSubmit" | "children" | "ref">) {
+  const own = useRef<HTMLFormElement>(null);
+  const form = ref ?? own;
+  const [fields] = useState(() => new Set<string>());
+  const { error } = action;
+  useEffect(() => {
+    if (error) focusWrong(form.current);
+  }, [error, form]);
+  const failure = error ? toFailure(error) : null;
+  const issues = failure?.issues ?? [];
+  const elsewhere = issues.filter(({ loc }) => !loc.some((step) => fields.has(String(step))));
+  const sentences =
+    issues.length > 0 ? [...new Set(elsewhere.map(({ msg }) => msg))].join(" ") : failure?.message;
+  return (
+    <form
+      ref={form}
+      className="space-y-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        event.stopPropagation(); // a dialog's form may be a child of another form of the page
+        const { submitter } = event.nativeEvent as SubmitEvent; // React's type lacks the submitter
+        if (!action.isPending) send(sentOf(event.currentTarget), submitter?.id);
+      }}
+      {...rest}
+    >
+      {sentences && (
+        <Notice tone="bad" role="alert">
+          {sentences}
+        </Notice>
+      )}
+      <Problems value={{ problemOf: (name) => issues.find(({ loc }) => loc.includes(name))?.msg, fields }}>
+        {children}
+      </Problems>
+    </form>
+  );
+}

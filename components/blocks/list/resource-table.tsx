@@ -1,0 +1,189 @@
+/* biome-ignore-all lint/a11y/noRedundantRoles: shown as cards, the elements of a table lose their roles */
+"use client";
+import type { ReactNode } from "react";
+import { Checkbox } from "@/components/ui/checkbox";
+import { cn } from "@/components/ui/class-names";
+import { shortId } from "@/components/ui/copyable-id";
+import Link from "@/components/ui/link";
+
+export type Column<Row> = {
+  header: string;
+  /** Where two columns may share a header. */
+  id?: string;
+  cell(row: Row): ReactNode;
+  /** Numbers and times. */
+  align?: "end";
+  /**
+   * Its place where there is no room for columns and a row is a card: the first line has the title and the status, the rest
+   * follows, after its header where it is a "fact".
+   */
+  card?: "title" | "status" | "fact" | "hidden";
+  className?: string;
+};
+
+/** Rows that the reader selects, for actions on several. */
+export type Selection<Row> = {
+  chosen: ReadonlySet<string>;
+  choose(ids: string[], isChosen: boolean): void;
+  nameOf(row: Row): string;
+};
+
+const CARD = {
+  title: "@max-2xl:order-[-3] @max-2xl:flex-1 @max-2xl:basis-1/2 @max-2xl:max-w-none",
+  status: "@max-2xl:order-[-2] @max-2xl:ml-auto",
+  fact: "@max-2xl:before:text-muted @max-2xl:before:content-[attr(data-header)':_']",
+  hidden: "@max-2xl:hidden",
+  rest: "",
+};
+const CELL =
+  "h-11 min-w-0 px-3 py-1.5 text-left align-middle font-normal first:pl-4 last:pr-4 @max-2xl:h-auto @max-2xl:p-0! @max-2xl:text-left! @max-2xl:text-xs @max-2xl:empty:hidden";
+
+/** Rows of one kind as a table, and as cards of the same elements where the table has no room. */
+export function ResourceTable<Row>({
+  label,
+  rows,
+  idOf,
+  columns,
+  marks,
+  actions,
+  selection,
+  totals,
+  isSmall = false,
+}: {
+  /** Names the table: "API keys, newest first". */
+  label: string;
+  rows: readonly Row[];
+  idOf(row: Row): string;
+  columns: readonly Column<Row>[];
+  /** Attributes by which a row is found. */
+  marks?(row: Row): Record<`data-${string}`, string>;
+  actions?: ((row: Row) => ReactNode) | undefined;
+  selection?: Selection<Row> | undefined;
+  /** The last line, by column. */
+  totals?: readonly ReactNode[];
+  /** So few short columns that it stays a table everywhere. */
+  isSmall?: boolean;
+}) {
+  const ids = rows.map(idOf);
+  const cell = (column: Column<Row>, content: ReactNode) => {
+    const isTitle = column.card === "title";
+    const As = isTitle ? "th" : "td";
+    return (
+      <As
+        key={column.id ?? column.header}
+        role={isTitle ? "rowheader" : "cell"}
+        scope={isTitle ? "row" : undefined}
+        data-header={column.card === "fact" ? column.header : undefined}
+        className={cn(
+          CELL,
+          column.align && "text-right",
+          isTitle && "@max-2xl:text-sm",
+          column.className,
+          CARD[column.card ?? "rest"],
+        )}
+      >
+        {content}
+      </As>
+    );
+  };
+  return (
+    // Where nothing inside takes the focus, the frame does, so that it can be scrolled by keyboard.
+    <div
+      {...(actions || selection ? {} : { role: "group", "aria-label": label, tabIndex: 0 })}
+      className={cn("relative w-full overflow-x-auto", !isSmall && "@container")}
+    >
+      <table
+        role="table"
+        aria-label={label}
+        className="w-full border-collapse text-left text-sm tabular-nums @max-2xl:block"
+      >
+        <thead role="rowgroup" className="@max-2xl:sr-only">
+          <tr role="row">
+            {selection && (
+              <Head className="w-8">
+                <Checkbox
+                  aria-label="Select all records on this page"
+                  checked={ids.length > 0 && ids.every((id) => selection.chosen.has(id))}
+                  onCheckedChange={(checked) => selection.choose(ids, checked === true)}
+                />
+              </Head>
+            )}
+            {columns.map(({ id, header, align }) => (
+              <Head key={id ?? header} className={cn(align && "text-right")}>
+                {header}
+              </Head>
+            ))}
+            {actions && (
+              <Head>
+                <span className="sr-only">Actions</span>
+              </Head>
+            )}
+          </tr>
+        </thead>
+        <tbody role="rowgroup" className="@max-2xl:block">
+          {rows.map((row) => (
+            <tr
+              role="row"
+              key={idOf(row)}
+              {...marks?.(row)}
+              className="group relative border-b border-line-soft last:border-0 hover:bg-hover/60 @max-2xl:flex @max-2xl:flex-wrap @max-2xl:items-center @max-2xl:gap-x-3 @max-2xl:gap-y-1 @max-2xl:px-4 @max-2xl:py-3 @max-2xl:before:order-[-1] @max-2xl:before:basis-full"
+            >
+              {selection && (
+                <td role="cell" className={cn(CELL, "@max-2xl:order-[-4]")}>
+                  <Checkbox
+                    aria-label={`Select ${selection.nameOf(row)}`}
+                    className="relative z-10" // above the link that covers the row
+                    checked={selection.chosen.has(idOf(row))}
+                    onCheckedChange={(checked) => selection.choose([idOf(row)], checked === true)}
+                  />
+                </td>
+              )}
+              {columns.map((column) => cell(column, column.cell(row)))}
+              {actions && (
+                <td role="cell" className={cn(CELL, "text-right @max-2xl:ml-auto")}>
+                  {actions(row)}
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+        {totals && (
+          <tfoot role="rowgroup" className="border-t border-line font-medium @max-2xl:block">
+            <tr
+              role="row"
+              className="@max-2xl:flex @max-2xl:flex-wrap @max-2xl:gap-x-3 @max-2xl:gap-y-1 @max-2xl:px-4 @max-2xl:py-3 @max-2xl:before:order-[-1] @max-2xl:before:basis-full"
+            >
+              {columns.map((column, at) => cell(column, totals[at]))}
+            </tr>
+          </tfoot>
+        )}
+      </table>
+    </div>
+  );
+}
+
+const Head = ({ className, children }: { className?: string; children: ReactNode }) => (
+  <th
+    role="columnheader"
+    scope="col"
+    className={cn(
+      "h-8 border-b border-line-soft px-3 text-xs font-medium whitespace-nowrap text-faint first:pl-4 last:pr-4",
+      className,
+    )}
+  >
+    {children}
+  </th>
+);
+
+/** A row's link, by its id. It covers the whole row. */
+export function RowLink({ href, id }: { href: string; id: string }) {
+  return (
+    <Link
+      href={href}
+      title={id}
+      className="rounded font-mono text-xs whitespace-nowrap text-link after:absolute after:inset-0 hover:underline"
+    >
+      {shortId(id)}
+    </Link>
+  );
+}

@@ -1,0 +1,18 @@
+import type { Money } from "@/server/contract/common";
+
+const MICROS = 1_000_000;
+
+/** An amount for reading, exact: cents, and more digits only where it has them. */
+export function formatMoney({ amountMicros, currency }: Pick<Money, "amountMicros" | "currency">): string {
+  const size = Math.abs(amountMicros);
+  const whole = Math.floor(size / MICROS).toLocaleString("en-US");
+  const part = String(size % MICROS)
+    .padStart(6, "0")
+    .replace(/0{1,4}$/, "");
+  return `${amountMicros < 0 ? "−" : ""}${currency === "USD" ? "$" : `${currency} `}${whole}.${part}`;
+}
+
+export const dollars = (amountMicros: number): string => formatMoney({ amountMicros, currency: "USD" });
+
+/** The same for an amount that the API gives in dollars, of which it keeps six decimals. */
+export const wholeDollars = (usd: number): string => dollars(Math.round(usd * MICROS));

@@ -1,0 +1,88 @@
+import {
+  AudioLines,
+  Box,
+  Calculator,
+  Clapperboard,
+  FileCheck,
+  Globe,
+  Image,
+  LetterText,
+  type LucideIcon,
+  Sparkles,
+} from "lucide-react";
+import type { ReactNode } from "react";
+import type { Work } from "@/server/contract/work";
+
+/** By the first word of a capability's key. */
+const GLYPHS: Record<string, LucideIcon> = {
+  image: Image,
+  audio: AudioLines,
+  video: Clapperboard,
+  model: Box,
+  "3d": Box,
+  text: LetterText,
+  compute: Calculator,
+  document: FileCheck,
+  domain: Globe,
+};
+
+/** What a job is called: its subject. Null where it has none. */
+export const workTitle = (work: Work | null) =>
+  work?.isPrivate ? "Private content" : (work?.subject ?? null);
+
+/** A small picture of a job's result, or the glyph of its kind. */
+export function WorkPreview({ work }: { work: Work }) {
+  const Glyph = GLYPHS[work.capabilityKey.split(".")[0] ?? ""] ?? Sparkles;
+  const { picture } = work;
+  return (
+    <span className="grid size-9 shrink-0 place-items-center overflow-hidden rounded-md bg-sunken text-faint">
+      {picture ? (
+        // biome-ignore lint/performance/noImgElement: made small by our own server, behind the reader's session
+        <img
+          src={`/artifacts/${picture.jobId}/${picture.artifactId}/thumbnail`}
+          alt=""
+          loading="lazy"
+          width={36}
+          height={36}
+          data-thumbnail
+        />
+      ) : (
+        <Glyph aria-hidden className="size-4" strokeWidth={1.5} />
+      )}
+    </span>
+  );
+}
+
+/** A line's first cell: the preview, what was asked, and below it the capability and what else tells the line from others. */
+export function WorkCell({
+  work,
+  otherwise,
+  children,
+}: {
+  work: Work | null;
+  /** The title of a line without a subject. */
+  otherwise: string;
+  children: ReactNode;
+}) {
+  const title = workTitle(work);
+  return (
+    <span className="flex min-w-0 items-center gap-3">
+      {work && <WorkPreview work={work} />}
+      <span className="min-w-0 flex-1">
+        <span
+          dir="auto"
+          className="block truncate font-medium @max-2xl:line-clamp-2 @max-2xl:whitespace-normal"
+        >
+          {title ?? otherwise}
+        </span>
+        <span className="flex flex-wrap items-baseline gap-x-2 text-xs text-muted">
+          {title !== null && <span>{otherwise}</span>}
+          {children}
+        </span>
+      </span>
+    </span>
+  );
+}
+
+/** Of the column with such cells: it has what the others leave, and cuts its text there. */
+export const WORK_COLUMN = "w-2/5 max-w-0";

@@ -1,0 +1,119 @@
+"use client";
+import { useQuery } from "@tanstack/react-query";
+import { Failure } from "@/components/blocks/feedback/failure";
+import { formatDuration } from "@/components/time/format";
+import { useNow } from "@/components/time/moment";
+import { useTRPC } from "@/components/trpc";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Notice } from "@/components/ui/notice";
+import { Skeleton } from "@/components/ui/skeleton";
+import type { Job, JobRights } from "@/server/contract/jobs";
+import { ApprovalNotice } from "./approval";
+import { ArtifactGallery } from "./artifact-gallery";
+import { BlindNotice, isBlind } from "./blind";
+import { AttentionNotice } from "./job-actions";
+import { JobInput, JobOutput } from "./job-content";
+import { ProviderSaid } from "./provider-said";
+
+type Props = { job: Job; rights: JobRights | undefined };
+
+/** A job's artifacts or output; else why it has none and what to do next. A waiting job shows the request to decide on. */
+export function JobResult({ job, rights }: Props) {
+  return (
+    <>
+      <JobNotices job={job} rights={rights} />
+      <OutputToCome job={job} />
+      <ArtifactGallery job={job} />
+      {job.artifacts.length === 0 ? (
+        <JobOutput job={job} />
+      ) : (
+        <details>
+          <summary className="w-fit rounded text-sm text-muted hover:text-text">Output as JSON</summary>
+          <div className="mt-3">
+            <JobOutput job={job} />
+          </div>
+        </details>
+      )}
+      {job.status === "awaiting_approval" && <JobInput job={job} />}
+    </>
+  );
+}
+
+/** What the reader needs to know first: an error with its next step, warnings, a pending approval. */
+function JobNotices({ job, rights }: Props) {
+  const { error } = job;
+  return (
+    <>
+      <BlindNotice job={job} />
+      {error && job.status !== "needs_attention" && (
+        <Failure error={error} isIntended={job.status === "canceled"}>
+          <ProviderSaid job={job} />
+        </Failure>
+      )}
+      {job.approval && <ApprovalNotice jobId={job.jobId} approval={job.approval} rights={rights} />}
+      {job.status === "needs_attention" && <AttentionNotice job={job} rights={rights} />}
+      {job.warnings.map((warning, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: warnings have no id and are only ever appended
+        <Notice key={index} tone="warn" title="Warning">
+          {typeof warning.message === "string" ? warning.message : JSON.stringify(warning)}
+        </Notice>
+      ))}
+    </>
+  );
+}
+
+const UNDER_WAY: readonly Job["status"][] = ["queued", "running"];
+
+/** Shown in place of the output until it exists: how far the job is, or how long it runs beside what is usual. */
+function OutputToCome({ job }: { job: Job }) {
+  if (!UNDER_WAY.includes(job.status)) return null;
+  const { progress } = job;
+  return (
+    <Card aria-labelledby="to-come-title" aria-busy>
+      <CardHeader
+        title="Output"
+        id="to-come-title"
+        hint={progress && [progress.phase, progress.step].filter(Boolean).join(", ")}
+      />
+      <CardBody className="space-y-2.5">
+        {typeof progress?.percent === "number" && (
+          <progress aria-label="Progress" max={100} value={progress.percent} className={BAR} />
+        )}
+        {job.startedAt && !isBlind(job) && <Usual jobId={job.jobId} since={job.startedAt} />}
+        <Skeleton className="h-4 w-4/5" />
+        <Skeleton className="h-4 w-3/5" />
+        <p className="pt-1 text-xs text-muted">
+          {job.status === "queued"
+            ? "Waiting for a worker. Output appears here when the job finishes."
+            : "Output appears here when the job finishes."}
+        </p>
+      </CardBody>
+    </Card>
+  );
+}
+
+const BAR = "h-1.5 w-full accent-primary";
+
+/** The time since a job started beside the median of earlier runs; nothing while that is not known. */
+function Usual({ jobId, since }: { jobId: string; since: string }) {
+  const trpc = useTRPC();
+  const { data: usual } = useQuery(
+    trpc.jobs.usualRun.queryOptions({ job_id: jobId }, { staleTime: Infinity }),
+  );
+  const elapsedMs = Math.max(0, useNow(Boolean(usual)) - Date.parse(since));
+  if (!usual) return null;
+  return (
+    <div className="text-xs text-muted tabular-nums">
+      <progress
+        aria-label="Run time beside the median"
+        max={usual.medianMs}
+        value={Math.min(elapsedMs, usual.medianMs)}
+        className={BAR}
+      />
+      <p>
+        {formatDuration(elapsedMs)} of usually {formatDuration(usual.medianMs)}, the median of the last{" "}
+        {usual.runs} runs.
+      </p>
+    </div>
+  );
+}

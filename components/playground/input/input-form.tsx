@@ -1,0 +1,142 @@
+"use client";
+import { useState } from "react";
+import { exampleInput, isObject } from "@/components/playground/example";
+import { blankOf, type Input, type Path, type Schema, withValue } from "@/components/playground/schema";
+import type { FieldIssue } from "@/components/trpc";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Notice } from "@/components/ui/notice";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
+import type { CapabilityDescriptor } from "@/server/contract/capabilities";
+import { ObjectFields } from "./fields";
+import type { Form } from "./frame";
+import { JsonText } from "./json-text";
+
+/** A capability's input as a form and as JSON, two views of one value, with examples to start from. */
+export function InputForm({
+  projectId,
+  capability,
+  input,
+  disabled,
+  hasUnread,
+  issues,
+  onChange,
+}: {
+  projectId: string;
+  capability: CapabilityDescriptor;
+  input: Input;
+  disabled: boolean;
+  /** A text in it is not valid JSON. Switching views is disabled, because the other view would lose the text. */
+  hasUnread: boolean;
+  /** Issues by path. */
+  issues: FieldIssue[];
+  onChange(change: Input | ((before: Input) => Input)): void;
+}) {
+  const [view, setView] = useState("form");
+  const schema = schemaOf(capability);
+  const form: Form = {
+    root: schema,
+    projectId,
+    disabled,
+    issues,
+    set: (path: Path, value: unknown) => onChange((before) => withValue(before, path, value) as Input),
+  };
+  // The JSON view has no fields to show issues at.
+  const loose = issues.filter(
+    ({ loc }) => view === "json" || loc.length === 0 || !(String(loc[0]) in (schema.properties ?? {})),
+  );
+  return (
+    <Tabs value={view} onValueChange={setView}>
+      <Card aria-labelledby="input-form-title">
+        <CardHeader
+          title="Input"
+          id="input-form-title"
+          actions={
+            <>
+              {capability.examples.length > 0 && (
+                <Examples
+                  capability={capability}
+                  disabled={disabled}
+                  onPick={(place) => onChange(exampleInput(capability, place) ?? {})}
+                />
+              )}
+              <TabsList aria-label="Input view">
+                <TabsTrigger value="form" disabled={hasUnread && view !== "form"}>
+                  Form
+                </TabsTrigger>
+                <TabsTrigger value="json" disabled={hasUnread && view !== "json"}>
+                  JSON
+                </TabsTrigger>
+              </TabsList>
+            </>
+          }
+        />
+        <CardBody>
+          {loose.length > 0 && (
+            <Notice tone="bad" className="mb-4">
+              {loose.map(({ loc, msg }) => (
+                <p key={`${loc.join(".")} ${msg}`}>
+                  {loc.length > 0 && <code>{loc.join(".")}: </code>}
+                  {msg}
+                </p>
+              ))}
+            </Notice>
+          )}
+          <TabsContent value="form">
+            <ObjectFields form={form} path={[]} schema={schema} value={input} />
+          </TabsContent>
+          <TabsContent value="json">
+            <JsonText
+              aria={{}}
+              value={input}
+              disabled={disabled}
+              onChange={(value) => isObject(value) && onChange(value)}
+              label="Input as JSON"
+              holds="object"
+              className="min-h-64"
+            />
+          </TabsContent>
+        </CardBody>
+      </Card>
+    </Tabs>
+  );
+}
+
+/** The form's initial value: the first example, or the smallest valid input. */
+export function firstInput(capability: CapabilityDescriptor): Input {
+  const schema = schemaOf(capability);
+  return exampleInput(capability, 0) ?? (blankOf(schema, schema) as Input);
+}
+
+/** The input's schema, which we publish as JSON Schema. */
+export const schemaOf = (capability: CapabilityDescriptor): Schema => capability.inputSchema;
+
+function Examples({
+  capability,
+  disabled,
+  onPick,
+}: {
+  capability: CapabilityDescriptor;
+  disabled: boolean;
+  onPick(place: number): void;
+}) {
+  return (
+    <Select value="" disabled={disabled} onValueChange={(place) => onPick(Number(place))}>
+      <SelectTrigger
+        aria-label="Load an example"
+        placeholder="Examples"
+        className="h-7 w-auto max-w-40 text-xs"
+      />
+      <SelectContent>
+        {capability.examples.map((example, place) => (
+          <SelectItem key={titleOf(example, place)} value={String(place)}>
+            {titleOf(example, place)}
+          </SelectItem>
+        ))}
+      </SelectContent>
+    </Select>
+  );
+}
+
+const titleOf = (example: Record<string, unknown>, place: number) =>
+  typeof example.title === "string" ? example.title : `Example ${place + 1}`;

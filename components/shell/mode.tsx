@@ -1,0 +1,95 @@
+"use client";
+import { createContext, type ReactNode, startTransition, useContext, useEffect, useState } from "react";
+import { Button } from "@/components/ui/button";
+import { type Mode, modeCookie } from "./mode-cookie";
+
+const WORDS: Record<Mode, string> = { test: "Test", live: "Live" };
+
+/** Choices of this visit: a frame that the browser kept from before a choice starts with them. */
+const chosen = new Map<string, Mode>();
+
+type State = { mode: Mode; isChosen: boolean; choose(mode: Mode): void; lean(mode: Mode): void };
+const ModeContext = createContext<State>({
+  mode: "live",
+  isChosen: false,
+  choose: () => {},
+  lean: () => {},
+});
+
+/** Keeps whether a project's pages show live or test money. A choice is remembered per project. */
+export function ModeProvider({
+  projectId,
+  initial,
+  isInitialChosen,
+  children,
+}: {
+  projectId: string;
+  initial: Mode;
+  isInitialChosen: boolean;
+  children: ReactNode;
+}) {
+  const [mode, setMode] = useState(() => chosen.get(projectId) ?? initial);
+  const [isChosen, setChosen] = useState(() => isInitialChosen || chosen.has(projectId));
+  function choose(next: Mode) {
+    chosen.set(projectId, next);
+    // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing in plain-http pages
+    document.cookie = `${modeCookie(projectId)}=${next}; path=/; max-age=31536000; samesite=lax`;
+    startTransition(() => {
+      setMode(next);
+      setChosen(true);
+    });
+  }
+  return <ModeContext value={{ mode, isChosen, choose, lean: setMode }}>{children}</ModeContext>;
+}
+
+/**
+ * Whether the page shows test money, in place of live money. `has`: in which of the two the page has something; until the
+ * reader chooses, a page that has something in one only shows that one.
+ */
+export function useIsTest(has?: Record<Mode, boolean>): boolean {
+  const { mode, isChosen, lean } = useContext(ModeContext);
+  const only = !isChosen && has && has.live !== has.test ? (has.test ? "test" : "live") : mode;
+  useEffect(() => lean(only), [lean, only]);
+  return only === "test";
+}
+
+/** The switch between test and live money, in the header of the pages that follow it. */
+export function ModeSwitch() {
+  const { mode, choose } = useContext(ModeContext);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would make a form's group of two buttons
+    <div
+      role="group"
+      aria-label="Mode"
+      className="inline-flex items-center gap-0.5 rounded-md bg-sunken p-0.5 ring-1 ring-line ring-inset"
+    >
+      {(["test", "live"] as const).map((each) => (
+        <button
+          key={each}
+          type="button"
+          aria-pressed={mode === each}
+          onClick={() => choose(each)}
+          className="h-6 rounded-[5px] px-2.5 text-xs font-medium text-muted transition-colors hover:text-text aria-pressed:text-text aria-pressed:shadow-card aria-pressed:bg-raised aria-pressed:data-[mode=live]:ring-1 aria-pressed:data-[mode=live]:ring-line aria-pressed:data-[mode=test]:bg-warn-soft aria-pressed:data-[mode=test]:text-warn aria-pressed:data-[mode=test]:ring-1 aria-pressed:data-[mode=test]:ring-warn-line max-sm:h-9"
+          data-mode={each}
+        >
+          {WORDS[each]}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Says that the mode that is not shown has something too, and leads there; nothing when it has nothing. */
+export function OtherMode({ has, children }: { has: boolean; children: (mode: string) => string }) {
+  const { mode, choose } = useContext(ModeContext);
+  if (!has) return null;
+  const other = mode === "test" ? "live" : "test";
+  return (
+    <p className="mb-4 text-sm text-muted">
+      {children(WORDS[other])}{" "}
+      <Button variant="link" size="link" onClick={() => choose(other)}>
+        Show {WORDS[other]}
+      </Button>
+    </p>
+  );
+}

@@ -1,0 +1,45 @@
+"use client";
+import { usePathname } from "next/navigation";
+import Link from "@/components/ui/link";
+import { ModeSwitch } from "./mode";
+import { pageAt } from "./pages";
+
+/** Where the reader is: the project, and the page, which is a link on the pages below it. */
+export function Crumbs({ projectId, project }: { projectId: string; project: string }) {
+  const pathname = usePathname();
+  const page = pageAt(projectId, pathname);
+  return (
+    <nav aria-label="Breadcrumb" className="min-w-0 text-sm text-muted">
+      <ol className="flex min-w-0 items-center gap-2">
+        <li dir="auto" className="min-w-0 truncate max-lg:sr-only">
+          {project}
+        </li>
+        {page && (
+          <li className="flex min-w-0 items-center gap-2">
+            <span aria-hidden className="text-faint max-lg:hidden">
+              /
+            </span>
+            {pathname === page.href ? (
+              <span aria-current="page" className="truncate font-medium text-text">
+                {page.label}
+              </span>
+            ) : (
+              <Link
+                href={page.href}
+                prefetch={false}
+                className="truncate rounded font-medium hover:text-text"
+              >
+                {page.label}
+              </Link>
+            )}
+          </li>
+        )}
+      </ol>
+    </nav>
+  );
+}
+
+/** The switch of the mode, on the pages that follow it. */
+export function PageMode() {
+  return pageAt(null, usePathname())?.hasMode ? <ModeSwitch /> : null;
+}

@@ -1,0 +1,6 @@
+export function setUp(
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+  ask: (method: string, path: string, body?: unknown) => Promise<any>,
+  projectId: string,
+  setup: object,
+): Promise<{ changed: string[]; apiKey: string | null }>;

@@ -1,9 +1,0 @@
-import { expect } from "vitest";
-import { runAdmin } from "./admin-command";
-
-/** What an admin command answers; fails where it refuses. */
-export async function admin(...args: string[]) {
-  const { code, out, error } = await runAdmin([...args, "--json"]);
-  expect({ code, error }).toEqual({ code: 0, error: "" });
-  return JSON.parse(out);
-}

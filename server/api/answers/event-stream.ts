@@ -1,0 +1,92 @@
+import { EventCursor } from "@/server/contract/jobs";
+import { ValidationFault } from "@/server/platform/errors/errors";
+import { DAY_MS } from "@/server/platform/time/units";
+import { type Bytes, bytes, type Incoming } from "../transport";
+
+export const EVENT_STREAM = "text/event-stream";
+
+/** One event on the wire. `data` is sent as JSON. */
+export type StreamEvent = { id: string; event: string; data: unknown };
+
+/** Whether the caller accepts a stream rather than JSON. A caller that accepts anything gets JSON. */
+export function wantsEventStream(incoming: Incoming): boolean {
+  const accept = incoming.header("accept")?.toLowerCase();
+  if (!accept?.includes(EVENT_STREAM)) return false;
+  const qualities = new Map(
+    accept.split(",").map((range) => {
+      const [type = "", ...parameters] = range.split(";").map((part) => part.trim());
+      const quality = Number(parameters.find((each) => each.startsWith("q="))?.slice(2) ?? 1);
+      return [type, Number.isFinite(quality) ? quality : 0];
+    }),
+  );
+  const wish = qualities.get(EVENT_STREAM) ?? 0;
+  return wish > 0 && wish >= (qualities.get("application/json") ?? 0);
+}
+
+/** The position to resume after, from the caller's `Last-Event-ID`; an id that is not ours is refused. */
+export function lastEventIdOf(incoming: Incoming): string | undefined {
+  const id = incoming.header("last-event-id")?.trim();
+  if (!id) return undefined;
+  if (!EventCursor.safeParse(id).success) {
+    throw new ValidationFault([
+      {
+        loc: ["header", "Last-Event-ID"],
+        msg: "This is not an event id of this stream.",
+        type: "value_error",
+      },
+    ]);
+  }
+  return id;
+}
+
+type Pages<Item> = AsyncIterable<{ items: Item[]; hasEnded: boolean }>;
+
+/** A streamed response: each page's items as frames, a comment for an empty page, and at the end a long `retry` for browsers. */
+export function eventStream<Item>(
+  pages: Pages<Item>,
+  toEvent: (item: Item) => StreamEvent,
+  headers: Record<string, string> = {},
+): Bytes {
+  return streamed(frames(pages, toEvent), headers);
+}
+
+/** A response that is sent as it is produced, as an event stream. */
+export function streamed(body: AsyncIterable<Uint8Array>, headers: Record<string, string> = {}): Bytes {
+  return bytes({
+    headers: {
+      "content-type": EVENT_STREAM,
+      // Not cached and not compressed: a proxy that buffers bytes to compress them would delay the events.
+      "cache-control": "no-store, no-transform",
+      "x-accel-buffering": "no",
+      ...headers,
+    },
+    body,
+  });
+}
+
+async function* frames<Item>(
+  pages: Pages<Item>,
+  toEvent: (item: Item) => StreamEvent,
+): AsyncGenerator<Uint8Array> {
+  yield COMMENT; // sends the headers
+  for await (const { items, hasEnded } of pages) {
+    if (items.length > 0) yield Buffer.from(items.map((item) => toFrame(toEvent(item))).join(""));
+    else if (!hasEnded) yield COMMENT;
+    if (hasEnded) yield STAY_AWAY;
+  }
+}
+
+/** Without it, an EventSource reconnects to an ended stream every few seconds. Clients do not read it as an event. */
+const STAY_AWAY = Buffer.from(`retry: ${DAY_MS}\n\n`);
+
+/** An empty frame, sent so that headers go out and an idle connection is not taken for a dead one. */
+export const COMMENT = Buffer.from(":\n\n");
+
+const toFrame = ({ id, event, data }: StreamEvent) => `id: ${id}\nevent: ${event}\ndata: ${toLine(data)}\n\n`;
+
+/** JSON on one line, even for readers that break lines at Unicode line separators. */
+export const toLine = (data: unknown) =>
+  JSON.stringify(data).replace(
+    /[\u0085\u2028\u2029]/g,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );

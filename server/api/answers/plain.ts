@@ -1,0 +1,32 @@
+import { newId } from "@/server/platform/ids";
+import { VERSION } from "@/server/platform/settings/version";
+import type { Incoming, Outgoing } from "../transport";
+
+const SANE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** The id of a request: the caller's own if it is well-formed, so that logs of both sides can be joined. */
+export function requestIdOf(incoming: Incoming): string {
+  const given = incoming.header("x-request-id");
+  return given !== undefined && SANE_REQUEST_ID.test(given) ? given : newId("request");
+}
+
+/** The headers of every response. Nothing is cached unless its endpoint allows it. */
+export function commonHeaders(requestId: string): Record<string, string> {
+  return {
+    "x-request-id": requestId,
+    "x-capstan-version": VERSION,
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+  };
+}
+
+/** A JSON response outside the API's endpoints. */
+export function jsonAnswer(
+  incoming: Incoming,
+  status: number,
+  body: string | null,
+  own: Record<string, string> = {},
+): Outgoing {
+  const headers = { ...commonHeaders(requestIdOf(incoming)), "content-type": "application/json", ...own };
+  return { status, headers, body };
+}

@@ -1,0 +1,39 @@
+import { sha256Hex } from "@/server/platform/text/canonical";
+import { type Bytes, bytes, type Incoming, type Outgoing } from "../transport";
+import { commonHeaders, requestIdOf } from "./plain";
+
+/** Headers of a response that anyone may keep for a minute. */
+export const FOR_A_MINUTE = { "cache-control": "public, max-age=60" };
+
+/** Headers of a public document that tools in browsers read. */
+export const FOR_ALL_PAGES = { ...FOR_A_MINUTE, "access-control-allow-origin": "*" };
+
+/** The ETag of a text: of its SHA-256 the first 128 bits. */
+export const etagOf = (text: string) => `"${sha256Hex(text).slice(0, 32)}"`;
+
+/** JSON, or another type named in `headers`; 304 without a body for a caller whose `If-None-Match` has this ETag. */
+export function published(
+  incoming: Incoming,
+  body: string | Uint8Array,
+  { "content-type": type = "application/json", ...headers }: { etag: string; [name: string]: string },
+): Bytes {
+  if (isKnown(incoming, headers.etag)) return bytes({ status: 304, headers });
+  return bytes({ headers: { ...headers, "content-type": type }, body });
+}
+
+/** The same for a public document outside the API's endpoints. */
+export function publishedDocument(
+  incoming: Incoming,
+  text: string,
+  { etag = etagOf(text), ...headers }: { [name: string]: string } = {},
+): Outgoing {
+  const answer = published(incoming, text, { ...FOR_ALL_PAGES, ...headers, etag });
+  return { ...answer, headers: { ...commonHeaders(requestIdOf(incoming)), ...answer.headers } };
+}
+
+/** Whether `If-None-Match` shows that the caller already has this ETag. Tags are compared weakly, as RFC 9110 requires. */
+function isKnown(incoming: Incoming, etag: string): boolean {
+  const known = incoming.header("if-none-match")?.trim();
+  if (known === undefined) return false;
+  return known === "*" || known.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+}

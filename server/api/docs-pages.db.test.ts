@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { addressOf, docsPages, htmlOf, pageAt, searchDocs } from "./docs-pages";
+
+const named = async (address: string) => {
+  const page = await pageAt(address);
+  if (!page) throw new Error(`there is no page ${address}`);
+  return htmlOf(page.name, page.text);
+};
+
+test("every page is a page of HTML with one title, and its links lead to pages and headings that are there", async () => {
+  const pages = await docsPages();
+  const html = new Map([...pages].map(([name, text]) => [addressOf(name), htmlOf(name, text)]));
+  for (const [address, text] of html) {
+    expect(text.match(/<h1 /g)?.length, address).toBe(1);
+    for (const [, href = ""] of text.matchAll(/<a href="([^"]+)"/g)) {
+      if (!/^(\/docs\/|#)/.test(href) || href.endsWith(".md")) continue;
+      const [path, anchor] = href.split("#");
+      const target = path === "" ? text : html.get(path ?? "");
+      expect(target, `${address}: ${href}`).toBeDefined();
+      if (anchor) expect(target, `${address}: ${href}`).toContain(`id="${decodeURI(anchor)}"`);
+    }
+  }
+});
+
+test("links to files of the repository are words, code is escaped, and a wide table scrolls alone", () => {
+  const html = htmlOf(
+    "guides/a.md",
+    "# A\n[law](../../server/laws) [b](b.md#c)\n\n```sh\na < b\n```\n\n| x |\n|-|\n| y |\n",
+  );
+  expect(html).toContain('law <a href="/docs/guides/b#c">b</a>');
+  expect(html).toContain("<code>a &lt; b</code>");
+  expect(html).toContain('<div tabindex="0"><table>');
+});
+
+test("headings of one name have anchors of their own", () => {
+  expect(htmlOf("a.md", "## One `x`\n\n## One `x`\n")).toMatch(/id="one-x".*id="one-x-1"/s);
+});
+
+test("the first page is at /docs/index, and no other file is a page", async () => {
+  expect(await named("index")).toContain("Documentation</h1>");
+  for (const address of ["../README", "openapi.json", "none", "guides"])
+    expect(await pageAt(address)).toBeUndefined();
+});
+
+test("a search finds pages by their words, best first, and nothing for none", async () => {
+  expect((await searchDocs("retry safely"))[0]).toMatchObject({ address: "/docs/guides/retry-safely" });
+  expect((await searchDocs("BudgetExceeded"))[0]).toMatchObject({ title: "BudgetExceeded" });
+  expect(await searchDocs("")).toEqual([]);
+  expect(await searchDocs("xyzzyplugh")).toEqual([]);
+});

@@ -1,0 +1,227 @@
+import type { Accessor, Primitive } from "@gltf-transform/core";
+import { mapThree } from "../../three";
+import { Refused, type Style, type Vector } from "../request";
+import type { Scene, Surface } from "../scene";
+import { openContainer } from "./container";
+import { type ReadMaterial, readMaterial, textureShelf } from "./materials";
+import { placeNodes } from "./nodes";
+import { makeNormals } from "./normals";
+import { attributeOf, type Part, partsOf, place } from "./parts";
+import { decode, SUPPORTED_EXTENSIONS } from "./read";
+
+/** Reads a GLB file into one list of triangles with their surfaces. Throws `Refused` where the file cannot be drawn. */
+export async function readScene(bytes: Uint8Array, style: Style): Promise<Scene> {
+  const warnings = new Set<string>();
+  const warn = (message: string) => void warnings.add(message);
+  const gltf = openContainer(bytes, SUPPORTED_EXTENSIONS);
+  const placed = placeNodes(gltf);
+  if (placed.scenes > 1) warn(`The file has ${placed.scenes} scenes. Only its default scene is drawn.`);
+  for (const name of gltf.extensionsUsed ?? [])
+    if (!SUPPORTED_EXTENSIONS.has(name)) warn(`The extension ${name} is not drawn.`);
+  const document = await decode(bytes, gltf);
+  const root = document.getRoot();
+  if (root.listAnimations().length > 0)
+    warn("Animations are not played. The model is drawn in its rest pose.");
+  const parts = partsOf(document, placed, warn);
+  if (parts.length === 0) throw new Refused("The file's scene shows no triangles.");
+
+  const shelf = textureShelf(root.listTextures(), warn);
+  const materials = new Map<unknown, ReadMaterial>();
+  for (const { primitive } of parts) {
+    const material = primitive.getMaterial();
+    if (!materials.has(material)) materials.set(material, await readMaterial(material, style, shelf, warn));
+  }
+  return assemble(parts, materials, {
+    meshes: new Set(placed.drawn.map((index) => gltf.nodes?.[index]?.mesh)).size,
+    materials: new Set(parts.map(({ primitive }) => primitive.getMaterial())).size,
+    textures: root.listTextures().length,
+    extensions: [...new Set(gltf.extensionsUsed ?? [])].sort(),
+    warnings,
+    isColored: style === "material" || style === "flat",
+  });
+}
+
+type About = {
+  meshes: number;
+  materials: number;
+  textures: number;
+  extensions: string[];
+  warnings: Set<string>;
+  isColored: boolean;
+};
+
+function assemble(parts: Part[], materials: Map<unknown, ReadMaterial>, about: About): Scene {
+  const wanted = parts.map(usedOf);
+  const vertexCount = wanted.reduce((sum, { length }) => sum + length, 0);
+  const triangleCount = parts.reduce((sum, { corners }) => sum + corners.length / 3, 0);
+  const hasUvs = parts.some(({ primitive }) => materials.get(primitive.getMaterial())?.coordinates);
+  const hasColors = about.isColored && parts.some(({ primitive }) => primitive.getAttribute("COLOR_0"));
+  const placedAt = new Float64Array(vertexCount * 3);
+  const normals = new Float32Array(vertexCount * 3);
+  const uvs = hasUvs ? new Float32Array(vertexCount * 2) : null;
+  const colors = hasColors ? new Float32Array(vertexCount * 4).fill(1) : null;
+  const indices = new Uint32Array(triangleCount * 3);
+  const surfaceOf = new Uint16Array(triangleCount);
+  const surfaces: Surface[] = [];
+  const surfaceKeys = new Map<string, number>();
+  const materialOrder = [...materials.keys()];
+  const spans: { from: number; count: number; triangles: { from: number; to: number }; made: boolean }[] = [];
+
+  let [vertex, triangle] = [0, 0];
+  parts.forEach((part, n) => {
+    const used = wanted[n]!;
+    const { primitive, corners, shape } = part;
+    const { surface, coordinates } = materials.get(primitive.getMaterial())!;
+    const isMirrored = place(part, used, placedAt, normals, vertex);
+    const renamed = new Uint32Array(shape.count);
+    used.forEach((each, at) => {
+      renamed[each] = vertex + at;
+    });
+    const hasOwnColors =
+      colors !== null && copyColors(primitive, shape.count, used, colors.subarray(vertex * 4));
+    if (uvs && coordinates)
+      copyUvs(primitive, coordinates, shape.count, used, uvs.subarray(vertex * 2), about.warnings);
+    const hasMadeNormals = shape.normals === null;
+    const key = `${materialOrder.indexOf(primitive.getMaterial())} ${hasOwnColors} ${hasMadeNormals}`;
+    let which = surfaceKeys.get(key);
+    if (which === undefined) {
+      which = surfaces.push({ ...surface, hasColors: hasOwnColors, hasMadeNormals }) - 1;
+      surfaceKeys.set(key, which);
+      if (which > 65_535) throw new Refused("The file has too many materials to be drawn.");
+    }
+    const from = triangle;
+    for (let corner = 0; corner < corners.length; corner += 3) {
+      const [second, third] = isMirrored ? [2, 1] : [1, 2];
+      indices[triangle * 3] = renamed[corners[corner]!]!;
+      indices[triangle * 3 + 1] = renamed[corners[corner + second]!]!;
+      indices[triangle * 3 + 2] = renamed[corners[corner + third]!]!;
+      surfaceOf[triangle++] = which;
+    }
+    spans.push({
+      from: vertex,
+      count: used.length,
+      triangles: { from, to: triangle },
+      made: hasMadeNormals,
+    });
+    vertex += used.length;
+  });
+
+  const { min, max } = boundsOf(placedAt);
+  const center = mapThree(min, (each, axis) => (each + max[axis]) / 2);
+  const half = mapThree(max, (each, axis) => (each - min[axis]) / 2);
+  const radius = Math.sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2]);
+  if (!(radius > 0) || !Number.isFinite(radius))
+    throw new Refused(
+      radius === 0
+        ? "All vertices of the scene are at one point, so there is nothing to see."
+        : "The scene's coordinates are too large.",
+    );
+  const positions = new Float32Array(vertexCount * 3);
+  for (let at = 0; at < positions.length; at++) positions[at] = (placedAt[at]! - center[at % 3]!) / radius;
+  let isMade = false;
+  for (const { made, triangles, ...span } of spans) {
+    if (!made) continue;
+    isMade = true;
+    makeNormals(positions, normals, indices, triangles, span);
+  }
+  if (isMade) about.warnings.add("Some normals are missing. Smooth ones were computed, with sharp edges.");
+  const flat = countFlat(positions, indices);
+  if (flat > 0) about.warnings.add(`${flat} of ${triangleCount} triangles have no area.`);
+  return {
+    vertexCount,
+    triangleCount,
+    positions,
+    normals,
+    uvs,
+    colors,
+    indices,
+    surfaceOf,
+    surfaces,
+    center,
+    radius,
+    mesh: {
+      triangles: triangleCount,
+      vertices: vertexCount,
+      meshes: about.meshes,
+      primitives: parts.length,
+      materials: about.materials,
+      textures: about.textures,
+      boundingBox: { min, max },
+      extensions: about.extensions,
+      warnings: [...about.warnings],
+    },
+  };
+}
+
+/** The vertices that triangles name, in their order: others would only make the frame larger. */
+function usedOf({ corners, shape }: Part): Uint32Array {
+  const isUsed = new Uint8Array(shape.count);
+  for (const corner of corners) isUsed[corner] = 1;
+  let count = 0;
+  for (const each of isUsed) count += each;
+  const used = new Uint32Array(count);
+  let to = 0;
+  for (let vertex = 0; vertex < isUsed.length; vertex++) if (isUsed[vertex] === 1) used[to++] = vertex;
+  return used;
+}
+
+function copyColors(primitive: Primitive, count: number, used: Uint32Array, to: Float32Array): boolean {
+  const accessor: Accessor | null = primitive.getAttribute("COLOR_0");
+  const values = attributeOf(primitive, "COLOR_0", [3, 4], count);
+  if (!accessor || !values) return false;
+  const size = accessor.getElementSize();
+  for (let n = 0; n < used.length; n++)
+    for (let k = 0; k < size; k++) {
+      const value = values[used[n]! * size + k]!;
+      to[n * 4 + k] = value > 0 ? Math.min(value, 1) : 0;
+    }
+  return true;
+}
+
+function copyUvs(
+  primitive: Primitive,
+  { set, move: [a, b, c, d, e, f] }: NonNullable<ReadMaterial["coordinates"]>,
+  count: number,
+  used: Uint32Array,
+  to: Float32Array,
+  warnings: Set<string>,
+): void {
+  const values = attributeOf(primitive, `TEXCOORD_${set}`, [2], count);
+  if (!values) {
+    warnings.add("A textured primitive has no texture coordinates.");
+    return;
+  }
+  for (let n = 0; n < used.length; n++) {
+    const at = used[n]! * 2;
+    const [u, v] = [finite(values[at]), finite(values[at + 1])];
+    to[n * 2] = a * u + b * v + c;
+    to[n * 2 + 1] = d * u + e * v + f;
+  }
+}
+
+const finite = (value = 0) => (Number.isFinite(value) ? value : 0);
+
+function boundsOf(positions: Float64Array): { min: Vector; max: Vector } {
+  const min: Vector = [Infinity, Infinity, Infinity];
+  const max: Vector = [-Infinity, -Infinity, -Infinity];
+  for (let at = 0; at < positions.length; at++) {
+    const axis = (at % 3) as 0 | 1 | 2;
+    const value = positions[at]!;
+    if (!Number.isFinite(value)) throw new Refused("The scene's coordinates are too large.");
+    if (value < min[axis]) min[axis] = value;
+    if (value > max[axis]) max[axis] = value;
+  }
+  return { min, max };
+}
+
+function countFlat(positions: Float32Array, indices: Uint32Array): number {
+  let count = 0;
+  const p = (at: number) => positions[at]!;
+  for (let corner = 0; corner < indices.length; corner += 3) {
+    const [a, b, c] = [indices[corner]! * 3, indices[corner + 1]! * 3, indices[corner + 2]! * 3];
+    const [ux, uy, uz] = [p(b) - p(a), p(b + 1) - p(a + 1), p(b + 2) - p(a + 2)];
+    const [vx, vy, vz] = [p(c) - p(a), p(c + 1) - p(a + 1), p(c + 2) - p(a + 2)];
+    if (uy * vz === uz * vy && uz * vx === ux * vz && ux * vy === uy * vx) count++;
+  }
+  return count;
+}

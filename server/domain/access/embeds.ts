@@ -1,0 +1,112 @@
+import { hash } from "node:crypto";
+import type { EmbedTerms } from "@/server/contract/embeds";
+import type { Principal } from "@/server/domain/ctx";
+import { pool, type Queryable } from "@/server/platform/db";
+import { DAY_MS, HOUR_MS } from "@/server/platform/time/units";
+import { remembered } from "./cache";
+import { isTokenText } from "./key-text";
+
+type EmbedSession = Extract<Principal, { kind: "panel_session" }>;
+type Known = { principal: EmbedSession; expiresAt: number };
+
+type TokenRow = {
+  id: string;
+  organization_id: string;
+  project_id: string;
+  environment: string;
+  allowed_origins: string[];
+  created_by_kind: "human_session" | "service_principal";
+  user_id: string | null;
+  expires_at: Date;
+  locked_inputs: EmbedTerms["lockedInputs"];
+  initial_inputs: EmbedTerms["initialInputs"];
+  capability_key: string | null;
+  policy: EmbedTerms["policy"] | null;
+};
+
+const findToken = remembered(async (digest: string): Promise<Known | null> => {
+  const { rows } = await pool.query<TokenRow>({
+    name: "panel-token",
+    text: `SELECT session.id, session.organization_id, session.project_id, session.environment, session.allowed_origins,
+             session.created_by_kind,
+             CASE session.created_by_kind WHEN 'human_session' THEN session.created_by
+               ELSE (SELECT created_by FROM api_key WHERE api_key.id = session.created_by) END AS user_id,
+             session.expires_at, session.locked_inputs, session.initial_inputs, version.capability_key, version.policy
+           FROM panel_token token JOIN panel_session session ON session.id = token.session_id
+           LEFT JOIN panel_version version ON version.id = session.version_id
+           LEFT JOIN panel_definition definition ON definition.id = version.definition_id
+           WHERE token.hash = decode($1, 'hex') AND session.revoked_at IS NULL
+             AND coalesce(definition.status, 'active') = 'active'`,
+    values: [digest],
+  });
+  const row = rows[0];
+  if (!row) return null;
+  return {
+    expiresAt: row.expires_at.getTime(),
+    principal: {
+      kind: "panel_session",
+      id: row.id,
+      organizationId: row.organization_id,
+      projectId: row.project_id,
+      environment: row.environment,
+      givenBy: row.created_by_kind,
+      userId: row.user_id,
+      origins: row.allowed_origins,
+      terms: {
+        capabilityKey: row.capability_key,
+        lockedInputs: row.locked_inputs,
+        initialInputs: row.initial_inputs,
+        policy: row.policy,
+      },
+    },
+  };
+});
+
+/** Whose access token this is; null for one that is malformed, unknown, expired, revoked, or of a panel that is not active. */
+export async function embedHolder(text: string, now: Date): Promise<EmbedSession | null> {
+  if (!isTokenText(text, "capp")) return null;
+  const known = await findToken(hash("sha256", text, "hex"));
+  return known && known.expiresAt > now.getTime() ? known.principal : null;
+}
+
+/** How long after its last session a page can still read that it has ended. */
+const KNOWN_AFTER_END_MS = DAY_MS;
+/** Added to that time, so that an origin's row need not change with each session. */
+const SPARE_MS = HOUR_MS;
+
+// Where no session is (any more) nothing is kept: a new one is known at once, and names that somebody invents crowd out none.
+const findOrigin = remembered(
+  async (origin: string): Promise<number | null> => {
+    const { rows } = await pool.query<{ told_until: Date }>({
+      name: "panel-origin",
+      text: "SELECT told_until FROM panel_origin WHERE origin = $1",
+      values: [origin],
+    });
+    return rows[0]?.told_until.getTime() ?? null;
+  },
+  { isKept: (until) => until !== null && until > Date.now() },
+);
+
+/**
+ * May a page of this origin read what we answer to panel sessions? Where one is bound to it, or was until a day ago: a
+ * browser hides from the page even that its session has expired, unless the answer names its origin.
+ */
+export async function isEmbedOrigin(origin: string, now: Date): Promise<boolean> {
+  if (origin.length > 255 || !/^https?:\/\//.test(origin)) return false;
+  const until = await findOrigin(origin);
+  return until !== null && until > now.getTime();
+}
+
+/** Lets pages of these origins read what a session that expires then is answered. */
+export async function admitOrigins(client: Queryable, origins: string[], expiresAt: Date): Promise<void> {
+  const until = expiresAt.getTime() + KNOWN_AFTER_END_MS;
+  // Looked for before it is written: even an upsert that changes nothing would lock the row, for which all sessions of a page would wait.
+  await client.query(
+    `INSERT INTO panel_origin (origin, told_until)
+     SELECT origin, $3 FROM (SELECT DISTINCT unnest($1::text[]) AS origin) wanted
+     WHERE NOT EXISTS (SELECT FROM panel_origin known WHERE known.origin = wanted.origin AND known.told_until >= $2)
+     ORDER BY origin
+     ON CONFLICT (origin) DO UPDATE SET told_until = greatest(panel_origin.told_until, excluded.told_until)`,
+    [origins, new Date(until), new Date(until + SPARE_MS)],
+  );
+}

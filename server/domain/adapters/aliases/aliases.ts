@@ -1,0 +1,168 @@
+import type { z } from "zod";
+import type {
+  AdapterQuery,
+  Alias,
+  AliasCreate,
+  AliasPage,
+  AliasPromote,
+  AliasVersionPage,
+  ListAdapters,
+} from "@/server/contract/adapters";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { pageOf, readCursor, refuseCursor } from "@/server/domain/paging";
+import { inTransaction, pool } from "@/server/platform/db";
+import { newId } from "@/server/platform/ids";
+import { nameKey } from "../names";
+import { placeOf } from "../place";
+import { refuseAt } from "../rows";
+import {
+  ALIAS_SELECT,
+  type AliasRow,
+  addVersion,
+  findAlias,
+  lockAlias,
+  toAlias,
+  toVersion,
+  type VersionRow,
+} from "./rows";
+
+type Where = z.output<typeof AdapterQuery>;
+
+/** Makes an alias; its first version points to the adapter named. */
+export async function createAlias(
+  ctx: Ctx,
+  query: { projectId?: string | undefined },
+  { alias, target, environment }: AliasCreate,
+): Promise<Alias> {
+  const place = await placeOf(ctx, { ...query, environment }, "adapters:write");
+  return inTransaction(async (client) => {
+    const id = newId("alias");
+    const versionId = newId("aliasVersion");
+    const { rowCount } = await client.query(
+      `INSERT INTO adapter_alias (id, organization_id, project_id, environment, alias, alias_key, current_version_id, version_count, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8) ON CONFLICT (project_id, environment, alias_key) DO NOTHING`,
+      [
+        id,
+        place.project.organizationId,
+        place.projectId,
+        place.environment,
+        alias,
+        nameKey(alias),
+        versionId,
+        ctx.now(),
+      ],
+    );
+    if (rowCount === 0)
+      refuseAt(
+        ["body", "alias"],
+        "This environment already has an alias with this name. Promote an adapter under it instead.",
+        "name_taken",
+      );
+    await addVersion(ctx, client, place, { id, versionId, number: 1, target });
+    await record(
+      ctx,
+      {
+        organizationId: place.project.organizationId,
+        projectId: place.projectId,
+        action: "adapter_alias.created",
+        subject: id,
+        details: { alias, environment: place.environment, adapterId: target.adapterId },
+      },
+      client,
+    );
+    return toAlias(await findAlias(client, place, alias));
+  });
+}
+
+/** The aliases of an environment, newest first, each with what it points to now. */
+export async function listAliases(
+  ctx: Ctx,
+  query: z.output<typeof ListAdapters>,
+): Promise<z.output<typeof AliasPage>> {
+  const { projectId, environment } = await placeOf(ctx, query, "jobs:read");
+  const { rows } = await pool.query<AliasRow>(
+    `${ALIAS_SELECT} WHERE alias.project_id = $1 AND alias.environment = $2 AND ($3::text IS NULL OR alias.id < $3)
+     ORDER BY alias.id DESC LIMIT $4`,
+    [projectId, environment, readCursor("alias", query.cursor), query.limit + 1],
+  );
+  return pageOf(rows, query.limit, toAlias);
+}
+
+/** One alias by its name, whatever its case. */
+export async function getAlias(ctx: Ctx, name: string, query: Where): Promise<Alias> {
+  return toAlias(await findAlias(pool, await placeOf(ctx, query, "jobs:read"), name));
+}
+
+/** What an alias pointed to, newest first. */
+export async function aliasVersions(
+  ctx: Ctx,
+  name: string,
+  query: z.output<typeof ListAdapters>,
+): Promise<z.output<typeof AliasVersionPage>> {
+  const alias = await findAlias(pool, await placeOf(ctx, query, "jobs:read"), name);
+  const { rows } = await pool.query<VersionRow & { is_known: boolean }>(
+    `SELECT version.* FROM adapter_alias_version version
+     WHERE version.alias_id = $1
+       AND ($2::text IS NULL OR version.number < (SELECT number FROM adapter_alias_version WHERE alias_id = $1 AND id = $2))
+     ORDER BY version.number DESC LIMIT $3`,
+    [alias.id, readCursor("aliasVersion", query.cursor), query.limit + 1],
+  );
+  // A version of another alias is before nothing here; the first one of this alias is before none as well.
+  if (rows.length === 0 && !(await isVersionOf(alias.id, query.cursor))) refuseCursor();
+  return pageOf(rows, query.limit, toVersion);
+}
+
+async function isVersionOf(aliasId: string, versionId: string | undefined): Promise<boolean> {
+  const { rowCount } = await pool.query("SELECT FROM adapter_alias_version WHERE alias_id = $1 AND id = $2", [
+    aliasId,
+    versionId,
+  ]);
+  return rowCount === 1;
+}
+
+/**
+Points an alias to this adapter and weight from now on, as its next version. What it points to already changes
+ * nothing. Promotions at once come one after the other, with consecutive numbers.
+ */
+export async function promote(
+  ctx: Ctx,
+  name: string,
+  query: Where,
+  { target }: z.output<typeof AliasPromote>,
+): Promise<Alias> {
+  const place = await placeOf(ctx, query, "adapters:write");
+  return inTransaction(async (client) => {
+    await lockAlias(client, place, name);
+    const alias = await findAlias(client, place, name);
+    if (alias.adapter_id === target.adapterId && alias.weight === (target.weight ?? null))
+      return toAlias(alias);
+    const versionId = newId("aliasVersion");
+    const number = alias.version_count + 1;
+    await addVersion(ctx, client, place, { id: alias.id, versionId, number, target });
+    await client.query("UPDATE adapter_alias SET current_version_id = $2, version_count = $3 WHERE id = $1", [
+      alias.id,
+      versionId,
+      number,
+    ]);
+    await record(
+      ctx,
+      {
+        organizationId: place.project.organizationId,
+        projectId: place.projectId,
+        action: "adapter_alias.promoted",
+        subject: alias.id,
+        details: {
+          alias: alias.alias,
+          environment: place.environment,
+          number,
+          adapterId: target.adapterId,
+          weight: target.weight ?? null,
+          before: { adapterId: alias.adapter_id, weight: alias.weight },
+        },
+      },
+      client,
+    );
+    return toAlias(await findAlias(client, place, name));
+  });
+}

@@ -1,0 +1,14 @@
+import { SourceFault } from "@/server/model-sources";
+import { fail } from "@/server/platform/errors/errors";
+import { refuseAt } from "../rows";
+
+/** Asks a source. What it cannot give is a 422 at this place; ProviderUnavailable (503) where no one can tell now. */
+export async function askSource<T>(at: string[], work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof SourceFault)) throw error;
+    if (error.reason === "unavailable") fail("ProviderUnavailable", error.message);
+    refuseAt(at, error.message, `source_${error.reason}`);
+  }
+}

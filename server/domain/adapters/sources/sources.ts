@@ -1,0 +1,166 @@
+import {
+  checkSafetensors,
+  type LoraFacts,
+  loraFacts,
+  SafetensorsRefusal,
+} from "@/server/compute/safetensors";
+import type { ModelAdapterCreate } from "@/server/contract/adapters";
+import { access } from "@/server/domain/access";
+import { artifactStore } from "@/server/domain/artifacts";
+import type { Ctx } from "@/server/domain/ctx";
+import { artifactInput } from "@/server/domain/inputs";
+import { type FrozenSource, readSource, type SourceRef, sourceIo, sourceOf } from "@/server/model-sources";
+import { providers } from "@/server/providers/registry.gen";
+import type { Described, KnownSource } from "../insert";
+import type { Place } from "../place";
+import { refuseAt } from "../rows";
+import { askSource } from "./ask-source";
+
+type Named = ModelAdapterCreate["source"];
+type FileFacts = Omit<Described, "displayName">;
+/** A source, and what its weights say of themselves. */
+type Found = { source: KnownSource; fileFacts?: FileFacts };
+
+const AT = ["body", "source"];
+
+/** Looks at the source a registration names, and fixes which bytes it means where that can be done. */
+export async function findSource(ctx: Ctx, place: Place, named: Named): Promise<Found> {
+  switch (named.kind) {
+    case "provider_ref":
+      return { source: isLink(named) ? await ofHub(ctx, named) : ofProvider(named) };
+    case "service_artifact":
+      return ofArtifact(ctx, place, named);
+    case "huggingface":
+      return { source: await ofHub(ctx, named) };
+  }
+}
+
+/** A reference of no provider is a direct link. */
+const isLink = ({ ref, provider }: Named) =>
+  !provider && readSource(ref)?.kind === "provider_ref" && /^https?:/i.test(ref.trim());
+
+/** The providers that draw with LoRA weights. */
+export function adapterProviders(): string[] {
+  return providers
+    .filter(({ models }) => models.some(({ supports }) => supports.adapters))
+    .map(({ name }) => name);
+}
+
+/** Weights a provider knows by a word of its own. With a revision they are taken to be the same for ever; no one else can look. */
+function ofProvider({ ref, revision, filePath, provider }: Named): KnownSource {
+  if (!provider || !adapterProviders().includes(provider))
+    refuseAt(
+      [...AT, "provider"],
+      `Name the provider of this reference: one of ${adapterProviders().join(", ")}.`,
+      "value_error",
+    );
+  refuseGiven({ filePath }, "A provider's reference already identifies the weights. Leave this field out.");
+  return {
+    kind: "provider_ref",
+    ref,
+    revision: revision || null,
+    filePath: null,
+    provider,
+    sha256: null,
+    byteLength: null,
+    frozen: Boolean(revision),
+    artifactId: null,
+    health: { status: "unknown", checkedAt: null, detail: null },
+  };
+}
+
+/** Weights that were uploaded as an artifact of the project: read once, from the first byte to the last, and checked. */
+async function ofArtifact(ctx: Ctx, { projectId }: Place, named: Named): Promise<Found> {
+  const { ref, revision, filePath, provider } = named;
+  refuseGiven({ revision, filePath, provider }, "An artifact needs only its id. Leave this field out.");
+  const found = await artifactInput({ projectId, outputsOf: access.outputsOf(ctx) }, ref, ["source", "ref"]);
+  try {
+    const pieces = await artifactStore().open(found.sha256);
+    const { header } = await checkSafetensors(pieces, { expectedBytes: found.byte_length });
+    const fileFacts = fileFactsOf(await loraFacts(header));
+    return { source: ofStored(ctx, found.id, found.sha256, found.byte_length), fileFacts };
+  } catch (error) {
+    if (!(error instanceof SafetensorsRefusal)) throw error;
+    refuseAt([...AT, "ref"], error.message, error.rule);
+  }
+}
+
+/** Checked weights that are in our own store. */
+export function ofStored(ctx: Ctx, artifactId: string, sha256: string, byteLength: number): KnownSource {
+  return {
+    kind: "service_artifact",
+    ref: artifactId,
+    revision: null,
+    filePath: null,
+    provider: null,
+    sha256,
+    byteLength,
+    frozen: true,
+    artifactId,
+    health: { status: "healthy", checkedAt: ctx.now(), detail: null },
+  };
+}
+
+/** What weights say of themselves. */
+export function fileFactsOf(facts: LoraFacts): FileFacts {
+  const { baseModelFamily, triggerWords, recommendedWeight, licenseName } = facts;
+  return { baseModelFamily, triggerWords, recommendedWeight, licenseName };
+}
+
+/** What is said of an adapter, and where its caller says nothing, what its weights say. */
+export function described<S extends Described>(said: S, fileFacts: FileFacts | undefined): S {
+  return {
+    ...said,
+    baseModelFamily: said.baseModelFamily || fileFacts?.baseModelFamily,
+    triggerWords: said.triggerWords?.length ? said.triggerWords : fileFacts?.triggerWords,
+    recommendedWeight: said.recommendedWeight ?? fileFacts?.recommendedWeight,
+    licenseName: said.licenseName || fileFacts?.licenseName,
+  };
+}
+
+/** A file of a repository, at the commit its branch or tag is now; or a direct link, which stays no longer than its owner likes. */
+async function ofHub(ctx: Ctx, { ref, revision, filePath, provider }: Named): Promise<KnownSource> {
+  refuseGiven({ provider }, "Only a provider's reference has a provider. Leave this field out.");
+  const read = readSource(ref);
+  if (!read || read.kind === "service_artifact" || read.provider !== null)
+    refuseAt(
+      [...AT, "ref"],
+      "This is neither a repository (`owner/name`) nor a link to an allowed host.",
+      "value_error",
+    );
+  if (read.kind !== "huggingface")
+    refuseGiven({ revision, filePath }, "A link already identifies its file. Leave this field out.");
+  const wanted = {
+    ...read,
+    revision: revision || read.revision,
+    filePath: filePath || read.filePath,
+  };
+  return toKnown(ctx, await freeze(ctx, wanted, [...AT, "ref"]));
+}
+
+/** Fixes which bytes a reference means now. A refusal of the source is at this place of the request. */
+export function freeze(ctx: Ctx, wanted: SourceRef, at: string[]): Promise<FrozenSource> {
+  return askSource(at, async () => {
+    const frozen = await sourceOf(wanted).freeze?.(wanted, sourceIo(ctx.signal?.()));
+    if (!frozen) throw new Error(`sources of kind ${wanted.kind} cannot be looked up`);
+    return frozen;
+  });
+}
+
+/** What was found of a source just now, as it is kept. */
+export function toKnown(ctx: Ctx, { source, isFrozen, sha256, byteLength }: FrozenSource): KnownSource {
+  return {
+    ...source,
+    sha256,
+    byteLength,
+    frozen: isFrozen,
+    artifactId: null,
+    health: { status: "healthy", checkedAt: ctx.now(), detail: null },
+  };
+}
+
+/** What does not belong to a kind of source is refused, never ignored. */
+function refuseGiven(fields: Partial<Named>, why: string): void {
+  for (const [field, value] of Object.entries(fields))
+    if (value) refuseAt([...AT, field], why, "value_error");
+}

@@ -1,0 +1,48 @@
+import { artifactStore } from "@/server/domain/artifacts";
+import type { Ctx } from "@/server/domain/ctx";
+import { isSignedText, signText } from "@/server/platform/crypto/vault";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { env, publicUrl } from "@/server/platform/settings/env";
+
+/*
+ * The address of weights in our own store for a vendor without an account here: it serves one artifact until it expires and
+ * is never stored or logged. It has no query, since vendors drop those, and ends like a file of weights.
+ */
+
+const PATH = "/v1/adapter-weights";
+const NAME = /^(art_[0-9a-hjkmnp-tv-z]{26})\.([0-9a-z]{1,9})\.([\w-]{43})\.safetensors$/;
+
+const PURPOSE = "adapter-weights";
+
+/** Where vendors find this installation. */
+export const ownAddress = (): string => env.PUBLIC_URL ?? publicUrl;
+
+/** The address at which these weights can be fetched until then. */
+export function weightsLink(artifactId: string, expiresAt: Date): string {
+  const expires = Math.floor(expiresAt.getTime() / 1000).toString(36);
+  const mac = signText(`${artifactId}.${expires}`, PURPOSE);
+  return `${ownAddress()}${PATH}/${artifactId}.${expires}.${mac}.safetensors`;
+}
+
+/** What such an address gives away. Whatever is wrong with it is the same NotFound. */
+export async function findWeights(ctx: Ctx, name: string) {
+  const [, artifactId, expires, mac] = NAME.exec(name) ?? [];
+  if (!artifactId || !expires || !mac) return notThere();
+  if (!isSignedText(`${artifactId}.${expires}`, PURPOSE, mac)) return notThere();
+  if (Number.parseInt(expires, 36) * 1000 <= ctx.now().getTime()) return notThere();
+  return (await findStored(artifactId)) ?? notThere();
+}
+
+/** Are the weights of an artifact still in the store? */
+export async function findStored(artifactId: string) {
+  const { rows } = await pool.query<{ sha256: string; byte_length: number; media_type: string }>(
+    "SELECT sha256, byte_length, media_type FROM artifact WHERE id = $1 AND pruned_at IS NULL",
+    [artifactId],
+  );
+  const found = rows[0];
+  return found && (await artifactStore().stat(found.sha256)) ? found : null;
+}
+
+const notThere = (): never =>
+  fail("NotFound", "There are no weights at this address, or the link has expired.");

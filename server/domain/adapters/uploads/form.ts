@@ -1,0 +1,54 @@
+import type { z } from "zod";
+import { AdapterUploadFields } from "@/server/contract/adapters";
+import { fieldText } from "@/server/domain/inputs";
+import { refuseAt } from "../rows";
+
+export type UploadFields = z.output<typeof AdapterUploadFields>;
+type Name = keyof UploadFields;
+
+const LISTS: readonly Name[] = ["compatibleModels", "triggerWords"];
+const isName = (name: string): name is Name => Object.hasOwn(AdapterUploadFields.shape, name);
+const SoFar = AdapterUploadFields.partial();
+const PLAIN_NUMBER = /^\d{1,6}(?:\.\d{1,12})?$/;
+
+/** The fields of an upload, gathered as they come. What cannot become right any more is refused at once. */
+export function uploadForm() {
+  const given: Partial<Record<Name, unknown>> = {};
+
+  return {
+    /** Takes one field. */
+    take(name: string | null, value: Buffer): void {
+      if (name === null) refuseAt(["body"], "A part of the multipart body has no name.", "multipart_invalid");
+      if (!isName(name))
+        refuseAt(
+          ["body", name.slice(0, 100)],
+          "Unknown field. Remove it or check its spelling.",
+          "extra_forbidden",
+        );
+      const text = fieldText(name, value);
+      if (LISTS.includes(name)) {
+        const words = text.split(",").filter((word) => word.trim() !== "");
+        given[name] = [...((given[name] as string[] | undefined) ?? []), ...words]; // written here alone
+        return;
+      }
+      if (Object.hasOwn(given, name)) refuseAt(["body", name], "Send this field only once.", "repeated");
+      given[name] = fieldValue(name, text.trim());
+    },
+
+    /** What is there before the file; refuses what is wrong with it, whatever is still to come. */
+    soFar: () => SoFar.parse(given, REPORT),
+
+    /** All of them, when the body has ended. */
+    fields: (): UploadFields => AdapterUploadFields.parse(given, REPORT),
+  };
+}
+
+/** With the values at hand a missing field can be distinguished from a wrong one. They are never sent back. */
+const REPORT = { reportInput: true } as const;
+
+/** An empty field says nothing, except for a name. */
+function fieldValue(name: Name, text: string): unknown {
+  if (text === "") return name === "displayName" ? "" : undefined;
+  if (name !== "recommendedWeight") return text;
+  return PLAIN_NUMBER.test(text) ? Number(text) : text;
+}

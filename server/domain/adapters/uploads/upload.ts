@@ -1,0 +1,136 @@
+import {
+  checkPieces,
+  LIMITS,
+  type LoraFacts,
+  loraFacts,
+  SafetensorsRefusal,
+} from "@/server/compute/safetensors";
+import type { ModelAdapter } from "@/server/contract/adapters";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import {
+  boundaryOf,
+  expiryOf,
+  keepFor,
+  MOST_AROUND_FILE,
+  readFilePart,
+  toFilename,
+  withBodyTimeout,
+} from "@/server/domain/inputs";
+import { inTransaction, pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { env } from "@/server/platform/settings/env";
+import { HOUR_MS } from "@/server/platform/time/units";
+import { insertAdapter, nameTaken } from "../insert";
+import { nameKey } from "../names";
+import { type Place, placeOf } from "../place";
+import { refuseAt } from "../rows";
+import { described, fileFactsOf, ofStored } from "../sources/sources";
+import { uploadForm } from "./form";
+import { beginUpload } from "./slots";
+
+/** An upload as it came. */
+export type AdapterUpload = {
+  contentType: string | undefined;
+  contentLength: string | undefined;
+  bytes: AsyncIterable<Uint8Array> | null;
+};
+
+/** What the bytes of a file may be at most. */
+export const mostUploadBytes = () => Math.min(env.ADAPTER_UPLOAD_MAX_BYTES, LIMITS.fileBytes);
+
+/** The longest that a body may take; the host of a request needs to know. */
+export const MOST_UPLOAD_MS = 2 * HOUR_MS;
+
+/**
+ * Keeps uploaded weights and registers them as one frozen adapter. The file is checked and hashed while it comes, and
+ * never held in memory; a refused, broken or late one leaves nothing behind. What can be refused before the bytes is:
+ * the caller, the length, fields and a taken name that come first.
+ */
+export async function upload(
+  ctx: Ctx,
+  query: { projectId?: string | undefined },
+  { contentType, contentLength, bytes }: AdapterUpload,
+): Promise<ModelAdapter> {
+  const project = await access.authorize(ctx, "adapters:write", { projectId: query.projectId });
+  const boundary =
+    boundaryOf(contentType) ??
+    fail("UnsupportedMediaType", "Send the file and its fields as multipart/form-data.");
+  if (Number(contentLength) > mostUploadBytes() + MOST_AROUND_FILE) tooLarge();
+  if (!bytes) return refuseAt(["body"], "The multipart body is empty.", "multipart_invalid");
+
+  const finished = beginUpload(project.organizationId);
+  try {
+    return await receive({ ctx, projectId: project.id, form: uploadForm() }, boundary, bytes);
+  } catch (error) {
+    if (!(error instanceof SafetensorsRefusal)) throw error;
+    if (error.rule === "file_too_large") return tooLarge();
+    return refuseAt(["body", "file"], error.message, error.rule);
+  } finally {
+    finished();
+  }
+}
+
+type Upload = { ctx: Ctx; projectId: string; form: ReturnType<typeof uploadForm> };
+
+async function receive(
+  { ctx, projectId, form }: Upload,
+  boundary: string,
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<ModelAdapter> {
+  const patience = { idleMs: env.ADAPTER_UPLOAD_IDLE_MS, wholeMs: MOST_UPLOAD_MS };
+  const part = await readFilePart(withBodyTimeout(bytes, patience), boundary, {
+    field: form.take,
+    async file({ field }) {
+      if (field !== "file")
+        refuseAt(["body", field ?? "file"], "Only the field `file` can be a file.", "extra_forbidden");
+      const { displayName, environment } = form.soFar();
+      // Where the environment is still to come, whose names are taken is not known yet.
+      const isPlaced = environment !== undefined || ctx.principal.kind === "service_principal";
+      if (!isPlaced) return;
+      const place = await placeOf(ctx, { projectId, environment }, "adapters:write");
+      if (displayName !== undefined) await refuseTaken(place, displayName);
+    },
+    async end() {
+      const { displayName, environment } = form.fields();
+      await refuseTaken(await placeOf(ctx, { projectId, environment }, "adapters:write"), displayName);
+    },
+  });
+
+  let facts: LoraFacts | undefined;
+  const checked = checkPieces(part.bytes, { mostBytes: mostUploadBytes() }, async (header) => {
+    facts = await loraFacts(header);
+  });
+  const kept = await keepFor(ctx, projectId, checked, {
+    maxBytes: mostUploadBytes(),
+    filename: toFilename(part.filename),
+  });
+  try {
+    if (!facts) throw new Error("The artifact store did not read the file to its end.");
+    const { environment, ...said } = form.fields();
+    const place = await placeOf(ctx, { projectId, environment }, "adapters:write");
+    const source = ofStored(ctx, kept.artifactId, kept.sha256, kept.byteLength);
+    const about = described(said, fileFactsOf(facts));
+    return await inTransaction(async (client) => {
+      await kept.own(client, expiryOf(ctx, undefined));
+      return (await insertAdapter(ctx, client, place, { described: about, source })) ?? nameTaken();
+    });
+  } catch (error) {
+    await kept.discard();
+    throw error;
+  }
+}
+
+/** Refuses a name of which another adapter of the environment is known already, before any byte is kept for it. */
+async function refuseTaken({ projectId, environment }: Place, displayName: string): Promise<void> {
+  const { rows } = await pool.query(
+    "SELECT FROM model_adapter WHERE project_id = $1 AND environment = $2 AND name_key = $3 AND deleted_at IS NULL",
+    [projectId, environment, nameKey(displayName)],
+  );
+  if (rows.length > 0) nameTaken();
+}
+
+function tooLarge(): never {
+  const maxBytes = mostUploadBytes();
+  fail("PayloadTooLarge", `The file is larger than the limit of ${maxBytes} bytes.`, { maxBytes });
+}

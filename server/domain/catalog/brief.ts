@@ -1,0 +1,115 @@
+import type { Capability } from "@/server/capabilities/define";
+import type { CapabilityBrief } from "@/server/contract/capabilities";
+import { JsonObject } from "@/server/contract/common";
+import { isObject } from "@/server/platform/text/json";
+import { describeCapability, toSummary } from "./describe";
+import { pricingContract } from "./pricing/pricing";
+import { publish } from "./schema";
+
+/** The most bytes of a brief description as JSON. */
+export const MOST_BRIEF_BYTES = 4_000;
+
+/**
+ * What an agent needs to run a capability: the same for every caller, in under `MOST_BRIEF_BYTES`. Where the schema is too
+ * large for that, it loses its descriptions, then what is inside its inner objects; `more.openapi` has it whole.
+ */
+export function briefOf(capability: Capability): CapabilityBrief {
+  const schema = publish(capability.input, "input");
+  const briefs = [schema, withoutWords(schema), flat(withoutWords(schema)), names(schema)].map((each) =>
+    around(capability, each),
+  );
+  return briefs.find((brief) => bytesOf(brief) <= MOST_BRIEF_BYTES) ?? briefs.at(-1)!; // there are four
+}
+
+const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+
+function around(capability: Capability, inputSchema: JsonObject): CapabilityBrief {
+  const path = `/v1/capabilities/${capability.key}`;
+  const { features, inputConstraints } = describeCapability(capability, false);
+  const texts = Object.entries(inputConstraints).map(([field, { measurement, max }]) => [
+    field,
+    max === undefined ? `${measurement} as the model takes` : `at most ${max} ${measurement}`,
+  ]);
+  return {
+    ...toSummary(capability),
+    inputSchema,
+    limits: JsonObject.parse({
+      ...Object.fromEntries(texts),
+      ...(capability.constraints?.dimensions ? { dimensions: capability.constraints.dimensions } : {}),
+      ...deadlines(features.durableJob),
+    }),
+    priceFrom: pricingContract(capability, "catalog_default").display,
+    idempotencyRecommended: true,
+    run: capability.modes.map((mode) => ({ mode, ...runBy(mode, path, exampleOf(capability)) })),
+    more: {
+      descriptor: path,
+      openapi: `${path}/openapi.json`,
+      models: `${path}/execution-targets?view=brief`,
+      chooseModel: "execution.executionConstraints.providerPin: one of models, as provider/model",
+      quote: `POST ${path}/quote`,
+    },
+    descriptorProjection: "brief",
+  };
+}
+
+function deadlines(durable: unknown): JsonObject {
+  const { maxQueueDeadlineSeconds, maxExecutionDeadlineSeconds } = (durable ?? {}) as JsonObject; // of this module's siblings
+  return JsonObject.parse(
+    maxExecutionDeadlineSeconds === undefined ? {} : { maxQueueDeadlineSeconds, maxExecutionDeadlineSeconds },
+  );
+}
+
+/** The shortest of its examples. */
+function exampleOf({ examples }: Capability): JsonObject {
+  const [shortest] = examples.map(({ input }) => input).sort((a, b) => bytesOf(a) - bytesOf(b));
+  return JsonObject.parse(shortest ?? {});
+}
+
+function runBy(mode: Capability["modes"][number], path: string, input: JsonObject) {
+  const body = { input, idempotencyKey: "one-key-per-task" };
+  switch (mode) {
+    case "invoke_sync":
+      return { request: `POST ${path}/invoke`, body };
+    case "invoke_stream":
+      return {
+        request: `POST ${path}/invoke`,
+        body: { ...body, executionMode: "Stream" },
+        next: "Send Accept: text/event-stream, or read GET /v1/executions/{executionId}/events.",
+      };
+    case "job_async":
+      return {
+        request: `POST ${path}/jobs`,
+        body,
+        next: "GET /v1/jobs/{jobId}?waitSeconds=30 until status is final; files: GET /v1/jobs/{jobId}/artifacts/{artifactId}.",
+      };
+  }
+}
+
+type Json = JsonObject[string];
+/** The schema without descriptions. A property of that name stays: it is an object, never a string. */
+const withoutWords = (schema: JsonObject): JsonObject =>
+  JSON.parse(JSON.stringify(schema), (key, value) =>
+    key === "description" && typeof value === "string" ? undefined : value,
+  );
+
+/** The schema with its own fields alone: of inner objects only that they are ones. */
+function flat(schema: JsonObject): JsonObject {
+  const { $defs: _, properties, ...rest } = schema;
+  const fields = Object.entries(isObject(properties) ? properties : {}).map(([name, field]) => [
+    name,
+    bytesOf(field) <= 200 ? field : kindOf(field),
+  ]);
+  return { ...rest, properties: Object.fromEntries(fields) };
+}
+
+/** The names of the fields alone. */
+const names = ({ type, properties, required }: JsonObject): JsonObject =>
+  JsonObject.parse({
+    type,
+    properties: Object.fromEntries(
+      Object.keys(isObject(properties) ? properties : {}).map((name) => [name, {}]),
+    ),
+    ...(required ? { required } : {}),
+  });
+
+const kindOf = (field: Json): JsonObject => (isObject(field) && field.type ? { type: field.type } : {});

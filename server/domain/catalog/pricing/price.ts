@@ -1,0 +1,135 @@
+import type { Micros } from "@/server/platform/money";
+import type { ImageSizePrice, Price, Tier, Usage } from "@/server/providers/define";
+
+/*
+ * What a usage costs at a list price. Counted in whole numbers of any length; one rounding at the end, up to a whole
+ * micro, for the whole execution. The service fee is the only other rounding: half up, once, on that total.
+ */
+
+const TOKENS = 1_000_000n;
+const ALL_BPS = 10_000n;
+
+/** What the price depends on beside the usage. */
+export type PriceTerms = {
+  tier?: Tier;
+  /** Of an image, as it was asked for. */
+  quality?: string;
+  width?: number;
+  height?: number;
+  /** Of a mesh. */
+  textured?: boolean;
+};
+
+/** Micros for this usage at a list price. Null: the price is not known, or the usage does not tell enough. */
+export function priceOf(price: Price, usage: Usage, terms: PriceTerms = {}): Micros | null {
+  if (terms.tier === "flex" && price.per !== "million_tokens") return null;
+  switch (price.per) {
+    case "million_tokens":
+      return priceOfTokens(price, usage, terms.tier ?? "standard");
+    case "image":
+      return priceOfImages(price.sizes, usage.images, terms);
+    case "second":
+      return perUnit(usage.durationMs, price.micros, 1_000n);
+    case "million_characters":
+      return perUnit(usage.characters, price.micros, 1_000_000n);
+    case "mesh":
+      return perUnit(usage.meshes, (terms.textured ? price.texturedMicros : undefined) ?? price.micros, 1n);
+    case "request":
+      return perUnit(usage.requests, price.micros, 1n);
+  }
+}
+
+/**
+ * The most that work inside these bounds may cost: any part of the input may turn out to be cached, and any part of the
+ * output to be reasoning, whichever is dearer.
+ */
+export function priceAtMost(price: Price, bounds: Usage, terms: PriceTerms = {}): Micros | null {
+  const { inputTokens, outputTokens } = bounds;
+  if (price.per !== "million_tokens" || inputTokens === undefined || outputTokens === undefined)
+    return priceOf(price, bounds, terms);
+  const corners = [0, inputTokens].flatMap((cachedInputTokens) =>
+    [0, outputTokens].map((reasoningTokens) =>
+      priceOf(price, { inputTokens, cachedInputTokens, outputTokens, reasoningTokens }, terms),
+    ),
+  );
+  return corners.reduce((most, each) => (most === null || each === null ? null : Math.max(most, each)));
+}
+
+/** Is this the vendor's listed price, or our bound of one that is not listed? */
+export function isListed(price: Price, { quality, width, height }: PriceTerms): boolean {
+  if (price.per !== "image") return true;
+  const size = price.sizes.find((each) => each.width === width && each.height === height);
+  return size !== undefined && quality !== undefined && quality in size.micros;
+}
+
+function priceOfTokens(
+  price: Extract<Price, { per: "million_tokens" }>,
+  usage: Usage,
+  tier: Tier,
+): Micros | null {
+  const discount = tier === "flex" ? price.flexDiscountBps : 0;
+  const {
+    inputTokens: input,
+    outputTokens: output,
+    cachedInputTokens: cached = 0,
+    reasoningTokens = 0,
+  } = usage;
+  if (discount === undefined || !isCount(input) || !isCount(output)) return null;
+  if (!isCount(cached) || !isCount(reasoningTokens)) return null;
+  // Cached tokens are part of the input and reasoning is part of the output: never more than there is.
+  const cheap = Math.min(cached, input);
+  const thought = Math.min(reasoningTokens, output);
+  const atList =
+    times(input - cheap, price.input) +
+    times(cheap, price.cachedInput ?? price.input) +
+    times(output - thought, price.output) +
+    times(thought, price.reasoning ?? price.output);
+  return toMicros(atList * (ALL_BPS - BigInt(discount)), TOKENS * ALL_BPS);
+}
+
+/**
+ * Images of one size and quality. A size that is not listed costs as the dearest listed one by area, and never less
+ * than any listed one; a quality that is not listed, or left to the model, as the dearest.
+ */
+function priceOfImages(
+  sizes: ImageSizePrice[],
+  images: number | undefined,
+  terms: PriceTerms,
+): Micros | null {
+  if (!isCount(images)) return null;
+  const { width, height, quality } = terms;
+  const listed = sizes.find((size) => size.width === width && size.height === height);
+  if (listed) return toMicros(times(images, dearest(listed, quality)), 1n);
+  const pixels = (width ?? 0) * (height ?? 0);
+  return sizes
+    .map((size) => {
+      const area = size.width * size.height;
+      const ofAll = times(images, dearest(size, quality));
+      return toMicros(ofAll * BigInt(Math.max(pixels, area)), BigInt(area));
+    })
+    .reduce<Micros | null>((most, each) => Math.max(most ?? 0, each), null);
+}
+
+function dearest({ micros }: ImageSizePrice, quality: string | undefined): Micros {
+  const listed: Partial<Record<string, Micros>> = micros;
+  return (quality ? listed[quality] : undefined) ?? Math.max(...Object.values(micros));
+}
+
+function perUnit(amount: number | undefined, micros: Micros, unit: bigint): Micros | null {
+  return isCount(amount) ? toMicros(times(amount, micros), unit) : null;
+}
+
+/** Vendors report usage: what is no count is not taken for one. */
+const isCount = (value: number | undefined): value is number =>
+  value !== undefined && Number.isSafeInteger(value) && value >= 0;
+
+const times = (count: number, micros: Micros): bigint => BigInt(count) * BigInt(micros);
+
+/** Rounded up to a whole micro. */
+const toMicros = (numerator: bigint, denominator: bigint): Micros =>
+  Number((numerator + denominator - 1n) / denominator);
+
+/** Service fee on an upstream amount: basis points, rounded half up once, on the total. */
+export function serviceFee(upstreamMicros: Micros, bps: number): Micros {
+  return Number((BigInt(upstreamMicros) * BigInt(bps) + ALL_BPS / 2n) / ALL_BPS);
+}

@@ -1,0 +1,38 @@
+import type { Work } from "@/server/contract/work";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import { pool } from "@/server/platform/db";
+
+/**
+ * What lists show of these comparisons beside their facts, by comparison id: the request that all entries share, and after the
+ * judgement the winner's picture. Before it none, because a picture chosen from one entry would stand for its model.
+ */
+export async function works(ctx: Ctx, comparisonIds: Iterable<string>): Promise<Map<string, Work>> {
+  const ids = [...new Set(comparisonIds)];
+  if (ids.length === 0) return new Map();
+  const scope = access.authorize(ctx, "jobs:read", "rows");
+  const { rows } = await pool.query<{ id: string; jobIds: string[]; winnerId: string | null }>(
+    `SELECT comparison.id, array_agg(entry.job_id ORDER BY position) AS "jobIds",
+       min(entry.job_id) FILTER (WHERE entry.id = overall_winner_entry_id) AS "winnerId"
+     FROM comparison JOIN comparison_entry entry
+       ON entry.comparison_id = comparison.id AND entry.project_id = comparison.project_id
+     WHERE comparison.id = ANY($1) AND ($2::text[] IS NULL OR organization_id = ANY($2))
+       AND ($3::text IS NULL OR comparison.project_id = $3) AND ($4::text IS NULL OR environment = $4)
+     GROUP BY comparison.id`,
+    [ids, scope.organizationIds, scope.projectId, scope.environment],
+  );
+  const ofJobs = await jobs.works(
+    ctx,
+    rows.flatMap(({ jobIds }) => jobIds),
+  );
+  return new Map(
+    rows.flatMap(({ id, jobIds, winnerId }): [string, Work][] => {
+      const [first, ...others] = jobIds.map((jobId) => ofJobs.get(jobId));
+      if (!first) return [];
+      const isShared = others.every((other) => other?.subject === first.subject);
+      const picture = ofJobs.get(winnerId ?? "")?.picture ?? null;
+      return [[id, { ...first, subject: isShared ? first.subject : null, picture }]];
+    }),
+  );
+}

@@ -1,0 +1,71 @@
+import type { Ctx } from "@/server/domain/ctx";
+import type { Secret } from "@/server/platform/crypto/secret";
+import type { Queryable } from "@/server/platform/db";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { env } from "@/server/platform/settings/env";
+import { deadline } from "@/server/platform/time/deadline";
+import { ProviderFault } from "@/server/providers/define";
+import type { Provider } from "@/server/providers/provider";
+
+const CHECK_MS = 15_000;
+
+/** What a provider said of an account: `unreachable` is that no one can say now, and why. */
+export type CheckResult = { outcome: "ready" | "refused" | "unreachable"; message: string | null };
+
+/** Asks the provider itself whether it takes this account. */
+export async function askProvider(
+  ctx: Ctx,
+  provider: Provider,
+  baseUrl: string,
+  credentials: Record<string, Secret>,
+): Promise<CheckResult> {
+  try {
+    await provider.check?.({
+      baseUrl,
+      credentials,
+      signal: deadline(CHECK_MS, ctx.signal?.()),
+      allowPrivateAddresses: env.ALLOW_PRIVATE_ADDRESSES,
+    });
+    return { outcome: "ready", message: null };
+  } catch (cause) {
+    if (!(cause instanceof ProviderFault)) throw cause;
+    return { outcome: cause.kind === "refused" ? "refused" : "unreachable", message: cause.message };
+  }
+}
+
+/** Refuses a secret that its provider refuses, at the field it came in; ProviderUnavailable where it could not be asked. */
+export async function requireAccepted(
+  ctx: Ctx,
+  provider: Provider,
+  baseUrl: string,
+  credentials: Record<string, Secret>,
+): Promise<void> {
+  const { outcome, message } = await askProvider(ctx, provider, baseUrl, credentials);
+  if (outcome === "refused")
+    throw new ValidationFault([{ loc: ["body", "secret"], msg: message ?? "", type: "refused_by_provider" }]);
+  if (outcome === "unreachable")
+    fail("ProviderUnavailable", `${provider.title} could not be reached to check this: ${message}`);
+}
+
+/** So many checks of one connection are kept. */
+const KEPT_CHECKS = 50;
+
+/** Keeps what was said, in the caller's transaction, and forgets the oldest of what was said before. */
+export async function keepCheck(
+  client: Queryable,
+  credentialId: string,
+  { outcome, message }: CheckResult,
+  at: Date,
+): Promise<void> {
+  await client.query(
+    `INSERT INTO connection_check (id, credential_id, outcome, message, at)
+     SELECT $1, id, $3, $4, $5 FROM credential WHERE id = $2`,
+    [newId("connectionCheck"), credentialId, outcome, message, at],
+  );
+  await client.query(
+    `DELETE FROM connection_check WHERE id IN (
+       SELECT id FROM connection_check WHERE credential_id = $1 ORDER BY at DESC, id DESC OFFSET ${KEPT_CHECKS})`,
+    [credentialId],
+  );
+}

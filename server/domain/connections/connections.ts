@@ -1,0 +1,97 @@
+import { remembered } from "@/server/domain/access";
+import type { Secret } from "@/server/platform/crypto/secret";
+import { pool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
+import { openFields } from "./secret-fields";
+
+/** A credential that serves an environment of a project, as routing needs it: no part of the secret. */
+export type Connection = {
+  credentialId: string;
+  /** Its name in routes: the provider's, or `provider:label` of a further server. */
+  provider: string;
+  models: string | null;
+  /** Members of a request its server is passed; null: the usual ones. */
+  passThrough: string[] | null;
+  /** The most that one execution on it may cost; null: as much as it likes. */
+  perExecutionMicros: number | null;
+};
+
+type Row = {
+  credential_id: string;
+  environment: string;
+  provider: string;
+  models: string | null;
+  pass_through: string[] | null;
+  guardrails: { perExecutionMicros?: number } | null;
+};
+
+/** Remembered where changes are heard of; every change makes every process forget. */
+const bound = remembered(async (projectId: string): Promise<readonly Row[]> => {
+  const { rows } = await pool.query<Row>({
+    name: "connections-of-project",
+    text: `SELECT credential.id AS credential_id, binding.environment, binding.provider, credential.models,
+             credential.pass_through, credential.guardrails
+           FROM credential_binding binding JOIN credential ON credential.id = binding.credential_id
+           WHERE binding.project_id = $1 ORDER BY binding.id`,
+    values: [projectId],
+  });
+  return rows;
+});
+
+const NONE: readonly Connection[] = [];
+
+/** What an environment of a project is connected to. */
+export async function connectionsOf(project: {
+  id: string;
+  environment: string;
+}): Promise<readonly Connection[]> {
+  const rows = await bound(project.id);
+  if (rows.length === 0) return NONE;
+  return rows
+    .filter(({ environment }) => environment === project.environment)
+    .map(({ credential_id, provider, models, pass_through, guardrails }) => ({
+      credentialId: credential_id,
+      provider,
+      models,
+      passThrough: pass_through,
+      perExecutionMicros: guardrails?.perExecutionMicros ?? null,
+    }));
+}
+
+/** An account as its provider gets it, at the last moment. */
+export type OpenAccount = { baseUrl: string; credentials: Record<string, Secret> };
+
+/**
+ * Opens exactly this credential for one call, with the address it was made for. Null where it was deleted or
+ * disconnected from this environment, or does not open: nothing is sent then.
+ */
+export async function openAccount(
+  credentialId: string,
+  provider: string,
+  project: { id: string; environment: string },
+): Promise<OpenAccount | null> {
+  const { rows } = await pool.query<{
+    organization_id: string;
+    base_url: string;
+    sealed: Record<string, string>;
+  }>({
+    name: "open-account",
+    text: `SELECT credential.organization_id, credential.base_url, credential.sealed
+           FROM credential_binding binding
+           JOIN credential ON credential.id = binding.credential_id AND credential.organization_id = binding.organization_id
+           WHERE binding.credential_id = $1 AND binding.project_id = $2 AND binding.environment = $3
+             AND credential.provider = split_part($4, ':', 1)`,
+    values: [credentialId, project.id, project.environment, provider],
+  });
+  const row = rows[0];
+  if (!row) return null;
+  try {
+    return {
+      baseUrl: row.base_url,
+      credentials: openFields(row.organization_id, credentialId, row.sealed),
+    };
+  } catch (err) {
+    log.error({ err, credentialId }, "a stored credential cannot be decrypted");
+    return null;
+  }
+}

@@ -1,0 +1,88 @@
+import type { CreateCredential, Credential } from "@/server/contract/credentials";
+import { changeAccessBy } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { toSecrets } from "@/server/platform/crypto/secret";
+import { ValidationFault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { type Alongside, type Place, writeBinding } from "./bind";
+import { keepCheck, requireAccepted } from "./check";
+import { getCredential, getProvider, requireHost, requireMayConnect, toCredential } from "./rows";
+import { readSecret, sealFields, shownOf } from "./secret-fields";
+import { serverOf } from "./server-of";
+
+const MOST = 200;
+
+/**
+ * Stores an organization's account at a provider, after the provider itself has accepted it, and connects the places
+ * named. Refused secrets leave no trace. For admins in person, and for management keys in their projects and at their hosts.
+ */
+export async function createCredential(
+  ctx: Ctx,
+  organizationId: string,
+  input: CreateCredential,
+  places: Place[] = [],
+  alongside: Alongside = async () => {},
+): Promise<Credential> {
+  requireMayConnect(
+    ctx,
+    organizationId,
+    places.map(({ projectId }) => projectId),
+  );
+  const provider = getProvider(input.provider);
+  const server = serverOf(provider, input);
+  requireHost(ctx, server.baseUrl);
+  const fields = readSecret(provider, input.secret);
+  await requireAccepted(ctx, provider, server.baseUrl, toSecrets(fields));
+
+  const id = newId("credential");
+  const now = ctx.now();
+  const { last4, fingerprint } = shownOf(provider.name, organizationId, fields);
+  const by = ctx.principal.kind === "human_session" ? ctx.principal.id : null;
+  await changeAccessBy(async (client) => {
+    const { rowCount } = await client.query(
+      `INSERT INTO credential (id, organization_id, provider, label, sealed, last4, fingerprint, base_url, endpoint_url,
+         models, pass_through, status, checked_at, created_by, created_at)
+       SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'ready', $12, $13, $14
+       WHERE (SELECT count(*) FROM credential WHERE organization_id = $2) < ${MOST}`,
+      [
+        id,
+        organizationId,
+        provider.name,
+        input.label,
+        JSON.stringify(sealFields(organizationId, id, fields)),
+        last4,
+        fingerprint,
+        server.baseUrl,
+        server.endpointUrl,
+        server.models,
+        server.passThrough && JSON.stringify(server.passThrough),
+        provider.check ? now : null,
+        by,
+        now,
+      ],
+    );
+    if (rowCount === 0)
+      refuse(
+        "provider",
+        `An organization can have at most ${MOST} credentials. Delete one first.`,
+        "too_many",
+      );
+    const details = { provider: provider.name, label: input.label, last4, fingerprint };
+    await record(ctx, { organizationId, action: "credential.created", subject: id, details }, client);
+    for (const place of places)
+      await writeBinding(
+        ctx,
+        client,
+        { id, organizationId, provider: provider.name, label: input.label },
+        place,
+      );
+    if (provider.check) await keepCheck(client, id, { outcome: "ready", message: null }, now);
+    await alongside(client, { id, organizationId });
+  });
+  return toCredential(await getCredential(ctx, organizationId, id));
+}
+
+function refuse(field: string, msg: string, type: string): never {
+  throw new ValidationFault([{ loc: ["body", field], msg, type }]);
+}

@@ -1,0 +1,38 @@
+import type { ConnectProject, Credential, ProjectConnections } from "@/server/contract/credentials";
+import { access, isAtLeast, roleIn } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { createCredential } from "./create";
+import { credentialsOf, toCredential } from "./rows";
+
+/** What a project is connected to, newest first; to admins also what else their organization has connected. */
+export async function projectConnections(ctx: Ctx, projectId: string): Promise<ProjectConnections> {
+  const { id, organizationId } = await access.authorize(ctx, "jobs:read", { projectId });
+  const role = roleIn(ctx, organizationId);
+  const canChange = role !== null && isAtLeast(role, "admin");
+  const all = (await credentialsOf(organizationId)).map(toCredential);
+  if (canChange) return { items: all, canChange };
+  const ofProject = all.map((each) => ({
+    ...each,
+    bindings: each.bindings.filter((binding) => binding.projectId === id),
+  }));
+  return { items: ofProject.filter(({ bindings }) => bindings.length > 0), canChange };
+}
+
+/** Stores an account and connects environments of a project to it, or does neither. */
+export async function connectProject(
+  ctx: Ctx,
+  { project_id, environments, ...input }: ConnectProject,
+): Promise<Credential> {
+  const { rows } = await pool.query<{ organization_id: string }>(
+    "SELECT organization_id FROM project WHERE id = $1",
+    [project_id],
+  );
+  const organizationId = rows[0]?.organization_id;
+  if (!organizationId || !roleIn(ctx, organizationId)) fail("NotFound", "There is no such project.");
+  const project = await access.authorize(ctx, "jobs:read", { projectId: project_id });
+  const named = [...new Set(environments ?? project.environments)];
+  const places = named.map((environment) => ({ projectId: project.id, environment }));
+  return createCredential(ctx, organizationId, input, places);
+}

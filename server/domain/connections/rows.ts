@@ -1,0 +1,169 @@
+import type { Credential, CredentialBinding } from "@/server/contract/credentials";
+import { access, managerOf } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { pool, type Queryable } from "@/server/platform/db";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import type { Provider } from "@/server/providers/provider";
+import { providers } from "@/server/providers/registry.gen";
+
+export type BindingRow = {
+  id: string;
+  credential_id: string;
+  project_id: string;
+  environment: string;
+  provider: string;
+  created_at: string;
+};
+
+export type CredentialRow = {
+  id: string;
+  organization_id: string;
+  provider: string;
+  label: string;
+  sealed: Record<string, string>;
+  last4: string;
+  fingerprint: string;
+  base_url: string;
+  endpoint_url: string | null;
+  models: string | null;
+  pass_through: string[] | null;
+  status: "ready" | "refused";
+  checked_at: Date | null;
+  guardrails: { perExecutionMicros?: number } | null;
+  created_by: string | null;
+  created_at: Date;
+  rotated_at: Date | null;
+  bindings: BindingRow[];
+};
+
+const SELECT = `SELECT credential.*, (
+    SELECT coalesce(json_agg(binding ORDER BY binding.id), '[]') FROM credential_binding binding
+    WHERE binding.credential_id = credential.id
+  ) AS bindings FROM credential`;
+
+/** The provider of this name, where it can be connected. */
+export function findProvider(name: string): Provider | null {
+  const found = providers.find((provider) => provider.name === name);
+  return found && isConnectable(found) ? found : null;
+}
+
+/** The same, or the refusal of the caller who named it. */
+export function getProvider(name: string): Provider {
+  const msg = `There is no provider ${name}.`;
+  const found = findProvider(name);
+  if (!found) throw new ValidationFault([{ loc: ["body", "provider"], msg, type: "unknown_provider" }]);
+  return found;
+}
+
+/** The sandbox needs no account, so there is none to connect. */
+export const isConnectable = ({ credentials, check }: Provider) =>
+  check !== undefined || Object.keys(credentials.shape).length > 0;
+
+const NOT_THERE = "There is no such credential.";
+
+export async function credentialsOf(organizationId: string): Promise<CredentialRow[]> {
+  const { rows } = await pool.query<CredentialRow>(`${SELECT} WHERE organization_id = $1 ORDER BY id DESC`, [
+    organizationId,
+  ]);
+  return rows;
+}
+
+/**
+ * A credential the caller may change. People by their role in the organization. A key that is bound to a project only
+ * where nothing but that project's environment of the key runs on it, and a management key where nothing but its projects does:
+ * for any other it is as if it were not there.
+ */
+export async function getCredential(
+  ctx: Ctx,
+  organizationId: string,
+  credentialId: string,
+  database: Queryable = pool,
+): Promise<CredentialRow> {
+  await requireMayChange(ctx, organizationId);
+  const { rows } = await database.query<CredentialRow>(`${SELECT} WHERE id = $1 AND organization_id = $2`, [
+    credentialId,
+    organizationId,
+  ]);
+  const row = rows[0];
+  if (!row || !isReachedBy(ctx, row)) fail("NotFound", NOT_THERE);
+  return row;
+}
+
+/**
+ * Who may change what an organization has connected: its admins, and keys that were given the right. A key of a project
+ * that is archived changes nothing.
+ */
+export async function requireMayChange(ctx: Ctx, organizationId: string): Promise<void> {
+  const { principal } = ctx;
+  if (principal.kind !== "service_principal") {
+    access.authorize(ctx, "admin", { organizationId });
+    return;
+  }
+  access.authorize(ctx, "credentials:write");
+  if (principal.organizationId !== organizationId) fail("NotFound", "There is no such organization.");
+  if (principal.projectId !== null)
+    await access.authorize(ctx, "credentials:write", { projectId: principal.projectId });
+}
+
+/** Who may connect an account to these projects: admins of the organization, and management keys where all are theirs. */
+export function requireMayConnect(ctx: Ctx, organizationId: string, projectIds: string[]): void {
+  const asked = managerOf(ctx) && projectIds.length > 0 ? projectIds : [null];
+  for (const projectId of asked)
+    access.authorize(ctx, "credentials:write", { managed: { organizationId, projectId } });
+}
+
+/** A management key sends secrets only to the hosts that its owner allowed. */
+export function requireHost(ctx: Ctx, baseUrl: string): void {
+  const hosts = managerOf(ctx)?.management.hosts;
+  const { host } = new URL(baseUrl);
+  if (!hosts || hosts.includes(host)) return;
+  fail(
+    "AuthorizationFailed",
+    `This management key cannot connect to ${host}. It can connect to: ${hosts.join(", ") || "no host"}.`,
+    { host, allowed: hosts },
+  );
+}
+
+/** Whether the credential is there for the caller: for a key, where it serves nothing beyond what is the key's. */
+export function isReachedBy({ principal }: Ctx, row: CredentialRow): boolean {
+  if (principal.kind !== "service_principal") return true;
+  const { management, projectId, environment } = principal;
+  if (projectId === null && !management) return true;
+  const isOwn = (binding: BindingRow) =>
+    management
+      ? management.projectIds.includes(binding.project_id)
+      : binding.project_id === projectId && binding.environment === environment;
+  return row.bindings.length > 0 && row.bindings.every(isOwn);
+}
+
+export function toBinding(row: BindingRow): CredentialBinding {
+  return {
+    bindingId: row.id,
+    credentialId: row.credential_id,
+    projectId: row.project_id,
+    environment: row.environment,
+    provider: row.provider,
+    createdAt: new Date(row.created_at).toISOString(),
+  };
+}
+
+/** What is shown of a credential: never its secret. */
+export function toCredential(row: CredentialRow): Credential {
+  return {
+    credentialId: row.id,
+    organizationId: row.organization_id,
+    provider: row.provider,
+    label: row.label,
+    last4: row.last4,
+    fingerprint: row.fingerprint,
+    endpointUrl: row.endpoint_url,
+    models: row.models,
+    passThrough: row.pass_through,
+    status: row.status,
+    checkedAt: row.checked_at?.toISOString() ?? null,
+    createdBy: row.created_by,
+    createdAt: row.created_at.toISOString(),
+    rotatedAt: row.rotated_at?.toISOString() ?? null,
+    bindings: row.bindings.map(toBinding),
+  };
+}

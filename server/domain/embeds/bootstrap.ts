@@ -1,0 +1,75 @@
+import { JsonObject } from "@/server/contract/common";
+import type { EmbedBootstrap } from "@/server/contract/embeds";
+import { describeCapability, getCapability } from "@/server/domain/catalog";
+import type { Ctx } from "@/server/domain/ctx";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import {
+  noSuchSession,
+  readDefinitions,
+  readSessions,
+  toSession,
+  USUAL_POLICY,
+  USUAL_PRESENTATION,
+} from "./rows";
+
+/** What a panel's page draws itself from, for the session that asks: its panel, its inputs and what it has left. */
+export async function bootstrap(ctx: Ctx): Promise<EmbedBootstrap> {
+  if (ctx.principal.kind !== "panel_session")
+    fail("AuthorizationFailed", "This endpoint is for embed sessions only.");
+  const [row] = await readSessions(pool, "s.id = $1", [ctx.principal.id]);
+  if (!row) return noSuchSession();
+  const session = toSession(row, ctx.now());
+  const { sessionId, projectId, environment, externalSubject, allowedOrigins, expiresAt } = session;
+  return {
+    protocol: "service.panel.v1",
+    session: { sessionId, projectId, environment, externalSubject, allowedOrigins, expiresAt },
+    limits: {
+      maxSpendMicros: session.maxSpendMicros,
+      remainingMicros: Math.max(
+        0,
+        session.maxSpendMicros - Math.max(session.spentMicros, session.testSpentMicros),
+      ),
+      maxJobs: session.maxJobs,
+      remainingJobs: session.maxJobs - session.admittedJobs,
+    },
+    definition:
+      row.definition_id === null
+        ? null
+        : {
+            id: row.definition_id,
+            key: row.definition_key ?? "",
+            displayName: row.display_name ?? "",
+            version: row.version ?? 1,
+          },
+    presentation: row.presentation ?? USUAL_PRESENTATION,
+    policy: row.policy ?? USUAL_POLICY,
+    actions: row.actions ?? [],
+    initialInputs: session.initialInputs,
+    lockedInputs: session.lockedInputs,
+    capability: row.capability_key === null ? null : capabilityOf(row.capability_key),
+  };
+}
+
+function capabilityOf(key: string): EmbedBootstrap["capability"] {
+  const { title, description, inputSchema, executionModes, output, examples } = describeCapability(
+    getCapability(key),
+    false,
+  );
+  return { key, title, description, inputSchema, executionModes, output: JsonObject.parse(output), examples };
+}
+
+/** The origins whose pages may show the page of this session or panel in a frame; none where there is no such. */
+export async function framersOf(named: { sessionId?: string; definitionId?: string }): Promise<string[]> {
+  if (named.sessionId) {
+    const { rows } = await pool.query<{ allowed_origins: string[] }>({
+      name: "panel-framers",
+      text: "SELECT allowed_origins FROM panel_session WHERE id = $1",
+      values: [named.sessionId],
+    });
+    return rows[0]?.allowed_origins ?? [];
+  }
+  if (!named.definitionId) return [];
+  const [row] = await readDefinitions(pool, "d.id = $1 AND d.status = 'active'", [named.definitionId]);
+  return row?.allowed_origins ?? [];
+}

@@ -1,0 +1,108 @@
+import { hash } from "node:crypto";
+import type { EmbedLaunchCode, ExchangedEmbedSession } from "@/server/contract/embeds";
+import { isTokenText, makeTokenText } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { inTransaction } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { publicUrl } from "@/server/platform/settings/env";
+import { MINUTE_MS } from "@/server/platform/time/units";
+import type { SessionRow } from "./rows";
+import { actOn, insertToken, mayChange, refuseEscape, requireGiven } from "./sessions";
+
+/** Long enough to open a page with it. */
+const CODE_MS = 5 * MINUTE_MS;
+
+/** A secret that a page exchanges once for an access token of the session. Gone where the session has ended. */
+export async function createLaunchCode(ctx: Ctx, sessionId: string): Promise<EmbedLaunchCode> {
+  requireGiven(ctx);
+  const session = await mayChange(ctx, sessionId);
+  const now = ctx.now();
+  if (session.revoked_at || session.expires_at <= now)
+    fail("Gone", "This embed session has ended. Open a new one.");
+  await requireOwnTo(ctx, session);
+  const [id, code] = [newId("launchCode"), makeTokenText("plc")];
+  const expiresAt = new Date(Math.min(now.getTime() + CODE_MS, session.expires_at.getTime()));
+  await inTransaction(async (client) => {
+    await client.query(
+      `INSERT INTO panel_launch_code (id, session_id, hash, created_by, created_at, expires_at)
+       VALUES ($1, $2, $3, $4, $5, $6)`,
+      [id, sessionId, hash("sha256", code, "buffer"), ctx.principal.id, now, expiresAt],
+    );
+    const project = { id: session.project_id, organizationId: session.organization_id };
+    const act = {
+      ...actOn(project, sessionId),
+      action: "panel_session.code_made",
+      details: { launchCodeId: id },
+    };
+    await record(ctx, act, client);
+  });
+  // In the fragment, which no browser sends to a server and no referrer has.
+  const embedUrl = `${publicUrl}/embed?session=${sessionId}#code=${code}`;
+  return { launchCodeId: id, sessionId, code, expiresAt: expiresAt.toISOString(), embedUrl };
+}
+
+/** A code is as good as the session: a caller that could not make it gets no code. */
+async function requireOwnTo(ctx: Ctx, session: SessionRow): Promise<void> {
+  await refuseEscape(ctx, session.organization_id);
+  if (ctx.principal.kind === "service_principal" && ctx.principal.environment !== session.environment)
+    fail(
+      "AuthorizationFailed",
+      "This embed session belongs to another environment than the key. Use a key for its environment.",
+    );
+}
+
+/** Where the page comes from that exchanges a code: of our own the frame decides who shows it. */
+export type Page = { origin: string | null; isTrusted: boolean };
+
+type CodeRow = {
+  id: string;
+  session_id: string;
+  used_at: Date | null;
+  expires_at: Date;
+  allowed_origins: string[];
+  session_expires_at: Date;
+  is_live: boolean;
+};
+
+/**
+ * Gives an access token for a launch code, once. It is one more token of the same session: the same caps, the same end, and
+ * revoked with it. A code that is unknown, used or expired, or whose session has ended, is Gone; a page of another origin is
+ * refused, and uses up nothing.
+ */
+export async function exchangeLaunchCode(ctx: Ctx, code: string, page: Page): Promise<ExchangedEmbedSession> {
+  if (!isTokenText(code, "plc")) return gone();
+  const digest = hash("sha256", code, "buffer");
+  const now = ctx.now();
+  return inTransaction(async (client) => {
+    const { rows } = await client.query<CodeRow>(
+      `SELECT code.id, code.session_id, code.used_at, code.expires_at, session.allowed_origins,
+         session.expires_at AS session_expires_at,
+         session.revoked_at IS NULL AND coalesce(definition.status, 'active') = 'active' AS is_live
+       FROM panel_launch_code code JOIN panel_session session ON session.id = code.session_id
+       LEFT JOIN panel_version version ON version.id = session.version_id
+       LEFT JOIN panel_definition definition ON definition.id = version.definition_id
+       WHERE code.hash = $1 FOR UPDATE OF code`,
+      [digest],
+    );
+    const [found] = rows;
+    if (!found || found.used_at || found.expires_at <= now) return gone();
+    if (!found.is_live || found.session_expires_at <= now) return gone();
+    if (!page.isTrusted && !(page.origin !== null && found.allowed_origins.includes(page.origin)))
+      fail(
+        "CrossSiteRequest",
+        "This embed session does not allow this page's origin. Create a session with this origin.",
+      );
+    await client.query("UPDATE panel_launch_code SET used_at = $2 WHERE id = $1", [found.id, now]);
+    const accessToken = await insertToken(ctx, client, found.session_id);
+    return {
+      sessionId: found.session_id,
+      accessToken,
+      expiresAt: found.session_expires_at.toISOString(),
+    };
+  });
+}
+
+const gone = (): never =>
+  fail("Gone", "This launch code is not valid, was already used, or has expired. Create a new one.");

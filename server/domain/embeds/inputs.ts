@@ -1,0 +1,21 @@
+import { z } from "zod";
+import type { JsonObject } from "@/server/contract/common";
+import { getCapability } from "@/server/domain/catalog";
+import { toIssues } from "@/server/domain/envelope";
+import { ValidationFault } from "@/server/platform/errors/errors";
+
+/**
+ * Refuses inputs that a session begins with or holds to where no run could take them: fields the capability does not have,
+ * and values its schema refuses. What is not given yet may still come.
+ */
+export function checkInputs(capabilityKey: string | null, name: string, inputs: JsonObject): void {
+  if (capabilityKey === null) return;
+  const parsed = getCapability(capabilityKey).input.safeParse(inputs, { reportInput: true });
+  if (parsed.success) return;
+  const given = new Set(Object.keys(inputs));
+  const issues = parsed.error.issues.filter((issue) =>
+    issue.path.length === 0 ? issue.code === "unrecognized_keys" : given.has(String(issue.path[0])),
+  );
+  if (issues.length === 0) return;
+  throw new ValidationFault(toIssues(new z.ZodError(issues), [name]));
+}

@@ -1,0 +1,220 @@
+import type { Capability } from "@/server/capabilities/define";
+import type { RawEnvelope } from "@/server/contract/envelope";
+import type { Job } from "@/server/contract/jobs";
+import { getCapability } from "@/server/domain/catalog";
+import type { Ctx } from "@/server/domain/ctx";
+import { sameFirst } from "@/server/domain/envelope";
+import { jobLater } from "@/server/generated/schema";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
+import { isObject } from "@/server/platform/text/json";
+import { get } from "../reading/get";
+import { heldFor, toJob } from "../reading/view";
+import { type JobRow, type PayloadRow, payloadsOf, requestContentOf } from "../rows";
+import { readJob } from "../running/work";
+import { type Admission, type Admitted, firstOfKey, insertAdmitted } from "../transitions/admission";
+import { keepSources, type Prepared, prepare } from "./prepare";
+import { joinEarlier, watchWaiter } from "./repeats";
+import {
+  type Beside,
+  type Kind,
+  read,
+  readByReference,
+  referenceHashOf,
+  type Submission,
+} from "./submission";
+
+/** Admitted just now. */
+export type Fresh = Prepared & Admitted;
+
+/**
+ * Admits a submission, or finds the job its key belongs to, or the earlier request it repeats (`fresh` is null then, and
+ * the answer is marked as a replay). What was admitted once stays admitted: a quote that expired or a route that went away
+ * refuses no replay. The same key with another request is IdempotencyConflict with the first job's id.
+ */
+export async function admit(
+  ctx: Ctx,
+  kind: Kind,
+  capability: Capability,
+  raw: RawEnvelope,
+  idempotencyHeader: string | undefined,
+  beside: Beside = {},
+): Promise<{ jobId: string; fresh: Fresh | null }> {
+  const found = await admitOrFind(ctx, kind, capability, raw, idempotencyHeader, beside);
+  ctx.isReplay = found.fresh === null;
+  return found;
+}
+
+async function admitOrFind(
+  ctx: Ctx,
+  kind: Kind,
+  capability: Capability,
+  raw: RawEnvelope,
+  idempotencyHeader: string | undefined,
+  beside: Beside,
+): Promise<{ jobId: string; fresh: Fresh | null }> {
+  let submission: Submission;
+  try {
+    submission = await read(ctx, kind, capability, raw, idempotencyHeader, beside);
+  } catch (refusal) {
+    const asked = await readByReference(ctx, kind, capability, raw, idempotencyHeader, beside);
+    const first = asked && (await findFirst(asked));
+    const firstHash = first && (first.reference_hash ?? (await keptReferenceHashOf(first.id)));
+    if (!first || !firstHash) throw refusal;
+    return { jobId: sameFirst({ ...first, hash: firstHash }, asked.referenceHash).id, fresh: null };
+  }
+  if (recent.has(keyOf(submission))) {
+    const first = await findFirst(submission);
+    if (first?.hash === submission.requestHash) return { jobId: first.id, fresh: null };
+  }
+  let prepared: Prepared;
+  try {
+    prepared = await prepare(ctx, submission);
+    await keepSources(submission, prepared, ctx.now());
+    if (kind === "jobs") await refuseOverload(submission.project.id, ctx.now().getTime());
+  } catch (refusal) {
+    const first = await findEarlier(ctx, submission);
+    if (first === null) throw refusal;
+    return { jobId: first, fresh: null };
+  }
+  const { admission, plan } = prepared;
+  const admitted = await insertAdmitted(admission).catch(async (refusal) => {
+    throw await plan.suggest(refusal);
+  });
+  const jobId = admitted && "joined" in admitted ? admitted.joined : admission.id;
+  if (admitted) watchWaiter(ctx, jobId, admission.id, admission);
+  if (admitted && "joined" in admitted) return { jobId, fresh: null };
+  if (recent.size >= MOST_RECENT) recent.clear();
+  recent.add(keyOf(submission));
+  if (admitted) return { jobId, fresh: freshOf(prepared, admitted) };
+  const first = await findFirst(submission);
+  if (!first) throw new Error("an idempotency key is taken, but its job does not exist");
+  return { jobId: sameFirst(first, submission.requestHash).id, fresh: null };
+}
+
+/** Of a job whose request had its input inline; null where its content is not kept (any more), and so nothing can be compared. */
+async function keptReferenceHashOf(jobId: string): Promise<string | null> {
+  const job = await readJob(jobId);
+  const content = job && requestContentOf(job, await payloadsOf(job));
+  return isObject(content) ? referenceHashOf(content, sha256Hex(canonicalText(content.input ?? null))) : null;
+}
+
+/** With what the statement added to the row: what pays, and warnings of stored budgets with their events. */
+function freshOf(prepared: Prepared, admitted: Admitted): Fresh {
+  const { budgetWarnings, funding } = admitted;
+  const { admission, plan } = prepared;
+  if (budgetWarnings.length === 0 && funding === admission.hold_funding) return { ...prepared, ...admitted };
+  const warnings = [...plan.warnings, ...budgetWarnings];
+  const last_event = admission.last_event + budgetWarnings.length;
+  return {
+    ...prepared,
+    ...admitted,
+    plan: { ...plan, warnings },
+    admission: { ...admission, warnings, last_event, hold_funding: funding },
+  };
+}
+
+/** Keys this process has seen taken: a hint to look before planning. The database alone decides. */
+const recent = new Set<string>();
+const MOST_RECENT = 50_000;
+
+const keyOf = ({ project, kind, idempotencyKey }: Submission) => `${project.id} ${kind} ${idempotencyKey}`;
+
+/** The job a key belongs to already, if any. */
+const findFirst = ({
+  project,
+  kind,
+  idempotencyKey,
+}: Pick<Submission, "project" | "kind" | "idempotencyKey">) =>
+  firstOfKey({ projectId: project.id, operation: kind, key: idempotencyKey });
+
+/** What a submission that is refused by now was admitted as before: by its key, or as the request it repeats. */
+async function findEarlier(ctx: Ctx, submission: Submission): Promise<string | null> {
+  if (submission.repeat.repeat_hash !== null) {
+    const joined = await joinEarlier(ctx, submission.repeat);
+    if (joined) watchWaiter(ctx, joined.id, joined.waiter, submission.repeat);
+    return joined?.id ?? null;
+  }
+  const first = await findFirst(submission);
+  return first?.hash === submission.requestHash ? first.id : null;
+}
+
+/** Admits a durable job: one statement writes key, job, hold, first event and dispatch. */
+export async function submit(
+  ctx: Ctx,
+  capabilityKey: string,
+  raw: RawEnvelope,
+  idempotencyHeader?: string,
+): Promise<Job> {
+  return admitDurable(ctx, getCapability(capabilityKey), raw, idempotencyHeader);
+}
+
+export async function admitDurable(
+  ctx: Ctx,
+  capability: Capability,
+  raw: RawEnvelope,
+  idempotencyHeader: string | undefined,
+  beside: Beside = {},
+): Promise<Job> {
+  const { jobId, fresh } = await admit(ctx, "jobs", capability, raw, idempotencyHeader, beside);
+  if (!fresh) return get(ctx, jobId, "capabilities:run");
+  return toFreshJob(fresh.admission, ctx.now());
+}
+
+/** A job row as its admission made it: spares reading back what was just written. */
+export function toRow(admission: Admission): JobRow {
+  return {
+    ...jobLater,
+    ...admission, // with more than the row has, since picking forty columns costs more than it saves
+    metadata: admission.metadata as JobRow["metadata"], // an object by its schema
+    maturity: admission.maturity as JobRow["maturity"], // likewise
+    warnings: admission.warnings as JobRow["warnings"], // written from this very type
+    billing_mode: admission.billing_mode as JobRow["billing_mode"], // likewise
+  };
+}
+
+/** The answer to a submission that was just admitted, without reading back what was written. */
+function toFreshJob(admission: Admission, now: Date): Job {
+  const request: PayloadRow = {
+    id: admission.payload_id,
+    kind: "request",
+    content: admission.payload_content,
+    is_sealed: false,
+    sha256: admission.payload_sha256,
+  };
+  const job = toRow(admission);
+  return toJob(
+    job,
+    { attempt: null, artifacts: [], payloads: [request], sealed: null, hold: heldFor(job) },
+    now,
+  );
+}
+
+const MOST_UNFINISHED = 10_000;
+const COUNTED_EVERY_MS = 1000;
+
+const unfinished = new Map<string, { count: number; countedAt: number }>();
+
+/** Refuses above 10,000 unfinished jobs of a project; counted at most once a second per process, so a little late. */
+export async function refuseOverload(projectId: string, nowMs: number) {
+  let known = unfinished.get(projectId);
+  if (!known || nowMs - known.countedAt > COUNTED_EVERY_MS || nowMs < known.countedAt) {
+    const { rows } = await pool.query<{ count: number }>({
+      name: "count-unfinished",
+      text: "SELECT count(*) AS count FROM job WHERE project_id = $1 AND completed_at IS NULL",
+      values: [projectId],
+    });
+    known = { count: rows[0]?.count ?? 0, countedAt: nowMs };
+    if (unfinished.size > 10_000) unfinished.clear();
+    unfinished.set(projectId, known);
+  }
+  known.count++;
+  if (known.count > MOST_UNFINISHED) {
+    fail(
+      "DURABLE_CONCURRENCY_LIMIT",
+      `This project already has ${MOST_UNFINISHED} unfinished jobs. Wait until some have ended.`,
+      { current: known.count - 1, limit: MOST_UNFINISHED, retryAfterSeconds: COUNTED_EVERY_MS / 1000 },
+    );
+  }
+}

@@ -1,0 +1,70 @@
+import { sendEvents } from "@/inngest/client";
+import { notHeld } from "@/server/domain/restores";
+import { batched } from "@/server/platform/batch";
+import { pool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
+import { usesInngestServer } from "@/server/platform/settings/env";
+
+type Wake = { id: string; projectId: string; dispatchNumber: number };
+
+/** Tells the durable engine of jobs, best effort: their rows stay the truth and the sweeper sends what was lost. */
+export function wake(jobs: Wake[]): void {
+  if (jobs.length === 0) return;
+  const sending = usesInngestServer ? Promise.all(jobs.map(sendWithOthers)) : send(jobs);
+  sending.catch((cause) =>
+    log.warn(
+      { err: cause, jobIds: jobs.map(({ id }) => id) },
+      "wakes could not be sent; the sweeper will send them",
+    ),
+  );
+}
+
+/** A server is called by two requests at most, which what comes meanwhile shares. */
+const sendWithOthers = batched<Wake, null>(async (jobs) => {
+  await send(jobs);
+  return jobs.map(() => null);
+});
+
+/**
+ * The same for what was just admitted and is to run now. Gives the embedded engine's statement one tick to leave; an Inngest
+ * server is called just after. The admission does not wait for an answer.
+ */
+export async function wakeAdmitted(
+  admitted: { id: string; project_id: string; dispatch_state: string }[],
+): Promise<void> {
+  const due = admitted.filter(({ dispatch_state }) => dispatch_state === "pending");
+  if (due.length === 0) return;
+  wake(due.map(({ id, project_id }) => ({ id, projectId: project_id, dispatchNumber: 1 })));
+  // The pool sends in the next tick, which comes when nothing else is to be done: without this, after all answers.
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+}
+
+const send = (jobs: Wake[]) => sendEvents(jobs.map(toEvent));
+
+const toEvent = (job: Wake) => ({
+  // A resend carries a new number, so that no engine takes it for a duplicate.
+  id: `job:${job.id}:${job.dispatchNumber}`,
+  name: "job/admitted",
+  data: { jobId: job.id, projectId: job.projectId },
+});
+
+/**
+ * Sends again what is due: never sent, or sent and not claimed. The wait doubles up to fifteen minutes. A job whose run still
+ * waits for its turn is due too: only the embedded engine knows, and does not wake it twice.
+ */
+export async function resendDue(now: Date, projectId: string | null): Promise<number> {
+  const { rows } = await pool.query<Wake>(
+    `WITH due AS (
+       SELECT id FROM job WHERE (dispatch_state = 'pending') IS TRUE AND dispatch_after <= $1 AND ($2::text IS NULL OR project_id = $2)
+         AND ${notHeld("jobs")}
+       ORDER BY dispatch_after LIMIT 500 FOR UPDATE SKIP LOCKED
+     )
+     UPDATE job SET dispatch_number = dispatch_number + 1,
+       dispatch_after = $1::timestamptz + least(900, 10 * 2 ^ least(dispatch_number, 10)) * interval '1 second'
+     FROM due WHERE job.id = due.id
+     RETURNING job.id, project_id AS "projectId", dispatch_number AS "dispatchNumber"`,
+    [now, projectId],
+  );
+  await sendEvents(rows.map(toEvent));
+  return rows.length;
+}

@@ -1,0 +1,174 @@
+import type { Conversation } from "@/server/capabilities/conversation";
+import type { Capability } from "@/server/capabilities/define";
+import type { RawEnvelope } from "@/server/contract/envelope";
+import { type Admission, access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { inputOf, ownKeyOf } from "@/server/domain/embeds";
+import { type Envelope, given, mintKey, normalizeEnvelope, settleKey } from "@/server/domain/envelope";
+import { storedInputHashOf } from "@/server/domain/inputs";
+import type { Json } from "@/server/platform/durable/step";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { canonicalText, contentOf, sha256Hex } from "@/server/platform/text/canonical";
+import { NO_REPEAT, type RepeatColumns, repeatColumns } from "./repeats";
+
+export type Kind = "jobs" | "invoke";
+
+/** A request in its one normal form, and where it belongs. */
+export type Submission = {
+  project: Admission;
+  environment: string;
+  kind: Kind;
+  capability: Capability;
+  envelope: Envelope<"invoke">;
+  idempotencyKey: string;
+  /** The canonical request and its hash: what is compared under one key. */
+  content: string;
+  contentHash: string;
+  requestHash: string;
+  /** Of a request that names a stored input: what is compared where that input is gone. */
+  referenceHash: string | null;
+  /** By what it is known as a repeat, or its own repeat is. */
+  repeat: RepeatColumns;
+} & Beside;
+
+/** What comes with a request beside its envelope, and never from outside. */
+export type Beside = {
+  conversation?: Conversation | undefined;
+  /** The job this one is a retry of. */
+  retryOf?: string | undefined;
+};
+
+type Asked = [
+  ctx: Ctx,
+  kind: Kind,
+  capability: Capability,
+  raw: RawEnvelope,
+  idempotencyHeader: string | undefined,
+  beside?: Beside,
+];
+
+/** A request in one shape, its project and its place in idempotency; a stored input it names is not looked for yet. */
+async function readEnvelope(...[ctx, kind, capability, raw, idempotencyHeader]: Asked) {
+  const envelope = normalizeEnvelope(kind, raw) as Envelope<"invoke">; // the job envelope is this one less executionMode
+  if (envelope.executionMode === "ProductionWorkflow")
+    refuse(
+      "executionMode",
+      "ProductionWorkflow is not supported. Use RequestResponse, Stream or DurableJob.",
+    );
+  checkMode(kind, capability, envelope);
+  const key = settleKey(envelope.idempotencyKey, idempotencyHeader);
+  const idempotencyKey = ownKeyOf(ctx, key ?? mintKey(kind));
+  const project = await access.authorize(ctx, "jobs:submit", { place: envelope.context });
+  const { environment } = project;
+  const repeat = key === undefined ? repeatColumns(ctx, project.id, environment) : NO_REPEAT;
+  return { kind, capability, envelope, project, environment, idempotencyKey, repeat };
+}
+
+/** Reads a request with its input. */
+export async function read(...asked: Asked): Promise<Submission> {
+  const [ctx, kind, capability, raw, , beside = {}] = asked;
+  const found = await readEnvelope(...asked);
+  const { envelope, project, environment } = found;
+  envelope.input = await inputOf(ctx, capability.key, project, envelope, raw.input !== undefined);
+  checkReader(kind, capability, envelope);
+  const snapshot = snapshotOf(capability.key, envelope, project.id, environment, beside);
+  const { text: content, sha256: contentHash } = await contentOf(snapshot);
+  return {
+    ...found,
+    ...beside,
+    content,
+    contentHash,
+    requestHash: `v1:${contentHash}`,
+    referenceHash: envelope.inputPayloadRef
+      ? referenceHashOf(snapshot, (await contentOf(envelope.input)).sha256)
+      : null,
+  };
+}
+
+/**
+ * Reads a request by the hash of the stored input it names, which outlives that input: enough to find the job it was
+ * admitted as. Null where it names none.
+ */
+export async function readByReference(...asked: Asked) {
+  const [, , capability, raw, , beside = {}] = asked;
+  if (!raw.inputPayloadRef) return null;
+  const found = await readEnvelope(...asked);
+  const { envelope, project, environment } = found;
+  const sha256 = await storedInputHashOf(project.id, envelope.inputPayloadRef ?? "");
+  if (sha256 === null) return null;
+  if (raw.input !== undefined && (await contentOf(envelope.input)).sha256 !== sha256) return null;
+  const snapshot = snapshotOf(capability.key, envelope, project.id, environment, beside);
+  return { ...found, referenceHash: referenceHashOf(snapshot, sha256) };
+}
+
+/** What is compared where the stored input a request names is gone: the request, with its input's hash in the input's place. */
+export const referenceHashOf = (snapshot: Record<string, Json>, sha256: string) =>
+  sha256Hex(canonicalText({ ...snapshot, input: sha256 }));
+
+/** The canonical submitted request: what is hashed, compared under one idempotency key, and kept as the snapshot. */
+function snapshotOf(
+  capabilityKey: string,
+  envelope: Envelope<"invoke">,
+  projectId: string,
+  environment: string,
+  { conversation }: Beside,
+): Record<string, Json> {
+  const {
+    idempotencyKey: _key,
+    // The same content by reference is the same request.
+    inputPayloadRef: _ref,
+    execution,
+    context,
+    executionMode,
+    ...rest
+  } = envelope;
+  const { quoteId: _quote, estimateId: _estimate, executionConstraints, ...options } = execution;
+  const snapshot: Record<string, unknown> = {
+    capability: capabilityKey,
+    ...given(rest),
+    ...given({ conversation }),
+    // Another answer is another request; to name the usual one or not is the same.
+    ...(executionMode === "Stream" ? { executionMode } : {}),
+    context: { ...context, projectId, environment },
+    execution: { ...given(options), executionConstraints: given(executionConstraints) },
+  };
+  return snapshot as Record<string, Json>; // parsed JSON
+}
+
+const refuse = (field: string, msg: string): never => {
+  throw new ValidationFault([{ loc: ["body", field], msg, type: "unsupported" }]);
+};
+
+/** Partial output is of a durable job that writes plain text: what a schema or a tool shapes is known at its end only. */
+function checkReader(kind: Kind, capability: Capability, envelope: Envelope<"invoke">) {
+  if (!envelope.readerDelivery) return;
+  const only = (what: string) => refuse("readerDelivery", `Partial output ${what}.`);
+  if (kind === "invoke")
+    only(`needs a durable job. Use POST /v1/capabilities/${capability.key}/jobs, or executionMode Stream`);
+  if (!capability.key.startsWith("text.") || capability.outputKind !== "text")
+    only(`needs a capability that writes plain text, and ${capability.key} does not`);
+  if (envelope.responseSchema || envelope.input.responseSchema)
+    only("cannot be combined with a responseSchema");
+  if (envelope.toolSchemas?.length) only("cannot be combined with toolSchemas");
+}
+
+/** Refuses a capability that has no durable runs. */
+export function requireDurable({ key, modes }: Capability) {
+  const invoke = `/v1/capabilities/${key}/invoke`;
+  if (!modes.includes("job_async"))
+    fail("USE_INVOKE", `${key} runs synchronously. Use POST ${invoke}.`, { invoke });
+}
+
+function checkMode(kind: "jobs" | "invoke", capability: Capability, envelope: Envelope<"invoke">) {
+  const submit = `/v1/capabilities/${capability.key}/jobs`;
+  if (kind === "jobs") requireDurable(capability);
+  if (kind === "invoke") {
+    if (!capability.modes.includes("invoke_sync"))
+      fail("USE_JOBS", `${capability.key} runs as a durable job. Use POST ${submit}.`, { submit });
+    if (envelope.executionMode === "DurableJob")
+      fail("USE_JOBS", `A durable job is submitted with POST ${submit}.`, { submit });
+    if (envelope.executionMode === "Stream" && !capability.modes.includes("invoke_stream")) {
+      refuse("executionMode", `${capability.key} does not support streaming.`);
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import type pg from "pg";
+import type { Capability } from "@/server/capabilities/define";
+import type { RawEnvelope } from "@/server/contract/envelope";
+import type { Ctx } from "@/server/domain/ctx";
+import type { Estimate, ExecutionPlan } from "@/server/domain/quotes";
+import { inTransaction } from "@/server/platform/db";
+import { ValidationFault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import type { Micros } from "@/server/platform/money";
+import { failpoint } from "@/server/platform/settings/failpoint";
+import { contentOf } from "@/server/platform/text/canonical";
+import { awaitingApprovalEvent } from "../decisions/approvals";
+import { type Admission, insertTogether } from "../transitions/admission";
+import { refuseOverload } from "./admit";
+import { wakeAdmitted } from "./dispatch";
+import { keepSources, planSubmission, prepare } from "./prepare";
+import { read, type Submission } from "./submission";
+
+/** One request for each competitor, as its caller has them in order, and what a refusal of one of them becomes. */
+export type Requests = {
+  requests: RawEnvelope[];
+  /** The place is the one in `requests`. */
+  refusal: (place: number, cause: unknown) => unknown;
+};
+export type Together = Requests & {
+  comparisonId: string;
+  /** The places of `requests` in the order in which their ids are made: nothing else tells one from another. */
+  order: number[];
+  /** Writes what holds them together, before them in the same transaction. Throws what takes everything back. */
+  attach: (client: pg.PoolClient, jobs: AdmittedTogether[]) => Promise<void>;
+};
+export type AdmittedTogether = {
+  /** In `requests`. */
+  place: number;
+  jobId: string;
+  createdAt: Date;
+  estimatedMicros: Micros;
+  maximumMicros: Micros;
+};
+
+/**
+ * Admits the competitors of a comparison: all of them, with their holds, or none. Their wakes leave once they are
+ * committed; a wake that is lost is sent by the sweeper as always. `attach` and the answer have them in `order`.
+ */
+export async function submitTogether(
+  ctx: Ctx,
+  capability: Capability,
+  { comparisonId, requests, order, refusal, attach }: Together,
+): Promise<AdmittedTogether[]> {
+  // One moment for all, and ids that are made together: how long each took to plan is to be seen nowhere.
+  const moment = ctx.now();
+  const at: Ctx = { ...ctx, now: () => moment };
+  const prepared = await planned({ requests, refusal }, async (raw) => {
+    const submission = await read(at, "jobs", capability, raw, undefined);
+    const made = await prepare(at, submission);
+    await keepSources(submission, made, moment);
+    return { submission, ...made };
+  });
+  for (const { admission } of prepared) await refuseOverload(admission.project_id, moment.getTime());
+  const ids = order.map(() => newId("job"));
+  const admissions = waitTogether(
+    order.map((place, position) => {
+      const { admission } = prepared[place]!; // `order` holds the places of `requests`
+      return { ...admission, id: ids[position]!, payload_id: newId("payload") };
+    }),
+  );
+  const jobs = admissions.map((each, position) => ({
+    place: order[position]!, // likewise
+    jobId: each.id,
+    createdAt: moment,
+    estimatedMicros: each.estimated_micros,
+    maximumMicros: each.maximum_micros,
+  }));
+  await inTransaction(async (client) => {
+    await attach(client, jobs);
+    await insertTogether(client, comparisonId, admissions);
+  });
+  failpoint("after-admission");
+  await wakeAdmitted(admissions);
+  return jobs;
+}
+
+/** The price of each of them, by the plan its submission would have. Writes nothing. */
+export async function estimateTogether(
+  ctx: Ctx,
+  capability: Capability,
+  requests: Requests,
+): Promise<Estimate[]> {
+  const found = await planned(requests, async (raw) => {
+    const submission = await read(ctx, "jobs", capability, raw, undefined);
+    return { submission, plan: await planSubmission(ctx, submission) };
+  });
+  return found.map(({ plan }) => plan.estimate);
+}
+
+/** Plans each in turn, and refuses one that would ask the same of the same model as one before it: nothing is compared then. */
+async function planned<T extends { submission: Submission; plan: ExecutionPlan }>(
+  { requests, refusal }: Requests,
+  plan: (raw: RawEnvelope) => Promise<T>,
+): Promise<T[]> {
+  const all: T[] = [];
+  const places = new Map<string, number>();
+  for (const [place, raw] of requests.entries()) {
+    try {
+      const found = await plan(raw);
+      const work = await workOf(found);
+      const same = places.get(work);
+      if (same !== undefined) {
+        const msg = `This is the same request to the same model as competitor ${same}. Change one of them.`;
+        throw new ValidationFault([{ loc: ["body"], msg, type: "value_error" }]);
+      }
+      places.set(work, place);
+      all.push(found);
+    } catch (cause) {
+      throw refusal(place, cause);
+    }
+  }
+  return all;
+}
+
+/** What would be done, and where, as a hash: of requests that are otherwise the same. */
+async function workOf({
+  submission,
+  plan,
+}: {
+  submission: Submission;
+  plan: ExecutionPlan;
+}): Promise<string> {
+  const { sampling } = submission.envelope;
+  const { route, account, adapters } = plan.estimate;
+  // The same adapter by its alias, by its id or by default is the same.
+  const { adapters: _asNamed, ...input } = plan.input as { adapters?: unknown }; // every input is an object
+  const used = adapters?.used.map(({ adapterId, weight }) => ({ adapterId, weight }));
+  const asked = JSON.parse(JSON.stringify({ route, account, sampling, used })); // a route has functions, which are not compared
+  return (await contentOf({ ...asked, input })).sha256;
+}
+
+/** Where one has to wait for approval all do, each with the figures of the dearest: a wait must not tell them apart. */
+function waitTogether(admissions: Admission[]): Admission[] {
+  const dearest = admissions
+    .filter(({ approval }) => approval !== null)
+    .toSorted((one, other) => other.maximum_micros - one.maximum_micros)[0];
+  if (!dearest?.approval || !dearest.approval_deadline_at) return admissions;
+  const { approval, approval_deadline_at } = dearest;
+  const most = {
+    ...approval,
+    maximumMicros: Math.max(...admissions.map(({ maximum_micros }) => maximum_micros)),
+    estimatedMicros: Math.max(...admissions.map(({ estimated_micros }) => estimated_micros)),
+  };
+  const waitEvent = awaitingApprovalEvent(most, approval_deadline_at);
+  return admissions.map((each) => {
+    const events = [waitEvent];
+    return {
+      ...each,
+      status: "awaiting_approval",
+      dispatch_state: "none",
+      approval: most,
+      approval_deadline_at,
+      events,
+      last_event: events.length,
+    };
+  });
+}

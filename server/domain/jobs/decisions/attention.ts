@@ -1,0 +1,130 @@
+import type { AttentionItem, Job } from "@/server/contract/jobs";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { systemCtx } from "@/server/domain/ctx";
+import { pool } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { microsToUsd } from "@/server/platform/money";
+import { wake } from "../admission/dispatch";
+import { finishUnleased, writeEnding } from "../ending/end";
+import { type Ended, endedBefore } from "../ending/ended";
+import { get } from "../reading/get";
+import { type AttemptRow, artifactsOf, attemptOf, type JobRow } from "../rows";
+import { toOutput } from "../running/output";
+import { findSetAside, forgetSetAside } from "../running/set-aside";
+import { readJob, storedInputHash } from "../running/work";
+import { move } from "../transitions/moves";
+import { decisionOn } from "./approvals";
+
+const MOST = 200;
+
+/** The jobs of all projects that wait for an operator, longest waiting first. No content: ids, reasons and costs. */
+export async function listAttention(ctx: Ctx): Promise<AttentionItem[]> {
+  access.authorize(ctx, "operator");
+  const { rows } = await pool.query<JobRow & { cost_micros: number | null }>(
+    `SELECT job.*, (SELECT cost_micros FROM attempt WHERE attempt.job_id = job.id ORDER BY number DESC LIMIT 1)
+     FROM job WHERE (status = 'needs_attention') IS TRUE ORDER BY attention->>'since', id LIMIT $1`,
+    [MOST],
+  );
+  return rows.map((row) => ({
+    jobId: row.id,
+    projectId: row.project_id,
+    organizationId: row.organization_id,
+    capabilityKey: row.capability_key,
+    createdAt: row.created_at.toISOString(),
+    since: row.attention?.since ?? row.created_at.toISOString(),
+    reason: row.attention?.reason ?? "unknown",
+    step: row.attention?.step ?? "unknown",
+    isAnswerKept: Boolean(row.attention?.answerId) || row.attention?.reason === "output_not_processed",
+    providerCost: row.cost_micros === null ? null : microsToUsd(row.cost_micros),
+  }));
+}
+
+async function findWaiting(ctx: Ctx, jobId: string): Promise<{ job: JobRow; attempt: AttemptRow }> {
+  access.authorize(ctx, "operator");
+  const job = (await readJob(jobId)) ?? fail("NotFound", "There is no such job.");
+  const attempt = await attemptOf(job);
+  if (job.status !== "needs_attention" || !attempt) {
+    fail("JobNotInAttention", "The job is not waiting for an operator. Read it to see its status.", {
+      status: job.status,
+    });
+  }
+  return { job, attempt };
+}
+
+/** The answer's content, which the first two ways out need. */
+const contentOf = async (job: JobRow) =>
+  (await findSetAside(job.id)) ??
+  fail("RetryNotSafe", "The provider's answer could not be stored. Fail or cancel the job.");
+
+/** The operator's first way out: the step that kept failing is done again with the answer that was kept. */
+export async function retryStep(ctx: Ctx, jobId: string): Promise<Job> {
+  const { job, attempt } = await findWaiting(ctx, jobId);
+  if (!attempt.answer?.unprocessed) await contentOf(job);
+  const moved = await move({
+    jobId: job.id,
+    from: ["needs_attention"],
+    to: "running",
+    lastEvent: job.last_event,
+    now: ctx.now(),
+    event: {
+      type: "job.retry_scheduled",
+      payload: { step: job.attention?.step ?? "unknown", by: "operator" },
+    },
+    audit: decisionOn(ctx, job, "job.attention_retried", { step: job.attention?.step ?? "unknown" }),
+  });
+  if (moved) wake([{ id: job.id, projectId: job.project_id, dispatchNumber: moved.dispatch_number }]);
+  return view(ctx, jobId);
+}
+
+/** The second: the job succeeds with what there is: files as the provider made them, or everything but files. */
+export async function acceptAsIs(ctx: Ctx, jobId: string): Promise<Job> {
+  const { job, attempt } = await findWaiting(ctx, jobId);
+  if (attempt.stage !== null)
+    fail(
+      "RetryNotSafe",
+      "The output of this stage is not the requested output. Retry the step, or fail or cancel the job.",
+    );
+  const now = ctx.now();
+  const before = endedBefore(attempt);
+  const { isSetAside: _, unprocessed, ...outcome } = before.outcome;
+  const ended: Ended = {
+    outcome,
+    observed: before.observed,
+    fresh: unprocessed
+      ? null
+      : { output: toOutput(job, (await contentOf(job)).typedOutput, [], now), artifacts: [] },
+  };
+  await writeEnding({
+    job,
+    inputHash: await storedInputHash(job.id),
+    outputHash: null,
+    engine: null,
+    attempt,
+    artifacts: unprocessed ? await artifactsOf(job) : [],
+    ended,
+    from: ["needs_attention"],
+    fence: job.fence,
+    asRead: true,
+    canceled: false,
+    audit: decisionOn(ctx, job, "job.attention_accepted"),
+    now,
+  });
+  await forgetSetAside(job.id);
+  return view(ctx, jobId);
+}
+
+/** The third: the job fails. What the provider did is charged as it answered. */
+export async function failWaiting(ctx: Ctx, jobId: string): Promise<Job> {
+  const { job, attempt } = await findWaiting(ctx, jobId);
+  await finishUnleased(ctx, job, attempt, {
+    to: "failed",
+    code: "failed",
+    message: "The provider's work is paid for, but a later step kept failing, and an operator ended the job.",
+    audit: decisionOn(ctx, job, "job.attention_failed"),
+  });
+  return view(ctx, jobId);
+}
+
+/** An operator need not be a member: what they just decided on, they may see. */
+const view = (ctx: Ctx, jobId: string) => get(systemCtx("operator", ctx.now), jobId);

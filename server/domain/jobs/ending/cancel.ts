@@ -1,0 +1,39 @@
+import type { Job } from "@/server/contract/jobs";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { requireFeature } from "@/server/domain/plans";
+import { fail } from "@/server/platform/errors/errors";
+import { get } from "../reading/get";
+import { attemptOf, findJob } from "../rows";
+import { transition } from "../transitions/moves";
+import { finishUnleased } from "./end";
+
+/**
+ * Cancels a job: at once while nothing runs; running work is asked to stop and the job is `canceling` until it has.
+ * Also in an archived project, since it only stops work. Canceling a canceled job answers with it; any other ended job is JobNotCancelable.
+ */
+export async function cancel(ctx: Ctx, jobId: string): Promise<Job> {
+  const job = await findJob(ctx, jobId, "jobs:write");
+  requireFeature(await access.authorize(ctx, "jobs:cancel", { projectId: job.project_id }), "cancel");
+  const now = ctx.now();
+  if (job.status === "queued" || job.status === "awaiting_approval" || job.status === "needs_attention") {
+    await finishUnleased(ctx, job, await attemptOf(job), { to: "canceled", code: null, message: null });
+  }
+  if (job.status === "running") {
+    await transition({
+      jobId: job.id,
+      from: ["running"],
+      to: "canceling",
+      now,
+      event: { type: "job.cancel_requested", payload: { by: ctx.principal.kind } },
+    });
+  }
+  const after = await get(ctx, jobId, "jobs:write");
+  if (after.status === "succeeded" || after.status === "failed") {
+    fail("JobNotCancelable", `The job can no longer be canceled: its status is ${after.status}.`, {
+      status: after.status,
+    });
+  }
+  // Between the read and the move a worker or a person was faster: what has become of the job is canceled, then.
+  return after.status === "canceled" || after.status === "canceling" ? after : cancel(ctx, jobId);
+}

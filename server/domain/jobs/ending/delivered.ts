@@ -1,0 +1,50 @@
+import { getCapability, targetOf } from "@/server/domain/catalog";
+import { openContent } from "@/server/domain/content";
+import { priceOf } from "@/server/domain/quotes";
+import { pool } from "@/server/platform/db";
+import type { Micros } from "@/server/platform/money";
+import { countTokens } from "@/server/platform/text/tokenizer";
+import { readerTextName } from "../following/events";
+import { frameName } from "../following/frames";
+import { type AttemptRow, type JobRow, tierToAsk } from "../rows";
+
+/**
+ * What the text costs that was delivered before its call was lost: the whole input and the delivered output, at list price.
+ * 0: none was, or it has been removed.
+ */
+export async function deliveredMicros(job: JobRow, attempt: AttemptRow): Promise<Micros> {
+  const text = await deliveredText(job);
+  const model = targetOf(
+    getCapability(job.capability_key),
+    job.provider,
+    job.model,
+    job.pricing.account?.model,
+  )?.model;
+  if (text === "" || !model) return 0;
+  const usage = {
+    inputTokens: job.pricing.bounds.inputTokens ?? 0,
+    outputTokens: await countTokens(text),
+  };
+  return priceOf(model.price, usage, { tier: tierToAsk(job, attempt) }) ?? 0;
+}
+
+/** Text of a stream's frames and of reader events, in the order it was written. */
+async function deliveredText({ id, mode }: JobRow): Promise<string> {
+  if (mode === "invoke_stream") {
+    const { rows } = await pool.query<{ id: number; data: string; is_sealed: boolean }>(
+      "SELECT id, data, is_sealed FROM stream_frame WHERE job_id = $1 ORDER BY id",
+      [id],
+    );
+    const pieces = rows.map((row) => openContent({ ...row, id: frameName(id, row.id), content: row.data }));
+    return pieces.map((piece) => (JSON.parse(piece ?? '{"text":""}') as { text: string }).text).join(""); // frames of text alone are stored
+  }
+  const { rows } = await pool.query<{ sequence: number; text: string; is_sealed: boolean }>(
+    `SELECT (event.payload->>'sequence')::int AS sequence, kept.text, kept.is_sealed
+     FROM event_text kept JOIN job_event event ON event.job_id = kept.job_id AND event.id = kept.event_id
+     WHERE kept.job_id = $1 AND event.type = 'job.reader_text' ORDER BY kept.event_id`,
+    [id],
+  );
+  return rows
+    .map((row) => openContent({ ...row, id: readerTextName(id, row.sequence), content: row.text }))
+    .join("");
+}

@@ -1,0 +1,143 @@
+import { expect, test } from "vitest";
+import * as jobs from "@/server/domain/jobs";
+import { pool } from "@/server/platform/db";
+import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
+import { admitted, PAST_LEASE_MS, QUESTION, submittedJob, takenJob } from "../running/recovery.fixture";
+import { attempt } from "../running/run";
+import { readJob } from "../running/work";
+import { keepHandle, releaseSubmission } from "../transitions/attempt";
+import { writeEnding } from "./end";
+import { endedWithout } from "./ended";
+
+test("a job that waits as long as its provider asked keeps its lease meanwhile, and can be canceled", async () => {
+  const project = await makeProject();
+  const {
+    jobId,
+    started: { fence, attemptId },
+  } = await submittedJob(project);
+  const now = project.ctx.now();
+  const leaseUntil = new Date(now.getTime() + 90_000);
+  expect(await releaseSubmission({ jobId, fence, attemptId, leaseUntil, capacityRejections: 1 })).toBe(true);
+  project.clock.advance(PAST_LEASE_MS);
+  await jobs.sweep(project.ctx, project);
+  expect((await rowsOf(jobId)).job).toMatchObject({ status: "running", fence });
+  await jobs.cancel(project.ctx, jobId);
+  await jobs.sweep(project.ctx, project);
+  const rows = await rowsOf(jobId);
+  expect(rows.job).toMatchObject({ status: "canceled" });
+  expect(rows.hold).toMatchObject({ state: "released" });
+  // The request that was refused had left, and nothing ran.
+  expect(await jobs.receipt(project.ctx, jobId)).toMatchObject({
+    providerSubmission: "attempted",
+    providerSubmissions: 1,
+    capacityRejections: 1,
+    attempts: [{ providerSubmission: "attempted", submissions: 0, capacityRejections: 1, answeredAt: null }],
+  });
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({
+    diagnostics: { backendState: "attempted" },
+    retry: { newKeySafe: true },
+  });
+});
+
+test("canceled work that a provider keeps is never called unsubmitted: its hold stays", async () => {
+  const project = await makeProject();
+  const {
+    jobId,
+    started: { fence, attemptId },
+  } = await submittedJob(project);
+  const now = project.ctx.now();
+  await keepHandle({ jobId, fence, attemptId, leaseUntil: now, handle: { id: "batch_1" }, now });
+  await jobs.cancel(project.ctx, jobId);
+  await attempt(project.ctx, jobId, { attemptId, fence });
+  const rows = await rowsOf(jobId);
+  expect(rows.job).toMatchObject({ status: "canceled" });
+  expect(rows.hold).toMatchObject({ state: "ambiguous" });
+});
+
+test("managed work that cost more than was held is charged the hold, and the excess is the operator's", async () => {
+  const project = await makeProject();
+  const { jobId, started } = await takenJob(project);
+  const job = (await readJob(jobId))!;
+  const costMicros = job.pricing.maximumMicros + 1_000_000;
+  const ended = endedWithout("result", null);
+  await writeEnding({
+    job,
+    inputHash: "",
+    outputHash: null,
+    engine: null,
+    attempt: null,
+    artifacts: [],
+    ended: {
+      ...ended,
+      outcome: { ...ended.outcome, outcome: "succeeded" },
+      observed: { ...ended.observed, costMicros },
+    },
+    from: ["running"],
+    fence: started.fence,
+    canceled: false,
+    now: project.ctx.now(),
+  });
+  const { hold, ledger } = await rowsOf(jobId);
+  const amountOf = (kind: string) =>
+    ledger.find((entry) => "kind" in entry && entry.kind === kind)?.amount_micros ?? 0;
+  expect(amountOf("charge")).toBe(-job.pricing.maximumMicros);
+  expect(hold.settled_micros).toBe(job.pricing.maximumMicros);
+  expect([amountOf("overrun"), amountOf("fee")]).toEqual([0, 0]);
+  expect(amountOf("excess")).toBe(-1_000_000);
+  const { pricing } = await jobs.receipt(project.ctx, jobId);
+  expect(pricing?.providerCost?.amount?.amountMicros).toBe(costMicros);
+  expect(pricing?.customerCharge?.customerTotalMicros).toBe(job.pricing.maximumMicros);
+  expect(ledger.reduce((sum, entry) => sum + entry.amount_micros, 0)).toBe(0);
+});
+
+test("while a synchronous call waits for capacity its row says that nothing was sent, and a cancel releases its hold", async () => {
+  const project = await makeProject();
+  const answer = jobs
+    .invoke(project.ctx, "text.general.fast.v1", { input: QUESTION, preferredModel: "sandbox-busy" })
+    .catch((cause) => cause);
+  let executionId = "";
+  while (!executionId) {
+    const { rows } = await pool.query(
+      "SELECT job_id FROM attempt WHERE project_id = $1 AND submission = 'not_attempted' AND capacity_rejections = 1",
+      [project.projectId],
+    );
+    executionId = rows[0]?.job_id ?? "";
+  }
+  await jobs.cancel(project.ctx, executionId);
+  expect(await answer).toMatchObject({ code: "Cancelled", details: { executionId } });
+  const { job, hold, receipts } = await rowsOf(executionId);
+  expect(job).toMatchObject({ status: "canceled" });
+  expect(hold).toMatchObject({ state: "released" });
+  expect(receipts).toHaveLength(1);
+});
+
+test("a queued job is canceled at once; canceling it again answers with it", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  expect(await jobs.cancel(project.ctx, jobId)).toMatchObject({
+    status: "canceled",
+    nextAction: "stop",
+    retry: { newKeySafe: true },
+  });
+  expect(await jobs.cancel(project.ctx, jobId)).toMatchObject({ status: "canceled" });
+  expect((await rowsOf(jobId)).hold).toMatchObject({ state: "released" });
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "canceled" });
+});
+
+test("an ended job cannot be canceled", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  await expect(jobs.cancel(project.ctx, jobId)).rejects.toMatchObject({ code: "JobNotCancelable" });
+});
+
+test("a cancel before submission stops the job; its worker then sends nothing", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const started = await startJob(project.ctx, jobId);
+  expect(await jobs.cancel(project.ctx, jobId)).toMatchObject({ status: "canceling", nextAction: "poll" });
+  await attempt(project.ctx, jobId, started!);
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "canceled" });
+  expect((await rowsOf(jobId)).attempts[0]).toMatchObject({ submission: "not_attempted" });
+});

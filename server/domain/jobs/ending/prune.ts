@@ -1,0 +1,239 @@
+import { artifactStore, lockContent, mayRemove } from "@/server/domain/artifacts";
+import type { Ctx } from "@/server/domain/ctx";
+import { inTransaction, pool, type Queryable } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
+import { HOUR_MS } from "@/server/platform/time/units";
+import { guardMs } from "../admission/repeats";
+
+const BATCH = 500;
+/** Bytes this young may be named by a row that is about to be written. */
+const YOUNG_MS = HOUR_MS;
+const ENDED = "('succeeded', 'failed', 'canceled')";
+
+export type Pruned = {
+  payloads: number;
+  texts: number;
+  deliveries: number;
+  artifacts: number;
+  objects: number;
+};
+
+/**
+ * Removes the content whose retention has ended, of executions that have ended; hashes, figures and names stay. Safe to
+ * run at any time, anywhere, twice at once and again after a crash: each batch is a statement of its own. Of one project
+ * where it is named, else of all.
+ */
+export async function prune(
+  ctx: Ctx,
+  { projectId = null }: { projectId?: string | null } = {},
+): Promise<Pruned> {
+  const now = ctx.now();
+  const done: Pruned = { payloads: 0, texts: 0, deliveries: 0, artifacts: 0, objects: 0 };
+  await inBatches(async () => {
+    const { payloads, texts } = await prunePayloads(now, projectId);
+    done.payloads += payloads;
+    done.texts += texts;
+    return payloads;
+  });
+  await inBatches(async () => {
+    const count = await pruneTexts(now, projectId);
+    done.texts += count;
+    return count;
+  });
+  await inBatches(async () => {
+    const count = await pruneDeliveries(projectId);
+    done.deliveries += count;
+    return count;
+  });
+  await forgetRepeats(now, projectId);
+  let after = "";
+  for (;;) {
+    const { rows, artifacts, objects } = await pruneArtifacts(now, after, projectId);
+    done.artifacts += artifacts;
+    done.objects += objects;
+    if (rows.length < BATCH) break;
+    after = rows.at(-1)!.id;
+  }
+  return done;
+}
+
+/** Of executions that ended too long ago to answer a repeat. */
+async function forgetRepeats(now: Date, projectId: string | null): Promise<void> {
+  await pool.query(
+    `UPDATE job SET repeat_hash = NULL
+     WHERE repeat_hash IS NOT NULL AND completed_at <= $1 AND ($2::text IS NULL OR project_id = $2)`,
+    [new Date(now.getTime() - guardMs()), projectId],
+  );
+}
+
+async function inBatches(work: () => Promise<number>): Promise<void> {
+  while ((await work()) >= BATCH);
+}
+
+/** Frames keep their ids when they are gone: with those that `gone` lists, the job remembers the last of them. */
+const REMEMBER_FRAMES = `UPDATE job SET last_frame = greatest(last_frame, newest.id)
+  FROM (SELECT job_id, max(id) AS id FROM gone GROUP BY job_id) newest WHERE job.id = newest.job_id`;
+
+/**
+ * Requests, outputs, vendors' own words and stored inputs; with a job's first content goes what else it said. What the items
+ * of a bulk share is needed until the last of them has ended.
+ */
+async function prunePayloads(
+  now: Date,
+  projectId: string | null,
+): Promise<{ payloads: number; texts: number }> {
+  const { rows } = await pool.query<{ job_id: string | null }>(
+    `WITH due AS (
+       SELECT payload.id FROM payload
+       WHERE content IS NOT NULL AND expires_at <= $1 AND ($2::text IS NULL OR project_id = $2)
+         AND (job_id IS NULL OR EXISTS (SELECT FROM job WHERE job.id = payload.job_id AND job.status IN ${ENDED}))
+         AND (pinned_id IS NULL OR EXISTS (
+           SELECT FROM pinned_execution pin WHERE pin.id = payload.pinned_id AND pin.status NOT IN ('queued', 'running')))
+         AND (bulk_id IS NULL OR EXISTS (
+           SELECT FROM pinned_bulk bulk WHERE bulk.id = payload.bulk_id AND bulk.status NOT IN ('accepted', 'running')))
+       ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE OF payload SKIP LOCKED
+     )
+     UPDATE payload SET content = NULL FROM due WHERE payload.id = due.id RETURNING payload.job_id`,
+    [now, projectId],
+  );
+  const jobIds = [...new Set(rows.map((row) => row.job_id).filter((id) => id !== null))];
+  if (jobIds.length === 0) return { payloads: rows.length, texts: 0 };
+  const texts = await pool.query(
+    `WITH held AS MATERIALIZED (SELECT id FROM job WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE),
+       texts AS (DELETE FROM event_text WHERE job_id IN (SELECT id FROM held) RETURNING 1),
+       gone AS (DELETE FROM stream_frame WHERE job_id IN (SELECT id FROM held) RETURNING job_id, id),
+       remembered AS (${REMEMBER_FRAMES})
+     SELECT FROM texts UNION ALL SELECT FROM gone`,
+    [jobIds],
+  );
+  return { payloads: rows.length, texts: texts.rowCount ?? 0 };
+}
+
+/** Texts and frames whose own time has come. */
+async function pruneTexts(now: Date, projectId: string | null): Promise<number> {
+  let most = 0;
+  for (const { table, id, remember } of [
+    { table: "event_text", id: "event_id", remember: "SELECT FROM gone" },
+    { table: "stream_frame", id: "id", remember: REMEMBER_FRAMES },
+  ]) {
+    const { rowCount } = await pool.query(
+      `WITH due AS MATERIALIZED (
+         SELECT text.job_id, text.${id} AS place FROM ${table} text JOIN job ON job.id = text.job_id
+         WHERE text.expires_at <= $1 AND ($2::text IS NULL OR text.project_id = $2) AND job.status IN ${ENDED}
+         ORDER BY text.expires_at LIMIT ${BATCH} FOR NO KEY UPDATE SKIP LOCKED
+       ), gone AS (
+         DELETE FROM ${table} text USING due WHERE text.job_id = due.job_id AND text.${id} = due.place
+         RETURNING text.job_id, text.${id} AS id
+       ), remembered AS (${remember})
+       SELECT FROM gone`,
+      [now, projectId],
+    );
+    most = Math.max(most, rowCount ?? 0);
+  }
+  return most;
+}
+
+/** Bodies of deliveries that need not be sent any more, of jobs whose request is not kept (any more). */
+async function pruneDeliveries(projectId: string | null): Promise<number> {
+  const { rowCount } = await pool.query(
+    `WITH due AS (
+       SELECT delivery.id FROM delivery
+       WHERE body IS NOT NULL AND job_id IS NOT NULL AND state IN ('succeeded', 'failed', 'disabled')
+         AND ($1::text IS NULL OR project_id = $1)
+         AND EXISTS (SELECT FROM payload WHERE payload.job_id = delivery.job_id AND payload.kind = 'request' AND payload.content IS NULL)
+       LIMIT ${BATCH} FOR UPDATE OF delivery SKIP LOCKED
+     )
+     UPDATE delivery SET body = NULL FROM due WHERE delivery.id = due.id`,
+    [projectId],
+  );
+  return rowCount ?? 0;
+}
+
+/** A condition: an artifact's time has come, and no request has named it that is about to write the row which keeps it. */
+const IS_DUE = (now: string) => `expires_at <= ${now} AND (kept_until IS NULL OR kept_until <= ${now})`;
+
+/**
+ * Artifacts whose time has come: their bytes go first, unless another artifact still has the same, then the row says so.
+ * After a crash in between the bytes are gone already, which is what the next run finds.
+ */
+async function pruneArtifacts(now: Date, after: string, projectId: string | null) {
+  const { rows } = await pool.query<{ id: string; sha256: string }>(
+    `SELECT id, sha256 FROM artifact
+     WHERE pruned_at IS NULL AND ${IS_DUE("$1")} AND id > $2 AND ($3::text IS NULL OR project_id = $3) AND NOT EXISTS (
+       SELECT FROM job_artifact JOIN job ON job.id = job_artifact.job_id
+       WHERE job_artifact.artifact_id = artifact.id AND job_artifact.project_id = artifact.project_id AND job.status NOT IN ${ENDED})
+       AND NOT EXISTS (SELECT FROM model_adapter WHERE artifact_id = artifact.id AND deleted_at IS NULL)
+       AND NOT EXISTS (SELECT FROM model_adapter adapter JOIN job ON job.project_id = adapter.project_id
+         WHERE adapter.artifact_id = artifact.id AND job.status NOT IN ${ENDED}
+           AND job.pricing->'adapters'->'used' @> jsonb_build_array(jsonb_build_object('artifactId', artifact.id)))
+       AND (project_id, id) NOT IN (SELECT job.project_id, source.id
+         FROM job CROSS JOIN jsonb_array_elements_text(job.pricing->'sources') AS source(id)
+         WHERE job.completed_at IS NULL AND job.project_id IN (
+           SELECT due.project_id FROM artifact due WHERE due.pruned_at IS NULL AND due.expires_at <= $1))
+     ORDER BY id LIMIT ${BATCH}`,
+    [now, after, projectId],
+  );
+  const idsOf = new Map<string, string[]>();
+  for (const { id, sha256 } of rows) idsOf.set(sha256, [...(idsOf.get(sha256) ?? []), id]);
+  const done = { rows, artifacts: 0, objects: 0 };
+  for (const [sha256, ids] of idsOf) {
+    try {
+      const { outcome, artifacts } = await inTransaction((client) => removeContent(client, sha256, ids, now));
+      if (outcome === "young") continue;
+      if (outcome === "removed") done.objects++;
+      done.artifacts += artifacts;
+    } catch (cause) {
+      log.error(
+        { err: cause, sha256 },
+        "an artifact's content could not be removed; the next run tries again",
+      );
+    }
+  }
+  return done;
+}
+
+/**
+ * No one names this content meanwhile, and a prune of another artifact with the content sees these rows. An artifact
+ * that a request has named since it was found is kept for it.
+ */
+async function removeContent(
+  client: Queryable,
+  sha256: string,
+  found: string[],
+  now: Date,
+): Promise<{ outcome: "removed" | "gone" | "shared" | "young" | "kept"; artifacts: number }> {
+  // The next pass removes what a backup needs now.
+  if (!(await mayRemove(client))) return { outcome: "kept", artifacts: 0 };
+  await lockContent(client, sha256);
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT id FROM artifact WHERE id = ANY($1) AND pruned_at IS NULL AND ${IS_DUE("$2")} ORDER BY id FOR NO KEY UPDATE`,
+    [found, now],
+  );
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return { outcome: "kept", artifacts: 0 };
+  const outcome = await removeBytes(client, sha256, ids, now);
+  if (outcome !== "young")
+    await client.query("UPDATE artifact SET pruned_at = $2 WHERE id = ANY($1) AND pruned_at IS NULL", [
+      ids,
+      now,
+    ]);
+  return { outcome, artifacts: ids.length };
+}
+
+async function removeBytes(
+  client: Queryable,
+  sha256: string,
+  ids: string[],
+  now: Date,
+): Promise<"removed" | "gone" | "shared" | "young"> {
+  const { rows } = await client.query<{ id: string }>(
+    "SELECT id FROM artifact WHERE sha256 = $1 AND pruned_at IS NULL AND id <> ALL($2) LIMIT 1",
+    [sha256, ids],
+  );
+  if (rows.length > 0) return "shared";
+  const stored = await artifactStore().stat(sha256);
+  if (!stored) return "gone";
+  if (now.getTime() - stored.storedAt.getTime() < YOUNG_MS) return "young";
+  await artifactStore().remove(sha256);
+  return "removed";
+}

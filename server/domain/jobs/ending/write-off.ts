@@ -1,0 +1,123 @@
+import { type ExecutionHold, findHolds, resolve } from "@/server/domain/budgets";
+import type { Ctx } from "@/server/domain/ctx";
+import { kindOfResult, pollCall, rowOf } from "@/server/domain/executions";
+import { Fault, ValidationFault } from "@/server/platform/errors/errors";
+import type { Micros } from "@/server/platform/money";
+import { env } from "@/server/platform/settings/env";
+import { HOUR_MS } from "@/server/platform/time/units";
+import { type AttemptRow, attemptsOf, type JobRow, tierToAsk } from "../rows";
+import { keptOf, workOf } from "../running/stages";
+import { loadWork, makeReady, readJob } from "../running/work";
+import { type Learned, learnedFrom, resolveAfterEnd, settlementOf } from "./after-end";
+import { deliveredMicros } from "./delivered";
+
+const LIMIT_DAYS = 30;
+const PAGE = 100;
+const LONGEST_POLL_MS = 30_000;
+
+type Settings = {
+  /** After how long, from the end of the execution; 0: never. */
+  afterHours?: number;
+  /** How much of one organization's live holds may be written off in 30 days. */
+  limitMicros?: Micros;
+  projectId?: string;
+};
+
+/**
+ * Ends managed holds that have been ambiguous for `AMBIGUOUS_HOLD_HOURS`. Where the provider took the work under a handle it is
+ * asked again first, for as long again while it reports no end. What is known is charged: other calls of the execution, and
+ * text that was delivered; the rest is written off, of live holds up to `WRITE_OFF_LIMIT_MICROS` per organization in 30 days.
+ * Holds of the customer's own accounts wait for a person, and those of a comparison until it is judged. Safe to run in every
+ * process at once.
+ */
+export async function writeOff(
+  ctx: Ctx,
+  {
+    afterHours = env.AMBIGUOUS_HOLD_HOURS,
+    limitMicros = env.WRITE_OFF_LIMIT_MICROS,
+    projectId,
+  }: Settings = {},
+): Promise<void> {
+  if (afterHours === 0) return;
+  const now = ctx.now().getTime();
+  const before = (hours: number) => new Date(now - hours * HOUR_MS);
+  const limit = { micros: limitMicros, since: before(24 * LIMIT_DAYS) };
+  let after = "";
+  for (;;) {
+    const holds = await findHolds(
+      `hold.state = 'ambiguous' AND hold.billing_mode = 'managed' AND hold.created_at <= $1 AND execution.completed_at <= $1
+         AND execution.line_id = execution.id AND hold.id > $2 AND ($3::text IS NULL OR hold.project_id = $3)
+       ORDER BY hold.id LIMIT ${PAGE}`,
+      [before(afterHours), after, projectId ?? null],
+    );
+    for (const hold of holds) {
+      // One that breaks must not keep the others waiting; the next pass tries it again.
+      await endHold(ctx, hold, { limit, stopAsking: before(2 * afterHours) }).catch((err) =>
+        ctx.log.error({ err, holdId: hold.id }, "an ambiguous hold could not be written off"),
+      );
+    }
+    const last = holds.at(-1);
+    if (!last || holds.length < PAGE) return;
+    after = last.id;
+  }
+}
+
+async function endHold(
+  ctx: Ctx,
+  hold: ExecutionHold,
+  { limit, stopAsking }: { limit: { micros: Micros; since: Date }; stopAsking: Date },
+): Promise<void> {
+  const how = { by: "written_off", limit } as const;
+  const job = await readJob(hold.execution_id);
+  if (!job) {
+    await resolve(ctx, hold, { ...how, upstream: [], feeMicros: 0, note: null });
+    return;
+  }
+  const unknown = (await attemptsOf(job)).find((row) => settlementOf(row) === "ambiguous");
+  if (unknown && unknown.handle !== null) {
+    const found = await askAgain(ctx, job, unknown);
+    if (found === "running" && job.completed_at && job.completed_at > stopAsking) return;
+    if (found !== null && found !== "running") {
+      await resolveAfterEnd(ctx, job, hold, found, { by: "asked_again" });
+      return;
+    }
+  }
+  const costMicros = unknown ? await deliveredMicros(job, unknown) : 0;
+  const delivered: Learned | null =
+    unknown && costMicros > 0 ? { attemptId: unknown.id, settlement: "cost", costMicros, usage: null } : null;
+  await resolveAfterEnd(ctx, job, hold, delivered, how);
+}
+
+/** What the provider reports about work that it took; null: nothing about its cost, or it can no longer be asked. */
+async function askAgain(ctx: Ctx, job: JobRow, row: AttemptRow): Promise<Learned | "running" | null> {
+  const loaded = (await loadWork(job.id))?.work;
+  if (!loaded) return null;
+  const work = workOf(loaded, row);
+  const ready = await makeReady(work, await keptOf(work)).catch((cause) => {
+    if (cause instanceof Fault || cause instanceof ValidationFault) return null;
+    throw cause;
+  });
+  if (!ready) return null;
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort("deadline"), LONGEST_POLL_MS);
+  try {
+    const call = {
+      ...ready,
+      now: ctx.now,
+      project: { id: job.project_id, environment: job.environment },
+      estimate: work.stage?.estimate ?? job.pricing,
+      executionSeconds: job.execution_seconds,
+      attemptId: row.id,
+      tier: tierToAsk(job, row),
+      signal: stop.signal,
+    };
+    const outcome = await pollCall(call, row.handle);
+    if (outcome.state !== "succeeded" && outcome.state !== "failed") return "running";
+    const { observed } = outcome;
+    const settlement =
+      outcome.state === "failed" ? outcome.settlement : rowOf(kindOfResult(observed.costMicros)).settlement;
+    return learnedFrom(row.id, { settlement, observed });
+  } finally {
+    clearTimeout(timer);
+  }
+}

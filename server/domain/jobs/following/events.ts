@@ -1,0 +1,132 @@
+import { type JobEvent, type JobEventPage, TERMINAL } from "@/server/contract/jobs";
+import { openContent } from "@/server/domain/content";
+import type { Ctx, Scope } from "@/server/domain/ctx";
+import { pageOf } from "@/server/domain/paging";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { blindEvent } from "../reading/blind";
+import { findJob, type JobRow } from "../rows";
+import { followPages, type Pace } from "./follow";
+import { PAGE_SIZE, type Page, type ReadPages } from "./hub";
+
+export type EventRow = {
+  id: number;
+  type: string;
+  payload: Record<string, Json>;
+  /** Of a `job.reader_text`: content, kept apart; null once it was removed. */
+  text: string | null;
+  is_sealed: boolean | null;
+  created_at: Date;
+};
+
+/** No event has a greater id, whatever cursor is asked for: the column holds no greater one. */
+const LAST_EVENT = 2_147_483_647;
+const toAfter = (cursor: string | undefined) => Math.min(Number(cursor ?? 0), LAST_EVENT);
+
+export const COLUMNS =
+  "event.id, event.type, event.payload, event_text.text, event_text.is_sealed, event.created_at";
+export const WITH_TEXT = `job_event event LEFT JOIN event_text ON event.type = 'job.reader_text'
+  AND event_text.job_id = event.job_id AND event_text.event_id = event.id`;
+
+const openText = (jobId: string, { payload, text, is_sealed }: EventRow) =>
+  openContent({
+    id: readerTextName(jobId, Number(payload.sequence)),
+    content: text,
+    is_sealed: is_sealed ?? false,
+  });
+
+/** What a sealed text is bound to: its place in its job. */
+export const readerTextName = (jobId: string, sequence: number) => `${jobId}/reader_text/${sequence}`;
+
+/** What is read of a job to show its events. */
+export const JOB_OF_EVENT = "id, project_id, is_blind, created_at";
+export type JobOfEvent = Pick<JobRow, "id" | "project_id" | "is_blind" | "created_at">;
+
+/** An event as every transport carries it: pages, streams and webhooks. None of them carries one that is null. */
+export function toEvent(job: JobOfEvent, row: EventRow): JobEvent | null {
+  const event = {
+    id: String(row.id),
+    cursor: String(row.id),
+    type: row.type,
+    jobId: job.id,
+    projectId: job.project_id,
+    createdAt: row.created_at.toISOString(),
+    payload: row.type === "job.reader_text" ? { text: openText(job.id, row), ...row.payload } : row.payload,
+  };
+  return job.is_blind ? blindEvent(job, event) : event;
+}
+
+const toEvents = (job: JobOfEvent, rows: EventRow[]) =>
+  rows.map((row) => toEvent(job, row)).filter((event) => event !== null);
+
+/**
+ * A page of a job's events in order. `cursor` is an exclusive lower bound on the event id; `nextCursor` is there only
+ * when another page remains.
+ */
+export async function events(
+  ctx: Ctx,
+  jobId: string,
+  query: { cursor?: string | undefined; type?: string | undefined; limit: number },
+): Promise<JobEventPage> {
+  const job = await findJob(ctx, jobId);
+  const { rows } = await pool.query<EventRow>(
+    `SELECT ${COLUMNS} FROM ${WITH_TEXT}
+     WHERE event.job_id = $1 AND event.project_id = $2 AND event.id > $3 AND ($4::text IS NULL OR event.type = $4)
+     ORDER BY event.id LIMIT $5`,
+    [job.id, job.project_id, toAfter(query.cursor), query.type ?? null, query.limit + 1],
+  );
+  const { items: page, ...next } = pageOf(rows, query.limit, (row) => row);
+  return { events: toEvents(job, page), ...next };
+}
+
+/** The next events of many jobs in one statement. `hasEnded`: the job has ended and its last event is among them. */
+const readNext: ReadPages<EventRow> = async (asks) => {
+  type Row = Omit<EventRow, "id"> & {
+    id: number | null;
+    place: number;
+    status: JobRow["status"];
+    last_event: number;
+  };
+  const { rows } = await pool.query<Row>({
+    name: "follow-events",
+    text: `SELECT asked.place, job.status, job.last_event, page.*
+      FROM unnest($1::text[], $2::int[]) WITH ORDINALITY AS asked(job_id, after, place)
+      JOIN job ON job.id = asked.job_id
+      LEFT JOIN LATERAL (
+        SELECT ${COLUMNS} FROM ${WITH_TEXT} WHERE event.job_id = asked.job_id AND event.id > asked.after
+        ORDER BY event.id LIMIT ${PAGE_SIZE}) page ON true
+      ORDER BY asked.place, page.id`,
+    values: [asks.map(({ jobId }) => jobId), asks.map(({ after }) => after)],
+  });
+  const pages = asks.map(() => ({ items: [] as EventRow[], hasEnded: false }));
+  for (const { place, status, last_event, id, ...row } of rows) {
+    const page = pages[place - 1]!;
+    const after = id ?? asks[place - 1]!.after;
+    if (id !== null) page.items.push({ id, ...row });
+    page.hasEnded = TERMINAL.includes(status) && after >= last_event;
+  }
+  return pages;
+};
+
+/**
+ * The same events as they are written, from after `cursor` on; an empty page for every quiet while. The page with the
+ * last event of an ended job is the last. NotFound like every read by id, before the first of them.
+ */
+export async function followEvents(
+  ctx: Ctx,
+  jobId: string,
+  query: { cursor?: string | undefined; type?: string | undefined },
+  pace?: Pace,
+  right: Scope = "jobs:read",
+): Promise<AsyncIterable<Page<JobEvent>>> {
+  const job = await findJob(ctx, jobId, right);
+  const source = { read: readNext, topics: [job.id], after: toAfter(query.cursor), right };
+  return (async function* () {
+    for await (const { items, hasEnded } of followPages(ctx, job, source, pace)) {
+      const wanted = query.type === undefined ? items : items.filter(({ type }) => type === query.type);
+      // A page of other types is no quiet while: nothing is said about it, unless it is the last.
+      if (wanted.length > 0 || items.length === 0 || hasEnded)
+        yield { items: toEvents(job, wanted), hasEnded };
+    }
+  })();
+}

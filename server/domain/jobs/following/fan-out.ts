@@ -1,0 +1,110 @@
+import { fanOutAlerts } from "@/server/domain/budgets";
+import { sealContent } from "@/server/domain/content";
+import type { Ctx } from "@/server/domain/ctx";
+import { notHeld } from "@/server/domain/restores";
+import { adoptLate, dispatchDue } from "@/server/domain/webhooks";
+import { pool } from "@/server/platform/db";
+import { newId, PREFIXES } from "@/server/platform/ids";
+import { COLUMNS, type EventRow, JOB_OF_EVENT, type JobOfEvent, toEvent, WITH_TEXT } from "./events";
+
+const MOST_JOBS = 200;
+/** Of one job in one pass; the rest comes with the next. */
+const MOST_EVENTS = 100;
+
+type Behind = Omit<JobOfEvent, keyof EventRow> &
+  EventRow & {
+    job_id: string;
+    organization_id: string;
+    job_created_at: Date;
+    webhook_event: number;
+    endpoints: string[];
+  };
+
+/**
+ * One pass of the webhooks: events and alerts that happened since the last one become deliveries, and what is due goes to the durable
+ * engine. Safe to run in every process at once.
+ */
+export async function announce(ctx: Ctx, only: { projectId?: string } = {}): Promise<void> {
+  const projectId = only.projectId ?? null;
+  await adoptLate(ctx, projectId);
+  while (await fanOut(ctx, projectId));
+  while (await fanOutAlerts(ctx, projectId));
+  await dispatchDue(ctx.now(), only);
+}
+
+/**
+ * Writes one delivery for each enabled endpoint and each event it wants, and says whether more is left. The job's row
+ * is the outbox: it knows its last event and the last one handed on, and both move with what they speak of.
+ */
+async function fanOut(ctx: Ctx, projectId: string | null): Promise<boolean> {
+  const { rows } = await pool.query<Behind>(
+    `WITH behind AS (
+       SELECT ${JOB_OF_EVENT}, organization_id, webhook_event FROM job
+       WHERE webhook_behind AND ($2::text IS NULL OR project_id = $2) AND ${notHeld("deliveries")} ORDER BY id LIMIT $1
+     )
+     SELECT behind.*, behind.id AS job_id, behind.created_at AS job_created_at, event.*, ARRAY(
+         SELECT endpoint.id FROM delivery_endpoint endpoint
+         WHERE endpoint.organization_id = behind.organization_id AND endpoint.enabled
+           AND (endpoint.project_id IS NULL OR endpoint.project_id = behind.project_id)
+           AND (endpoint.event_types = '{}' OR event.type = ANY(endpoint.event_types))
+         ORDER BY endpoint.id) AS endpoints
+     FROM behind JOIN LATERAL (
+       SELECT ${COLUMNS} FROM ${WITH_TEXT}
+       WHERE event.job_id = behind.id AND event.id > behind.webhook_event ORDER BY event.id LIMIT $3
+     ) event ON true
+     ORDER BY behind.id, event.id`,
+    [MOST_JOBS, projectId, MOST_EVENTS],
+  );
+  if (rows.length === 0) return false;
+  const now = ctx.now().toISOString();
+  const moves = new Map<string, { id: string; was: number; seen: number }>();
+  const made: Record<string, string | boolean>[] = [];
+  for (const row of rows) {
+    moves.set(row.job_id, { id: row.job_id, was: row.webhook_event, seen: row.id });
+    const job = { ...row, id: row.job_id, created_at: row.job_created_at };
+    const event = row.endpoints.length > 0 ? toEvent(job, row) : null;
+    if (!event) continue;
+    const body = JSON.stringify(event);
+    for (const endpoint_id of row.endpoints) {
+      const id = newId("delivery");
+      const is_sealed = row.is_sealed ?? false;
+      made.push({
+        id,
+        organization_id: row.organization_id,
+        project_id: row.project_id,
+        endpoint_id,
+        event_id: webhookIdOf(row.job_id, row.id),
+        job_id: row.job_id,
+        type: row.type,
+        body: is_sealed ? sealContent(body, id) : body,
+        is_sealed,
+      });
+    }
+  }
+  const { rows: moved } = await pool.query(
+    `WITH input AS MATERIALIZED (
+       SELECT * FROM json_to_recordset($1::json) AS x(id text, was int, seen int)
+     ), held AS (
+       SELECT job.id FROM job JOIN input USING (id) WHERE job.webhook_event = input.was FOR UPDATE OF job SKIP LOCKED
+     ), moved AS (
+       UPDATE job SET webhook_event = input.seen FROM input
+       WHERE job.id = input.id AND job.id IN (SELECT id FROM held) AND job.webhook_event = input.was RETURNING job.id
+     ), made AS (
+     INSERT INTO delivery (id, organization_id, project_id, endpoint_id, event_id, job_id, type, body, is_sealed, state,
+       next_attempt_at, created_at)
+     SELECT x.id, organization_id, project_id, endpoint_id, event_id, job_id, type, body, is_sealed, 'pending', $3, $3
+     FROM json_to_recordset($2::json) AS x(id text, organization_id text, project_id text, endpoint_id text, event_id text,
+       job_id text, type text, body text, is_sealed boolean) JOIN moved ON moved.id = x.job_id
+     ON CONFLICT (endpoint_id, event_id) DO NOTHING
+     )
+     SELECT id FROM moved`,
+    [JSON.stringify([...moves.values()]), JSON.stringify(made), now],
+  );
+  // Where others hold every one of these jobs, they go on with them.
+  return moves.size === MOST_JOBS && moved.length > 0;
+}
+
+/** The id of a job's event outside of its job: `evt_<job ULID>_<n>`. */
+export function webhookIdOf(jobId: string, eventId: number): string {
+  return `${PREFIXES.event}_${jobId.slice(PREFIXES.job.length + 1)}_${eventId}`;
+}

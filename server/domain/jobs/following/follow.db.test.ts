@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { JobEvent } from "@/server/contract/jobs";
+import * as jobs from "@/server/domain/jobs";
+import { pool, relaxedPool } from "@/server/platform/db";
+import { DAY_MS } from "@/server/platform/time/units";
+import { startServer, type WebServer } from "@/server/web/server";
+import { makeKeyWithId, makeTenant, revokeKey, finish as runToEnd, type Tenant } from "@/testing/api";
+import { campaign } from "@/testing/campaign";
+import { type OpenStream, openStream } from "@/testing/streams";
+import { followEvents } from "./events";
+import { hub } from "./hub";
+
+let server: WebServer;
+let other: WebServer;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  [server, other, tenant] = await Promise.all([
+    startServer({ host: "127.0.0.1", port: 0, pages: null }),
+    startServer({ host: "127.0.0.1", port: 0, pages: null }),
+    makeTenant(),
+  ]);
+});
+
+afterAll(async () => {
+  await Promise.all([server.stop(0), other.stop(0)]);
+});
+
+async function submit(model = "sandbox-1"): Promise<string> {
+  const { json } = await tenant.post("/v1/capabilities/text.general.fast.v1/jobs", {
+    input: { messages: [{ role: "user", content: "Follow me." }] },
+    execution: { executionConstraints: { preferredModel: model } },
+  });
+  return json.jobId;
+}
+
+const pageOf = async (jobId: string): Promise<JobEvent[]> =>
+  (await tenant.get(`/v1/jobs/${jobId}/events?limit=200`)).json.events;
+
+const open = (jobId: string, query = "", options: Parameters<typeof openStream>[2] = {}) =>
+  openStream(`${server.url}/v1/jobs/${jobId}/events${query}`, tenant.key, options);
+
+async function finished(): Promise<{ jobId: string; events: JobEvent[] }> {
+  const jobId = await submit();
+  await runToEnd(jobId);
+  return { jobId, events: await pageOf(jobId) };
+}
+
+describe("a job's events as a stream", () => {
+  test("come as they are written, the same ids and bodies as the pages, and end with the job", async () => {
+    const jobId = await submit();
+    const stream = await open(jobId);
+    expect(stream.response.headers["content-type"]).toBe("text/event-stream");
+    expect((await stream.until(1)).map(({ event }) => event)).toEqual(["job.queued"]);
+    await runToEnd(jobId);
+    const frames = await stream.ended;
+    const events = await pageOf(jobId);
+    expect(frames.map(({ data }) => data)).toEqual(events);
+    expect(frames.map(({ id }) => id)).toEqual(events.map(({ id }) => id));
+    expect(frames.map(({ event }) => event)).toEqual(events.map(({ type }) => type));
+    expect(events.at(-1)?.type).toBe("job.receipt_sealed");
+  });
+
+  test("cut after any event and resumed by Last-Event-ID or cursor, none is lost and none comes twice", async () => {
+    const { jobId, events } = await finished();
+    for (let seen = 0; seen <= events.length; seen++) {
+      const rest = events.slice(seen);
+      const byHeader = await open(jobId, "", seen ? { lastEventId: String(seen) } : {});
+      expect((await byHeader.ended).map(({ data }) => data)).toEqual(rest);
+      const byCursor = await open(jobId, `?cursor=${seen}`);
+      expect((await byCursor.ended).map(({ data }) => data)).toEqual(rest);
+    }
+    // A browser that comes back sends both: what it saw last counts.
+    const both = await open(jobId, "?cursor=1", { lastEventId: String(events.length - 1) });
+    expect((await both.ended).map(({ data }) => data)).toEqual(events.slice(-1));
+  });
+
+  test("a stream that ended with its job tells browsers to reconnect after a day, also one that was resumed after the end", async () => {
+    const { jobId, events } = await finished();
+    const queries = [
+      "",
+      `?cursor=${events.length}`,
+      "?cursor=9999999999",
+      "?type=job.queued",
+      "?type=job.none",
+    ];
+    for (const query of queries) {
+      const stream = await open(jobId, query);
+      await stream.ended;
+      expect([stream.response.statusCode, stream.retryMs()]).toEqual([200, DAY_MS]);
+    }
+  });
+
+  test("of one type only, by the filter, with gaps in the ids", async () => {
+    const { jobId, events } = await finished();
+    const stream = await open(jobId, "?type=job.succeeded");
+    expect((await stream.ended).map(({ data }) => data)).toEqual(
+      events.filter(({ type }) => type === "job.succeeded"),
+    );
+  });
+
+  test("a cursor past the end of an ended job gives an empty stream", async () => {
+    const { jobId } = await finished();
+    expect(await (await open(jobId, "?cursor=9999999999")).ended).toEqual([]);
+  });
+
+  test("an id that is none of ours is refused, and another tenant's job is not there", async () => {
+    const { jobId } = await finished();
+    const headers = { accept: "text/event-stream", "last-event-id": "seven" };
+    const refused = await tenant.get(`/v1/jobs/${jobId}/events`, { headers });
+    expect([refused.status, refused.json.detail[0].loc]).toEqual([422, ["header", "Last-Event-ID"]]);
+    const stranger = await makeTenant();
+    const hidden = await stranger.get(`/v1/jobs/${jobId}/events`, {
+      headers: { accept: "text/event-stream" },
+    });
+    expect(hidden.status).toBe(404);
+  });
+
+  test("JSON is answered to who takes anything or prefers it", async () => {
+    const { jobId, events } = await finished();
+    for (const accept of ["*/*", "application/json", "application/json, text/event-stream;q=0.5"]) {
+      const { json } = await tenant.get(`/v1/jobs/${jobId}/events`, { headers: { accept } });
+      expect(json.events).toEqual(events);
+    }
+  });
+
+  test("a reader that leaves frees its place", async () => {
+    const jobId = await submit();
+    const stream = await open(jobId);
+    await stream.until(1);
+    const before = hub().count();
+    stream.cut();
+    while (hub().count() !== before - 1) await new Promise(setImmediate);
+  });
+
+  test("a revoked key ends the stream", async () => {
+    const { apiKey, keyId } = await makeKeyWithId({ projectId: tenant.projectId });
+    const jobId = await submit();
+    const stream = await openStream(`${server.url}/v1/jobs/${jobId}/events`, apiKey);
+    await stream.until(1);
+    await revokeKey(keyId);
+    expect(await stream.ended).toHaveLength(1);
+    expect(stream.retryMs()).toBeNull();
+  });
+
+  test("while nothing happens the reader hears that we are there, and its rights are looked at", async () => {
+    const jobId = await submit();
+    const pages: number[] = [];
+    let looks = 0;
+    // Others of this database may have rights looked at, too: the reader is sent away once it has heard both.
+    const ctx = {
+      ...(await systemOf()),
+      whoNow: async () =>
+        ++looks < 3 || ![0, 1].every((size) => pages.includes(size)) ? ctx.principal : null,
+    };
+    for await (const page of await followEvents(ctx, jobId, {}, { quietMs: 1, checkMs: 0 }))
+      pages.push(page.items.length);
+    expect(looks).toBeGreaterThanOrEqual(3);
+    expect(pages).toContain(1);
+    expect(pages).toContain(0);
+  });
+
+  test("an event without a notice is found too", async () => {
+    const jobId = await submit();
+    const stream = await open(jobId);
+    await stream.until(1);
+    await pool.query(
+      `WITH moved AS (UPDATE job SET last_event = last_event + 1 WHERE id = $1 RETURNING project_id, id, last_event)
+       INSERT INTO event (project_id, job_id, id, type, payload, created_at)
+       SELECT project_id, id, last_event, 'job.progress', '{}', now() FROM moved`,
+      [jobId],
+    );
+    expect((await stream.until(2)).map(({ event }) => event)).toEqual(["job.queued", "job.progress"]);
+    stream.cut();
+  });
+
+  test("when the listening connection is lost, another takes its place and nothing is missed", async () => {
+    const jobId = await submit();
+    const stream = await open(jobId);
+    await stream.until(1);
+    await pool.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1", [
+      hub().listener,
+    ]);
+    await runToEnd(jobId);
+    expect((await stream.ended).map(({ data }) => data)).toEqual(await pageOf(jobId));
+  });
+});
+
+async function systemOf() {
+  const { systemCtx } = await import("@/server/domain/ctx");
+  return systemCtx("test");
+}
+
+test("hundreds of open streams of a process hear of an event over one listening connection", async () => {
+  const STREAMS = campaign.size({ small: 200, full: 2_000 });
+  const ids = await Promise.all(Array.from({ length: 20 }, () => submit()));
+  const streams: OpenStream[] = [];
+  // A few at a time: the system resets connections beyond the number that may wait to be accepted.
+  while (streams.length < STREAMS)
+    streams.push(...(await Promise.all(ids.flatMap((id) => Array.from({ length: 10 }, () => open(id))))));
+  const all = (count: number) => Promise.all(streams.map((stream) => stream.until(count)));
+  await all(1);
+  expect(hub().count()).toBeGreaterThanOrEqual(STREAMS);
+  const { rows } = await pool.query(
+    "SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()",
+    [hub().listener],
+  );
+  expect(rows).toHaveLength(1);
+  expect(pool.totalCount + relaxedPool.totalCount).toBeLessThanOrEqual(pool.options.max + 10);
+  for (const jobId of ids) await jobs.cancel(await systemOf(), jobId);
+  for (const frames of await Promise.all(streams.map(({ ended }) => ended)))
+    expect(frames.map(({ event }) => event)).toEqual(["job.queued", "job.canceled", "job.receipt_sealed"]);
+  while (hub().count() > 0) await new Promise(setImmediate);
+});

@@ -1,0 +1,278 @@
+import { TERMINAL } from "@/server/contract/jobs";
+import { openContent, sealContent } from "@/server/domain/content";
+import type { Ctx, Scope } from "@/server/domain/ctx";
+import { saidUnasked } from "@/server/domain/executions";
+import { job, streamFrame } from "@/server/generated/schema";
+import { writtenTogether } from "@/server/platform/batch";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { fail } from "@/server/platform/errors/errors";
+import { receiptIdOf } from "@/server/platform/ids";
+import { log } from "@/server/platform/log/log";
+import { microsToUsd } from "@/server/platform/money";
+import {
+  beside,
+  bool,
+  column,
+  int4,
+  int8,
+  jsonb,
+  maybe,
+  names,
+  namesBeside,
+  type Of,
+  pick,
+  text,
+  texts,
+  timestamptz,
+} from "@/server/sql/column";
+import { batch, statement } from "@/server/sql/statement";
+import { keptSaid } from "../ending/provider-said";
+import { toError } from "../reading/hints";
+import {
+  type AttemptRow,
+  attemptOf,
+  expiryOf,
+  findJob,
+  isSealedOf,
+  type JobRow,
+  parseContent,
+  payloadsOf,
+} from "../rows";
+import { readJob } from "../running/work";
+import { ofJob } from "../transitions/moves";
+import { followPages, type Pace } from "./follow";
+import { PAGE_SIZE, type Page, type ReadPages } from "./hub";
+import { framesTopic, tell } from "./notify";
+
+/*
+ * The frames of a streaming invoke. Only text is stored as it comes; the first frame and the last ones are views of the
+ * execution's own rows, so the terminal frame cannot say anything but what was sealed, no matter who ended the execution. Ids
+ * are 1 for the start, then one for each piece of text, then usage and end. Text is stored only while the execution runs
+ * and under a lock that its end waits for, and of text that was removed the job keeps the last id: so no id is ever given
+ * to two frames.
+ */
+
+export type Frame = { id: number; event: string; data: Record<string, unknown> };
+type Piece = { id: number; data: string };
+
+const FIRST_PIECE = 2;
+const GATHER_MS = 25;
+const STORE_WAITS_MS = [100, 900, 4_000];
+
+const WRITE = {
+  jobId: text,
+  fence: int4,
+  now: timestamptz,
+  expiresAt: maybe(timestamptz),
+  isSealed: bool,
+  pieces: jsonb<Piece[]>(),
+};
+const writeAll = batch("write-frames", {
+  input: WRITE,
+  row: { id: text },
+  sql: `WITH input AS $input, running AS MATERIALIZED (
+  SELECT job.id, job.project_id, input.* FROM job JOIN input ON job.id = input."jobId" AND job.fence = input.fence
+  WHERE job.status IN ('running', 'canceling') ORDER BY job.id FOR SHARE OF job
+), wrote AS (
+  INSERT INTO stream_frame (project_id, job_id, id, event, data, is_sealed, created_at, expires_at)
+  SELECT project_id, running.id, piece.id, 'token', piece.data, "isSealed", now, "expiresAt"
+  FROM running, jsonb_to_recordset(pieces) AS piece(id int, data text)
+  ON CONFLICT (job_id, id) DO NOTHING
+)
+SELECT id FROM running`,
+});
+
+/** Stores pieces of text; false where the execution has ended or is another's. Streams that run together share statements. */
+const write = writtenTogether<Of<typeof WRITE>>(ofJob, (items) => writeAll.all(pool, items));
+
+/** What a sealed frame is bound to. */
+export const frameName = (jobId: string, id: number) => `${jobId}/frames/${id}`;
+
+export type FrameWriter = {
+  /** Takes the next piece of text; it is stored with others of the same 25 ms. */
+  push(text: string): void;
+  /** Settles when all that was taken is stored, or can no longer be stored. */
+  flush(): Promise<void>;
+};
+
+/** Writes down the text of a streaming execution as it comes, before any reader gets it. */
+export function frameWriter(
+  job: Pick<JobRow, "id" | "data_classification" | "retention_requirement" | "content_kept_ms">,
+  fence: number,
+  now: () => Date,
+): FrameWriter {
+  const isSealed = isSealedOf(job);
+  let waiting: Piece[] = [];
+  let next = FIRST_PIECE;
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> | null = null;
+  let failures = 0;
+  let isClosed = false;
+
+  async function writeWaiting(): Promise<void> {
+    const pieces = waiting;
+    waiting = [];
+    const at = now();
+    const expiresAt = expiryOf(job, at);
+    try {
+      if (await write({ jobId: job.id, fence, now: at, expiresAt, isSealed, pieces }))
+        tell([framesTopic(job.id)]);
+      else isClosed = true; // ended by somebody else: nothing is added to it
+      failures = 0;
+    } catch (cause) {
+      log.warn({ err: cause, jobId: job.id }, "streamed text could not be stored");
+      waiting = [...pieces, ...waiting]; // in order, and with the same ids: written twice is written once
+      await new Promise((resolve) => setTimeout(resolve, STORE_WAITS_MS[failures] ?? 0));
+      if (++failures > STORE_WAITS_MS.length) isClosed = true;
+    }
+    if (isClosed) waiting = [];
+  }
+
+  /** One write at a time; what comes meanwhile goes with the next. */
+  function start(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    writing ??= (async () => {
+      while (waiting.length > 0) await writeWaiting();
+      writing = null;
+    })();
+    return writing;
+  }
+
+  return {
+    push(text) {
+      if (isClosed || text === "") return;
+      const id = next++;
+      const data = JSON.stringify({ index: id - FIRST_PIECE, text });
+      waiting.push({ id, data: isSealed ? sealContent(data, frameName(job.id, id)) : data });
+      if (!writing) timer ??= setTimeout(() => void start(), GATHER_MS);
+    },
+    flush: () => start(),
+  };
+}
+
+const FOLLOWED = pick(job, "id", "status", "capability_key", "started_at", "created_at");
+const STORED = pick(streamFrame, "id", "event", "data", "is_sealed");
+const following = statement("follow-frames", {
+  params: { jobIds: texts, after: column<number[]>("int4[]"), ended: column<readonly string[]>("text[]") },
+  row: { place: int8, ...FOLLOWED, ...beside("frame_", STORED), last: maybe(int4) },
+  prepared: true,
+  sql: `SELECT asked.place, ${names(FOLLOWED, "job")}, ${namesBeside("frame_", STORED, "page")},
+    CASE WHEN job.status = ANY($ended) THEN
+      greatest(job.last_frame, (SELECT max(id) FROM stream_frame stored WHERE stored.job_id = job.id)) END AS last
+  FROM unnest($jobIds::text[], $after::int[]) WITH ORDINALITY AS asked(job_id, after, place)
+  JOIN job ON job.id = asked.job_id
+  LEFT JOIN LATERAL (SELECT ${names(STORED)} FROM stream_frame stored
+    WHERE stored.job_id = asked.job_id AND stored.id > asked.after ORDER BY id LIMIT ${PAGE_SIZE}) page ON true
+  ORDER BY asked.place, page.id`,
+});
+
+/** The next frames of many executions: what is stored in one statement, and the start and the end from their rows. */
+const readNext: ReadPages<Frame> = async (asks) => {
+  const rows = await following.all(pool, {
+    jobIds: asks.map(({ jobId }) => jobId),
+    after: asks.map(({ after }) => after),
+    ended: TERMINAL,
+  });
+  const found = asks.map(() => [] as typeof rows);
+  for (const row of rows) found[row.place - 1]!.push(row);
+  return Promise.all(
+    asks.map(async ({ after }, position) => {
+      const [job] = found[position]!;
+      if (!job) return { items: [], hasEnded: true };
+      const stored = found[position]!.filter(({ frame_id }) => frame_id !== null);
+      const items: Frame[] = after < 1 ? [startOf(job)] : [];
+      for (const { frame_id, frame_event, frame_data, frame_is_sealed } of stored) {
+        // Null only where there is no frame.
+        const name = frameName(job.id, frame_id!);
+        const text = openContent({ id: name, content: frame_data!, is_sealed: frame_is_sealed! });
+        items.push({ id: frame_id!, event: frame_event!, data: JSON.parse(text!) });
+      }
+      const hasEnded = TERMINAL.includes(job.status) && stored.length < PAGE_SIZE;
+      if (hasEnded) items.push(...(await endOf(job.id, job.last ?? 1)).filter(({ id }) => id > after));
+      return { items, hasEnded };
+    }),
+  );
+};
+
+function startOf(job: Pick<JobRow, "id" | "capability_key" | "started_at" | "created_at">): Frame {
+  const startedAt = (job.started_at ?? job.created_at).toISOString();
+  return {
+    id: 1,
+    event: "execution.started",
+    data: { executionId: job.id, capabilityKey: job.capability_key, startedAt },
+  };
+}
+
+/** The last frames of an ended execution, as its rows have it. */
+async function endOf(jobId: string, lastId: number): Promise<Frame[]> {
+  const job = await readJob(jobId);
+  if (!job) throw new Error(`the execution ${jobId} that was just read does not exist`);
+  const [attempt, payloads] = await Promise.all([attemptOf(job), payloadsOf(job)]);
+  const usage = usageOf(job, attempt);
+  const receiptId = receiptIdOf(job.id);
+  const frames: Frame[] = usage ? [{ id: lastId + 1, event: "usage", data: usage }] : [];
+  const typedOutput = parseContent(payloads.find((payload) => payload.kind === "output"));
+  frames.push({
+    id: lastId + frames.length + 1,
+    ...(job.status === "succeeded"
+      ? {
+          event: "execution.succeeded",
+          data: {
+            executionId: job.id,
+            typedOutput,
+            usage,
+            terminationReason: attempt?.answer?.finishReason ?? "completed",
+            receiptId,
+          },
+        }
+      : {
+          event: "execution.failed",
+          data: {
+            executionId: job.id,
+            error: toError(job, attempt, saidUnasked(job, keptSaid(payloads))),
+            usage,
+            receiptId,
+          },
+        }),
+  });
+  return frames;
+}
+
+/** What was used, as the provider reported it; null where it did not. */
+function usageOf(job: JobRow, attempt: AttemptRow | null): Record<string, Json> | null {
+  if (!attempt?.usage) return null;
+  return {
+    inputTokens: attempt.usage.inputTokens ?? null,
+    outputTokens: attempt.usage.outputTokens ?? null,
+    estimatedCost: microsToUsd(job.pricing.expectedUpstreamMicros),
+    actualCost: job.actual_micros === null ? null : microsToUsd(job.actual_micros),
+    currency: "USD",
+  };
+}
+
+const LAST_FRAME = 2_147_483_647;
+
+/**
+ * The frames of an execution from after `lastEventId` on, as they come, on any process; an empty page for every quiet
+ * while. The page with the terminal frame is the last. NotFound for somebody else's execution, and for a durable job, which has events.
+ */
+export async function followFrames(
+  ctx: Ctx,
+  executionId: string,
+  lastEventId: string | undefined,
+  right: Scope = "jobs:read",
+  pace?: Pace,
+): Promise<AsyncIterable<Page<Frame>>> {
+  const job = await findJob(ctx, executionId, right);
+  if (job.operation !== "invoke")
+    fail("NotFound", "There is no such streamed execution. For a job, read its events.");
+  const topics = [job.id, framesTopic(job.id)];
+  return followPages(
+    ctx,
+    job,
+    { read: readNext, topics, after: Math.min(Number(lastEventId ?? 0), LAST_FRAME), right },
+    pace,
+  );
+}

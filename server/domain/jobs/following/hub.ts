@@ -1,0 +1,260 @@
+import { randomBytes } from "node:crypto";
+import { ACCESS_CHANGED, MOST_STALE_MS } from "@/server/domain/access";
+import { openListener } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
+import { expectFollowers, LISTENERS, NEWS_CHANNEL } from "./notify";
+
+/*
+ * One hub a process serves all who follow something live, over one listening connection however many they are. A
+ * follower pulls: it is read for only while it waits, so a slow reader holds nothing but the page it has. Reads of all
+ * who wait share statements. Notices only make it quick: every two seconds the hub looks without one.
+ */
+
+/** What is new after a place, in order. `hasEnded`: nothing comes after it. */
+export type Page<Item> = { items: Item[]; hasEnded: boolean };
+export type Ask = { jobId: string; after: number };
+/** Reads for many at once, in the order asked. A page of `PAGE_SIZE` items may have more behind it. */
+export type ReadPages<Item> = (asks: Ask[]) => Promise<Page<Item>[]>;
+export const PAGE_SIZE = 64;
+
+export type Turn<Item> =
+  | { state: "page"; page: Page<Item> }
+  /** Nothing new for as long as was waited. */
+  | { state: "quiet" }
+  /** Rights have changed somewhere: look whether this reader still has its own. */
+  | { state: "check" }
+  | { state: "left" };
+
+export type Following<Item> = {
+  /** Waits for what is new after `after`, at most so long. One call at a time. */
+  next(after: number, waitMs: number): Promise<Turn<Item>>;
+  leave(): void;
+};
+
+type Follower = {
+  read: ReadPages<unknown>;
+  jobId: string;
+  topics: string[];
+  after: number;
+  hasNews: boolean;
+  mustCheck: boolean;
+  hasLeft: boolean;
+  wake: ((turn: Turn<unknown>) => void) | null;
+  timer: NodeJS.Timeout | undefined;
+};
+
+const LOOK_EVERY_MS = 2_000;
+const RECONNECT_MS = 1_000;
+/** The connection outlives its last follower a little: readers come and go. */
+const LINGER_MS = 30_000;
+/** So many followers share one statement. */
+const MOST_AT_ONCE = 500;
+
+export type Hub = {
+  follow<Item>(read: ReadPages<Item>, jobId: string, topics: string[]): Following<Item>;
+  /** How many follow now. */
+  count(): number;
+  /** Of its one listening connection. */
+  listener: string;
+};
+
+// The web process runs our modules twice, once in Next's bundle: both share one hub and its connection.
+const shared = globalThis as { capstanHub?: Hub }; // our own slot, written only here
+
+/** The hub of this process. */
+export function hub(): Hub {
+  shared.capstanHub ??= makeHub();
+  return shared.capstanHub;
+}
+
+function makeHub(): Hub {
+  const listener = `${LISTENERS}${process.pid}:${randomBytes(4).toString("hex")}`;
+  const followers = new Set<Follower>();
+  const byTopic = new Map<string, Set<Follower>>();
+  const due = new Set<Follower>();
+  let isReading = false;
+  let looking: NodeJS.Timeout | undefined;
+  let ear: ReturnType<typeof openListener> | null = null;
+  let earTimer: NodeJS.Timeout | undefined;
+  let checking: NodeJS.Timeout | undefined;
+
+  function settle(follower: Follower, turn: Turn<unknown>): void {
+    const { wake } = follower;
+    if (!wake) return;
+    clearTimeout(follower.timer);
+    follower.wake = null;
+    due.delete(follower);
+    wake(turn);
+  }
+
+  function news(follower: Follower): void {
+    follower.hasNews = true;
+    if (!follower.wake) return;
+    due.add(follower);
+    if (!isReading) {
+      isReading = true;
+      setImmediate(() => void readDue());
+    }
+  }
+
+  /** Reads for all who wait and have news; one statement at a time for each kind of thing that is followed. */
+  async function readDue(): Promise<void> {
+    while (due.size > 0) {
+      const [first] = due;
+      const group: Follower[] = [];
+      for (const follower of due) {
+        if (follower.read !== first!.read) continue;
+        due.delete(follower);
+        follower.hasNews = false;
+        group.push(follower);
+        if (group.length === MOST_AT_ONCE) break;
+      }
+      await readFor(first!.read, group);
+    }
+    isReading = false;
+  }
+
+  async function readFor(read: ReadPages<unknown>, group: Follower[]): Promise<void> {
+    const places = new Map<string, number>();
+    const asks: Ask[] = [];
+    const placeOf = group.map(({ jobId, after }) => {
+      const name = `${jobId} ${after}`;
+      const known = places.get(name);
+      if (known !== undefined) return known;
+      places.set(name, asks.length);
+      return asks.push({ jobId, after }) - 1;
+    });
+    try {
+      const pages = await read(asks);
+      for (const [position, follower] of group.entries()) deliver(follower, pages[placeOf[position]!]!);
+    } catch (cause) {
+      // They stay where they are; the next look tries again.
+      for (const follower of group) follower.hasNews = true;
+      log.warn({ err: cause, followers: group.length }, "followed jobs could not be read");
+    }
+  }
+
+  function deliver(follower: Follower, page: Page<unknown>): void {
+    if (page.items.length === 0 && !page.hasEnded) {
+      if (follower.hasNews) news(follower); // came while it was read
+      return;
+    }
+    if (!follower.wake || page.items.length >= PAGE_SIZE) follower.hasNews = true;
+    settle(follower, { state: "page", page });
+  }
+
+  function look(): void {
+    for (const follower of followers) news(follower);
+  }
+
+  // ---- the listening connection
+
+  function listen(): void {
+    clearTimeout(earTimer);
+    earTimer = undefined;
+    if (ear) return;
+    const client = openListener(listener);
+    ear = client;
+    const lost = () => {
+      if (ear !== client) return;
+      ear = null;
+      void client.end().catch(() => {});
+      if (followers.size > 0) earTimer = setTimeout(listen, RECONNECT_MS).unref();
+    };
+    client.on("error", lost);
+    client.on("end", lost);
+    client.on("notification", ({ channel, payload = "" }) => {
+      if (channel === ACCESS_CHANGED) return checkSoon();
+      for (const topic of payload.split(" ")) for (const each of byTopic.get(topic) ?? []) news(each);
+    });
+    client
+      .connect()
+      .then(() => client.query(`LISTEN ${NEWS_CHANNEL}; LISTEN ${ACCESS_CHANGED}`))
+      .then(() => {
+        expectFollowers();
+        look(); // what was written before we listened
+      })
+      .catch((cause) => {
+        log.warn({ err: cause }, "the event listener lost its connection; followers poll until it is back");
+        lost();
+      });
+  }
+
+  /** When no one can remember the old rights any more, everybody is looked at again. */
+  function checkSoon(): void {
+    if (checking) clearTimeout(checking);
+    checking = setTimeout(() => {
+      checking = undefined;
+      for (const follower of followers) {
+        if (follower.wake) settle(follower, { state: "check" });
+        else follower.mustCheck = true;
+      }
+    }, MOST_STALE_MS).unref();
+  }
+
+  function join(follower: Follower): void {
+    followers.add(follower);
+    for (const topic of follower.topics) {
+      const there = byTopic.get(topic);
+      if (there) there.add(follower);
+      else byTopic.set(topic, new Set([follower]));
+    }
+    looking ??= setInterval(look, LOOK_EVERY_MS).unref();
+    listen();
+  }
+
+  function leave(follower: Follower): void {
+    if (follower.hasLeft) return;
+    follower.hasLeft = true;
+    settle(follower, { state: "left" });
+    followers.delete(follower);
+    for (const topic of follower.topics) {
+      const there = byTopic.get(topic);
+      there?.delete(follower);
+      if (there?.size === 0) byTopic.delete(topic);
+    }
+    if (followers.size > 0) return;
+    clearInterval(looking);
+    looking = undefined;
+    clearTimeout(earTimer);
+    earTimer = setTimeout(() => {
+      const client = ear;
+      ear = null;
+      void client?.end().catch(() => {});
+    }, LINGER_MS).unref();
+  }
+
+  return {
+    listener,
+    count: () => followers.size,
+    follow<Item>(read: ReadPages<Item>, jobId: string, topics: string[]): Following<Item> {
+      const follower: Follower = {
+        read,
+        jobId,
+        topics,
+        after: 0,
+        hasNews: true,
+        mustCheck: false,
+        hasLeft: false,
+        wake: null,
+        timer: undefined,
+      };
+      join(follower);
+      return {
+        next: (after, waitMs) =>
+          new Promise<Turn<Item>>((resolve) => {
+            follower.after = after;
+            if (follower.hasLeft) return resolve({ state: "left" });
+            follower.wake = resolve as (turn: Turn<unknown>) => void; // its pages come from its own `read`
+            if (follower.mustCheck) {
+              follower.mustCheck = false;
+              return settle(follower, { state: "check" });
+            }
+            follower.timer = setTimeout(() => settle(follower, { state: "quiet" }), waitMs).unref();
+            if (follower.hasNews) news(follower);
+          }),
+        leave: () => leave(follower),
+      };
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { relaxedPool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
+
+/** Where processes tell each other of new events, and how the names of the connections begin by which they listen. */
+export const NEWS_CHANNEL = "capstan_events";
+export const LISTENERS = "capstan-follower:";
+
+/** New events of a job and new frames of a stream differ, so that no one is woken for nothing. */
+export const framesTopic = (jobId: string) => `~${jobId}`;
+
+const TICK_MS = 10;
+const ASK_AGAIN_MS = 2_000;
+/** A payload of NOTIFY holds less than 8,000 bytes; a topic is 31. */
+const TOPICS_PER_NOTICE = 200;
+
+let unsent = new Set<string>();
+let isOnItsWay = false;
+let isAnyoneFollowing = false;
+let askedAt = Number.NEGATIVE_INFINITY;
+
+/**
+ * Tells every process that follows of something new, best effort and after the commit: NOTIFY inside the statement that
+ * writes would make all commits wait for each other. A follower looks on its own too, so what is lost here comes late.
+ */
+export function tell(topics: Iterable<string>): void {
+  for (const topic of topics) unsent.add(topic);
+  if (unsent.size > 0 && !isOnItsWay) schedule();
+}
+
+/** Somebody in this process has begun to follow: others may have too, so it is asked again before the next notice. */
+export function expectFollowers(): void {
+  askedAt = Number.NEGATIVE_INFINITY;
+}
+
+function schedule(): void {
+  isOnItsWay = true;
+  setTimeout(() => void sendAll(), TICK_MS).unref();
+}
+
+async function sendAll(): Promise<void> {
+  const topics = [...unsent];
+  unsent = new Set();
+  try {
+    if (await doesAnyoneFollow()) {
+      const notices: string[] = [];
+      for (let at = 0; at < topics.length; at += TOPICS_PER_NOTICE)
+        notices.push(topics.slice(at, at + TOPICS_PER_NOTICE).join(" "));
+      await relaxedPool.query({
+        name: "tell-news",
+        text: "SELECT pg_notify($1, notice) FROM unnest($2::text[]) AS notice",
+        values: [NEWS_CHANNEL, notices],
+      });
+    }
+  } catch (cause) {
+    // Not when the process is closing: then nothing is sent, and followers elsewhere look on their own.
+    if (!relaxedPool.ending) log.warn({ err: cause }, "followers could not be notified; they poll instead");
+  }
+  isOnItsWay = false;
+  if (unsent.size > 0) schedule();
+}
+
+/** Asked at most every two seconds, so that work no one follows costs no notices. */
+async function doesAnyoneFollow(): Promise<boolean> {
+  if (performance.now() - askedAt < ASK_AGAIN_MS) return isAnyoneFollowing;
+  askedAt = performance.now();
+  const { rows } = await relaxedPool.query<{ found: boolean }>({
+    name: "anyone-following",
+    text: `SELECT EXISTS (SELECT FROM pg_stat_activity
+           WHERE starts_with(application_name, $1) AND datname = current_database()) AS found`,
+    values: [LISTENERS],
+  });
+  isAnyoneFollowing = rows[0]?.found ?? false;
+  return isAnyoneFollowing;
+}

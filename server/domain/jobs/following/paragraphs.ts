@@ -1,0 +1,55 @@
+/** So many characters may be held back before a text is cut inside a paragraph. */
+const HOLD_LIMIT = 600;
+/** And so many where no sentence ends. */
+const FAR_LIMIT = 4 * HOLD_LIMIT;
+
+const PARAGRAPH = /^\s*\S[\s\S]*?\n[^\S\n]*\n\s*(?=\S)/;
+const SENTENCE = /[.!?…。！？]["'”’»)\]]*\s+(?=\S)/g;
+const SPACE = /\s+(?=\S)/g;
+
+/**
+ * Cuts a text that comes in pieces into spans a reader can be shown: whole paragraphs, each with the blank line that
+ * closes it, and whole sentences of a paragraph that is longer than may be held back. Put together, the spans and the
+ * rest are the text; where it is cut does not depend on how the pieces came.
+ */
+export function paragraphs(): { push(text: string): string[]; rest(): string } {
+  let held = "";
+  return {
+    push(text) {
+      held += text;
+      const spans: string[] = [];
+      for (let end = endOfSpan(held); end > 0; end = endOfSpan(held)) {
+        spans.push(held.slice(0, end));
+        held = held.slice(end);
+      }
+      return spans;
+    },
+    rest() {
+      const rest = held;
+      held = "";
+      return rest;
+    },
+  };
+}
+
+/** Where the first span ends; 0 while that is unknown. */
+function endOfSpan(whole: string): number {
+  const text = whole.slice(0, 2 * FAR_LIMIT); // what decides is there
+  const match = PARAGRAPH.exec(text);
+  const paragraph = match ? match.index + match[0].length : 0;
+  if (paragraph > 0 && paragraph <= HOLD_LIMIT) return paragraph;
+  if (text.length <= HOLD_LIMIT) return 0;
+  const sentences = endsIn(text, SENTENCE);
+  const within = sentences.findLast((end) => end <= HOLD_LIMIT);
+  if (within) return within;
+  const next = [paragraph, sentences[0] ?? 0].filter((end) => end > 0 && end <= FAR_LIMIT);
+  if (next.length > 0) return Math.min(...next);
+  if (text.length <= FAR_LIMIT) return 0;
+  const word = endsIn(text, SPACE).findLast((end) => end <= FAR_LIMIT);
+  if (word) return word;
+  // Never between the two halves of one character.
+  return /[\uD800-\uDBFF]/.test(text[FAR_LIMIT - 1] ?? "") ? FAR_LIMIT - 1 : FAR_LIMIT;
+}
+
+const endsIn = (text: string, ends: RegExp) =>
+  [...text.matchAll(ends)].map((match) => match.index + match[0].length);

@@ -1,0 +1,117 @@
+import { sealContent } from "@/server/domain/content";
+import { pool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
+import { sha256Hex } from "@/server/platform/text/canonical";
+import { expiryOf, isSealedOf, type JobRow } from "../rows";
+import { readerTextName } from "./events";
+import { tell } from "./notify";
+import { paragraphs } from "./paragraphs";
+
+const STORE_WAITS_MS = [100, 900, 4_000];
+
+export type Reader = {
+  /** Takes the next piece of text; whole paragraphs become events of the job. */
+  push(text: string): void;
+  /** Settles when the whole paragraphs are stored: those of a call that broke off stay to be read. */
+  settled(): Promise<void>;
+  /**
+   * Adds the rest and settles when all is stored. `differs`: the events are not this text, or could not be stored; the
+   * rest is not added then. `closed`: the job has ended or is to be canceled, and nothing is added to it.
+   */
+  close(whole: string): Promise<"complete" | "differs" | "closed">;
+};
+
+type ReadJob = Pick<JobRow, "id" | "data_classification" | "retention_requirement" | "content_kept_ms">;
+
+/**
+ * Shows the text of a running job paragraph by paragraph, in order and each once. The event keeps length and hash; the
+ * text is content and lies beside it, where it can be removed.
+ */
+export function readerOf(job: ReadJob, fence: number, now: () => Date): Reader {
+  const cutter = paragraphs();
+  let taken = "";
+  let sequence = 0;
+  let state: "open" | "failed" | "closed" = "open";
+  let last: Promise<void> = Promise.resolve();
+
+  function tellSpan(span: string): void {
+    const place = ++sequence;
+    last = last.then(async () => {
+      if (state === "open") state = await store(job, fence, place, span, now);
+    });
+  }
+
+  return {
+    push(text) {
+      taken += text;
+      for (const span of cutter.push(text)) tellSpan(span);
+    },
+    settled: () => last,
+    async close(whole) {
+      await last;
+      if (state === "open" && taken === whole) {
+        const rest = cutter.rest();
+        if (rest !== "") tellSpan(rest);
+        await last;
+      } else if (state === "open") state = "failed";
+      return state === "open" ? "complete" : state === "failed" ? "differs" : "closed";
+    },
+  };
+}
+
+async function store(
+  job: ReadJob,
+  fence: number,
+  sequence: number,
+  text: string,
+  now: () => Date,
+): Promise<"open" | "failed" | "closed"> {
+  // No text of the database holds this character, and a part would be wrong.
+  if (text.includes("\0")) return "failed";
+  const isSealed = isSealedOf(job);
+  const payload = {
+    sequence,
+    boundary: "paragraph",
+    provisional: true,
+    length: text.length,
+    sha256: sha256Hex(text),
+  };
+  for (const waitMs of [0, ...STORE_WAITS_MS]) {
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    try {
+      const at = now();
+      const { rowCount } = await pool.query(
+        // A write whose answer was lost is found by its number, and not done again.
+        `WITH before AS (
+           SELECT id FROM job_event WHERE job_id = $1 AND type = 'job.reader_text' AND payload->'sequence' = to_jsonb($3::int)
+         ), moved AS (
+           UPDATE job SET last_event = last_event + 1
+           WHERE id = $1 AND fence = $2 AND status = 'running' AND NOT EXISTS (SELECT FROM before)
+           RETURNING id, project_id, last_event
+         ), added AS (
+           INSERT INTO event (project_id, job_id, id, type, payload, created_at)
+           SELECT project_id, id, last_event, 'job.reader_text', $4::jsonb, $5 FROM moved
+         ), kept AS (
+           INSERT INTO event_text (project_id, job_id, event_id, text, is_sealed, expires_at)
+           SELECT project_id, id, last_event, $6, $7, $8 FROM moved
+         )
+         SELECT FROM moved UNION ALL SELECT FROM before`,
+        [
+          job.id,
+          fence,
+          sequence,
+          JSON.stringify(payload),
+          at,
+          isSealed ? sealContent(text, readerTextName(job.id, sequence)) : text,
+          isSealed,
+          expiryOf(job, at),
+        ],
+      );
+      tell([job.id]);
+      return rowCount === 1 ? "open" : "closed";
+    } catch (cause) {
+      log.warn({ err: cause, jobId: job.id }, "text for a reader could not be stored");
+    }
+  }
+  return "failed";
+}

@@ -1,0 +1,186 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import * as budgets from "@/server/domain/budgets";
+import { systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import { pool } from "@/server/platform/db";
+import { inlineStep, makeProject, type TestProject } from "@/testing/world";
+import { SHOWN_OF_EVENTS } from "./blind";
+import { compareDrawings } from "./blind.fixture";
+
+/** Runs a job after some time has passed, so that its times are its own. */
+async function run({ ctx, clock }: TestProject, jobId: string) {
+  clock.advance(90_000);
+  await jobs.run(ctx, jobId, inlineStep(clock));
+}
+
+/** What the judgement of a comparison does to its jobs. */
+const reveal = (comparisonId: string) =>
+  pool.query("UPDATE job SET is_blind = false WHERE comparison_id = $1", [comparisonId]);
+
+const faultOf = (asked: Promise<unknown>) =>
+  asked.then(
+    () => null,
+    (cause) => ({ code: cause.code, details: cause.details }),
+  );
+
+test("a blind job shows its work and neither who did it, nor what it cost, nor when; judged it is as any other", async () => {
+  const world = await makeProject();
+  const { ctx } = world;
+  const { comparisonId, jobIds } = await compareDrawings(world);
+  for (const jobId of jobIds) await run(world, jobId);
+  const created = (await pool.query("SELECT created_at FROM job WHERE id = $1", [jobIds[1]])).rows[0]
+    .created_at;
+  const blind = await jobs.get(ctx, jobIds[1]!);
+  expect(blind).toMatchObject({
+    status: "succeeded",
+    createdAt: created.toISOString(),
+    startedAt: null,
+    completedAt: null,
+    estimatedCost: null,
+    actualCost: null,
+    processing: null,
+    pricing: null,
+    progress: null,
+    diagnostics: null,
+    idempotencyKey: comparisonId,
+    warnings: [],
+    retry: { sameKey: false, newKeySafe: false },
+    artifacts: [{ mediaType: "image/png", filename: "image-1.png", label: null }],
+    typedOutput: { images: [{ variantIndex: 0, mediaType: "image/png", filename: "image-1.png" }] },
+    requestSnapshot: { input: { prompt: "A kite" } },
+  });
+  expect(JSON.stringify(blind)).not.toMatch(/sandbox|execution/);
+  const { artifactId } = blind.artifacts[0]!;
+  const references = async () => (await jobs.references(ctx, world.projectId, { limit: 50 })).items;
+  expect(await references()).toEqual([]);
+  for (const page of [
+    await jobs.mine(ctx, { limit: 25 }),
+    await jobs.history(ctx, world.projectId, { limit: 25 }),
+  ]) {
+    expect(page.items).toHaveLength(2);
+    for (const item of page.items) expect(item).toMatchObject({ completedAt: null, actualCost: null });
+  }
+
+  await reveal(comparisonId);
+  const shown = await jobs.get(ctx, jobIds[1]!);
+  expect(shown.diagnostics?.backendId).toMatch(/^sandbox\//);
+  expect(shown).toMatchObject({
+    artifacts: [{ artifactId, filename: "image-1.png" }],
+    actualCost: expect.any(Number),
+  });
+  expect((await references()).map((each) => each.artifactId)).toContain(artifactId);
+});
+
+test("receipt and retry of a blind job are refused with its comparison, for every caller", async () => {
+  const world = await makeProject();
+  const { comparisonId, jobIds } = await compareDrawings(world);
+  await run(world, jobIds[0]!);
+  const refused = { code: "ComparisonUnjudged", details: { comparisonId } };
+  for (const jobId of jobIds) {
+    expect(await faultOf(jobs.receipt(world.ctx, jobId))).toEqual(refused);
+    expect(await faultOf(jobs.retry(world.ctx, jobId))).toEqual(refused);
+    expect((await jobs.rights(world.ctx, jobId)).retry).toBe(false);
+  }
+  await reveal(comparisonId);
+  expect(await jobs.receipt(world.ctx, jobIds[0]!)).toMatchObject({ jobId: jobIds[0], status: "succeeded" });
+});
+
+test("of the request what any competitor varies is left out, with its hash and its constraints", async () => {
+  const world = await makeProject();
+  const { comparisonId, jobIds } = await compareDrawings(world, {
+    models: ["sandbox-1", "sandbox-1"],
+    input: { prompt: "A kite", variantCount: 1 },
+    varied: [{ prompt: "A red kite" }, { quality: "low" }],
+  });
+  for (const jobId of jobIds) {
+    const asked = await jobs.request(world.ctx, jobId);
+    expect(asked).toMatchObject({
+      idempotencyKey: comparisonId,
+      requestHash: null,
+      sha256: null,
+      contentState: "available",
+      request: { capability: "image.generate.v1", input: { variantCount: 1 } },
+    });
+    expect(JSON.stringify(asked)).not.toMatch(/kite|quality|sandbox-1|execution/);
+    expect((await jobs.get(world.ctx, jobId)).requestSnapshot).toEqual(asked.request);
+  }
+  // Where the content of one is gone, no one can tell what they share.
+  await pool.query("UPDATE payload SET content = NULL WHERE job_id = $1", [jobIds[1]]);
+  expect(await jobs.request(world.ctx, jobIds[0]!)).toMatchObject({ contentState: "pruned", request: null });
+  await reveal(comparisonId);
+  expect(await jobs.request(world.ctx, jobIds[0]!)).toMatchObject({
+    request: { input: { prompt: "A red kite" } },
+  });
+});
+
+test("events keep their ids, order and types, and nothing of them differs between competitors but the work", async () => {
+  const world = await makeProject();
+  const { comparisonId, jobIds } = await compareDrawings(world);
+  for (const jobId of jobIds) await run(world, jobId);
+  const read = async (jobId: string) => (await jobs.events(world.ctx, jobId, { limit: 200 })).events;
+  const blind = await read(jobIds[0]!);
+  const followed = [];
+  for await (const { items } of await jobs.followEvents(world.ctx, jobIds[0]!, {})) followed.push(...items);
+  expect(followed).toEqual(blind);
+  expect(new Set(blind.map(({ createdAt }) => createdAt)).size).toBe(1);
+  expect(JSON.stringify(blind)).not.toMatch(/sandbox|tier|attempt|Hash/);
+  await reveal(comparisonId);
+  const shown = await read(jobIds[0]!);
+  const ofAll = shown.filter(({ type }) => SHOWN_OF_EVENTS[type]);
+  expect(blind.map(({ id, type }) => [id, type])).toEqual(ofAll.map(({ id, type }) => [id, type]));
+  expect(JSON.stringify(shown)).toMatch(/"provider":"sandbox"/);
+});
+
+test("an event that only some competitors have is shown after the judgement", async () => {
+  const world = await makeProject();
+  const limit = { period: "day", ceilingMicros: 1, enforcement: "warn" } as const;
+  await budgets.set(systemCtx("test", world.clock.now), { owner: { projectId: world.projectId }, ...limit });
+  const { comparisonId, jobIds } = await compareDrawings(world);
+  const typesOf = async (query: { type?: string }) =>
+    (await jobs.events(world.ctx, jobIds[1]!, { limit: 200, ...query })).events.map(({ type }) => type);
+  expect(await typesOf({})).toEqual(["job.queued"]);
+  expect(await typesOf({ type: "job.budget_warning" })).toEqual([]);
+  await reveal(comparisonId);
+  expect((await typesOf({})).toSorted()).toEqual(["job.budget_warning", "job.queued"]);
+});
+
+test("the key of a competitor answers no replay: it would tell which request is behind it", async () => {
+  const world = await makeProject();
+  const { jobIds } = await compareDrawings(world);
+  const { rows } = await pool.query("SELECT idempotency_key FROM job WHERE id = $1", [jobIds[0]]);
+  for (const preferredModel of ["sandbox-1", "sandbox-2"]) {
+    const again = jobs.submit(world.ctx, "image.generate.v1", {
+      input: { prompt: "A kite" },
+      execution: { executionConstraints: { preferredModel } },
+      idempotencyKey: rows[0].idempotency_key,
+    } as never);
+    expect(await faultOf(again)).toEqual({ code: "IdempotencyConflict", details: { jobId: jobIds[0] } });
+  }
+});
+
+/** Every source file of the product. */
+function* sources(folder: string): Generator<string> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      if (!["node_modules", "generated", "sandbox", "migrations"].includes(entry.name)) yield* sources(path);
+    } else if (/\.(ts|sql)$/.test(entry.name) && !/\.test\.ts$/.test(entry.name)) yield path;
+  }
+}
+
+test("every type of event that is written says what a blind job shows", () => {
+  const root = join(import.meta.dirname, "../../../..");
+  const written = new Set<string>();
+  for (const folder of ["server/domain", "server/capabilities", "inngest", "prisma"]) {
+    for (const path of sources(join(root, folder))) {
+      const text = readFileSync(path, "utf8");
+      // In code as the type of an event, in SQL as a word of an INSERT INTO event.
+      for (const [, type] of text.matchAll(/type: "(job\.[a-z_]+)"/g)) written.add(type!);
+      for (const [, insert] of text.matchAll(/INSERT INTO event([\s\S]{0,400})/g))
+        for (const [, type] of insert!.matchAll(/'(job\.[a-z_]+)'/g)) written.add(type!);
+    }
+  }
+  expect([...written].sort()).toEqual(Object.keys(SHOWN_OF_EVENTS).sort());
+});

@@ -1,0 +1,355 @@
+import {
+  type Job,
+  type JobApproval,
+  type JobArtifactRef,
+  type JobError,
+  type JobEvent,
+  type JobListItem,
+  TERMINAL,
+} from "@/server/contract/jobs";
+import { getCapability, isCapability } from "@/server/domain/catalog";
+import { openContent, type StoredContent } from "@/server/domain/content";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { fail } from "@/server/platform/errors/errors";
+import { canonicalText } from "@/server/platform/text/canonical";
+import { isObject } from "@/server/platform/text/json";
+import type { JobRow } from "../rows";
+import { withPrompt } from "./prompt";
+
+/*
+ * What may be shown of a job while no one has judged the comparison it is a competitor of: the work, and nothing that says
+ * who did it, for how much or how fast (docs/guides/compare-models.md). Every view is written out field by field, so that a field
+ * that is added to it later does not compile before it is decided here. `insertTogether` (transitions/admission.ts) sets
+ * `is_blind`, and `judge` (comparisons) clears it. What the books show is in prisma/guards/7-executions.sql.
+ */
+
+/** Refuses an answer that would reveal which model did the work. */
+export function refuseBlind(job: Pick<JobRow, "is_blind" | "comparison_id">, what: string): void {
+  if (!job.is_blind) return;
+  fail("ComparisonUnjudged", `${what} would reveal which model did the work. Judge the comparison first.`, {
+    comparisonId: job.comparison_id ?? "",
+  });
+}
+
+/** A file with its measures, and without what else its maker reports. Its name is our own. */
+function blindArtifact(ref: JobArtifactRef): JobArtifactRef {
+  return {
+    artifactId: ref.artifactId,
+    mediaType: ref.mediaType,
+    kind: ref.kind,
+    downloadPath: ref.downloadPath,
+    sha256: ref.sha256,
+    byteLength: ref.byteLength,
+    label: ref.label,
+    filename: ref.filename,
+    variantIndex: ref.variantIndex,
+    sliceCellId: ref.sliceCellId,
+    slotStatus: ref.slotStatus,
+    ...(ref.durationMs === undefined ? {} : { durationMs: ref.durationMs }),
+    ...(ref.selected === undefined ? {} : { selected: ref.selected }),
+  };
+}
+
+/** Why it failed, in our own words: those of a provider would reveal it. */
+function blindError(error: JobError | null): JobError | null {
+  if (!error) return null;
+  const { code, retryable, terminal } = error;
+  return {
+    code,
+    message: `The job failed with ${code}. The provider's message is shown after the comparison is judged.`,
+    retryable,
+    terminal,
+    resolution: "Judge the comparison to see how each entry ended and what it cost.",
+  };
+}
+
+/** What is decided on: at admission the same for all competitors, inside a flow without the moment it came there. */
+export function blindApproval(job: Pick<JobRow, "created_at">, approval: JobApproval): JobApproval {
+  const { reason, message, step, estimatedCost, maximumCost, threshold, currency, whoMayDecide } = approval;
+  const { approvalUrl, approvePath, rejectPath, artifacts } = approval;
+  return {
+    ...(Array.isArray(artifacts) ? { artifacts: artifacts.map(toLook) } : {}),
+    reason,
+    message,
+    step,
+    estimatedCost,
+    maximumCost,
+    threshold,
+    currency,
+    requestedAt: job.created_at.toISOString(),
+    deadlineAt: step === null ? approval.deadlineAt : null,
+    whoMayDecide,
+    approvalUrl,
+    approvePath,
+    rejectPath,
+  };
+}
+
+const toLook = (shown: Json): Json => {
+  if (!isObject(shown)) return null;
+  const { artifactId, kind, slotStatus, mediaType, downloadPath } = shown;
+  return {
+    artifactId: artifactId ?? null,
+    kind: kind ?? null,
+    slotStatus: slotStatus ?? null,
+    mediaType: mediaType ?? null,
+    downloadPath: downloadPath ?? null,
+  };
+};
+
+/** The job without what would betray its competitor. */
+export function blindJob(job: JobRow, view: Job, shared: Record<string, Json> | undefined): Job {
+  const typedOutput = blindOutput(job.capability_key, view.typedOutput);
+  return {
+    jobId: view.jobId,
+    capabilityKey: view.capabilityKey,
+    capability: view.capability,
+    status: view.status,
+    projectId: view.projectId,
+    productId: view.productId,
+    environment: view.environment,
+    externalRef: view.externalRef,
+    tags: view.tags,
+    metadata: view.metadata,
+    correlationId: view.correlationId,
+    taskKind: view.taskKind,
+    // Its own may count the competitors in the order in which they were asked for.
+    idempotencyKey: job.comparison_id ?? "",
+    createdAt: view.createdAt,
+    startedAt: null,
+    completedAt: null,
+    estimatedCost: null,
+    actualCost: null,
+    charge: null,
+    currency: view.currency,
+    processing: null,
+    chargeResolution: null,
+    dataClassification: view.dataClassification,
+    retentionRequirement: view.retentionRequirement,
+    maturityRating: view.maturityRating,
+    matureContentTraits: view.matureContentTraits,
+    maturitySource: view.maturitySource,
+    pricing: null,
+    artifacts: view.artifacts.map(blindArtifact),
+    variantSet: view.variantSet,
+    selectedArtifactId: view.selectedArtifactId,
+    primaryArtifactId: view.primaryArtifactId,
+    receiptId: null,
+    typedOutput,
+    outputs: typedOutput,
+    warnings: [],
+    error: blindError(view.error),
+    progress: null,
+    diagnostics: null,
+    requestSnapshot: shared
+      ? { ...shared, ...(isObject(shared.input) ? { input: withPrompt(shared.input) } : {}) }
+      : null,
+    nextAction: view.status === "failed" ? "inspect_error" : view.nextAction,
+    pollAfterSeconds: view.pollAfterSeconds,
+    retry: { sameKey: false, newKeySafe: false },
+    approval: view.approval,
+    retryOf: null,
+    comparison: view.comparison,
+  };
+}
+
+/** A line of a list, likewise. */
+export function blindListItem(item: JobListItem): JobListItem {
+  return {
+    jobId: item.jobId,
+    status: item.status,
+    capabilityKey: item.capabilityKey,
+    capability: item.capability,
+    createdAt: item.createdAt,
+    completedAt: null,
+    artifactCount: item.artifactCount,
+    errorCode: item.errorCode,
+    selectedArtifactId: item.selectedArtifactId,
+    receiptId: null,
+    actualCost: null,
+    charge: null,
+    comparison: item.comparison,
+  };
+}
+
+/**
+ * Of every type of event the fields that are the same for each competitor. Null: the event alone reveals one, as a
+ * warning on the dearer one or a report of progress that only some vendors make.
+ */
+export const SHOWN_OF_EVENTS: Readonly<Record<string, readonly string[] | null>> = {
+  "job.queued": ["capabilityKey"],
+  "job.started": ["capabilityKey"],
+  "job.provider_submitted": [],
+  "job.progress": null,
+  "job.reader_text": ["text", "sequence", "boundary", "provisional"],
+  "job.artifact_stored": ["artifactId", "mediaType", "sha256", "byteLength", "variantIndex", "sliceCellId"],
+  "job.awaiting_approval": ["reason", "step", "estimatedCost", "threshold"],
+  "job.approved": ["by", "principalId", "authorizedMaxAmount"],
+  "job.rejected": ["by", "principalId"],
+  "job.budget_warning": null,
+  "job.cancel_requested": ["by"],
+  "job.retry_scheduled": ["step", "by"],
+  "job.needs_attention": ["reason", "step"],
+  "job.variant_selected": ["artifactId"],
+  "job.succeeded": ["artifactCount"],
+  "job.failed": ["code"],
+  "job.canceled": ["code"],
+  "job.receipt_sealed": [],
+};
+
+/** That it happened, not when: all events of a job have the moment of its admission. Null: it is not shown. */
+export function blindEvent(job: Pick<JobRow, "created_at">, event: JobEvent): JobEvent | null {
+  const shown = SHOWN_OF_EVENTS[event.type] ?? null;
+  if (!shown) return null;
+  return {
+    id: event.id,
+    cursor: event.cursor,
+    type: event.type,
+    jobId: event.jobId,
+    projectId: event.projectId,
+    createdAt: job.created_at.toISOString(),
+    payload: Object.fromEntries(
+      shown.flatMap((name) => (name in event.payload ? [[name, event.payload[name] as Json]] : [])),
+    ),
+  };
+}
+
+/*
+ * The typed output of a blind job. Text and objects of a caller's own shape are the work itself and are shown whole. What
+ * capabilities say of files is written by us around them: of that only what is named here, since how a file was made
+ * (the way its background was removed, the renderer) may tell who made it.
+ */
+
+/** What is said of files: their measures, and where they are among others. */
+const MEASURES = new Set([
+  "images",
+  "artifacts",
+  "mesh",
+  "views",
+  "contactSheet",
+  "sheet",
+  "cells",
+  "artifactId",
+  "filename",
+  "label",
+  "downloadPath",
+  "variantIndex",
+  "view",
+  "sliceCellId",
+  "slotStatus",
+  "row",
+  "column",
+  "rows",
+  "columns",
+  "source",
+  "x",
+  "y",
+  "kind",
+  "mediaType",
+  "byteLength",
+  "durationMs",
+  "aspectRatio",
+  "width",
+  "height",
+  "coverage",
+  "meshes",
+  "vertices",
+  "triangles",
+  "textured",
+]);
+
+/** Typed output as it may be shown before the comparison is judged. */
+function blindOutput(capabilityKey: string, output: Json): Json {
+  if (output === null || !isCapability(capabilityKey)) return null;
+  const { outputKind } = getCapability(capabilityKey);
+  if (outputKind === "artifact") return measuresOf(output);
+  return outputKind === "text" ? wordsOf(output) : output;
+}
+
+function measuresOf(value: Json): Json {
+  if (Array.isArray(value)) return value.map(measuresOf);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, each]): [string, Json][] =>
+      MEASURES.has(name) ? [[name, measuresOf(each)]] : [],
+    ),
+  );
+}
+
+/** What was written, and the tools that were called: their ids have the form of the vendor that gave them. */
+function wordsOf(output: Json): Json {
+  if (!isObject(output)) return output;
+  const { content, role, toolCalls } = output;
+  return {
+    content: content ?? "",
+    role: role ?? "assistant",
+    ...(Array.isArray(toolCalls)
+      ? {
+          toolCalls: toolCalls.map((call, place) => {
+            const { name, arguments: given } = call as { name: Json; arguments: Json }; // as their schema has them
+            return { id: `call-${place + 1}`, name, arguments: given };
+          }),
+        }
+      : {}),
+  };
+}
+
+/** What of a request says by whom or how it is to be done: of a blind job never shown. */
+const CONSTRAINTS = new Set(["execution", "sampling", "budget"]);
+
+/**
+ * The request that all competitors share: fields of the request and of its input that say the same for each. Where the
+ * content of one is not kept (any more), no one can tell, and nothing is shown.
+ */
+export async function sharedRequestOf(job: JobRow): Promise<Record<string, Json>> {
+  const known = {
+    capability: job.capability_key,
+    productId: job.product_id,
+    environment: job.environment,
+  };
+  if (job.retention_requirement === "HashesOnly" && TERMINAL.includes(job.status)) return known;
+  const { rows } = await pool.query<StoredContent>({
+    name: "requests-of-comparison",
+    text: `SELECT payload.id, payload.content, payload.is_sealed FROM job competitor
+      LEFT JOIN payload ON payload.project_id = competitor.project_id AND payload.job_id = competitor.id AND payload.kind = 'request'
+      WHERE competitor.organization_id = $1 AND competitor.project_id = $2 AND competitor.comparison_id = $3
+        AND competitor.is_blind`,
+    values: [job.organization_id, job.project_id, job.comparison_id],
+  });
+  const requests = rows.map((row) => {
+    const content = row.id === null ? null : openContent(row);
+    return content === null ? null : (JSON.parse(content) as Record<string, Json>); // written by admission
+  });
+  const whole = requests.filter((each) => each !== null);
+  if (whole.length < requests.length || whole.length < 2) return known;
+  const { input: _, ...shared } = sharedBy(whole, CONSTRAINTS);
+  const input = sharedBy(whole.map((each) => each.input as Record<string, Json>)); // an object by the envelope's schema
+  return { ...shared, ...known, input };
+}
+
+/** The fields that say the same in each. */
+function sharedBy(objects: Record<string, Json>[], but: ReadonlySet<string> = new Set()) {
+  const [first = {}, ...others] = objects;
+  return Object.fromEntries(
+    Object.entries(first).filter(
+      ([name, value]) =>
+        !but.has(name) &&
+        others.every((each) => name in each && canonicalText(each[name]!) === canonicalText(value)),
+    ),
+  );
+}
+
+/** The request as it may be read: no hash, since a reader who knows what the competitors vary could find theirs by it. */
+export async function blindRequest(job: JobRow): Promise<Record<string, Json>> {
+  const shared = await sharedRequestOf(job);
+  return {
+    jobId: job.id,
+    capabilityKey: job.capability_key,
+    idempotencyKey: job.comparison_id,
+    requestHash: null,
+    sha256: null,
+    contentState: "input" in shared ? "available" : "pruned",
+    request: "input" in shared ? shared : null,
+  };
+}

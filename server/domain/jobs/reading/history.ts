@@ -1,0 +1,86 @@
+import { type JobPage, type ListJobs, type ListProjectJobs, TERMINAL } from "@/server/contract/jobs";
+import { access } from "@/server/domain/access";
+import { readHolds } from "@/server/domain/budgets";
+import type { Ctx } from "@/server/domain/ctx";
+import { nullEndedPageOf, readCursor } from "@/server/domain/paging";
+import { prisma, type Tx, withTenant } from "@/server/platform/db";
+import { usdToMicros } from "@/server/platform/money";
+import { LISTED, type Listed, toListItem } from "./view";
+
+/** The jobs of a project that the caller may see, newest first, by keyset: ids sort by time. Lines never carry prompts or error messages. */
+export async function history(ctx: Ctx, projectId: string, query: ListProjectJobs): Promise<JobPage> {
+  const project = await access.authorize(ctx, "jobs:read", { projectInPath: projectId });
+  const { environment } = access.authorize(ctx, "jobs:read", "rows");
+  const cursor = readCursor("job", query.cursor);
+  const rows = await withTenant(project.id, (tx) =>
+    tx.job.findMany({
+      where: {
+        projectId: project.id,
+        ...(environment === null ? {} : { environment }),
+        ...(cursor ? { id: { lt: cursor } } : {}),
+        ...filtered(query),
+        ...(query.selected === undefined
+          ? {}
+          : { selectedArtifactId: query.selected ? { not: null } : null }),
+      },
+      select: LISTED,
+      orderBy: { id: "desc" },
+      take: query.limit + 1,
+    }),
+  );
+  return toPage(rows, query.limit);
+}
+
+/** The jobs the caller submitted itself, newest first. */
+export async function mine(ctx: Ctx, query: ListJobs): Promise<JobPage> {
+  const scope = access.authorize(ctx, "jobs:read", "rows");
+  const cursor = readCursor("job", query.cursor);
+  const rows = await prisma.job.findMany({
+    where: {
+      principalId: ctx.principal.id,
+      ...(scope.organizationIds ? { organizationId: { in: scope.organizationIds } } : {}),
+      ...(scope.projectId ? { projectId: scope.projectId } : {}),
+      ...(cursor ? { id: { lt: cursor } } : {}),
+      ...filtered(query),
+    },
+    select: LISTED,
+    orderBy: { id: "desc" },
+    take: query.limit + 1,
+  });
+  return toPage(rows, query.limit);
+}
+
+async function toPage(rows: Listed[], limit: number): Promise<JobPage> {
+  const holds = await readHolds(rows.map(({ id }) => id));
+  return nullEndedPageOf(rows, limit, (row) => toListItem(row, holds.get(row.id) ?? null));
+}
+
+type Where = NonNullable<NonNullable<Parameters<Tx["job"]["findMany"]>[0]>["where"]>;
+
+/** What both lists filter by. Filters are joined by AND, so they never show a job that the caller could not list without them. */
+function filtered(query: ListJobs): Where {
+  const { status, capabilityKey, outcome, createdAfter, createdBefore, provider, model } = query;
+  const [named, ...rest] = model?.split("/") ?? [];
+  const most = query.minCostUsd === undefined ? undefined : { gte: usdToMicros(query.minCostUsd) };
+  const all: Where[] = [
+    ...(status ? [{ status }] : []),
+    // Also where the status says so: the index of these jobs holds no others.
+    ...(status && !TERMINAL.includes(status) ? [{ completedAt: null }] : []),
+    ...(capabilityKey ? [{ capabilityKey }] : []),
+    ...(outcome === "failed" ? [{ status: "failed" }] : []),
+    ...(outcome === "reusable" ? [{ status: "succeeded", artifactCount: { gt: 0 } }] : []),
+    ...(createdAfter ? [{ createdAt: { gte: new Date(createdAfter) } }] : []),
+    ...(createdBefore ? [{ createdAt: { lt: new Date(createdBefore) } }] : []),
+    ...(query.principalId ? [{ principalId: query.principalId }] : []),
+    // Who did the work of a blind job, and for how much, may not be found out by asking for it.
+    ...(provider || model || most ? [{ isBlind: false }] : []),
+    ...(provider ? [{ provider }] : []),
+    ...(model ? [{ OR: [{ model }, { provider: named ?? "", model: rest.join("/") }] }] : []),
+    ...(most ? [{ OR: [{ actualMicros: most }, { actualMicros: null, estimatedMicros: most }] }] : []),
+  ];
+  return { AND: all, ...withTags(query.tag) };
+}
+
+/** Jobs that have all of these tags; that they have any is said too, for the index holds only those. */
+const withTags = (tags: string[] | undefined) =>
+  tags?.length ? { tags: { hasEvery: tags }, NOT: { tags: { isEmpty: true } } } : {};

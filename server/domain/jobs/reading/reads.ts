@@ -1,0 +1,94 @@
+import type { JobResult } from "@/server/contract/jobs";
+import { TERMINAL } from "@/server/contract/jobs";
+import type { Receipt } from "@/server/contract/receipts";
+import { artifactStore } from "@/server/domain/artifacts";
+import type { Ctx, Scope } from "@/server/domain/ctx";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { fail } from "@/server/platform/errors/errors";
+import {
+  type ArtifactRow,
+  artifactsOf,
+  findJob,
+  type JobRow,
+  payloadsOf,
+  requestContentOf,
+  sealedReceiptOf,
+} from "../rows";
+import { blindRequest, refuseBlind } from "./blind";
+import { findWholeJob } from "./get";
+import { toJob } from "./view";
+
+/**
+ * The canonical submitted request; where it is not kept (any more) `request` is null and its hash stays. Of a blind job
+ * `blindRequest`.
+ */
+export async function request(ctx: Ctx, jobId: string): Promise<Record<string, Json>> {
+  const job = await findJob(ctx, jobId);
+  if (job.is_blind) return blindRequest(job);
+  const payloads = await payloadsOf(job);
+  const snapshot = requestContentOf(job, payloads);
+  return {
+    jobId: job.id,
+    capabilityKey: job.capability_key,
+    idempotencyKey: job.idempotency_key,
+    requestHash: job.request_hash,
+    sha256: payloads.find((each) => each.kind === "request")?.sha256 ?? null,
+    contentState: snapshot === null ? "pruned" : "available",
+    request: snapshot,
+  };
+}
+
+/** Typed output and payload identity; artifacts with it. Empty until the job has ended. */
+export async function result(ctx: Ctx, jobId: string): Promise<JobResult> {
+  const { job: row, parts } = await findWholeJob(ctx, jobId);
+  const job = toJob(row, parts, ctx.now());
+  const output = parts.payloads.find(({ kind }) => kind === "output");
+  return {
+    jobId: job.jobId,
+    status: job.status,
+    typedOutput: job.typedOutput,
+    outputPayloadRef: output?.id ?? null,
+    payloadState: output ? (output.content === null ? "pruned" : "available") : null,
+    artifacts: job.artifacts,
+    error: job.error,
+  };
+}
+
+/** The sealed receipt. JobNotFinished while the job has none yet, ComparisonUnjudged while it is blind. */
+export async function receipt(ctx: Ctx, jobId: string): Promise<Receipt> {
+  const job = await findJob(ctx, jobId);
+  refuseBlind(job, "The receipt");
+  if (!TERMINAL.includes(job.status)) {
+    fail("JobNotFinished", "The job has not ended, so its receipt is not sealed yet.", {
+      status: job.status,
+    });
+  }
+  const sealed = await sealedReceiptOf(job);
+  if (!sealed) throw new Error(`job ${job.id} has ended without a receipt`);
+  return sealed;
+}
+
+/** ComparisonUnjudged where one of these receipts is of a competitor whose comparison is not judged. */
+export async function refuseUnjudged(projectId: string, receiptIds: string[]): Promise<void> {
+  const { rows } = await pool.query<Pick<JobRow, "is_blind" | "comparison_id">>(
+    "SELECT is_blind, comparison_id FROM job WHERE project_id = $1 AND is_blind AND receipt_id = ANY($2) LIMIT 1",
+    [projectId, receiptIds],
+  );
+  for (const job of rows) refuseBlind(job, "The receipt");
+}
+
+/** One artifact of a job, ready to be streamed. NotFound for another job's artifact as for none. */
+export async function artifact(
+  ctx: Ctx,
+  jobId: string,
+  artifactId: string,
+  right: Scope = "jobs:read",
+): Promise<ArtifactRow> {
+  const job = await findJob(ctx, jobId, right);
+  const found = (await artifactsOf(job)).find((each) => each.artifact_id === artifactId);
+  if (!found) fail("NotFound", "This job has no such artifact.");
+  if (found.pruned_at || !(await artifactStore().stat(found.sha256)))
+    fail("Gone", "The content of this artifact was removed at the end of its retention.");
+  return found;
+}

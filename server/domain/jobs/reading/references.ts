@@ -1,0 +1,77 @@
+import type { ListReferences, Reference, ReferencePage } from "@/server/contract/references";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { pageOf, readCursor } from "@/server/domain/paging";
+import { pool } from "@/server/platform/db";
+import { SHEET_KINDS } from "./view";
+
+type Row = {
+  id: string;
+  media_type: string;
+  sha256: string;
+  byte_length: number;
+  filename: string | null;
+  created_at: Date;
+  job_id: string | null;
+  capability_key: string | null;
+  kind: string | null;
+  label: string | null;
+  variant_index: number | null;
+  is_selected: boolean | null;
+};
+
+/**
+ * What a project has that a next generation may start from, newest first: files uploaded as inputs, and of each job
+ * that succeeded the output that was selected or is its only one to choose; to a key, of jobs of its environment. Nothing
+ * whose content is gone, and nothing of a comparison before it is judged.
+ */
+export async function references(ctx: Ctx, projectId: string, query: ListReferences): Promise<ReferencePage> {
+  const project = await access.authorize(ctx, "jobs:read", { projectInPath: projectId });
+  const { environment } = access.authorize(ctx, "jobs:read", "rows");
+  const cursor = readCursor("artifact", query.cursor);
+  // The choice of one output is the job's primaryArtifactId, as a condition on rows.
+  const { rows } = await pool.query<Row>({
+    name: "references",
+    text: `SELECT artifact.id, media_type, sha256, byte_length, filename, artifact.created_at,
+        made.job_id, made.capability_key, made.kind, made.label, made.variant_index, made.is_selected
+      FROM artifact LEFT JOIN LATERAL (
+        SELECT job.id AS job_id, job.capability_key, listed.kind, listed.label, listed.variant_index,
+          coalesce(job.selected_artifact_id = artifact.id, false) AS is_selected
+        FROM job_artifact listed JOIN job ON job.project_id = listed.project_id AND job.id = listed.job_id
+        WHERE listed.project_id = artifact.project_id AND listed.artifact_id = artifact.id AND job.status = 'succeeded' AND NOT job.is_blind
+          AND ($6::text IS NULL OR job.environment = $6)
+          AND (job.selected_artifact_id = artifact.id OR (
+            job.selected_artifact_id IS NULL AND coalesce(job.requested_variants, 1) <= 1 AND (job.artifact_count = 1 OR (
+              listed.kind = ANY($4) AND 1 = (
+                SELECT count(*) FROM job_artifact sheet
+                WHERE sheet.project_id = job.project_id AND sheet.job_id = job.id AND sheet.kind = ANY($4))))))
+        ORDER BY job.id LIMIT 1
+      ) made ON true
+      WHERE artifact.project_id = $1 AND ($2::text IS NULL OR artifact.id < $2)
+        AND artifact.pruned_at IS NULL AND (artifact.expires_at IS NULL OR artifact.expires_at > $3)
+        AND (artifact.uploaded_by IS NOT NULL OR made.job_id IS NOT NULL)
+      ORDER BY artifact.id DESC LIMIT $5`,
+    values: [project.id, cursor, ctx.now(), SHEET_KINDS, query.limit + 1, environment],
+  });
+  return pageOf(rows, query.limit, toReference);
+}
+
+function toReference(row: Row): Reference {
+  return {
+    artifactId: row.id,
+    source: row.job_id === null ? "upload" : "output",
+    mediaType: row.media_type,
+    kind: row.kind ?? "input",
+    sha256: row.sha256,
+    byteLength: row.byte_length,
+    filename: row.filename,
+    label: row.label,
+    jobId: row.job_id,
+    capabilityKey: row.capability_key,
+    variantIndex: row.variant_index,
+    selected: row.is_selected ?? false,
+    downloadPath:
+      row.job_id === null ? `/v1/artifacts/${row.id}` : `/v1/jobs/${row.job_id}/artifacts/${row.id}`,
+    createdAt: row.created_at.toISOString(),
+  };
+}

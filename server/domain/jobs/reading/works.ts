@@ -1,0 +1,84 @@
+import { DATA_CLASSES, TERMINAL } from "@/server/contract/enums";
+import { isPrivate } from "@/server/contract/envelope";
+import { subjectOf } from "@/server/contract/subject";
+import type { Work } from "@/server/contract/work";
+import { access } from "@/server/domain/access";
+import { openContent, type StoredContent } from "@/server/domain/content";
+import type { Ctx } from "@/server/domain/ctx";
+import { job } from "@/server/generated/schema";
+import { pool } from "@/server/platform/db";
+import { column, json, names, pick, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+import { SCOPE, UNPROCESSED } from "../rows";
+
+/** A longer request is not read to name its job: a list has up to a hundred. */
+const MOST_BYTES = 64 * 1024;
+/** A larger picture is not made smaller for a list. */
+export const MOST_PICTURE_BYTES = 16 * 1024 * 1024;
+/** The media types of which a smaller picture is made. */
+export const PICTURES = ["image/png", "image/jpeg", "image/webp"];
+const PRIVATE = DATA_CLASSES.filter(isPrivate);
+
+const ROW = pick(job, "id", "capability_key", "data_classification", "retention_requirement", "status");
+const worksOf = statement("works-of-jobs", {
+  params: { ids: texts, private: texts, pictures: texts, ...SCOPE },
+  row: {
+    ...ROW,
+    requests: json<(StoredContent | { id: null })[] | null>(),
+    picture: column<string | null>("text", true),
+  },
+  // A blind job shows what its competitors were asked as well: their requests are read with its own.
+  sql: `SELECT ${names(ROW, "job")},
+    CASE WHEN data_classification <> ALL($private) THEN (
+      SELECT json_agg(json_build_object('id', payload.id, 'content', payload.content, 'is_sealed', payload.is_sealed))
+      FROM (SELECT job.id UNION SELECT entry.job_id FROM comparison_entry entry
+        WHERE job.is_blind AND entry.comparison_id = job.comparison_id AND entry.project_id = job.project_id) asked
+      LEFT JOIN payload ON payload.job_id = asked.id AND payload.project_id = job.project_id
+        AND payload.kind = 'request' AND payload.byte_length <= ${MOST_BYTES}) END AS requests,
+    CASE WHEN data_classification <> ALL($private) AND artifact_count > 0 THEN (
+      SELECT artifact.id FROM job_artifact JOIN artifact
+        ON artifact.project_id = job_artifact.project_id AND artifact.id = job_artifact.artifact_id
+      WHERE job_artifact.job_id = job.id AND job_artifact.project_id = job.project_id
+        AND media_type = ANY($pictures) AND byte_length <= ${MOST_PICTURE_BYTES} AND pruned_at IS NULL
+        AND slot_status IS DISTINCT FROM '${UNPROCESSED}'
+      ORDER BY artifact.id IS NOT DISTINCT FROM job.selected_artifact_id DESC, position LIMIT 1) END AS picture
+    FROM job WHERE id = ANY($ids)
+    AND ($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds))
+    AND ($projectId::text IS NULL OR project_id = $projectId)
+    AND ($environment::text IS NULL OR environment = $environment)
+    AND ($principalId::text IS NULL OR principal_id = $principalId)`,
+});
+
+/**
+ * What lists show of these jobs beside their facts, by job id. A job that the caller may not read is not in it. Of a blind job
+ * the subject that it shares with its competitors, as in `sharedRequestOf`.
+ */
+export async function works(ctx: Ctx, jobIds: Iterable<string>): Promise<Map<string, Work>> {
+  const ids = [...new Set(jobIds)];
+  if (ids.length === 0) return new Map();
+  const scope = access.authorize(ctx, "jobs:read", "made rows");
+  const rows = await worksOf.all(pool, { ids, private: PRIVATE, pictures: PICTURES, ...scope });
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      {
+        capabilityKey: row.capability_key,
+        subject:
+          row.retention_requirement === "HashesOnly" && TERMINAL.includes(row.status)
+            ? null // as `requestContentOf` shows it
+            : sharedSubjectOf(row.requests ?? []),
+        isPrivate: isPrivate(row.data_classification),
+        picture: row.picture === null ? null : { jobId: row.id, artifactId: row.picture },
+      },
+    ]),
+  );
+}
+
+/** Null where a request is missing, or asks for something else. */
+function sharedSubjectOf(requests: (StoredContent | { id: null })[]): string | null {
+  const [first, ...others] = requests.map((each) => {
+    const content = each.id === null ? null : openContent(each);
+    return content === null ? null : subjectOf({ requestSnapshot: JSON.parse(content) }); // written by admission
+  });
+  return others.every((other) => other === first) ? (first ?? null) : null;
+}

@@ -1,0 +1,303 @@
+import type { Conversation } from "@/server/capabilities/conversation";
+import type { Capability } from "@/server/capabilities/define";
+import type { Charge } from "@/server/contract/charge";
+import type { RawEnvelope } from "@/server/contract/envelope";
+import type { InvocationResult } from "@/server/contract/jobs";
+import { TERMINAL } from "@/server/contract/jobs";
+import { type HoldFacts, readHold } from "@/server/domain/budgets";
+import { getCapability } from "@/server/domain/catalog";
+import { OUTPUT_REMOVED } from "@/server/domain/content";
+import type { Ctx } from "@/server/domain/ctx";
+import {
+  awaitFirst,
+  clockOf,
+  failUnknown,
+  faultOf,
+  jobLeases,
+  nothingSent,
+  type ProviderSaid,
+  saidUnasked,
+  sleep,
+  withSaid,
+} from "@/server/domain/executions";
+import { attemptLater } from "@/server/generated/schema";
+import { untilEnded } from "@/server/platform/durable/retry";
+import type { Json } from "@/server/platform/durable/step";
+import { Fault, fail } from "@/server/platform/errors/errors";
+import { isOutage } from "@/server/platform/errors/outage";
+import { receiptIdOf } from "@/server/platform/ids";
+import { log } from "@/server/platform/log/log";
+import { microsToUsd } from "@/server/platform/money";
+import { failpoint } from "@/server/platform/settings/failpoint";
+import { isObject } from "@/server/platform/text/json";
+import type { SubmissionState } from "@/server/providers/define";
+import { admit, toRow } from "../admission/admit";
+import type { Prepared } from "../admission/prepare";
+import { chargeOfCall, finishLeased } from "../ending/end";
+import { type Answer, type Ended, endedAsAnswered, type Next } from "../ending/ended";
+import { keptSaid } from "../ending/provider-said";
+import { resolutionOf } from "../reading/hints";
+import { chargeOfJob, heldFor } from "../reading/view";
+import { type AttemptRow, attemptOf, type JobRow, parseContent, payloadsOf } from "../rows";
+import type { Admission } from "../transitions/admission";
+import { keepAnswer } from "./keep-answer";
+import { keepFiles, toOutput } from "./output";
+import { attempt } from "./run";
+import { runLocally, STREAM, submit } from "./turn";
+import { inputHashOf, type LoadedWork, readJob, type Turn } from "./work";
+
+function freshAttempt(admission: Admission): AttemptRow | null {
+  if (!admission.attempt_id || !admission.started_at) return null;
+  return {
+    ...attemptLater,
+    id: admission.attempt_id,
+    number: 1,
+    stage: null,
+    provider: admission.provider,
+    model: admission.model,
+    submission: "ambiguous",
+    started_at: admission.started_at,
+    submission_begun_at: admission.started_at,
+  };
+}
+
+/** An invoke by a door of another interface, which takes an answer as it was said and may say more than an input does. */
+export type Door = { conversation?: Conversation | undefined };
+
+/**
+ * Runs a capability and answers when it has ended: admission is committed before the first byte can leave, the receipt
+ * before the answer. A failure is an error with the execution's id; its record stays readable. The same key and request
+ * answer with the first execution, waiting for it when it is still running; so does the repeat of a request without a key that
+ * lost its answer (repeats.ts). A stream is answered when it is admitted and
+ * runs on, no matter who reads its frames.
+ */
+export async function invoke(
+  ctx: Ctx,
+  capabilityKey: string,
+  raw: RawEnvelope,
+  idempotencyHeader?: string,
+  door?: Door,
+): Promise<InvocationResult> {
+  const capability = getCapability(capabilityKey);
+  const beside = { conversation: door?.conversation };
+  const { jobId, fresh } = await admit(ctx, "invoke", capability, raw, idempotencyHeader, beside);
+  if (!fresh) return replay(ctx, jobId);
+  const takesAsSaid = door !== undefined;
+  const job = { ...toRow(fresh.admission), content_kept_ms: fresh.contentKeptMs };
+  if (job.mode === STREAM) {
+    execute(ctx, capability, fresh, job, takesAsSaid).catch((cause) => {
+      // How it ended is on its record. Without an end there, its lease runs out and the sweeper writes one.
+      if (!(cause instanceof Fault)) log.error({ err: cause, jobId: job.id }, "a stream failed");
+    });
+    return toStreaming(job, heldFor(job));
+  }
+  const ended = await execute(ctx, capability, fresh, job, takesAsSaid);
+  // Another process, or a cancel, ended it: the answer is what its record says.
+  return ended ? toResult(job, ended, fresh.plan.warnings, chargeOfCall(job, ended)) : replay(ctx, jobId);
+}
+
+/** A stream's answer before its end, and after an end that is no success: its frames tell the rest. */
+function toStreaming(job: JobRow, hold: HoldFacts | null): InvocationResult {
+  const hasEnded = TERMINAL.includes(job.status);
+  return {
+    ...requestOf(job),
+    status: hasEnded ? job.status : "running",
+    typedOutput: null,
+    outputPayloadRef: null,
+    generatedArtifacts: [],
+    usage: null,
+    actualCost: job.actual_micros === null ? 0 : microsToUsd(job.actual_micros),
+    charge: chargeOfJob(job, hold),
+    terminationReason: null,
+    receiptId: job.receipt_id,
+    errorCode: job.error_code,
+    dispatchStatus: hasEnded ? "completed" : "streaming",
+    warnings: job.warnings,
+  };
+}
+
+/** What every answer says of the request. */
+const requestOf = (job: JobRow) => ({
+  executionId: job.id,
+  resolvedProvider: job.provider || null,
+  resolvedModel: job.model || null,
+  externalRef: job.external_ref,
+  tags: job.tags,
+  metadata: job.metadata,
+});
+
+/** Carries an execution to its end; null: its end was written by another process, or is a cancel. */
+async function execute(
+  ctx: Ctx,
+  capability: Capability,
+  { plan, admission, input }: Prepared,
+  job: JobRow,
+  takesAsSaid: boolean,
+): Promise<Ended | null> {
+  const { route, call, material } = plan;
+  const row = freshAttempt(admission);
+  const ready = route && call ? { route, call, material } : null;
+  const work: LoadedWork = {
+    job,
+    capability: ready ? plan.capability : capability,
+    input: plan.input,
+    inputHash: inputHashOf(input),
+    route: route ?? null,
+    hasReader: false,
+    ...(ready ? { sync: { ready, takesAsSaid, waitsUntil: waitsUntil(job), keep: keepAtEnd } } : {}),
+  };
+  try {
+    const { isCanceled, ended = null } = await untilEnded<Extract<Next, { state: "ended" }>>(
+      async (turn) => {
+        // Admission has begun the first submission, and only a call is made again.
+        if (turn > 1) return attempt(ctx, job.id, { attemptId: row!.id, fence: 1 }, null, work);
+        const lease = jobLeases.hold(job.id, 1, job.execution_seconds * 1000);
+        const first =
+          ready && row
+            ? submit({ ctx, work: { ...work, ...ready }, row, lease })
+            : runLocally({ ctx, work, row, lease });
+        return first.finally(lease.release);
+      },
+      (ms) => sleep(clockOf(ctx), ms),
+    );
+    return isCanceled ? null : ended;
+  } catch (cause) {
+    await ctx.unkeyed?.answeredEarly?.();
+    // The provider has answered and our own storage does not: sending it again would run it twice.
+    if (!row || !isOutage(cause)) throw cause;
+    ctx.log.error({ err: cause, jobId: job.id }, "the result of an execution could not be recorded");
+    return unrecorded(job.id);
+  }
+}
+
+const unrecorded = (executionId: string): never =>
+  failUnknown(executionId, "The request was sent to the provider, and its result could not be recorded yet.");
+
+/** Until when a caller waits for a provider that has no capacity: as the request says, and never beyond its own limit. */
+const waitsUntil = ({ created_at, queue_deadline_at, execution_seconds }: JobRow) =>
+  new Date(Math.min(queue_deadline_at.getTime(), created_at.getTime() + execution_seconds * 1000));
+
+/**
+ * Answer and end in one statement. An answer that a store of ours cannot take now is kept as a durable job's, and another
+ * process goes on with it: paid work is never thrown away.
+ */
+async function keepAtEnd(turn: Turn, answer: Answer): Promise<Next> {
+  const { ctx, work } = turn;
+  failpoint("after-answer");
+  const now = ctx.now();
+  try {
+    const artifacts = await keepFiles(work.job, answer.files, now);
+    const fresh = { output: toOutput(work.job, answer.typedOutput, artifacts, now), artifacts };
+    return await finishLeased(turn, { ...endedAsAnswered(answer), fresh });
+  } catch (cause) {
+    log.error({ err: cause, jobId: work.job.id }, "the answer of an execution could not be stored");
+    const next = await keepAnswer(turn, answer);
+    return next.state === "ended" ? { state: "ended" } : unrecorded(work.job.id);
+  }
+}
+
+/** Success as the wire's InvocationResult; a failure as an error that names the record. */
+function toResult(
+  job: JobRow,
+  ended: Ended,
+  warnings: Record<string, unknown>[],
+  charge: Charge,
+): InvocationResult {
+  const { outcome, observed } = ended;
+  const receiptId = receiptIdOf(job.id);
+  if (outcome.outcome === "failed")
+    throw toInvocationFault(
+      { ...job, status: "failed", error_code: outcome.code, actual_micros: costOf(ended) },
+      outcome.message,
+      outcome.details,
+      ended.said,
+      observed.submission,
+    );
+  const cost = observed.costMicros === null ? 0 : microsToUsd(observed.costMicros);
+  return {
+    ...requestOf(job),
+    status: "succeeded",
+    typedOutput: ended.fresh?.output ? JSON.parse(ended.fresh.output.content) : null,
+    outputPayloadRef: ended.fresh?.output?.id ?? null,
+    generatedArtifacts: ended.fresh?.artifacts.map((artifact) => artifact.artifact_id) ?? [],
+    usage: {
+      inputTokens: observed.usage?.inputTokens ?? null,
+      outputTokens: observed.usage?.outputTokens ?? null,
+      estimatedCost: microsToUsd(job.pricing.expectedUpstreamMicros),
+      actualCost: cost,
+      currency: "USD",
+    },
+    actualCost: cost,
+    charge,
+    terminationReason: outcome.finishReason ?? "completed",
+    receiptId,
+    errorCode: null,
+    dispatchStatus: "completed",
+    warnings: JSON.parse(JSON.stringify(warnings)),
+  };
+}
+
+/** What the provider's work cost. Null: not known. */
+const costOf = ({ outcome, observed }: Ended) =>
+  outcome.settlement === "released" ? 0 : observed.costMicros;
+
+/** The error of a synchronous execution: what happened and why, then what to do next. */
+function toInvocationFault(
+  job: JobRow,
+  message: string | null,
+  details: Record<string, Json> | undefined,
+  said: ProviderSaid | null | undefined,
+  submission: SubmissionState,
+): Fault {
+  const next = resolutionOf(job, { submission, number: 1 });
+  return faultOf({ code: job.error_code, message }, next, {
+    ...withSaid(details, saidUnasked(job, said)).details,
+    executionId: job.id,
+    receiptId: receiptIdOf(job.id),
+  });
+}
+
+/** Answers with the execution that an earlier request began; waits while it runs, at most its own execution limit. */
+async function replay(ctx: Ctx, jobId: string): Promise<InvocationResult> {
+  const job = await awaitFirst(
+    clockOf(ctx),
+    async () => (await readJob(jobId)) ?? fail("NotFound", "There is no such execution."),
+    ({ mode, status }) => mode === STREAM || TERMINAL.includes(status) || status === "needs_attention",
+    ({ execution_seconds }) => execution_seconds * 1000,
+  );
+  if (!job) {
+    await ctx.unkeyed?.answeredEarly?.();
+    return failUnknown(jobId, "The first execution of this request is still running.");
+  }
+  if (job.mode === STREAM && job.status !== "succeeded") return toStreaming(job, await readHold(job.id));
+  return job.status === "needs_attention" ? unrecorded(job.id) : fromRows(job);
+}
+
+async function fromRows(job: JobRow): Promise<InvocationResult> {
+  const [attempt, payloads, hold] = await Promise.all([attemptOf(job), payloadsOf(job), readHold(job.id)]);
+  if (job.status !== "succeeded") {
+    throw toInvocationFault(
+      { ...job, error_code: job.error_code ?? "Cancelled" },
+      job.error?.message ?? null,
+      job.error?.details,
+      keptSaid(payloads),
+      attempt?.submission ?? "not_attempted",
+    );
+  }
+  const output = payloads.find((payload) => payload.kind === "output");
+  const submission = attempt?.submission ?? "not_attempted";
+  const usage = attempt?.usage ?? null;
+  const ended = endedAsAnswered({
+    observed: { ...nothingSent, submission, usage, costMicros: job.actual_micros },
+    finishReason: attempt?.answer?.finishReason ?? null,
+  });
+  const result = toResult(job, { ...ended, fresh: null }, job.warnings, chargeOfJob(job, hold));
+  const typedOutput = parseContent(output);
+  const listed = isObject(typedOutput) && Array.isArray(typedOutput.artifacts) ? typedOutput.artifacts : [];
+  const generatedArtifacts = listed.flatMap((each) =>
+    isObject(each) && typeof each.artifactId === "string" ? [each.artifactId] : [],
+  );
+  // Distinct from an execution that answered nothing.
+  const warnings = output?.content === null ? [...result.warnings, OUTPUT_REMOVED] : result.warnings;
+  return { ...result, typedOutput, outputPayloadRef: output?.id ?? null, generatedArtifacts, warnings };
+}

@@ -1,0 +1,216 @@
+import { CapabilityFault } from "@/server/capabilities/define";
+import type { Ctx } from "@/server/domain/ctx";
+import { LEASE_MS } from "@/server/domain/executions";
+import { jittered } from "@/server/platform/durable/retry";
+import { isErrorCode } from "@/server/platform/errors/errors";
+import { isOutage } from "@/server/platform/errors/outage";
+import { log } from "@/server/platform/log/log";
+import { failpoint } from "@/server/platform/settings/failpoint";
+import { settleLateAnswer } from "../ending/after-end";
+import { finishLeased } from "../ending/end";
+import {
+  type Answer,
+  type Ended,
+  endedAsAnswered,
+  endedBefore,
+  type Kept,
+  type Next,
+  toAnswer,
+} from "../ending/ended";
+import { type ArtifactRow, type AttemptRow, artifactsOf, attemptOf, UNPROCESSED } from "../rows";
+import { type StoredAnswer, storeAnswer } from "../transitions/answer";
+import { holdOn } from "../transitions/set-aside";
+import { keepFiles, keptFiles, toOutput } from "./output";
+import {
+  type Content,
+  findSetAside,
+  forgetSetAside,
+  type Held,
+  keepAnswerAside,
+  setAnswerAside,
+  setWorkAside,
+} from "./set-aside";
+import { keepStage } from "./stages";
+import type { LoadedWork, Turn } from "./work";
+
+/** Waits between tries to store an answer: long enough for a database that is started again. */
+const STORE_WAITS_MS = [100, 900, 4_000];
+/** A store that cannot be reached is tried so long, each time after as long a wait as it has lasted, before a person is asked. */
+const OUTAGE_MS = 30 * 60_000;
+const OUTAGE_WAITS_MS = { least: 5_000, most: 60_000 };
+/** Waits between tries to work on an answer's files: what fails for good fails the same each time. */
+const REFINE_WAITS_MS = [100, 900];
+
+/** The provider has answered: content first, then the answer's row, then the end. Paid work is never thrown away. */
+export const keepAnswer = (turn: Turn, answer: Answer) =>
+  storeAndEnd(turn, endedAsAnswered(answer), answer, STORE_WAITS_MS);
+
+/** The step that kept failing is done again with the answer that was set aside: its time has come, or an operator asked. */
+export async function storeSetAside(turn: Turn): Promise<Next> {
+  const { ctx, work, row, lease } = turn;
+  const content = await findSetAside(work.job.id);
+  const { outcome, observed } = endedBefore(row);
+  const { isSetAside: _, ...whole } = outcome;
+  const ended = { outcome: whole, observed };
+  if (!content) {
+    const held = { job: work.job, attemptId: row.id, fence: lease.fence };
+    await setAnswerAside(ctx, held, ended, null);
+    return { state: "ended" };
+  }
+  return storeAndEnd(turn, ended, content, []);
+}
+
+async function storeAndEnd(
+  turn: Turn,
+  answered: Pick<Ended, "outcome" | "observed">,
+  content: Content,
+  waitsMs: readonly number[],
+): Promise<Next> {
+  const { ctx, work, row, lease } = turn;
+  const isWhole = refinementOf(work) === null;
+  const outcome = isWhole ? answered.outcome : { ...answered.outcome, unprocessed: true as const };
+  let written: StoredAnswer | null = null;
+  for (let tried = 1; ; tried++) {
+    try {
+      const now = ctx.now();
+      const files = isWhole
+        ? content.files
+        : content.files.map((file) => ({ ...file, slotStatus: UNPROCESSED }));
+      const artifacts = await keepFiles(work.job, files, now);
+      const fresh = {
+        output:
+          isWhole && !work.stage
+            ? toOutput(work.job, content.typedOutput, [...(await filesBefore(work)), ...artifacts], now)
+            : null,
+        artifacts,
+      };
+      const answer = toAnswer(row.id, { observed: answered.observed, outcome, fresh }, now);
+      if (!(await storeAnswer({ jobId: work.job.id, fence: lease.fence, now, ...answer }))) {
+        await settleLateAnswer(work.job, row.id, answered, now);
+        return { state: "ended" };
+      }
+      written = answer;
+      break;
+    } catch (cause) {
+      log.error({ err: cause, jobId: work.job.id, tried }, "the answer of a provider could not be stored");
+      // Written after all, where only the reply was lost.
+      const known = await attemptOf(work.job).catch(() => null);
+      if (known?.answer && !known.answer.isSetAside) break;
+      const waitMs = waitsMs[tried - 1];
+      if (waitMs !== undefined) {
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+        continue;
+      }
+      const isKept = row.answer?.isSetAside === true;
+      const ended = { ...answered, fresh: { output: null, artifacts: [] } };
+      return setAsideOrWait(turn, cause, ended, {
+        wait: (held, leaseUntil) =>
+          isKept
+            ? holdOn({ ...held, leaseUntil })
+            : keepAnswerAside(ctx, held, answered, content, leaseUntil),
+        setAside: (held) => setAnswerAside(ctx, held, answered, isKept ? null : content),
+      });
+    }
+  }
+  if (row.answer?.isSetAside) await forgetSetAside(work.job.id);
+  failpoint("after-answer");
+  if (written?.attempt) {
+    const kept = { artifacts: written.artifacts, outputHash: written.output?.sha256 ?? null };
+    return endAnswered({ ...turn, row: { ...row, ...written.attempt } }, kept);
+  }
+  const stored = await attemptOf(work.job);
+  if (!stored) throw new Error("the attempt that was just answered does not exist");
+  return endAnswered({ ...turn, row: stored });
+}
+
+type HeldJob = Held & { jobId: string };
+
+/**
+ * After a step that a store of ours keeps from being done: waits for the store while that is worth it, else an operator
+ * decides. Where a cancel came meanwhile it has the last word, and what the provider's work cost stays.
+ */
+async function setAsideOrWait(
+  turn: Turn,
+  cause: unknown,
+  ended: Ended,
+  to: {
+    /** Keeps what there is under a lease that outlives the wait. */
+    wait(held: HeldJob, leaseUntil: Date): Promise<boolean | null>;
+    setAside(held: HeldJob): Promise<boolean>;
+  },
+): Promise<Next> {
+  const { ctx, row, lease } = turn;
+  const { job } = turn.work;
+  const held = { job, jobId: job.id, attemptId: row.id, fence: lease.fence };
+  const afterMs = waitOfOutage(ctx, row, cause);
+  if (afterMs !== null && (await to.wait(held, new Date(ctx.now().getTime() + afterMs + LEASE_MS))))
+    return { state: "again", afterMs };
+  if (!(await to.setAside(held))) await finishLeased(turn, ended, ["canceling"]);
+  return { state: "ended" };
+}
+
+/** When to try again what a store of ours could not take; null: it can, or it could not for too long. */
+function waitOfOutage(ctx: Ctx, { answered_at }: AttemptRow, cause: unknown): number | null {
+  const lastedMs = answered_at ? ctx.now().getTime() - answered_at.getTime() : 0;
+  if (!isOutage(cause) || lastedMs >= OUTAGE_MS) return null;
+  return jittered(Math.min(Math.max(lastedMs, OUTAGE_WAITS_MS.least), OUTAGE_WAITS_MS.most));
+}
+
+/** The next turn goes on at once. */
+const AGAIN: Next = { state: "again", afterMs: 0 };
+
+/** The files of the stages before, which are part of what the job yields. */
+const filesBefore = async ({ job, stages }: LoadedWork): Promise<ArtifactRow[]> =>
+  stages ? artifactsOf(job) : [];
+
+/** The work that is left to do here on the files of an answer; null: none. */
+function refinementOf({ capability, input, route }: LoadedWork) {
+  const execution = capability.execute;
+  if ("local" in execution || !route) return null;
+  return execution.refine?.(input, route.model) ?? null;
+}
+
+/** Ends a job whose answer is stored; first does what is still to be done with its files. Without `kept` that is read. */
+export async function endAnswered(turn: Turn, kept?: Kept): Promise<Next> {
+  const { ctx, work, row } = turn;
+  const ended: Ended = { ...endedBefore(row), ...(kept ? { kept } : {}) };
+  const refine = refinementOf(work);
+  if (work.stage && work.job.status === "running" && !ended.outcome.unprocessed) return AGAIN;
+  // Of a canceled job no one waits for the files: they stay as they came.
+  if (!ended.outcome.unprocessed || !refine || work.job.status === "canceling")
+    return finishLeased(turn, ended);
+  const { unprocessed: _done, ...outcome } = ended.outcome;
+  for (let tried = 1; ; tried++) {
+    try {
+      const { typedOutput, files, media } = await refine(await keptFiles(work.job));
+      const now = ctx.now();
+      const artifacts = await keepFiles(work.job, files, now);
+      if (work.stage) {
+        await keepStage(turn, outcome, artifacts);
+        return AGAIN;
+      }
+      const fresh = { output: toOutput(work.job, typedOutput, artifacts, now), artifacts };
+      return await finishLeased(turn, {
+        ...ended,
+        outcome: { ...outcome, ...(media ? { media } : {}) },
+        fresh,
+      });
+    } catch (cause) {
+      if (cause instanceof CapabilityFault && isErrorCode(cause.code)) {
+        const { code, message } = cause;
+        const failure = { ...outcome, outcome: "failed" as const, code, message };
+        return finishLeased(turn, { ...ended, outcome: failure });
+      }
+      log.error({ err: cause, jobId: work.job.id, tried }, "the files of an answer could not be processed");
+      const waitMs = REFINE_WAITS_MS[tried - 1];
+      if (waitMs !== undefined) {
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+        continue;
+      }
+      return setAsideOrWait(turn, cause, ended, {
+        wait: (held, leaseUntil) => holdOn({ ...held, leaseUntil }),
+        setAside: (held) => setWorkAside(ctx, held, ended),
+      });
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { type Capability, CapabilityFault } from "@/server/capabilities/define";
+import type { Ctx } from "@/server/domain/ctx";
+import type { AbortReason } from "@/server/domain/executions";
+import { readSources, toFault } from "@/server/domain/quotes";
+import type { Json } from "@/server/platform/durable/step";
+import { Fault } from "@/server/platform/errors/errors";
+import { OutOfTime } from "@/server/platform/threads/threads";
+import { type Ended, endedWithout } from "../ending/ended";
+import { type JobRow, reachOf } from "../rows";
+import { keepFiles, toOutput } from "./output";
+
+/** Runs a capability that needs no provider, and says how it ended. Throws only where the wait for it was ended. */
+export async function runHere(
+  ctx: Ctx,
+  { capability, input, job }: { capability: Capability; input: unknown; job: JobRow },
+  signal: AbortSignal,
+): Promise<Ended> {
+  const execution = capability.execute;
+  if (!("local" in execution)) throw new Error(`${capability.key} does not run here`);
+  try {
+    const files = await readSources(reachOf(job), capability, input);
+    const outcome = await execution.run(input, signal, files);
+    const now = ctx.now();
+    const artifacts = await keepFiles(job, outcome.files, now);
+    const ended = endedWithout("ran_here", null);
+    return {
+      ...ended,
+      outcome: {
+        ...ended.outcome,
+        outcome: "succeeded",
+        ...(outcome.media ? { media: outcome.media } : {}),
+      },
+      fresh: { output: toOutput(job, outcome.typedOutput, artifacts, now), artifacts },
+    };
+  } catch (cause) {
+    const why: AbortReason | null = signal.aborted ? signal.reason : null;
+    if (why === "deadline") {
+      const message = `The execution did not finish within ${job.execution_seconds} seconds.`;
+      return endedWithout("timed_out_unsent", message);
+    }
+    if (why) throw cause;
+    const fault = faultOf(cause);
+    if (!fault) ctx.log.error({ err: cause, jobId: job.id }, "a local capability failed");
+    const { code, message, details } = fault ?? BROKEN;
+    return endedWithout("ran_here", message, {
+      code,
+      ...(Object.keys(details).length > 0 ? { details: details as Record<string, Json> } : {}), // plain data
+    });
+  }
+}
+
+const BROKEN = new Fault(
+  "InternalFailure",
+  "The capability failed and the failure was logged. Report the execution id to the operator.",
+  {},
+);
+
+/** After work that only the clock ended. */
+const RETRY_SECONDS = 2;
+
+/** What refused the work in words of its own; null: it broke. */
+function faultOf(cause: unknown): Fault | null {
+  if (cause instanceof CapabilityFault) return toFault(cause);
+  if (cause instanceof OutOfTime)
+    return new Fault("ServiceUnavailable", `${cause.message} Nothing was charged. Retry the request.`, {
+      retryAfterSeconds: RETRY_SECONDS,
+    });
+  return cause instanceof Fault ? cause : null;
+}

@@ -1,0 +1,405 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import { pool } from "@/server/platform/db";
+import { env } from "@/server/platform/settings/env";
+import { DAY_MS } from "@/server/platform/time/units";
+import { makeTenant, type Tenant } from "@/testing/api";
+import { campaign } from "@/testing/campaign";
+import { validateGlb } from "@/testing/glb";
+import { figure, upload, work } from "@/testing/meshes";
+import { runJobKilledAt } from "@/testing/processes";
+import { rowsOf, startJob, testClock } from "@/testing/world";
+import { attempt } from "./run";
+
+const KEY = "model.generate.3d.from-image.v1";
+const SHEET = 40_000;
+const MESH = 20_000;
+const withFee = (micros: number) => Math.round(micros * 1.06);
+
+let tenant: Tenant;
+let base: string;
+beforeAll(async () => {
+  tenant = await makeTenant();
+  base = await upload(tenant, await figure("#c33"), "image/png");
+});
+
+async function submit(input: object = {}, more: object = {}): Promise<string> {
+  const { json, status, text } = await tenant.post(`/v1/capabilities/${KEY}/jobs`, {
+    input: { baseArtifactId: base, ...input },
+    ...more,
+  });
+  if (status !== 200) throw new Error(text);
+  return json.jobId;
+}
+const read = async (jobId: string) => (await tenant.get(`/v1/jobs/${jobId}`)).json;
+const receiptOf = async (jobId: string) => (await tenant.get(`/v1/jobs/${jobId}/receipt`)).json;
+
+/** A model of the first stage, by name: no input has a field for it. */
+async function drawnBy(jobId: string, model: string) {
+  await pool.query(
+    `UPDATE job SET pricing = jsonb_set(pricing, '{stages,0,route,model}', to_jsonb($2::text)) WHERE id = $1`,
+    [jobId, model],
+  );
+}
+
+/** The attempts as the rows have them, with how often the sandbox has really got each. */
+async function callsOf(jobId: string) {
+  const attempts = (await rowsOf(jobId)).attempts.sort((a, b) => a.number - b.number);
+  return Promise.all(
+    attempts.map(async ({ id, number, stage, submission, cost_micros }) => {
+      const answer = await fetch(`${env.SANDBOX_URL}/submissions?attemptId=${id}`);
+      const { count } = (await answer.json()) as { count: number }; // our own sandbox
+      return { number, stage, submission, cost: cost_micros, arrived: count };
+    }),
+  );
+}
+const answered = (number: number, stage: string | null, cost: number) => ({
+  number,
+  stage,
+  submission: "attempted",
+  cost,
+  arrived: 1,
+});
+
+type Shown = { kind: string; label: string | null; slotStatus: string | null };
+const slotsOf = (artifacts: Shown[]) =>
+  artifacts.map(({ kind, label, slotStatus }) =>
+    [kind, label, slotStatus].filter((each) => each !== null).join(" "),
+  );
+const VIEWS = ["front", "right", "back", "left"];
+
+describe("one picture becomes four views and a mesh", () => {
+  test("sheet2x2: one call of each stage, six artifacts, one receipt for both", async () => {
+    const jobId = await submit({ resolvedPrompt: "A brass robot", meshSettings: { shouldTexture: false } });
+    await work(jobId);
+    const job = await read(jobId);
+    expect(job.error).toBeNull();
+    expect(slotsOf(job.artifacts)).toEqual([
+      "turnaround_sheet",
+      ...VIEWS.map((view) => `turnaround_view ${view} filled`),
+      "mesh",
+    ]);
+    const mesh = job.artifacts.at(-1);
+    expect(job).toMatchObject({ status: "succeeded", primaryArtifactId: mesh.artifactId });
+    expect(job.typedOutput.artifacts.map(({ kind }: Shown) => kind)).toEqual(
+      job.artifacts.map(({ kind }: Shown) => kind),
+    );
+    expect((await validateGlb((await tenant.get(mesh.downloadPath)).bytes)).problems).toEqual([]);
+
+    expect(await callsOf(jobId)).toEqual([answered(1, "turnaround", SHEET), answered(2, null, MESH)]);
+    const { hold, ledger, events } = await rowsOf(jobId);
+    expect(hold).toMatchObject({
+      state: "settled",
+      amount_micros: withFee(SHEET + MESH),
+      settled_micros: withFee(SHEET + MESH),
+    });
+    expect(ledger.reduce((sum, { amount_micros }) => sum + amount_micros, 0)).toBe(0);
+    expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => index + 1));
+    const receipt = await receiptOf(jobId);
+    expect(receipt.stages).toMatchObject([
+      {
+        stage: "turnaround",
+        provider: "sandbox",
+        model: "sandbox-1",
+        usage: { images: 1 },
+        cost: { amountMicros: SHEET },
+      },
+      {
+        stage: "main",
+        provider: "sandbox",
+        model: "sandbox-1",
+        usage: { meshes: 1 },
+        cost: { amountMicros: MESH },
+      },
+    ]);
+    expect(receipt).toMatchObject({
+      logicalAttempts: 2,
+      providerSubmissions: 2,
+      usage: { images: 1, meshes: 1 },
+      pricing: { providerCost: { amount: { amountMicros: SHEET + MESH } } },
+    });
+    expect(receipt.artifacts).toHaveLength(6);
+  });
+
+  test.each<[string, string[], number]>([
+    ["sheet1x4", ["turnaround"], 60_000],
+    ["perView", VIEWS.map((view) => `turnaround.${view}`), 4 * SHEET],
+    ["panelRepair", ["turnaround"], SHEET],
+  ])("%s: %j", { tags: "long" }, async (turnaroundMode, stages, cost) => {
+    const jobId = await submit({ turnaroundMode });
+    await work(jobId);
+    const job = await read(jobId);
+    expect(job.error).toBeNull();
+    const views = job.artifacts.filter(({ kind }: Shown) => kind === "turnaround_view");
+    expect(slotsOf(views)).toEqual(VIEWS.map((view) => `turnaround_view ${view} filled`));
+    const calls = await callsOf(jobId);
+    expect(calls.map(({ stage, arrived }) => [stage, arrived])).toEqual(
+      [...stages, null].map((stage) => [stage, 1]),
+    );
+    expect((await rowsOf(jobId)).hold).toMatchObject({ settled_micros: withFee(cost + MESH) });
+  });
+
+  test("panelRepair: only what the sheet lacks is drawn again, once, and takes its place", async () => {
+    const jobId = await submit({ turnaroundMode: "panelRepair" }, { preferredModel: "sandbox-gappy" });
+    await work(jobId);
+    const job = await read(jobId);
+    expect(job.error).toBeNull();
+    expect(slotsOf(job.artifacts)).toEqual([
+      "turnaround_sheet",
+      "turnaround_view front filled",
+      "turnaround_view right empty",
+      "turnaround_view back broken",
+      "turnaround_view left filled",
+      "turnaround_view right repaired",
+      "turnaround_view back repaired",
+      "mesh",
+    ]);
+    expect(await callsOf(jobId)).toEqual([
+      answered(1, "turnaround", SHEET),
+      answered(2, "turnaround.right", SHEET),
+      answered(3, "turnaround.back", SHEET),
+      answered(4, null, MESH),
+    ]);
+    expect((await rowsOf(jobId)).hold).toMatchObject({
+      amount_micros: withFee(5 * SHEET + MESH),
+      settled_micros: withFee(3 * SHEET + MESH),
+    });
+    // The name was of a model that draws: the mesh was no one's wish.
+    expect((await receiptOf(jobId)).stages.map(({ model }: { model: string }) => model)).toEqual([
+      "sandbox-gappy",
+      "sandbox-gappy",
+      "sandbox-gappy",
+      "sandbox-1",
+    ]);
+  });
+});
+
+describe("a quote is of all stages", () => {
+  test.each([
+    ["sheet2x2", "exact", SHEET + MESH, SHEET + MESH],
+    ["perView", "exact", 4 * SHEET + MESH, 4 * SHEET + MESH],
+    ["panelRepair", "upper_bound", SHEET + MESH, 5 * SHEET + MESH],
+  ])("%s: %s, from %i to %i", async (turnaroundMode, qualifier, least, most) => {
+    const { json } = await tenant.post(`/v1/capabilities/${KEY}/quote`, {
+      input: { baseArtifactId: base, turnaroundMode },
+    });
+    expect(json.pricing.quote).toMatchObject({
+      qualifier,
+      customerTotal: { amountMicros: withFee(least) },
+      maximumCustomerTotal: { amountMicros: withFee(most) },
+    });
+    const jobId = await submit({ turnaroundMode }, { execution: { quoteId: json.pricing.quote.quoteId } });
+    expect((await rowsOf(jobId)).hold).toMatchObject({ state: "open", amount_micros: withFee(most) });
+  });
+
+  test("a call's own ceiling is held against the whole", async () => {
+    const { status, json } = await tenant.post(`/v1/capabilities/${KEY}/jobs`, {
+      input: { baseArtifactId: base },
+      maxCostUsd: 0.05,
+    });
+    expect([status, json.code]).toEqual([402, "BudgetExceeded"]);
+  });
+});
+
+describe("a person looks at the views before the mesh is made", () => {
+  async function waiting() {
+    const jobId = await submit({ requireTurnaroundApproval: true });
+    await work(jobId);
+    const job = await read(jobId);
+    expect(job).toMatchObject({ status: "awaiting_approval", nextAction: "present_approval" });
+    return { jobId, job };
+  }
+
+  test("what is shown are the views; approved, the mesh is made of them and nothing is drawn again", async () => {
+    const { jobId, job } = await waiting();
+    expect(job.approval).toMatchObject({ reason: "turnaround_review", step: "turnaround" });
+    expect(
+      job.approval.artifacts.map(({ artifactId, label }: Record<string, string>) => [artifactId, label]),
+    ).toEqual(job.artifacts.map(({ artifactId, label }: Record<string, string>) => [artifactId, label]));
+    expect(slotsOf(job.approval.artifacts)).toContain("turnaround_view left filled");
+    expect(await callsOf(jobId)).toEqual([answered(1, "turnaround", SHEET)]);
+    // Woken without a decision it goes on waiting.
+    await work(jobId);
+    expect((await read(jobId)).status).toBe("awaiting_approval");
+    expect((await tenant.post(`/v1/jobs/${jobId}/approve`, {})).status).toBe(200);
+    await work(jobId);
+    expect(await read(jobId)).toMatchObject({ status: "succeeded" });
+    expect(await callsOf(jobId)).toEqual([answered(1, "turnaround", SHEET), answered(2, null, MESH)]);
+  });
+
+  const REFUSALS = [
+    ["rejected", "reject", "ApprovalRejected"],
+    ["canceled", "cancel", "Cancelled"],
+  ] as const;
+  test.each(campaign.inTurn(REFUSALS, 0))(
+    "%s, it ends canceled, with what the drawing cost on the receipt",
+    async (_case, verb, code) => {
+      const { jobId } = await waiting();
+      expect((await tenant.post(`/v1/jobs/${jobId}/${verb}`, {})).status).toBe(200);
+      const job = await read(jobId);
+      expect(job).toMatchObject({ status: "canceled", retry: { newKeySafe: false } });
+      expect(job.artifacts).toHaveLength(5);
+      const receipt = await receiptOf(jobId);
+      expect(receipt).toMatchObject({
+        status: "canceled",
+        error: { code },
+        stages: [{ stage: "turnaround", cost: { amountMicros: SHEET } }],
+        pricing: { providerCost: { amount: { amountMicros: SHEET } } },
+      });
+      expect(receipt.artifacts).toHaveLength(5);
+      expect((await rowsOf(jobId)).hold).toMatchObject({ state: "settled", settled_micros: withFee(SHEET) });
+      expect(await callsOf(jobId)).toEqual([answered(1, "turnaround", SHEET)]);
+    },
+  );
+
+  test("no one decided in time: the same, with its own code", async () => {
+    const { jobId } = await waiting();
+    const clock = testClock();
+    clock.advance(8 * DAY_MS);
+    await jobs.sweep({ ...systemCtx("test"), now: clock.now }, { projectId: tenant.projectId });
+    expect(await read(jobId)).toMatchObject({ status: "canceled", error: { code: "ApprovalExpired" } });
+    expect((await rowsOf(jobId)).hold).toMatchObject({ state: "settled", settled_micros: withFee(SHEET) });
+  });
+});
+
+describe("a process that dies between the stages", () => {
+  test.each(campaign.inTurn(["after-answer", "after-stage-kept", "after-attempt-opened"] as const, 1))(
+    "%s: another goes on from there, and each call has arrived once",
+    async (place) => {
+      const jobId = await submit({ turnaroundMode: "sheet2x2" });
+      expect(await runJobKilledAt(jobId, place)).toBe("SIGKILL");
+      const clock = testClock();
+      clock.advance(60_000);
+      await jobs.sweep({ ...systemCtx("test"), now: clock.now }, { projectId: tenant.projectId });
+      await work(jobId, clock);
+      const job = await read(jobId);
+      expect(job.error).toBeNull();
+      expect(slotsOf(job.artifacts)).toEqual([
+        "turnaround_sheet",
+        ...VIEWS.map((view) => `turnaround_view ${view} filled`),
+        "mesh",
+      ]);
+      expect(await callsOf(jobId)).toEqual([answered(1, "turnaround", SHEET), answered(2, null, MESH)]);
+    },
+  );
+
+  test("after the drawing was begun: it may have run, is not sent again, and no mesh is made", async () => {
+    const jobId = await submit();
+    expect(await runJobKilledAt(jobId, "after-submission-begun")).toBe("SIGKILL");
+    const clock = testClock();
+    clock.advance(60_000);
+    await jobs.sweep({ ...systemCtx("test"), now: clock.now }, { projectId: tenant.projectId });
+    await work(jobId, clock);
+    expect(await read(jobId)).toMatchObject({ status: "failed", error: { code: "TRANSPORT_AMBIGUOUS" } });
+    expect(await callsOf(jobId)).toMatchObject([{ number: 1, submission: "ambiguous", arrived: 0 }]);
+    expect((await rowsOf(jobId)).hold).toMatchObject({ state: "ambiguous" });
+  });
+
+  test("two workers with the same job make each call once", async () => {
+    const jobId = await submit({
+      turnaroundMode: campaign.size({ small: "sheet2x2", full: "perView" }),
+    });
+    const ctx = { ...systemCtx("test"), now: testClock().now };
+    const started = await startJob(ctx, jobId);
+    const turns = async () => {
+      for (let turn = 0; turn < 40; turn++)
+        if ((await attempt(ctx, jobId, started!)).state === "ended") return;
+    };
+    await Promise.all([turns(), turns()]);
+    await work(jobId);
+    const calls = await callsOf(jobId);
+    expect(calls.map(({ arrived }) => arrived)).toEqual(
+      campaign.size({ small: [1, 1], full: [1, 1, 1, 1, 1] }),
+    );
+    const views = (await read(jobId)).artifacts.filter(({ kind }: Shown) => kind === "turnaround_view");
+    expect(views).toHaveLength(4);
+  });
+});
+
+describe("how the money of both stages ends", () => {
+  const MESH_ENDS: [string, string, string, number | null][] = [
+    ["sandbox-refuse", "ProviderRejected", "settled", withFee(SHEET)],
+    ["sandbox-fail", "PROVIDER_ERROR", "settled", withFee(SHEET)],
+    ["sandbox-empty", "PROVIDER_EMPTY_OUTPUT", "settled", withFee(SHEET)],
+    ["sandbox-lost", "TRANSPORT_AMBIGUOUS", "ambiguous", null],
+  ];
+  test.each(campaign.sample(MESH_ENDS, ([, , state]) => [state]))(
+    "the mesh by %s: %s, the hold %s at %s",
+    async (preferredModel, code, state, settled) => {
+      const jobId = await submit({}, { preferredModel });
+      await work(jobId);
+      const job = await read(jobId);
+      expect(job).toMatchObject({ status: "failed", error: { code }, retry: { newKeySafe: false } });
+      // The views were paid for and stay.
+      expect(job.artifacts).toHaveLength(5);
+      expect((await rowsOf(jobId)).hold).toMatchObject({ state, settled_micros: settled });
+      expect((await receiptOf(jobId)).stages[0]).toMatchObject({ cost: { amountMicros: SHEET } });
+    },
+  );
+
+  const DRAWING_ENDS: [string, string, string, number | null, boolean][] = [
+    ["sandbox-refuse", "ProviderRejected", "released", null, true],
+    ["sandbox-fail", "PROVIDER_ERROR", "released", null, false],
+    ["sandbox-empty", "PROVIDER_EMPTY_OUTPUT", "settled", 0, false],
+    ["sandbox-lost", "TRANSPORT_AMBIGUOUS", "ambiguous", null, false],
+  ];
+  test.each(
+    campaign.sample(DRAWING_ENDS, ([, code, , , isSafe]) => [
+      `${isSafe}`,
+      code === "PROVIDER_EMPTY_OUTPUT" ? "empty" : "",
+    ]),
+  )("the drawing by %s: %s, the hold %s at %s, and no mesh", async (model, code, state, settled, isSafe) => {
+    const jobId = await submit();
+    await drawnBy(jobId, model);
+    await work(jobId);
+    expect(await read(jobId)).toMatchObject({
+      status: "failed",
+      error: { code },
+      retry: { newKeySafe: isSafe },
+    });
+    const { hold, attempts } = await rowsOf(jobId);
+    expect(hold).toMatchObject({ state, settled_micros: settled });
+    expect(attempts).toHaveLength(1);
+  });
+});
+
+describe("what is refused, and where", () => {
+  test.each<[object, string[]]>([
+    [{ baseArtifactId: "" }, ["baseArtifactId"]],
+    [{ baseArtifactId: "art_0" }, ["baseArtifactId"]],
+    [{ turnaroundMode: "spin" }, ["turnaroundMode"]],
+    [{ requireTurnaroundApproval: "yes" }, ["requireTurnaroundApproval"]],
+    [{ meshProfile: "hero_hd", meshSettings: { profile: "draft_fast" } }, ["meshSettings", "profile"]],
+    [
+      { meshSettings: { textureReferenceArtifactId: "art_0" } },
+      ["meshSettings", "textureReferenceArtifactId"],
+    ],
+  ])("%j at %j", async (input, field) => {
+    const { status, json } = await tenant.post(`/v1/capabilities/${KEY}/jobs`, {
+      input: { baseArtifactId: base, ...input },
+    });
+    expect(status).toBe(422);
+    expect(json.detail.map(({ loc }: { loc: string[] }) => loc)).toEqual([["body", "input", ...field]]);
+  });
+
+  test.each<[object, string, number]>([
+    [{ resolvedPrompt: "x".repeat(32_001) }, "resolvedPrompt", 32_000],
+    [{ meshSettings: { texturePrompt: "x".repeat(801) } }, "meshSettings.texturePrompt", 800],
+    [
+      { meshSettings: { overrides: { texturePrompt: "x".repeat(801) } } },
+      "meshSettings.overrides.texturePrompt",
+      800,
+    ],
+  ])("a text that is longer than its descriptor says: %#", async (input, field, maxCharacters) => {
+    const { status, json } = await tenant.post(`/v1/capabilities/${KEY}/jobs`, {
+      input: { baseArtifactId: base, ...input },
+    });
+    expect([status, json.code]).toEqual([422, "PromptTooLong"]);
+    expect(json.detail).toMatchObject({
+      field: `input.${field}`,
+      maxCharacters,
+      actualCharacters: maxCharacters + 1,
+    });
+  });
+});

@@ -1,0 +1,136 @@
+import type { OutputFile } from "@/server/capabilities/define";
+import { readWhole } from "@/server/domain/artifacts";
+import type { Ctx } from "@/server/domain/ctx";
+import { newId } from "@/server/platform/ids";
+import { failpoint } from "@/server/platform/settings/failpoint";
+import { plainJson } from "@/server/platform/text/json";
+import { pauseForApproval } from "../decisions/approvals";
+import {
+  type ArtifactRow,
+  type AttemptRow,
+  artifactsOf,
+  attemptsOf,
+  type StoredOutcome,
+  UNPROCESSED,
+} from "../rows";
+import { keepStageFiles, type StoredArtifact } from "../transitions/answer";
+import { openAttempt } from "../transitions/attempt";
+import { storedEvents } from "./output";
+import { type JobStage, type LoadedWork, readJob, type Turn } from "./work";
+
+/*
+ * An execution of several calls. Its rows say how far it came: every call is an attempt, in the order of their numbers, and
+ * the next one is opened when the answer of the one before is stored and worked on. Nothing else remembers it.
+ */
+
+/** A call to be worked on; or that the job waits for a person; or that somebody else has it now. */
+export type Place = { work: LoadedWork; row: AttemptRow } | "waiting" | "lost";
+
+/** The stage an attempt is of; undefined: the main call. */
+export const stageOf = (work: LoadedWork, row: Pick<AttemptRow, "stage">): JobStage | undefined =>
+  work.stages?.find(({ stage }) => stage.name === row.stage);
+
+/** The same job seen from one of its calls: its capability, route and price are those of the stage. */
+export function workOf(work: LoadedWork, row: Pick<AttemptRow, "stage">): LoadedWork {
+  const stage = stageOf(work, row);
+  return stage ? { ...work, capability: stage.capability, route: stage.route, stage } : work;
+}
+
+/** Was the answer of this call stored, and everything done with it that is done here? */
+const isDone = ({ answer }: AttemptRow) => answer !== null && !answer.unprocessed && !answer.isSetAside;
+
+/**
+ * The current call of a claimed job of several: the one without an answer yet, or that has to be opened now. Done calls
+ * are never opened again, whatever died before.
+ */
+export async function findPlace(ctx: Ctx, work: LoadedWork, fence: number): Promise<Place> {
+  const { job, stages = [] } = work;
+  const attempts = await attemptsOf(job);
+  const last = attempts.at(-1);
+  if (!last) throw new Error(`job ${job.id} is claimed and has no attempt`);
+  // As the claim made it: not yet for a certain call.
+  const isBlank = last.number === 1 && last.stage === null && last.submission === "not_attempted";
+  const isOpen = !isBlank && (last.stage === null || !isDone(last));
+  if (isOpen || job.status !== "running") return { work: workOf(work, last), row: last };
+  const kept = isBlank ? [] : await keptOf(work);
+  const done = isBlank ? -1 : stages.findIndex(({ stage }) => stage.name === last.stage);
+  const next = stages.slice(done + 1).find(({ stage }) => stage.isNeeded?.(work.input, kept) ?? true);
+  if (!next && !(await isReviewed(ctx, work, fence))) return "waiting";
+  const { provider, model } = next?.estimate.route ?? job;
+  const isOpened = await openAttempt({
+    jobId: job.id,
+    projectId: job.project_id,
+    fence,
+    attemptId: isBlank ? last.id : newId("attempt"),
+    number: isBlank ? 1 : last.number + 1,
+    stage: next?.stage.name ?? null,
+    provider,
+    model,
+    now: ctx.now(),
+  });
+  if (!isOpened) return "lost";
+  failpoint("after-attempt-opened");
+  const row = (await attemptsOf(job)).at(-1);
+  return row ? { work: workOf(work, row), row } : "lost";
+}
+
+/** May the main call be made? Where a person has to look first and has not, the job waits for one from here on. */
+async function isReviewed(ctx: Ctx, { job, capability, input }: LoadedWork, fence: number): Promise<boolean> {
+  const { execute } = capability;
+  const review = "local" in execute ? null : execute.review?.(input);
+  if (!review) return true;
+  const { approval } = job;
+  if (approval?.step === review.step && approval.decision?.decision === "approved") return true;
+  const views = (await artifactsOf(job)).map((row) => ({
+    artifactId: row.artifact_id,
+    kind: row.kind,
+    label: row.label,
+    slotStatus: row.slot_status,
+    mediaType: row.media_type,
+    downloadPath: `/v1/jobs/${job.id}/artifacts/${row.artifact_id}`,
+  }));
+  await pauseForApproval(ctx, { jobId: job.id, fence }, { ...review, shown: { artifacts: views } });
+  return false;
+}
+
+/** What the stages of a job have kept so far, with their bytes. */
+export async function keptOf({ job, stages }: LoadedWork): Promise<OutputFile[]> {
+  if (!stages) return [];
+  const rows = (await artifactsOf(job)).filter((row) => row.slot_status !== UNPROCESSED);
+  return Promise.all(rows.map(toFile));
+}
+
+async function toFile(row: ArtifactRow): Promise<OutputFile> {
+  return {
+    bytes: await readWhole(row.sha256),
+    mediaType: row.media_type,
+    kind: row.kind,
+    filename: row.filename ?? row.artifact_id,
+    ...(row.label === null ? {} : { label: row.label }),
+    ...(row.slot_status === null ? {} : { slotStatus: row.slot_status }),
+    ...(row.slice_cell_id === null ? {} : { sliceCellId: row.slice_cell_id }),
+  };
+}
+
+/** Keeps what was made here of a stage's files; from here on the stage is done. False: somebody else has done it. */
+export async function keepStage(
+  { ctx, work, row, lease: { fence } }: Turn,
+  answer: StoredOutcome,
+  artifacts: StoredArtifact[],
+): Promise<boolean> {
+  const job = await readJob(work.job.id);
+  if (!job) return false;
+  const isKept = await keepStageFiles({
+    jobId: job.id,
+    fence,
+    seenEvent: job.last_event,
+    attemptId: row.id,
+    answer: plainJson(answer),
+    artifacts,
+    unprocessed: UNPROCESSED,
+    events: storedEvents(artifacts),
+    now: ctx.now(),
+  });
+  if (isKept) failpoint("after-stage-kept");
+  return isKept;
+}

@@ -1,0 +1,85 @@
+import pg from "pg";
+import { expect, test, vi } from "vitest";
+import { systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import * as pins from "@/server/domain/pins";
+import { inTransaction, pool } from "@/server/platform/db";
+import { inlineStep, makeProject } from "@/testing/world";
+
+/* How the statements of an execution find their rows, when the planner last saw few rows in each state. */
+
+/** Indexes of all rows in a state, for queries of those. */
+const OF_ALL_IN_A_STATE = [
+  "job_to_dispatch",
+  "job_unfinished",
+  "job_queue_deadlines",
+  "job_approval_deadlines",
+  "job_needs_attention",
+];
+
+/** The same of what lies beside jobs. */
+const OF_OTHERS_IN_A_STATE = [
+  "job_webhook_behind",
+  "pinned_execution_leases",
+  "pinned_bulk_leases",
+  "delivery_due",
+];
+
+const isReading = (text: string) => /^\s*(WITH|SELECT|UPDATE)\b/.test(text);
+
+/** The statements that this work runs, by their names or beginnings. */
+async function statementsOf(work: () => Promise<unknown>): Promise<Map<string, string>> {
+  const statements = new Map<string, string>();
+  const query = vi.spyOn(pg.Client.prototype, "query");
+  try {
+    await work();
+    for (const [asked] of query.mock.calls as unknown as [pg.QueryConfig | string][]) {
+      if (typeof asked === "string") statements.set(asked.slice(0, 60), asked);
+      else if (typeof asked.text === "string")
+        statements.set(asked.name ?? asked.text.slice(0, 60), asked.text);
+    }
+  } finally {
+    query.mockRestore();
+  }
+  return statements;
+}
+
+/** The indexes that a statement reads by its general plan, once its tables are too large to be read whole. */
+async function indexesOf(text: string): Promise<string[]> {
+  return inTransaction(async (client) => {
+    await client.query("SET LOCAL enable_seqscan = off");
+    const { rows } = await client.query<{ "QUERY PLAN": string }>(`EXPLAIN (GENERIC_PLAN) ${text}`);
+    return rows.flatMap((row) => /(?:using|Scan on) (\w+)/.exec(row["QUERY PLAN"])?.[1] ?? []);
+  });
+}
+
+test("an execution reads no index of all jobs in a state; the sweeper and the operator do", async () => {
+  const project = await makeProject();
+  const request = { input: { messages: [{ role: "user", content: "Hello." }] } };
+  const statements = await statementsOf(async () => {
+    const { jobId } = await jobs.submit(project.ctx, "text.general.fast.v1", request);
+    await pool.query("ANALYZE job, attempt, hold, payload"); // with one job that waits, and none that runs
+    await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+    await jobs.invoke(project.ctx, "text.general.fast.v1", request);
+  });
+  for (const name of ["claim-one", "begin-one", "answer-one", "finish-one"])
+    expect([...statements.keys()]).toContain(name);
+  for (const [name, text] of statements) {
+    if (!isReading(text) || name === "count-unfinished") continue; // those of one project
+    const read = await indexesOf(text);
+    expect({ name, read: read.filter((index) => OF_ALL_IN_A_STATE.includes(index)) }).toEqual({
+      name,
+      read: [],
+    });
+  }
+
+  const { projectId } = project;
+  const swept = await statementsOf(async () => {
+    await jobs.sweep(systemCtx("sweeper"), { projectId });
+    await pins.sweep(systemCtx("pin-sweeper"), { projectId });
+    await jobs.announce(systemCtx("announcer"), { projectId });
+    await jobs.listAttention(systemCtx("operator"));
+  });
+  const read = await Promise.all([...swept.values()].filter(isReading).map(indexesOf));
+  expect(read.flat()).toEqual(expect.arrayContaining([...OF_ALL_IN_A_STATE, ...OF_OTHERS_IN_A_STATE]));
+});

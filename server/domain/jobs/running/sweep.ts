@@ -1,0 +1,105 @@
+import type { Ctx } from "@/server/domain/ctx";
+import { LOST } from "@/server/domain/executions";
+import { notHeld } from "@/server/domain/restores";
+import { pool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
+import { resendDue } from "../admission/dispatch";
+import { expireApproval } from "../decisions/approvals";
+import { finishUnleased } from "../ending/end";
+import { attemptOf, type JobRow, workedFrom } from "../rows";
+import { requeue } from "../transitions/moves";
+import { makeTurnsDue } from "./promote-queued";
+
+const MOST = 200;
+
+/**
+ * One pass over what no one else will move: wakes that were lost, queue and approval deadlines that
+ * passed, leases that ended.
+ * Safe to run in every process at once: each move is conditional on the state it found. `projectId` keeps it to one project.
+ */
+export async function sweep(ctx: Ctx, only: { projectId?: string } = {}): Promise<void> {
+  const projectId = only.projectId ?? null;
+  const now = ctx.now();
+  await expireQueued(ctx, now, projectId);
+  await expireApprovals(ctx, now, projectId);
+  await reapLeases(ctx, now, projectId);
+  await makeTurnsDue(now, projectId);
+  await resendDue(now, projectId);
+}
+
+async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
+  const { rows } = await pool.query<JobRow>(
+    `SELECT * FROM job WHERE (status = 'queued') IS TRUE AND queue_deadline_at <= $1 AND ($3::text IS NULL OR project_id = $3)
+       AND ${notHeld("jobs")}
+     ORDER BY queue_deadline_at LIMIT $2`,
+    [now, MOST, projectId],
+  );
+  await each(rows, async (job) =>
+    finishUnleased(ctx, job, await attemptOf(job), {
+      to: "failed",
+      code: "QueueTimeout",
+      message: "The job was not started before its queue deadline.",
+    }),
+  );
+}
+
+async function expireApprovals(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
+  const { rows } = await pool.query<JobRow>(
+    `SELECT * FROM job WHERE (status = 'awaiting_approval') IS TRUE AND approval_deadline_at <= $1
+       AND ($3::text IS NULL OR project_id = $3) AND ${notHeld("jobs")}
+     ORDER BY approval_deadline_at LIMIT $2`,
+    [now, MOST, projectId],
+  );
+  await each(rows, (job) => expireApproval(ctx, job));
+}
+
+/** One job that breaks must not keep the others waiting; the next pass tries it again. */
+async function each(rows: JobRow[], work: (job: JobRow) => Promise<unknown>): Promise<void> {
+  for (const job of rows) {
+    await work(job).catch((cause) => log.error({ err: cause, jobId: job.id }, "a job could not be swept"));
+  }
+}
+
+/**
+ * A lease that ended: nothing submitted goes back to the queue; a stored handle or answer lets another worker go on;
+ * a submission without either ends as ambiguous, and is never sent again.
+ */
+async function reapLeases(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
+  const { rows } = await pool.query<JobRow>(
+    // A job that is to be canceled and has sent nothing can send nothing any more: it need not wait for its lease.
+    `SELECT * FROM job WHERE completed_at IS NULL AND status IN ('running', 'canceling') AND ($3::text IS NULL OR project_id = $3)
+       AND ${notHeld("jobs")}
+       AND (lease_until < $1 OR (status = 'canceling' AND EXISTS (
+         SELECT FROM attempt WHERE attempt.job_id = job.id AND submission = 'not_attempted')))
+     ORDER BY lease_until LIMIT $2`,
+    [now, MOST, projectId],
+  );
+  await each(rows, async (job) => {
+    const attempt = await attemptOf(job);
+    const fail = (code: string, message: string) =>
+      finishUnleased(ctx, job, attempt, { to: "failed", code, message });
+    if (job.status === "canceling")
+      return finishUnleased(ctx, job, attempt, { to: "canceled", code: null, message: null });
+    if (attempt && (attempt.answer !== null || attempt.handle !== null))
+      return dispatchAgain(job.id, job.fence, now);
+    if (attempt && attempt.submission !== "not_attempted") return fail("TRANSPORT_AMBIGUOUS", LOST);
+    if (job.operation === "invoke") return fail("InternalFailure", "The process that ran this stopped.");
+    if (now.getTime() > longestLife(job))
+      return fail("ExecutionTimeout", "The job was started several times and never reached its provider.");
+    return requeue(ctx, job.id, job.fence, job.last_event);
+  });
+}
+
+/** When a job that keeps losing its worker before it submits is given up: its execution limit and a while. */
+function longestLife(job: JobRow): number {
+  return workedFrom(job) + (job.execution_seconds + 300) * 1000;
+}
+
+/** Marks a running job whose lease is gone to be woken again; the claim then takes it over. */
+async function dispatchAgain(jobId: string, fence: number, now: Date): Promise<void> {
+  await pool.query(
+    `UPDATE job SET dispatch_state = 'pending', dispatch_after = $3
+     WHERE id = $1 AND fence = $2 AND status = 'running' AND lease_until < $3 AND dispatch_state = 'none'`,
+    [jobId, fence, now],
+  );
+}

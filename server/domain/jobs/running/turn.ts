@@ -1,0 +1,217 @@
+import {
+  type AbortReason,
+  accountOf,
+  apply,
+  type CallOutcome,
+  DIFFERS,
+  type Driver,
+  LEASE_MS,
+  LOST,
+  leaseOwner,
+  pollCall,
+  streamCall,
+  submitCall,
+  unusable,
+} from "@/server/domain/executions";
+import { Fault, ValidationFault } from "@/server/platform/errors/errors";
+import { failpoint } from "@/server/platform/settings/failpoint";
+import type { TextCall } from "@/server/providers/define";
+import { cancelNow, finishLeased } from "../ending/end";
+import { type Answer, endedAsFailed, endedWithout, type Next } from "../ending/ended";
+import { frameWriter } from "../following/frames";
+import { readerOf } from "../following/reader";
+import { type AttemptRow, tierToAsk } from "../rows";
+import { beginSubmission, fallBackToStandard, keepHandle, releaseSubmission } from "../transitions/attempt";
+import { requeue } from "../transitions/moves";
+import { endAnswered, keepAnswer, storeSetAside } from "./keep-answer";
+import { runHere } from "./run-here";
+import { keptOf } from "./stages";
+import { makeReady, type ReadyWork, type Turn } from "./work";
+
+type ReadyTurn = Turn & { work: ReadyWork };
+
+/** A turn that lost a race looks again after this long. */
+const LOOK_AGAIN_MS = 100;
+
+/** One turn of a claimed execution: its rows say whether to submit, to ask again, or to end what was answered. */
+export async function advance(turn: Turn): Promise<Next> {
+  const { ctx, work, row, lease } = turn;
+  const { job } = work;
+  if (row.answer?.isSetAside && job.status === "running") return storeSetAside(turn);
+  if (row.answer) return endAnswered(turn);
+  if (job.status === "canceling") return cancelNow(turn);
+  if ("local" in work.capability.execute) return runLocally(turn);
+  if (row.submission === "ambiguous" && row.handle === null)
+    return finishLeased(turn, endedWithout("lost", LOST));
+  const ready = await readyOrEnd(turn);
+  if (!ready) return { state: "ended" };
+  if (row.handle !== null) return settle(turn, await pollCall({ ...ready, ...callOf(turn) }, row.handle));
+  const begun = await beginSubmission({
+    jobId: job.id,
+    fence: lease.fence,
+    attemptId: row.id,
+    owner: leaseOwner,
+    tier: tierToAsk(job, row),
+    now: ctx.now(),
+  });
+  if (!begun) return { state: "again", afterMs: LOOK_AGAIN_MS };
+  const sent = { ...row, submission: "ambiguous", submission_begun_at: ctx.now() } as const;
+  return submit({ ...turn, work: ready, row: sent });
+}
+
+/** Sends what is written down as begun, and has what follows from the outcome written down. */
+export async function submit(turn: ReadyTurn): Promise<Next> {
+  failpoint("after-submission-begun");
+  return settle(turn, await send(turn));
+}
+
+/** The work with its call; null where it cannot be made any more, and then the job has ended with the reason. */
+async function readyOrEnd(turn: Turn): Promise<ReadyWork | null> {
+  const { work, row } = turn;
+  if (work.sync) return { ...work, ...work.sync.ready };
+  try {
+    return await makeReady(work, await keptOf(work));
+  } catch (cause) {
+    const fault = cause instanceof ValidationFault ? SOURCE_GONE : cause;
+    if (!(fault instanceof Fault)) throw cause;
+    // Work that a provider has taken is not over because its files cannot be read here now.
+    const { code, message } = fault;
+    const { submission } = row;
+    const kind = submission === "not_attempted" ? "content_gone" : "lost";
+    await finishLeased(turn, endedWithout(kind, message, { code, submission }));
+    return null;
+  }
+}
+
+const SOURCE_GONE = new Fault(
+  "PayloadUnavailable",
+  "An input file of this job was removed. Upload it again and submit a new job.",
+  {},
+);
+
+/** Work done here: nothing is sent, and after a crash it is done again. */
+export async function runLocally(turn: Omit<Turn, "row"> & { row: AttemptRow | null }): Promise<Next> {
+  const { ctx, work, row, lease } = turn;
+  try {
+    return await finishLeased(turn, await runHere(ctx, work, lease.signal));
+  } catch (cause) {
+    if (!lease.signal.aborted || !row) throw cause;
+    const why = lease.signal.reason as AbortReason; // of a lease it is nothing else
+    return settle({ ...turn, row }, { state: "aborted", submission: "not_attempted", why });
+  }
+}
+
+/** Makes the one call of this attempt; its text is shown to a reader as it is written, where one was asked for. */
+async function send(turn: ReadyTurn): Promise<CallOutcome> {
+  const { ctx, work, lease } = turn;
+  const call = { ...work, ...callOf(turn) };
+  if (work.job.mode === STREAM && work.sync) {
+    const frames = frameWriter(work.job, lease.fence, ctx.now);
+    // Several answers at once have no one text; they are shown at their end.
+    const isOne = ((work.call as Partial<TextCall>).settings?.choices ?? 1) === 1; // other ports have no settings
+    const outcome = await (isOne ? streamCall(call, frames.push) : submitCall(call));
+    await frames.flush(); // what was shown is kept, however it ends
+    return outcome;
+  }
+  if (!work.hasReader) return submitCall(call);
+  const reader = readerOf(work.job, lease.fence, ctx.now);
+  const outcome = await streamCall(call, reader.push);
+  await reader.settled();
+  if (outcome.state !== "succeeded") return outcome;
+  // The streamed text must be the sealed text, to the letter.
+  const { content } = outcome.typedOutput as { content?: unknown }; // admitted for plain text only
+  if ((await reader.close(String(content))) !== "differs") return outcome;
+  return unusable(DIFFERS, outcome.observed);
+}
+
+/** The mode of a synchronous execution whose text is shown as it is written. */
+export const STREAM = "invoke_stream";
+
+const callOf = ({ ctx, work, row, lease }: Turn) => ({
+  now: ctx.now,
+  project: { id: work.job.project_id, environment: work.job.environment },
+  estimate: work.stage?.estimate ?? work.job.pricing,
+  executionSeconds: work.job.execution_seconds,
+  attemptId: row.id,
+  tier: tierToAsk(work.job, row),
+  signal: lease.answerSignal,
+  ...(work.sync ? { takesAsSaid: work.sync.takesAsSaid } : {}),
+});
+
+/** A durable job sends a refused call again inside this time from its first submission. */
+const ADMISSION_DEADLINE_MS = 120_000;
+
+/** What follows from a call's outcome: its end, another submission, or a look at what the provider took on. */
+function settle(found: Turn, outcome: CallOutcome): Promise<Next> {
+  const { ctx } = found;
+  const { job, sync, route, stage } = found.work;
+  const isRefusal = outcome.state === "retryable" && outcome.reason === "capacity";
+  const capacity_rejections = found.row.capacity_rejections + (isRefusal ? 1 : 0);
+  const row = { ...found.row, capacity_rejections };
+  const turn = { ...found, row };
+  const since = row.started_at;
+  const release = async (afterMs: number): Promise<Next> => {
+    const isHeld = await releaseSubmission({
+      ...under(turn, afterMs),
+      capacityRejections: capacity_rejections,
+    });
+    return isHeld ? { state: "again", afterMs } : { state: "ended" };
+  };
+  const driver: Driver<Answer, Next> = {
+    now: ctx.now,
+    called: route && { route, account: accountOf(stage?.estimate ?? job.pricing) },
+    waits: { since, until: sync?.waitsUntil ?? new Date(since.getTime() + ADMISSION_DEADLINE_MS) },
+    limit: {
+      of: "execution",
+      message: `The provider did not answer within ${job.execution_seconds} seconds.${sync ? " Use a durable job for longer work." : ""}`,
+    },
+    isTaken: row.handle !== null,
+    keep: (answer) => (sync?.keep ?? keepAnswer)(turn, answer),
+    end(failure) {
+      const isCancel = failure.kind === "canceled" || failure.kind === "canceled_unsent";
+      const ended = endedAsFailed(failure, job, ctx.now());
+      return finishLeased(turn, ended, isCancel ? ["canceling"] : undefined);
+    },
+    release: (_, waitMs) => release(waitMs),
+    async taken({ handle, pollAfterMs: afterMs, progress = null }) {
+      await keepHandle({ ...under(turn, afterMs), handle, progress, now: ctx.now() });
+      if (!sync) return { state: "pending", afterMs };
+      // Its cost can be found out by its handle.
+      const message =
+        "The provider accepted the work and will answer later. Use a durable job for this model.";
+      return finishLeased(turn, endedWithout("lost", message));
+    },
+    async putBack() {
+      if (sync) {
+        const message = "The process that ran this stopped.";
+        return finishLeased(turn, endedWithout("stopped_unsent", message));
+      }
+      await release(0);
+      await requeue(ctx, job.id, turn.lease.fence);
+      return { state: "ended" };
+    },
+    leave: () => ({ state: "ended" }),
+  };
+  // The refusal is written down before the request goes out again: the next worker asks for standard, too.
+  if (tierToAsk(job, row) !== "standard")
+    driver.fallBack = async ({ message, observed: { providerRequestId } }) => {
+      const now = ctx.now().toISOString();
+      const submittedAt = row.submission_begun_at?.toISOString() ?? now;
+      const refused = { tier: "flex", httpStatus: 400, message: message ?? "", providerRequestId } as const;
+      const left = await fallBackToStandard({
+        ...under(turn, 0),
+        refusal: { ...refused, submittedAt, refusedAt: now },
+      });
+      failpoint("after-tier-refusal");
+      return left ? { state: "again", afterMs: 0 } : { state: "ended" };
+    };
+  return apply(driver, outcome);
+}
+
+/** What a move of the attempt is written under: its fence, and a lease that outlives the wait that follows. */
+const under = ({ ctx, row, lease }: Turn, waitMs: number) => ({
+  jobId: lease.id,
+  fence: lease.fence,
+  attemptId: row.id,
+  leaseUntil: new Date(ctx.now().getTime() + waitMs + LEASE_MS),
+});

@@ -1,0 +1,57 @@
+import type { CreateManagementKey } from "@/server/contract/management-keys";
+import type { NewApiKey } from "@/server/contract/organizations";
+import { access, makeKeyText } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
+import { openCeiling } from "@/server/domain/budgets";
+import type { Ctx } from "@/server/domain/ctx";
+import { actOn, insertKey, requireRoomForKey, shownOf, toKey } from "@/server/domain/organizations";
+import { type Tx, withSystem } from "@/server/platform/db";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
+
+/** In the place of an environment: a management key belongs to none, and a leaked one is recognized. */
+const ENVIRONMENT = "management";
+
+/**
+ * Makes a management key: a key that sets up projects by machine and runs nothing. What it can hand out is fixed here, for all
+ * its life; its ceiling is a budget that all keys created by it share. For owners of the organization in person.
+ */
+export async function createManagementKey(ctx: Ctx, input: CreateManagementKey): Promise<NewApiKey> {
+  const { organizationId, name, scopes, projectIds, runScopes, hosts, ceiling, expiresInSeconds } = input;
+  if (ctx.principal.kind !== "human_session")
+    fail(
+      "AuthorizationFailed",
+      "Only an owner of the organization can create a management key, in the panel.",
+    );
+  access.authorize(ctx, "owner", { organizationId });
+  const apiKey = makeKeyText(ENVIRONMENT);
+  const createdAt = ctx.now();
+  const expiresAt = new Date(createdAt.getTime() + expiresInSeconds * 1000);
+  const management = { projectIds: [...new Set(projectIds)], runScopes, hosts };
+  const made = await withSystem(async (tx) => {
+    await requireRoomForKey(tx, organizationId, createdAt);
+    await requireProjects(tx, organizationId, management.projectIds);
+    const place = { organizationId, projectId: null, environment: ENVIRONMENT };
+    const limits = { scopes, management, madeByKey: null };
+    const row = await insertKey(tx, ctx, apiKey, { ...place, ...limits, name, expiresAt, createdAt });
+    if (ceiling)
+      await openCeiling(ctx, tx, {
+        organizationId,
+        principalId: row.id,
+        ceilingMicros: ceiling.micros,
+        period: ceiling.period,
+      });
+    const details = { ...shownOf(row), ...management, ceiling: ceiling ?? null };
+    await record(ctx, { ...actOn(row), action: "management_key.created", details }, tx);
+    return row;
+  });
+  return { ...toKey(made), apiKey };
+}
+
+async function requireProjects(tx: Tx, organizationId: string, projectIds: string[]): Promise<void> {
+  const rows = await tx.project.findMany({ where: { organizationId, id: { in: projectIds } } });
+  const known = new Set(rows.map(({ id }) => id));
+  const place = projectIds.findIndex((id) => !known.has(id));
+  if (place < 0) return;
+  const msg = "The organization has no such project.";
+  throw new ValidationFault([{ loc: ["body", "projectIds", place], msg, type: "not_found" }]);
+}

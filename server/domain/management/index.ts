@@ -1,0 +1,1 @@
+export { createManagementKey } from "./create";

@@ -1,0 +1,443 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { MANAGEMENT_SCOPES, RUN_SCOPES } from "@/server/contract/enums";
+import { CreateManagementKey } from "@/server/contract/management-keys";
+import { endpoints } from "@/server/operations";
+import { pool } from "@/server/platform/db";
+import { call, keyCtx, makeKeyWithId, makeTenant, type Tenant } from "@/testing/api";
+import { HOST } from "@/testing/embeds";
+import { makeManagementKey } from "@/testing/management";
+import { cookieOf } from "@/testing/sessions";
+import { makePerson, system } from "@/testing/tenants";
+import { createManagementKey } from ".";
+
+const TEXT = "text.general.fast.v1";
+const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
+
+const RUNS = ["capabilities:run", "jobs:read", "jobs:write", "pinned:run"] as const;
+
+let tenant: Tenant;
+let manager: Awaited<ReturnType<typeof makeManagementKey>>;
+beforeEach(async () => {
+  tenant = await makeTenant();
+  manager = await makeManagementKey({
+    organizationId: tenant.organizationId,
+    projectIds: [tenant.projectId],
+    runScopes: [...RUNS],
+  });
+});
+
+const ask = (method: string, target: string, body?: unknown, key = manager.apiKey) =>
+  call(method, target, { key, ...(body === undefined ? {} : { body }) });
+const makeChild = async (wanted: object = {}, key = manager.apiKey) => {
+  const answer = await ask(
+    "POST",
+    "/v1/api-keys",
+    { name: "agent", projectId: tenant.projectId, ...wanted },
+    key,
+  );
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json as { apiKey: string; keyId: string; expiresAt: string; scopes: string[] };
+};
+const run = (key: string) => call("POST", `/v1/capabilities/${TEXT}/jobs`, { key, body: { input } });
+const headersOf = async (userId: string) => ({
+  cookie: await cookieOf(userId),
+  origin: "http://localhost:3000",
+  "content-type": "application/json",
+});
+const refusalOf = ({ status, json }: Awaited<ReturnType<typeof call>>) => [status, json.code];
+/** What was done with this key, oldest first. */
+const actsOf = async (keyId: string) => {
+  const { rows } = await pool.query<{ action: string; subject: string; project_id: string | null }>(
+    "SELECT action, subject, project_id FROM audit_entry WHERE actor_id = $1 AND actor_kind = 'service_principal' ORDER BY id",
+    [keyId],
+  );
+  return rows;
+};
+
+describe("creating a management key", () => {
+  const wanted = (projectIds: string[]) => ({
+    organizationId: tenant.organizationId,
+    name: "setup",
+    scopes: ["keys:write" as const],
+    projectIds,
+    runScopes: ["jobs:read" as const],
+    hosts: [],
+    ceiling: { micros: 1, period: "day" as const },
+    expiresInSeconds: 60,
+  });
+
+  test.each(["admin", "member", "viewer"] as const)("a person who is %s cannot", async (role) => {
+    const { ctx } = await makePerson(tenant.organizationId, role);
+    await expect(createManagementKey(ctx, wanted([tenant.projectId]))).rejects.toThrow(
+      /needs the role owner/,
+    );
+  });
+
+  test("no key can, nor the system, nor an owner of another organization", async () => {
+    const inPanel = /Only an owner of the organization can create a management key, in the panel/;
+    for (const ctx of [await keyCtx(manager.apiKey), await keyCtx(tenant.unboundKey), system])
+      await expect(createManagementKey(ctx, wanted([tenant.projectId]))).rejects.toThrow(inPanel);
+    const stranger = await makePerson((await makeTenant()).organizationId, "owner");
+    await expect(createManagementKey(stranger.ctx, wanted([tenant.projectId]))).rejects.toThrow(
+      "There is no such organization.",
+    );
+    expect(endpoints.filter(({ path }) => path.includes("management"))).toEqual([]);
+  });
+
+  test("its projects belong to the organization", async () => {
+    const { projectId } = await makeTenant();
+    await expect(
+      createManagementKey(manager.owner.ctx, wanted([tenant.projectId, projectId])),
+    ).rejects.toThrow();
+  });
+
+  test("its limits are parsed: 90 days, scopes that it can have and hand out, and a ceiling where it creates keys", () => {
+    const problems = (change: object) => {
+      const parsed = CreateManagementKey.safeParse({ ...wanted(["cpr_1"]), ...change });
+      return parsed.error?.issues.map(({ path }) => path.join(".")) ?? [];
+    };
+    expect(problems({})).toEqual([]);
+    expect(problems({ expiresInSeconds: 90 * 86_400 })).toEqual([]);
+    expect(problems({ expiresInSeconds: 90 * 86_400 + 1 })).toEqual(["expiresInSeconds"]);
+    expect(problems({ scopes: ["capabilities:run"] })).toEqual(["scopes.0"]);
+    for (const scope of ["approvals:write", ...MANAGEMENT_SCOPES])
+      expect(problems({ runScopes: [scope] })).toEqual(["runScopes.0"]);
+    expect(problems({ runScopes: [], ceiling: undefined })).toEqual(["runScopes", "ceiling"]);
+    expect(problems({ scopes: ["credentials:write"] })).toEqual(["hosts"]);
+    expect(problems({ hosts: ["https://models.example.com", "a/b"] })).toEqual(["hosts.0", "hosts.1"]);
+    expect(problems({ hosts: ["models.example.com:8443"] })).toEqual([]);
+  });
+
+  test("the audit log has who created it and what it can hand out", async () => {
+    const { rows } = await pool.query("SELECT * FROM audit_entry WHERE subject = $1", [manager.keyId]);
+    expect(rows).toMatchObject([
+      { action: "management_key.created", actor_id: manager.owner.userId, actor_kind: "human_session" },
+    ]);
+    expect(rows[0].details).toMatchObject({
+      projectIds: [tenant.projectId],
+      runScopes: RUNS,
+      hosts: ["models.example.com"],
+      ceiling: { micros: 1_000_000_000, period: "total" },
+    });
+  });
+
+  test("the database refuses one without an end within 90 days, or a key of one in no project", async () => {
+    const set = (change: string, keyId = manager.keyId) =>
+      pool.query(`UPDATE api_key SET ${change} WHERE id = $1`, [keyId]);
+    await expect(set("expires_at = NULL")).rejects.toThrow(/management_key_is_bounded/);
+    await expect(set("expires_at = created_at + interval '91 days'")).rejects.toThrow(
+      /management_key_is_bounded/,
+    );
+    const child = await makeChild();
+    await expect(set("project_id = NULL", child.keyId)).rejects.toThrow(/made_key_is_bound/);
+  });
+});
+
+describe("the keys that a management key creates", () => {
+  test("have what its owner allowed, and the audit log has the key", async () => {
+    const child = await makeChild();
+    expect(child).toMatchObject({
+      projectId: tenant.projectId,
+      scopes: RUNS,
+      madeByKey: manager.keyId,
+      createdBy: manager.owner.userId,
+      expiresAt: manager.expiresAt,
+      management: null,
+    });
+    expect((await run(child.apiKey)).status).toBe(200);
+    expect(await actsOf(manager.keyId)).toEqual([
+      { action: "key.created", subject: child.keyId, project_id: tenant.projectId },
+    ]);
+  });
+
+  test("cannot get another scope, and never approvals:write or one of a management key", async () => {
+    const create = (scopes: string[]) =>
+      ask("POST", "/v1/api-keys", { name: "agent", projectId: tenant.projectId, scopes });
+    const refused = await create(["jobs:read", "billing:read"]);
+    expect(refusalOf(refused)).toEqual([403, "AuthorizationFailed"]);
+    expect(refused.json.detail.details).toEqual({
+      scopes: ["billing:read"],
+      allowed: RUNS,
+    });
+    for (const scope of ["approvals:write", "credentials:write", "webhooks:write"])
+      expect(refusalOf(await create([scope]))).toEqual([403, "AuthorizationFailed"]);
+    for (const scope of ["budgets:write", "keys:write", "settings:write"])
+      expect((await create([scope])).status).toBe(422);
+  });
+
+  test("belong to one of its projects: another one is none, and there are none of a whole organization", async () => {
+    const create = (place: object) => ask("POST", "/v1/api-keys", { name: "agent", ...place });
+    const stranger = await makeTenant();
+    for (const projectId of [tenant.otherProjectId, stranger.projectId])
+      expect(refusalOf(await create({ projectId }))).toEqual([404, "NotFound"]);
+    expect((await create({ organizationId: tenant.organizationId })).status).toBe(422);
+  });
+
+  test("end before it or with it", async () => {
+    const soon = await makeChild({ expiresInSeconds: 60 });
+    expect(Date.parse(soon.expiresAt)).toBeLessThan(Date.parse(manager.expiresAt ?? ""));
+    const late = await makeChild({ expiresInSeconds: 365 * 86_400 });
+    expect(late.expiresAt).toBe(manager.expiresAt);
+  });
+
+  test("are refused from the moment it is revoked, and it creates nothing", async () => {
+    const child = await makeChild();
+    expect((await call("GET", "/v1/jobs", { key: child.apiKey })).status).toBe(200);
+    const revoked = await ask("POST", `/v1/api-keys/${manager.keyId}/revoke`);
+    expect(revoked.status).toBe(200);
+    expect(refusalOf(await call("GET", "/v1/jobs", { key: child.apiKey }))).toEqual([
+      401,
+      "AuthenticationFailed",
+    ]);
+    expect(refusalOf(await ask("GET", "/v1/api-keys"))).toEqual([401, "AuthenticationFailed"]);
+    const { rows } = await pool.query("SELECT revoked_at FROM api_key WHERE id = $1", [child.keyId]);
+    expect(rows[0].revoked_at).not.toBeNull();
+  });
+
+  test("are refused where only the row of the management key has ended", async () => {
+    const child = await makeChild();
+    await pool.query("UPDATE api_key SET revoked_at = now() WHERE id = $1", [manager.keyId]);
+    expect((await call("GET", "/v1/jobs", { key: child.apiKey })).status).toBe(401);
+    await pool.query(
+      "UPDATE api_key SET revoked_at = NULL, expires_at = now() - interval '1 second' WHERE id = $1",
+      [manager.keyId],
+    );
+    expect((await call("GET", "/v1/jobs", { key: child.apiKey })).status).toBe(401);
+  });
+
+  test("are listed, revoked and rotated by it; keys of others are not there for it", async () => {
+    const other = await makeKeyWithId({ projectId: tenant.projectId });
+    const child = await makeChild();
+    const { json } = await ask("GET", "/v1/api-keys");
+    expect(json.items.map(({ keyId }: { keyId: string }) => keyId)).toEqual([child.keyId]);
+    for (const target of [`/v1/api-keys/${other.keyId}/rotate`, `/v1/api-keys/${other.keyId}/revoke`])
+      expect(refusalOf(await ask("POST", target, {}))).toEqual([404, "NotFound"]);
+    const { json: next } = await ask("POST", `/v1/api-keys/${child.keyId}/rotate`, {});
+    expect(next).toMatchObject({
+      madeByKey: manager.keyId,
+      expiresAt: manager.expiresAt,
+      scopes: child.scopes,
+    });
+    expect((await ask("DELETE", `/v1/api-keys/${next.keyId}`)).json.revoked).toBe(true);
+    expect((await actsOf(manager.keyId)).map(({ action }) => action)).toEqual([
+      "key.created",
+      "key.rotated",
+      "key.revoked",
+    ]);
+  });
+
+  test("a management key is not rotated, neither by its own request nor by a person", async () => {
+    expect(refusalOf(await ask("POST", `/v1/api-keys/${manager.keyId}/rotate`, {}))).toEqual([
+      409,
+      "KeyNotRotatable",
+    ]);
+  });
+
+  test("cannot hand out embed sessions, to which the ceiling would not apply", async () => {
+    const child = await makeChild();
+    const opened = await call("POST", "/v1/panel-sessions", {
+      key: child.apiKey,
+      body: { projectId: tenant.projectId, allowedOrigins: [HOST], maxSpendMicros: 1 },
+    });
+    expect(refusalOf(opened)).toEqual([403, "AuthorizationFailed"]);
+    expect(opened.json.message).toMatch(/management key/);
+  });
+});
+
+describe("the ceiling of a management key", () => {
+  const PIN = { pin: { provider: "sandbox", model: "sandbox-1", api: "responses" }, input: "How deep?" };
+
+  test("is shared by its keys, also rotated ones, and counts jobs, invokes, streams, pins and bulks", async () => {
+    const [one, two] = [await makeChild(), await makeChild()];
+    const { json: three } = await ask("POST", `/v1/api-keys/${two.keyId}/rotate`, { overlapSeconds: 3_600 });
+    const counted = async () => {
+      const { rows } = await pool.query<{ executions: number; spent: string; held: string }>(
+        `SELECT (SELECT count(*)::int FROM hold WHERE principal_id = ANY($2)) AS executions,
+           (SELECT sum(CASE WHEN state IN ('open', 'ambiguous') THEN amount_micros ELSE coalesce(settled_micros, 0) END)
+            FROM hold WHERE principal_id = ANY($2)) AS held,
+           (SELECT sum(held_micros + settled_micros) FROM budget_window JOIN budget ON budget.id = budget_id
+            WHERE scope = $1) AS spent`,
+        [`principal:${manager.keyId}`, [one.keyId, two.keyId, three.keyId]],
+      );
+      const [row] = rows;
+      expect(row?.spent).toBe(row?.held);
+      return row?.executions;
+    };
+    const post = async (target: string, body: object) => {
+      const answer = await call("POST", target, { key: one.apiKey, body });
+      expect(answer.status, answer.text).toBeLessThan(300);
+    };
+    await run(two.apiKey);
+    expect(await counted()).toBe(1);
+    await run(three.apiKey);
+    expect(await counted()).toBe(2);
+    await run(one.apiKey);
+    expect(await counted()).toBe(3);
+    await post(`/v1/capabilities/${TEXT}/invoke`, { input });
+    expect(await counted()).toBe(4);
+    await post(`/v1/capabilities/${TEXT}/invoke`, { input, executionMode: "Stream" });
+    expect(await counted()).toBe(5);
+    await post("/v1/inference/pinned", PIN);
+    expect(await counted()).toBe(6);
+    const { pin, input: text } = PIN;
+    await post("/v1/inference/pinned/bulk", { pin, items: [{ id: "one", input: text }] });
+    expect(await counted()).toBeGreaterThanOrEqual(6);
+  });
+
+  test("holds under concurrency over several keys", async () => {
+    const first = await makeChild();
+    expect((await run(first.apiKey)).status).toBe(200);
+    const { rows } = await pool.query<{ amount_micros: number }>(
+      "SELECT amount_micros FROM hold WHERE principal_id = $1",
+      [first.keyId],
+    );
+    const price = rows[0]!.amount_micros;
+    const narrow = await makeManagementKey({
+      organizationId: tenant.organizationId,
+      projectIds: [tenant.projectId],
+      ceiling: { micros: price * 5 + price - 1, period: "total" },
+    });
+    const keys = await Promise.all([1, 2, 3].map(() => makeChild({}, narrow.apiKey)));
+    const answers = await Promise.all(
+      keys.flatMap(({ apiKey }) => Array.from({ length: 6 }, () => run(apiKey))),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(5);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(new Set(refused.map((answer) => refusalOf(answer).join()))).toEqual(
+      new Set(["402,BudgetExceeded"]),
+    );
+    expect(refused[0]?.json.details.scope).toBe(`principal:${narrow.keyId}`);
+  });
+
+  test("can be lowered by the key itself, and not raised, disabled or removed", async () => {
+    const set = (change: object) =>
+      ask("PUT", "/v1/budgets", {
+        owner: { principalId: manager.keyId },
+        period: "total",
+        ceilingMicros: 1_000_000_000,
+        enforcement: "prevent",
+        ...change,
+      });
+    const { json: lower } = await set({ ceilingMicros: 900_000_000 });
+    expect(lower.ceilingMicros).toBe(900_000_000);
+    for (const looser of [
+      { ceilingMicros: 900_000_001 },
+      { ceilingMicros: 1, enforcement: "warn" },
+      { ceilingMicros: 1, enforcement: "off" },
+      { ceilingMicros: 1, managedOnly: true },
+      { ceilingMicros: 1, period: "day", enforcement: "warn" },
+    ]) {
+      const refused = await set(looser);
+      expect(refusalOf(refused)).toEqual([403, "AuthorizationFailed"]);
+      expect(refused.json.message).toMatch(/can lower its own ceiling but not raise or disable it/);
+    }
+    expect((await set({ period: "day", ceilingMicros: 5 })).status).toBe(200);
+    expect(refusalOf(await set({ period: "day", ceilingMicros: 6 }))).toEqual([403, "AuthorizationFailed"]);
+    expect(refusalOf(await ask("DELETE", `/v1/budgets/${lower.budgetId}`))).toEqual([
+      403,
+      "AuthorizationFailed",
+    ]);
+    expect((await actsOf(manager.keyId)).map(({ action }) => action)).toEqual(["budget.set", "budget.set"]);
+  });
+});
+
+describe("the budgets that a management key sets", () => {
+  const set = (owner: object, ceilingMicros = 5_000_000) =>
+    ask("PUT", "/v1/budgets", { owner, period: "month", ceilingMicros, enforcement: "prevent" });
+
+  test("are those of its projects and of its keys", async () => {
+    const child = await makeChild();
+    const { json: budget } = await set({ projectId: tenant.projectId });
+    expect(budget).toMatchObject({ scope: `project:${tenant.projectId}`, ceilingMicros: 5_000_000 });
+    expect((await set({ principalId: child.keyId })).status).toBe(200);
+    const { json } = await ask("GET", `/v1/budgets?projectId=${tenant.projectId}`);
+    expect(json.items.map(({ budgetId }: { budgetId: string }) => budgetId)).toEqual([budget.budgetId]);
+    expect((await ask("DELETE", `/v1/budgets/${budget.budgetId}`)).json.enforcement).toBe("off");
+    const policy = `/v1/projects/${tenant.projectId}/budget-policy`;
+    expect((await ask("PUT", policy, { period: "day", ceilingUsd: 5 })).status).toBe(200);
+    expect((await ask("GET", policy)).json.enforcement).toBe("prevent");
+  });
+
+  test("are not there in other projects, for other keys and people, nor for the organization", async () => {
+    const other = await makeKeyWithId({ projectId: tenant.projectId });
+    const stranger = await makeTenant();
+    for (const owner of [
+      { projectId: tenant.otherProjectId },
+      { projectId: stranger.projectId },
+      { principalId: other.keyId },
+      { principalId: manager.owner.userId },
+    ])
+      expect(refusalOf(await set(owner))).toEqual([404, "NotFound"]);
+    expect(refusalOf(await set({ organizationId: tenant.organizationId }))).toEqual([
+      403,
+      "AuthorizationFailed",
+    ]);
+    const { budgetId } = (
+      await call("PUT", "/v1/budgets", {
+        headers: await headersOf(manager.owner.userId),
+        body: {
+          owner: { projectId: tenant.otherProjectId },
+          period: "day",
+          ceilingMicros: 1,
+          enforcement: "warn",
+        },
+      })
+    ).json;
+    expect(refusalOf(await ask("DELETE", `/v1/budgets/${budgetId}`))).toEqual([404, "NotFound"]);
+    const { json } = await ask("GET", "/v1/budgets");
+    expect(json.items.map(({ scope }: { scope: string }) => scope)).toEqual([`principal:${manager.keyId}`]);
+  });
+});
+
+test("a management key runs nothing, pays nothing, decides nothing, and touches neither roles nor people", async () => {
+  const all = await makeManagementKey({
+    organizationId: tenant.organizationId,
+    projectIds: [tenant.projectId],
+    runScopes: [...RUN_SCOPES],
+  });
+  const isOpen = ({ auth }: (typeof endpoints)[number]) => auth.includes("anonymous");
+  const allowed: string[] = [];
+  for (const endpoint of endpoints.filter((each) => !isOpen(each))) {
+    const target = endpoint.path.replaceAll(/\{project_id\}/g, tenant.projectId).replaceAll(/\{\w+\}/g, "x");
+    const { status } = await ask(endpoint.method, target, endpoint.body ? {} : undefined, all.apiKey);
+    expect(status, `${endpoint.method} ${endpoint.path}`).toBeLessThan(500);
+    if (status !== 403) allowed.push(`${endpoint.method} ${endpoint.path}`);
+  }
+  expect(allowed.sort()).toMatchInlineSnapshot(`
+    [
+      "DELETE /v1/api-keys/{key_id}",
+      "DELETE /v1/budgets/{budget_id}",
+      "DELETE /v1/connections/{connection_id}",
+      "DELETE /v1/connections/{connection_id}/bindings/{binding_id}",
+      "DELETE /v1/organizations/{organization_id}/provider-credentials/{credential_id}",
+      "DELETE /v1/organizations/{organization_id}/provider-credentials/{credential_id}/bindings/{binding_id}",
+      "GET /v1/api-keys",
+      "GET /v1/budgets",
+      "GET /v1/connections",
+      "GET /v1/connections/{connection_id}",
+      "GET /v1/connections/{connection_id}/bindings",
+      "GET /v1/deliveries",
+      "GET /v1/delivery-endpoints",
+      "GET /v1/projects/{project_id}/approval-rules",
+      "GET /v1/projects/{project_id}/budget-policy",
+      "PATCH /v1/delivery-endpoints/{endpoint_id}",
+      "POST /v1/api-keys",
+      "POST /v1/api-keys/{key_id}/revoke",
+      "POST /v1/api-keys/{key_id}/rotate",
+      "POST /v1/connections",
+      "POST /v1/connections/{connection_id}/bindings",
+      "POST /v1/connections/{connection_id}/repair",
+      "POST /v1/connections/{connection_id}/rotate",
+      "POST /v1/connections/{connection_id}/test",
+      "POST /v1/deliveries/{delivery_id}/replay",
+      "POST /v1/delivery-endpoints",
+      "POST /v1/delivery-endpoints/{endpoint_id}/disable",
+      "POST /v1/organizations/{organization_id}/provider-credentials/{credential_id}/rotate",
+      "PUT /v1/budgets",
+      "PUT /v1/organizations/{organization_id}/external-actions",
+      "PUT /v1/projects/{project_id}/approval-rules",
+      "PUT /v1/projects/{project_id}/budget-policy",
+    ]
+  `);
+});

@@ -1,0 +1,125 @@
+import type { UserGuardrails } from "@/server/contract/budgets";
+import type {
+  BindConnection,
+  Connection,
+  ConnectionChanged,
+  CreateConnection,
+  RotateConnection,
+} from "@/server/contract/connections";
+import type { CreateCredential, CredentialBinding } from "@/server/contract/credentials";
+import { changeAccessBy } from "@/server/domain/access";
+import { writeConnectionGuardrails } from "@/server/domain/budgets";
+import * as credentials from "@/server/domain/connections";
+import type { Ctx } from "@/server/domain/ctx";
+import { ownerOf, placeToManage } from "./owner";
+import { read } from "./read";
+import { secretOf } from "./spelling";
+
+/** What a create of a credential takes, of what a connection says. */
+function credentialOf({ provider, label, endpointUrl, models, passThrough, ...spelled }: RotateConnection) {
+  return { provider, secret: secretOf(spelled), label, endpointUrl, models, passThrough };
+}
+
+const alongside =
+  (ctx: Ctx, guardrails: UserGuardrails | null | undefined): credentials.Alongside =>
+  async (client, credential) => {
+    if (guardrails) await writeConnectionGuardrails(ctx, client, credential, guardrails);
+  };
+
+/** Where it is bound in the same step; without a project nowhere. */
+function placesOf(
+  { autoBind, environment, replaceExisting }: CreateConnection | RotateConnection,
+  projectId: string | null,
+): credentials.Place[] {
+  return autoBind && projectId !== null ? [{ projectId, environment, replaces: replaceExisting }] : [];
+}
+
+/** Connects an account: asked about at its provider, stored, bound and given its guardrails in one step, or not at all. */
+export async function connect(ctx: Ctx, input: CreateConnection): Promise<ConnectionChanged> {
+  const { organizationId, projectId } = await placeToManage(ctx, input.projectId);
+  const places = placesOf(input, projectId);
+  const before = await boundIn(organizationId, input.provider, places[0]);
+  const { credentialId } = await credentials.createCredential(
+    ctx,
+    organizationId,
+    credentialOf(input) as CreateCredential, // with the name it has by its schema
+    places,
+    alongside(ctx, input.userGuardrails),
+  );
+  const connection = await read(ctx, credentialId);
+  return { connection: { ...connection, action: before ? "replaced" : "created" } };
+}
+
+/** What an environment runs on now, of this provider. */
+async function boundIn(organizationId: string, provider: string, place: credentials.Place | undefined) {
+  if (!place) return null;
+  const all = await credentials.credentialsOf(organizationId);
+  return all.find((each) =>
+    each.bindings.some(
+      (binding) =>
+        binding.provider === provider &&
+        binding.project_id === place.projectId &&
+        binding.environment === place.environment,
+    ),
+  );
+}
+
+/** Puts a new secret in the place of the old one; also binds and changes guardrails where the body says so. */
+export async function rotate(
+  ctx: Ctx,
+  connectionId: string,
+  input: RotateConnection,
+): Promise<ConnectionChanged> {
+  const organizationId = await ownerOf(ctx, connectionId);
+  const projectId = input.projectId ?? null;
+  await credentials.rotateCredential(
+    ctx,
+    organizationId,
+    connectionId,
+    credentialOf(input),
+    placesOf(input, projectId),
+    alongside(ctx, input.userGuardrails),
+  );
+  return { connection: { ...(await read(ctx, connectionId)), action: "rotated" } };
+}
+
+/** Changes what a connection may spend. For admins of its organization. */
+export async function setGuardrails(
+  ctx: Ctx,
+  connectionId: string,
+  input: UserGuardrails,
+): Promise<Connection> {
+  const { organizationId } = await read(ctx, connectionId);
+  await changeAccessBy((client) =>
+    writeConnectionGuardrails(ctx, client, { id: connectionId, organizationId }, input),
+  );
+  return read(ctx, connectionId);
+}
+
+export async function remove(ctx: Ctx, connectionId: string): Promise<Record<string, boolean>> {
+  const organizationId = await ownerOf(ctx, connectionId);
+  const { deleted } = await credentials.deleteCredential(ctx, organizationId, connectionId);
+  return { deleted };
+}
+
+/** Lets an environment use a connection. */
+export async function bind(
+  ctx: Ctx,
+  connectionId: string,
+  input: BindConnection,
+): Promise<CredentialBinding> {
+  const { organizationId, provider } = await read(ctx, connectionId);
+  return credentials.bindCredential(ctx, organizationId, connectionId, {
+    projectId: input.projectId,
+    environment: input.environment,
+    provider: input.provider ?? provider,
+  });
+}
+
+export async function unbind(
+  ctx: Ctx,
+  connectionId: string,
+  bindingId: string,
+): Promise<Record<string, boolean>> {
+  return credentials.unbindCredential(ctx, await ownerOf(ctx, connectionId), connectionId, bindingId);
+}

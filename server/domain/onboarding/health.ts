@@ -1,0 +1,96 @@
+import type { ConnectionHealth, ConnectionRepair, ConnectionTested } from "@/server/contract/connections";
+import { checkCredential, findProvider } from "@/server/domain/connections";
+import type { Ctx } from "@/server/domain/ctx";
+import { pool } from "@/server/platform/db";
+import { DAY_MS } from "@/server/platform/time/units";
+import { healthOf } from "./health-of";
+import { ownerOf, pageOf } from "./owner";
+import { read } from "./read";
+
+/** Asks the provider now whether it takes the account, and keeps what it says. */
+export async function test(ctx: Ctx, connectionId: string): Promise<ConnectionTested> {
+  const organizationId = await ownerOf(ctx, connectionId);
+  const { outcome, message } = await checkCredential(ctx, organizationId, connectionId);
+  return { connection: await read(ctx, connectionId), outcome, message, testedAt: ctx.now().toISOString() };
+}
+
+/** How a connection did over the last days. */
+export async function health(ctx: Ctx, connectionId: string): Promise<ConnectionHealth> {
+  return healthOf(await read(ctx, connectionId), ctx.now());
+}
+
+type Step = ConnectionRepair["steps"][number];
+
+/** Tests again; where anything is wrong, says what was found, what to do about it, and where. */
+export async function repair(ctx: Ctx, connectionId: string): Promise<ConnectionRepair> {
+  const tested = await test(ctx, connectionId);
+  const { connection, outcome, message } = tested;
+  const met = await healthOf(connection, ctx.now());
+  const title = findProvider(connection.provider)?.title ?? connection.provider;
+  const [bound] = connection.bindings;
+  const url = await pageOf(
+    connection.organizationId,
+    bound?.projectId ?? null,
+    bound ? { environment: bound.environment } : {},
+  );
+  const steps: Step[] = [];
+  if (outcome === "refused") {
+    steps.push({
+      code: "replace_secret",
+      found: message ?? `${title} does not accept this secret.`,
+      todo: `Create a new key in your ${title} account, or restore this one there, then rotate the connection to it.`,
+      url,
+    });
+  }
+  if (outcome === "unreachable") {
+    steps.push({
+      code: "wait_for_provider",
+      found: message ?? `${title} could not be reached.`,
+      todo: connection.endpointUrl
+        ? `Check that ${connection.endpointUrl} is running and reachable from this server, then test again. The connection was not changed.`
+        : `Your connection shows no problem. Test again in a few minutes.`,
+      url,
+    });
+  }
+  const problem = met.hours.find((hour) => hour.problem !== null);
+  if (outcome === "ready" && met.state === "degraded" && problem) {
+    steps.push({
+      code: "look_at_failures",
+      found: `${title} accepts the secret, but most recent executions on it failed: ${problem.problem}`,
+      todo: `Check the limits, balance and allowed models in your ${title} account.`,
+      url,
+    });
+  }
+  if (connection.bindings.length === 0) {
+    steps.push({
+      code: "bind",
+      found: "No project environment uses this connection.",
+      todo: "Choose the environments that should use it.",
+      url,
+    });
+  }
+  return { ...tested, state: met.state, steps };
+}
+
+const KEPT_DAYS = 30;
+/** So long after its end a session of onboarding can still be distinguished from none. */
+const SESSION_KEPT_DAYS = 7;
+
+/**
+ * Forgets what was met and said long ago, and sessions that ended; of one organization where it is named, else of all.
+ * Safe in every process at once.
+ */
+export async function prune(
+  ctx: Ctx,
+  { organizationId = null }: { organizationId?: string | null } = {},
+): Promise<void> {
+  const values = (days: number) => [new Date(ctx.now().getTime() - days * DAY_MS), organizationId];
+  const theirs =
+    "($2::text IS NULL OR credential_id IN (SELECT id FROM credential WHERE organization_id = $2))";
+  await pool.query(`DELETE FROM connection_hour WHERE hour < $1 AND ${theirs}`, values(KEPT_DAYS));
+  await pool.query(`DELETE FROM connection_check WHERE at < $1 AND ${theirs}`, values(3 * KEPT_DAYS));
+  await pool.query(
+    "DELETE FROM onboarding_session WHERE expires_at < $1 AND ($2::text IS NULL OR organization_id = $2)",
+    values(SESSION_KEPT_DAYS),
+  );
+}

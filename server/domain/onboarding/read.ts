@@ -1,0 +1,65 @@
+import type { Connection, ConnectionDetail } from "@/server/contract/connections";
+import type { CredentialBinding } from "@/server/contract/credentials";
+import { connectionGuardrails } from "@/server/domain/budgets";
+import {
+  type CredentialRow,
+  credentialsOf,
+  getCredential,
+  isReachedBy,
+  toCredential,
+} from "@/server/domain/connections";
+import type { Ctx } from "@/server/domain/ctx";
+import { healthOf } from "./health-of";
+import { ownerOf, placeToManage } from "./owner";
+
+/** What the caller's organization has connected, newest first, or only what serves one project. Never a secret. For admins, and keys. */
+export async function list(
+  ctx: Ctx,
+  { projectId }: { projectId?: string | undefined },
+): Promise<{ items: Connection[] }> {
+  const place = await placeToManage(ctx, projectId);
+  const rows = await credentialsOf(place.organizationId);
+  const serves = (row: CredentialRow) =>
+    isReachedBy(ctx, row) &&
+    (place.projectId === null || row.bindings.some(({ project_id }) => project_id === place.projectId));
+  return { items: await toConnections(ctx, place.organizationId, rows.filter(serves)) };
+}
+
+/** One connection with its health. */
+export async function get(ctx: Ctx, connectionId: string): Promise<ConnectionDetail> {
+  const connection = await read(ctx, connectionId);
+  return { ...connection, health: await healthOf(connection, ctx.now()) };
+}
+
+/** One connection, for who may change it. */
+export async function read(ctx: Ctx, connectionId: string): Promise<Connection> {
+  const organizationId = await ownerOf(ctx, connectionId);
+  const row = await getCredential(ctx, organizationId, connectionId);
+  const [connection] = await toConnections(ctx, organizationId, [row]);
+  return connection!; // one of one
+}
+
+/** The environments it serves. */
+export async function bindings(ctx: Ctx, connectionId: string): Promise<{ items: CredentialBinding[] }> {
+  return { items: (await read(ctx, connectionId)).bindings };
+}
+
+/** Credentials as connections, with what they may spend. */
+export async function toConnections(
+  ctx: Ctx,
+  organizationId: string,
+  rows: CredentialRow[],
+): Promise<Connection[]> {
+  const guardrails = await connectionGuardrails(ctx, organizationId, rows);
+  return rows.map((row) => {
+    const { credentialId: id, ...credential } = toCredential(row);
+    const { spend = null, dailyMicros = null, perExecutionMicros = null } = guardrails.get(id) ?? {};
+    return {
+      id,
+      ...credential,
+      bootstrapMode: "manual_api_key",
+      userGuardrails: { dailyMicros, perExecutionMicros },
+      spend,
+    };
+  });
+}

@@ -1,0 +1,189 @@
+import type {
+  CompleteOnboarding,
+  OnboardingPlan,
+  OnboardingRequest,
+  OnboardingResult,
+  OnboardingSession,
+} from "@/server/contract/connections";
+import { access, roleIn } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
+import * as credentials from "@/server/domain/connections";
+import type { Ctx } from "@/server/domain/ctx";
+import { pool } from "@/server/platform/db";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { DAY_MS } from "@/server/platform/time/units";
+import { pageOf } from "./owner";
+import { plan, planIn } from "./plan";
+
+const LASTS_MS = DAY_MS;
+
+type SessionRow = {
+  id: string;
+  organization_id: string;
+  project_id: string | null;
+  environment: string;
+  capabilities: string[];
+  account_class: string;
+  created_at: Date;
+  expires_at: Date;
+  completed_at: Date | null;
+};
+
+/**
+ * Begins a session: what is wanted is kept, and a person is sent to the page where they connect what it needs. Any member
+ * may begin one; an admin connects.
+ */
+export async function startOnboarding(ctx: Ctx, request: OnboardingRequest): Promise<OnboardingSession> {
+  const found = await plan(ctx, request);
+  const { rows } = await pool.query<SessionRow>(
+    `INSERT INTO onboarding_session (id, organization_id, user_id, project_id, environment, capabilities, account_class,
+       created_at, expires_at, completed_at, status)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING *`,
+    [
+      newId("onboarding"),
+      found.organizationId,
+      ctx.principal.id,
+      found.projectId,
+      found.environment,
+      found.capabilities.map(({ key }) => key),
+      found.accountClass,
+      ctx.now(),
+      new Date(ctx.now().getTime() + LASTS_MS),
+      isDone(found) ? ctx.now() : null,
+      isDone(found) ? "completed" : "open",
+    ],
+  );
+  return toSession(rows[0]!, found); // INSERT … RETURNING of one row
+}
+
+/** Nothing is left that a person could connect. */
+const isDone = ({ status }: OnboardingPlan) => status !== "interaction_required";
+
+/** A session with its plan as things are now. Gone after its end. */
+export async function getOnboarding(ctx: Ctx, sessionId: string): Promise<OnboardingSession> {
+  const row = await find(ctx, sessionId);
+  const now = await planOf(ctx, row);
+  return toSession(await settled(ctx, row, now), now);
+}
+
+/** The outcome; `result` is null until all that can be connected is. */
+export async function onboardingResult(ctx: Ctx, sessionId: string): Promise<OnboardingResult> {
+  const row = await find(ctx, sessionId);
+  const now = await planOf(ctx, row);
+  const { completed_at } = await settled(ctx, row, now);
+  const { status, action } = await toSession(row, now);
+  const ready = now.capabilities.filter((each) => each.ready).map(({ key }) => key);
+  const result = completed_at && {
+    completedAt: completed_at.toISOString(),
+    connectionIds: now.accounts.flatMap(({ connectionId }) => connectionId ?? []),
+    ready,
+    unserved: now.unserved,
+  };
+  return { sessionId, status, action, result };
+}
+
+/**
+ * Connects one of the accounts a session needs, or binds one the organization has. What is typed goes to the vault and
+ * nowhere else.
+ */
+export async function completeOnboarding(
+  ctx: Ctx,
+  sessionId: string,
+  input: CompleteOnboarding,
+): Promise<OnboardingSession> {
+  const row = await find(ctx, sessionId);
+  const organizationId = row.organization_id;
+  access.authorize(ctx, "admin", { organizationId });
+  const all = await credentials.credentialsOf(organizationId);
+  const places = await placesOf(row, input, all);
+  const { provider, secret, label, endpointUrl, models, passThrough } = input;
+  const note: credentials.Alongside = (client, { id: credentialId }) => {
+    const act = { organizationId, projectId: row.project_id, action: "onboarding.connected" };
+    return record(ctx, { ...act, subject: sessionId, details: { credentialId, provider } }, client);
+  };
+  if (secret) {
+    const input = { provider, secret, label, endpointUrl, models, passThrough };
+    await credentials.createCredential(ctx, organizationId, input, places, note);
+  } else await bindNewest(ctx, organizationId, provider, places, all, note);
+  return getOnboarding(ctx, sessionId);
+}
+
+/** Where it is bound; in the place of one that its provider refuses. */
+async function placesOf(
+  { project_id: projectId, environment }: SessionRow,
+  { autoBind, provider }: CompleteOnboarding,
+  all: credentials.CredentialRow[],
+): Promise<credentials.Place[]> {
+  if (!autoBind || projectId === null) return [];
+  const replaces = all.some(
+    ({ status, bindings }) =>
+      status === "refused" &&
+      bindings.some(
+        (each) =>
+          each.project_id === projectId && each.environment === environment && each.provider === provider,
+      ),
+  );
+  return [{ projectId, environment, replaces }];
+}
+
+/** Without a secret: the newest connection of this provider, which its provider takes. */
+async function bindNewest(
+  ctx: Ctx,
+  organizationId: string,
+  provider: string,
+  places: credentials.Place[],
+  all: credentials.CredentialRow[],
+  note: credentials.Alongside,
+): Promise<void> {
+  const newest = all.find((each) => each.provider === provider && each.status === "ready");
+  if (!newest) {
+    const { title } = credentials.getProvider(provider);
+    const msg = `The organization has no ${title} connection yet. Send its secret.`;
+    throw new ValidationFault([{ loc: ["body", "secret"], msg, type: "missing" }]);
+  }
+  for (const place of places)
+    await credentials.bindCredential(ctx, organizationId, newest.id, { ...place, provider }, note);
+}
+
+async function find(ctx: Ctx, sessionId: string): Promise<SessionRow> {
+  const { rows } = await pool.query<SessionRow>("SELECT * FROM onboarding_session WHERE id = $1", [
+    sessionId,
+  ]);
+  const row = rows[0];
+  if (!row || !roleIn(ctx, row.organization_id))
+    return fail("NotFound", "There is no such onboarding session.");
+  if (row.expires_at <= ctx.now()) fail("Gone", "This onboarding session has ended. Start a new one.", {});
+  return row;
+}
+
+const planOf = (ctx: Ctx, row: SessionRow) =>
+  planIn(
+    ctx,
+    { organizationId: row.organization_id, projectId: row.project_id },
+    { capabilities: row.capabilities, environment: row.environment, accountClass: row.account_class },
+  );
+
+/** The row, marked complete when nothing is left to do for the first time; the first reader marks it. */
+async function settled(ctx: Ctx, row: SessionRow, now: OnboardingPlan): Promise<SessionRow> {
+  if (row.completed_at || !isDone(now)) return row;
+  const { rows } = await pool.query<SessionRow>(
+    `UPDATE onboarding_session SET status = 'completed', completed_at = coalesce(completed_at, $2) WHERE id = $1 RETURNING *`,
+    [row.id, ctx.now()],
+  );
+  return rows[0] ?? row;
+}
+
+async function toSession(row: SessionRow, now: OnboardingPlan): Promise<OnboardingSession> {
+  const isOpen = now.status === "interaction_required";
+  const url = isOpen && (await pageOf(row.organization_id, row.project_id, { onboarding: row.id }));
+  return {
+    sessionId: row.id,
+    status: now.status,
+    action: url ? { type: "open_url", url } : null,
+    plan: now,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at.toISOString(),
+    completedAt: row.completed_at?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,51 @@
+import { ValidationFault } from "@/server/platform/errors/errors";
+
+type Spelled = {
+  credentials?: Record<string, string> | string | null | undefined;
+  secret?: string | null | undefined;
+};
+
+/**
+ * The one secret that `credentials` and `secret` spell. Both are taken where they say the same; neither, or two different
+ * ones, are refused, and no word of either is in the refusal.
+ */
+export function secretOf({ credentials, secret }: Spelled): string {
+  const spelled = [
+    ...(credentials == null
+      ? []
+      : [typeof credentials === "string" ? credentials : JSON.stringify(credentials)]),
+    ...(secret == null ? [] : [secret]),
+  ];
+  const [first, second] = spelled;
+  if (first === undefined)
+    return refuse("secret", "Send the key as secret, or its fields as credentials.", "missing");
+  if (second !== undefined && meaningOf(first) !== meaningOf(second))
+    return refuse(
+      "credentials",
+      "credentials and secret have different values. Send one of them.",
+      "value_error",
+    );
+  return first;
+}
+
+/** A key alone and an object with nothing but that key mean the same; so do objects in another order. */
+function meaningOf(text: string): string {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith("{")) return trimmed;
+  let fields: unknown;
+  try {
+    fields = JSON.parse(trimmed);
+  } catch {
+    return trimmed; // refused where it is read
+  }
+  const entries = Object.entries(fields as Record<string, unknown>).map(([name, value]) => [
+    name,
+    String(value).trim(),
+  ]); // it begins like an object
+  const [only] = entries;
+  return entries.length === 1 && only?.[1] !== undefined ? only[1] : JSON.stringify(entries.sort());
+}
+
+function refuse(field: string, msg: string, type: string): never {
+  throw new ValidationFault([{ loc: ["body", field], msg, type }]);
+}

@@ -1,0 +1,94 @@
+import { z } from "zod";
+import type { Environment, ProjectCreate, ProjectDetail } from "@/server/contract/projects";
+import { Repository, Status } from "@/server/contract/projects";
+import { access, roleIn } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { pool, type Queryable } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { createProject } from "./projects";
+
+export type ProjectRow = {
+  id: string;
+  organization_id: string;
+  display_name: string;
+  slug: string;
+  status: string;
+  repository: unknown;
+  created_at: Date;
+  environments: { id: string; slug: string; display_name: string; status: string; created_at: string }[];
+};
+
+/** Of projects with all of their environments; what follows says which. */
+export const SELECT_PROJECTS = `SELECT project.id, organization_id, display_name, slug, status, repository, created_at,
+  (SELECT coalesce(json_agg(json_build_object('id', id, 'slug', slug, 'display_name', display_name, 'status', status,
+     'created_at', created_at) ORDER BY slug), '[]') FROM environment WHERE project_id = project.id) AS environments
+  FROM project`;
+
+/** A project of the caller's organizations; one of strangers is as none at all. */
+export async function findProject(
+  ctx: Ctx,
+  projectId: string,
+  database: Queryable = pool,
+): Promise<ProjectRow> {
+  const { rows } = await database.query<ProjectRow>(`${SELECT_PROJECTS} WHERE id = $1`, [projectId]);
+  const row = rows[0];
+  if (!row || !roleIn(ctx, row.organization_id)) fail("NotFound", "There is no such project.");
+  return row;
+}
+
+/** Every project of an organization, archived ones too, oldest first. For its members. */
+export async function projectsOf(ctx: Ctx, organizationId: string): Promise<ProjectDetail[]> {
+  access.authorize(ctx, "viewer", { organizationId });
+  const { rows } = await pool.query<ProjectRow>(
+    `${SELECT_PROJECTS} WHERE organization_id = $1 ORDER BY created_at, id`,
+    [organizationId],
+  );
+  return rows.map(toDetail);
+}
+
+/** One project of an organization. For its members. */
+export async function projectOf(ctx: Ctx, organizationId: string, projectId: string): Promise<ProjectDetail> {
+  const row = await findProject(ctx, projectId);
+  if (row.organization_id !== organizationId) fail("NotFound", "There is no such project.");
+  return toDetail(row);
+}
+
+/** The environments of a project, archived ones too. For members of its organization. */
+export async function environmentsOf(ctx: Ctx, projectId: string): Promise<Environment[]> {
+  return toDetail(await findProject(ctx, projectId)).environments;
+}
+
+/** Makes a project as the API asks for one. For admins of the organization. */
+export async function addProject(
+  ctx: Ctx,
+  organizationId: string,
+  { displayName, ...extra }: ProjectCreate,
+): Promise<ProjectDetail> {
+  access.authorize(ctx, "admin", { organizationId });
+  const { projectId } = await createProject(ctx, { name: displayName, organizationId }, extra);
+  return toDetail(await findProject(ctx, projectId));
+}
+
+const Stored = z.object({ ...Repository.shape, url: z.string().nullable() });
+
+export function toDetail(row: ProjectRow): ProjectDetail {
+  return {
+    id: row.id,
+    projectId: row.id,
+    organizationId: row.organization_id,
+    displayName: row.display_name,
+    slug: row.slug,
+    status: Status.parse(row.status),
+    repository: row.repository ? Stored.parse(row.repository) : null,
+    environments: row.environments.map((each) => ({
+      id: each.id,
+      environmentId: each.id,
+      projectId: row.id,
+      slug: each.slug,
+      displayName: each.display_name,
+      status: Status.parse(each.status),
+      createdAt: new Date(each.created_at).toISOString(),
+    })),
+    createdAt: row.created_at.toISOString(),
+  };
+}

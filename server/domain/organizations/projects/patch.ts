@@ -1,0 +1,149 @@
+import { ownKeys } from "@/server/contract/own-keys";
+import type { ProjectDetail, ProjectSettingsPatch } from "@/server/contract/projects";
+import { access, changeAccessBy } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { requireRoom, type Settings } from "@/server/domain/plans";
+import type { Transaction } from "@/server/platform/db";
+import { ValidationFault } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { findProject, type ProjectRow, toDetail } from "./details";
+
+/** A project has at most so many environments, archived ones included. */
+const MOST_ENVIRONMENTS = 50;
+
+/**
+ * Changes what a project is called, where its source code is, its environments, and whether it works at all: once the
+ * answer is given, no request anywhere is served in a project or an environment it archived. Only what is named changes.
+ * For admins of the organization.
+ */
+export async function patchProject(
+  ctx: Ctx,
+  projectId: string,
+  input: ProjectSettingsPatch,
+): Promise<ProjectDetail> {
+  return changeAccessBy(async (client) => {
+    const seen = await findProject(ctx, projectId, client);
+    access.authorize(ctx, "admin", { organizationId: seen.organization_id });
+    // Assigning a slug in this organization waits here, and changes of one project come one after the other.
+    const { rows: organizations } = await client.query<{ settings: Settings; projects: number }>(
+      `SELECT settings, (SELECT count(*)::int FROM project WHERE organization_id = $1 AND status = 'active') AS projects
+       FROM organization WHERE id = $1 FOR NO KEY UPDATE`,
+      [seen.organization_id],
+    );
+    const { settings, projects } = organizations[0]!; // of a project that was found
+    const before = await findProject(ctx, projectId, client);
+    await refuseTakenSlug(client, before, input.slug);
+    await changeEnvironments(ctx, client, before, input.environments ?? []);
+    await client.query(
+      `UPDATE project SET display_name = coalesce($2, display_name), slug = coalesce($3, slug), status = coalesce($4, status),
+         repository = CASE WHEN $6 THEN NULL ELSE coalesce($5::jsonb, repository) END WHERE id = $1`,
+      [
+        projectId,
+        input.displayName ?? null,
+        input.slug ?? null,
+        input.status ?? null,
+        repositoryOf(input),
+        input.clearRepository,
+      ],
+    );
+    const after = await findProject(ctx, projectId, client);
+    if (before.status !== "active" && after.status === "active")
+      requireRoom(settings, "projects", projects + 1);
+    const [had, has] = [activeOf(before), activeOf(after)];
+    if (has > had) requireRoom(settings, "environments", has);
+    const details = changesBetween(before, after);
+    if (Object.keys(details).length > 0) {
+      const act = { organizationId: before.organization_id, projectId, subject: projectId };
+      await record(ctx, { ...act, action: "project.changed", details }, client);
+    }
+    return toDetail(after);
+  });
+}
+
+function repositoryOf({ repository, clearRepository }: ProjectSettingsPatch): string | null {
+  if (repository && clearRepository)
+    refuse(["clearRepository"], "Send a repository or clear it, not both.", "conflict");
+  return repository ? JSON.stringify(repository) : null;
+}
+
+async function refuseTakenSlug(
+  client: Transaction,
+  { id, organization_id }: ProjectRow,
+  slug?: string | null,
+) {
+  if (!slug) return;
+  const { rowCount } = await client.query(
+    "SELECT FROM project WHERE organization_id = $1 AND slug = $2 AND id <> $3",
+    [organization_id, slug, id],
+  );
+  if (rowCount)
+    refuse(["slug"], "Another project in this organization has this slug. Choose another.", "taken");
+}
+
+const activeOf = ({ environments }: ProjectRow) =>
+  environments.filter(({ status }) => status === "active").length;
+
+type EnvironmentPatch = NonNullable<ProjectSettingsPatch["environments"]>[number];
+
+async function changeEnvironments(
+  ctx: Ctx,
+  client: Transaction,
+  { id: projectId, environments }: ProjectRow,
+  wanted: EnvironmentPatch[],
+): Promise<void> {
+  const known = new Map(environments.map((each) => [each.id, { ...each }]));
+  const slugs = new Set(environments.map(({ slug }) => slug));
+  const named = new Set<string>();
+  for (const [position, each] of wanted.entries()) {
+    const at = (field: string) => ["environments", position, field];
+    if (!each.id) {
+      const slug = each.slug ?? refuse(at("slug"), "A new environment needs a slug.", "missing");
+      if (slugs.has(slug)) refuse(at("slug"), `The project already has an environment ${slug}.`, "taken");
+      slugs.add(slug);
+      const id = newId("environment");
+      const status = each.status ?? "active";
+      const made = { id, slug, display_name: each.displayName ?? slug, status, created_at: "" };
+      known.set(id, made);
+      await client.query(
+        `INSERT INTO environment (id, project_id, slug, display_name, status, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+        [id, projectId, slug, made.display_name, status, ctx.now()],
+      );
+      continue;
+    }
+    const old = known.get(each.id) ?? refuse(at("id"), "The project has no such environment.", "not_found");
+    if (named.has(each.id)) refuse(at("id"), "This environment is listed twice.", "repeated");
+    named.add(each.id);
+    if (each.slug !== undefined && each.slug !== old.slug)
+      refuse(at("slug"), `The slug of an environment cannot change. This one is ${old.slug}.`, "immutable");
+    old.status = each.status ?? old.status;
+    await client.query(
+      "UPDATE environment SET display_name = coalesce($2, display_name), status = $3 WHERE id = $1",
+      [old.id, each.displayName ?? null, old.status],
+    );
+  }
+  if (known.size > MOST_ENVIRONMENTS)
+    refuse(["environments"], `A project can have at most ${MOST_ENVIRONMENTS} environments.`, "too_many");
+  if (![...known.values()].some(({ status }) => status === "active"))
+    refuse(["environments"], "At least one environment must stay active.", "none_active");
+}
+
+/** What is not as it was, for the audit log. */
+function changesBetween(before: ProjectRow, after: ProjectRow) {
+  const logged = ({ display_name, slug, status, repository, environments }: ProjectRow) => ({
+    displayName: display_name,
+    slug,
+    status,
+    repository,
+    environments: environments.map((each) => `${each.slug} (${each.display_name}): ${each.status}`),
+  });
+  const [old, now] = [logged(before), logged(after)];
+  const names = ownKeys(now).filter((name) => JSON.stringify(now[name]) !== JSON.stringify(old[name]));
+  return Object.fromEntries(
+    names.map((name) => [name, JSON.parse(JSON.stringify({ before: old[name], after: now[name] }))]),
+  );
+}
+
+function refuse(field: (string | number)[], msg: string, type: string): never {
+  throw new ValidationFault([{ loc: ["body", ...field], msg, type }]);
+}

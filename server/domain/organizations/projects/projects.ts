@@ -1,0 +1,143 @@
+import type { z } from "zod";
+import type { CreateProject, Project } from "@/server/contract/organizations";
+import type { Repository } from "@/server/contract/projects";
+import { access, visibleOrganizations } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { requireRoom } from "@/server/domain/plans";
+import { type Tx, withSystem } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+import { newId } from "@/server/platform/ids";
+import { lockOrganization } from "../lock";
+import { chooseOrganization } from "../organizations";
+
+/** What every new project starts with. */
+const ENVIRONMENTS = [
+  { slug: "development", displayName: "Development" },
+  { slug: "production", displayName: "Production" },
+];
+
+const withEnvironments = { environments: { where: { status: "active" }, orderBy: { slug: "asc" } } } as const;
+
+/** An organization has at most so many, archived ones included. */
+const MOST_PROJECTS = 1_000;
+
+type Extra = { environment?: string; repository?: Repository | null };
+
+/**
+ * Makes a project with its environments, and one more where it is named. For admins of the organization and operators.
+ */
+export async function createProject(
+  ctx: Ctx,
+  input: z.output<typeof CreateProject>,
+  extra: Extra = {},
+): Promise<Project> {
+  return withSystem(async (tx) => {
+    const organizationId = await chooseOrganization(tx, ctx, input.organizationId);
+    access.authorize(ctx, "admin", { organizationId });
+    return insertProject(tx, ctx, organizationId, input.name, extra);
+  });
+}
+
+/** Writes a new project of an organization that the caller was found to have a say in. */
+export async function insertProject(
+  tx: Tx,
+  ctx: Ctx,
+  organizationId: string,
+  name: string,
+  { environment, repository }: Extra = {},
+): Promise<Project> {
+  // Two of one name made at once wait for each other, so that each finds a slug.
+  const { settings } = await lockOrganization(tx, organizationId);
+  const active = await tx.project.count({ where: { organizationId, status: "active" } });
+  requireRoom(settings, "projects", active + 1);
+  if ((await tx.project.count({ where: { organizationId } })) >= MOST_PROJECTS)
+    fail("InvalidInput", `An organization can have at most ${MOST_PROJECTS} projects. Archive one first.`);
+  const isNew = environment && !ENVIRONMENTS.some(({ slug }) => slug === environment);
+  const environments = isNew
+    ? [...ENVIRONMENTS, { slug: environment, displayName: environment }]
+    : ENVIRONMENTS;
+  requireRoom(settings, "environments", environments.length);
+  const row = await tx.project.create({
+    data: {
+      id: newId("project"),
+      organizationId,
+      displayName: name,
+      slug: await freeSlug(tx, organizationId, name),
+      ...(repository ? { repository } : {}),
+      createdAt: ctx.now(),
+      environments: { create: environments.map((each) => ({ ...each, id: newId("environment") })) },
+    },
+    include: withEnvironments,
+  });
+  const act = { organizationId, projectId: row.id, subject: row.id, action: "project.created" };
+  const details = { displayName: name, slug: row.slug, environments: environments.map(({ slug }) => slug) };
+  await record(ctx, { ...act, details }, tx);
+  return toProject(row);
+}
+
+/** The active projects of the caller's organizations, oldest first; an operator sees all. */
+export async function listProjects(ctx: Ctx, organizationId?: string): Promise<Project[]> {
+  const all = await listAllProjects(ctx, organizationId);
+  return all.filter(({ status }) => status === "active");
+}
+
+/** The same with archived ones, which are still read and can be brought back: after the active ones. */
+export async function listAllProjects(ctx: Ctx, organizationId?: string): Promise<Project[]> {
+  const visible = visibleOrganizations(ctx);
+  const rows = await withSystem((tx) =>
+    tx.project.findMany({
+      where: {
+        AND: [visible ? { organizationId: { in: visible } } : {}, organizationId ? { organizationId } : {}],
+      },
+      orderBy: [{ status: "asc" }, { createdAt: "asc" }, { id: "asc" }], // active, archived
+      include: withEnvironments,
+    }),
+  );
+  return rows.map(toProject);
+}
+
+async function freeSlug(tx: Tx, organizationId: string, name: string): Promise<string> {
+  const stem =
+    name
+      .normalize("NFKD")
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, "-")
+      .replaceAll(/^-+|-+$/g, "")
+      .slice(0, 48) || "project";
+  const taken = await tx.project.findMany({
+    where: { organizationId, slug: { startsWith: stem } },
+    select: { slug: true },
+  });
+  const slugs = new Set(taken.map(({ slug }) => slug));
+  for (let number = 1; ; number++) {
+    const slug = number === 1 ? stem : `${stem}-${number}`;
+    if (!slugs.has(slug)) return slug;
+  }
+}
+
+type ProjectRow = {
+  id: string;
+  organizationId: string;
+  displayName: string;
+  slug: string;
+  status: string;
+  createdAt: Date;
+  environments: { id: string; slug: string; displayName: string }[];
+};
+
+function toProject(row: ProjectRow): Project {
+  return {
+    projectId: row.id,
+    organizationId: row.organizationId,
+    displayName: row.displayName,
+    slug: row.slug,
+    status: row.status,
+    environments: row.environments.map(({ id, slug, displayName }) => ({
+      environmentId: id,
+      slug,
+      displayName,
+    })),
+    createdAt: row.createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,80 @@
+import type { Ctx } from "@/server/domain/ctx";
+import { pool } from "@/server/platform/db";
+import { Fault, fail } from "@/server/platform/errors/errors";
+import { networkOf } from "@/server/platform/network-of";
+
+/** So many failures of one account, or from one address, within the window; then no one gets in there for a while. */
+const MOST_FAILURES = 10;
+const WINDOW_MINUTES = 15;
+
+/**
+ * Runs what a guess could open: after ten NotFound from one address, or by one signed-in person, in fifteen minutes it is
+ * refused, also to the right guess.
+ */
+export async function enforceBruteForceLimit<T>(ctx: Ctx, kind: string, work: () => Promise<T>): Promise<T> {
+  const { address, principal } = ctx;
+  const subjects = [
+    ...networkSubjects(kind, networkOf(address ?? "")),
+    ...(principal.kind === "human_session" ? [`${kind}:${principal.id}`] : []),
+  ];
+  const entries = await countTry(subjects, ctx.now());
+  try {
+    const done = await work();
+    await forget(entries);
+    return done;
+  } catch (error) {
+    if (!(error instanceof Fault && error.code === "NotFound")) await forget(entries);
+    throw error;
+  }
+}
+
+/**
+ * Writes a try down as a failure, to be forgotten if it is none: before it is judged, so that many at once cannot slip under
+ * the limit together. RateLimited where one of these has failed too often.
+ */
+export async function countTry(subjects: string[], now: Date): Promise<number[]> {
+  const entries = await noteFailure(subjects, now);
+  const retryAfterSeconds = await secondsUntilAllowed(subjects, now);
+  if (retryAfterSeconds === 0) return entries;
+  await forget(entries); // a refused try is not a guess
+  fail("RateLimited", "Too many attempts. Wait a few minutes, then try again.", { retryAfterSeconds });
+}
+
+export async function noteFailure(subjects: string[], now: Date): Promise<number[]> {
+  const { rows } = await pool.query<{ id: number }>(
+    "INSERT INTO sign_in_failure (subject, at) SELECT unnest($1::text[]), $2 RETURNING id",
+    [subjects, now],
+  );
+  return rows.map((row) => row.id);
+}
+
+export async function forget(entries: number[]): Promise<void> {
+  await pool.query("DELETE FROM sign_in_failure WHERE id = ANY($1)", [entries]);
+}
+
+/** Of one that has proven itself. */
+export async function forgetSubject(subject: string): Promise<void> {
+  await pool.query("DELETE FROM sign_in_failure WHERE subject = $1", [subject]);
+}
+
+/**
+ * What tries of one kind from one network are counted by. Where no one knows who asks (no proxy says so) everybody would be
+ * one network, and one stranger's failures would close the door to all: none then.
+ */
+const networkSubjects = (kind: string, network: string) => (network === "" ? [] : [`${kind}:${network}`]);
+
+/** The same of failures to sign in, of passwords and codes together. */
+export const addressSubjects = (network: string) => networkSubjects("address", network);
+
+/** Zero: allowed now, this try included. */
+export async function secondsUntilAllowed(subjects: string[], now: Date): Promise<number> {
+  const { rows } = await pool.query<{ opens_at: Date }>(
+    `SELECT max(at) + make_interval(mins => $4) AS opens_at FROM (
+       SELECT subject, at, row_number() OVER (PARTITION BY subject ORDER BY at DESC, id DESC) AS place
+       FROM sign_in_failure WHERE subject = ANY($1) AND at > $2::timestamptz - make_interval(mins => $4)
+     ) AS recent WHERE place = $3 + 1`,
+    [subjects, now, MOST_FAILURES, WINDOW_MINUTES],
+  );
+  const opensAt = rows[0]?.opens_at;
+  return opensAt ? Math.max(1, Math.ceil((opensAt.getTime() - now.getTime()) / 1000)) : 0;
+}

@@ -1,0 +1,86 @@
+import type { ChangeSecurity, SecurityView } from "@/server/contract/security";
+import { access, changeAccessBy, isAtLeast, securityOf } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { pool, type Queryable } from "@/server/platform/db";
+import { fail } from "@/server/platform/errors/errors";
+
+type Row = { settings: unknown; members: number; members_without: number; has_second_factor: boolean };
+
+/** What an organization asks of its members' sessions. For its members. */
+export async function readSecurity(ctx: Ctx, organizationId: string): Promise<SecurityView> {
+  const role = access.authorize(ctx, "viewer", { organizationId });
+  const { rows } = await pool.query<Row>(
+    `SELECT settings->'security' AS settings,
+       (SELECT count(*)::int FROM membership WHERE organization_id = organization.id) AS members,
+       (SELECT count(*)::int FROM membership JOIN user_account ON user_account.id = user_id
+        WHERE organization_id = organization.id AND second_factor_at IS NULL) AS members_without,
+       EXISTS (SELECT FROM user_account WHERE id = $2 AND second_factor_at IS NOT NULL) AS has_second_factor
+     FROM organization WHERE id = $1`,
+    [organizationId, ctx.principal.id],
+  );
+  const row = rows[0] ?? noOrganization();
+  return {
+    ...(securityOf(row.settings) ??
+      fail(
+        "InvalidInput",
+        "The security settings of this organization are damaged. Ask your operator to restore them.",
+      )),
+    members: row.members,
+    membersWithout: isAtLeast(role, "owner") ? row.members_without : null,
+    hasSecondFactor: row.has_second_factor,
+  };
+}
+
+/**
+ * Changes what an organization asks of its members' sessions; it holds from their next request on, in every process. For
+ * owners; a person asks others for a second factor only with one of their own, so that no one locks themselves out.
+ */
+export async function setSecurity(
+  ctx: Ctx,
+  organizationId: string,
+  { requireSecondFactor, sessionHours }: ChangeSecurity,
+): Promise<SecurityView> {
+  access.authorize(ctx, "owner", { organizationId });
+  await changeAccessBy(async (client) => {
+    const { rows } = await client.query<{ security: unknown }>(
+      "SELECT settings->'security' AS security FROM organization WHERE id = $1 FOR NO KEY UPDATE",
+      [organizationId],
+    );
+    const stored = (rows[0] ?? noOrganization()).security;
+    const before = securityOf(stored);
+    if (requireSecondFactor && !before?.requireSecondFactor) await requireOwnFactor(ctx, client);
+    // What no one can read is replaced as a whole.
+    const after = {
+      ...(before ?? { requireSecondFactor: false, sessionHours: null }),
+      ...(requireSecondFactor === undefined ? {} : { requireSecondFactor }),
+      ...(sessionHours === undefined ? {} : { sessionHours }),
+    };
+    await client.query(
+      "UPDATE organization SET settings = settings || jsonb_build_object('security', $2::jsonb) WHERE id = $1",
+      [organizationId, JSON.stringify(after)],
+    );
+    const details = { before, after };
+    await record(
+      ctx,
+      { organizationId, subject: organizationId, action: "security.changed", details },
+      client,
+    );
+  });
+  return readSecurity(ctx, organizationId);
+}
+
+/** Their row is held: a second factor that is being turned off just now is off before this, or after it was asked for. */
+async function requireOwnFactor({ principal }: Ctx, client: Queryable): Promise<void> {
+  if (principal.kind !== "human_session") return; // the admin command, which is no one's session
+  const { rows } = await client.query<{ has: boolean }>(
+    "SELECT second_factor_at IS NOT NULL AS has FROM user_account WHERE id = $1 FOR SHARE",
+    [principal.id],
+  );
+  if (!rows[0]?.has)
+    fail("PolicyRejected", "Set up your own second factor first. Without one you would lock yourself out.");
+}
+
+function noOrganization(): never {
+  fail("NotFound", "There is no such organization.");
+}

@@ -1,0 +1,101 @@
+import type { Ctx } from "@/server/domain/ctx";
+import { pool } from "@/server/platform/db";
+import { networkOf } from "@/server/platform/network-of";
+import { sha256Hex } from "@/server/platform/text/canonical";
+import {
+  addressSubjects,
+  forget,
+  forgetSubject,
+  noteFailure,
+  secondsUntilAllowed,
+} from "./brute-force-limit";
+import { isPassword } from "./passwords";
+
+export type SignedIn = {
+  userId: string;
+  email: string;
+  displayName: string;
+  sessionVersion: number;
+  /** A code of their second factor is asked for before they have a session. */
+  needsCode: boolean;
+};
+/** `wrong`: unknown address or wrong password, which are the same answer in the same time. */
+export type SignInRefusal = { refused: "wrong" | "too_many"; retryAfterSeconds: number | null };
+
+/**
+ * Checks an e-mail address and a password. After ten failures of one account or from one address in fifteen minutes
+ * even the right password is refused until the oldest of them is that long ago. Where its person has signed in lately, an
+ * account waits for failures of that address alone: strangers elsewhere do not lock them out.
+ */
+export async function verifySignIn(
+  ctx: Pick<Ctx, "now">,
+  credentials: { email: string; password: string; address: string },
+): Promise<SignedIn | SignInRefusal> {
+  const email = credentials.email.trim().toLowerCase();
+  const now = ctx.now();
+  const isFamiliar = await hasSignedInFrom(email, credentials.address, now);
+  const subjects = [...(isFamiliar ? [] : [accountOf(email)]), ...addressSubjects(credentials.address)];
+  // The try is written down before it is judged, so that many at once cannot slip under the limit together.
+  const entries = await noteFailure(subjects, now);
+  const retryAfterSeconds = await secondsUntilAllowed(subjects, now);
+  if (retryAfterSeconds > 0) {
+    await forget(entries); // a refused try is not a guess
+    return { refused: "too_many", retryAfterSeconds };
+  }
+  const { rows } = await pool.query<{
+    id: string;
+    email: string;
+    display_name: string;
+    password_hash: string | null;
+    session_version: number;
+    needs_code: boolean;
+  }>(
+    `SELECT id, email, display_name, password_hash, session_version, second_factor_at IS NOT NULL AS needs_code
+     FROM user_account WHERE email = $1`,
+    [email],
+  );
+  const row = rows[0];
+  const isRight = await isPassword(credentials.password, row?.password_hash ?? null);
+  if (!row || !isRight) return { refused: "wrong", retryAfterSeconds: null };
+  await forget(entries);
+  // The account is its owner's again. The address keeps its failures: one good account must not pay for guesses at others.
+  await forgetSubject(accountOf(email));
+  return {
+    userId: row.id,
+    email: row.email,
+    displayName: row.display_name,
+    sessionVersion: row.session_version,
+    needsCode: row.needs_code,
+  };
+}
+
+const accountOf = (email: string) => `account:${sha256Hex(email)}`;
+
+const FAMILIAR_DAYS = 30;
+
+/** Did a browser of this person get through every step of signing in from this network lately? */
+async function hasSignedInFrom(email: string, network: string, now: Date): Promise<boolean> {
+  const { rows } = await pool.query<{ address: string }>(
+    `SELECT DISTINCT address FROM session JOIN user_account ON user_account.id = user_id
+     WHERE email = $1 AND kind = 'browser' AND address <> ''
+       AND session.created_at > $2::timestamptz - make_interval(days => $3)`,
+    [email, now, FAMILIAR_DAYS],
+  );
+  return rows.some(({ address }) => networkOf(address) === network);
+}
+
+/** The person an identity provider vouches for, by verified e-mail address; null when no one here has it. */
+export async function findSignIn(verifiedEmail: string): Promise<SignedIn | null> {
+  const { rows } = await pool.query<SignedIn>(
+    `SELECT id AS "userId", email, display_name AS "displayName", session_version AS "sessionVersion",
+       second_factor_at IS NOT NULL AS "needsCode"
+     FROM user_account WHERE email = $1`,
+    [verifiedEmail.trim().toLowerCase()],
+  );
+  return rows[0] ?? null;
+}
+
+/** Deletes failures that no limit looks at any more. */
+export async function pruneSignInFailures(now: Date): Promise<void> {
+  await pool.query("DELETE FROM sign_in_failure WHERE at < $1::timestamptz - interval '1 day'", [now]);
+}

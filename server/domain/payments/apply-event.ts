@@ -1,0 +1,218 @@
+import { record } from "@/server/domain/audit";
+import { book, type Posting } from "@/server/domain/billing";
+import type { Ctx } from "@/server/domain/ctx";
+import type { PaymentMessage } from "@/server/payments/define";
+import type { Transaction } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import type { Micros } from "@/server/platform/money";
+import { kindOf, type Paid } from "./kinds";
+import { type Booked, booked, isWholeBack } from "./merge";
+import { endRefund, failRefund, noteOfRefund, writeRefund } from "./refund-rows";
+import type { Disputes, FailedRefund, PaymentRow } from "./rows";
+
+/** Writes a payment as it is now, and books and tells what that changes. The caller has locked its row. */
+export async function applyPaymentEvent(
+  client: Transaction,
+  ctx: Ctx,
+  before: PaymentRow,
+  after: PaymentRow,
+  message: PaymentMessage,
+): Promise<void> {
+  await write(client, after);
+  const [was, is] = [booked(before), booked(after)];
+  const eventId = message.id;
+  if (is.paid !== was.paid) await bookPaid(client, ctx, after, is, eventId);
+  else if (after.state !== before.state)
+    await tell(client, ctx, after, `payment.${after.state}`, { eventId });
+  if (is.returned > was.returned) await bookReturned(client, ctx, after, was, is, eventId);
+  if (is.returned < was.returned) await recordRefundReversal(client, ctx, after, was, is);
+  for (const [id, failed] of Object.entries(after.failed_refunds)) {
+    if (!before.failed_refunds[id])
+      await refundFailed(client, ctx, after, { id, ...failed }, was, is, eventId);
+  }
+  for (const [disputeId, { amountMicros, outcome }] of Object.entries(after.disputes)) {
+    if (before.disputes[disputeId]?.outcome !== outcome)
+      await tell(client, ctx, after, "payment.disputed", { eventId, disputeId, amountMicros, outcome });
+  }
+}
+
+async function write(client: Transaction, row: PaymentRow): Promise<void> {
+  await client.query(
+    `UPDATE payment SET state = $2, session_id = $3, provider_payment_id = $4, customer_id = $5, tax_micros = $6,
+       refunded_micros = $7, disputes = $8, paid_at = $9, processing_at = $10, close_at = $11, refund_totals = $12,
+       failed_refunds = $13 WHERE id = $1`,
+    [
+      row.id,
+      row.state,
+      row.session_id,
+      row.provider_payment_id,
+      row.customer_id,
+      row.tax_micros,
+      row.refunded_micros,
+      JSON.stringify(row.disputes satisfies Disputes),
+      row.paid_at,
+      row.processing_at,
+      row.close_at,
+      JSON.stringify(row.refund_totals),
+      JSON.stringify(row.failed_refunds),
+    ],
+  );
+}
+
+async function bookPaid(client: Transaction, ctx: Ctx, row: PaymentRow, is: Booked, eventId: string) {
+  const kind = kindOf(row.kind);
+  const paid = paidOf(row, ctx);
+  await book(client, {
+    ...commonOf(row, ctx),
+    transactionId: transactionOf(row),
+    kind: row.kind,
+    postings: postingsOf(row, kind.account(paid), is.paid, is.credit, is.tax),
+  });
+  const unwanted = await kind.onPaid(client, ctx, paid, is.credit);
+  await tell(client, ctx, row, "payment.paid", {
+    eventId,
+    amountMicros: is.paid,
+    currency: row.currency,
+    creditMicros: is.credit,
+    ...(is.tax === 0 ? {} : { taxMicros: is.tax }),
+  });
+  if (unwanted)
+    await writeRefund(client, ctx, {
+      payment: row,
+      reason: unwanted,
+      requestedBy: ctx.principal.id,
+      note: null,
+    });
+}
+
+async function bookReturned(
+  client: Transaction,
+  ctx: Ctx,
+  row: PaymentRow,
+  was: Booked,
+  is: Booked,
+  eventId: string,
+) {
+  await bookReturn(client, ctx, row, was, is, "refund");
+  const returned = is.returned - was.returned;
+  const debit = is.debit - was.debit;
+  const isWhole = isWholeBack(is);
+  await kindOf(row.kind).onReturned(client, ctx, paidOf(row, ctx), {
+    micros: debit,
+    isWhole,
+    note: isWhole ? await noteOfRefund(client, row.id) : null,
+  });
+  if (isWhole) await endRefund(client, ctx, row.id);
+  await tell(client, ctx, row, "payment.returned", {
+    eventId,
+    amountMicros: returned,
+    currency: row.currency,
+    debitMicros: debit,
+  });
+}
+
+/** Less is given back than was: the same postings the other way, and what was bought has its money again. */
+async function recordRefundReversal(client: Transaction, ctx: Ctx, row: PaymentRow, was: Booked, is: Booked) {
+  await bookReturn(client, ctx, row, was, is, "refund_failed");
+  await kindOf(row.kind).onRefundReversed(client, ctx, paidOf(row, ctx), {
+    micros: was.debit - is.debit,
+    wasWhole: isWholeBack(was),
+  });
+}
+
+/** What is returned only grows between two failures, so both together name what the payment is brought to. */
+async function bookReturn(
+  client: Transaction,
+  ctx: Ctx,
+  row: PaymentRow,
+  was: Booked,
+  is: Booked,
+  entryKind: "refund" | "refund_failed",
+) {
+  const failures = Object.keys(row.failed_refunds).length;
+  const account = kindOf(row.kind).account(paidOf(row, ctx));
+  await book(client, {
+    ...commonOf(row, ctx),
+    transactionId: `${transactionOf(row)}_returned_${is.returned}${failures === 0 ? "" : `_${failures}`}`,
+    kind: entryKind,
+    postings: postingsOf(
+      row,
+      account,
+      was.returned - is.returned,
+      was.debit - is.debit,
+      was.taxBack - is.taxBack,
+    ),
+  });
+}
+
+/** A refund that was taken did not reach the payer. It can be requested again, unless all is back in another way. */
+async function refundFailed(
+  client: Transaction,
+  ctx: Ctx,
+  row: PaymentRow,
+  { id, refundId, amountMicros, reason }: FailedRefund & { id: string },
+  was: Booked,
+  is: Booked,
+  eventId: string,
+) {
+  ctx.log.error({ paymentId: row.id, refundId, providerRefundId: id, reason }, "a refund has failed");
+  await tell(client, ctx, row, "payment.refund_failed", {
+    eventId,
+    providerRefundId: id,
+    refundId,
+    amountMicros,
+    currency: row.currency,
+    cameBackMicros: was.returned - is.returned,
+    error: reason,
+  });
+  if (isWholeBack(is)) return;
+  await failRefund(client, ctx, { paymentId: row.id, refundId, reason, wasWhole: isWholeBack(was) });
+  if (row.subject_id === null) return;
+  const failed = { id: refundId ?? id, subjectId: row.subject_id };
+  await kindOf(row.kind).onRefundFailed?.(client, ctx, failed);
+}
+
+const transactionOf = (row: PaymentRow) => `txn_${row.id.slice(row.id.indexOf("_") + 1)}`;
+const commonOf = (row: PaymentRow, ctx: Ctx) => ({
+  organizationId: row.organization_id,
+  paymentId: row.id,
+  isTest: row.is_test,
+  at: ctx.now(),
+});
+const paidOf = (row: PaymentRow, ctx: Ctx): Paid => ({
+  paymentId: row.id,
+  organizationId: row.organization_id,
+  subjectId: row.subject_id,
+  isTest: row.is_test,
+  paidAt: row.paid_at ?? ctx.now(),
+});
+
+/** From the provider to the account that is paid for and to the tax, by way of the exchange where the currencies differ. */
+function postingsOf(
+  row: PaymentRow,
+  account: string,
+  amountMicros: Micros,
+  creditMicros: Micros,
+  taxMicros: Micros,
+): Posting[] {
+  const { currency } = row;
+  const fromProvider = { account: `payments:${row.provider}`, amountMicros: -amountMicros, currency };
+  const tax = { account: `tax:${row.provider}`, amountMicros: taxMicros, currency };
+  if (!row.exchange) return [fromProvider, { account, amountMicros: creditMicros, currency }, tax];
+  return [
+    fromProvider,
+    { account: "exchange", amountMicros: amountMicros - taxMicros, currency },
+    { account: "exchange", amountMicros: -creditMicros },
+    { account, amountMicros: creditMicros },
+    tax,
+  ];
+}
+
+/** Writes down for the organization what happened to one of its payments. */
+export const tell = (
+  client: Transaction,
+  ctx: Ctx,
+  row: PaymentRow,
+  action: string,
+  details: Record<string, Json>,
+) => record(ctx, { organizationId: row.organization_id, action, subject: row.id, details }, client);

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { choices, content, run } from "@/server/domain/pins";
+import { pool } from "@/server/platform/db";
+import { Fault } from "@/server/platform/errors/errors";
+import { makeProject } from "@/testing/world";
+
+const pin = { provider: "sandbox", model: "sandbox-1", api: "responses" };
+
+test("a project may pin every interface's models; those it has an account for come first, and each says what it can", async () => {
+  const { ctx, projectId } = await makeProject();
+  const found = await choices(ctx, projectId);
+  const sandbox = found.find((choice) => choice.pin.model === "sandbox-1");
+  expect(sandbox).toMatchObject({ pin, isConnected: true, canDefer: true });
+  expect(sandbox?.sampling).toContain("temperature");
+  expect(sandbox?.sampling).not.toContain("topK");
+  const openai = found.filter((choice) => choice.pin.provider === "openai");
+  expect(new Set(openai.map((choice) => choice.pin.api))).toEqual(new Set(["responses", "chat-completions"]));
+  expect(openai.every(({ isConnected }) => !isConnected)).toBe(true);
+  expect(found.findIndex(({ isConnected }) => !isConnected)).toBeGreaterThan(found.indexOf(sandbox!));
+});
+
+test("what is offered is what is taken: a setting that is not offered is refused, one that is runs", async () => {
+  const { ctx, projectId } = await makeProject();
+  const sandbox = (await choices(ctx, projectId)).find((choice) => choice.pin.model === "sandbox-1");
+  expect(sandbox?.sampling).toContain("seed");
+  await expect(run(ctx, { pin, input: "Hello", sampling: { topK: 3 } })).rejects.toMatchObject({
+    issues: [{ loc: ["body", "sampling", "topK"] }],
+  });
+  expect(await run(ctx, { pin, input: "Hello", sampling: { seed: 3 } })).toMatchObject({
+    status: "succeeded",
+  });
+});
+
+test("the request of a record is shown while it is kept, as it was given", async () => {
+  const { ctx } = await makeProject();
+  const asked = { instructions: "Briefly.", input: "Hello", sampling: { temperature: 0 } };
+  const { receiptId, executionId } = await run(ctx, { pin, ...asked });
+  expect(await content(ctx, receiptId)).toMatchObject({ record: { receiptId }, request: asked });
+  expect((await content(ctx, receiptId)).request).toEqual(asked);
+  await pool.query("UPDATE payload SET content = NULL WHERE pinned_id = $1 AND kind = 'request'", [
+    executionId,
+  ]);
+  expect((await content(ctx, receiptId)).request).toBeNull();
+});
+
+test("of private content the request is read in the clear, and of none but hashes there is none", async () => {
+  const { ctx } = await makeProject();
+  const ask = (context: object) => run(ctx, { pin, input: "Secret", context: { ...context } });
+  const sealed = await ask({ dataClassification: "PrivateUserContent" });
+  expect((await content(ctx, sealed.receiptId)).request).toEqual({ input: "Secret" });
+  const hashed = await ask({ retentionRequirement: "HashesOnly" });
+  expect((await content(ctx, hashed.receiptId)).request).toBeNull();
+});
+
+test("another tenant's records and projects are not there", async () => {
+  const [mine, theirs] = [await makeProject(), await makeProject()];
+  const { receiptId } = await run(mine.ctx, { pin, input: "Mine" });
+  await expect(content(theirs.ctx, receiptId)).rejects.toBeInstanceOf(Fault);
+  await expect(choices(theirs.ctx, mine.projectId)).rejects.toBeInstanceOf(Fault);
+});

@@ -1,0 +1,37 @@
+import type { PinnedContentView } from "@/server/contract/pinned-records";
+import { openContent, type StoredContent } from "@/server/domain/content";
+import type { Ctx } from "@/server/domain/ctx";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { isObject } from "@/server/platform/text/json";
+import { get } from "../read";
+
+/** Members of a request that go to the vendor: of a bulk's item the rest of them are with its bulk. */
+const CONTENT = ["instructions", "input", "sampling", "responseFormat", "tools", "toolChoice"];
+
+/** A record together with the request it is of, while that is kept. */
+export async function content(ctx: Ctx, receiptId: string): Promise<PinnedContentView> {
+  const record = await get(ctx, receiptId);
+  const { rows } = await pool.query<StoredContent>({
+    name: "request-of-pin",
+    text: `SELECT id, content, is_sealed FROM payload WHERE kind = 'request' AND pinned_id = $1
+       UNION ALL SELECT id, content, is_sealed FROM payload WHERE kind = 'request' AND bulk_id = $2`,
+    values: [record.pinnedId, record.bulkId],
+  });
+  const parts = rows.map(openContent);
+  const isKept = parts.length === (record.bulkId === null ? 1 : 2) && !parts.includes(null);
+  return { record, request: isKept ? merged(parts) : null };
+}
+
+/** What was sent, of the parts it is kept in. */
+function merged(parts: (string | null)[]): Record<string, Json> {
+  const members: Record<string, Json> = Object.assign({}, ...parts.map((part) => JSON.parse(part ?? "{}")));
+  return Object.fromEntries(
+    CONTENT.flatMap((name) => {
+      const value = members[name];
+      return value === undefined || isEmpty(value) ? [] : [[name, value]];
+    }),
+  );
+}
+
+const isEmpty = (value: Json) => isObject(value) && Object.keys(value).length === 0;

@@ -1,0 +1,222 @@
+import type { ProjectAccess } from "@/server/domain/access";
+import { checkGuardrail } from "@/server/domain/budgets";
+import { PRICING_VERSION, priceAtMost } from "@/server/domain/catalog";
+import { isKeptSealed, type KeptContent, toKept } from "@/server/domain/content";
+import { keptMs, keptUntil } from "@/server/domain/envelope";
+import { limitOf } from "@/server/domain/plans";
+import {
+  checkCallCeiling,
+  inputTokensAtMost,
+  messageTokensAtMost,
+  tokensAbove,
+} from "@/server/domain/quotes";
+import type { Json } from "@/server/platform/durable/step";
+import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { type Micros, microsToUsd } from "@/server/platform/money";
+import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
+import type { ModelFacts, Tier } from "@/server/providers/define";
+import { PinRefusal, settingsOf } from "@/server/providers/pins";
+import type { PinnedPlan, SharedContent } from "../rows";
+import { limitsOf, type SharedRequest, sharedContentOf } from "./request";
+import { findTarget, type Target } from "./target";
+
+/** The most one execution may cost. */
+export type Bound = { estimatedMicros: Micros; maximumMicros: Micros };
+
+export type Planned = {
+  plan: PinnedPlan;
+  target: Target;
+  content: SharedContent;
+  isTest: boolean;
+  /**
+   * Bounds what this input may cost, and holds it to the ceilings of the call and of the organization. Throws PromptTooLong
+   * and BudgetExceeded; warnings are of ceilings that only warn.
+   */
+  bound(input: string): Promise<Bound & { warnings: Record<string, Json>[] }>;
+};
+
+/** The capability by which executions of this kind are counted. */
+export const CAPABILITY = "inference.pinned";
+
+/**
+ * Reads a request against what can be pinned: provider, interface, model and account found, the body made once to see that
+ * the interface can say the whole request. Writes nothing. A bulk is planned once for all its inputs.
+ */
+export async function planPinned(
+  request: SharedRequest,
+  input: string,
+  project: ProjectAccess,
+  environment: string,
+): Promise<Planned> {
+  const place = { id: project.id, environment };
+  const target = await findTarget(request.pin, place);
+  const { api, model } = target;
+  const content = sharedContentOf(request);
+  const tier = tierOf(request, target);
+  const body = bodyOf(target, { ...content, input }, tier);
+  const outputTokens = mostOutput(request, model);
+  const { context } = request;
+  const hashed = (value: unknown) => (value === undefined ? null : sha256Hex(canonicalText(value as Json))); // parsed JSON
+  const plan: PinnedPlan = {
+    pin: request.pin,
+    isolation: request.isolation,
+    processing: request.processing,
+    tier,
+    settings: settingsOf(api, body),
+    sampling: content.sampling,
+    ...(content.toolChoice === undefined ? {} : { toolChoice: content.toolChoice }),
+    instructionsHash: content.instructions === undefined ? null : sha256Hex(content.instructions),
+    toolsHash: hashed(content.tools),
+    responseFormatHash: hashed(content.responseFormat),
+    limits: limitsOf(request),
+    includeNativeResponse: request.includeNativeResponse,
+    credentialId: target.credentialId,
+    model: target.isListed ? model : null,
+    billingMode: "byok",
+    serviceFeeBps: 0,
+    pricingVersion: PRICING_VERSION,
+    externalRef: request.externalRef ?? null,
+    tags: request.tags,
+    metadata: request.metadata,
+    correlationId: request.correlationId ?? null,
+    dataClassification: context.dataClassification,
+    retentionRequirement: context.retentionRequirement,
+    contentKeptMs: keptMs(context.retentionRequirement, project.settings, limitOf(project, "historyDays")),
+  };
+  const before = await sharedTokens(model, content);
+  return {
+    plan,
+    target,
+    content,
+    isTest: target.credentialId === null,
+    async bound(input) {
+      await checkLength(target, content.instructions ?? "", input);
+      const inputTokens = before + (await messageTokensAtMost(model, input));
+      const bound = boundOf(model, tier, { inputTokens, outputTokens });
+      const { maximumMicros } = bound;
+      const credentialIds = plan.credentialId === null ? [] : [plan.credentialId];
+      await checkGuardrail(project, environment, { billingMode: "byok", maximumMicros, credentialIds });
+      refuseUnapproved(project, bound.estimatedMicros);
+      return { ...bound, warnings: checkCeilings(maximumMicros, request) };
+    },
+  };
+}
+
+/** Flex only where it is asked for, and only of models that have it: nothing falls back to standard. */
+function tierOf({ processing }: SharedRequest, { api, model }: Target): Tier {
+  if (processing === "standard") return "standard";
+  if (api.canDefer && model.supports.deferred) return "flex";
+  throw new ValidationFault([
+    {
+      loc: ["body", "processing"],
+      msg: `${model.id} does not support deferred processing at this interface.`,
+      type: "unsupported",
+    },
+  ]);
+}
+
+/** The body that is sent, made by the interface alone. What it cannot say is refused at the caller's own field. */
+function bodyOf({ api, model }: Target, content: Parameters<Target["api"]["body"]>[0], tier: Tier) {
+  try {
+    return api.body(content, model, tier);
+  } catch (cause) {
+    if (!(cause instanceof PinRefusal)) throw cause;
+    throw new ValidationFault([{ loc: ["body", ...cause.at], msg: cause.message, type: "unsupported" }]);
+  }
+}
+
+/** What bounds the answer: a model without a limit of its own has to be given one. */
+function mostOutput({ sampling }: SharedRequest, { id, maxOutputTokens }: ModelFacts): number {
+  const most = sampling?.maxOutputTokens ?? maxOutputTokens;
+  if (most !== undefined) return most;
+  throw new ValidationFault([
+    {
+      loc: ["body", "sampling", "maxOutputTokens"],
+      msg: `The output limit of ${id} is unknown. Set it in the request, so that the cost has an upper bound.`,
+      type: "missing",
+    },
+  ]);
+}
+
+/** Tokens of all that goes along with every input. */
+async function sharedTokens(model: ModelFacts, content: SharedContent): Promise<number> {
+  const { instructions, responseFormat, tools, toolChoice } = content;
+  const { tokens } = await inputTokensAtMost(model, {
+    messages: instructions === undefined ? [] : [{ role: "system", content: instructions }],
+    responseFormat: responseFormat ?? { type: "text" },
+    ...(tools || toolChoice !== undefined
+      ? { tools: [...(tools ?? []), { toolChoice: toolChoice ?? null }] }
+      : {}),
+  });
+  return tokens;
+}
+
+/** Expected on the tier that is asked for; held at the standard price, whatever tier the vendor says ran. */
+function boundOf(
+  model: ModelFacts,
+  tier: Tier,
+  tokens: { inputTokens: number; outputTokens: number },
+): Bound {
+  const estimatedMicros = priceAtMost(model.price, tokens, { tier });
+  const maximumMicros = priceAtMost(model.price, tokens, { tier: "standard" });
+  if (estimatedMicros === null || maximumMicros === null)
+    throw new ValidationFault([
+      {
+        loc: ["body", "pin", "model"],
+        msg: `The price of ${model.id} is unknown, so its cost cannot be estimated.`,
+        type: "unknown_price",
+      },
+    ]);
+  return { estimatedMicros, maximumMicros };
+}
+
+async function checkLength({ provider, model }: Target, instructions: string, input: string) {
+  const maxTokens = model.contextWindow;
+  if (maxTokens === undefined) return;
+  const actualTokens = await tokensAbove(model, [instructions, input], maxTokens);
+  if (actualTokens === null) return;
+  fail(
+    "PromptTooLong",
+    `${instructions ? "Instructions and input have" : "The input has"} up to ${actualTokens} tokens, and ${model.id} accepts at most ${maxTokens}. Shorten it: nothing is trimmed automatically.`,
+    {
+      field: "input",
+      measurement: "tokens",
+      overflow: "reject",
+      actualTokens,
+      maxTokens,
+      capabilityKey: CAPABILITY,
+      provider: provider.name,
+      modelId: model.id,
+      retryable: false,
+    },
+  );
+}
+
+/** What waits for a person elsewhere has no one to wait for here. */
+function refuseUnapproved({ approvalThresholdMicros }: ProjectAccess, estimatedMicros: Micros) {
+  if (approvalThresholdMicros === null || estimatedMicros <= approvalThresholdMicros) return;
+  fail(
+    "PolicyRejected",
+    `This may cost ${microsToUsd(estimatedMicros)} USD. Above ${microsToUsd(approvalThresholdMicros)} USD this project needs a person's approval, and a pinned execution cannot wait for one. Lower the cost, or submit a durable job.`,
+    { field: "sampling.maxOutputTokens", threshold: microsToUsd(approvalThresholdMicros) },
+  );
+}
+
+/** Holds a call to its own ceilings. One that was given by its shorter name is refused by that name. */
+function checkCeilings(maximumMicros: Micros, { execution, budget }: SharedRequest) {
+  const long = execution?.executionConstraints?.maxCostUsd;
+  const maxCostUsd = long ?? execution?.maxCostUsd;
+  return checkCallCeiling(
+    maximumMicros,
+    { budget, execution: { executionConstraints: { autoSelect: false, maxCostUsd } } },
+    typeof long === "number" ? undefined : "execution.maxCostUsd",
+  );
+}
+
+/** Content of an execution as it is kept from now on under its plan. */
+export const keptUnder = (plan: PinnedPlan, content: string, now: Date): KeptContent =>
+  toKept(
+    content,
+    isKeptSealed(plan.dataClassification, plan.retentionRequirement),
+    keptUntil(plan.contentKeptMs, now),
+  );

@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import type { Json } from "@/server/platform/durable/step";
+import { isObject } from "@/server/platform/text/json";
+import { type PinApi, PinRefusal, settingsOf } from "@/server/providers/pins";
+import type { PinnedContent } from "../rows";
+import { settingsWithoutContent } from "./still-runs";
+import { pinnable, type Target } from "./target";
+
+const TOOLS = [
+  { type: "function", name: "measure", parameters: { type: "object", properties: {} } },
+  { type: "function", name: "guess", parameters: { type: "object", properties: {} } },
+];
+const CHOICES: [string, Json | undefined][] = [
+  ["none", undefined],
+  ["a word", "required"],
+  ["a function", { type: "function", name: "measure" }],
+  ["a function, wrapped", { type: "function", function: { name: "measure" } }],
+];
+
+const asked = (toolChoice: Json | undefined): PinnedContent => ({
+  instructions: "Say what you measured.",
+  input: "How deep is the sea?",
+  sampling: { maxOutputTokens: 64 },
+  tools: TOOLS,
+  ...(toolChoice === undefined ? {} : { toolChoice }),
+});
+const planOf = ({ toolChoice, sampling }: PinnedContent) => ({
+  sampling,
+  ...(toolChoice === undefined ? {} : { toolChoice }),
+  instructionsHash: "hash",
+  toolsHash: "hash",
+  tier: "standard" as const,
+});
+
+const targets = pinnable().flatMap((provider) => {
+  const models =
+    provider.models.length > 0 ? provider.models : (provider.modelsFrom?.("any-model:1:2") ?? []);
+  const model = models.find(({ port, supports }) => port === "text" && supports.tools);
+  return model
+    ? Object.entries(provider.pins ?? {}).map(([name, api]) => ({ provider, name, api, model }))
+    : [];
+});
+
+describe.each(targets)("$provider.name/$name, whose content is gone", ({ api, model }) => {
+  test.each(CHOICES)("tools with a choice of %s have the settings they had", (_, choice) => {
+    const request = asked(choice);
+    const settings = settingsOf(api, api.body(request, model, "standard"));
+    expect(settingsWithoutContent({ api, model }, planOf(request))).toEqual({ settings, kept: null });
+  });
+});
+
+const [first] = targets;
+/** An interface as it might become: `refuse` looks at every call before. */
+function strict(refuse: (call: PinnedContent) => void): Pick<Target, "api" | "model"> {
+  const { api, model } = first!;
+  const body: PinApi["body"] = (call, ...rest) => {
+    refuse(call);
+    return api.body(call, ...rest);
+  };
+  return { model, api: { ...api, body } };
+}
+
+test("an interface that takes a choice of given tools only gets the tools that are chosen", () => {
+  const target = strict(({ tools = [], toolChoice }) => {
+    const { name } = isObject(toolChoice) ? toolChoice : {};
+    if (!tools.some((tool) => tool.name === name)) throw new PinRefusal(["toolChoice"], "No such tool.");
+  });
+  const request = asked({ type: "function", name: "measure" });
+  const settings = settingsOf(target.api, target.api.body(request, target.model, "standard"));
+  expect(settingsWithoutContent(target, planOf(request))).toEqual({ settings, kept: null });
+});
+
+test("that an interface refuses a placeholder of the content is no refusal of the request; a setting's is", () => {
+  for (const field of ["tools.0", "tools.0.parameters", "toolChoice", "input", "instructions"]) {
+    const target = strict(() => {
+      throw new PinRefusal(field.split("."), "Not like this.");
+    });
+    expect(settingsWithoutContent(target, planOf(asked("auto")))).toEqual({ settings: null, kept: null });
+  }
+  for (const field of ["tools", "sampling.seed", "sampling.maxOutputTokens"]) {
+    const target = strict(() => {
+      throw new PinRefusal(field.split("."), "The model does not support this setting. Leave it out.");
+    });
+    expect(settingsWithoutContent(target, planOf(asked("auto")))).toEqual({
+      refused: `${field}: The model does not support this setting. Leave it out.`,
+    });
+  }
+});

@@ -1,0 +1,167 @@
+import type { Pin } from "@/server/contract/pinned";
+import { openContent, type StoredContent } from "@/server/domain/content";
+import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { Fault, ValidationFault } from "@/server/platform/errors/errors";
+import { sha256Hex } from "@/server/platform/text/canonical";
+import { PinRefusal, settingsOf } from "@/server/providers/pins";
+import type { PinnedContent, PinnedPlan } from "../rows";
+import { bytesOf } from "../turn";
+import { requestHasher, type SharedRequest, sharedContentOf } from "./request";
+import { findTarget, type Target, targetOf } from "./target";
+
+/*
+ * What today's version of this service would do with a pin that ran before: is everything still there, and would the same
+ * request still be sent?
+ */
+
+export type Answer = { ok: boolean; detail: string };
+/** Does a pin still name something, at an interface that is still here, reached by an account of this project? */
+export type PinCheck = { resolves: Answer; isSupported: Answer; hasAccount: Answer };
+
+export async function checkPinStillRuns(
+  pin: Pin,
+  place: { id: string; environment: string },
+): Promise<PinCheck> {
+  const name = `${pin.provider}/${pin.model} at ${pin.api}`;
+  const resolves = { ok: true, detail: `${name} is available` };
+  const isSupported = { ok: true, detail: `${pin.provider} supports its ${pin.api} interface` };
+  try {
+    const { credentialId } = await findTarget(pin, place);
+    const detail =
+      credentialId === null
+        ? "the sandbox needs none"
+        : "an account of this provider is connected to this project";
+    return { resolves, isSupported, hasAccount: { ok: true, detail } };
+  } catch (cause) {
+    if (cause instanceof Fault && cause.code === "CONNECTION_REQUIRED") {
+      const isKnown = targetOf({ pin, model: null }) !== null;
+      return {
+        resolves: isKnown
+          ? resolves
+          : { ok: false, detail: "the models are known only for a connected server" },
+        isSupported,
+        hasAccount: { ok: false, detail: cause.message },
+      };
+    }
+    const [issue] = cause instanceof ValidationFault ? cause.issues : [];
+    if (!issue) throw cause;
+    const missing = { ok: false, detail: issue.msg };
+    return {
+      resolves: missing,
+      isSupported: issue.loc.at(-1) === "model" ? isSupported : missing,
+      hasAccount: { ok: false, detail: "not checked, because the pin is not available" },
+    };
+  }
+}
+
+/** What would be sent today for an execution of before. */
+export type RequestToday = {
+  /** Null: this interface does not tell them without the content, and that is not kept any more. */
+  settings: Record<string, Json> | null;
+  /** Where its content is kept: of the bytes, and of what identifies the request. */
+  kept: { sentHash: string; requestHash: string } | null;
+};
+
+type Row = { plan: PinnedPlan; own: StoredContent | null; shared: StoredContent | null };
+
+/**
+ * Makes the body of an execution again, as this version would: with its content where that is kept, else with something in
+ * its place, since the settings do not depend on it. A sentence where it cannot be made any more.
+ */
+export async function requestToday(pinnedId: string): Promise<RequestToday | { refused: string }> {
+  const { rows } = await pool.query<Row>(
+    `SELECT coalesce(pinned.plan, bulk.plan) AS plan,
+       (SELECT json_build_object('id', id, 'content', content, 'is_sealed', is_sealed) FROM payload
+        WHERE payload.pinned_id = pinned.id AND kind = 'request') AS own,
+       (SELECT json_build_object('id', id, 'content', content, 'is_sealed', is_sealed) FROM payload
+        WHERE payload.bulk_id = bulk.id AND kind = 'request') AS shared
+     FROM pinned_execution pinned LEFT JOIN pinned_bulk bulk ON bulk.id = pinned.bulk_id WHERE pinned.id = $1`,
+    [pinnedId],
+  );
+  const [row] = rows;
+  if (!row) throw new Error("a record has no execution");
+  const { plan } = row;
+  const target = targetOf(plan);
+  if (!target) return { refused: "This installation no longer has the pinned provider or model." };
+  const kept = contentOf(row);
+  if (!kept) return settingsWithoutContent(target, plan);
+  try {
+    const settings = settingsOf(target.api, target.api.body(kept, target.model, plan.tier));
+    const { input, ...shared } = kept;
+    const request = { ...shared, pin: plan.pin, isolation: plan.isolation, processing: plan.processing };
+    return {
+      settings,
+      kept: {
+        sentHash: sha256Hex(bytesOf(target, kept, plan.tier)),
+        requestHash: requestHasher(request as SharedRequest)(input), // the members that are hashed, and no others
+      },
+    };
+  } catch (cause) {
+    return refusedOr(cause);
+  }
+}
+
+const refusedOr = (cause: unknown) => {
+  if (cause instanceof PinRefusal) return { refused: `${cause.field}: ${cause.message}` };
+  throw cause;
+};
+
+/** The content of a placeholder: its refusal says nothing about the request that was sent. */
+const IS_CONTENT = /^(input|instructions|tools\.\d+|toolChoice)\b/;
+
+/** The settings of a body whose content is gone. */
+export function settingsWithoutContent(
+  target: Pick<Target, "api" | "model">,
+  plan: Choices & Pick<PinnedPlan, "tier">,
+): RequestToday | { refused: string } {
+  try {
+    const body = target.api.body(placeholderOf(plan), target.model, plan.tier);
+    return { settings: settingsOf(target.api, body), kept: null };
+  } catch (cause) {
+    if (cause instanceof PinRefusal && IS_CONTENT.test(cause.field)) return { settings: null, kept: null };
+    return refusedOr(cause);
+  }
+}
+
+/** A bulk keeps once, as it was asked, what its items share; the item keeps its input. */
+function contentOf({ own, shared }: Pick<Row, "own" | "shared">): PinnedContent | null {
+  const content = parsed(own) as PinnedContent | null; // as its admission wrote it
+  if (content === null || "sampling" in content) return content;
+  const request = parsed(shared) as SharedRequest | null; // as it was parsed when the bulk was accepted
+  return request && { ...sharedContentOf(request), input: (content as { input: string }).input };
+}
+
+function parsed(stored: StoredContent | null): object | null {
+  const content = stored && openContent(stored);
+  return content === null ? null : JSON.parse(content);
+}
+
+type Choices = Pick<PinnedPlan, "sampling" | "toolChoice" | "instructionsHash" | "toolsHash">;
+
+const placeholderOf = ({ sampling, toolChoice, instructionsHash, toolsHash }: Choices): PinnedContent => ({
+  input: "-",
+  sampling,
+  ...(instructionsHash === null ? {} : { instructions: "-" }),
+  ...(toolsHash === null ? {} : { tools: placeholderTools(toolChoice) }),
+  ...(toolChoice === undefined ? {} : { toolChoice }),
+});
+
+/** Of the tools only those names are kept that the choice says: an interface may refuse the choice of one that is not there. */
+function placeholderTools(choice: Json | undefined): Record<string, Json>[] {
+  const names = namesIn(choice ?? null);
+  return (names.length > 0 ? names : ["placeholder"]).map((name) => ({
+    type: "function",
+    name,
+    parameters: { type: "object" },
+  }));
+}
+
+/** The functions that a choice names, in whichever spelling. */
+function namesIn(choice: Json): string[] {
+  if (Array.isArray(choice))
+    return choice.flatMap((each) => (typeof each === "string" ? [each] : namesIn(each)));
+  if (typeof choice !== "object" || choice === null) return [];
+  const { name, ...others } = choice;
+  return typeof name === "string" ? [name] : Object.values(others).flatMap(namesIn);
+}

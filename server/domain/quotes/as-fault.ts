@@ -1,0 +1,24 @@
+import { CapabilityFault, InputFault } from "@/server/capabilities/define";
+import { type ErrorCode, Fault, isErrorCode, ValidationFault } from "@/server/platform/errors/errors";
+
+/** Runs a pure function of a capability; its refusals become rows of the error table. */
+export function asFault<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw toRefusal(cause);
+  }
+}
+
+/** A capability's own refusal as a row of the error table or as a 422 at its field; anything else as it is. */
+export function toRefusal(cause: unknown): unknown {
+  if (cause instanceof CapabilityFault) return toFault(cause);
+  if (cause instanceof InputFault)
+    return new ValidationFault([{ loc: ["body", ...cause.field], msg: cause.message, type: "value_error" }]);
+  return cause;
+}
+
+export function toFault(fault: CapabilityFault): Fault {
+  const code: ErrorCode = isErrorCode(fault.code) ? fault.code : "InvalidInput";
+  return new Fault(code, fault.message, fault.details);
+}

@@ -1,0 +1,88 @@
+import { SANDBOX } from "@/server/domain/catalog";
+import { Fault } from "@/server/platform/errors/errors";
+import { microsToUsd } from "@/server/platform/money";
+import { turn } from "@/server/platform/time/turn";
+import type { Estimate } from "./estimate";
+import type { RoutingRequest } from "./routing-request";
+
+/** Routes that are priced for one refusal at most. */
+const MOST_ROUTES = 8;
+
+type Planned = { estimate: Estimate };
+
+/**
+ * A refusal by a ceiling, a budget or for lack of funds, with the cheapest route that fits what is available:
+ * `details.cheapestRoute` has its estimate and a JSON merge patch of the body that chooses it. Nothing is chosen here, and
+ * test money is never proposed in the place of real money. Without such a route, the refusal is unchanged.
+ * `plan` prices the request on other routes; it is called at most nine times, and only while something is available.
+ */
+export async function withCheapestRoute(
+  refusal: unknown,
+  refused: Estimate,
+  wanted: RoutingRequest,
+  plan: (other: RoutingRequest) => Promise<Planned>,
+): Promise<unknown> {
+  const available = refusal instanceof Fault ? availableIn(refusal) : 0;
+  if (!(refusal instanceof Fault) || available <= 0 || wanted.conversation) return refusal;
+  // What cannot be planned is no suggestion, whatever the reason.
+  const planned = (other: RoutingRequest) => plan(other).catch(() => null);
+  const open = await planned(on(wanted, null, null));
+  const routes: Estimate[] = [];
+  for (const target of open?.estimate.choice?.eligible.slice(0, MOST_ROUTES) ?? []) {
+    await turn();
+    const found = await planned(on(wanted, ...split(target)));
+    if (found) routes.push(found.estimate);
+  }
+  const [cheapest] = routes
+    .filter(
+      ({ maximumMicros, route }) =>
+        microsToUsd(maximumMicros) <= available && isTest(route) === isTest(refused.route),
+    )
+    .sort((a, b) => a.maximumMicros - b.maximumMicros);
+  if (!cheapest?.route) return refusal;
+  const { provider, model } = cheapest.route;
+  const cheapestRoute = {
+    model: `${provider}/${model}`,
+    estimatedCost: microsToUsd(cheapest.maximumMicros),
+    estimatedCostMicros: cheapest.maximumMicros,
+    patch: patchTo(wanted, provider, model),
+  };
+  const details = { ...refusal.details, cheapestRoute };
+  const message = `${refusal.message} ${cheapestRoute.model} fits: apply details.cheapestRoute.patch to the body.`;
+  return new Fault(refusal.code, message, details, refusal.headers, { cause: refusal });
+}
+
+/** What a refusal says one execution may cost now, in US dollars; 0 where no price would help. */
+function availableIn({ code, details }: Fault): number {
+  const isOfMoney = (code === "BudgetExceeded" && !("maxJobs" in details)) || code === "funding_required";
+  return isOfMoney ? Number(details.available) : 0;
+}
+
+const isTest = (route: Estimate["route"]) => route?.provider === SANDBOX;
+
+const split = (target: string): [provider: string, model: string] => {
+  const at = target.indexOf("/");
+  return [target.slice(0, at), target.slice(at + 1)];
+};
+
+/** The same request on this route; on whichever is chosen, where it names none. */
+function on(
+  wanted: RoutingRequest,
+  providerPin: string | null,
+  preferredModel: string | null,
+): RoutingRequest {
+  const constraints = wanted.execution.executionConstraints;
+  const executionConstraints = { ...constraints, providerPin, preferredModel, autoSelect: false };
+  return { ...wanted, pin: null, execution: { ...wanted.execution, executionConstraints } };
+}
+
+/** A JSON merge patch (RFC 7396): what named another route is removed, at the root as well, where constraints may be sent. */
+function patchTo({ pin, execution }: RoutingRequest, providerPin: string, preferredModel: string) {
+  const named = execution.executionConstraints;
+  return {
+    ...(pin ? { pin: null } : {}),
+    ...(named.providerPin ? { providerPin: null } : {}),
+    ...(named.preferredModel ? { preferredModel: null } : {}),
+    execution: { executionConstraints: { providerPin, preferredModel } },
+  };
+}

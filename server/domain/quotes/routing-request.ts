@@ -1,0 +1,106 @@
+import type { z } from "zod";
+import type { Conversation } from "@/server/capabilities/conversation";
+import type { CallOptions } from "@/server/capabilities/define";
+import type { ExecutionConstraints, ExecutionOptions, Maturity } from "@/server/contract/envelope";
+import type { Resolved } from "@/server/domain/adapters";
+import type { Json } from "@/server/platform/durable/step";
+import { ValidationFault } from "@/server/platform/errors/errors";
+import { type MaturityRating, RATINGS } from "@/server/providers/define";
+
+/** The parts of an envelope that route or price. */
+export type RoutingRequest = {
+  input: Record<string, Json>;
+  /** The input as its capability's schema reads it, where that was done already. */
+  parsedInput?: unknown;
+  execution: {
+    billingMode?: "byok" | "managed" | null | undefined;
+    credentialSource?: "platform" | "customer" | null | undefined;
+    maximumCharge?: z.output<typeof ExecutionOptions>["maximumCharge"];
+    executionConstraints: ExecutionConstraints;
+  };
+  sampling?:
+    | { temperature?: number | null | undefined; reasoningIntent?: ReasoningIntent | null | undefined }
+    | null
+    | undefined;
+  responseSchema?: Record<string, Json> | null | undefined;
+  toolSchemas?: Record<string, Json>[] | null | undefined;
+  conversation?: Conversation | null | undefined;
+  pin?: { target: string } | null | undefined;
+  maturity?: Maturity | null;
+  /** What the adapters of the input mean, where that was found out already. */
+  adapters?: Resolved;
+  /** What the capability made ready of its files, where that was done already: they are read once for all routes. */
+  material?: unknown;
+  /** What `fundedFor` found. */
+  isFunded?: boolean | undefined;
+  /** What has failed lately is judged by this moment. */
+  now?: Date;
+  executionMode?: string | null | undefined;
+  readerDelivery?: { boundary: string } | null | undefined;
+  budget?:
+    | { enforcement?: string | null | undefined; maximumEstimatedCost?: number | null | undefined }
+    | null
+    | undefined;
+};
+type ReasoningIntent = "omit" | "economy" | "balanced" | "deep" | "maximum";
+
+/** What an envelope asks of the provider beside the input. */
+export function callOptions({
+  responseSchema,
+  sampling,
+  toolSchemas,
+  conversation,
+}: Pick<RoutingRequest, "responseSchema" | "sampling" | "toolSchemas" | "conversation">): CallOptions {
+  return {
+    ...(responseSchema ? { responseSchema } : {}),
+    ...(typeof sampling?.temperature === "number" ? { temperature: sampling.temperature } : {}),
+    ...(sampling?.reasoningIntent ? { reasoningIntent: sampling.reasoningIntent } : {}),
+    ...(toolSchemas?.length ? { tools: toolSchemas } : {}),
+    ...(conversation ? { conversation } : {}),
+  };
+}
+
+/** The model the caller named, as far as it did: exactly, or one it preferred. */
+export function requestedTarget({ pin, execution }: RoutingRequest): string | null {
+  const { preferredModel, providerPin } = execution.executionConstraints;
+  if (pin) return pin.target;
+  return preferredModel && providerPin ? `${providerPin}/${preferredModel}` : (preferredModel ?? null);
+}
+
+/** Refuses what is at a dotted path of the body. */
+export const refuseField = (field: string, msg: string): never => {
+  throw new ValidationFault([{ loc: ["body", ...field.split(".")], msg, type: "unsupported" }]);
+};
+
+/** Whose account pays: `platform` is managed, `customer` is the caller's own; the input of some capabilities says it, too. */
+export function billingModeOf(
+  { execution }: RoutingRequest,
+  inInput: "platform" | "customer" | undefined,
+): "byok" | "managed" | null {
+  const { billingMode } = execution;
+  const credentialSource = execution.credentialSource ?? inInput;
+  if (inInput && credentialSource !== inInput)
+    refuseField(
+      "input.credentialSource",
+      `This differs from execution.credentialSource ${credentialSource}. Send one of them.`,
+    );
+  const implied = credentialSource && (credentialSource === "customer" ? "byok" : "managed");
+  if (implied && billingMode && implied !== billingMode) {
+    refuseField(
+      "execution.credentialSource",
+      `credentialSource ${credentialSource} implies billingMode ${implied}, but billingMode is ${billingMode}. Send one of them.`,
+    );
+  }
+  return billingMode ?? implied ?? null;
+}
+
+/** The rating a trait has at least. */
+const TRAIT_RATINGS = { sexual_non_graphic: "R", graphic_violence: "R", sexual_explicit: "NC17" } as const;
+
+/** What a route must allow: what was said, and what the traits amount to. */
+export function leastRating(maturity: Maturity | null | undefined): MaturityRating | null {
+  if (!maturity) return null;
+  const ratings = maturity.traits.map((trait): MaturityRating => TRAIT_RATINGS[trait]);
+  if (maturity.rating) ratings.push(maturity.rating);
+  return RATINGS.findLast((rating) => ratings.includes(rating)) ?? null;
+}

@@ -1,0 +1,153 @@
+import { beforeAll, expect, test } from "vitest";
+import * as budgets from "@/server/domain/budgets";
+import { getCapability } from "@/server/domain/catalog";
+import { systemCtx } from "@/server/domain/ctx";
+import { planExecution } from "@/server/domain/quotes";
+import { pool } from "@/server/platform/db";
+import { makeTenant, type Tenant } from "@/testing/api";
+
+/* A refusal for its price names the cheapest route that fits, as a patch of the body. */
+
+const TARGET = "/v1/capabilities/text.embed.v1/invoke";
+const IMAGES = "image.generate.v1";
+const input = { texts: ["How deep is the sea?"] };
+
+let tenant: Tenant;
+const costs: Record<string, number> = {};
+
+beforeAll(async () => {
+  tenant = await makeTenant();
+  for (const model of ["sandbox-1", "sandbox-2"]) {
+    const target = TARGET.replace("invoke", "quote");
+    const execution = { executionConstraints: { preferredModel: model } };
+    const { json } = await tenant.post(target, { input, execution });
+    costs[model] = json.maximumAuthorizedCharge.amountMicros / 1_000_000;
+  }
+});
+
+/** A body after a JSON merge patch (RFC 7396). */
+function merged(body: Record<string, unknown>, patch: Record<string, unknown>): Record<string, unknown> {
+  const whole = { ...body };
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete whole[name];
+    else if (typeof value === "object")
+      whole[name] = merged((whole[name] ?? {}) as Record<string, unknown>, value as Record<string, unknown>);
+    else whole[name] = value;
+  }
+  return whole;
+}
+
+test.each([
+  { preferredModel: "sandbox-2" },
+  { pin: { target: "sandbox/sandbox-2" } },
+  { providerPin: "sandbox/sandbox-2" },
+  { execution: { executionConstraints: { preferredModel: "sandbox-2" } } },
+])("with %j the patch leads to a run on the cheaper model, and the refusal ran nothing", async (named) => {
+  expect(costs["sandbox-1"]).toBeLessThan(costs["sandbox-2"]!);
+  const body = { input, maxCostUsd: costs["sandbox-1"], ...named };
+  const { status, json } = await tenant.post(TARGET, body);
+  expect([status, json.code]).toEqual([402, "BudgetExceeded"]);
+  const { cheapestRoute } = json.detail.details;
+  expect(cheapestRoute).toMatchObject({ model: "sandbox/sandbox-1", estimatedCost: costs["sandbox-1"] });
+  expect(cheapestRoute.estimatedCostMicros).toBe(Math.round(costs["sandbox-1"]! * 1e6));
+  const ran = await tenant.post(TARGET, merged(body, cheapestRoute.patch));
+  expect([ran.status, ran.json.resolvedModel]).toEqual([200, "sandbox-1"]);
+});
+
+/** A tenant whose test money, or whose project's budget, is enough for the cheaper model alone. */
+async function makeShort(what: "budget" | "funds"): Promise<Tenant> {
+  const short = await makeTenant();
+  const micros = Math.round(costs["sandbox-1"]! * 1e6);
+  if (what === "funds")
+    await pool.query(
+      "UPDATE wallet SET balance_micros = $2, allowance_micros = 0 WHERE organization_id = $1 AND is_test",
+      [short.organizationId, micros],
+    );
+  else
+    await budgets.set(systemCtx("test"), {
+      owner: { projectId: short.projectId },
+      period: "day",
+      enforcement: "prevent",
+      ceilingMicros: micros,
+    });
+  return short;
+}
+
+test.each([
+  ["budget", "invoke", "BudgetExceeded"],
+  ["budget", "jobs", "BudgetExceeded"],
+  ["funds", "invoke", "funding_required"],
+  ["funds", "jobs", "funding_required"],
+] as const)("a %s too small for a model names the one that fits: %s", async (what, how, code) => {
+  const short = await makeShort(what);
+  const target = TARGET.replace("invoke", how);
+  const body = { input, preferredModel: "sandbox-2" };
+  const { status, json } = await short.post(target, body);
+  expect([status, json.code]).toEqual([402, code]);
+  expect(json.detail.details).toMatchObject({
+    available: costs["sandbox-1"],
+    cheapestRoute: { model: "sandbox/sandbox-1", estimatedCost: costs["sandbox-1"] },
+  });
+  expect(json.message).toContain("sandbox/sandbox-1 fits");
+  expect((await short.get("/v1/jobs")).json.items).toEqual([]);
+  const ran = await short.post(target, merged(body, json.detail.details.cheapestRoute.patch));
+  expect(ran.status).toBe(200);
+});
+
+test.each(["budget", "funds"] as const)("a %s that is used up names none", async (what) => {
+  const short = await makeShort(what);
+  await short.post(TARGET, { input, preferredModel: "sandbox-1" });
+  const { status, json } = await short.post(TARGET, { input, preferredModel: "sandbox-2" });
+  expect(status).toBe(402);
+  expect(json.detail.details).not.toHaveProperty("cheapestRoute");
+});
+
+test("however many routes a refusal prices, the files of an input are read once", async () => {
+  const capability = getCapability(IMAGES);
+  const { execute } = capability;
+  if ("local" in execute) throw new Error("images are drawn by providers");
+  let read = 0;
+  const counting = {
+    ...capability,
+    execute: {
+      ...execute,
+      materialize: async () => {
+        read++;
+        return {};
+      },
+    },
+  };
+  const project = { id: tenant.projectId, environment: "development", outputsOf: () => true };
+  const wanted = {
+    input: { prompt: "A lighthouse" },
+    execution: { executionConstraints: { autoSelect: false, maxCostUsd: 0.000_001 } },
+  };
+  await expect(planExecution(counting as never, project as never, wanted as never)).rejects.toMatchObject({
+    code: "BudgetExceeded",
+  });
+  expect(read).toBe(1);
+});
+
+test("a limit below every route names none, and is shown as it was given, not as 0", async () => {
+  const { status, json } = await tenant.post(TARGET, { input, maxCostUsd: 0.000_000_001 });
+  expect(status).toBe(402);
+  expect(json.detail.details).not.toHaveProperty("cheapestRoute");
+  expect(json.detail.details).toMatchObject({ ceiling: 0.000_000_001, available: 0.000_000_001 });
+  expect(json.message).toContain("this request's limit of 0.000000001 USD");
+});
+
+test("providerPin takes what alternates list, and refuses another model beside it", async () => {
+  const gone = await tenant.post(TARGET, { input, preferredModel: "gone" });
+  const { alternates } = gone.json.detail.details;
+  expect(alternates).toContain("sandbox/sandbox-2");
+  for (const target of alternates) {
+    const { status, json } = await tenant.post(TARGET, { input, providerPin: target });
+    expect([status, `sandbox/${json.resolvedModel}`]).toEqual([200, target]);
+  }
+  const two = await tenant.post(TARGET, {
+    input,
+    providerPin: "sandbox/sandbox-2",
+    preferredModel: "sandbox-1",
+  });
+  expect([two.status, two.json.code]).toEqual([422, "CONFLICTING_EXECUTION_CONSTRAINT"]);
+});

@@ -1,0 +1,147 @@
+import { PrismaPg } from "@prisma/adapter-pg";
+import pg from "pg";
+import { type Prisma, PrismaClient } from "@/server/generated/prisma/client";
+import { log } from "@/server/platform/log/log";
+import { env } from "@/server/platform/settings/env";
+
+/** A Prisma client inside one transaction: the only kind the domain sees. */
+export type Tx = Prisma.TransactionClient;
+/** What can run a statement: the pool, or the client of a transaction. */
+export type Queryable = Pick<pg.Pool | pg.PoolClient, "query">;
+
+declare const begun: unique symbol;
+/** The client of a transaction that `inTransaction` began: for what must be written with something else, or not at all. */
+export type Transaction = pg.PoolClient & { readonly [begun]: true };
+
+type Database = { pool: pg.Pool; relaxedPool: pg.Pool; prisma: PrismaClient };
+
+// int8 as a number: counters and micros fit, and what does not fit must never be rounded silently.
+function parseInt8(value: string): number {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number)) throw new RangeError(`int8 ${value} is beyond a safe integer`);
+  return number;
+}
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    oid === pg.types.builtins.INT8 && format !== "binary" ? parseInt8 : pg.types.getTypeParser(oid, format),
+};
+
+function openPool(max: number, settings: string): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: env.DATABASE_URL,
+    max,
+    keepAlive: true, // a host that vanished is noticed
+    // Row-level security shows the system every row; withTenant narrows it for one transaction.
+    options: `-c capstan.project_id=* -c random_page_cost=1.1${settings}`,
+    application_name: "capstan",
+    types,
+  });
+  const lost = (error: Error) => log.warn({ error: error.message }, "a database connection was lost");
+  pool.on("error", lost);
+  pool.on("connect", (client) => client.on("error", lost)); // also while it is lent out
+  return pool;
+}
+
+function open(): Database {
+  const pool = openPool(env.DATABASE_POOL, "");
+  return {
+    pool,
+    relaxedPool: openPool(RELAXED_CONNECTIONS, " -c synchronous_commit=off"),
+    prisma: new PrismaClient({ adapter: new PrismaPg(pool) }),
+  };
+}
+
+const RELAXED_CONNECTIONS = 10;
+
+// The web process runs our modules twice, once in Next's bundle: both must share one pool.
+const shared = globalThis as { capstanDatabase?: Database }; // our own slot, written only below
+function database(): Database {
+  shared.capstanDatabase ??= open();
+  return shared.capstanDatabase;
+}
+
+/** For hand-written statements on the hot path: int8 arrives as a number, rows of every project are visible. */
+export const pool: pg.Pool = database().pool;
+/**
+ * Commits without waiting for the disk: after a crash of the database (not of a process) the last fraction of a second
+ * of such writes may be gone, always together with everything written after them. Only for what is made good from rows
+ * that were waited for: wakes, claims, and the engine's run slots. Its connections open on first use.
+ */
+export const relaxedPool: pg.Pool = database().relaxedPool;
+/** A connection of its own, outside the pools, to listen by; it keeps no process alive. The caller connects and ends it. */
+export function openListener(name: string, options?: string): pg.Client {
+  const client = new pg.Client({
+    connectionString: env.DATABASE_URL,
+    keepAlive: true,
+    application_name: name,
+    options,
+  });
+  (client as pg.Client & { unref(): void }).unref(); // its types leave the method out
+  return client;
+}
+
+/** Prisma over the first pool, seeing every project. Outside this file use withTenant or withSystem. */
+export const prisma: PrismaClient = database().prisma;
+
+const LIMITS = { maxWait: 5_000, timeout: 15_000 };
+
+/** Runs `work` in one transaction that can see and write rows of this project only. */
+export function withTenant<T>(projectId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  // '*' would mean every project: no id may spell it.
+  if (!projectId || projectId === "*") throw new TypeError("withTenant needs the id of one project");
+  return prisma.$transaction(async (tx) => {
+    await tx.$queryRaw`SELECT set_config('capstan.project_id', ${projectId}, true)`;
+    return work(tx);
+  }, LIMITS);
+}
+
+/** Runs `work` in one transaction that can see everything: for tables without a project, and for the system's own tasks. */
+export function withSystem<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  return prisma.$transaction(work, LIMITS);
+}
+
+/**
+ * As `pool.query`, for a statement that may be refused by the database in the ordinary course of things: the pool throws away
+ * the connection of every error, and a new one costs more than the statement.
+ */
+export async function queryKeeping<Row extends pg.QueryResultRow>(
+  query: pg.QueryConfig,
+  from: pg.Pool = pool,
+): Promise<pg.QueryResult<Row>> {
+  const client = await from.connect();
+  try {
+    const result = await client.query<Row>(query);
+    client.release();
+    return result;
+  } catch (cause) {
+    // What the server answers as an ERROR leaves the connection as it was; FATAL, or no answer, does not.
+    const isRefusal = cause instanceof pg.DatabaseError && cause.severity === "ERROR";
+    client.release(isRefusal ? undefined : (cause as Error));
+    throw cause;
+  }
+}
+
+/** Runs hand-written statements in one transaction; an error takes everything back and is thrown on. */
+export async function inTransaction<T>(work: (client: Transaction) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN");
+    const result = await work(client as Transaction); // the only place that begins one
+    await client.query("COMMIT");
+    client.release();
+    return result;
+  } catch (error) {
+    await client.query("ROLLBACK").then(
+      () => client.release(),
+      (lost) => client.release(lost),
+    );
+    throw error;
+  }
+}
+
+/** Closes the pools; the process must not use the database afterwards. */
+export async function closeDatabase(): Promise<void> {
+  const { pool, relaxedPool, prisma } = database();
+  await prisma.$disconnect();
+  for (const each of [pool, relaxedPool]) if (!each.ended) await each.end();
+}

@@ -1,0 +1,41 @@
+/**
+ * Our own store of files could not be reached, is full or refuses us. What it says is in the log alone, and never a
+ * credential.
+ */
+export class StoreOutage extends Error {
+  override readonly name = "StoreOutage";
+}
+
+/** Could something of our own that keeps things not be reached: the database, or the store of files? */
+export const isOutage = (error: unknown): boolean => error instanceof StoreOutage || isDatabaseOutage(error);
+
+/**
+ * Could the database not be reached, or did it stop while it was asked? Codes of sockets, of PostgreSQL (class 57 and
+ * 08, too many connections) and of Prisma, wherever in the chain of causes they are.
+ */
+export function isDatabaseOutage(error: unknown, depth = 0): boolean {
+  if (!(error instanceof Error) || depth > 5) return false;
+  if ("code" in error && typeof error.code === "string" && OUTAGES.has(error.code))
+    return isOfDatabase(error);
+  // pg has no code for these.
+  if (/^(Connection terminated|timeout exceeded when trying to connect)/.test(error.message)) return true;
+  if (error instanceof AggregateError) return error.errors.some((each) => isDatabaseOutage(each, depth + 1));
+  return isDatabaseOutage(error.cause, depth + 1);
+}
+
+const OUTAGES = new Set([
+  ...["ECONNREFUSED", "ECONNRESET", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "EHOSTUNREACH", "EPIPE"],
+  ...["57P01", "57P02", "57P03", "08000", "08001", "08003", "08004", "08006", "53300"],
+  ...["P1001", "P1002", "P1008", "P1017", "P2024"],
+]);
+
+/** Other sockets and files fail with the same codes; those of a connection say so in what they did. */
+function isOfDatabase(error: Error): boolean {
+  if (!("syscall" in error)) return true;
+  return (
+    error.syscall === "connect" ||
+    error.syscall === "getaddrinfo" ||
+    error.syscall === "read" ||
+    error.syscall === "write"
+  );
+}

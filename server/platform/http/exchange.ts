@@ -1,0 +1,131 @@
+import type { Dispatcher } from "undici";
+
+/*
+ * One request and its response: no retry, no redirect, no pipelining, no timeout except the caller's signal. Its main
+ * promise: it reports `unsent` only if no byte can have left.
+ */
+
+const MOST_DRAINED_BYTES = 64 * 1024;
+const HANG_UP_MS = 5_000;
+
+export type Sending = {
+  pool: Dispatcher;
+  origin: string;
+  path: string;
+  method: "GET" | "POST";
+  headers: Record<string, string>;
+  body: string | Uint8Array | null;
+  signal: AbortSignal;
+};
+
+export type Answer = { status: number; header(name: string): string | null };
+
+/**
+ * A reader's verdict on what it received. `enough`: it has what it needs, and the rest is discarded until the server ends
+ * soon. `stop`: the connection is closed immediately.
+ */
+export type Wish = "more" | "enough" | "stop";
+
+/** Reads a response as it arrives; must not throw. */
+export type Reader = {
+  onHead?(answer: Answer): Wish;
+  onChunk(chunk: Buffer, answer: Answer): Wish;
+};
+
+export type Outcome =
+  /** The response ended, or its reader has what it needs. */
+  | { state: "answered"; answer: Answer }
+  | { state: "unsent"; error: unknown; isStopped: boolean }
+  /** Sent; the answer did not come, or broke off after its head. */
+  | { state: "lost"; answer: Answer | null; error: unknown; isStopped: boolean };
+
+/** Sends a request once. Never rejects. */
+export function exchange({ pool, signal, headers, ...request }: Sending, reader: Reader): Promise<Outcome> {
+  return new Promise((settle) => {
+    if (signal.aborted) return settle({ state: "unsent", error: null, isStopped: true });
+
+    // Set by onRequestStart, which undici calls on a connected socket right before it writes. If unset, nothing was sent.
+    let started: Dispatcher.DispatchController | null = null;
+    let isSettled = false;
+    let answer: Answer | null = null;
+    let drained = 0;
+    let hangUp: NodeJS.Timeout | undefined;
+
+    const finish = (outcome: Outcome) => {
+      if (isSettled) return;
+      isSettled = true;
+      settle(outcome);
+    };
+    const close = () => {
+      signal.removeEventListener("abort", stop);
+      clearTimeout(hangUp);
+    };
+    const stop = () => {
+      if (started) started.abort(new Error("stopped"));
+      // Still waiting for a connection: the request is let go now and refused below, should its turn come.
+      else finish({ state: "unsent", error: null, isStopped: true });
+    };
+    const heed = (wish: Wish, answer: Answer, controller: Dispatcher.DispatchController) => {
+      if (wish === "more") return;
+      finish({ state: "answered", answer });
+      if (wish === "stop") controller.abort(new Error("enough"));
+      // A server that does not hang up is hung up on.
+      else hangUp ??= setTimeout(() => controller.abort(new Error("over")), HANG_UP_MS).unref();
+    };
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(controller) {
+        // Aborting here sends no byte: undici checks before it writes.
+        if (isSettled || started) {
+          controller.abort(new Error("stopped"));
+          return;
+        }
+        started = controller;
+      },
+      onResponseStart(controller, status, received) {
+        if (status < 200) return;
+        answer = { status, header: (name) => first(received[name]) };
+        if (reader.onHead) heed(reader.onHead(answer), answer, controller);
+      },
+      onResponseData(controller, chunk) {
+        if (isSettled) {
+          drained += chunk.byteLength;
+          if (drained > MOST_DRAINED_BYTES) controller.abort(new Error("enough"));
+        } else if (answer) heed(reader.onChunk(chunk, answer), answer, controller);
+      },
+      onResponseEnd() {
+        close();
+        if (answer) finish({ state: "answered", answer });
+      },
+      onResponseError(_controller, error) {
+        close();
+        finish(
+          started
+            ? { state: "lost", answer, error, isStopped: signal.aborted }
+            : { state: "unsent", error, isStopped: false },
+        );
+      },
+    };
+
+    signal.addEventListener("abort", stop);
+    try {
+      pool.dispatch(
+        {
+          ...request,
+          headers: { "accept-encoding": "identity", "user-agent": "capstan", ...headers },
+        },
+        handler,
+      );
+    } catch (error) {
+      close();
+      finish(
+        started
+          ? { state: "lost", answer, error, isStopped: false }
+          : { state: "unsent", error, isStopped: false },
+      );
+    }
+  });
+}
+
+const first = (value: string | string[] | undefined) =>
+  typeof value === "string" ? value : (value?.[0] ?? null);

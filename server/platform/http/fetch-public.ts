@@ -1,0 +1,210 @@
+import { lookup } from "node:dns/promises";
+import type { LookupFunction } from "node:net";
+import { Client } from "undici";
+import { deadline } from "@/server/platform/time/deadline";
+import { isPublicAddress } from "./addresses";
+import { type Answer, exchange } from "./exchange";
+import { codeOf } from "./failures";
+import { FetchFault, type FetchReason } from "./fetch-fault";
+import { checkedAddresses, type Network, readPublicUrl } from "./public-url";
+
+/*
+ * Fetches URLs of callers, protected against SSRF: listed hosts and public addresses only, checked at every redirect. It
+ * connects to the checked address itself, so DNS cannot change in between.
+ */
+
+const MAX_REDIRECTS = 3;
+const MAX_HEADER_BYTES = 32 * 1024;
+const CONNECT_TIMEOUT_MS = 5_000;
+
+const resolve: Network["resolve"] = async (hostname) =>
+  (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
+
+/** The internet, or, if the operator allows it, everything that can be reached from here. */
+export const networkOf = (allowPrivateAddresses: boolean): Network => ({
+  resolve,
+  mayConnect: allowPrivateAddresses ? () => true : isPublicAddress,
+  isLoose: allowPrivateAddresses,
+});
+
+export type FetchRules = {
+  /** The allowed hosts, also for redirects; `*.example.org` includes every subdomain. */
+  hosts: readonly string[];
+  network: Network;
+  /** Aborts everything: name resolution, connections, redirects and the body. */
+  timeoutMs: number;
+  signal?: AbortSignal;
+};
+
+export type FetchRequest = {
+  url: string;
+  /** A larger body is a fault. */
+  maxBytes: number;
+  accept?: string;
+  /** The requested byte range, inclusive; a response with other bytes is a fault. */
+  range?: { first: number; last: number };
+  /** Sent only to its own origin, until a redirect leads to another. */
+  credential?: { origin: string; authorization: string };
+};
+
+/** A response of any status except a redirect. The body is read on success and empty otherwise. */
+export type Fetched = Answer & {
+  bytes: Uint8Array;
+  /** The final URL, after redirects. */
+  url: string;
+  /** For a range: the length of the whole file, if the server reports it. */
+  totalBytes: number | null;
+};
+
+/** Fetches once. Throws FetchFault if the URL is refused or the fetch fails. */
+export async function fetchPublic(request: FetchRequest, rules: FetchRules): Promise<Fetched> {
+  const signal = deadline(rules.timeoutMs, rules.signal);
+  let url = readPublicUrl(request.url, rules.hosts, rules.network);
+  let { credential } = request;
+  for (let hop = 0; ; hop += 1) {
+    try {
+      if (credential && credential.origin !== url.origin) credential = undefined;
+      const fetched = await fetchHop(url, { ...request, credential }, rules.network, signal);
+      if (!isRedirect(fetched.status)) return fetched;
+      if (hop === MAX_REDIRECTS) throw new FetchFault("redirects");
+      url = nextUrl(url, fetched.header("location"), rules, hop + 1);
+    } catch (cause) {
+      throw cause instanceof FetchFault && cause.hop < hop ? new FetchFault(cause.reason, hop) : cause;
+    }
+  }
+}
+
+const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status);
+
+function nextUrl(from: URL, location: string | null, { hosts, network }: FetchRules, hop: number): URL {
+  if (!location) throw new FetchFault("location", hop);
+  try {
+    return readPublicUrl(location, hosts, network, from);
+  } catch (cause) {
+    const { reason } = cause as FetchFault; // it throws nothing else
+    throw new FetchFault(reason === "not_a_url" ? "location" : reason, hop);
+  }
+}
+
+type Hop = Omit<FetchRequest, "url" | "credential"> & { credential: FetchRequest["credential"] };
+
+async function fetchHop(url: URL, hop: Hop, network: Network, signal: AbortSignal): Promise<Fetched> {
+  const addresses = await before(signal, checkedAddresses(url, network));
+  const { range, accept = "*/*", credential } = hop;
+  const maxBytes = mostOf(hop);
+  const client = new Client(url.origin, {
+    pipelining: 1,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    connect: { timeout: CONNECT_TIMEOUT_MS, lookup: pinnedTo(addresses) },
+  });
+  const chunks: Uint8Array[] = [];
+  let received = 0;
+  let verdict: FetchReason | null = null;
+  const stop = (reason: FetchReason | null) => {
+    verdict = reason;
+    return "stop" as const;
+  };
+  const outcome = await exchange(
+    {
+      pool: client,
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: "GET",
+      headers: {
+        accept,
+        ...(range ? { range: `bytes=${range.first}-${range.last}` } : {}),
+        ...(credential ? { authorization: credential.authorization } : {}),
+      },
+      body: null,
+      signal,
+    },
+    {
+      onHead(answer) {
+        const { status } = answer;
+        if (status < 200 || status >= 300) return stop(null);
+        return refusalOf(answer, hop) === null ? "more" : stop(refusalOf(answer, hop));
+      },
+      onChunk(chunk) {
+        received += chunk.byteLength;
+        if (received > maxBytes) return stop("too_large");
+        chunks.push(chunk);
+        return "more";
+      },
+    },
+  );
+  void client.destroy();
+  if (verdict !== null) throw new FetchFault(verdict);
+  if (outcome.state !== "answered") throw new FetchFault(reasonOf(outcome));
+  const { status, header } = outcome.answer;
+  if (range && status === 206 && received !== range.last - range.first + 1) {
+    // A file that ends before the range does is returned as it is; its length shows it.
+    const total = totalOf(header("content-range"));
+    if (total === null || total !== range.first + received) throw new FetchFault("range");
+  }
+  return {
+    status,
+    header,
+    bytes: Buffer.concat(chunks),
+    url: url.href,
+    totalBytes: totalOf(header("content-range")),
+  };
+}
+
+const mostOf = ({ range, maxBytes }: Hop) =>
+  range ? Math.min(maxBytes, range.last - range.first + 1) : maxBytes;
+
+/** The fault of a successful response, checked before its body is read. */
+function refusalOf({ status, header }: Answer, hop: Hop): FetchReason | null {
+  const { range } = hop;
+  const encoding = header("content-encoding");
+  if (encoding && encoding.toLowerCase() !== "identity") return "encoding";
+  if (range && status !== 206) return "range";
+  if (Number(header("content-length") ?? 0) > mostOf(hop)) return "too_large";
+  if (!range) return null;
+  const first = /^bytes (\d+)-\d+\/(?:\d+|\*)$/.exec(header("content-range") ?? "")?.[1];
+  return first !== undefined && Number(first) === range.first ? null : "range";
+}
+
+function totalOf(contentRange: string | null): number | null {
+  const total = /\/(\d{1,15})$/.exec(contentRange ?? "")?.[1];
+  return total === undefined ? null : Number(total);
+}
+
+function reasonOf(outcome: { state: "unsent" | "lost"; error: unknown; isStopped: boolean }): FetchReason {
+  if (outcome.isStopped) return "timeout";
+  const code = codeOf(outcome.error);
+  if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") return "timeout";
+  if (code === "UND_ERR_HEADERS_OVERFLOW") return "headers";
+  return outcome.state === "unsent" ? "unreachable" : "lost";
+}
+
+/** Answers every lookup with the checked addresses; the name is not resolved again. */
+function pinnedTo(addresses: string[]): LookupFunction {
+  const pinned = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+  return (_hostname, options, callback) => {
+    const family = options.family === 4 || options.family === 6 ? options.family : null;
+    const fit = pinned.filter((each) => family === null || each.family === family);
+    const [first] = fit;
+    if (!first) callback(Object.assign(new Error("no address"), { code: "ENOTFOUND" }), "", 0);
+    else if (options.all) callback(null, fit);
+    else callback(null, first.address, first.family);
+  };
+}
+
+/** Name resolution cannot be aborted; this only stops waiting for it. */
+async function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  if (signal.aborted) throw new FetchFault("timeout");
+  let stop = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(new FetchFault("timeout"));
+    signal.addEventListener("abort", stop);
+  });
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    work.catch(() => {}); // the caller no longer waits
+  }
+}

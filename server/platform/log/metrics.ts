@@ -1,0 +1,93 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+
+/* What a process counts of its own work, for Prometheus. Labels are fixed words: no id and nothing a caller wrote. */
+
+// The web process loads our modules twice, once in Next's bundle; both count into the same registry.
+const shared = globalThis as { capstanMetrics?: ReturnType<typeof open> }; // our own property, written only below
+
+function open() {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    requests: new Histogram({
+      registers,
+      name: "capstan_http_request_duration_seconds",
+      help: "API requests by endpoint and status, timed until the response headers are sent; a streamed body is not included.",
+      labelNames: ["method", "path", "status"],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
+    }),
+    calls: new Histogram({
+      registers,
+      name: "capstan_provider_call_duration_seconds",
+      help: "Provider calls by outcome; each poll of running work is a separate call.",
+      labelNames: ["provider", "outcome"],
+      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600],
+    }),
+    ended: new Counter({
+      registers,
+      name: "capstan_executions_ended_total",
+      help: "Executions that this process finished, by mode, status and error code.",
+      labelNames: ["mode", "status", "code"],
+    }),
+    exposure: new Counter({
+      registers,
+      name: "capstan_provider_exposure_micros_total",
+      help: "The most that providers may charge the operator for failed calls that no customer pays for, in micros of a US dollar.",
+      labelNames: ["provider"],
+    }),
+  };
+}
+
+/** The metrics of this process, created on first use. */
+export function metrics() {
+  shared.capstanMetrics ??= open();
+  return shared.capstanMetrics;
+}
+
+type Served = { method: string; path: string };
+type Observer = { observe(seconds: number): void };
+const observers = new WeakMap<Served, Map<number, Observer>>();
+
+/** Counts a response by the declared path of its endpoint, so that no id becomes a label. */
+export function countAnswer(endpoint: Served, status: number, ms: number): void {
+  const own = observers.get(endpoint) ?? new Map<number, Observer>();
+  if (own.size === 0) observers.set(endpoint, own);
+  const observer =
+    own.get(status) ?? metrics().requests.labels(endpoint.method, endpoint.path, String(status));
+  own.set(status, observer);
+  observer.observe(ms / 1000);
+}
+
+/** Records the duration and outcome of a provider call; `kindOf` names the kind of a failure. */
+export async function timeCall<Answer>(
+  provider: string,
+  call: () => Promise<Answer>,
+  kindOf: (cause: unknown) => string,
+): Promise<Answer> {
+  const begun = performance.now();
+  let outcome = "answered";
+  try {
+    return await call();
+  } catch (cause) {
+    outcome = kindOf(cause);
+    throw cause;
+  } finally {
+    metrics()
+      .calls.labels(provider, outcome)
+      .observe((performance.now() - begun) / 1000);
+  }
+}
+
+/** Counts an execution that this process has finished; without an error its code is empty. */
+export function countEnd(mode: string, status: string, code: string | null): void {
+  metrics()
+    .ended.labels(mode, status, code ?? "")
+    .inc();
+}
+
+/** Counts what a provider may charge the operator for a failed call that the customer does not pay for. */
+export function countExposure(provider: string, micros: number): void {
+  if (micros > 0) metrics().exposure.labels(provider).inc(micros);
+}

@@ -1,0 +1,92 @@
+import type { Env } from "@/server/platform/settings/env";
+
+/** Settings of which neither does anything without the other. */
+const PAIRS: [keyof Env & string, keyof Env & string][] = [
+  ["GITHUB_ID", "GITHUB_SECRET"],
+  ["GOOGLE_CLIENT_ID", "GOOGLE_CLIENT_SECRET"],
+  ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"],
+  ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"],
+];
+
+/** What of these settings cannot be used together, in one sentence each; values are never named. */
+export function faultsTogether(settings: Env): string[] {
+  const faults = PAIRS.flatMap(([one, other]) => {
+    if (Boolean(settings[one]) === Boolean(settings[other])) return [];
+    const [set, unset] = settings[one] ? [one, other] : [other, one];
+    return [`${unset} is required with ${set}. Set both, or neither.`];
+  });
+  if (settings.ARTIFACT_STORE === "s3" && !settings.S3_BUCKET)
+    faults.push("S3_BUCKET is required with ARTIFACT_STORE=s3. Set the name of the bucket.");
+  if (settings.STRIPE_TAX && !settings.STRIPE_SECRET_KEY)
+    faults.push("STRIPE_SECRET_KEY is required with STRIPE_TAX. Set both, or neither.");
+  if (!settings.OIDC_ISSUER && (settings.OIDC_CLIENT_ID || settings.OIDC_CLIENT_SECRET))
+    faults.push(
+      "OIDC_ISSUER is required with OIDC_CLIENT_ID and OIDC_CLIENT_SECRET. Set all three, or none.",
+    );
+  if (settings.PUBLIC_URL && !isOrigin(settings.PUBLIC_URL))
+    faults.push("PUBLIC_URL must be an address without a path, such as https://capstan.example.com.");
+  if (settings.CAPSTAN_ENV === "production" && settings.CAPSTAN_FAILPOINTS)
+    faults.push("CAPSTAN_FAILPOINTS must not be set in production: it kills processes on purpose.");
+  return faults;
+}
+
+/** Why these settings do not start the embedded PostgreSQL; null where they do. It is made for development. */
+export function embeddedDatabaseFault(settings: Env): string | null {
+  if (settings.CAPSTAN_ENV !== "production" || settings.EMBEDDED_POSTGRES) return null;
+  return "DATABASE_URL is required in production: set it to your PostgreSQL server. To use the embedded PostgreSQL all the same, set EMBEDDED_POSTGRES=1.";
+}
+
+function isOrigin(address: string): boolean {
+  const { pathname, search, hash, username, password } = new URL(address);
+  return pathname === "/" && !search && !hash && !username && !password;
+}
+
+/** Read by clients, launchers and tests, not by the product's processes. */
+const OF_OTHERS = [
+  ...[
+    "API_KEY",
+    "BASE_URL",
+    "BUILD_ID",
+    "CAMPAIGN",
+    "CLOCK",
+    "DEBUG",
+    "IMAGE",
+    "OUTSIDE_RECORD",
+    "OUTSIDE_REPORT",
+    "PROJECT",
+  ],
+  ...["SEED", "URL"],
+].map((name) => `CAPSTAN_${name}`);
+/** Kubernetes gives a container such names for each service beside it. */
+const OF_SERVICES = /_(SERVICE_HOST|SERVICE_PORT|PORT)(_|$)/;
+
+/**
+ * Names of the environment that are probably misspelt settings: faults where a known name differs by one slip, warnings for
+ * other unknown names that begin with CAPSTAN_.
+ */
+export function misspelt(given: string[], known: string[]): { faults: string[]; warnings: string[] } {
+  const faults: string[] = [];
+  const warnings: string[] = [];
+  for (const name of given) {
+    if (known.includes(name) || OF_OTHERS.includes(name)) continue;
+    const meant = known.find((each) => each.length >= 8 && isOneSlip(name.toUpperCase(), each));
+    if (meant) faults.push(`${name} is not a setting: did you mean ${meant}?`);
+    else if (name.startsWith("CAPSTAN_") && !OF_SERVICES.test(name))
+      warnings.push(
+        `${name} is not a setting and does nothing. docs/reference/settings.md lists all settings.`,
+      );
+  }
+  return { faults, warnings };
+}
+
+/** Equal, or but for one character more, less, other, or swapped with the next. */
+function isOneSlip(a: string, b: string): boolean {
+  if (Math.abs(a.length - b.length) > 1) return false;
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  const [restA, restB] = [a.slice(at), b.slice(at)];
+  const isSwapped = restA[0] === restB[1] && restA[1] === restB[0] && restA.slice(2) === restB.slice(2);
+  return (
+    restA.slice(1) === restB.slice(1) || restA.slice(1) === restB || restA === restB.slice(1) || isSwapped
+  );
+}

@@ -1,0 +1,102 @@
+import type { Json } from "@/server/platform/durable/step";
+
+/** Characters JSON must escape, and the halves of surrogate pairs: strings without any are their own text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must be found
+const NOT_PLAIN = /[\u0000-\u001f"\\\ud800-\udfff]/;
+
+/**
+ * The RFC 8785 text of a JSON value: equal for equal values, whatever the order of their keys. Members that are
+ * undefined are left out, as JSON.stringify does. Throws TypeError for what JSON cannot say: numbers that are not
+ * finite, lone surrogates, functions.
+ */
+export function canonicalText(value: Json): string {
+  switch (typeof value) {
+    case "string":
+      return quoted(value);
+    case "number":
+      if (!Number.isFinite(value)) throw new TypeError(`${value} is no JSON number`);
+      return value === 0 ? "0" : String(value); // ECMAScript's own form is the one RFC 8785 names; -0 is 0
+    case "boolean":
+      return value ? "true" : "false";
+    case "object":
+      if (value === null) return "null";
+      return Array.isArray(value) ? `[${value.map(canonicalText).join(",")}]` : objectText(value);
+    default:
+      throw new TypeError(`a ${typeof value} is no JSON value`);
+  }
+}
+
+/** Deeper values than any answer has, and shallower than any that a recursion over them, here or in the database, breaks at. */
+const MOST_LEVELS = 500;
+
+/**
+ * What keeps a value from a canonical form, or from being stored and read in it, in words that follow "holds"; null:
+ * nothing does. For values that come from elsewhere, asked before anything is written down.
+ */
+export function formFlaw(value: unknown, level = 0): string | null {
+  if (typeof value === "string") return value.isWellFormed() ? null : "half of a character";
+  if (typeof value === "number")
+    return Number.isFinite(value) ? null : "a number beyond all that can be said";
+  if (typeof value !== "object" || value === null) return null;
+  if (level === MOST_LEVELS) return `more than ${MOST_LEVELS} values inside each other`;
+  if (Array.isArray(value)) return firstFlaw(value, level);
+  return firstFlaw(Object.keys(value), level) ?? firstFlaw(Object.values(value), level);
+}
+
+function firstFlaw(values: unknown[], level: number): string | null {
+  for (const value of values) {
+    const flaw = formFlaw(value, level + 1);
+    if (flaw) return flaw;
+  }
+  return null;
+}
+
+/** The same of a provider's answer, as a sentence. */
+export function answerFlaw(answer: unknown): string | null {
+  const flaw = formFlaw(answer);
+  return flaw && `The provider's answer contains ${flaw}, so no record can be made of it.`;
+}
+
+function objectText(value: { [key: string]: Json }): string {
+  let text = "";
+  for (const key of sorted(Object.keys(value))) {
+    const member = value[key];
+    if (member === undefined) continue;
+    text += `${text === "" ? "{" : ","}${quotedKey(key)}:${canonicalText(member)}`;
+  }
+  return text === "" ? "{}" : `${text}}`;
+}
+
+/** From so many keys on sort() takes less time than moving each of them to its place. */
+const MANY_KEYS = 24;
+
+/** In place, by UTF-16 code units, which RFC 8785 asks for: the order of `>` and of sort(), which makes lists of its own. */
+function sorted(keys: string[]): string[] {
+  if (keys.length > MANY_KEYS) return keys.sort();
+  for (let place = 1; place < keys.length; place++) {
+    const key = keys[place]!;
+    let to = place;
+    for (; to > 0 && keys[to - 1]! > key; to--) keys[to] = keys[to - 1]!;
+    keys[to] = key;
+  }
+  return keys;
+}
+
+/** Keys come again and again, those of our own documents above all. */
+const quotedKeys = new Map<string, string>();
+const MOST_KEYS = 4_096;
+
+function quotedKey(key: string): string {
+  const known = quotedKeys.get(key);
+  if (known !== undefined) return known;
+  const text = quoted(key);
+  // Keys of callers' own must not fill the memory.
+  if (quotedKeys.size < MOST_KEYS && key.length <= 64) quotedKeys.set(key, text);
+  return text;
+}
+
+function quoted(text: string): string {
+  if (!NOT_PLAIN.test(text)) return `"${text}"`;
+  if (!text.isWellFormed()) throw new TypeError("a lone surrogate has no canonical form");
+  return JSON.stringify(text);
+}

@@ -1,0 +1,25 @@
+import { hash } from "node:crypto";
+import type { Json } from "@/server/platform/durable/step";
+import { answerFlaw, canonicalText, formFlaw } from "@/server/platform/text/canonical-text";
+import { LARGE, turn } from "@/server/platform/time/turn";
+
+export { answerFlaw, canonicalText, formFlaw };
+
+/** SHA-256 in lower-case hex; text is hashed as UTF-8. */
+export function sha256Hex(content: string | Uint8Array): string {
+  return hash("sha256", content, "hex");
+}
+
+/** The hash of a JSON value: the scheme's version and the SHA-256 of its canonical text. */
+export function hashOf(value: Json): string {
+  return `v1:${sha256Hex(canonicalText(value))}`;
+}
+
+/** The canonical text of a JSON value and its SHA-256. Other requests get a turn between the passes over a large one. */
+export async function contentOf(value: Json): Promise<{ text: string; sha256: string }> {
+  const text = canonicalText(value);
+  if (text.length > LARGE) await turn();
+  const sha256 = sha256Hex(text);
+  if (text.length > LARGE) await turn();
+  return { text, sha256 };
+}

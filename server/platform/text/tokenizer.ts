@@ -1,0 +1,143 @@
+/*
+ * Counts OpenAI's o200k_base tokens exactly, with js-tiktoken's vocabulary. The counting is ours: the package's takes
+ * quadratic time in the longest word, which a caller chooses; ours takes n log n and yields.
+ */
+
+import { inTurns } from "@/server/platform/time/turn";
+
+type Vocabulary = {
+  /** Tokens as strings of one character per byte, by the order in which they are merged. */
+  ranks: Map<string, number>;
+  /** Cuts text into the pieces that are encoded separately. */
+  pieces: RegExp;
+  longest: number;
+};
+
+let loading: Promise<Vocabulary> | undefined;
+
+async function load(): Promise<Vocabulary> {
+  const { default: data } = await import("js-tiktoken/ranks/o200k_base");
+  const ranks = new Map<string, number>();
+  let longest = 0;
+  for (const line of data.bpe_ranks.split("\n")) {
+    const [, offset, ...tokens] = line.split(" ");
+    for (const [place, token] of tokens.entries()) {
+      const bytes = Buffer.from(token, "base64").toString("latin1");
+      ranks.set(bytes, Number(offset) + place);
+      longest = Math.max(longest, bytes.length);
+    }
+  }
+  return { ranks, pieces: new RegExp(data.pat_str, "ug"), longest };
+}
+
+/** Text is cut into stretches of about this many characters, so that no piece is looked for in the whole text. */
+const STRETCH = 16_384;
+
+/** How many o200k_base tokens a text is. Words of special tokens count as the plain text they are. */
+export async function countTokens(text: string): Promise<number> {
+  loading ??= load();
+  return inTurns(counted(text, await loading));
+}
+
+/** Yields after every so many steps, of a long word too. */
+const STEPS = 512;
+
+function* counted(text: string, vocabulary: Vocabulary): Generator<undefined, number> {
+  let count = 0;
+  let pieces = 0;
+  for (const stretch of stretchesOf(text)) {
+    for (const [piece] of stretch.matchAll(vocabulary.pieces)) {
+      if (++pieces % STEPS === 0) yield;
+      // A lone surrogate is encoded as the replacement character, like everywhere.
+      const bytes = isAscii(piece) ? piece : Buffer.from(piece).toString("latin1");
+      count += vocabulary.ranks.has(bytes) ? 1 : yield* tokensOfPiece(bytes, vocabulary);
+    }
+  }
+  return count;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with control characters
+const isAscii = (text: string) => /^[\x00-\x7f]*$/.test(text);
+
+/** The text cut where a cut changes no piece: after a line's end, before a letter or a digit. */
+function stretchesOf(text: string): string[] {
+  if (text.length <= STRETCH) return [text];
+  const cuts = /(?<=\n)(?=[\p{L}\p{N}])/gu;
+  const stretches: string[] = [];
+  let from = 0;
+  for (cuts.lastIndex = STRETCH; cuts.test(text); cuts.lastIndex = from + STRETCH) {
+    stretches.push(text.slice(from, cuts.lastIndex));
+    from = cuts.lastIndex;
+  }
+  return [...stretches, text.slice(from)];
+}
+
+/** A piece that is no token itself: its bytes are merged pair by pair, the earliest learned pair first, from the left. */
+function* tokensOfPiece(bytes: string, { ranks, longest }: Vocabulary): Generator<undefined, number> {
+  const length = bytes.length;
+  // Parts by where they begin: where the next one begins, where the one before does, and the rank of both joined.
+  const next = Int32Array.from({ length }, (_, at) => at + 1);
+  const before = Int32Array.from({ length: length + 1 }, (_, at) => at - 1);
+  const joined = new Int32Array(length).fill(-1);
+  const queue = makeQueue();
+  const look = (at: number) => {
+    const middle = next[at]!;
+    const end = middle < length ? next[middle]! : length + 1;
+    const rank = end > length || end - at > longest ? undefined : ranks.get(bytes.slice(at, end));
+    joined[at] = rank ?? -1;
+    if (rank !== undefined) queue.put(rank * POSITIONS + at);
+  };
+  for (let at = 0; at < length; at++) {
+    if (at % STEPS === STEPS - 1) yield;
+    look(at);
+  }
+  let parts = length;
+  let steps = 0;
+  for (let best = queue.take(); best !== undefined; best = queue.take()) {
+    if (++steps % STEPS === 0) yield;
+    const at = best % POSITIONS;
+    if (joined[at] !== Math.floor(best / POSITIONS)) continue; // of parts that are joined otherwise by now
+    const middle = next[at]!;
+    next[at] = next[middle]!;
+    before[next[middle]!] = at;
+    joined[middle] = -1;
+    parts--;
+    look(at);
+    if (before[at]! >= 0) look(before[at]!);
+  }
+  return parts;
+}
+
+/** Above every position in a piece; ranks times this stay exact. */
+const POSITIONS = 2 ** 30;
+
+/** Numbers, the smallest first. */
+function makeQueue() {
+  const heap: number[] = [];
+  return {
+    put(value: number) {
+      let at = heap.push(value) - 1;
+      while (at > 0) {
+        const parent = (at - 1) >> 1;
+        if (heap[parent]! <= value) break;
+        heap[at] = heap[parent]!;
+        at = parent;
+      }
+      heap[at] = value;
+    },
+    take(): number | undefined {
+      const first = heap[0];
+      const last = heap.pop();
+      if (last === undefined || heap.length === 0) return first;
+      let at = 0;
+      for (let child = 1; child < heap.length; child = 2 * at + 1) {
+        if (child + 1 < heap.length && heap[child + 1]! < heap[child]!) child++;
+        if (heap[child]! >= last) break;
+        heap[at] = heap[child]!;
+        at = child;
+      }
+      heap[at] = last;
+      return first;
+    },
+  };
+}

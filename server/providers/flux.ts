@@ -1,0 +1,32 @@
+import { type ImageCall, type ModelFacts, type Price, refuseCall } from "./define";
+
+/* What the vendors that host FLUX have in common. */
+
+/** How long the model works on a picture; the price is the same. */
+const STEPS = { low: 16, medium: 28, standard: 28, high: 44 } as const;
+
+/** The member of a request that says how long to work; none for `auto`. */
+export const stepsOf = ({ quality }: ImageCall) =>
+  quality === "auto" ? {} : { num_inference_steps: STEPS[quality] };
+
+/** Refuses what FLUX is not asked, and what this model cannot do. */
+export function requireImageSupport(call: ImageCall, { supports }: ModelFacts): void {
+  if (call.source && !supports.edit) refuseCall("This model does not support image editing.");
+  if (call.mask) refuseCall("This model does not support masks.");
+  if (call.referenceImages.length > 0) refuseCall("This model does not support reference images.");
+  if (call.transparent) refuseCall("This model does not support transparent backgrounds.");
+  if (call.adapters?.length && !supports.adapters) refuseCall("This model does not support LoRA weights.");
+}
+
+/** A price by size alone, in micros of a dollar. */
+export const priceBySize = <S extends { width: number; height: number }>(
+  sizes: S[],
+  microsOf: (size: S) => number,
+): Price => ({
+  per: "image",
+  sizes: sizes.map((size) => {
+    const each = microsOf(size);
+    const { width, height } = size;
+    return { width, height, micros: { low: each, medium: each, standard: each, high: each } };
+  }),
+});

@@ -1,0 +1,84 @@
+import { z } from "zod";
+import { LIMITS } from "@/server/compute/safetensors";
+import {
+  AdapterDefault,
+  AdapterQuery,
+  AdapterRef,
+  AdapterUse,
+  AliasesShown,
+  AliasHistory,
+  AliasRef,
+  AliasShown,
+  ListAdapters,
+} from "@/server/contract/adapters";
+import { FAMILIES } from "@/server/contract/model-families";
+import * as adapters from "@/server/domain/adapters";
+import * as aliases from "@/server/operations/adapter-aliases";
+import * as api from "@/server/operations/adapters";
+import { human, router } from "../init";
+import { mutation, query } from "../of";
+
+const ofProject = { needs: ["projectId"] } as const;
+/** The project and its environment. */
+const Place = AdapterQuery.required({ projectId: true });
+const Listed = ListAdapters.required({ projectId: true });
+
+/** The possible kinds of adapters, for the forms. */
+const Choices = z.object({
+  families: z.array(z.object({ name: z.string(), title: z.string() })),
+  /** Providers that support adapters. */
+  providers: z.array(z.string()),
+  capabilities: z.array(z.object({ key: z.string(), title: z.string() })),
+  limits: z.object({ fileBytes: z.int(), headerBytes: z.int() }),
+});
+
+export const adaptersRouter = router({
+  choices: human.output(Choices).query(() => ({
+    families: [...FAMILIES],
+    providers: adapters.adapterProviders(),
+    capabilities: adapters.takers(),
+    limits: { fileBytes: adapters.mostUploadBytes(), headerBytes: LIMITS.headerBytes },
+  })),
+  list: query(api.listAdapters, ofProject),
+  get: query(api.getAdapter),
+  /** The models that support the adapter. */
+  uses: human
+    .input(AdapterRef)
+    .output(z.array(AdapterUse))
+    .query(({ ctx, input }) => adapters.usesOf(ctx, input.adapter_id)),
+  register: mutation(api.registerAdapter, ofProject),
+  revalidate: mutation(api.revalidateAdapter),
+  remove: mutation(api.deleteAdapter),
+  /** Looks up the file of a link, which takes a while. */
+  preview: mutation(api.previewAdapterSource, ofProject),
+  suggest: mutation(api.suggestAdapter, ofProject),
+  accept: mutation(api.acceptAdapter, ofProject),
+  aliases: human
+    .input(Listed)
+    .output(AliasesShown)
+    .query(({ ctx, input }) => adapters.showAliases(ctx, input)),
+  alias: human
+    .input(Place.extend(AliasRef.shape))
+    .output(AliasShown)
+    .query(({ ctx, input: { alias_name, ...place } }) => adapters.showAlias(ctx, alias_name, place)),
+  history: human
+    .input(Listed.extend(AliasRef.shape))
+    .output(AliasHistory)
+    .query(({ ctx, input: { alias_name, ...page } }) => adapters.aliasHistory(ctx, alias_name, page)),
+  createAlias: mutation(aliases.createAlias, ofProject),
+  promote: mutation(aliases.promoteAlias, ofProject),
+  bind: mutation(aliases.bindRecipe, ofProject),
+  /** The default adapters of each capability that accepts adapters. */
+  defaults: human
+    .input(Place)
+    .output(z.array(AdapterDefault.extend({ title: z.string() })))
+    .query(({ ctx, input }) =>
+      Promise.all(
+        adapters
+          .takers()
+          .map(async ({ key, title }) => ({ ...(await adapters.getDefault(ctx, key, input)), title })),
+      ),
+    ),
+  setDefault: mutation(aliases.setAdapterDefault, ofProject),
+  clearDefault: mutation(aliases.clearAdapterDefault, ofProject),
+});

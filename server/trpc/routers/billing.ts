@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { PaymentRef, PaymentView, WalletTransaction, WalletTransactionPage } from "@/server/contract/billing";
+import { ListCommissionPayments, PaidCommissionPage } from "@/server/contract/commissions";
+import { Role } from "@/server/contract/organizations";
+import { ofWork } from "@/server/contract/work";
+import { listOrganizations } from "@/server/domain/organizations";
+import * as payments from "@/server/domain/payments";
+import * as requests from "@/server/domain/requests"; // also sells commissions, which the test checkout shows and pays
+import * as api from "@/server/operations/billing";
+import { human, router } from "../init";
+import { mutation, query, widerQuery } from "../of";
+import { pageWithWork } from "../works";
+
+const ofOrganization = { needs: ["organizationId"] } as const;
+const WorkPage = WalletTransactionPage.extend({ items: z.array(WalletTransaction.extend(ofWork)) });
+const Account = z.object({ organizationId: z.string(), displayName: z.string(), role: Role });
+
+export const billingRouter = router({
+  /** The organizations whose money the person may see: only their own, even for operators. */
+  accounts: human.output(z.array(Account)).query(async ({ ctx }) => {
+    const organizations = await listOrganizations(ctx);
+    return organizations.flatMap(({ organizationId, displayName }) => {
+      const role = ctx.principal.memberships.get(organizationId);
+      return role ? [{ organizationId, displayName, role }] : [];
+    });
+  }),
+  /** The payment provider of this installation; null if there is none. */
+  checkout: human
+    .output(z.object({ provider: z.string(), test: z.boolean() }).nullable())
+    .query(() => payments.checkoutOffered()),
+  wallet: query(api.getWallet, ofOrganization),
+  transactions: widerQuery(api.listWalletTransactions, {
+    ...ofOrganization,
+    shown: WorkPage,
+    view: pageWithWork,
+  }),
+  /** Payments for commissions, which are not wallet transactions. */
+  commissions: human
+    .input(ListCommissionPayments)
+    .output(PaidCommissionPage)
+    .query(({ ctx, input }) => requests.listPaid(ctx, input)),
+  topUp: mutation(api.createTopUpSession, ofOrganization),
+  setCurrency: mutation(api.setBillingCurrency, ofOrganization),
+  payment: human
+    .input(PaymentRef)
+    .output(PaymentView)
+    .query(({ ctx, input }) => payments.payment(ctx, input.paymentId)),
+  testPayment: human
+    .input(PaymentRef)
+    .output(PaymentView)
+    .query(({ ctx, input }) => payments.testPayment(ctx, input.paymentId)),
+  decideTestPayment: human
+    .input(PaymentRef.extend({ decision: z.enum(["pay", "cancel"]) }))
+    .output(PaymentView)
+    .mutation(({ ctx, input }) => payments.decideTestPayment(ctx, input.paymentId, input.decision)),
+});

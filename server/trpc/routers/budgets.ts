@@ -1,0 +1,80 @@
+import { z } from "zod";
+import {
+  BudgetAlert,
+  BudgetCourse,
+  BudgetList,
+  BudgetRef,
+  BudgetView,
+  Guardrails,
+  HoldsResolved,
+  IncreaseBudget,
+  ResolveHolds,
+  SetBudget,
+} from "@/server/contract/budgets";
+import { ProjectRef } from "@/server/contract/jobs";
+import { access } from "@/server/domain/access";
+import * as budgets from "@/server/domain/budgets";
+import * as api from "@/server/operations/budgets";
+import { human, router } from "../init";
+import { mutation, query } from "../of";
+
+const Course = BudgetRef.extend({ isTest: z.boolean() });
+
+/** The budgets that apply to a project, their holds, and what a person may do about both. */
+export const budgetsRouter = router({
+  /** Of the project, its organization, and their keys and people. */
+  list: human
+    .input(ProjectRef)
+    .output(BudgetList)
+    .query(async ({ ctx, input }) => {
+      const { id, organizationId } = await access.authorize(ctx, "billing:read", {
+        projectId: input.project_id,
+      });
+      const { items } = await budgets.list(ctx, { organizationId });
+      return { items: items.filter(({ projectId }) => projectId === null || projectId === id) };
+    }),
+  course: human
+    .input(Course)
+    .output(BudgetCourse)
+    .query(({ ctx, input }) => budgets.course(ctx, input)),
+  set: human
+    .input(SetBudget)
+    .output(BudgetView)
+    .mutation(({ ctx, input }) => budgets.set(ctx, input)),
+  increase: human
+    .input(IncreaseBudget)
+    .output(BudgetView)
+    .mutation(({ ctx, input }) => budgets.increase(ctx, input)),
+  clearIncrease: human
+    .input(BudgetRef)
+    .output(BudgetView)
+    .mutation(({ ctx, input }) => budgets.clearIncrease(ctx, input.budgetId)),
+  remove: human
+    .input(BudgetRef)
+    .output(BudgetView)
+    .mutation(({ ctx, input }) => budgets.remove(ctx, input.budgetId)),
+  holds: query(api.listHolds, { needs: ["projectId"] }),
+  resolve: mutation(api.resolveHold),
+  resolveMany: human
+    .input(ResolveHolds)
+    .output(HoldsResolved)
+    .mutation(({ ctx, input }) => budgets.resolveHolds(ctx, input)),
+  alerts: human
+    .input(ProjectRef)
+    .output(z.array(BudgetAlert))
+    .query(async ({ ctx, input }) => {
+      const { id, organizationId } = await access.authorize(ctx, "billing:read", {
+        projectId: input.project_id,
+      });
+      const alerts = await budgets.alerts(ctx, { organizationId });
+      return alerts.filter(({ scope }) => !scope.startsWith("project:") || scope === `project:${id}`);
+    }),
+  guardrails: human
+    .input(ProjectRef)
+    .output(Guardrails)
+    .query(async ({ ctx, input }) => {
+      const { organizationId } = await access.authorize(ctx, "billing:read", { projectId: input.project_id });
+      return budgets.guardrails(ctx, organizationId);
+    }),
+  changeGuardrails: mutation(api.patchGuardrails),
+});

@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { isPrivate } from "@/server/contract/envelope";
+import {
+  EventsQuery,
+  type Job,
+  JobEventPage,
+  JobListItem,
+  JobPage,
+  JobRef,
+  JobRights,
+  JobStatus,
+  ProjectRef,
+  UsualRun,
+} from "@/server/contract/jobs";
+import { ofWork } from "@/server/contract/work";
+import * as jobs from "@/server/domain/jobs";
+import * as api from "@/server/operations/jobs";
+import { human, router } from "../init";
+import { mutation, query, widerQuery } from "../of";
+import { pageWithWork } from "../works";
+
+const JobEvents = EventsQuery.extend(JobRef.shape);
+const JobOfKey = ProjectRef.extend({
+  operation: z.enum(["jobs", "invoke"]),
+  idempotency_key: z.string().min(1).max(255),
+});
+
+const WorkPage = JobPage.extend({ items: z.array(JobListItem.extend(ofWork)) });
+
+/** Private content is not sent until the reader asks for it. */
+export function withoutPrivateContent(job: Job): Job {
+  if (!isPrivate(job.dataClassification)) return job;
+  const { capability, productId, environment, idempotencyKey } = job.requestSnapshot ?? {};
+  const requestSnapshot = { capability, productId, environment, idempotencyKey };
+  return {
+    ...job,
+    typedOutput: job.typedOutput === null ? null : {},
+    outputs: job.outputs === null ? null : {},
+    requestSnapshot: JSON.parse(JSON.stringify(requestSnapshot)),
+    error: jobs.withoutVendorWords(job.error),
+  };
+}
+
+/** What the panel gets of an answered job. */
+const hidden = { view: withoutPrivateContent };
+
+export const jobsRouter = router({
+  list: widerQuery(api.listProjectJobs, { shown: WorkPage, view: pageWithWork }),
+  get: query(api.getJob, hidden),
+  /** The job with its content, for a reader who chose to see private content. */
+  content: query(api.getJob),
+  /** The job of a request whose response was lost, for example because the page was reloaded. */
+  ofKey: human
+    .input(JobOfKey)
+    .output(z.object({ jobId: z.string().nullable() }))
+    .query(async ({ ctx, input: { project_id, operation, idempotency_key } }) => ({
+      jobId: await jobs.idOfKey(ctx, project_id, { operation, key: idempotency_key }),
+    })),
+  events: human
+    .input(JobEvents)
+    .output(JobEventPage)
+    .query(({ ctx, input: { job_id, ...page } }) => jobs.events(ctx, job_id, page)),
+  request: query(api.getJobRequest),
+  receipt: query(api.getJobReceipt),
+  cancel: mutation(api.cancelJob, hidden),
+  /** What the reader may do with the job in this status; the status is part of the cache key. */
+  rights: human
+    .input(JobRef.extend({ status: JobStatus }))
+    .output(JobRights)
+    .query(({ ctx, input }) => jobs.rights(ctx, input.job_id)),
+  usualRun: human
+    .input(JobRef)
+    .output(UsualRun.nullable())
+    .query(({ ctx, input }) => jobs.usualRun(ctx, input.job_id)),
+  approve: mutation(api.approveJob, hidden),
+  reject: mutation(api.rejectJob, hidden),
+  retry: mutation(api.retryJob, hidden),
+  selectVariant: mutation(api.selectJobVariant, hidden),
+});

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { JsonObject } from "@/server/contract/common";
+import { isPrivate } from "@/server/contract/envelope";
+import { ProjectRef } from "@/server/contract/jobs";
+import { BulkPage, ListBulks, PinChoice } from "@/server/contract/pinned";
+import {
+  PinnedAnswer,
+  PinnedContentView,
+  type PinnedRecord,
+  PinnedRef,
+} from "@/server/contract/pinned-records";
+import * as pins from "@/server/domain/pins";
+import * as bulks from "@/server/operations/pinned-bulks";
+import * as api from "@/server/operations/pins";
+import { isObject } from "@/server/platform/text/json";
+import { human, router } from "../init";
+import { mutation, query } from "../of";
+
+const Run = ProjectRef.extend({ body: JsonObject });
+
+/** Private content is not sent until the reader asks for it. */
+function withoutPrivateContent(record: PinnedRecord): PinnedRecord {
+  if (!isPrivate(record.dataClassification)) return record;
+  const { nativeResponse: _native, ...rest } = record;
+  return { ...rest, output: null };
+}
+
+export const pinnedRouter = router({
+  list: query(api.listPinned, { needs: ["projectId"] }),
+  get: query(api.getPinned, { view: withoutPrivateContent }),
+  /** The record with its request and response, for a reader who chose to see private content. */
+  content: human
+    .input(PinnedRef)
+    .output(PinnedContentView)
+    .query(({ ctx, input }) => pins.content(ctx, input.receipt_id)),
+  choices: human
+    .input(ProjectRef)
+    .output(z.array(PinChoice))
+    .query(({ ctx, input }) => pins.choices(ctx, input.project_id)),
+  /** The form's request always runs in the project of its page, whatever the request says. */
+  run: human
+    .input(Run)
+    .output(PinnedAnswer)
+    .mutation(({ ctx, input: { project_id, body } }) =>
+      pins.run(ctx, {
+        ...body,
+        context: { ...(isObject(body.context) ? body.context : {}), projectId: project_id },
+      }),
+    ),
+  bulks: human
+    .input(ListBulks.required({ projectId: true }))
+    .output(BulkPage)
+    .query(({ ctx, input }) => pins.listBulks(ctx, input)),
+  bulk: query(bulks.getPinnedBulk),
+  cancelBulk: mutation(bulks.cancelPinnedBulk),
+  retryBulk: mutation(bulks.retryPinnedBulk),
+});

@@ -1,0 +1,58 @@
+import { createServer } from "node:http";
+import { jsonAnswer } from "@/server/api/answers/plain";
+import { draining, health, readiness } from "@/server/api/health";
+import { metricsAnswer } from "@/server/api/metrics";
+import type { Incoming, Outgoing } from "@/server/api/transport";
+import { log } from "@/server/platform/log/log";
+import { HttpIncoming, send } from "./exchange";
+import { listen } from "./listen";
+
+export type Probes = {
+  url: string;
+  /** From now on `/readyz` says that the process takes nothing new. */
+  drain(): void;
+  stop(): Promise<void>;
+};
+
+/**
+ * What a process without an API tells who watches it: `/healthz`, `/readyz` and `/metrics`, as the web process does, and
+ * nothing else. Port 0 takes any free one.
+ */
+export async function startProbes(options: { host: string; port: number }): Promise<Probes> {
+  let isDraining = false;
+  const paths: Record<string, (incoming: Incoming) => Promise<Outgoing>> = {
+    "/healthz": health,
+    "/readyz": (incoming) => (isDraining ? draining(incoming) : readiness(incoming)),
+    "/metrics": metricsAnswer,
+  };
+  const server = createServer({ requestTimeout: 5_000, headersTimeout: 5_000 }, (request, response) => {
+    const incoming = new HttpIncoming(request, response, null);
+    const isRead = incoming.method === "GET" || incoming.method === "HEAD";
+    const answer = Object.hasOwn(paths, incoming.path) && isRead ? paths[incoming.path] : undefined;
+    (answer ?? notFound)(incoming)
+      .then((outgoing) =>
+        send(request, response, incoming.method === "HEAD" ? { ...outgoing, body: null } : outgoing),
+      )
+      .catch((error) => {
+        log.error({ err: error, path: incoming.path }, "a probe request failed");
+        response.destroy();
+      });
+  });
+  const url = await listen(server, options);
+  return {
+    url,
+    drain() {
+      isDraining = true;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function notFound(incoming: Incoming): Promise<Outgoing> {
+  const message = "This process answers GET /healthz, /readyz and /metrics.";
+  return jsonAnswer(incoming, 404, JSON.stringify({ detail: { code: "NotFound", message } }));
+}

@@ -1,0 +1,158 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { artifactStore } from "@/server/domain/artifacts";
+import { type Ctx, systemCtx } from "@/server/domain/ctx";
+import * as embeds from "@/server/domain/embeds";
+import * as jobs from "@/server/domain/jobs";
+import * as notifications from "@/server/domain/notifications";
+import * as connections from "@/server/domain/onboarding";
+import { pruneSignInFailures } from "@/server/domain/organizations";
+import * as pins from "@/server/domain/pins";
+import * as requests from "@/server/domain/requests";
+import { pruneSessions } from "@/server/domain/sessions";
+import * as usage from "@/server/domain/usage";
+import { relaxedPool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
+
+export type PeriodicTask = {
+  name: string;
+  everyMs: number;
+  pass(ctx: Ctx): Promise<unknown>;
+  /** True: each process does it for itself. Otherwise one process at a time does it for all. */
+  isOwn?: true;
+};
+
+const SECOND_MS = 1_000;
+
+/** Everything that is done again and again. A pass is safe in several processes at once, so that no crash can lose one. */
+export const PERIODIC_TASKS: readonly PeriodicTask[] = [
+  { name: "announce", everyMs: SECOND_MS, pass: (ctx) => jobs.announce(ctx) },
+  { name: "sweep-jobs", everyMs: 2 * SECOND_MS, pass: (ctx) => jobs.sweep(ctx) },
+  { name: "sweep-pins", everyMs: 2 * SECOND_MS, pass: (ctx) => pins.sweep(ctx) },
+  { name: "sweep-requests", everyMs: 2 * SECOND_MS, pass: (ctx) => requests.sweep(ctx) },
+  { name: "send-mail", everyMs: 2 * SECOND_MS, pass: (ctx) => notifications.handOnMail(ctx) },
+  // Removes content whose retention has ended.
+  { name: "prune-content", everyMs: 15 * MINUTE_MS, pass: (ctx) => jobs.prune(ctx) },
+  { name: "prune-connections", everyMs: HOUR_MS, pass: (ctx) => connections.prune(ctx) },
+  { name: "prune-panels", everyMs: HOUR_MS, pass: (ctx) => embeds.prune(ctx) },
+  { name: "prune-notifications", everyMs: HOUR_MS, pass: (ctx) => notifications.prune(ctx) },
+  { name: "prune-sessions", everyMs: HOUR_MS, pass: (ctx) => pruneSessions(ctx.now()) },
+  { name: "prune-sign-in-failures", everyMs: HOUR_MS, pass: (ctx) => pruneSignInFailures(ctx.now()) },
+  // Ends managed holds whose charge stayed unknown.
+  { name: "write-off-holds", everyMs: HOUR_MS, pass: (ctx) => jobs.writeOff(ctx) },
+  // Counts the usage of days that have ended, and again where a charge was still to come.
+  { name: "roll-up-usage", everyMs: HOUR_MS, pass: (ctx) => usage.rollUp(ctx) },
+  // Removes from the artifact store what uploads that never ended left behind.
+  {
+    name: "tidy-artifacts",
+    everyMs: HOUR_MS,
+    pass: (ctx) => artifactStore().sweepTemporary(new Date(ctx.now().getTime() - DAY_MS)),
+  },
+];
+
+/** How often a process asks what is due: one statement, however many tasks there are. */
+const ASK_EVERY_MS = 500;
+
+/**
+ * Runs tasks when they are due until stopped, each as often as `everyMs` in all processes together: the process that asks
+ * first runs it. When a process dies in a pass, or a pass fails, the next one makes up for it.
+ */
+export async function startPeriodicTasks(
+  tasks: readonly PeriodicTask[] = PERIODIC_TASKS,
+): Promise<{ stop(): Promise<void> }> {
+  await register(tasks);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = new Map<string, Promise<void>>();
+  const ownDueAt = new Map(tasks.filter(({ isOwn }) => isOwn).map(({ name }) => [name, 0]));
+
+  async function startDue(): Promise<void> {
+    const idle = tasks.filter(({ name }) => !running.has(name));
+    const isDue = ({ name }: PeriodicTask) =>
+      performance.now() >= (ownDueAt.get(name) ?? Number.POSITIVE_INFINITY);
+    const own = idle.filter(isDue);
+    for (const { name, everyMs } of own) ownDueAt.set(name, performance.now() + everyMs);
+    const shared = await takeDue(
+      idle.filter(({ isOwn }) => !isOwn),
+      own,
+    );
+    for (const task of [...own, ...shared])
+      running.set(
+        task.name,
+        runTask(task).finally(() => running.delete(task.name)),
+      );
+  }
+  async function loop(): Promise<void> {
+    while (!signal.aborted) {
+      await pause(ASK_EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
+      if (!signal.aborted)
+        await startDue().catch((err) => log.error({ err }, "periodic tasks that are due could not be found"));
+    }
+    await Promise.all(running.values());
+  }
+  const ended = loop();
+  return {
+    async stop() {
+      stopping.abort();
+      await ended;
+    },
+  };
+}
+
+/** One round of what is due, for deployments whose processes do not stay up. */
+export async function runDueTasks(tasks: readonly PeriodicTask[] = PERIODIC_TASKS): Promise<void> {
+  await register(tasks);
+  await Promise.all((await takeDue(tasks, [])).map(runTask));
+}
+
+/** One pass, and its outcome in the task's row. */
+async function runTask({ name, pass }: PeriodicTask): Promise<void> {
+  let outcome = "succeeded";
+  try {
+    await pass(systemCtx(name));
+  } catch (err) {
+    outcome = "failed";
+    log.error({ err, task: name }, "a periodic task failed; its next pass tries again");
+  }
+  await relaxedPool
+    .query({
+      name: "periodic-task-ended",
+      text: "UPDATE periodic_task SET outcome = $2, ended_at = clock_timestamp() WHERE name = $1",
+      values: [name, outcome],
+    })
+    .catch((err) => log.warn({ err, task: name }, "the outcome of a periodic task was not written"));
+}
+
+async function register(tasks: readonly PeriodicTask[]): Promise<void> {
+  await relaxedPool.query(
+    `INSERT INTO periodic_task (name, interval_ms, due_at)
+     SELECT name, interval_ms, clock_timestamp() FROM unnest($1::text[], $2::integer[]) AS x(name, interval_ms)
+     ON CONFLICT (name) DO UPDATE SET interval_ms = excluded.interval_ms WHERE periodic_task.interval_ms <> excluded.interval_ms`,
+    [tasks.map(({ name }) => name), tasks.map(({ everyMs }) => everyMs)],
+  );
+}
+
+/**
+ * The tasks that are due, now this process's; by the database's clock, even after it was set back. With them begin passes of
+ * the process's own tasks, which it runs whatever the answer.
+ */
+async function takeDue(
+  tasks: readonly PeriodicTask[],
+  own: readonly PeriodicTask[],
+): Promise<PeriodicTask[]> {
+  const { rows } = await relaxedPool.query<{ name: string }>({
+    name: "periodic-tasks-due",
+    text: `WITH due AS (
+        SELECT name, greatest(0, extract(epoch FROM clock_timestamp() - due_at) * 1000)::integer AS lag_ms FROM periodic_task
+        WHERE name = ANY($2) OR name = ANY($1)
+          AND due_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval_ms * interval '1 millisecond'
+        FOR UPDATE SKIP LOCKED
+      )
+      UPDATE periodic_task SET started_at = clock_timestamp(), lag_ms = due.lag_ms, outcome = 'running', ended_at = NULL,
+        -- Cut, never rounded up: due a part of a millisecond too late would look like a clock that was set back.
+        due_at = date_trunc('milliseconds', clock_timestamp()) + interval_ms * interval '1 millisecond'
+      FROM due WHERE periodic_task.name = due.name RETURNING periodic_task.name`,
+    values: [tasks.map(({ name }) => name), own.map(({ name }) => name)],
+  });
+  return tasks.filter(({ name }) => rows.some((row) => row.name === name));
+}

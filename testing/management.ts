@@ -1,0 +1,27 @@
+import type { Endpoint } from "@/server/api/endpoint";
+import { KEY_SCOPES, MANAGEMENT_SCOPES, RUN_SCOPES } from "@/server/contract/enums";
+import type { CreateManagementKey } from "@/server/contract/management-keys";
+import { createManagementKey } from "@/server/domain/management";
+import { makePerson } from "./tenants";
+
+/** A management key of every scope, made by an owner of its own, with what it can hand out. */
+export async function makeManagementKey(
+  wanted: Pick<CreateManagementKey, "organizationId" | "projectIds"> & Partial<CreateManagementKey>,
+) {
+  const owner = await makePerson(wanted.organizationId, "owner");
+  const made = await createManagementKey(owner.ctx, {
+    name: "setup",
+    scopes: [...MANAGEMENT_SCOPES],
+    runScopes: [...RUN_SCOPES],
+    hosts: ["models.example.com"],
+    ceiling: { micros: 1_000_000_000, period: "total" },
+    expiresInSeconds: 86_400,
+    ...wanted,
+  });
+  return { ...made, owner };
+}
+
+/** Is it for people and management keys only? */
+export const isManaged = ({ auth, scope, path }: Endpoint) =>
+  auth.includes("service_principal") &&
+  ((scope && KEY_SCOPES.every((each) => each !== scope)) || path.startsWith("/v1/connections"));
