@@ -1,4 +1,5 @@
 "use client";
+import { column } from "@/components/blocks/list/columns";
 import { FilterBar } from "@/components/blocks/list/filter-bar";
 import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
 import { recordHref } from "@/components/pins/list-state";
@@ -10,16 +11,10 @@ import type { BulkItemView, PinnedBulk } from "@/server/contract/pinned";
 import { ITEM_ORDER } from "./bulk-bar";
 import { type ItemState, itemsHref } from "./bulk-state";
 
+type Props = { bulk: PinnedBulk; projectId: string; state: ItemState };
+
 /** The items of a bulk in input order, paged, each with a link to its record. */
-export function BulkItems({
-  bulk,
-  projectId,
-  state,
-}: {
-  bulk: PinnedBulk;
-  projectId: string;
-  state: ItemState;
-}) {
+export function BulkItems({ bulk, projectId, state }: Props) {
   const hrefOf = (next: ItemState) => itemsHref(projectId, bulk.bulkId, next);
   return (
     <section aria-labelledby="items-title" className="space-y-4">
@@ -70,7 +65,7 @@ const optionsOf = ({ counts }: PinnedBulk) =>
   }));
 
 const columnsOf = (projectId: string): Column<BulkItemView>[] => [
-  { header: "Status", card: "status", cell: ({ status }) => <PinStatusBadge status={status} /> },
+  column.status(({ status }) => <PinStatusBadge status={status} />),
   {
     header: "Item",
     card: "title",

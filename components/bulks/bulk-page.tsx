@@ -10,7 +10,7 @@ import { formatDuration, msBetween } from "@/components/time/format";
 import { Elapsed, Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Figure, Figures, None } from "@/components/ui/figures";
 import Link from "@/components/ui/link";
@@ -25,16 +25,10 @@ import { etaMs, formatRate, rateOf, type Sample, withSample } from "./rate";
 
 const isUnderWay = ({ nextAction }: PinnedBulk) => nextAction === "poll";
 
+type Props = { projectId: string; bulkId: string; state: ItemState };
+
 /** One bulk: progress, rate, time left, and its items. */
-export function BulkPage({
-  projectId,
-  bulkId,
-  state,
-}: {
-  projectId: string;
-  bulkId: string;
-  state: ItemState;
-}) {
+export function BulkPage({ projectId, bulkId, state }: Props) {
   const trpc = useTRPC();
   const { data: bulk, dataUpdatedAt } = useLive(
     trpc.pinned.bulk.queryOptions(toBulkQuery(bulkId, state)),
@@ -105,31 +99,29 @@ function ProgressCard({ bulk, samples }: { bulk: PinnedBulk; samples: readonly S
   const isLost = useConnectionLost();
   const percent = Math.floor((ended / bulk.itemCount) * 100);
   return (
-    <Card aria-labelledby="progress-title" aria-busy={isRunning}>
-      <CardHeader
-        title="Progress"
-        id="progress-title"
-        hint={
-          <span className="tabular-nums">
-            {ended.toLocaleString("en-US")} of {bulk.itemCount.toLocaleString("en-US")} items, {percent}%
-          </span>
-        }
-        actions={isRunning && (isLost ? <Badge tone="warn">Paused</Badge> : <Badge tone="busy">Live</Badge>)}
-      />
-      <CardBody className="space-y-4">
-        <BulkBar bulk={bulk} />
-        <BulkCounts bulk={bulk} />
-        <Figures>
-          {isRunning ? <LiveFigures bulk={bulk} samples={samples} /> : <EndFigures bulk={bulk} />}
-          <Figure name={isRunning ? "Elapsed" : "Duration"}>
-            <Took bulk={bulk} />
-          </Figure>
-          <Figure name="Accepted">
-            <Moment at={bulk.createdAt} />
-          </Figure>
-        </Figures>
-      </CardBody>
-    </Card>
+    <Section
+      title="Progress"
+      hint={
+        <span className="tabular-nums">
+          {ended.toLocaleString("en-US")} of {bulk.itemCount.toLocaleString("en-US")} items, {percent}%
+        </span>
+      }
+      actions={isRunning && (isLost ? <Badge tone="warn">Paused</Badge> : <Badge tone="busy">Live</Badge>)}
+      aria-busy={isRunning}
+      bodyClassName="space-y-4"
+    >
+      <BulkBar bulk={bulk} />
+      <BulkCounts bulk={bulk} />
+      <Figures>
+        {isRunning ? <LiveFigures bulk={bulk} samples={samples} /> : <EndFigures bulk={bulk} />}
+        <Figure name={isRunning ? "Elapsed" : "Duration"}>
+          <Took bulk={bulk} />
+        </Figure>
+        <Figure name="Accepted">
+          <Moment at={bulk.createdAt} />
+        </Figure>
+      </Figures>
+    </Section>
   );
 }
 
@@ -153,11 +145,11 @@ function LiveFigures({ bulk, samples }: { bulk: PinnedBulk; samples: readonly Sa
 
 /** The figures of a finished bulk. */
 function EndFigures({ bulk }: { bulk: PinnedBulk }) {
-  const ranMs = msBetween(bulk.startedAt, bulk.completedAt);
+  const tookMs = msBetween(bulk.createdAt, bulk.completedAt); // as shown beside it
   const ran = endedOf(bulk) - bulk.counts.canceled;
   return (
     <>
-      <Figure name="Average rate">{ranMs && ran > 0 ? formatRate((ran * 1000) / ranMs) : <None />}</Figure>
+      <Figure name="Average rate">{tookMs && ran > 0 ? formatRate((ran * 1000) / tookMs) : <None />}</Figure>
       <Figure name="Safe to retry">{bulk.safelyRetryable.toLocaleString("en-US")}</Figure>
       <Figure name="Concurrency">{bulk.concurrency}</Figure>
     </>
