@@ -127,7 +127,7 @@ const columnsOf = (projectId: string): Column<PinnedListItem>[] => [
     </Titled>
   )),
   column.status(({ status }) => <PinStatusBadge status={status} />),
-  { header: "Submission", cell: submissionWords },
+  { header: "Submission", className: "@max-2xl:not-has-[code]:hidden", cell: submissionWords },
   column.amount("Cost", ({ cost }) => (cost ? <Amount of={cost} /> : "Unknown")),
   column.quiet("Duration", took),
   column.ago("Time", ({ createdAt }) => createdAt),
@@ -137,7 +137,7 @@ const submissionWords = ({ errorCode, status, providerSubmission }: PinnedListIt
   errorCode ? (
     <code className={cn("text-xs", status === "failed" ? "text-bad" : "text-warn")}>{errorCode}</code>
   ) : (
-    <span className="text-xs text-muted @max-2xl:hidden">{SUBMISSION_WORDS[providerSubmission]}</span>
+    <span className="text-xs text-muted">{SUBMISSION_WORDS[providerSubmission]}</span>
   );
 
 const took = (item: PinnedListItem) => formatDuration(msBetween(item.createdAt, item.completedAt) ?? 0);
