@@ -121,7 +121,9 @@ const DEATHS = [
 const PLACED = ENGINES.map((engine, place) => ({ ...engine, deaths: campaign.inTurn(DEATHS, place) }));
 
 describe.each(PLACED)("on $name", ({ start, isEmbedded, deaths }) => {
-  test("an admitted job runs from its wake to its end; a second delivery changes nothing", async () => {
+  test("an admitted job runs from its wake to its end; a second delivery changes nothing", {
+    tags: "long",
+  }, async () => {
     const engine = await start(functions);
     const { jobId, wake } = await admitted("sandbox-2");
     await engine.run(wake);
@@ -131,7 +133,7 @@ describe.each(PLACED)("on $name", ({ start, isEmbedded, deaths }) => {
     expect(await rowsOf(jobId)).toEqual(before);
   });
 
-  test("capacity refusals are waited out by the flow's own steps", async () => {
+  test("capacity refusals are waited out by the flow's own steps", { tags: "long" }, async () => {
     const engine = await start(functions);
     const { jobId, wake } = await admitted("sandbox-busy");
     await engine.run(wake);
@@ -140,7 +142,7 @@ describe.each(PLACED)("on $name", ({ start, isEmbedded, deaths }) => {
     expect(attempts).toMatchObject([{ capacity_rejections: 2, submission: "attempted" }]);
   });
 
-  test("an accepted bulk runs to its end; a second delivery changes nothing", async () => {
+  test("an accepted bulk runs to its end; a second delivery changes nothing", { tags: "long" }, async () => {
     const engine = await start(functions);
     const { bulkId, wake } = await accepted();
     await engine.run(wake);
@@ -150,7 +152,7 @@ describe.each(PLACED)("on $name", ({ start, isEmbedded, deaths }) => {
     expect(await rowsOfBulk(bulkId)).toEqual(before);
   });
 
-  test("two deliveries at once run an accepted bulk once", async () => {
+  test("two deliveries at once run an accepted bulk once", { tags: "long" }, async () => {
     const engine = await start(functions);
     const { bulkId, wake } = await accepted();
     await Promise.all([engine.run(wake), engine.run({ ...wake, id: "at once" })]);
@@ -214,7 +216,9 @@ test("a job that waits with the embedded engine is not sent again, and one whose
   await expectSucceeded(jobId);
 });
 
-test("events are delivered by the announcer's pass alone, in order, and a refusal is tried again", async () => {
+test("events are delivered by the announcer's pass alone, in order, and a refusal is tried again", {
+  tags: "long",
+}, async () => {
   await ENGINES[0]!.start(functions);
   const { ctx, projectId, jobId, listed, receiver } = await announced(1);
   await vi.waitFor(async () => expect((await rowsOf(jobId)).job.status).toBe("succeeded"), {

@@ -69,7 +69,7 @@ test("a call whose web process is killed is run once, however often it is repeat
   expect(await executions()).toHaveLength(1);
 });
 
-test("two web processes that live do not join equal calls", async () => {
+test("two web processes that live do not join equal calls", { tags: "long" }, async () => {
   const other = await startWebProcess();
   const before = (await executions()).length;
   const body = question("[slow 500]");

@@ -241,7 +241,9 @@ describe("bodies that are not what they say", () => {
     expect(await rowsKept()).toEqual(NOTHING);
   });
 
-  test("fields may come behind the file, where they are judged before it is kept", async () => {
+  test("fields may come behind the file, where they are judged before it is kept", {
+    tags: "long",
+  }, async () => {
     const kept = await filesKept();
     const file = weightsPart(someWeights());
     const late = await send(new Form([file, ["displayName", "Behind"], ["recommendedWeight", "0.5"]]));

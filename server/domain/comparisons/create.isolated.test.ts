@@ -124,7 +124,7 @@ describe("admission", () => {
     for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(150);
   });
 
-  test("over twelve comparisons of the same two, each is first in some", async () => {
+  test("over twelve comparisons of the same two, each is first in some", { tags: "long" }, async () => {
     const project = await makeProject();
     const firsts = new Set<number | undefined>();
     for (let at = 0; at < 12; at++) {
@@ -134,7 +134,9 @@ describe("admission", () => {
     expect(firsts.size).toBe(2); // all alike: once in two thousand
   });
 
-  test("where one has to wait for approval all do, and none tells more than another", async () => {
+  test("where one has to wait for approval all do, and none tells more than another", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const models = pinned("1", "2");
     const { competitors } = await comparisons.estimate(project.ctx, TEXT, {
@@ -166,7 +168,9 @@ describe("admission", () => {
     expect((await finished(project, made)).status).toBe("partial");
   });
 
-  test("a process that dies between the commit and the wakes leaves all of them to the sweeper", async () => {
+  test("a process that dies between the commit and the wakes leaves all of them to the sweeper", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const request = {
       projectId: project.projectId,
@@ -239,7 +243,9 @@ describe("money", () => {
     maximum = (await comparisons.estimate(ctx, TEXT, asked)).total.maximumCostMicros;
   });
 
-  test("twenty at once against a budget with room for three: each is whole or nothing, and the counts agree", async () => {
+  test("twenty at once against a budget with room for three: each is whole or nothing, and the counts agree", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const { projectId } = project;
     const limits = {
@@ -326,7 +332,9 @@ describe("axes", () => {
     return Array.from({ length: count }, (_, place) => rows[order.indexOf(place)]);
   }
 
-  test("a recipe replaces fields of the input, and null takes one away; its values are kept with the request alone", async () => {
+  test("a recipe replaces fields of the input, and null takes one away; its values are kept with the request alone", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const input = { prompt: "A kite", quality: "low", width: 1024 };
     const made = await ask(

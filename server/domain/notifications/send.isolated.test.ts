@@ -65,7 +65,9 @@ async function sendAll() {
 }
 const arrived = () => server.received.map(({ to }) => to[0]).toSorted();
 
-test("each member, viewers too, gets one notification and one email of two parts", async () => {
+test("each member, viewers too, gets one notification and one email of two parts", {
+  tags: "long",
+}, async () => {
   const people = await Promise.all([member("owner"), member("admin"), member(), member("viewer")]);
   await makePerson((await makeProject()).organizationId, "owner");
   await tellMembers();
@@ -92,7 +94,7 @@ test("each member, viewers too, gets one notification and one email of two parts
   );
 });
 
-test("twenty concurrent calls for one occasion notify everyone once", async () => {
+test("twenty concurrent calls for one occasion notify everyone once", { tags: "long" }, async () => {
   await Promise.all([member(), member(), member()]);
   const item = news();
   await Promise.all(Array.from({ length: 20 }, () => tellMembers(item)));
@@ -121,7 +123,9 @@ test("operator notifications reach operators without a membership", async () => 
   await pool.query("UPDATE user_account SET is_operator = false WHERE id = $1", [operator.userId]);
 });
 
-test("a member who leaves before sending gets no email, and one who left before writing is not notified", async () => {
+test("a member who leaves before sending gets no email, and one who left before writing is not notified", {
+  tags: "long",
+}, async () => {
   const [stays, leaves, gone] = await Promise.all([member(), member(), member()]);
   const leave = ({ userId }: { userId: string }) =>
     pool.query("DELETE FROM membership WHERE user_id = $1", [userId]);
@@ -148,7 +152,10 @@ test("email goes to the address at the time of writing", async () => {
   expect(arrived()).toEqual([person.email, renamed].toSorted());
 });
 
-test("after a kill between sending and recording, the same email is sent again: one Message-ID, the same bytes", async () => {
+test("after a kill between sending and recording, the same email is sent again: one Message-ID, the same bytes", {
+  tags: "long",
+  timeout: 60_000,
+}, async () => {
   await member();
   await tellMembers();
   const { id } = await only();
@@ -168,7 +175,7 @@ test("after a kill between sending and recording, the same email is sent again: 
   expect(server.received).toHaveLength(2);
   expect(first!.headers["message-id"]).toBe(`<${id}@localhost>`);
   expect(copy!.raw).toBe(first!.raw);
-}, 60_000);
+});
 
 test("a temporary failure is retried with growing backoff", async () => {
   await member();
@@ -245,7 +252,7 @@ test("a server that disconnects after accepting an email gets it again, under th
   expect(copy).toBe(first);
 });
 
-test("several emails share few connections", async () => {
+test("several emails share few connections", { tags: "long" }, async () => {
   await Promise.all(Array.from({ length: 6 }, () => member("viewer")));
   await tellMembers();
   await sendAll();
@@ -283,7 +290,7 @@ test("a wrong password is reported and retried but never shown, even if the serv
   expect(server.received).toMatchObject([{ user: "robot" }]);
 });
 
-test("a server with an untrusted certificate gets neither email nor password", async () => {
+test("a server with an untrusted certificate gets neither email nor password", { tags: "long" }, async () => {
   await member();
   const tls = await startMailServer({ secure: true });
   const starttls = await startMailServer({ disabledCommands: [], allowInsecureAuth: false });

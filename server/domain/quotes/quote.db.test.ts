@@ -280,7 +280,9 @@ test("images are priced each, by quality", async () => {
   expect(await price({ quality: "auto" })).toBe(160_000);
 });
 
-test("a larger image is held and charged in proportion to its area, a smaller one as listed", async () => {
+test("a larger image is held and charged in proportion to its area, a smaller one as listed", {
+  tags: "long",
+}, async () => {
   const { ctx, clock } = await makeProject();
   for (const [size, micros] of [
     [{ width: 816, height: 816 }, 40_000],

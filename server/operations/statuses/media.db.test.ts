@@ -147,7 +147,7 @@ describe.each(DOORS)(
       await ask([422, "list"], "POST", target, { key: tenant.key, body: body({ [words]: "" }) });
     });
 
-    test("what may not be paid, not leave, or not be asked for", async () => {
+    test("what may not be paid, not leave, or not be asked for", { tags: "long" }, async () => {
       const poor = await makeTenant({ walletMicros: 0 });
       await post("funding_required", {}, { key: poor.key });
       const held = await makeTenant();
@@ -169,7 +169,7 @@ describe.each(DOORS)(
       }
     });
 
-    test("one key for two requests, and what it can no longer answer", async () => {
+    test("one key for two requests, and what it can no longer answer", { tags: "long" }, async () => {
       const own = await makeTenant();
       const stop = workFor(own.projectId);
       const options = { key: own.key, headers: { "idempotency-key": "kept" } };
@@ -196,7 +196,7 @@ describe.each(DOORS)(
       expect(receipt.json).toMatchObject({ receiptId });
     });
 
-    test("what was canceled while it was waited for", async () => {
+    test("what was canceled while it was waited for", { tags: "long" }, async () => {
       const { key } = await makeTenant(); // no one works for it
       const waiting = post("Cancelled", isSync ? named("slow") : {}, { key });
       const jobId = await theirJob(key);
@@ -204,7 +204,7 @@ describe.each(DOORS)(
       expect((await waiting).json.error.details).toMatchObject({ executionId: jobId });
     });
 
-    test("what cannot be reached", async () => {
+    test("what cannot be reached", { tags: "long" }, async () => {
       const own = await makeTenant();
       setSettings({ SANDBOX_URL: "http://127.0.0.1:1" });
       const stop = workFor(own.projectId);
@@ -215,7 +215,7 @@ describe.each(DOORS)(
 
     if (isSync) return;
 
-    test("what has not ended in time, naming the job", async () => {
+    test("what has not ended in time, naming the job", { tags: "long" }, async () => {
       const { key } = await makeTenant();
       setSettings({ JOB_WAIT_SECONDS: 1 });
       const { json, headers } = await post("JobStillRunning", {}, { key });
@@ -227,7 +227,7 @@ describe.each(DOORS)(
       expect(alone.headers["x-should-retry"]).toBe("false"); // a repeat would be a job of its own
     });
 
-    test("more than a project may have unfinished", async () => {
+    test("more than a project may have unfinished", { tags: "long" }, async () => {
       const full = await makeTenant();
       const earlier = systemCtx("test", () => new Date(Date.now() - 5_000));
       const first = await jobs.submit(earlier, TEXT, {

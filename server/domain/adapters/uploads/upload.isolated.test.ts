@@ -118,7 +118,9 @@ describe.each([
   }
   const NOTHING = { artifacts: [], adapters: [] };
 
-  test("is kept for as long as uploads are, and as long as its adapter is there", async () => {
+  test("is kept for as long as uploads are, and as long as its adapter is there", {
+    tags: "long",
+  }, async () => {
     const file = manyWeights(ulid(), 12);
     const adapter = await upload(uploadOf(file));
     expect(adapter.source).toMatchObject({ sha256: sha256Hex(file), byteLength: file.length });
@@ -180,7 +182,7 @@ describe.each([
     }
   }
 
-  test("that the database fails after the bytes were stored leaves nothing", async () => {
+  test("that the database fails after the bytes were stored leaves nothing", { tags: "long" }, async () => {
     const kept = await world.kept();
     await withoutAdapters(async () => {
       for (const megabytes of [1, 12])
@@ -226,7 +228,9 @@ describe.each([
     }
   });
 
-  test("that is killed after its bytes were kept leaves an artifact that soon expires, and then nothing", async () => {
+  test("that is killed after its bytes were kept leaves an artifact that soon expires, and then nothing", {
+    tags: "long",
+  }, async () => {
     const kept = await world.kept();
     const seed = ulid();
     const sha256 = sha256Hex(manyWeights(seed, 12));

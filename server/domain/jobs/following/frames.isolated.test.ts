@@ -54,7 +54,9 @@ const textOf = (frames: Frame[]) =>
     .join("");
 
 describe("a streaming invoke", () => {
-  test("answers with its id at once; its frames are the start, the text, usage and an end that agrees with the record", async () => {
+  test("answers with its id at once; its frames are the start, the text, usage and an end that agrees with the record", {
+    tags: "long",
+  }, async () => {
     const executionId = await start();
     const frames = await framesOf(executionId);
     const events = frames.map(({ event }) => event);
@@ -88,7 +90,9 @@ describe("a streaming invoke", () => {
     expect(streamed.receipts).toHaveLength(1);
   });
 
-  test("cut after any frame and resumed by Last-Event-ID, here or on another process, gives the uncut text", async () => {
+  test("cut after any frame and resumed by Last-Event-ID, here or on another process, gives the uncut text", {
+    tags: "long",
+  }, async () => {
     const executionId = await start();
     const whole = await framesOf(executionId);
     for (let seen = 0; seen <= whole.length; seen++) {
@@ -101,7 +105,9 @@ describe("a streaming invoke", () => {
     }
   });
 
-  test("a reader that changes processes while the text is being written misses nothing", async () => {
+  test("a reader that changes processes while the text is being written misses nothing", {
+    tags: "long",
+  }, async () => {
     const executionId = await start("sandbox-slow", {
       input: { messages: [{ role: "user", content: "Short?" }] },
     });
@@ -169,7 +175,9 @@ describe("a streaming invoke", () => {
     expect(again.json.receiptId).toBe(frames.at(-1)?.data.receiptId);
   });
 
-  test("when the process that runs it dies, its readers elsewhere get what was written, and the end", async () => {
+  test("when the process that runs it dies, its readers elsewhere get what was written, and the end", {
+    tags: "long",
+  }, async () => {
     const doomed = await startWebProcess();
     const started = await fetch(`${doomed.url}${INVOKE}`, {
       method: "POST",
@@ -194,7 +202,7 @@ describe("a streaming invoke", () => {
     expect((await rowsOf(executionId)).hold.state).toBe("ambiguous");
   });
 
-  test("a canceled stream ends as canceled", async () => {
+  test("a canceled stream ends as canceled", { tags: "long" }, async () => {
     // No repeat of the one before, whose outcome is ambiguous.
     const executionId = await start("sandbox-slow", { externalRef: "canceled" });
     const reader = await open(there.url, executionId);

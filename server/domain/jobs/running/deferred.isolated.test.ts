@@ -50,7 +50,9 @@ const long = {
   input: { messages: [{ role: "user", content: "Tell me of the sea in 40 sentences, please." }] },
 };
 
-test("a durable text job runs deferred: half of the token basis, the fee on what is charged, the hold at standard", async () => {
+test("a durable text job runs deferred: half of the token basis, the fee on what is charged, the hold at standard", {
+  tags: "long",
+}, async () => {
   const world = await makeProject();
   const quoted = await quotes.quote(world.ctx, TEXT, { ...long, billingMode: "managed" });
   const { jobId, job, receipt } = await runJob(world, { ...long, billingMode: "managed" });
@@ -84,7 +86,7 @@ test("a durable text job runs deferred: half of the token basis, the fee on what
   expect(quoted.expectedCharge?.amountMicros).toBeLessThan(hold.amount_micros);
 });
 
-test("a sync invoke, a stream and partial output are standard", async () => {
+test("a sync invoke, a stream and partial output are standard", { tags: "long" }, async () => {
   const world = await makeProject();
   const { executionId } = await jobs.invoke(world.ctx, TEXT, { input });
   const streamed = await jobs.invoke(world.ctx, TEXT, { input, executionMode: "Stream" });
@@ -110,7 +112,7 @@ test("a sync invoke, a stream and partial output are standard", async () => {
   }
 });
 
-test("a model without the tier, and images, are standard", async () => {
+test("a model without the tier, and images, are standard", { tags: "long" }, async () => {
   const world = await makeProject();
   const { receipt } = await runJob(world, { preferredModel: "sandbox-empty" });
   expect(receipt).toMatchObject({ processingTier: "standard", requestedProcessingTier: "standard" });
@@ -190,7 +192,9 @@ test("a provider that takes the tier and serves standard is paid, and charged fo
   });
 });
 
-test("what standard refuses as well is refused: two submissions, nothing charged, and a new key is safe", async () => {
+test("what standard refuses as well is refused: two submissions, nothing charged, and a new key is safe", {
+  tags: "long",
+}, async () => {
   const impossible = {
     type: "object",
     properties: { a: { type: "integer", minimum: 2, maximum: 1 } },
@@ -229,7 +233,9 @@ test("a worker that dies between the refusal and the second request loses nothin
   });
 });
 
-test("killed between the refusal and the second request, a worker leaves what another one needs to ask once more", async () => {
+test("killed between the refusal and the second request, a worker leaves what another one needs to ask once more", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   const { jobId } = await jobs.submit(project.ctx, TEXT, { input, preferredModel: "sandbox-flexless" });
   expect(await runJobKilledAt(jobId, "after-tier-refusal")).toBe("SIGKILL");

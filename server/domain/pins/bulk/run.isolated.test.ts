@@ -14,7 +14,9 @@ const engineCtx = ({ clock }: TestProject) => systemCtx("test", clock.now);
 const statuses = async (bulkId: string) => (await itemsOf(bulkId)).map(({ status }) => status);
 
 describe("a bulk runs", () => {
-  test("to its end: each item is sent once, and has its record and its charge", async () => {
+  test("to its end: each item is sent once, and has its record and its charge", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(40), { concurrency: 8 });
     await runBulk(project, bulkId);
@@ -72,7 +74,7 @@ describe("a bulk runs", () => {
     expect((await pins.getBulk(project.ctx, bulkId)).status).toBe("failed");
   });
 
-  test("an item that hangs blocks no other, nor the steps after its own", async () => {
+  test("an item that hangs blocks no other, nor the steps after its own", { tags: "long" }, async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, ["[slow 15000] hangs", ...plain(30)], { concurrency: 2 });
     const taken = await takeBulk(bulkId, "test", project.clock.now());
@@ -130,7 +132,9 @@ describe("a bulk runs", () => {
     expect(await claim()).toEqual([]);
   });
 
-  test("a spike of refusals lowers the width, and accepted submissions raise it again", async () => {
+  test("a spike of refusals lowers the width, and accepted submissions raise it again", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, [...plain(16, "[busy 1] "), ...plain(400)], { concurrency: 16 });
     const seen: number[] = [];
@@ -150,7 +154,7 @@ describe("a bulk runs", () => {
     expect(first).toMatchObject({ capacityRejections: 1, providerSubmissions: 2, logicalAttempts: 1 });
   });
 
-  test("a wake that comes twice, late or after the end changes nothing", async () => {
+  test("a wake that comes twice, late or after the end changes nothing", { tags: "long" }, async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(20), { concurrency: 4 });
     await Promise.all([1, 2, 3].map(() => runBulk(project, bulkId)));
@@ -162,7 +166,9 @@ describe("a bulk runs", () => {
 });
 
 describe("money of a bulk", () => {
-  test("runs out midway: what is left fails with BudgetExceeded, nothing is sent, and nothing is overrun", async () => {
+  test("runs out midway: what is left fails with BudgetExceeded, nothing is sent, and nothing is overrun", {
+    tags: "long",
+  }, async () => {
     const project = await makeProjectAtNoon();
     const bulkId = await submitBulk(project, plain(40), { concurrency: 4 });
     const { rows: bounds } = await pool.query(
@@ -210,7 +216,9 @@ describe("a bulk is canceled", () => {
     expect(await seenBySandbox(await itemsOf(bulkId))).toEqual([0, 0, 0, 0, 0]);
   });
 
-  test("while it runs: what is under way ends normally, the rest is canceled, and it is partial", async () => {
+  test("while it runs: what is under way ends normally, the rest is canceled, and it is partial", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(20, "[slow 400] "), { concurrency: 3 });
     const running = runBulk(project, bulkId);
@@ -280,7 +288,9 @@ describe("a bulk survives its worker", () => {
     expect(await seenBySandbox(items)).toEqual(items.map(() => 1));
   });
 
-  test("killed after submissions began, those end as ambiguous and are never sent again; the others go on", async () => {
+  test("killed after submissions began, those end as ambiguous and are never sent again; the others go on", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(20, "[slow 50] "), { concurrency: 4 });
     const { fence } = (await takeBulk(bulkId, "gone", project.clock.now()))!;
