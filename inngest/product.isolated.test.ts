@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { InngestTestEngine } from "@inngest/test";
 import { serve } from "inngest/next";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -121,9 +122,7 @@ const DEATHS = [
 const PLACED = ENGINES.map((engine, place) => ({ ...engine, deaths: campaign.inTurn(DEATHS, place) }));
 
 describe.each(PLACED)("on $name", ({ start, isEmbedded, deaths }) => {
-  test("an admitted job runs from its wake to its end; a second delivery changes nothing", {
-    tags: "long",
-  }, async () => {
+  test("an admitted job runs from its wake to its end; a second delivery changes nothing", async () => {
     const engine = await start(functions);
     const { jobId, wake } = await admitted("sandbox-2");
     await engine.run(wake);
@@ -133,7 +132,7 @@ describe.each(PLACED)("on $name", ({ start, isEmbedded, deaths }) => {
     expect(await rowsOf(jobId)).toEqual(before);
   });
 
-  test("capacity refusals are waited out by the flow's own steps", { tags: "long" }, async () => {
+  test("capacity refusals are waited out by the flow's own steps", async () => {
     const engine = await start(functions);
     const { jobId, wake } = await admitted("sandbox-busy");
     await engine.run(wake);
@@ -142,7 +141,7 @@ describe.each(PLACED)("on $name", ({ start, isEmbedded, deaths }) => {
     expect(attempts).toMatchObject([{ capacity_rejections: 2, submission: "attempted" }]);
   });
 
-  test("an accepted bulk runs to its end; a second delivery changes nothing", { tags: "long" }, async () => {
+  test("an accepted bulk runs to its end; a second delivery changes nothing", async () => {
     const engine = await start(functions);
     const { bulkId, wake } = await accepted();
     await engine.run(wake);
@@ -152,7 +151,7 @@ describe.each(PLACED)("on $name", ({ start, isEmbedded, deaths }) => {
     expect(await rowsOfBulk(bulkId)).toEqual(before);
   });
 
-  test("two deliveries at once run an accepted bulk once", { tags: "long" }, async () => {
+  test("two deliveries at once run an accepted bulk once", async () => {
     const engine = await start(functions);
     const { bulkId, wake } = await accepted();
     await Promise.all([engine.run(wake), engine.run({ ...wake, id: "at once" })]);
@@ -216,9 +215,7 @@ test("a job that waits with the embedded engine is not sent again, and one whose
   await expectSucceeded(jobId);
 });
 
-test("events are delivered by the announcer's pass alone, in order, and a refusal is tried again", {
-  tags: "long",
-}, async () => {
+test("events are delivered by the announcer's pass alone, in order, and a refusal is tried again", async () => {
   await ENGINES[0]!.start(functions);
   const { ctx, projectId, jobId, listed, receiver } = await announced(1);
   await vi.waitFor(async () => expect((await rowsOf(jobId)).job.status).toBe("succeeded"), {

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { build, isBuilt } from "../launch/build";
 import { generate } from "../launch/generate";
 import { runBrowserTests } from "./browser";
-import { LONG_SPECS, longTests } from "./campaigns";
+import { LONG_SPECS, longFiles, longTests } from "./campaigns";
 import { reachedByChanges } from "./changed";
 import { runOutside } from "./outside";
 import { BIN, type Count, runTool } from "./process";
@@ -70,7 +70,14 @@ const types: Step = ["types", () => command("tsc", ["--noEmit"])];
 const style: Step = ["style", () => command("biome", ["check", "."])];
 
 function everything(scratch: string, only?: string): Step[] {
-  const unit: Step[] = [types, style, ["tests", () => runUnitTests({ scratch, options: SHORT })]];
+  const unit: Step[] = [
+    types,
+    style,
+    [
+      "tests",
+      () => runUnitTests({ scratch, options: [...SHORT, ...longFiles().map((file) => `--exclude=${file}`)] }),
+    ],
+  ];
   const browser: Step[] = [
     ["build", buildOnce],
     ["browser", () => runBrowserTests({ scratch, options: ["--grep-invert", "@long"] })],
@@ -83,8 +90,9 @@ async function changedOnly(scratch: string, revision = "HEAD"): Promise<Step[]> 
   console.log(`${reached.changed.length} files changed: ${reached.why}`);
   if (reached.everything) return everything(scratch);
   const steps: Step[] = [types, style];
-  if (reached.tests.length > 0)
-    steps.push(["tests", () => runUnitTests({ scratch, files: reached.tests, options: SHORT })]);
+  const long = new Set(longFiles());
+  const files = reached.tests.filter((file) => !long.has(file));
+  if (files.length > 0) steps.push(["tests", () => runUnitTests({ scratch, files, options: SHORT })]);
   if (reached.specs.length > 0)
     steps.push(["build", buildOnce], ["browser", () => runBrowserTests({ scratch, specs: reached.specs })]);
   return steps;

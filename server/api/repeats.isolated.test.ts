@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemCtx } from "@/server/domain/ctx";
@@ -69,7 +70,7 @@ test("a call whose web process is killed is run once, however often it is repeat
   expect(await executions()).toHaveLength(1);
 });
 
-test("two web processes that live do not join equal calls", { tags: "long" }, async () => {
+test("two web processes that live do not join equal calls", async () => {
   const other = await startWebProcess();
   const before = (await executions()).length;
   const body = question("[slow 500]");

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { once } from "node:events";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
@@ -241,9 +242,7 @@ describe("bodies that are not what they say", () => {
     expect(await rowsKept()).toEqual(NOTHING);
   });
 
-  test("fields may come behind the file, where they are judged before it is kept", {
-    tags: "long",
-  }, async () => {
+  test("fields may come behind the file, where they are judged before it is kept", async () => {
     const kept = await filesKept();
     const file = weightsPart(someWeights());
     const late = await send(new Form([file, ["displayName", "Behind"], ["recommendedWeight", "0.5"]]));

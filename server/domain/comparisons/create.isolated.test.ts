@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { beforeAll, describe, expect, test } from "vitest";
 import { ModelAdapterCreate } from "@/server/contract/adapters";
 import { ComparisonEstimateRequest } from "@/server/contract/comparisons";
@@ -124,7 +125,7 @@ describe("admission", () => {
     for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(150);
   });
 
-  test("over twelve comparisons of the same two, each is first in some", { tags: "long" }, async () => {
+  test("over twelve comparisons of the same two, each is first in some", async () => {
     const project = await makeProject();
     const firsts = new Set<number | undefined>();
     for (let at = 0; at < 12; at++) {
@@ -134,9 +135,7 @@ describe("admission", () => {
     expect(firsts.size).toBe(2); // all alike: once in two thousand
   });
 
-  test("where one has to wait for approval all do, and none tells more than another", {
-    tags: "long",
-  }, async () => {
+  test("where one has to wait for approval all do, and none tells more than another", async () => {
     const project = await makeProject();
     const models = pinned("1", "2");
     const { competitors } = await comparisons.estimate(project.ctx, TEXT, {
@@ -168,9 +167,7 @@ describe("admission", () => {
     expect((await finished(project, made)).status).toBe("partial");
   });
 
-  test("a process that dies between the commit and the wakes leaves all of them to the sweeper", {
-    tags: "long",
-  }, async () => {
+  test("a process that dies between the commit and the wakes leaves all of them to the sweeper", async () => {
     const project = await makeProject();
     const request = {
       projectId: project.projectId,
@@ -243,9 +240,7 @@ describe("money", () => {
     maximum = (await comparisons.estimate(ctx, TEXT, asked)).total.maximumCostMicros;
   });
 
-  test("twenty at once against a budget with room for three: each is whole or nothing, and the counts agree", {
-    tags: "long",
-  }, async () => {
+  test("twenty at once against a budget with room for three: each is whole or nothing, and the counts agree", async () => {
     const project = await makeProject();
     const { projectId } = project;
     const limits = {
@@ -332,9 +327,7 @@ describe("axes", () => {
     return Array.from({ length: count }, (_, place) => rows[order.indexOf(place)]);
   }
 
-  test("a recipe replaces fields of the input, and null takes one away; its values are kept with the request alone", {
-    tags: "long",
-  }, async () => {
+  test("a recipe replaces fields of the input, and null takes one away; its values are kept with the request alone", async () => {
     const project = await makeProject();
     const input = { prompt: "A kite", quality: "low", width: 1024 };
     const made = await ask(

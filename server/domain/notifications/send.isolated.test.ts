@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Role } from "@/server/domain/ctx";
 import { inTransaction, pool } from "@/server/platform/db";
@@ -65,9 +66,7 @@ async function sendAll() {
 }
 const arrived = () => server.received.map(({ to }) => to[0]).toSorted();
 
-test("each member, viewers too, gets one notification and one email of two parts", {
-  tags: "long",
-}, async () => {
+test("each member, viewers too, gets one notification and one email of two parts", async () => {
   const people = await Promise.all([member("owner"), member("admin"), member(), member("viewer")]);
   await makePerson((await makeProject()).organizationId, "owner");
   await tellMembers();
@@ -94,7 +93,7 @@ test("each member, viewers too, gets one notification and one email of two parts
   );
 });
 
-test("twenty concurrent calls for one occasion notify everyone once", { tags: "long" }, async () => {
+test("twenty concurrent calls for one occasion notify everyone once", async () => {
   await Promise.all([member(), member(), member()]);
   const item = news();
   await Promise.all(Array.from({ length: 20 }, () => tellMembers(item)));
@@ -123,9 +122,7 @@ test("operator notifications reach operators without a membership", async () => 
   await pool.query("UPDATE user_account SET is_operator = false WHERE id = $1", [operator.userId]);
 });
 
-test("a member who leaves before sending gets no email, and one who left before writing is not notified", {
-  tags: "long",
-}, async () => {
+test("a member who leaves before sending gets no email, and one who left before writing is not notified", async () => {
   const [stays, leaves, gone] = await Promise.all([member(), member(), member()]);
   const leave = ({ userId }: { userId: string }) =>
     pool.query("DELETE FROM membership WHERE user_id = $1", [userId]);
@@ -153,7 +150,6 @@ test("email goes to the address at the time of writing", async () => {
 });
 
 test("after a kill between sending and recording, the same email is sent again: one Message-ID, the same bytes", {
-  tags: "long",
   timeout: 60_000,
 }, async () => {
   await member();
@@ -252,7 +248,7 @@ test("a server that disconnects after accepting an email gets it again, under th
   expect(copy).toBe(first);
 });
 
-test("several emails share few connections", { tags: "long" }, async () => {
+test("several emails share few connections", async () => {
   await Promise.all(Array.from({ length: 6 }, () => member("viewer")));
   await tellMembers();
   await sendAll();
@@ -290,7 +286,7 @@ test("a wrong password is reported and retried but never shown, even if the serv
   expect(server.received).toMatchObject([{ user: "robot" }]);
 });
 
-test("a server with an untrusted certificate gets neither email nor password", { tags: "long" }, async () => {
+test("a server with an untrusted certificate gets neither email nor password", async () => {
   await member();
   const tls = await startMailServer({ secure: true });
   const starttls = await startMailServer({ disabledCommands: [], allowInsecureAuth: false });

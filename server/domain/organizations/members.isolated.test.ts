@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CreateApiKey } from "@/server/contract/organizations";
@@ -56,9 +57,7 @@ describe("who may do what to whom", () => {
       "make viewer": (ctx, at) => organizations.changeRole(ctx, { ...at, role: "viewer" }),
     };
 
-  test("roles by acts: no one reaches above themselves, members and viewers reach no one", {
-    tags: "long",
-  }, async () => {
+  test("roles by acts: no one reaches above themselves, members and viewers reach no one", async () => {
     const { organizationId } = await makeTenant();
     await makePerson(organizationId, "owner"); // so that no owner below is the last
     const table: Record<string, string> = {};
@@ -116,9 +115,7 @@ describe("who may do what to whom", () => {
 });
 
 describe("the last owner", () => {
-  test("neither leaves nor is removed nor lowered, by their own act or by an operator", {
-    tags: "long",
-  }, async () => {
+  test("neither leaves nor is removed nor lowered, by their own act or by an operator", async () => {
     const { organizationId } = await makeTenant();
     const { ctx, userId } = await makePerson(organizationId, "owner");
     for (const by of [ctx, system]) {
@@ -213,9 +210,7 @@ describe("two web processes", () => {
     }
   }, 60_000);
 
-  test("so is that of a key that was rotated without overlap, and of a project that was archived", {
-    tags: "long",
-  }, async () => {
+  test("so is that of a key that was rotated without overlap, and of a project that was archived", async () => {
     const { organizationId, projectId, apiKey, keyId } = await makeTenant();
     const { ctx } = await makePerson(organizationId, "owner");
     const with_ = (key: string) => ({ authorization: `Bearer ${key}` });
@@ -249,9 +244,7 @@ describe("onboarding", () => {
   };
   const wish = () => ({ organizationName: `Own ${randomUUID()}`, projectName: "First" });
 
-  test("who belongs to no one makes one organization with a project, and owns it; twice at once makes one", {
-    tags: "long",
-  }, async () => {
+  test("who belongs to no one makes one organization with a project, and owns it; twice at once makes one", async () => {
     const ctx = await loner();
     const codes = await Promise.all([1, 2, 3].map(() => codeOf(organizations.onboard(ctx, wish()))));
     expect(codes.sort()).toEqual(["AuthorizationFailed", "AuthorizationFailed", "done"]);
@@ -261,9 +254,7 @@ describe("onboarding", () => {
     expect((await organizations.listProjects(mine)).map(({ displayName }) => displayName)).toEqual(["First"]);
   });
 
-  test("no one makes a second one by leaving the first to somebody, also many at once", {
-    tags: "long",
-  }, async () => {
+  test("no one makes a second one by leaving the first to somebody, also many at once", async () => {
     const ctx = await loner();
     const { organizationId } = await organizations.onboard(ctx, wish());
     await makePerson(organizationId, "owner");
@@ -273,9 +264,7 @@ describe("onboarding", () => {
     expect(new Set(codes)).toEqual(new Set(["AuthorizationFailed"]));
   });
 
-  test("not who belongs to somebody, not a key, and in production only where the installation says so", {
-    tags: "long",
-  }, async () => {
+  test("not who belongs to somebody, not a key, and in production only where the installation says so", async () => {
     const { organizationId } = await makeTenant();
     const { ctx } = await makePerson(organizationId, "viewer");
     expect(await codeOf(organizations.onboard(ctx, wish()))).toBe("AuthorizationFailed");

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -56,9 +57,7 @@ const statusOf = async (id: string) =>
 const holdOf = async (id: string) =>
   (await pool.query("SELECT state FROM hold WHERE execution_id = $1", [id])).rows[0]?.state;
 
-test("killed between attempt and answer: it ends as ambiguous, its money waits, and nothing is sent again", {
-  tags: "long",
-}, async () => {
+test("killed between attempt and answer: it ends as ambiguous, its money waits, and nothing is sent again", async () => {
   for (const [point, arrived] of [
     ["after-submission-begun", 0],
     ["after-answer", 1],
@@ -84,9 +83,7 @@ test("killed between attempt and answer: it ends as ambiguous, its money waits, 
   }
 });
 
-test("killed before anything could leave: it may be posted again, and cost nothing", {
-  tags: "long",
-}, async () => {
+test("killed before anything could leave: it may be posted again, and cost nothing", async () => {
   const { world, id, record } = await killedAt("after-admission");
   expect(record).toMatchObject({
     status: "failed",
@@ -105,9 +102,7 @@ test("killed before anything could leave: it may be posted again, and cost nothi
   expect((await pins.run(world.ctx, request(world, "another"))).status).toBe("succeeded");
 });
 
-test("who lost the lease writes nothing any more, and its answer is kept as a signed correction", {
-  tags: "long",
-}, async () => {
+test("who lost the lease writes nothing any more, and its answer is kept as a signed correction", async () => {
   const world = await makeProject();
   const slow = { ...request(world), pin: { ...PIN, model: "sandbox-slow" } };
   const running = pins.run(world.ctx, slow).catch((error) => error);
@@ -157,9 +152,7 @@ test("a shutdown ends what was sent as ambiguous, at once", async () => {
   expect((await pins.get(world.ctx, receiptIdOf(await idOf(world)))).status).toBe("ambiguous");
 });
 
-test("two who begin a submission of one execution at once: one of them may send", {
-  tags: "long",
-}, async () => {
+test("two who begin a submission of one execution at once: one of them may send", async () => {
   const world = await makeProject();
   expect(await runPinKilledAt(request(world), "after-admission")).toBe("SIGKILL");
   const id = await idOf(world);
@@ -180,7 +173,7 @@ test("two who begin a submission of one execution at once: one of them may send"
   expect(await begin(2, 2)).toBe(false); // it has ended
 });
 
-test("nothing goes back to the queue whose submission may still be answered", { tags: "long" }, async () => {
+test("nothing goes back to the queue whose submission may still be answered", async () => {
   const world = await makeProject();
   expect(await runPinKilledAt(request(world), "after-submission-begun")).toBe("SIGKILL");
   const id = await idOf(world);
@@ -190,9 +183,7 @@ test("nothing goes back to the queue whose submission may still be answered", { 
 
 // ---- what has ended stays as it is
 
-test("no column of anything that has ended can be changed, and none of its rows removed", {
-  tags: "long",
-}, async () => {
+test("no column of anything that has ended can be changed, and none of its rows removed", async () => {
   const world = await makeProject();
   const { executionId } = await pins.run(world.ctx, request(world));
   await pool.query(

@@ -115,7 +115,7 @@ describe("submit", () => {
     expect(torn.json.detail[0].loc).toEqual(["body", "idempotencyKey"]);
   });
 
-  test("200 submits at once with one key make one job", { tags: "long" }, async () => {
+  test("200 submits at once with one key make one job", async () => {
     const body = { ...say("All at once."), idempotencyKey: "all at once" };
     const answers = await Promise.all(Array.from({ length: 200 }, () => post(200, at(TEXT, "jobs"), body)));
     const ids = new Set(answers.map(({ json }) => json.jobId));
@@ -194,9 +194,7 @@ describe("submit", () => {
     });
   });
 
-  test("429: a project with ten thousand unfinished jobs takes none, except those it took before", {
-    tags: "long",
-  }, async () => {
+  test("429: a project with ten thousand unfinished jobs takes none, except those it took before", async () => {
     const full = await makeTenant();
     const body = { ...say("First."), idempotencyKey: "first" };
     // Submitted a while ago: the count is remembered for a second.
@@ -379,7 +377,7 @@ describe("invoke", () => {
     });
   }
 
-  test("a run that is canceled while it waits for its provider answers 409", { tags: "long" }, async () => {
+  test("a run that is canceled while it waits for its provider answers 409", async () => {
     const { key } = await makeTenant();
     const running = post(
       [409, "Cancelled"],
@@ -400,7 +398,7 @@ describe("invoke", () => {
     expect(refused.json.detail).toMatchObject({ executionId });
   });
 
-  test("a busy provider is asked again inside the limit", { tags: "long" }, async () => {
+  test("a busy provider is asked again inside the limit", async () => {
     const { json } = await post(200, at(TEXT, "invoke"), { input, preferredModel: "sandbox-busy" });
     expect(json.status).toBe("succeeded");
   });
@@ -410,9 +408,7 @@ describe("invoke", () => {
     setSettings({ SANDBOX_URL });
   });
 
-  test("503: a provider that cannot be reached was sent nothing, and a new key is safe", {
-    tags: "long",
-  }, async () => {
+  test("503: a provider that cannot be reached was sent nothing, and a new key is safe", async () => {
     setSettings({ SANDBOX_URL: "http://127.0.0.1:1" });
     const refused = await post([503, "ProviderUnavailable"], at(TEXT, "invoke"), { input });
     const { json: job } = await get(200, `/v1/jobs/${refused.json.details.executionId}`);
@@ -513,7 +509,7 @@ for (const target of [CHAT, RESPONSES]) {
       expect((await get(200, `/v1/jobs/${executionId}/receipt`)).json).toMatchObject({ receiptId });
     });
 
-    test("what was canceled while it ran", { tags: "long" }, async () => {
+    test("what was canceled while it ran", async () => {
       const { key } = await makeTenant();
       const running = ask("Cancelled", named("sandbox-slow"), { key });
       const executionId = await vi.waitFor(
@@ -528,7 +524,7 @@ for (const target of [CHAT, RESPONSES]) {
       expect((await running).json.error.details).toMatchObject({ executionId });
     });
 
-    test("what cannot be reached", { tags: "long" }, async () => {
+    test("what cannot be reached", async () => {
       setSettings({ SANDBOX_URL: "http://127.0.0.1:1" });
       const { headers } = await ask("ProviderUnavailable");
       expect(headers["x-should-retry"]).toBe("true"); // nothing was sent

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
 import { MOST_FORM_BYTES } from "@/server/api/openai/form";
@@ -147,7 +148,7 @@ describe.each(DOORS)(
       await ask([422, "list"], "POST", target, { key: tenant.key, body: body({ [words]: "" }) });
     });
 
-    test("what may not be paid, not leave, or not be asked for", { tags: "long" }, async () => {
+    test("what may not be paid, not leave, or not be asked for", async () => {
       const poor = await makeTenant({ walletMicros: 0 });
       await post("funding_required", {}, { key: poor.key });
       const held = await makeTenant();
@@ -169,7 +170,7 @@ describe.each(DOORS)(
       }
     });
 
-    test("one key for two requests, and what it can no longer answer", { tags: "long" }, async () => {
+    test("one key for two requests, and what it can no longer answer", async () => {
       const own = await makeTenant();
       const stop = workFor(own.projectId);
       const options = { key: own.key, headers: { "idempotency-key": "kept" } };
@@ -196,7 +197,7 @@ describe.each(DOORS)(
       expect(receipt.json).toMatchObject({ receiptId });
     });
 
-    test("what was canceled while it was waited for", { tags: "long" }, async () => {
+    test("what was canceled while it was waited for", async () => {
       const { key } = await makeTenant(); // no one works for it
       const waiting = post("Cancelled", isSync ? named("slow") : {}, { key });
       const jobId = await theirJob(key);
@@ -204,7 +205,7 @@ describe.each(DOORS)(
       expect((await waiting).json.error.details).toMatchObject({ executionId: jobId });
     });
 
-    test("what cannot be reached", { tags: "long" }, async () => {
+    test("what cannot be reached", async () => {
       const own = await makeTenant();
       setSettings({ SANDBOX_URL: "http://127.0.0.1:1" });
       const stop = workFor(own.projectId);
@@ -215,7 +216,7 @@ describe.each(DOORS)(
 
     if (isSync) return;
 
-    test("what has not ended in time, naming the job", { tags: "long" }, async () => {
+    test("what has not ended in time, naming the job", async () => {
       const { key } = await makeTenant();
       setSettings({ JOB_WAIT_SECONDS: 1 });
       const { json, headers } = await post("JobStillRunning", {}, { key });
@@ -227,7 +228,7 @@ describe.each(DOORS)(
       expect(alone.headers["x-should-retry"]).toBe("false"); // a repeat would be a job of its own
     });
 
-    test("more than a project may have unfinished", { tags: "long" }, async () => {
+    test("more than a project may have unfinished", async () => {
       const full = await makeTenant();
       const earlier = systemCtx("test", () => new Date(Date.now() - 5_000));
       const first = await jobs.submit(earlier, TEXT, {

@@ -207,7 +207,7 @@ describe("pinned executions", () => {
     },
   );
 
-  test("read: 409 while it runs, 404 for none and for what no receipt is", { tags: "long" }, async () => {
+  test("read: 409 while it runs, 404 for none and for what no receipt is", async () => {
     const running = pin(200, of("sandbox-slow"));
     let receiptId: string | undefined;
     while (!receiptId) {
@@ -395,7 +395,7 @@ describe("provenance", () => {
     expect(json).toMatchObject({ verified: true, receiptsFound: 1 });
   });
 
-  test("lockfiles: 404 for none, 422 for a job's receipt, 409 while it runs", { tags: "long" }, async () => {
+  test("lockfiles: 404 for none, 422 for a job's receipt, 409 while it runs", async () => {
     await get([404, "NotFound"], `${LOCKFILE}?receipt_id=${newId("receipt")}`);
     const { json } = await get([422, "list"], `${LOCKFILE}?receipt_id=rcpt_${done.slice(4)}`);
     expect(json.detail[0]).toMatchObject({ loc: ["query", "receipt_id"], type: "not_pinned" });

@@ -96,9 +96,7 @@ describe("capability requests", () => {
     await get([404, "NotFound"], `${REQUESTS}/${filed}/quote`);
   });
 
-  test("revisions: 422 for another project, 409 once it is declined or paid, 400 after fifty", {
-    tags: "long",
-  }, async () => {
+  test("revisions: 422 for another project, 409 once it is declined or paid, 400 after fifty", async () => {
     const target = `${REQUESTS}/${filed}/revisions`;
     const { json } = await post([422, "list"], target, { ...NEED, projectId: tenant.otherProjectId });
     expect(json.detail[0].loc).toEqual(["body", "projectId"]);

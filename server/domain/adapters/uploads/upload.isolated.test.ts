@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -118,9 +119,7 @@ describe.each([
   }
   const NOTHING = { artifacts: [], adapters: [] };
 
-  test("is kept for as long as uploads are, and as long as its adapter is there", {
-    tags: "long",
-  }, async () => {
+  test("is kept for as long as uploads are, and as long as its adapter is there", async () => {
     const file = manyWeights(ulid(), 12);
     const adapter = await upload(uploadOf(file));
     expect(adapter.source).toMatchObject({ sha256: sha256Hex(file), byteLength: file.length });
@@ -182,7 +181,7 @@ describe.each([
     }
   }
 
-  test("that the database fails after the bytes were stored leaves nothing", { tags: "long" }, async () => {
+  test("that the database fails after the bytes were stored leaves nothing", async () => {
     const kept = await world.kept();
     await withoutAdapters(async () => {
       for (const megabytes of [1, 12])
@@ -209,9 +208,7 @@ describe.each([
     bytes: inPieces(bytes),
   });
 
-  test("that is killed amid its bytes, or before they are kept, leaves what the sweep takes", {
-    tags: "long",
-  }, async () => {
+  test("that is killed amid its bytes, or before they are kept, leaves what the sweep takes", async () => {
     const kept = await world.kept();
     for (const diesHalfWay of [true, undefined] as const) {
       const request = { projectId: tenant.projectId, seed: ulid(), megabytes: 12 };
@@ -228,9 +225,7 @@ describe.each([
     }
   });
 
-  test("that is killed after its bytes were kept leaves an artifact that soon expires, and then nothing", {
-    tags: "long",
-  }, async () => {
+  test("that is killed after its bytes were kept leaves an artifact that soon expires, and then nothing", async () => {
     const kept = await world.kept();
     const seed = ulid();
     const sha256 = sha256Hex(manyWeights(seed, 12));

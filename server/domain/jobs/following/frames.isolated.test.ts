@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
@@ -54,9 +55,7 @@ const textOf = (frames: Frame[]) =>
     .join("");
 
 describe("a streaming invoke", () => {
-  test("answers with its id at once; its frames are the start, the text, usage and an end that agrees with the record", {
-    tags: "long",
-  }, async () => {
+  test("answers with its id at once; its frames are the start, the text, usage and an end that agrees with the record", async () => {
     const executionId = await start();
     const frames = await framesOf(executionId);
     const events = frames.map(({ event }) => event);
@@ -90,9 +89,7 @@ describe("a streaming invoke", () => {
     expect(streamed.receipts).toHaveLength(1);
   });
 
-  test("cut after any frame and resumed by Last-Event-ID, here or on another process, gives the uncut text", {
-    tags: "long",
-  }, async () => {
+  test("cut after any frame and resumed by Last-Event-ID, here or on another process, gives the uncut text", async () => {
     const executionId = await start();
     const whole = await framesOf(executionId);
     for (let seen = 0; seen <= whole.length; seen++) {
@@ -105,9 +102,7 @@ describe("a streaming invoke", () => {
     }
   });
 
-  test("a reader that changes processes while the text is being written misses nothing", {
-    tags: "long",
-  }, async () => {
+  test("a reader that changes processes while the text is being written misses nothing", async () => {
     const executionId = await start("sandbox-slow", {
       input: { messages: [{ role: "user", content: "Short?" }] },
     });
@@ -175,9 +170,7 @@ describe("a streaming invoke", () => {
     expect(again.json.receiptId).toBe(frames.at(-1)?.data.receiptId);
   });
 
-  test("when the process that runs it dies, its readers elsewhere get what was written, and the end", {
-    tags: "long",
-  }, async () => {
+  test("when the process that runs it dies, its readers elsewhere get what was written, and the end", async () => {
     const doomed = await startWebProcess();
     const started = await fetch(`${doomed.url}${INVOKE}`, {
       method: "POST",
@@ -202,7 +195,7 @@ describe("a streaming invoke", () => {
     expect((await rowsOf(executionId)).hold.state).toBe("ambiguous");
   });
 
-  test("a canceled stream ends as canceled", { tags: "long" }, async () => {
+  test("a canceled stream ends as canceled", async () => {
     // No repeat of the one before, whose outcome is ambiguous.
     const executionId = await start("sandbox-slow", { externalRef: "canceled" });
     const reader = await open(there.url, executionId);

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { expect, test } from "vitest";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
@@ -50,9 +51,7 @@ const long = {
   input: { messages: [{ role: "user", content: "Tell me of the sea in 40 sentences, please." }] },
 };
 
-test("a durable text job runs deferred: half of the token basis, the fee on what is charged, the hold at standard", {
-  tags: "long",
-}, async () => {
+test("a durable text job runs deferred: half of the token basis, the fee on what is charged, the hold at standard", async () => {
   const world = await makeProject();
   const quoted = await quotes.quote(world.ctx, TEXT, { ...long, billingMode: "managed" });
   const { jobId, job, receipt } = await runJob(world, { ...long, billingMode: "managed" });
@@ -86,7 +85,7 @@ test("a durable text job runs deferred: half of the token basis, the fee on what
   expect(quoted.expectedCharge?.amountMicros).toBeLessThan(hold.amount_micros);
 });
 
-test("a sync invoke, a stream and partial output are standard", { tags: "long" }, async () => {
+test("a sync invoke, a stream and partial output are standard", async () => {
   const world = await makeProject();
   const { executionId } = await jobs.invoke(world.ctx, TEXT, { input });
   const streamed = await jobs.invoke(world.ctx, TEXT, { input, executionMode: "Stream" });
@@ -112,7 +111,7 @@ test("a sync invoke, a stream and partial output are standard", { tags: "long" }
   }
 });
 
-test("a model without the tier, and images, are standard", { tags: "long" }, async () => {
+test("a model without the tier, and images, are standard", async () => {
   const world = await makeProject();
   const { receipt } = await runJob(world, { preferredModel: "sandbox-empty" });
   expect(receipt).toMatchObject({ processingTier: "standard", requestedProcessingTier: "standard" });
@@ -192,9 +191,7 @@ test("a provider that takes the tier and serves standard is paid, and charged fo
   });
 });
 
-test("what standard refuses as well is refused: two submissions, nothing charged, and a new key is safe", {
-  tags: "long",
-}, async () => {
+test("what standard refuses as well is refused: two submissions, nothing charged, and a new key is safe", async () => {
   const impossible = {
     type: "object",
     properties: { a: { type: "integer", minimum: 2, maximum: 1 } },
@@ -233,9 +230,7 @@ test("a worker that dies between the refusal and the second request loses nothin
   });
 });
 
-test("killed between the refusal and the second request, a worker leaves what another one needs to ask once more", {
-  tags: "long",
-}, async () => {
+test("killed between the refusal and the second request, a worker leaves what another one needs to ask once more", async () => {
   const project = await makeProject();
   const { jobId } = await jobs.submit(project.ctx, TEXT, { input, preferredModel: "sandbox-flexless" });
   expect(await runJobKilledAt(jobId, "after-tier-refusal")).toBe("SIGKILL");

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { type RenderRequest, renderModel } from "@/server/compute/rendering";
@@ -59,9 +60,7 @@ async function bytesOf(sha256: string | null): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-test("durable work done here ends with its files, its output and a receipt that cost nothing", {
-  tags: "long",
-}, async () => {
+test("durable work done here ends with its files, its output and a receipt that cost nothing", async () => {
   const project = await makeProject({ walletMicros: 0 });
   const jobId = await submit(project);
   await jobs.run(project.ctx, jobId, inlineStep(project.clock));
@@ -112,7 +111,7 @@ test("durable work done here ends with its files, its output and a receipt that 
   expect(receipt.artifacts).toHaveLength(7);
 });
 
-test("one image is one file, and the same each time", { tags: "long" }, async () => {
+test("one image is one file, and the same each time", async () => {
   const project = await makeProject();
   const sums: (string | null | undefined)[] = [];
   for (let n = 0; n < 2; n++) {
@@ -125,9 +124,7 @@ test("one image is one file, and the same each time", { tags: "long" }, async ()
   expect(sums[0]).toBe(sums[1]);
 });
 
-test("a drawing that only the clock ends is 503 and may be retried, costs nothing, and does not blame the file", {
-  tags: "long",
-}, async () => {
+test("a drawing that only the clock ends is 503 and may be retried, costs nothing, and does not blame the file", async () => {
   const { execute } = getCapability(RENDER);
   if (!("local" in execute)) throw new Error("models are drawn here");
   const { run } = execute;
@@ -156,9 +153,7 @@ test("a drawing that only the clock ends is 503 and may be retried, costs nothin
   expect((await jobs.get(project.ctx, again)).status).toBe("succeeded");
 });
 
-test("a file that cannot be drawn fails the job with its reason, and leaves nothing", {
-  tags: "long",
-}, async () => {
+test("a file that cannot be drawn fails the job with its reason, and leaves nothing", async () => {
   const project = await makeProject();
   const jobId = await submit(project, {}, (await cube()).slice(0, 300));
   await jobs.run(project.ctx, jobId, inlineStep(project.clock));
@@ -218,7 +213,7 @@ test("work that is not done at its deadline fails with it", async () => {
   });
 });
 
-test("a cancel ends work that is under way, and nothing is kept", { tags: "long" }, async () => {
+test("a cancel ends work that is under way, and nothing is kept", async () => {
   const project = await makeProject();
   const jobId = await submit(project, { width: 2048, height: 2048 }, await MODELS["glass around a core"]?.());
   const running = jobs.run(project.ctx, jobId, inlineStep(project.clock));

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { beforeAll, describe, expect, test } from "vitest";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
@@ -70,9 +71,7 @@ const slotsOf = (artifacts: Shown[]) =>
 const VIEWS = ["front", "right", "back", "left"];
 
 describe("one picture becomes four views and a mesh", () => {
-  test("sheet2x2: one call of each stage, six artifacts, one receipt for both", {
-    tags: "long",
-  }, async () => {
+  test("sheet2x2: one call of each stage, six artifacts, one receipt for both", async () => {
     const jobId = await submit({ resolvedPrompt: "A brass robot", meshSettings: { shouldTexture: false } });
     await work(jobId);
     const job = await read(jobId);
@@ -128,7 +127,7 @@ describe("one picture becomes four views and a mesh", () => {
     ["sheet1x4", ["turnaround"], 60_000],
     ["perView", VIEWS.map((view) => `turnaround.${view}`), 4 * SHEET],
     ["panelRepair", ["turnaround"], SHEET],
-  ])("%s: %j", { tags: "long" }, async (turnaroundMode, stages, cost) => {
+  ])("%s: %j", async (turnaroundMode, stages, cost) => {
     const jobId = await submit({ turnaroundMode });
     await work(jobId);
     const job = await read(jobId);
@@ -142,9 +141,7 @@ describe("one picture becomes four views and a mesh", () => {
     expect((await rowsOf(jobId)).hold).toMatchObject({ settled_micros: withFee(cost + MESH) });
   });
 
-  test("panelRepair: only what the sheet lacks is drawn again, once, and takes its place", {
-    tags: "long",
-  }, async () => {
+  test("panelRepair: only what the sheet lacks is drawn again, once, and takes its place", async () => {
     const jobId = await submit({ turnaroundMode: "panelRepair" }, { preferredModel: "sandbox-gappy" });
     await work(jobId);
     const job = await read(jobId);
@@ -215,9 +212,7 @@ describe("a person looks at the views before the mesh is made", () => {
     return { jobId, job };
   }
 
-  test("what is shown are the views; approved, the mesh is made of them and nothing is drawn again", {
-    tags: "long",
-  }, async () => {
+  test("what is shown are the views; approved, the mesh is made of them and nothing is drawn again", async () => {
     const { jobId, job } = await waiting();
     expect(job.approval).toMatchObject({ reason: "turnaround_review", step: "turnaround" });
     expect(
@@ -259,7 +254,7 @@ describe("a person looks at the views before the mesh is made", () => {
     },
   );
 
-  test("no one decided in time: the same, with its own code", { tags: "long" }, async () => {
+  test("no one decided in time: the same, with its own code", async () => {
     const { jobId } = await waiting();
     const clock = testClock();
     clock.advance(8 * DAY_MS);
@@ -290,9 +285,7 @@ describe("a process that dies between the stages", () => {
     },
   );
 
-  test("after the drawing was begun: it may have run, is not sent again, and no mesh is made", {
-    tags: "long",
-  }, async () => {
+  test("after the drawing was begun: it may have run, is not sent again, and no mesh is made", async () => {
     const jobId = await submit();
     expect(await runJobKilledAt(jobId, "after-submission-begun")).toBe("SIGKILL");
     const clock = testClock();

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { describe, expect, test, vi } from "vitest";
 import * as budgets from "@/server/domain/budgets";
 import { systemCtx } from "@/server/domain/ctx";
@@ -14,9 +15,7 @@ const engineCtx = ({ clock }: TestProject) => systemCtx("test", clock.now);
 const statuses = async (bulkId: string) => (await itemsOf(bulkId)).map(({ status }) => status);
 
 describe("a bulk runs", () => {
-  test("to its end: each item is sent once, and has its record and its charge", {
-    tags: "long",
-  }, async () => {
+  test("to its end: each item is sent once, and has its record and its charge", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(40), { concurrency: 8 });
     await runBulk(project, bulkId);
@@ -74,7 +73,7 @@ describe("a bulk runs", () => {
     expect((await pins.getBulk(project.ctx, bulkId)).status).toBe("failed");
   });
 
-  test("an item that hangs blocks no other, nor the steps after its own", { tags: "long" }, async () => {
+  test("an item that hangs blocks no other, nor the steps after its own", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, ["[slow 15000] hangs", ...plain(30)], { concurrency: 2 });
     const taken = await takeBulk(bulkId, "test", project.clock.now());
@@ -97,9 +96,7 @@ describe("a bulk runs", () => {
     expect((await statuses(bulkId))[0]).toBe("succeeded");
   });
 
-  test("two processes on one bulk never have more under way than was asked, and near as many", {
-    tags: "long",
-  }, async () => {
+  test("two processes on one bulk never have more under way than was asked, and near as many", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(120, "[slow 100] "), { concurrency: 12 });
     const taken = await takeBulk(bulkId, "test", project.clock.now());
@@ -132,9 +129,7 @@ describe("a bulk runs", () => {
     expect(await claim()).toEqual([]);
   });
 
-  test("a spike of refusals lowers the width, and accepted submissions raise it again", {
-    tags: "long",
-  }, async () => {
+  test("a spike of refusals lowers the width, and accepted submissions raise it again", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, [...plain(16, "[busy 1] "), ...plain(400)], { concurrency: 16 });
     const seen: number[] = [];
@@ -154,7 +149,7 @@ describe("a bulk runs", () => {
     expect(first).toMatchObject({ capacityRejections: 1, providerSubmissions: 2, logicalAttempts: 1 });
   });
 
-  test("a wake that comes twice, late or after the end changes nothing", { tags: "long" }, async () => {
+  test("a wake that comes twice, late or after the end changes nothing", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(20), { concurrency: 4 });
     await Promise.all([1, 2, 3].map(() => runBulk(project, bulkId)));
@@ -166,9 +161,7 @@ describe("a bulk runs", () => {
 });
 
 describe("money of a bulk", () => {
-  test("runs out midway: what is left fails with BudgetExceeded, nothing is sent, and nothing is overrun", {
-    tags: "long",
-  }, async () => {
+  test("runs out midway: what is left fails with BudgetExceeded, nothing is sent, and nothing is overrun", async () => {
     const project = await makeProjectAtNoon();
     const bulkId = await submitBulk(project, plain(40), { concurrency: 4 });
     const { rows: bounds } = await pool.query(
@@ -216,9 +209,7 @@ describe("a bulk is canceled", () => {
     expect(await seenBySandbox(await itemsOf(bulkId))).toEqual([0, 0, 0, 0, 0]);
   });
 
-  test("while it runs: what is under way ends normally, the rest is canceled, and it is partial", {
-    tags: "long",
-  }, async () => {
+  test("while it runs: what is under way ends normally, the rest is canceled, and it is partial", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(20, "[slow 400] "), { concurrency: 3 });
     const running = runBulk(project, bulkId);
@@ -288,9 +279,7 @@ describe("a bulk survives its worker", () => {
     expect(await seenBySandbox(items)).toEqual(items.map(() => 1));
   });
 
-  test("killed after submissions began, those end as ambiguous and are never sent again; the others go on", {
-    tags: "long",
-  }, async () => {
+  test("killed after submissions began, those end as ambiguous and are never sent again; the others go on", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(20, "[slow 50] "), { concurrency: 4 });
     const { fence } = (await takeBulk(bulkId, "gone", project.clock.now()))!;
