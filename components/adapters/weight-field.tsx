@@ -3,18 +3,10 @@ import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import { readWeight } from "./read-weight";
 
+type Props = { id: string; value: string; onChange(value: string): void; hint: string };
+
 /** The strength of an adapter: empty, or a number from 0 to 2. */
-export function WeightField({
-  id,
-  value,
-  onChange,
-  hint,
-}: {
-  id: string;
-  value: string;
-  onChange(value: string): void;
-  hint: string;
-}) {
+export function WeightField({ id, value, onChange, hint }: Props) {
   return (
     <Field
       id={id}

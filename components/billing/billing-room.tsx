@@ -2,17 +2,17 @@
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
 import { useEffect } from "react";
+import { OtherMode, useIsTest } from "@/components/shell/mode";
 import { PageHeader } from "@/components/shell/page-header";
 import { useTRPC } from "@/components/trpc";
 import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { type BillingState, billingHref } from "./billing-state";
 import { CommissionPayments } from "./commission-payments";
-import { CurrencySetting } from "./currency-setting";
 import { ReturnedNotice } from "./returned-notice";
 import { TopUp } from "./top-up";
 import { TransactionLog } from "./transaction-log";
-import { WalletCards } from "./wallet-cards";
+import { WalletCard } from "./wallet-card";
 
 /** How often a pending payment is polled. */
 const PENDING_MS = 2_000;
@@ -25,6 +25,7 @@ export function BillingRoom({ organizationId, state }: { organizationId: string;
   const { data: wallet } = useSuspenseQuery(trpc.billing.wallet.queryOptions({ organizationId }));
   const { data: checkout } = useSuspenseQuery(trpc.billing.checkout.queryOptions());
   const account = accounts.find((each) => each.organizationId === organizationId);
+  const isTest = useIsTest();
   const canPay = account?.role === "owner" || account?.role === "admin";
   return (
     <>
@@ -51,16 +52,16 @@ export function BillingRoom({ organizationId, state }: { organizationId: string;
         Balances, top-ups and transactions of {account?.displayName ?? "your organization"}.
       </PageHeader>
       {state.payment && state.result && <Returned paymentId={state.payment} result={state.result} />}
-      <WalletCards wallet={wallet} />
-      <div className="mt-4 grid items-start gap-4 md:grid-cols-2">
+      <OtherMode has>{(other) => `${other} has a wallet of its own.`}</OtherMode>
+      <div className="grid items-start gap-4 md:grid-cols-2">
+        <WalletCard wallet={wallet} isTest={isTest} />
         {canPay ? (
-          <TopUp wallet={wallet} checkout={checkout} />
+          <TopUp wallet={wallet} checkout={checkout} isTest={isTest} />
         ) : (
           <Notice tone="busy" title="Only owners and admins can top up">
             Your role here is {account?.role ?? "none"}. Ask an owner or admin to add funds.
           </Notice>
         )}
-        <CurrencySetting wallet={wallet} canChange={canPay} />
       </div>
       <CommissionPayments organizationId={organizationId} />
       <TransactionLog organizationId={organizationId} place={{ cursor: state.cursor, trail: state.trail }} />

@@ -10,15 +10,25 @@ import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import { useLeave } from "@/components/ui/use-leave";
-import type { Wallet } from "@/server/contract/billing";
+import type { BillingCurrency, Wallet } from "@/server/contract/billing";
 import { TOP_UP_PRESETS } from "@/server/contract/enums";
+import { CurrencySetting } from "./currency-setting";
 import { TEST_MONEY } from "./test-money";
 
 const MICROS_PER_CENT = 10_000;
 const TOP_UP: Bounds = { leastMicros: 500_000, mostMicros: 999_999_000_000, decimals: 2 };
 
 /** Tops up the wallet by a preset or custom amount, or explains that payments are not configured. */
-export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: boolean } | null }) {
+export function TopUp({
+  wallet,
+  checkout,
+  isTest,
+}: {
+  wallet: Wallet;
+  checkout: { test: boolean; currencies: readonly BillingCurrency[] } | null;
+  /** Of the wallet that is shown. */
+  isTest: boolean;
+}) {
   const trpc = useTRPC();
   const [amount, setAmount] = useState("25");
   const { isLeaving, leave } = useLeave();
@@ -26,11 +36,11 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
     onDone: ({ url }) => leave(url),
     isInPlace: true,
   });
-  if (!checkout)
+  if (checkout?.test !== isTest)
     return (
       <Notice tone="busy" title="Top-ups are not available">
-        Payments are not set up in this installation. Ask your operator to set them up or to credit the
-        wallet.
+        Payments {checkout && (isTest ? "in test money " : "in live money ")}are not set up in this
+        installation. Ask your operator to set them up or to credit the wallet.
       </Notice>
     );
 
@@ -47,7 +57,7 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
   return (
     <Card aria-labelledby="top-up-title">
       <CardHeader id="top-up-title" title={checkout.test ? "Top up the test wallet" : "Top up"} />
-      <CardBody>
+      <CardBody className="space-y-4">
         <Form action={start} send={send}>
           {checkout.test && (
             <p className="text-sm text-muted">
@@ -99,6 +109,9 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
             </p>
           )}
         </Form>
+        {checkout.currencies.length > 1 && (
+          <CurrencySetting wallet={wallet} currencies={checkout.currencies} />
+        )}
       </CardBody>
     </Card>
   );

@@ -10,26 +10,24 @@ import { Badge, type Tone } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import type { BudgetEnforcement, BudgetView } from "@/server/contract/budgets";
-import { BudgetChart } from "./budget-chart";
 import { BudgetDialog } from "./budget-dialog";
 import { IncreaseDialog } from "./increase-dialog";
-import { MODES, NOW, nameOf, ownerName, PERIODS, spentOf } from "./words";
+import { OwnerName } from "./owner-name";
+import { MODES, NOW, nameOf, PERIODS, spentOf } from "./words";
 
 const TONES: Record<BudgetEnforcement, Tone> = { prevent: "good", warn: "warn", off: "neutral" };
 
-/** One budget: spend and reserved funds against its limit, a chart, and the actions of an admin. */
-export function BudgetCard({
-  budget,
-  isTest,
-  keyNames,
-  project,
-}: {
+type Props = {
+  projectId: string;
   budget: BudgetView;
   isTest: boolean;
   keyNames: ReadonlyMap<string, string>;
   /** Set when the reader may change the budget. */
   project: ProjectChoice | undefined;
-}) {
+};
+
+/** One budget: spend and reserved funds against its limit, and the actions of an admin. */
+export function BudgetCard({ projectId, budget, isTest, keyNames, project }: Props) {
   const name = nameOf(budget, keyNames);
   const spend = isTest ? budget.testSpend : budget.spend;
   const ceiling = budget.effectiveCeilingMicros;
@@ -38,11 +36,11 @@ export function BudgetCard({
     <Card aria-labelledby={titleId}>
       <CardHeader
         id={titleId}
-        title={ownerName(budget.scope, keyNames)}
+        title={<OwnerName projectId={projectId} scope={budget.scope} />}
         hint={PERIODS[budget.period]}
         actions={<Badge tone={TONES[budget.enforcement]}>{MODES[budget.enforcement]}</Badge>}
       />
-      <CardBody className="space-y-3">
+      <CardBody className="space-y-2">
         <p className="text-sm text-muted tabular-nums">
           <span className="text-xl font-semibold text-text">{dollars(spentOf(spend))}</span> of{" "}
           {dollars(ceiling)} {NOW[budget.period]}
@@ -55,9 +53,8 @@ export function BudgetCard({
             <Moment at={budget.temporaryIncrease.until} />: {budget.temporaryIncrease.reason}
           </p>
         )}
-        <BudgetChart budget={budget} isTest={isTest} name={name} />
-        {project && <Actions budget={budget} project={project} name={name} />}
       </CardBody>
+      {project && <Actions budget={budget} project={project} name={name} />}
     </Card>
   );
 }
@@ -71,18 +68,24 @@ function Actions({ budget, project, name }: { budget: BudgetView; project: Proje
   const remove = useAction(trpc.budgets.remove.mutationOptions(), { refresh, done: "Budget turned off" });
   const { budgetId } = budget;
   return (
-    <div className="flex flex-wrap gap-2">
-      <Button size="sm" aria-label={`Edit: ${name}`} onClick={() => setEditing(true)}>
+    <div className="flex flex-wrap gap-1 border-t border-line-soft px-3 py-2">
+      <Button size="sm" variant="ghost" aria-label={`Edit: ${name}`} onClick={() => setEditing(true)}>
         Edit
       </Button>
       {budget.enforcement !== "off" && (
-        <Button size="sm" aria-label={`Temporary increase: ${name}`} onClick={() => setRaising(true)}>
+        <Button
+          size="sm"
+          variant="ghost"
+          aria-label={`Temporary increase: ${name}`}
+          onClick={() => setRaising(true)}
+        >
           Temporary increase
         </Button>
       )}
       {budget.temporaryIncrease && (
         <Button
           size="sm"
+          variant="ghost"
           aria-label={`End increase: ${name}`}
           pending={clear.isPending}
           onClick={() => clear.mutate({ budgetId })}

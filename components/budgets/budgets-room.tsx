@@ -30,11 +30,8 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
   const canSet = may("admin");
   const keyNames = new Map(keys.map((key) => [key.keyId, key.name]));
   const budgets = all.items.filter(({ scope }) => !/^(guardrail|connection):/.test(scope));
-  const has = {
-    live: budgets.some(({ spend }) => spentOf(spend) > 0),
-    test: budgets.some(({ testSpend }) => spentOf(testSpend) > 0),
-  };
-  const isTest = useIsTest(has);
+  const isTest = useIsTest();
+  const hasOther = budgets.some(({ spend, testSpend }) => spentOf(isTest ? spend : testSpend) > 0);
 
   return (
     <>
@@ -54,7 +51,6 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
       {project && isOpen && (
         <BudgetDialog project={project} keys={keys} standing={budgets} onClose={() => setOpen(false)} />
       )}
-      <AlertList projectId={projectId} keyNames={keyNames} />
       {budgets.length === 0 ? (
         <Card>
           <EmptyState icon={Gauge} title="No budgets yet">
@@ -65,13 +61,13 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
         </Card>
       ) : (
         <>
-          <OtherMode has={isTest ? has.live : has.test}>
-            {(other) => `${other} has spending on these budgets too.`}
-          </OtherMode>
+          <OtherMode has={hasOther}>{(other) => `${other} has spending on these budgets too.`}</OtherMode>
+          <AlertList projectId={projectId} isTest={isTest} />
           <ul className="grid gap-4 xl:grid-cols-2">
             {budgets.map((budget) => (
               <li key={budget.budgetId} className="min-w-0">
                 <BudgetCard
+                  projectId={projectId}
                   budget={budget}
                   isTest={isTest}
                   keyNames={keyNames}
@@ -82,7 +78,7 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
           </ul>
         </>
       )}
-      <HoldList projectId={projectId} canResolve={may("owner")} />
+      <HoldList projectId={projectId} isTest={isTest} canResolve={may("owner")} />
       <GuardrailCard projectId={projectId} canSet={canSet} />
     </>
   );

@@ -1,9 +1,9 @@
 "use client";
 import { useState } from "react";
-import { TEST_MONEY } from "@/components/billing/test-money";
 import { useLive } from "@/components/blocks/data/use-live";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
-import { dollars } from "@/components/blocks/money/money";
+import { type Column, ResourceTable, Titled } from "@/components/blocks/list/resource-table";
+import { Amount } from "@/components/blocks/money/amount";
+import { WORK_COLUMN } from "@/components/blocks/work/work";
 import { Caller } from "@/components/callers/caller";
 import { comparisonHref } from "@/components/comparisons/list-state";
 import { Ago } from "@/components/time/moment";
@@ -11,6 +11,7 @@ import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { shortId } from "@/components/ui/copyable-id";
 import Link from "@/components/ui/link";
 import type { HoldView } from "@/server/contract/budgets";
 import { ResolveAllDialog } from "./resolve-all-dialog";
@@ -18,13 +19,16 @@ import { ResolveDialog } from "./resolve-dialog";
 
 const REFRESH_MS = 5_000;
 
+type Props = { projectId: string; isTest: boolean; canResolve: boolean };
+
 /** The funds reserved by unfinished jobs. An owner resolves unconfirmed charges here. */
-export function HoldList({ projectId, canResolve }: { projectId: string; canResolve: boolean }) {
+export function HoldList({ projectId, isTest, canResolve }: Props) {
   const trpc = useTRPC();
   const [chosen, setChosen] = useState<HoldView | null>(null);
   const { data } = useLive(trpc.budgets.holds.queryOptions({ projectId }), REFRESH_MS);
-  const unknown = data.items.filter(({ state }) => state === "ambiguous").length;
-  const [first] = data.items;
+  const holds = data.items.filter((hold) => hold.isTest === isTest);
+  const unknown = holds.filter(({ state }) => state === "ambiguous").length;
+  const [first] = holds;
   const resolveOf = (hold: HoldView) =>
     hold.state === "ambiguous" &&
     canResolve &&
@@ -45,12 +49,12 @@ export function HoldList({ projectId, canResolve }: { projectId: string; canReso
           unknown > 1 && <ResolveAllDialog projectId={projectId} organizationId={first.organizationId} />
         }
       />
-      {data.items.length === 0 ? (
+      {holds.length === 0 ? (
         <CardBody className="text-sm text-muted">No reserved funds.</CardBody>
       ) : (
         <ResourceTable
           label="Reserved funds"
-          rows={data.items}
+          rows={holds}
           idOf={({ holdId }) => holdId}
           columns={columnsOf(projectId)}
           actions={resolveOf}
@@ -65,17 +69,21 @@ const columnsOf = (projectId: string): Column<HoldView>[] => [
   {
     header: "Job",
     card: "title",
-    className: "[overflow-wrap:anywhere]",
+    className: WORK_COLUMN,
     cell: (hold) => (
-      <>
-        <Link href={hrefOf(hold)} className="text-link hover:underline">
-          {hold.capabilityKey ?? hold.executionId}
+      <Titled title={hold.capabilityKey ?? "Comparison"}>
+        <Link href={hrefOf(hold)} title={hold.executionId} className="font-mono text-link hover:underline">
+          {shortId(hold.executionId)}
         </Link>
-        <div className="font-mono text-2xs text-muted">{hold.executionId}</div>
-      </>
+      </Titled>
     ),
   },
-  { header: "Amount", className: "whitespace-nowrap", cell: (hold) => <Reserved hold={hold} /> },
+  {
+    header: "Amount",
+    align: "end",
+    card: "amount",
+    cell: ({ amountMicros }) => <Amount of={amountMicros} />,
+  },
   { header: "Status", card: "status", cell: (hold) => <HoldState hold={hold} /> },
   {
     header: "Caller",
@@ -88,15 +96,6 @@ const columnsOf = (projectId: string): Column<HoldView>[] => [
   },
   { header: "Created", className: "text-muted", cell: ({ createdAt }) => <Ago at={createdAt} /> },
 ];
-
-function Reserved({ hold }: { hold: HoldView }) {
-  return (
-    <>
-      {dollars(hold.amountMicros)}
-      {hold.isTest && <span className="text-muted"> {TEST_MONEY}</span>}
-    </>
-  );
-}
 
 function HoldState({ hold }: { hold: HoldView }) {
   return hold.state === "ambiguous" ? (

@@ -2,7 +2,8 @@
 import { Layers } from "lucide-react";
 import { soonWhile, useLive } from "@/components/blocks/data/use-live";
 import { ListCard } from "@/components/blocks/list/list-card";
-import { RowLink } from "@/components/blocks/list/resource-table";
+import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
+import { WORK_COLUMN } from "@/components/blocks/work/work";
 import { firstBulkCommand, Snippet } from "@/components/pins/first-pin";
 import { bulkHref, bulksHref, type ListPlace, toPageQuery } from "@/components/pins/list-state";
 import { pinWords } from "@/components/pins/words";
@@ -19,16 +20,10 @@ import { BulkStatusBadge } from "./bulk-status";
 
 type Listed = Omit<PinnedBulk, "items" | "nextCursor">;
 
+type Props = { projectId: string; place: ListPlace; baseUrl: string };
+
 /** The bulks of a project with their progress, newest first. */
-export function BulkHistory({
-  projectId,
-  place,
-  baseUrl,
-}: {
-  projectId: string;
-  place: ListPlace;
-  baseUrl: string;
-}) {
+export function BulkHistory({ projectId, place, baseUrl }: Props) {
   const trpc = useTRPC();
   const { data } = useLive(
     trpc.pinned.bulks.queryOptions(toPageQuery(projectId, place)),
@@ -62,43 +57,56 @@ export function BulkHistory({
           </EmptyState>
         }
       >
-        <ul aria-label="Bulks, newest first" className="divide-y divide-line">
-          {data.items.map((bulk) => (
-            <BulkRow key={bulk.bulkId} bulk={bulk} projectId={projectId} />
-          ))}
-        </ul>
+        <ResourceTable
+          label="Bulks, newest first"
+          rows={data.items}
+          idOf={({ bulkId }) => bulkId}
+          columns={columnsOf(projectId)}
+        />
       </ListCard>
     </>
   );
 }
 
-function BulkRow({ bulk, projectId }: { bulk: Listed; projectId: string }) {
-  const took = msBetween(bulk.createdAt, bulk.completedAt);
-  return (
-    <li className="relative grid gap-x-5 gap-y-2 px-4 py-3 hover:bg-hover/60 md:grid-cols-[9.5rem_minmax(0,1fr)_minmax(0,1fr)_6rem] md:items-center">
-      <div className="flex items-center justify-between gap-3">
-        <BulkStatusBadge status={bulk.status} />
-        <span className="text-xs text-muted md:hidden">
-          <Ago at={bulk.createdAt} />
+const columnsOf = (projectId: string): Column<Listed>[] => [
+  {
+    header: "Bulk",
+    card: "title",
+    className: WORK_COLUMN,
+    cell: ({ pin, bulkId, retryOf }) => (
+      <Titled title={pin.model}>
+        <span title={pinWords(pin)}>
+          {pin.provider} · {pin.api}
+          {retryOf && " · retry"}
         </span>
-      </div>
-      <div className="min-w-0" title={pinWords(bulk.pin)}>
-        <div className="truncate text-sm font-medium">{bulk.pin.model}</div>
-        <RowLink href={bulkHref(projectId, bulk.bulkId)} id={bulk.bulkId} />
-      </div>
-      <div className="min-w-0 space-y-1">
-        <BulkBar bulk={bulk} className="h-2" />
-        <div className="flex justify-between gap-3 text-xs text-muted tabular-nums">
-          <span>
-            {endedOf(bulk).toLocaleString("en-US")} of {bulk.itemCount.toLocaleString("en-US")}
-            {bulk.retryOf && ", retry"}
-          </span>
-          <span>{took === null ? <Elapsed since={bulk.createdAt} /> : formatDuration(took)}</span>
-        </div>
-      </div>
-      <span className="text-right text-sm text-muted max-md:hidden">
-        <Ago at={bulk.createdAt} />
-      </span>
-    </li>
-  );
-}
+        <RowLink href={bulkHref(projectId, bulkId)} id={bulkId} />
+      </Titled>
+    ),
+  },
+  { header: "Status", card: "status", cell: ({ status }) => <BulkStatusBadge status={status} /> },
+  {
+    header: "Progress",
+    className: "w-1/4 @max-2xl:w-full",
+    cell: (bulk) => <BulkBar bulk={bulk} className="h-2 min-w-24" />,
+  },
+  {
+    header: "Items",
+    align: "end",
+    cell: (bulk) => `${endedOf(bulk).toLocaleString("en-US")} of ${bulk.itemCount.toLocaleString("en-US")}`,
+  },
+  {
+    header: "Duration",
+    align: "end",
+    className: "text-muted",
+    cell: ({ createdAt, completedAt }) => {
+      const took = msBetween(createdAt, completedAt);
+      return took === null ? <Elapsed since={createdAt} /> : formatDuration(took);
+    },
+  },
+  {
+    header: "Created",
+    align: "end",
+    className: "text-muted",
+    cell: ({ createdAt }) => <Ago at={createdAt} />,
+  },
+];

@@ -10,16 +10,10 @@ import type { BulkItemView, PinnedBulk } from "@/server/contract/pinned";
 import { ITEM_ORDER } from "./bulk-bar";
 import { type ItemState, itemsHref } from "./bulk-state";
 
+type Props = { bulk: PinnedBulk; projectId: string; state: ItemState };
+
 /** The items of a bulk in input order, paged, each with a link to its record. */
-export function BulkItems({
-  bulk,
-  projectId,
-  state,
-}: {
-  bulk: PinnedBulk;
-  projectId: string;
-  state: ItemState;
-}) {
+export function BulkItems({ bulk, projectId, state }: Props) {
   const hrefOf = (next: ItemState) => itemsHref(projectId, bulk.bulkId, next);
   return (
     <section aria-labelledby="items-title" className="space-y-4">

@@ -25,16 +25,10 @@ import { etaMs, formatRate, rateOf, type Sample, withSample } from "./rate";
 
 const isUnderWay = ({ nextAction }: PinnedBulk) => nextAction === "poll";
 
+type Props = { projectId: string; bulkId: string; state: ItemState };
+
 /** One bulk: progress, rate, time left, and its items. */
-export function BulkPage({
-  projectId,
-  bulkId,
-  state,
-}: {
-  projectId: string;
-  bulkId: string;
-  state: ItemState;
-}) {
+export function BulkPage({ projectId, bulkId, state }: Props) {
   const trpc = useTRPC();
   const { data: bulk, dataUpdatedAt } = useLive(
     trpc.pinned.bulk.queryOptions(toBulkQuery(bulkId, state)),
@@ -153,11 +147,11 @@ function LiveFigures({ bulk, samples }: { bulk: PinnedBulk; samples: readonly Sa
 
 /** The figures of a finished bulk. */
 function EndFigures({ bulk }: { bulk: PinnedBulk }) {
-  const ranMs = msBetween(bulk.startedAt, bulk.completedAt);
+  const tookMs = msBetween(bulk.createdAt, bulk.completedAt); // as shown beside it
   const ran = endedOf(bulk) - bulk.counts.canceled;
   return (
     <>
-      <Figure name="Average rate">{ranMs && ran > 0 ? formatRate((ran * 1000) / ranMs) : <None />}</Figure>
+      <Figure name="Average rate">{tookMs && ran > 0 ? formatRate((ran * 1000) / tookMs) : <None />}</Figure>
       <Figure name="Safe to retry">{bulk.safelyRetryable.toLocaleString("en-US")}</Figure>
       <Figure name="Concurrency">{bulk.concurrency}</Figure>
     </>

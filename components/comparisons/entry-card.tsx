@@ -56,16 +56,18 @@ export function EntryCard(view: EntryView) {
                 Best value
               </Badge>
             )}
-            <Link
-              // The job page is not loaded before it is opened.
-              prefetch={false}
-              href={`/projects/${comparison.projectId}/jobs/${entry.jobId}`}
-              aria-label={`Job of ${name}`}
-              className="inline-flex items-center gap-0.5 rounded text-xs text-link hover:underline"
-            >
-              Job
-              <ArrowUpRight aria-hidden className="size-3.5" />
-            </Link>
+            {judgement && (
+              <Link
+                // The job page is not loaded before it is opened.
+                prefetch={false}
+                href={`/projects/${comparison.projectId}/jobs/${entry.jobId}`}
+                aria-label={`Job of ${name}`}
+                className="inline-flex items-center gap-0.5 rounded text-xs text-link hover:underline"
+              >
+                Job
+                <ArrowUpRight aria-hidden className="size-3.5" />
+              </Link>
+            )}
           </>
         }
       />
@@ -211,17 +213,9 @@ function Made({ comparison, entry, name, place, shared }: EntryView) {
   );
 }
 
-function Item({
-  jobId,
-  item,
-  alt,
-  shared,
-}: {
-  jobId: string;
-  item: Entry["artifacts"][number];
-  alt: string;
-  shared: Shared;
-}) {
+type Props = { jobId: string; item: Entry["artifacts"][number]; alt: string; shared: Shared };
+
+function Item({ jobId, item, alt, shared }: Props) {
   const href = artifactHref(jobId, item.artifactId);
   if (isPicture(item.mediaType))
     return (

@@ -128,19 +128,9 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
   );
 }
 
-function Option({
-  checked,
-  disabled,
-  hint,
-  onPick,
-  children,
-}: {
-  checked: boolean;
-  disabled?: boolean;
-  hint?: ReactNode;
-  onPick(): void;
-  children: ReactNode;
-}) {
+type Props = { checked: boolean; disabled?: boolean; hint?: ReactNode; onPick(): void; children: ReactNode };
+
+function Option({ checked, disabled, hint, onPick, children }: Props) {
   return (
     <label className="flex min-w-0 items-start gap-2.5 rounded-md border border-line px-3 py-2.5 shadow-card has-checked:border-primary has-checked:bg-hover has-disabled:opacity-55 has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-focus">
       <input

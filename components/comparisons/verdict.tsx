@@ -2,9 +2,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { ReceiptText } from "lucide-react";
 import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { Amount } from "@/components/blocks/money/amount";
 import { callerName } from "@/components/callers/caller-name";
 import { competitorName } from "@/components/comparisons/new/draft";
-import { chargeWords } from "@/components/jobs/charge-words";
+import { ChargeAmount } from "@/components/jobs/charge-words";
 import { JobStatusBadge } from "@/components/jobs/job-status";
 import { Snippets } from "@/components/playground/snippets";
 import { Moment } from "@/components/time/moment";
@@ -59,11 +60,14 @@ const columnsOf = (comparison: Judged): Column<Entry>[] => [
       <Name comparison={comparison} entry={entry} name={nameOf(comparison.entries.indexOf(entry))} />
     ),
   },
-  { header: "Provider", cell: ({ provider }) => provider },
   {
     header: "Model",
     className: "[overflow-wrap:anywhere]",
-    cell: ({ model }) => <code className="text-xs">{model}</code>,
+    cell: ({ provider, model }) => (
+      <>
+        {provider ?? "Local"} <code className="text-xs text-muted">{model}</code>
+      </>
+    ),
   },
   {
     header: "Competitor",
@@ -71,8 +75,19 @@ const columnsOf = (comparison: Judged): Column<Entry>[] => [
     className: "text-muted",
     cell: ({ competitor }) => competitor && competitorName(competitor),
   },
-  { header: "Provider cost", align: "end", card: "fact", cell: providerCost },
-  { header: "You pay", align: "end", card: "fact", cell: ({ charge }) => charge && chargeWords(charge) },
+  {
+    header: "Provider cost",
+    align: "end",
+    card: "fact",
+    cell: (entry) =>
+      typeof entry.costMicros === "number" ? <Amount of={entry.costMicros} /> : providerCost(entry),
+  },
+  {
+    header: "You pay",
+    align: "end",
+    card: "amount",
+    cell: ({ charge }) => charge && <ChargeAmount charge={charge} />,
+  },
   { header: "Duration", align: "end", className: "whitespace-nowrap", cell: ranFor },
   { header: "Receipt", cell: (entry) => <ReceiptLink projectId={comparison.projectId} entry={entry} /> },
 ];

@@ -12,19 +12,16 @@ import type { ConnectableProvider, Credential } from "@/server/contract/credenti
 import { ConnectionDetail, TestResult, useTest } from "./connection-detail";
 import { RotateSecret } from "./rotate-form";
 
-/** One connected account: its environments, its status, and the actions on it. */
-export function ConnectionRow({
-  credential,
-  project,
-  provider,
-  canChange,
-}: {
+type Props = {
   credential: Credential;
   project: ProjectChoice;
   /** Null when this installation no longer supports the provider. */
   provider: ConnectableProvider | null;
   canChange: boolean;
-}) {
+};
+
+/** One connected account: its environments, its status, and the actions on it. */
+export function ConnectionRow({ credential, project, provider, canChange }: Props) {
   const title = provider?.title ?? credential.provider;
   const test = useTest();
   const elsewhere = credential.bindings.filter(({ projectId }) => projectId !== project.projectId).length;
@@ -124,19 +121,15 @@ const pathOf = ({ organizationId, credentialId }: Credential) => ({
   credential_id: credentialId,
 });
 
-function Place({
-  credential,
-  projectId,
-  environment,
-  title,
-  canChange,
-}: {
+type PlaceProps = {
   credential: Credential;
   projectId: string;
   environment: string;
   title: string;
   canChange: boolean;
-}) {
+};
+
+function Place({ credential, projectId, environment, title, canChange }: PlaceProps) {
   const trpc = useTRPC();
   const refresh = [trpc.connections.pathKey()]; // every change can affect the whole page
   const bind = useAction(trpc.connections.bind.mutationOptions(), { refresh });
@@ -176,17 +169,14 @@ function Place({
   );
 }
 
-function Actions({
-  credential,
-  provider,
-  title,
-  test,
-}: {
+type ActionsProps = {
   credential: Credential;
   test: ReturnType<typeof useTest>;
   provider: ConnectableProvider | null;
   title: string;
-}) {
+};
+
+function Actions({ credential, provider, title, test }: ActionsProps) {
   const trpc = useTRPC();
   const refresh = [trpc.connections.pathKey()]; // every change can affect the whole page
   const remove = useAction(trpc.connections.remove.mutationOptions(), {

@@ -66,7 +66,7 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
           onClose={() => setOpenFor(null)}
         />
       )}
-      <div className="space-y-8">
+      <div className="space-y-4">
         {session.error && <Notice tone="warn">{sentencesOf(session.error)}</Notice>}
         {session.data && (
           <OnboardingSession
@@ -76,7 +76,6 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
             onConnect={setOpenFor}
           />
         )}
-        {data.items.length === 0 && onboarding}
         <Card className="overflow-hidden">
           {data.items.length === 0 ? (
             <EmptyState icon={Plug} title="No connections yet">
@@ -98,7 +97,6 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
             </ul>
           )}
         </Card>
-        {data.items.length > 0 && onboarding}
         <ProviderList
           providers={providers}
           connected={
@@ -110,6 +108,7 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
           }
           onConnect={data.canChange ? setOpenFor : null}
         />
+        {onboarding}
       </div>
     </>
   );

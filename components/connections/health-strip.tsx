@@ -25,7 +25,19 @@ export function HealthStrip({ health, name }: { health: ConnectionHealth; name: 
   const [last] = health.checks;
   const problem = health.hours.find((hour) => hour.problem !== null);
   return (
-    <div className="space-y-1.5">
+    <div className="space-y-1">
+      <p className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 text-xs text-muted">
+        <span className="font-medium text-text">Last 7 days</span>
+        <span>
+          {answered} answered, {failed > 0 ? <span className="text-bad">{failed} failed</span> : "0 failed"}
+        </span>
+        {last && (
+          <span>
+            {last.outcome === "ready" ? "Accepted" : last.outcome === "refused" ? "Refused" : "Unreachable"}{" "}
+            <Ago at={last.at} />
+          </span>
+        )}
+      </p>
       <div
         role="img"
         aria-label={`Last 7 days of ${name}: ${answered} answered, ${failed} failed`}
@@ -40,23 +52,15 @@ export function HealthStrip({ health, name }: { health: ConnectionHealth; name: 
           />
         ))}
       </div>
-      <p className="flex flex-wrap gap-x-3 gap-y-0.5 text-xs text-muted">
-        <span>Last 7 days</span>
-        <span>
-          {answered} answered, {failed} failed
-        </span>
-        {last && (
-          <span>
-            {last.outcome === "ready" ? "Accepted" : last.outcome === "refused" ? "Refused" : "Unreachable"}{" "}
-            <Ago at={last.at} />
-          </span>
-        )}
-        {problem?.problemAt && (
-          <span className="[overflow-wrap:anywhere]">
-            Last problem <Ago at={problem.problemAt} />: {problem.problem}
-          </span>
-        )}
+      <p aria-hidden className="flex justify-between text-2xs text-faint">
+        <span>7 days ago</span>
+        <span>Now</span>
       </p>
+      {problem?.problemAt && (
+        <p className="text-xs text-muted [overflow-wrap:anywhere]">
+          Last problem <Ago at={problem.problemAt} />: {problem.problem}
+        </p>
+      )}
     </div>
   );
 }

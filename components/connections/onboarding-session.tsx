@@ -7,18 +7,15 @@ import Link from "@/components/ui/link";
 import type { OnboardingSession as Session } from "@/server/contract/connections";
 import { PlannedAccounts } from "./planned-accounts";
 
-/** The accounts that someone, often an agent, asked the reader to connect, and the next step. */
-export function OnboardingSession({
-  session: { plan },
-  project,
-  canChange,
-  onConnect,
-}: {
+type Props = {
   session: Session;
   project: ProjectChoice;
   canChange: boolean;
   onConnect: (provider: string) => void;
-}) {
+};
+
+/** The accounts that someone, often an agent, asked the reader to connect, and the next step. */
+export function OnboardingSession({ session: { plan }, project, canChange, onConnect }: Props) {
   const titleId = useId();
   return (
     <Card aria-labelledby={titleId}>

@@ -8,20 +8,16 @@ import { CheckList } from "@/components/ui/check-list";
 import type { ConnectableProvider } from "@/server/contract/credentials";
 import { PlannedAccounts } from "./planned-accounts";
 
-/** Finds the accounts that the chosen capabilities need, and opens their forms. */
-export function Onboarding({
-  project,
-  providers,
-  environment,
-  canChange,
-  onConnect,
-}: {
+type Props = {
   project: ProjectChoice;
   providers: ConnectableProvider[];
   environment: string;
   canChange: boolean;
   onConnect: (provider: string) => void;
-}) {
+};
+
+/** Finds the accounts that the chosen capabilities need, and opens their forms. */
+export function Onboarding({ project, providers, environment, canChange, onConnect }: Props) {
   const trpc = useTRPC();
   const titleId = useId();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set());
@@ -43,10 +39,10 @@ export function Onboarding({
         hint={`For ${environment} in ${project.displayName}`}
       />
       <CardBody className="space-y-4">
-        <fieldset>
-          <legend className="text-sm text-muted">
+        <details>
+          <summary className="text-sm text-muted">
             Choose capabilities to see the fewest accounts that unlock them all.
-          </legend>
+          </summary>
           <CheckList
             name="capabilities"
             names={capabilities.map(({ key }) => key)}
@@ -54,7 +50,7 @@ export function Onboarding({
             chosen={chosen}
             onChange={setChosen}
           />
-        </fieldset>
+        </details>
         <Refusal error={plan.error} />
         {chosen.size > 0 && plan.data && (
           <div className="border-t border-line pt-4">

@@ -1,8 +1,9 @@
 "use client";
 import { CircleCheck } from "lucide-react";
+import { ResourceTable } from "@/components/blocks/list/resource-table";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card } from "@/components/ui/card";
+import { Card, CardHeader } from "@/components/ui/card";
 import type { ConnectableProvider } from "@/server/contract/credentials";
 
 /** The providers that can be connected, with the capabilities each unlocks. */
@@ -17,47 +18,48 @@ export function ProviderList({
   onConnect: ((provider: string) => void) | null;
 }) {
   return (
-    <section aria-labelledby="providers">
-      <h2 id="providers" className="mb-3 text-lg font-semibold">
-        Providers
-      </h2>
-      <ul className="grid gap-3 sm:grid-cols-2">
-        {providers.map(({ name, title, unlocks }) => (
-          <li key={name} data-provider={name}>
-            <Card className="flex h-full flex-col gap-3 p-4">
-              <div className="flex items-start justify-between gap-3">
-                <div className="flex min-w-0 flex-wrap items-center gap-2">
-                  <h3 className="text-base font-semibold">{title}</h3>
-                  {connected.has(name) && (
-                    <Badge tone="good">
-                      <CircleCheck aria-hidden />
-                      Connected
-                    </Badge>
-                  )}
-                </div>
-                {onConnect && (
-                  <Button size="sm" aria-label={`Connect ${title}`} onClick={() => onConnect(name)}>
-                    Connect
-                  </Button>
-                )}
-              </div>
-              {unlocks.length === 0 ? (
-                <p className="text-sm text-muted">No capabilities in this installation yet.</p>
-              ) : (
-                <ul aria-label={`Capabilities of ${title}`} className="flex flex-wrap gap-1.5">
-                  {unlocks.map((capability) => (
-                    <li key={capability.key} className="max-w-full">
-                      <Badge title={capability.key}>
-                        <span className="truncate">{capability.title}</span>
-                      </Badge>
-                    </li>
-                  ))}
-                </ul>
-              )}
-            </Card>
-          </li>
-        ))}
-      </ul>
-    </section>
+    <Card aria-labelledby="providers" className="overflow-hidden">
+      <CardHeader id="providers" title="Providers" hint="What an account at each of them can run" />
+      <ResourceTable
+        label="Providers"
+        rows={providers}
+        idOf={({ name }) => name}
+        marks={({ name }) => ({ "data-provider": name })}
+        columns={[
+          {
+            header: "Provider",
+            card: "title",
+            className: "font-medium whitespace-nowrap",
+            cell: ({ title }) => title,
+          },
+          {
+            header: "Capabilities",
+            className: "w-full text-xs text-muted",
+            cell: ({ unlocks }) =>
+              unlocks.map(({ title }) => title).join(", ") || "No capabilities in this installation yet.",
+          },
+          {
+            header: "Status",
+            card: "status",
+            cell: ({ name }) =>
+              connected.has(name) && (
+                <Badge tone="good">
+                  <CircleCheck aria-hidden />
+                  Connected
+                </Badge>
+              ),
+          },
+        ]}
+        actions={
+          onConnect
+            ? ({ name, title }) => (
+                <Button size="sm" aria-label={`Connect ${title}`} onClick={() => onConnect(name)}>
+                  Connect
+                </Button>
+              )
+            : undefined
+        }
+      />
+    </Card>
   );
 }

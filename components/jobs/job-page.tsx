@@ -2,6 +2,7 @@
 import dynamic from "next/dynamic";
 import { useLive } from "@/components/blocks/data/use-live";
 import { PageTabs } from "@/components/blocks/detail/page-tabs";
+import { dollars } from "@/components/blocks/money/money";
 import { useConnectionLost } from "@/components/connection/connection";
 import { PageHeader } from "@/components/shell/page-header";
 import { formatDuration, msBetween } from "@/components/time/format";
@@ -14,7 +15,7 @@ import type { Job, JobRights } from "@/server/contract/jobs";
 import { subjectOf } from "@/server/contract/subject";
 import { isBlind } from "./blind";
 import { CancelJob } from "./cancel-job";
-import { chargeWords } from "./charge-words";
+import { chargeOf, chargeWords } from "./charge-words";
 import { useRights } from "./job-actions";
 import { JobRequest } from "./job-content";
 import { pollMs } from "./job-events";
@@ -80,15 +81,9 @@ function Receipt({ job }: { job: Job }) {
   );
 }
 
-function JobHeader({
-  job,
-  rights,
-  projectId,
-}: {
-  job: Job;
-  rights: JobRights | undefined;
-  projectId: string;
-}) {
+type Props = { job: Job; rights: JobRights | undefined; projectId: string };
+
+function JobHeader({ job, rights, projectId }: Props) {
   const subject = isPrivate(job.dataClassification) ? "Private content" : subjectOf(job);
   return (
     <PageHeader
@@ -131,17 +126,15 @@ function JobHeader({
   );
 }
 
-/** The amount, larger than why it is this one. */
+/** The amount, and below it why it is this one. */
 function YouPay({ job: { charge, chargeResolution } }: { job: Job }) {
   if (!charge) return <None />;
-  const [amount, ...why] = chargeWords(charge).split(/(?=, )/);
+  const { micros, note } = chargeOf(charge);
+  const why = [note, chargeResolution && "set by a person"].filter(Boolean).join(", ");
   return (
     <>
-      <span className="text-xl font-semibold">{amount}</span>
-      <span className="font-normal text-muted">
-        {why}
-        {chargeResolution && ", set by a person"}
-      </span>
+      <span className="text-xl font-semibold">{micros === null ? chargeWords(charge) : dollars(micros)}</span>
+      {why && <span className="block text-xs font-normal text-muted">{why}</span>}
     </>
   );
 }

@@ -64,18 +64,15 @@ export function RetryJob({ job, rights, projectId }: Props) {
   );
 }
 
-/** Another model for a request that one has refused. */
-function OtherModel({
-  job,
-  projectId,
-  retry,
-  onChoose,
-}: {
+type OtherModelProps = {
   job: Job;
   projectId: string;
   retry: FormDialogProps["action"];
   onChoose: (model: string) => void;
-}) {
+};
+
+/** Another model for a request that one has refused. */
+function OtherModel({ job, projectId, retry, onChoose }: OtherModelProps) {
   const trpc = useTRPC();
   const { data } = useQuery(
     trpc.catalog.targets.queryOptions({ project_id: projectId, capability_key: job.capabilityKey }),

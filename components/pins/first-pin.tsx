@@ -4,16 +4,10 @@ import { CodeBlock } from "@/components/ui/code-block";
 import { EmptyState } from "@/components/ui/empty-state";
 import Link from "@/components/ui/link";
 
+type Props = { baseUrl: string; projectId: string; mayRun: boolean };
+
 /** Shown in a project without pinned records: how to create the first one. */
-export function FirstPin({
-  baseUrl,
-  projectId,
-  mayRun,
-}: {
-  baseUrl: string;
-  projectId: string;
-  mayRun: boolean;
-}) {
+export function FirstPin({ baseUrl, projectId, mayRun }: Props) {
   return (
     <EmptyState
       icon={Pin}

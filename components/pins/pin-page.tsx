@@ -5,7 +5,7 @@ import { Failure } from "@/components/blocks/feedback/failure";
 import { Caller } from "@/components/callers/caller";
 import { Metadata, Tags } from "@/components/jobs/caller-facts";
 import { PageHeader } from "@/components/shell/page-header";
-import { formatDuration } from "@/components/time/format";
+import { formatDuration, msBetween } from "@/components/time/format";
 import { Moment } from "@/components/time/moment";
 import { useTRPC, useTRPCClient } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
@@ -90,7 +90,7 @@ function RecordHeader({ record, projectId }: { record: PinnedRecord; projectId: 
             <Clock ms={record.providerExecutionMs} />
           </Figure>
           <Figure name="Total">
-            <Clock ms={record.wallClockMs} />
+            <Clock ms={msBetween(record.createdAt, record.completedAt)} />
           </Figure>
           <Figure name="Cost">{costWords(record)}</Figure>
         </Figures>

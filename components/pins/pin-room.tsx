@@ -95,17 +95,14 @@ export function PinRoom({ projectId }: { projectId: string }) {
   );
 }
 
-function Outcome({
-  projectId,
-  answer,
-  failure,
-  state,
-}: {
+type Props = {
   projectId: string;
   answer: PinnedAnswer | undefined;
   failure: Failure | null;
   state: "idle" | "running" | "ended";
-}) {
+};
+
+function Outcome({ projectId, answer, failure, state }: Props) {
   if (state === "idle")
     return (
       <Card>

@@ -45,7 +45,7 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
   const trpc = useTRPC();
   const { data: usage } = useLive(trpc.usage.days.queryOptions(toDaysQuery(projectId, state)), REFRESH_MS);
   const hasSome = (isTest: boolean) => usage.rows.some(({ test }) => test === isTest);
-  const isTest = useIsTest({ live: hasSome(false), test: hasSome(true) });
+  const isTest = useIsTest();
   const groups = groupUsage(usage, state, isTest);
   const totals = addFigures(groups.map(({ figures }) => figures));
   const { wanted, show } = useAddress(state, (next) => usageHref(projectId, next));

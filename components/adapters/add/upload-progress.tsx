@@ -43,13 +43,9 @@ export function UploadProgress({ upload, onCancel }: { upload: Upload; onCancel(
   );
 }
 
-function paceWords({
-  bytesPerSecond,
-  secondsLeft,
-}: {
-  bytesPerSecond: number | null;
-  secondsLeft: number | null;
-}) {
+type Props = { bytesPerSecond: number | null; secondsLeft: number | null };
+
+function paceWords({ bytesPerSecond, secondsLeft }: Props) {
   if (bytesPerSecond === null) return "";
   const pace = ` · ${formatBytes(Math.round(bytesPerSecond))}/s`;
   return secondsLeft === null ? pace : `${pace} · ${formatDuration(secondsLeft * 1000)} left`;

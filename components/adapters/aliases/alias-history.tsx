@@ -2,6 +2,8 @@
 import { useState } from "react";
 import { adapterHref, aliasHref, type PageState } from "@/components/adapters/list-state";
 import { ListCard } from "@/components/blocks/list/list-card";
+import { type Column, ResourceTable, Titled } from "@/components/blocks/list/resource-table";
+import { WORK_COLUMN } from "@/components/blocks/work/work";
 import { callerName } from "@/components/callers/caller-name";
 import { Ago } from "@/components/time/moment";
 import { Badge } from "@/components/ui/badge";
@@ -15,21 +17,17 @@ import { DiffTable } from "./diff-table";
 
 const targetOf = ({ adapter, target }: AliasStep): Target => ({ adapter, weight: target.weight });
 
-/** The versions of an alias, newest first, and the differences between any two. */
-export function AliasHistory({
-  projectId,
-  alias,
-  history,
-  state,
-  onPromote,
-}: {
+type Props = {
   projectId: string;
   alias: AliasShown;
   history: { items: AliasStep[]; nextCursor?: string | undefined };
   state: PageState;
   /** Null when the reader may not promote. */
   onPromote: ((target: Target) => void) | null;
-}) {
+};
+
+/** The versions of an alias, newest first, and the differences between any two. */
+export function AliasHistory({ projectId, alias, history, state, onPromote }: Props) {
   const { items } = history;
   return (
     <div className="space-y-4">
@@ -41,45 +39,16 @@ export function AliasHistory({
         hrefOf={(page) => aliasHref(projectId, alias.alias, page)}
         first={null}
       >
-        <ol aria-label="Versions, newest first" className="divide-y divide-line">
-          {items.map((step) => (
-            <li
-              key={step.versionId}
-              className="flex flex-wrap items-center gap-x-4 gap-y-1.5 px-4 py-2.5 text-sm"
-              data-version={step.number}
-            >
-              <span className="w-8 font-semibold tabular-nums">
-                <span className="sr-only">Version </span>
-                {step.number}
-              </span>
-              <span className="min-w-0 flex-1 basis-56">
-                {step.isAdapterDeleted ? (
-                  <span className="text-muted">{step.adapter.displayName} (deleted)</span>
-                ) : (
-                  <Link
-                    href={adapterHref(projectId, step.adapter.adapterId)}
-                    className="text-link [overflow-wrap:anywhere] hover:underline"
-                  >
-                    {step.adapter.displayName}
-                  </Link>
-                )}
-                <span className="block text-xs text-muted">
-                  Strength {weightWords(step.target.weight, step.adapter)}
-                </span>
-              </span>
-              <span className="flex flex-wrap gap-1">
-                {step.number === alias.current.number && <Badge tone="good">Current</Badge>}
-                {step.versionId === alias.binding?.versionId && <Badge tone="busy">Recipe</Badge>}
-              </span>
-              <span className="min-w-0 text-xs text-muted sm:w-56 sm:text-right">
-                <span className="block truncate" title={step.createdBy}>
-                  {callerName({ id: step.createdBy, name: step.createdByName })}
-                </span>
-                <Ago at={step.createdAt} />
-              </span>
-              {onPromote && (
-                <span className="text-right empty:max-sm:hidden sm:w-28">
-                  {step.number !== alias.current.number && !step.isAdapterDeleted && (
+        <ResourceTable
+          label="Versions, newest first"
+          rows={items}
+          idOf={({ versionId }) => versionId}
+          columns={columnsOf(projectId, alias)}
+          actions={
+            onPromote
+              ? (step) =>
+                  step.number !== alias.current.number &&
+                  !step.isAdapterDeleted && (
                     <Button
                       size="sm"
                       aria-label={`Promote version ${step.number} again`}
@@ -87,17 +56,64 @@ export function AliasHistory({
                     >
                       Promote again
                     </Button>
-                  )}
-                </span>
-              )}
-            </li>
-          ))}
-        </ol>
+                  )
+              : undefined
+          }
+        />
       </ListCard>
       {items.length > 1 && <Compare key={items[0]?.versionId} items={items} />}
     </div>
   );
 }
+
+const columnsOf = (projectId: string, alias: AliasShown): Column<AliasStep>[] => [
+  {
+    header: "Version",
+    card: "title",
+    className: WORK_COLUMN,
+    cell: ({ number, adapter, isAdapterDeleted, target }) => (
+      <Titled
+        title={
+          <>
+            {number}{" "}
+            {isAdapterDeleted ? (
+              <span className="text-muted">{adapter.displayName} (deleted)</span>
+            ) : (
+              <Link href={adapterHref(projectId, adapter.adapterId)} className="text-link hover:underline">
+                {adapter.displayName}
+              </Link>
+            )}
+          </>
+        }
+      >
+        <span>Strength {weightWords(target.weight, adapter)}</span>
+      </Titled>
+    ),
+  },
+  {
+    header: "Used as",
+    card: "status",
+    cell: ({ number, versionId }) => (
+      <span className="flex flex-wrap gap-1 empty:hidden">
+        {number === alias.current.number && <Badge tone="good">Current</Badge>}
+        {versionId === alias.binding?.versionId && <Badge tone="busy">Recipe</Badge>}
+      </span>
+    ),
+  },
+  {
+    header: "Promoted by",
+    className: "text-muted",
+    cell: ({ createdBy, createdByName }) => (
+      <span title={createdBy}>{callerName({ id: createdBy, name: createdByName })}</span>
+    ),
+  },
+  {
+    header: "Promoted",
+    align: "end",
+    className: "text-muted",
+    cell: ({ createdAt }) => <Ago at={createdAt} />,
+  },
+];
 
 /** Compares two versions; the newest two by default. */
 function Compare({ items }: { items: AliasStep[] }) {

@@ -1,6 +1,6 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { ChevronRight, Plus, Tag } from "lucide-react";
+import { Plus, Tag } from "lucide-react";
 import { useState } from "react";
 import {
   aliasesHref,
@@ -10,15 +10,17 @@ import {
   toPageQuery,
 } from "@/components/adapters/list-state";
 import { RoomHeader } from "@/components/adapters/room-header";
-import { FrozenBadge, familyWords, HealthBadge } from "@/components/adapters/words";
+import { type Family, FrozenBadge, familyWords, HealthBadge } from "@/components/adapters/words";
 import { useProject } from "@/components/blocks/data/use-project";
 import { ListCard } from "@/components/blocks/list/list-card";
+import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
+import { WORK_COLUMN } from "@/components/blocks/work/work";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
-import Link from "@/components/ui/link";
+import type { AliasShown } from "@/server/contract/adapters";
 import { CreateAlias } from "./create-alias";
 import { weightWords } from "./diff";
 
@@ -62,43 +64,66 @@ export function AliasList({ projectId, state }: { projectId: string; state: Page
           </EmptyState>
         }
       >
-        <ul aria-label="Aliases, newest first" className="divide-y divide-line">
-          {data.items.map(({ aliasId, alias, adapter, current, versionCount, binding }) => (
-            <li key={aliasId} className="relative flex items-center gap-4 px-4 py-3 hover:bg-hover/60">
-              <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-5 gap-y-1.5">
-                <div className="min-w-0 flex-1 basis-72 max-sm:basis-full">
-                  <Link
-                    href={aliasHref(projectId, alias, { environment })}
-                    className="block truncate rounded text-sm font-medium after:absolute after:inset-0 hover:underline"
-                  >
-                    {alias}
-                  </Link>
-                  <p className="truncate text-xs text-muted">
-                    {adapter.displayName} · {familyWords(adapter.baseModelFamily, choices.families)} ·
-                    strength {weightWords(current.target.weight, adapter)}
-                  </p>
-                </div>
-                <span className="flex flex-wrap gap-1">
-                  <FrozenBadge frozen={adapter.frozen} />
-                  {adapter.sourceHealth.status !== "healthy" && <HealthBadge health={adapter.sourceHealth} />}
-                  {binding && (
-                    <Badge title="The project's recipe is pinned to this version">
-                      Recipe at version {binding.number}
-                    </Badge>
-                  )}
-                </span>
-                <span className="text-sm tabular-nums sm:w-24 sm:text-right">
-                  {versionCount === 1 ? "1 version" : `${versionCount} versions`}
-                </span>
-                <span className="text-sm text-muted sm:w-20 sm:text-right" title="Last promoted">
-                  <Ago at={current.createdAt} />
-                </span>
-              </div>
-              <ChevronRight aria-hidden className="size-4 shrink-0 text-muted sm:hidden" />
-            </li>
-          ))}
-        </ul>
+        <ResourceTable
+          label="Aliases, newest first"
+          rows={data.items}
+          idOf={({ aliasId }) => aliasId}
+          columns={columnsOf(projectId, environment, choices.families)}
+        />
       </ListCard>
     </>
   );
 }
+
+const columnsOf = (
+  projectId: string,
+  environment: string,
+  families: readonly Family[],
+): Column<AliasShown>[] => [
+  {
+    header: "Alias",
+    card: "title",
+    className: WORK_COLUMN,
+    cell: ({ aliasId, alias, adapter, current }) => (
+      <Titled
+        title={
+          <RowLink href={aliasHref(projectId, alias, { environment })} id={aliasId}>
+            {alias}
+          </RowLink>
+        }
+      >
+        <span>
+          {adapter.displayName} · {familyWords(adapter.baseModelFamily, families)} · strength{" "}
+          {weightWords(current.target.weight, adapter)}
+        </span>
+      </Titled>
+    ),
+  },
+  {
+    header: "Health",
+    card: "status",
+    cell: ({ adapter, binding }) => (
+      <span className="flex flex-wrap gap-1">
+        <FrozenBadge frozen={adapter.frozen} />
+        <HealthBadge health={adapter.sourceHealth} />
+        {binding && (
+          <Badge title="The project's recipe is pinned to this version">
+            Recipe at version {binding.number}
+          </Badge>
+        )}
+      </span>
+    ),
+  },
+  {
+    header: "Versions",
+    align: "end",
+    card: "fact",
+    cell: ({ versionCount }) => versionCount,
+  },
+  {
+    header: "Promoted",
+    align: "end",
+    className: "text-muted",
+    cell: ({ current }) => <Ago at={current.createdAt} />,
+  },
+];

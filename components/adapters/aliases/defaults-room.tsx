@@ -17,14 +17,10 @@ import type { AdapterDefault, AliasShown } from "@/server/contract/adapters";
 const MOST_ALIASES = 200;
 type Default = AdapterDefault & { title: string };
 
+type Props = { projectId: string; environment: string | undefined };
+
 /** The alias that each capability uses when a request names no adapter. */
-export function DefaultsRoom({
-  projectId,
-  environment: asked,
-}: {
-  projectId: string;
-  environment: string | undefined;
-}) {
+export function DefaultsRoom({ projectId, environment: asked }: Props) {
   const trpc = useTRPC();
   const place = { projectId, environment: asked };
   const { data: defaults } = useSuspenseQuery(trpc.adapters.defaults.queryOptions(place));
@@ -58,19 +54,15 @@ export function DefaultsRoom({
   );
 }
 
-function DefaultCard({
-  projectId,
-  environment,
-  chosen,
-  aliases,
-  mayWrite,
-}: {
+type DefaultCardProps = {
   projectId: string;
   environment: string;
   chosen: Default;
   aliases: AliasShown[];
   mayWrite: boolean;
-}) {
+};
+
+function DefaultCard({ projectId, environment, chosen, aliases, mayWrite }: DefaultCardProps) {
   const id = `default-${chosen.capabilityKey}`;
   const standing = aliases.find(({ alias }) => alias === chosen.alias);
   return (
@@ -131,17 +123,9 @@ function Meaning({
   );
 }
 
-function Change({
-  projectId,
-  environment,
-  chosen,
-  aliases,
-}: {
-  projectId: string;
-  environment: string;
-  chosen: Default;
-  aliases: AliasShown[];
-}) {
+type ChangeProps = { projectId: string; environment: string; chosen: Default; aliases: AliasShown[] };
+
+function Change({ projectId, environment, chosen, aliases }: ChangeProps) {
   const trpc = useTRPC();
   const [alias, setAlias] = useState(chosen.alias ?? "");
   const refresh = [trpc.adapters.pathKey()];

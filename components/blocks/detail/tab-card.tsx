@@ -5,16 +5,7 @@ import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 /** One of several ways to see a card's content. A flush one has its own edges, as a table has. */
 export type View = { name: string; content: ReactNode; isFlush?: boolean };
 
-/** A card with several views of the same thing. A single one needs no tabs. */
-export function TabCard({
-  id,
-  icon,
-  title,
-  hint,
-  label,
-  views,
-  isBusy,
-}: {
+type Props = {
   id: string;
   icon?: ReactNode;
   title: string;
@@ -24,7 +15,10 @@ export function TabCard({
   /** The first is shown. */
   views: readonly View[];
   isBusy?: boolean;
-}) {
+};
+
+/** A card with several views of the same thing. A single one needs no tabs. */
+export function TabCard({ id, icon, title, hint, label, views, isBusy }: Props) {
   const [first] = views;
   return (
     <Tabs key={first?.name} defaultValue={first?.name}>

@@ -31,16 +31,10 @@ import { Estimate } from "./estimate";
 
 type Sent = { input: Input; draft: Draft };
 
+type Props = { projectId: string; capabilityKey: string; isCarried: boolean };
+
 /** The form of a new comparison: input, competitors, estimate and start. */
-export function ComparisonForm({
-  projectId,
-  capabilityKey,
-  isCarried,
-}: {
-  projectId: string;
-  capabilityKey: string;
-  isCarried: boolean;
-}) {
+export function ComparisonForm({ projectId, capabilityKey, isCarried }: Props) {
   const trpc = useTRPC();
   const router = useRouter();
   const which = { project_id: projectId, capability_key: capabilityKey };

@@ -188,16 +188,7 @@ function Group({ title, hint, children }: { title: string; hint?: string; childr
   );
 }
 
-function Row({
-  id,
-  checked,
-  disabled,
-  locked,
-  title,
-  code,
-  hint,
-  onToggle,
-}: {
+type RowProps = {
   id: string;
   checked: boolean;
   disabled: boolean;
@@ -206,7 +197,9 @@ function Row({
   code: string;
   hint: string | null;
   onToggle(): void;
-}) {
+};
+
+function Row({ id, checked, disabled, locked, title, code, hint, onToggle }: RowProps) {
   return (
     <div className="flex items-start gap-2.5">
       <Checkbox

@@ -5,7 +5,7 @@ import { FilterBar, toOptions } from "@/components/blocks/list/filter-bar";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
 import { WORK_COLUMN, WorkCell } from "@/components/blocks/work/work";
-import { chargeWords } from "@/components/jobs/charge-words";
+import { ChargeAmount } from "@/components/jobs/charge-words";
 import { JOB_STATUS_OPTIONS, JobStatusBadge } from "@/components/jobs/job-status";
 import { formatDuration, msBetween } from "@/components/time/format";
 import { Ago, Elapsed } from "@/components/time/moment";
@@ -17,20 +17,17 @@ import type { OfWork } from "@/server/contract/work";
 import { FirstJob } from "./first-job";
 import { hasFilter, type ListState, listHref, toJobsQuery } from "./list-state";
 
-/** A project's jobs, newest first, with their filters. Refreshes often while one is running. */
-export function JobHistory({
-  projectId,
-  state,
-  capabilities,
-  baseUrl,
-}: {
+type Props = {
   projectId: string;
   state: ListState;
   /** The capability keys to filter by. */
   capabilities: string[];
   /** The API's base URL, for the example in an empty project. */
   baseUrl: string;
-}) {
+};
+
+/** A project's jobs, newest first, with their filters. Refreshes often while one is running. */
+export function JobHistory({ projectId, state, capabilities, baseUrl }: Props) {
   const trpc = useTRPC();
   const { data } = useLive(
     trpc.jobs.list.queryOptions(toJobsQuery(projectId, state)),
@@ -97,8 +94,8 @@ const columnsOf = (projectId: string): Column<OfWork<JobListItem>>[] => [
   {
     header: "You pay",
     align: "end",
-    className: "text-muted",
-    cell: ({ charge }) => charge && chargeWords(charge),
+    card: "amount",
+    cell: ({ charge }) => charge && <ChargeAmount charge={charge} />,
   },
   { header: "Duration", align: "end", className: "text-muted", cell: (job) => <Took job={job} /> },
   {

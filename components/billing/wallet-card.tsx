@@ -1,43 +1,17 @@
+import { Amount } from "@/components/blocks/money/amount";
 import { formatMoney } from "@/components/blocks/money/money";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import type { Wallet, WalletMoney } from "@/server/contract/billing";
-import { TEST_MONEY, TestMoneyBadge } from "./test-money";
+import { TEST_MONEY } from "./test-money";
 
-/** The balances: live money and test money, separately. */
-export function WalletCards({ wallet }: { wallet: Wallet }) {
-  return (
-    <div className="grid gap-4 md:grid-cols-2">
-      <WalletCard id="live-wallet" title="Wallet" money={wallet} wallet={wallet}>
-        Pays for jobs on this installation's provider accounts, at the provider's price plus a{" "}
-        {wallet.serviceFeeBps / 100}% service fee.
-      </WalletCard>
-      <WalletCard id="test-wallet" title="Test wallet" money={wallet.test} wallet={wallet} isTest>
-        Its {TEST_MONEY} pays for sandbox jobs and is never spent on a real provider.
-      </WalletCard>
-    </div>
-  );
-}
-
-function WalletCard({
-  id,
-  title,
-  money,
-  wallet,
-  isTest,
-  children,
-}: {
-  id: string;
-  title: string;
-  money: WalletMoney;
-  wallet: Wallet;
-  isTest?: boolean;
-  children: React.ReactNode;
-}) {
-  const { available, reserved, balance, allowance } = money;
+/** The balance of live money, or of test money. */
+export function WalletCard({ wallet, isTest }: { wallet: Wallet; isTest: boolean }) {
+  const { available, reserved, balance, allowance } = isTest ? wallet.test : wallet;
+  const id = isTest ? "test-wallet" : "live-wallet";
   return (
     <Card aria-labelledby={id}>
-      <CardHeader id={id} title={title} actions={isTest && <TestMoneyBadge />} />
+      <CardHeader id={id} title={isTest ? "Test wallet" : "Wallet"} />
       <CardBody className="space-y-4">
         <div>
           <p className="text-2xl font-semibold tabular-nums" data-testid={`${id}-available`}>
@@ -46,11 +20,19 @@ function WalletCard({
           <p className="text-sm text-muted">available{inOther(wallet, available.amountMicros)}</p>
         </div>
         <Facts>
-          <Fact name="Balance">{formatMoney(balance)}</Fact>
-          <Fact name="Reserved">{formatMoney(reserved)}</Fact>
+          <Fact name="Balance">
+            <Amount of={balance} />
+          </Fact>
+          <Fact name="Reserved">
+            <Amount of={reserved} />
+          </Fact>
         </Facts>
         {allowance.granted.amountMicros > 0 && <Allowance id={id} wallet={wallet} allowance={allowance} />}
-        <p className="text-xs text-muted">{children}</p>
+        <p className="text-xs text-muted">
+          {isTest
+            ? `Its ${TEST_MONEY} pays for sandbox jobs and is never spent on a real provider.`
+            : `Pays for jobs on this installation's provider accounts, at the provider's price plus a ${wallet.serviceFeeBps / 100}% service fee.`}
+        </p>
       </CardBody>
     </Card>
   );
@@ -63,15 +45,9 @@ function inOther({ fx }: Wallet, amountMicros: number): string {
   return `, about ${formatMoney({ amountMicros: converted, currency: fx.quoteCurrency })}`;
 }
 
-function Allowance({
-  id,
-  wallet,
-  allowance,
-}: {
-  id: string;
-  wallet: Wallet;
-  allowance: WalletMoney["allowance"];
-}) {
+type Props = { id: string; wallet: Wallet; allowance: WalletMoney["allowance"] };
+
+function Allowance({ id, wallet, allowance }: Props) {
   const { granted, remaining } = allowance;
   const part = Math.round((remaining.amountMicros / granted.amountMicros) * 100);
   return (
