@@ -3,10 +3,10 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { Blend, Plus } from "lucide-react";
 import { formatBytes } from "@/components/artifacts/format-bytes";
 import { useProject } from "@/components/blocks/data/use-project";
+import { column } from "@/components/blocks/list/columns";
 import { FilterBar } from "@/components/blocks/list/filter-bar";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
-import { WORK_COLUMN } from "@/components/blocks/work/work";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
@@ -112,24 +112,19 @@ export function AdapterList({ projectId, state }: { projectId: string; state: Li
 const HEALTHS = SOURCE_HEALTHS.map((value) => ({ value, label: HEALTH_LOOK[value].label }));
 
 const columnsOf = (projectId: string, families: readonly Family[]): Column<ModelAdapter>[] => [
-  {
-    header: "Adapter",
-    card: "title",
-    className: WORK_COLUMN,
-    cell: ({ adapterId, displayName, baseModelFamily, source }) => (
-      <Titled
-        title={
-          <RowLink href={adapterHref(projectId, adapterId)} id={adapterId}>
-            {displayName}
-          </RowLink>
-        }
-      >
-        <span>
-          {familyWords(baseModelFamily, families)} · {sourceWords(source)}
-        </span>
-      </Titled>
-    ),
-  },
+  column.title("Adapter", ({ adapterId, displayName, baseModelFamily, source }) => (
+    <Titled
+      title={
+        <RowLink href={adapterHref(projectId, adapterId)} id={adapterId}>
+          {displayName}
+        </RowLink>
+      }
+    >
+      <span>
+        {familyWords(baseModelFamily, families)} · {sourceWords(source)}
+      </span>
+    </Titled>
+  )),
   { header: "Aliases and trigger words", cell: (adapter) => <Names adapter={adapter} /> },
   {
     header: "License",
@@ -144,16 +139,15 @@ const columnsOf = (projectId: string, families: readonly Family[]): Column<Model
       </>
     ),
   },
-  {
-    header: "Health",
-    card: "status",
-    cell: ({ frozen, sourceHealth }) => (
+  column.status(
+    ({ frozen, sourceHealth }) => (
       <span className="flex flex-wrap gap-1">
         <FrozenBadge frozen={frozen} />
         <HealthBadge health={sourceHealth} />
       </span>
     ),
-  },
+    "Health",
+  ),
   {
     header: "Checked",
     align: "end",

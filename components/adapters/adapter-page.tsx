@@ -8,7 +8,7 @@ import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CardBody, Section } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts, HashFact } from "@/components/ui/facts";
 import { JsonView } from "@/components/ui/json-view";
@@ -61,12 +61,9 @@ export function AdapterPage({ projectId, adapterId }: { projectId: string; adapt
           <UseInRequest projectId={projectId} adapter={adapter} />
           <SourceCard adapter={adapter} />
           {Object.keys(adapter.provenance).length > 0 && (
-            <Card aria-labelledby="provenance-title">
-              <CardHeader title="Provenance" id="provenance-title" hint="As registered" />
-              <CardBody>
-                <JsonView value={adapter.provenance} what="provenance" />
-              </CardBody>
-            </Card>
+            <Section title="Provenance" hint="As registered">
+              <JsonView value={adapter.provenance} what="provenance" />
+            </Section>
           )}
         </div>
         <div className="grid min-w-0 gap-4">
@@ -81,30 +78,23 @@ export function AdapterPage({ projectId, adapterId }: { projectId: string; adapt
 function SourceCard({ adapter }: { adapter: ModelAdapter }) {
   const { kind, ref, revision, filePath, provider, sha256, byteLength } = adapter.source;
   return (
-    <Card aria-labelledby="source-title">
-      <CardHeader
-        title="Source"
-        id="source-title"
-        hint={adapter.frozen ? "Pinned to these exact bytes" : "May change"}
-      />
-      <CardBody>
-        <Facts>
-          <Fact name="Kind">{SOURCE_KIND[kind]}</Fact>
-          <Fact name="Provider">{provider}</Fact>
-          <Fact name={kind === "service_artifact" ? "Artifact" : "Reference"}>
-            <CopyableId id={ref} what="reference" />
-          </Fact>
-          <HashFact name={kind === "huggingface" ? "Commit" : "Revision"} hash={revision} />
-          <Fact name="File">{filePath}</Fact>
-          <HashFact name="SHA-256" hash={sha256} />
-          <Fact name="Size">
-            {byteLength === null
-              ? "Unknown"
-              : `${formatBytes(byteLength)} (${byteLength.toLocaleString("en-US")} bytes)`}
-          </Fact>
-        </Facts>
-      </CardBody>
-    </Card>
+    <Section title="Source" hint={adapter.frozen ? "Pinned to these exact bytes" : "May change"}>
+      <Facts>
+        <Fact name="Kind">{SOURCE_KIND[kind]}</Fact>
+        <Fact name="Provider">{provider}</Fact>
+        <Fact name={kind === "service_artifact" ? "Artifact" : "Reference"}>
+          <CopyableId id={ref} what="reference" />
+        </Fact>
+        <HashFact name={kind === "huggingface" ? "Commit" : "Revision"} hash={revision} />
+        <Fact name="File">{filePath}</Fact>
+        <HashFact name="SHA-256" hash={sha256} />
+        <Fact name="Size">
+          {byteLength === null
+            ? "Unknown"
+            : `${formatBytes(byteLength)} (${byteLength.toLocaleString("en-US")} bytes)`}
+        </Fact>
+      </Facts>
+    </Section>
   );
 }
 
@@ -116,22 +106,21 @@ function HealthCard({ adapter, mayWrite }: { adapter: ModelAdapter; mayWrite: bo
     refresh: [trpc.adapters.pathKey()],
   });
   return (
-    <Card aria-labelledby="health-title">
-      <CardHeader
-        title="Health"
-        id="health-title"
-        actions={
-          mayWrite && (
-            <Button
-              size="sm"
-              pending={recheck.isPending}
-              onClick={() => recheck.mutate({ adapter_id: adapter.adapterId })}
-            >
-              Check again
-            </Button>
-          )
-        }
-      />
+    <Section
+      title="Health"
+      actions={
+        mayWrite && (
+          <Button
+            size="sm"
+            pending={recheck.isPending}
+            onClick={() => recheck.mutate({ adapter_id: adapter.adapterId })}
+          >
+            Check again
+          </Button>
+        )
+      }
+      isFlush
+    >
       <CardBody className="space-y-2 text-sm" role="status" aria-busy={recheck.isPending}>
         <p className="flex flex-wrap items-center gap-2">
           <HealthBadge health={sourceHealth} />
@@ -144,70 +133,67 @@ function HealthCard({ adapter, mayWrite }: { adapter: ModelAdapter; mayWrite: bo
           A check looks for exactly these weights and never replaces them with newer ones.
         </p>
       </CardBody>
-    </Card>
+    </Section>
   );
 }
 
 function AboutCard({ projectId, adapter }: { projectId: string; adapter: ModelAdapter }) {
   const { aliases, triggerWords, compatibleModels, recommendedWeight, licenseUrl, environment } = adapter;
   return (
-    <Card aria-labelledby="about-title">
-      <CardHeader title="About" id="about-title" />
-      <CardBody>
-        <Facts>
-          <Fact name="Aliases">
-            {aliases.length === 0 ? (
-              <span className="text-muted">No alias</span>
-            ) : (
-              <span className="flex flex-wrap gap-x-3">
-                {aliases.map((alias) => (
-                  <Link
-                    key={alias}
-                    href={aliasHref(projectId, alias, { environment })}
-                    className="text-link hover:underline"
-                  >
-                    {alias}
-                  </Link>
-                ))}
-              </span>
-            )}
-          </Fact>
-          <Fact name="Trigger words">
-            {triggerWords.length === 0 ? (
-              <span className="text-muted">None</span>
-            ) : (
-              <span className="flex flex-wrap gap-1">
-                {triggerWords.map((word) => (
-                  <Badge key={word}>
-                    <span className="truncate">{word}</span>
-                  </Badge>
-                ))}
-              </span>
-            )}
-          </Fact>
-          <Fact name="Strength">
-            {recommendedWeight === null ? "1 (default)" : `${recommendedWeight} recommended`}
-          </Fact>
-          <Fact name="Compatible models">
-            {compatibleModels.length > 0 ? compatibleModels.join(", ") : null}
-          </Fact>
-          <Fact name="License">
-            {licenseUrl ? (
-              <a href={licenseUrl} target="_blank" rel="noreferrer" className="text-link hover:underline">
-                {licenseWords(adapter)}
-              </a>
-            ) : (
-              licenseWords(adapter)
-            )}
-          </Fact>
-          <Fact name="Registered">
-            <Moment at={adapter.createdAt} />
-          </Fact>
-          <Fact name="Registered by">
-            <CopyableId id={adapter.createdBy} what="caller id" short />
-          </Fact>
-        </Facts>
-      </CardBody>
-    </Card>
+    <Section title="About">
+      <Facts>
+        <Fact name="Aliases">
+          {aliases.length === 0 ? (
+            <span className="text-muted">No alias</span>
+          ) : (
+            <span className="flex flex-wrap gap-x-3">
+              {aliases.map((alias) => (
+                <Link
+                  key={alias}
+                  href={aliasHref(projectId, alias, { environment })}
+                  className="text-link hover:underline"
+                >
+                  {alias}
+                </Link>
+              ))}
+            </span>
+          )}
+        </Fact>
+        <Fact name="Trigger words">
+          {triggerWords.length === 0 ? (
+            <span className="text-muted">None</span>
+          ) : (
+            <span className="flex flex-wrap gap-1">
+              {triggerWords.map((word) => (
+                <Badge key={word}>
+                  <span className="truncate">{word}</span>
+                </Badge>
+              ))}
+            </span>
+          )}
+        </Fact>
+        <Fact name="Strength">
+          {recommendedWeight === null ? "1 (default)" : `${recommendedWeight} recommended`}
+        </Fact>
+        <Fact name="Compatible models">
+          {compatibleModels.length > 0 ? compatibleModels.join(", ") : null}
+        </Fact>
+        <Fact name="License">
+          {licenseUrl ? (
+            <a href={licenseUrl} target="_blank" rel="noreferrer" className="text-link hover:underline">
+              {licenseWords(adapter)}
+            </a>
+          ) : (
+            licenseWords(adapter)
+          )}
+        </Fact>
+        <Fact name="Registered">
+          <Moment at={adapter.createdAt} />
+        </Fact>
+        <Fact name="Registered by">
+          <CopyableId id={adapter.createdBy} what="caller id" short />
+        </Fact>
+      </Facts>
+    </Section>
   );
 }

@@ -1,7 +1,7 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useTRPC } from "@/components/trpc";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { JsonView } from "@/components/ui/json-view";
 import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
@@ -23,40 +23,37 @@ export function UseInRequest({ projectId, adapter }: { projectId: string; adapte
   };
   const usable = uses.filter(({ problem }) => problem === null);
   return (
-    <Card aria-labelledby="use-title">
-      <CardHeader title="Use in a request" id="use-title" />
-      <CardBody className="space-y-3 text-sm">
-        {uses.map((use) =>
-          use.problem === null ? (
-            <p key={use.capabilityKey}>
-              Input for{" "}
-              <Link
-                href={`/projects/${projectId}/catalog/${use.capabilityKey}`}
-                className="text-link underline"
-              >
-                {use.capabilityKey}
-              </Link>
-              . {modelsWords(use)}
-            </p>
-          ) : (
-            <Notice key={use.capabilityKey} tone="warn" title={`Not usable with ${use.capabilityKey}`}>
-              {use.problem}
-            </Notice>
-          ),
-        )}
-        {usable.length > 0 && (
-          <>
-            <JsonView value={input} what="input with this adapter" />
-            <p className="text-xs text-muted">
-              {alias === undefined
-                ? "Create an alias to switch to better weights later without changing requests. "
-                : `“${alias}” uses the latest promoted version, currently this adapter. `}
-              A request can use up to four adapters.
-            </p>
-          </>
-        )}
-      </CardBody>
-    </Card>
+    <Section title="Use in a request" bodyClassName="space-y-3 text-sm">
+      {uses.map((use) =>
+        use.problem === null ? (
+          <p key={use.capabilityKey}>
+            Input for{" "}
+            <Link
+              href={`/projects/${projectId}/catalog/${use.capabilityKey}`}
+              className="text-link underline"
+            >
+              {use.capabilityKey}
+            </Link>
+            . {modelsWords(use)}
+          </p>
+        ) : (
+          <Notice key={use.capabilityKey} tone="warn" title={`Not usable with ${use.capabilityKey}`}>
+            {use.problem}
+          </Notice>
+        ),
+      )}
+      {usable.length > 0 && (
+        <>
+          <JsonView value={input} what="input with this adapter" />
+          <p className="text-xs text-muted">
+            {alias === undefined
+              ? "Create an alias to switch to better weights later without changing requests. "
+              : `“${alias}” uses the latest promoted version, currently this adapter. `}
+            A request can use up to four adapters.
+          </p>
+        </>
+      )}
+    </Section>
   );
 }
 

@@ -6,7 +6,7 @@ import { Ago } from "@/components/time/moment";
 import { sentencesOf, useTRPC } from "@/components/trpc";
 import { Badge, type Tone } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import type { PaidCommission } from "@/server/contract/commissions";
@@ -24,12 +24,13 @@ export function CommissionPayments({ organizationId }: { organizationId: string 
   const items = paid.data?.pages.flatMap((page) => page.items) ?? [];
   if (items.length === 0 && !paid.error) return null;
   return (
-    <Card aria-labelledby="commissions-title" className="mt-6 overflow-hidden">
-      <CardHeader
-        id="commissions-title"
-        title="Commission payments"
-        hint="Paid at checkout. They don't affect the wallet."
-      />
+    <Section
+      id="commissions-title"
+      title="Commission payments"
+      hint="Paid at checkout. They don't affect the wallet."
+      isFlush
+      className="mt-6"
+    >
       {paid.error && (
         <div className="p-4">
           <Notice tone="bad" role="alert">
@@ -49,7 +50,7 @@ export function CommissionPayments({ organizationId }: { organizationId: string 
           </Button>
         </div>
       )}
-    </Card>
+    </Section>
   );
 }
 

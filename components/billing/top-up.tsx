@@ -7,7 +7,7 @@ import { formatMoney } from "@/components/blocks/money/money";
 import { useTRPC } from "@/components/trpc";
 import { type Bounds, readAmount, toText } from "@/components/ui/amount";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import { useLeave } from "@/components/ui/use-leave";
 import type { BillingCurrency, Wallet } from "@/server/contract/billing";
@@ -55,64 +55,59 @@ export function TopUp({
     });
   }
   return (
-    <Card aria-labelledby="top-up-title">
-      <CardHeader id="top-up-title" title={checkout.test ? "Top up the test wallet" : "Top up"} />
-      <CardBody className="space-y-4">
-        <Form action={start} send={send}>
-          {checkout.test && (
-            <p className="text-sm text-muted">
-              No real money moves. This adds {TEST_MONEY} to the test wallet.
-            </p>
-          )}
-          <fieldset className="flex flex-wrap gap-2">
-            <legend className="sr-only">Amounts</legend>
-            {Object.values(TOP_UP_PRESETS).map((preset) => (
-              <Button
-                key={preset}
-                aria-pressed={preset === micros}
-                className="aria-pressed:border-focus aria-pressed:bg-hover"
-                onClick={() => setAmount(toText(preset))}
-              >
-                ${preset / 1_000_000}
-              </Button>
-            ))}
-          </fieldset>
-          <div className="grid items-start gap-2 sm:grid-cols-[minmax(0,1fr)_auto]">
-            <MoneyField
-              name="amountMicros"
-              label="Amount in US dollars"
-              bounds={TOP_UP}
-              required
-              text={amount}
-              onText={setAmount}
-            />
-            {/* Aligned with the input, whose label is above it. */}
-            <Button
-              type="submit"
-              variant="primary"
-              className="h-9 sm:mt-6.5"
-              pending={start.isPending || isLeaving}
-            >
-              Continue to checkout
-            </Button>
-          </div>
-          {wallet.fx && micros !== null && (
-            <p className="text-sm text-muted">
-              You pay about{" "}
-              {formatMoney({
-                amountMicros:
-                  Math.ceil((micros / MICROS_PER_CENT) * (wallet.fx.rateScaled / 10 ** wallet.fx.scale)) *
-                  MICROS_PER_CENT,
-                currency: wallet.fx.quoteCurrency,
-              })}
-              .
-            </p>
-          )}
-        </Form>
-        {checkout.currencies.length > 1 && (
-          <CurrencySetting wallet={wallet} currencies={checkout.currencies} />
+    <Section title={checkout.test ? "Top up the test wallet" : "Top up"} bodyClassName="space-y-4">
+      <Form action={start} send={send}>
+        {checkout.test && (
+          <p className="text-sm text-muted">
+            No real money moves. This adds {TEST_MONEY} to the test wallet.
+          </p>
         )}
-      </CardBody>
-    </Card>
+        <fieldset className="flex flex-wrap gap-2">
+          <legend className="sr-only">Amounts</legend>
+          {Object.values(TOP_UP_PRESETS).map((preset) => (
+            <Button
+              key={preset}
+              aria-pressed={preset === micros}
+              className="aria-pressed:border-focus aria-pressed:bg-hover"
+              onClick={() => setAmount(toText(preset))}
+            >
+              ${preset / 1_000_000}
+            </Button>
+          ))}
+        </fieldset>
+        <div className="grid items-start gap-2 sm:grid-cols-[minmax(0,1fr)_auto]">
+          <MoneyField
+            name="amountMicros"
+            label="Amount in US dollars"
+            bounds={TOP_UP}
+            required
+            text={amount}
+            onText={setAmount}
+          />
+          {/* Aligned with the input, whose label is above it. */}
+          <Button
+            type="submit"
+            variant="primary"
+            className="h-9 sm:mt-6.5"
+            pending={start.isPending || isLeaving}
+          >
+            Continue to checkout
+          </Button>
+        </div>
+        {wallet.fx && micros !== null && (
+          <p className="text-sm text-muted">
+            You pay about{" "}
+            {formatMoney({
+              amountMicros:
+                Math.ceil((micros / MICROS_PER_CENT) * (wallet.fx.rateScaled / 10 ** wallet.fx.scale)) *
+                MICROS_PER_CENT,
+              currency: wallet.fx.quoteCurrency,
+            })}
+            .
+          </p>
+        )}
+      </Form>
+      {checkout.currencies.length > 1 && <CurrencySetting wallet={wallet} currencies={checkout.currencies} />}
+    </Section>
   );
 }

@@ -1,13 +1,13 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { ReceiptText } from "lucide-react";
+import { column } from "@/components/blocks/list/columns";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
-import { WORK_COLUMN, WorkCell } from "@/components/blocks/work/work";
+import { WorkCell } from "@/components/blocks/work/work";
 import { comparisonHref } from "@/components/comparisons/list-state";
 import { useIsTest } from "@/components/shell/mode";
-import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { CardHeader } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
@@ -70,37 +70,22 @@ export function TransactionLog({ organizationId, place }: Props) {
 }
 
 const COLUMNS: Column<OfWork<WalletTransaction>>[] = [
-  {
-    header: "Transaction",
-    card: "title",
-    className: WORK_COLUMN,
-    cell: (item) => (
-      <WorkCell work={item.work} otherwise={KINDS[item.kind] ?? item.kind}>
-        <Reference item={item} />
-      </WorkCell>
-    ),
-  },
+  column.title("Transaction", (item) => (
+    <WorkCell work={item.work} otherwise={KINDS[item.kind] ?? item.kind}>
+      <Reference item={item} />
+    </WorkCell>
+  )),
   {
     header: "Source",
     className: "text-muted",
     cell: ({ account }) => (account === "wallet" ? "Wallet" : "Allowance"),
   },
-  {
-    header: "Amount",
-    align: "end",
-    card: "amount",
-    cell: ({ amount }) => (
-      <span className={cn(amount.amountMicros > 0 && "font-medium text-good")}>
-        <Amount of={amount} sign />
-      </span>
-    ),
-  },
-  {
-    header: "Date",
-    align: "end",
-    className: "text-muted",
-    cell: ({ createdAt }) => <Ago at={createdAt} />,
-  },
+  column.amount("Amount", ({ amount }) => (
+    <span className={cn(amount.amountMicros > 0 && "font-medium text-good")}>
+      <Amount of={amount} sign />
+    </span>
+  )),
+  column.ago("Date", ({ createdAt }) => createdAt),
 ];
 
 function Reference({ item }: { item: WalletTransaction }) {

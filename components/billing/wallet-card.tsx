@@ -1,6 +1,6 @@
 import { Amount } from "@/components/blocks/money/amount";
 import { formatMoney } from "@/components/blocks/money/money";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import type { Wallet, WalletMoney } from "@/server/contract/billing";
 import { TEST_MONEY } from "./test-money";
@@ -10,31 +10,28 @@ export function WalletCard({ wallet, isTest }: { wallet: Wallet; isTest: boolean
   const { available, reserved, balance, allowance } = isTest ? wallet.test : wallet;
   const id = isTest ? "test-wallet" : "live-wallet";
   return (
-    <Card aria-labelledby={id}>
-      <CardHeader id={id} title={isTest ? "Test wallet" : "Wallet"} />
-      <CardBody className="space-y-4">
-        <div>
-          <p className="text-2xl font-semibold tabular-nums" data-testid={`${id}-available`}>
-            {formatMoney(available)}
-          </p>
-          <p className="text-sm text-muted">available{inOther(wallet, available.amountMicros)}</p>
-        </div>
-        <Facts>
-          <Fact name="Balance">
-            <Amount of={balance} />
-          </Fact>
-          <Fact name="Reserved">
-            <Amount of={reserved} />
-          </Fact>
-        </Facts>
-        {allowance.granted.amountMicros > 0 && <Allowance id={id} wallet={wallet} allowance={allowance} />}
-        <p className="text-xs text-muted">
-          {isTest
-            ? `Its ${TEST_MONEY} pays for sandbox jobs and is never spent on a real provider.`
-            : `Pays for jobs on this installation's provider accounts, at the provider's price plus a ${wallet.serviceFeeBps / 100}% service fee.`}
+    <Section id={id} title={isTest ? "Test wallet" : "Wallet"} bodyClassName="space-y-4">
+      <div>
+        <p className="text-2xl font-semibold tabular-nums" data-testid={`${id}-available`}>
+          {formatMoney(available)}
         </p>
-      </CardBody>
-    </Card>
+        <p className="text-sm text-muted">available{inOther(wallet, available.amountMicros)}</p>
+      </div>
+      <Facts>
+        <Fact name="Balance">
+          <Amount of={balance} />
+        </Fact>
+        <Fact name="Reserved">
+          <Amount of={reserved} />
+        </Fact>
+      </Facts>
+      {allowance.granted.amountMicros > 0 && <Allowance id={id} wallet={wallet} allowance={allowance} />}
+      <p className="text-xs text-muted">
+        {isTest
+          ? `Its ${TEST_MONEY} pays for sandbox jobs and is never spent on a real provider.`
+          : `Pays for jobs on this installation's provider accounts, at the provider's price plus a ${wallet.serviceFeeBps / 100}% service fee.`}
+      </p>
+    </Section>
   );
 }
 

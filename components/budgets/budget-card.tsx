@@ -8,7 +8,7 @@ import { Moment } from "@/components/time/moment";
 import { type ProjectChoice, useTRPC } from "@/components/trpc";
 import { Badge, type Tone } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CardBody, Section } from "@/components/ui/card";
 import type { BudgetEnforcement, BudgetView } from "@/server/contract/budgets";
 import { BudgetDialog } from "./budget-dialog";
 import { IncreaseDialog } from "./increase-dialog";
@@ -33,13 +33,13 @@ export function BudgetCard({ projectId, budget, isTest, keyNames, project }: Pro
   const ceiling = budget.effectiveCeilingMicros;
   const titleId = `budget-${budget.budgetId}`;
   return (
-    <Card aria-labelledby={titleId}>
-      <CardHeader
-        id={titleId}
-        title={<OwnerName projectId={projectId} scope={budget.scope} />}
-        hint={PERIODS[budget.period]}
-        actions={<Badge tone={TONES[budget.enforcement]}>{MODES[budget.enforcement]}</Badge>}
-      />
+    <Section
+      id={titleId}
+      title={<OwnerName projectId={projectId} keyNames={keyNames} scope={budget.scope} />}
+      hint={PERIODS[budget.period]}
+      actions={<Badge tone={TONES[budget.enforcement]}>{MODES[budget.enforcement]}</Badge>}
+      isFlush
+    >
       <CardBody className="space-y-2">
         <p className="text-sm text-muted tabular-nums">
           <span className="text-xl font-semibold text-text">{dollars(spentOf(spend))}</span> of{" "}
@@ -55,7 +55,7 @@ export function BudgetCard({ projectId, budget, isTest, keyNames, project }: Pro
         )}
       </CardBody>
       {project && <Actions budget={budget} project={project} name={name} />}
-    </Card>
+    </Section>
   );
 }
 

@@ -62,7 +62,7 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
       ) : (
         <>
           <OtherMode has={hasOther}>{(other) => `${other} has spending on these budgets too.`}</OtherMode>
-          <AlertList projectId={projectId} isTest={isTest} />
+          <AlertList projectId={projectId} keyNames={keyNames} isTest={isTest} />
           <ul className="grid gap-4 xl:grid-cols-2">
             {budgets.map((budget) => (
               <li key={budget.budgetId} className="min-w-0">
@@ -78,7 +78,7 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
           </ul>
         </>
       )}
-      <HoldList projectId={projectId} isTest={isTest} canResolve={may("owner")} />
+      <HoldList projectId={projectId} keyNames={keyNames} isTest={isTest} canResolve={may("owner")} />
       <GuardrailCard projectId={projectId} canSet={canSet} />
     </>
   );

@@ -7,7 +7,7 @@ import { BudgetBar } from "@/components/blocks/money/budget-bar";
 import { dollars } from "@/components/blocks/money/money";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import type { Guardrails } from "@/server/contract/budgets";
 
@@ -18,30 +18,24 @@ export function GuardrailCard({ projectId, canSet }: { projectId: string; canSet
   const trpc = useTRPC();
   const { data } = useSuspenseQuery(trpc.budgets.guardrails.queryOptions({ project_id: projectId }));
   return (
-    <Card aria-labelledby="guardrails-title" className="mt-4">
-      <CardHeader
-        id="guardrails-title"
-        title="Own provider accounts"
-        hint="Spending limits for the whole organization, at list price"
-      />
-      <CardBody className="space-y-4">
-        {data.dailyMicros !== null && data.spend && (
-          <BudgetBar
-            name="Own provider accounts, daily"
-            ceilingMicros={data.dailyMicros}
-            spend={data.spend}
-          />
-        )}
-        {canSet ? (
-          <GuardrailForm key={`${data.dailyMicros} ${data.perExecutionMicros}`} guardrails={data} />
-        ) : (
-          <Facts>
-            <Fact name="Daily">{shown(data.dailyMicros)}</Fact>
-            <Fact name="Per execution">{shown(data.perExecutionMicros)}</Fact>
-          </Facts>
-        )}
-      </CardBody>
-    </Card>
+    <Section
+      title="Own provider accounts"
+      hint="Spending limits for the whole organization, at list price"
+      className="mt-4"
+      bodyClassName="space-y-4"
+    >
+      {data.dailyMicros !== null && data.spend && (
+        <BudgetBar name="Own provider accounts, daily" ceilingMicros={data.dailyMicros} spend={data.spend} />
+      )}
+      {canSet ? (
+        <GuardrailForm key={`${data.dailyMicros} ${data.perExecutionMicros}`} guardrails={data} />
+      ) : (
+        <Facts>
+          <Fact name="Daily">{shown(data.dailyMicros)}</Fact>
+          <Fact name="Per execution">{shown(data.perExecutionMicros)}</Fact>
+        </Facts>
+      )}
+    </Section>
   );
 }
 

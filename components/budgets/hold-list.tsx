@@ -1,28 +1,28 @@
 "use client";
 import { useState } from "react";
 import { useLive } from "@/components/blocks/data/use-live";
+import { column } from "@/components/blocks/list/columns";
 import { type Column, ResourceTable, Titled } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
-import { WORK_COLUMN } from "@/components/blocks/work/work";
 import { Caller } from "@/components/callers/caller";
 import { comparisonHref } from "@/components/comparisons/list-state";
-import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CardBody, Section } from "@/components/ui/card";
 import { shortId } from "@/components/ui/copyable-id";
 import Link from "@/components/ui/link";
 import type { HoldView } from "@/server/contract/budgets";
+import type { Names } from "./owner-name";
 import { ResolveAllDialog } from "./resolve-all-dialog";
 import { ResolveDialog } from "./resolve-dialog";
 
 const REFRESH_MS = 5_000;
 
-type Props = { projectId: string; isTest: boolean; canResolve: boolean };
+type Props = Names & { isTest: boolean; canResolve: boolean };
 
 /** The funds reserved by unfinished jobs. An owner resolves unconfirmed charges here. */
-export function HoldList({ projectId, isTest, canResolve }: Props) {
+export function HoldList({ projectId, keyNames, isTest, canResolve }: Props) {
   const trpc = useTRPC();
   const [chosen, setChosen] = useState<HoldView | null>(null);
   const { data } = useLive(trpc.budgets.holds.queryOptions({ projectId }), REFRESH_MS);
@@ -38,17 +38,17 @@ export function HoldList({ projectId, isTest, canResolve }: Props) {
       </Button>
     );
   return (
-    <Card aria-labelledby="holds-title" className="mt-4 overflow-hidden">
-      <CardHeader
-        id="holds-title"
-        title="Reserved funds"
-        hint={unknown > 0 ? `${unknown} with unconfirmed charges` : "By unfinished jobs"}
-        actions={
-          canResolve &&
-          first &&
-          unknown > 1 && <ResolveAllDialog projectId={projectId} organizationId={first.organizationId} />
-        }
-      />
+    <Section
+      title="Reserved funds"
+      hint={unknown > 0 ? `${unknown} with unconfirmed charges` : "By unfinished jobs"}
+      actions={
+        canResolve &&
+        first &&
+        unknown > 1 && <ResolveAllDialog projectId={projectId} organizationId={first.organizationId} />
+      }
+      isFlush
+      className="mt-4"
+    >
       {holds.length === 0 ? (
         <CardBody className="text-sm text-muted">No reserved funds.</CardBody>
       ) : (
@@ -56,54 +56,42 @@ export function HoldList({ projectId, isTest, canResolve }: Props) {
           label="Reserved funds"
           rows={holds}
           idOf={({ holdId }) => holdId}
-          columns={columnsOf(projectId)}
+          columns={columnsOf({ projectId, keyNames })}
           actions={resolveOf}
         />
       )}
       {chosen && <ResolveDialog hold={chosen} onClose={() => setChosen(null)} />}
-    </Card>
+    </Section>
   );
 }
 
-const columnsOf = (projectId: string): Column<HoldView>[] => [
-  {
-    header: "Job",
-    card: "title",
-    className: WORK_COLUMN,
-    cell: (hold) => (
-      <Titled title={hold.capabilityKey ?? "Comparison"}>
-        <Link href={hrefOf(hold)} title={hold.executionId} className="font-mono text-link hover:underline">
-          {shortId(hold.executionId)}
-        </Link>
-      </Titled>
+const columnsOf = ({ projectId, keyNames }: Names): Column<HoldView>[] => [
+  column.title("Job", (hold) => (
+    <Titled title={hold.capabilityKey ?? "Comparison"}>
+      <Link href={hrefOf(hold)} title={hold.executionId} className="font-mono text-link hover:underline">
+        {shortId(hold.executionId)}
+      </Link>
+    </Titled>
+  )),
+  column.amount("Amount", ({ amountMicros }) => <Amount of={amountMicros} />),
+  column.status(({ state }) =>
+    state === "ambiguous" ? (
+      <Badge tone="warn">Unconfirmed charge</Badge>
+    ) : (
+      <Badge tone="busy">Reserved</Badge>
     ),
-  },
-  {
-    header: "Amount",
-    align: "end",
-    card: "amount",
-    cell: ({ amountMicros }) => <Amount of={amountMicros} />,
-  },
-  { header: "Status", card: "status", cell: (hold) => <HoldState hold={hold} /> },
+  ),
   {
     header: "Caller",
     className: "max-w-40 truncate",
     cell: ({ principalId }) => (
       <span title={principalId}>
-        <Caller projectId={projectId} id={principalId} isPlain />
+        <Caller projectId={projectId} id={principalId} name={keyNames.get(principalId)} isPlain />
       </span>
     ),
   },
-  { header: "Created", className: "text-muted", cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  column.ago("Created", ({ createdAt }) => createdAt),
 ];
-
-function HoldState({ hold }: { hold: HoldView }) {
-  return hold.state === "ambiguous" ? (
-    <Badge tone="warn">Unconfirmed charge</Badge>
-  ) : (
-    <Badge tone="busy">Reserved</Badge>
-  );
-}
 
 /** An unjudged comparison has one hold for all entries; unconfirmed charges are resolved per entry after the judgement. */
 const isComparison = ({ executionId }: HoldView) => executionId.startsWith("cmp_");

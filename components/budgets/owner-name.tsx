@@ -1,12 +1,11 @@
 import { Caller } from "@/components/callers/caller";
 import { ownerName } from "./words";
 
-/** Whose a budget is. The name of a key or person is read by its id. */
-export function OwnerName({ projectId, scope }: { projectId: string; scope: string }) {
+export type Names = { projectId: string; keyNames: ReadonlyMap<string, string> };
+
+/** Whose a budget is. The name of a person, or of a key of another project, is read by its id. */
+export function OwnerName({ projectId, keyNames, scope }: Names & { scope: string }) {
   const [kind, id = ""] = scope.split(":");
-  return kind === "principal" ? (
-    <Caller projectId={projectId} id={id} isPlain />
-  ) : (
-    ownerName(scope, new Map())
-  );
+  if (kind !== "principal") return ownerName(scope, keyNames);
+  return <Caller projectId={projectId} id={id} name={keyNames.get(id)} isPlain />;
 }

@@ -1,15 +1,15 @@
 "use client";
 import { Layers } from "lucide-react";
 import { soonWhile, useLive } from "@/components/blocks/data/use-live";
+import { column } from "@/components/blocks/list/columns";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
-import { WORK_COLUMN } from "@/components/blocks/work/work";
 import { firstBulkCommand, Snippet } from "@/components/pins/first-pin";
 import { bulkHref, bulksHref, type ListPlace, toPageQuery } from "@/components/pins/list-state";
 import { pinWords } from "@/components/pins/words";
 import { PageHeader } from "@/components/shell/page-header";
 import { formatDuration, msBetween } from "@/components/time/format";
-import { Ago, Elapsed } from "@/components/time/moment";
+import { Elapsed } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -69,21 +69,16 @@ export function BulkHistory({ projectId, place, baseUrl }: Props) {
 }
 
 const columnsOf = (projectId: string): Column<Listed>[] => [
-  {
-    header: "Bulk",
-    card: "title",
-    className: WORK_COLUMN,
-    cell: ({ pin, bulkId, retryOf }) => (
-      <Titled title={pin.model}>
-        <span title={pinWords(pin)}>
-          {pin.provider} · {pin.api}
-          {retryOf && " · retry"}
-        </span>
-        <RowLink href={bulkHref(projectId, bulkId)} id={bulkId} />
-      </Titled>
-    ),
-  },
-  { header: "Status", card: "status", cell: ({ status }) => <BulkStatusBadge status={status} /> },
+  column.title("Bulk", ({ pin, bulkId, retryOf }) => (
+    <Titled title={pin.model}>
+      <span title={pinWords(pin)}>
+        {pin.provider} · {pin.api}
+        {retryOf && " · retry"}
+      </span>
+      <RowLink href={bulkHref(projectId, bulkId)} id={bulkId} />
+    </Titled>
+  )),
+  column.status(({ status }) => <BulkStatusBadge status={status} />),
   {
     header: "Progress",
     className: "w-1/4 @max-2xl:w-full",
@@ -94,19 +89,9 @@ const columnsOf = (projectId: string): Column<Listed>[] => [
     align: "end",
     cell: (bulk) => `${endedOf(bulk).toLocaleString("en-US")} of ${bulk.itemCount.toLocaleString("en-US")}`,
   },
-  {
-    header: "Duration",
-    align: "end",
-    className: "text-muted",
-    cell: ({ createdAt, completedAt }) => {
-      const took = msBetween(createdAt, completedAt);
-      return took === null ? <Elapsed since={createdAt} /> : formatDuration(took);
-    },
-  },
-  {
-    header: "Created",
-    align: "end",
-    className: "text-muted",
-    cell: ({ createdAt }) => <Ago at={createdAt} />,
-  },
+  column.quiet("Duration", ({ createdAt, completedAt }) => {
+    const took = msBetween(createdAt, completedAt);
+    return took === null ? <Elapsed since={createdAt} /> : formatDuration(took);
+  }),
+  column.ago("Created", ({ createdAt }) => createdAt),
 ];

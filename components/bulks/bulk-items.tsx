@@ -1,4 +1,5 @@
 "use client";
+import { column } from "@/components/blocks/list/columns";
 import { FilterBar } from "@/components/blocks/list/filter-bar";
 import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
 import { recordHref } from "@/components/pins/list-state";
@@ -64,7 +65,7 @@ const optionsOf = ({ counts }: PinnedBulk) =>
   }));
 
 const columnsOf = (projectId: string): Column<BulkItemView>[] => [
-  { header: "Status", card: "status", cell: ({ status }) => <PinStatusBadge status={status} /> },
+  column.status(({ status }) => <PinStatusBadge status={status} />),
   {
     header: "Item",
     card: "title",

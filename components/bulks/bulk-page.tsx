@@ -10,7 +10,7 @@ import { formatDuration, msBetween } from "@/components/time/format";
 import { Elapsed, Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Figure, Figures, None } from "@/components/ui/figures";
 import Link from "@/components/ui/link";
@@ -99,31 +99,29 @@ function ProgressCard({ bulk, samples }: { bulk: PinnedBulk; samples: readonly S
   const isLost = useConnectionLost();
   const percent = Math.floor((ended / bulk.itemCount) * 100);
   return (
-    <Card aria-labelledby="progress-title" aria-busy={isRunning}>
-      <CardHeader
-        title="Progress"
-        id="progress-title"
-        hint={
-          <span className="tabular-nums">
-            {ended.toLocaleString("en-US")} of {bulk.itemCount.toLocaleString("en-US")} items, {percent}%
-          </span>
-        }
-        actions={isRunning && (isLost ? <Badge tone="warn">Paused</Badge> : <Badge tone="busy">Live</Badge>)}
-      />
-      <CardBody className="space-y-4">
-        <BulkBar bulk={bulk} />
-        <BulkCounts bulk={bulk} />
-        <Figures>
-          {isRunning ? <LiveFigures bulk={bulk} samples={samples} /> : <EndFigures bulk={bulk} />}
-          <Figure name={isRunning ? "Elapsed" : "Duration"}>
-            <Took bulk={bulk} />
-          </Figure>
-          <Figure name="Accepted">
-            <Moment at={bulk.createdAt} />
-          </Figure>
-        </Figures>
-      </CardBody>
-    </Card>
+    <Section
+      title="Progress"
+      hint={
+        <span className="tabular-nums">
+          {ended.toLocaleString("en-US")} of {bulk.itemCount.toLocaleString("en-US")} items, {percent}%
+        </span>
+      }
+      actions={isRunning && (isLost ? <Badge tone="warn">Paused</Badge> : <Badge tone="busy">Live</Badge>)}
+      aria-busy={isRunning}
+      bodyClassName="space-y-4"
+    >
+      <BulkBar bulk={bulk} />
+      <BulkCounts bulk={bulk} />
+      <Figures>
+        {isRunning ? <LiveFigures bulk={bulk} samples={samples} /> : <EndFigures bulk={bulk} />}
+        <Figure name={isRunning ? "Elapsed" : "Duration"}>
+          <Took bulk={bulk} />
+        </Figure>
+        <Figure name="Accepted">
+          <Moment at={bulk.createdAt} />
+        </Figure>
+      </Figures>
+    </Section>
   );
 }
 

@@ -110,11 +110,11 @@ function Head({ comparison, projectId }: { comparison: ComparisonShown; projectI
           <Figure name="Finished">
             {ended} of {entries.length}
           </Figure>
-          <Figure name="Estimated cost">
+          <Figure
+            name="Estimated cost"
+            note={maximumCost !== estimatedCost && `up to ${wholeDollars(maximumCost)}`}
+          >
             {wholeDollars(estimatedCost)}
-            {maximumCost !== estimatedCost && (
-              <span className="block text-xs font-normal text-muted">up to {wholeDollars(maximumCost)}</span>
-            )}
           </Figure>
           {isJudged(comparison) && <Figure name="You pay">{paidFor(entries)}</Figure>}
         </Figures>

@@ -1,6 +1,7 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
 import { ReceiptText } from "lucide-react";
+import { column } from "@/components/blocks/list/columns";
 import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
 import { callerName } from "@/components/callers/caller-name";
@@ -11,7 +12,7 @@ import { Snippets } from "@/components/playground/snippets";
 import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
-import { Card, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { shortId } from "@/components/ui/copyable-id";
 import Link from "@/components/ui/link";
 import type { ComparisonShown } from "@/server/contract/comparisons";
@@ -27,17 +28,17 @@ export const isJudged = (comparison: ComparisonShown): comparison is Judged => c
 export function Verdict({ comparison }: { comparison: Judged }) {
   const { entries, judgement } = comparison;
   return (
-    <Card aria-labelledby="verdict-title" className="overflow-hidden">
-      <CardHeader
-        title="Results"
-        id="verdict-title"
-        hint={
-          <>
-            Judged by {callerName({ id: judgement.judgedBy, name: comparison.judgedByName ?? null })},{" "}
-            <Moment at={judgement.judgedAt} />
-          </>
-        }
-      />
+    <Section
+      title="Results"
+      id="verdict-title"
+      hint={
+        <>
+          Judged by {callerName({ id: judgement.judgedBy, name: comparison.judgedByName ?? null })},{" "}
+          <Moment at={judgement.judgedAt} />
+        </>
+      }
+      isFlush
+    >
       <p className="border-b border-line px-4 py-3 text-base" data-decision={judgement.decision}>
         {wordsOf(judgement, entries)} {revealOf(comparison)}
       </p>
@@ -48,7 +49,7 @@ export function Verdict({ comparison }: { comparison: Judged }) {
         marks={(entry) => ({ "data-revealed": nameOf(entries.indexOf(entry)) })}
         columns={columnsOf(comparison)}
       />
-    </Card>
+    </Section>
   );
 }
 
@@ -82,12 +83,7 @@ const columnsOf = (comparison: Judged): Column<Entry>[] => [
     cell: (entry) =>
       typeof entry.costMicros === "number" ? <Amount of={entry.costMicros} /> : providerCost(entry),
   },
-  {
-    header: "You pay",
-    align: "end",
-    card: "amount",
-    cell: ({ charge }) => charge && <ChargeAmount charge={charge} />,
-  },
+  column.amount("You pay", ({ charge }) => charge && <ChargeAmount charge={charge} />),
   { header: "Duration", align: "end", className: "whitespace-nowrap", cell: ranFor },
   { header: "Receipt", cell: (entry) => <ReceiptLink projectId={comparison.projectId} entry={entry} /> },
 ];

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { Refusal } from "@/components/blocks/feedback/refusal";
 import { type ProjectChoice, useTRPC } from "@/components/trpc";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { CheckList } from "@/components/ui/check-list";
 import type { ConnectableProvider } from "@/server/contract/credentials";
 import { PlannedAccounts } from "./planned-accounts";
@@ -32,33 +32,31 @@ export function Onboarding({ project, providers, environment, canChange, onConne
     placeholderData: keepPreviousData,
   });
   return (
-    <Card aria-labelledby={titleId}>
-      <CardHeader
-        id={titleId}
-        title="Connect by capability"
-        hint={`For ${environment} in ${project.displayName}`}
-      />
-      <CardBody className="space-y-4">
-        <details>
-          <summary className="text-sm text-muted">
-            Choose capabilities to see the fewest accounts that unlock them all.
-          </summary>
-          <CheckList
-            name="capabilities"
-            names={capabilities.map(({ key }) => key)}
-            words={Object.fromEntries(capabilities.map(({ key, title }) => [key, title]))}
-            chosen={chosen}
-            onChange={setChosen}
-          />
-        </details>
-        <Refusal error={plan.error} />
-        {chosen.size > 0 && plan.data && (
-          <div className="border-t border-line pt-4">
-            <PlannedAccounts plan={plan.data} canChange={canChange} onConnect={onConnect} />
-          </div>
-        )}
-      </CardBody>
-    </Card>
+    <Section
+      id={titleId}
+      title="Connect by capability"
+      hint={`For ${environment} in ${project.displayName}`}
+      bodyClassName="space-y-4"
+    >
+      <details>
+        <summary className="text-sm text-muted">
+          Choose capabilities to see the fewest accounts that unlock them all.
+        </summary>
+        <CheckList
+          name="capabilities"
+          names={capabilities.map(({ key }) => key)}
+          words={Object.fromEntries(capabilities.map(({ key, title }) => [key, title]))}
+          chosen={chosen}
+          onChange={setChosen}
+        />
+      </details>
+      <Refusal error={plan.error} />
+      {chosen.size > 0 && plan.data && (
+        <div className="border-t border-line pt-4">
+          <PlannedAccounts plan={plan.data} canChange={canChange} onConnect={onConnect} />
+        </div>
+      )}
+    </Section>
   );
 }
 

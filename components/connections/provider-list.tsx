@@ -3,7 +3,7 @@ import { CircleCheck } from "lucide-react";
 import { ResourceTable } from "@/components/blocks/list/resource-table";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import type { ConnectableProvider } from "@/server/contract/credentials";
 
 /** The providers that can be connected, with the capabilities each unlocks. */
@@ -18,8 +18,7 @@ export function ProviderList({
   onConnect: ((provider: string) => void) | null;
 }) {
   return (
-    <Card aria-labelledby="providers" className="overflow-hidden">
-      <CardHeader id="providers" title="Providers" hint="What an account at each of them can run" />
+    <Section id="providers" title="Providers" hint="What an account at each of them can run" isFlush>
       <ResourceTable
         label="Providers"
         rows={providers}
@@ -39,27 +38,27 @@ export function ProviderList({
               unlocks.map(({ title }) => title).join(", ") || "No capabilities in this installation yet.",
           },
           {
-            header: "Status",
+            header: "Account",
+            align: "end",
             card: "status",
-            cell: ({ name }) =>
-              connected.has(name) && (
-                <Badge tone="good">
-                  <CircleCheck aria-hidden />
-                  Connected
-                </Badge>
-              ),
+            cell: ({ name, title }) => (
+              <span className="flex items-center justify-end gap-2">
+                {connected.has(name) && (
+                  <Badge tone="good">
+                    <CircleCheck aria-hidden />
+                    Connected
+                  </Badge>
+                )}
+                {onConnect && (
+                  <Button size="sm" aria-label={`Connect ${title}`} onClick={() => onConnect(name)}>
+                    Connect
+                  </Button>
+                )}
+              </span>
+            ),
           },
         ]}
-        actions={
-          onConnect
-            ? ({ name, title }) => (
-                <Button size="sm" aria-label={`Connect ${title}`} onClick={() => onConnect(name)}>
-                  Connect
-                </Button>
-              )
-            : undefined
-        }
       />
-    </Card>
+    </Section>
   );
 }

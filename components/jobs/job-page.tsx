@@ -106,9 +106,7 @@ function JobHeader({ job, rights, projectId }: Props) {
         <Figures>
           {!isBlind(job) && (
             <>
-              <Figure name="You pay" isWide>
-                <YouPay job={job} />
-              </Figure>
+              <YouPay job={job} />
               <Figure name="Queue time">
                 <Span from={job.createdAt} to={job.startedAt ?? job.completedAt} />
               </Figure>
@@ -128,14 +126,17 @@ function JobHeader({ job, rights, projectId }: Props) {
 
 /** The amount, and below it why it is this one. */
 function YouPay({ job: { charge, chargeResolution } }: { job: Job }) {
-  if (!charge) return <None />;
-  const { micros, note } = chargeOf(charge);
-  const why = [note, chargeResolution && "set by a person"].filter(Boolean).join(", ");
+  const { micros = null, note } = charge ? chargeOf(charge) : {};
   return (
-    <>
-      <span className="text-xl font-semibold">{micros === null ? chargeWords(charge) : dollars(micros)}</span>
-      {why && <span className="block text-xs font-normal text-muted">{why}</span>}
-    </>
+    <Figure
+      name="You pay"
+      isWide
+      note={[note, chargeResolution && "set by a person"].filter(Boolean).join(", ")}
+    >
+      <span className="text-xl font-semibold">
+        {micros !== null ? dollars(micros) : charge ? chargeWords(charge) : <None />}
+      </span>
+    </Figure>
   );
 }
 

@@ -3,14 +3,13 @@ import { FileCheck, Play } from "lucide-react";
 import { useState } from "react";
 import { useLive } from "@/components/blocks/data/use-live";
 import { useProject } from "@/components/blocks/data/use-project";
+import { column } from "@/components/blocks/list/columns";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
-import { WORK_COLUMN } from "@/components/blocks/work/work";
 import { CreateManifest } from "@/components/provenance/create-manifest";
 import { PageHeader } from "@/components/shell/page-header";
 import { formatDuration, msBetween } from "@/components/time/format";
-import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
@@ -118,47 +117,27 @@ function Chosen({ projectId, chosen, onClear }: Props) {
 }
 
 const columnsOf = (projectId: string): Column<PinnedListItem>[] => [
-  {
-    header: "Record",
-    card: "title",
-    className: WORK_COLUMN,
-    cell: ({ pin, itemId, receiptId: id }) => (
-      <Titled title={pin.model}>
-        <span title={pinWords(pin)}>
-          {pin.provider} · {pin.api}
-          {itemId !== null && ` · ${itemId}`}
-        </span>
-        <RowLink href={recordHref(projectId, id)} id={id} />
-      </Titled>
-    ),
-  },
-  { header: "Status", card: "status", cell: ({ status }) => <PinStatusBadge status={status} /> },
-  { header: "Submission", cell: (item) => <Submission item={item} /> },
-  {
-    header: "Cost",
-    align: "end",
-    card: "amount",
-    cell: ({ cost }) => (cost ? <Amount of={cost} /> : "Unknown"),
-  },
-  { header: "Duration", align: "end", className: "whitespace-nowrap text-muted", cell: took },
-  {
-    header: "Time",
-    align: "end",
-    className: "text-muted",
-    cell: ({ createdAt }) => <Ago at={createdAt} />,
-  },
+  column.title("Record", ({ pin, itemId, receiptId: id }) => (
+    <Titled title={pin.model}>
+      <span title={pinWords(pin)}>
+        {pin.provider} · {pin.api}
+        {itemId !== null && ` · ${itemId}`}
+      </span>
+      <RowLink href={recordHref(projectId, id)} id={id} />
+    </Titled>
+  )),
+  column.status(({ status }) => <PinStatusBadge status={status} />),
+  { header: "Submission", cell: submissionWords },
+  column.amount("Cost", ({ cost }) => (cost ? <Amount of={cost} /> : "Unknown")),
+  column.quiet("Duration", took),
+  column.ago("Time", ({ createdAt }) => createdAt),
 ];
 
-function Submission({ item }: { item: PinnedListItem }) {
-  return (
-    <span className="text-xs text-muted">
-      {item.errorCode ? (
-        <code className={cn(item.status === "failed" ? "text-bad" : "text-warn")}>{item.errorCode}</code>
-      ) : (
-        SUBMISSION_WORDS[item.providerSubmission]
-      )}
-    </span>
+const submissionWords = ({ errorCode, status, providerSubmission }: PinnedListItem) =>
+  errorCode ? (
+    <code className={cn("text-xs", status === "failed" ? "text-bad" : "text-warn")}>{errorCode}</code>
+  ) : (
+    <span className="text-xs text-muted @max-2xl:hidden">{SUBMISSION_WORDS[providerSubmission]}</span>
   );
-}
 
 const took = (item: PinnedListItem) => formatDuration(msBetween(item.createdAt, item.completedAt) ?? 0);

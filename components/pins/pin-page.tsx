@@ -9,7 +9,7 @@ import { formatDuration, msBetween } from "@/components/time/format";
 import { Moment } from "@/components/time/moment";
 import { useTRPC, useTRPCClient } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Card, CardBody, Section } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { DownloadJson } from "@/components/ui/download";
@@ -126,71 +126,65 @@ function Verdict({ record }: { record: PinnedRecord }) {
 function CostCard({ record }: { record: PinnedRecord }) {
   const discount = record.deferredDiscountBps > 0 ? `, ${record.deferredDiscountBps / 100}% off` : "";
   return (
-    <Card aria-labelledby="cost-title">
-      <CardHeader title="Usage and cost" id="cost-title" actions={record.isTest && <Badge>Test</Badge>} />
-      <CardBody>
-        <Facts>
-          {Object.entries(record.usage ?? {}).map(([name, value]) => (
-            <Fact key={name} name={spaced(name)}>
-              {value === null
-                ? null
-                : typeof value === "number"
-                  ? value.toLocaleString("en-US")
-                  : JSON.stringify(value)}
-            </Fact>
-          ))}
-          <Fact name="Cost at list price">{costWords(record)}</Fact>
-          <Fact name="Tier">{record.processingTier ? `${record.processingTier}${discount}` : null}</Fact>
-          <Fact name="You pay">{record.isTest ? "$0.00" : "$0.00, the provider bills you"}</Fact>
-          <Fact name="Reservation">{record.holdState}</Fact>
-          <Fact name="Pricing version">{record.pricingVersion}</Fact>
-        </Facts>
-      </CardBody>
-    </Card>
+    <Section title="Usage and cost" actions={record.isTest && <Badge>Test</Badge>}>
+      <Facts>
+        {Object.entries(record.usage ?? {}).map(([name, value]) => (
+          <Fact key={name} name={spaced(name)}>
+            {value === null
+              ? null
+              : typeof value === "number"
+                ? value.toLocaleString("en-US")
+                : JSON.stringify(value)}
+          </Fact>
+        ))}
+        <Fact name="Cost at list price">{costWords(record)}</Fact>
+        <Fact name="Tier">{record.processingTier ? `${record.processingTier}${discount}` : null}</Fact>
+        <Fact name="You pay">{record.isTest ? "$0.00" : "$0.00, the provider bills you"}</Fact>
+        <Fact name="Reservation">{record.holdState}</Fact>
+        <Fact name="Pricing version">{record.pricingVersion}</Fact>
+      </Facts>
+    </Section>
   );
 }
 
 function Details({ record, projectId }: { record: PinnedRecord; projectId: string }) {
   return (
-    <Card aria-labelledby="details-title">
-      <CardHeader title="Details" id="details-title" />
-      <CardBody>
-        <Facts>
-          <Fact name="Submission">{SUBMISSION_WORDS[record.providerSubmission]}</Fact>
-          <Fact name="Processing">{record.processing}</Fact>
-          <Fact name="Isolation">{record.isolation}</Fact>
-          <Fact name="Responding model">{record.providerModel}</Fact>
-          <Fact name="Fingerprint">{record.providerFingerprint}</Fact>
-          <Fact name="Provider request id">
-            {record.providerRequestId && (
-              <CopyableId id={record.providerRequestId} what="provider request id" />
-            )}
-          </Fact>
-          <Fact name="Bulk">
-            {record.bulkId && (
-              <Link
-                href={bulkHref(projectId, record.bulkId)}
-                className="font-mono text-xs text-link hover:underline"
-              >
-                {record.bulkId}
-              </Link>
-            )}
-          </Fact>
-          <Fact name="Item">{record.itemId}</Fact>
-          <Fact name="Environment">{record.environment}</Fact>
-          <Fact name="Sent by">
-            <Caller projectId={projectId} id={record.principalId} kind={record.principalKind} />
-          </Fact>
-          <Fact name="Data">
-            {[record.dataClassification, record.retentionRequirement].filter(Boolean).join(", ") || null}
-          </Fact>
-          <Fact name="External reference">{record.externalRef}</Fact>
-          <Fact name="Correlation id">{record.correlationId}</Fact>
-          <Fact name="Tags">{record.tags.length === 0 ? null : <Tags tags={record.tags} />}</Fact>
-        </Facts>
-        <Metadata metadata={record.metadata} />
-      </CardBody>
-    </Card>
+    <Section title="Details" id="details-title">
+      <Facts>
+        <Fact name="Submission">{SUBMISSION_WORDS[record.providerSubmission]}</Fact>
+        <Fact name="Processing">{record.processing}</Fact>
+        <Fact name="Isolation">{record.isolation}</Fact>
+        <Fact name="Responding model">{record.providerModel}</Fact>
+        <Fact name="Fingerprint">{record.providerFingerprint}</Fact>
+        <Fact name="Provider request id">
+          {record.providerRequestId && (
+            <CopyableId id={record.providerRequestId} what="provider request id" />
+          )}
+        </Fact>
+        <Fact name="Bulk">
+          {record.bulkId && (
+            <Link
+              href={bulkHref(projectId, record.bulkId)}
+              className="font-mono text-xs text-link hover:underline"
+            >
+              {record.bulkId}
+            </Link>
+          )}
+        </Fact>
+        <Fact name="Item">{record.itemId}</Fact>
+        <Fact name="Environment">{record.environment}</Fact>
+        <Fact name="Sent by">
+          <Caller projectId={projectId} id={record.principalId} kind={record.principalKind} />
+        </Fact>
+        <Fact name="Data">
+          {[record.dataClassification, record.retentionRequirement].filter(Boolean).join(", ") || null}
+        </Fact>
+        <Fact name="External reference">{record.externalRef}</Fact>
+        <Fact name="Correlation id">{record.correlationId}</Fact>
+        <Fact name="Tags">{record.tags.length === 0 ? null : <Tags tags={record.tags} />}</Fact>
+      </Facts>
+      <Metadata metadata={record.metadata} />
+    </Section>
   );
 }
 
@@ -203,12 +197,7 @@ const CORRECTION: Record<PinnedRecord["corrections"][number]["kind"], string> = 
 function Corrections({ record }: { record: PinnedRecord }) {
   if (record.corrections.length === 0) return null;
   return (
-    <Card aria-labelledby="corrections-title">
-      <CardHeader
-        title="Corrections"
-        id="corrections-title"
-        hint="Added later. The sealed record is unchanged."
-      />
+    <Section title="Corrections" hint="Added later. The sealed record is unchanged." isFlush>
       <ul className="divide-y divide-line">
         {record.corrections.map(({ correctionId, kind, details, createdAt }) => (
           <li key={correctionId} className="space-y-2 px-4 py-3 text-sm">
@@ -222,6 +211,6 @@ function Corrections({ record }: { record: PinnedRecord }) {
           </li>
         ))}
       </ul>
-    </Card>
+    </Section>
   );
 }

@@ -1,5 +1,5 @@
 import { ShieldCheck } from "lucide-react";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { FactGroup, HashFact } from "@/components/ui/facts";
 import { VerifyHere } from "@/components/verify/verify-here";
@@ -8,31 +8,28 @@ import type { PinnedRecord } from "@/server/contract/pinned-records";
 /** A record's hashes and signature, with verification of both in the browser. */
 export function PinProof({ record }: { record: PinnedRecord }) {
   return (
-    <Card aria-labelledby="proof-title">
-      <CardHeader
-        icon={<ShieldCheck aria-hidden className="size-4 text-good" />}
-        title="Proof"
-        id="proof-title"
-        hint={<CopyableId id={record.receiptId} what="receipt id of the proof" short />}
-      />
-      <CardBody className="space-y-5">
-        <VerifyHere what="record" document={record} canForge />
-        <FactGroup title="Signature" wide>
-          <HashFact name="Record hash" hash={record.recordHash} />
-          <HashFact name="Signed by" hash={record.signature.keyId} />
-          <HashFact name="Signature" hash={record.signature.value} />
-        </FactGroup>
-        <FactGroup title="Sealed hashes" wide>
-          <HashFact name="Request" hash={record.requestHash} />
-          <HashFact name="Bytes sent" hash={record.sentHash} />
-          <HashFact name="Instructions" hash={record.instructionsHash} />
-          <HashFact name="Input" hash={record.inputHash} />
-          <HashFact name="Tools" hash={record.toolsHash} />
-          <HashFact name="Response format" hash={record.responseFormatHash} />
-          <HashFact name="Output" hash={record.outputHash} />
-          <HashFact name="Native response" hash={record.nativeResponseHash} />
-        </FactGroup>
-      </CardBody>
-    </Card>
+    <Section
+      icon={<ShieldCheck aria-hidden className="size-4 text-good" />}
+      title="Proof"
+      hint={<CopyableId id={record.receiptId} what="receipt id of the proof" short />}
+      bodyClassName="space-y-5"
+    >
+      <VerifyHere what="record" document={record} canForge />
+      <FactGroup title="Signature" wide>
+        <HashFact name="Record hash" hash={record.recordHash} />
+        <HashFact name="Signed by" hash={record.signature.keyId} />
+        <HashFact name="Signature" hash={record.signature.value} />
+      </FactGroup>
+      <FactGroup title="Sealed hashes" wide>
+        <HashFact name="Request" hash={record.requestHash} />
+        <HashFact name="Bytes sent" hash={record.sentHash} />
+        <HashFact name="Instructions" hash={record.instructionsHash} />
+        <HashFact name="Input" hash={record.inputHash} />
+        <HashFact name="Tools" hash={record.toolsHash} />
+        <HashFact name="Response format" hash={record.responseFormatHash} />
+        <HashFact name="Output" hash={record.outputHash} />
+        <HashFact name="Native response" hash={record.nativeResponseHash} />
+      </FactGroup>
+    </Section>
   );
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
-import { Card, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import type { UsageFigures } from "@/server/contract/usage";
 import type { Series } from "./stacked-bars";
 import type { UsageGroupRow } from "./usage-state";
@@ -32,12 +32,11 @@ type Props = { groups: UsageGroupRow[]; totals: UsageFigures; heading: string };
 /** Every group with all its figures. */
 export function GroupTable({ groups, totals, heading }: Props) {
   return (
-    <Card className="overflow-hidden" aria-labelledby="groups-title">
-      <CardHeader
-        id="groups-title"
-        title={`By ${heading.toLowerCase()}`}
-        hint="Work and fee add up to what you paid. Provider cost is the list price, also of work on your own accounts."
-      />
+    <Section
+      title={`By ${heading.toLowerCase()}`}
+      hint="Work and fee add up to what you paid. Provider cost is the list price, also of work on your own accounts."
+      isFlush
+    >
       <ResourceTable
         label={`Usage by ${heading.toLowerCase()}, largest first`}
         rows={groups}
@@ -60,7 +59,7 @@ export function GroupTable({ groups, totals, heading }: Props) {
         ]}
         totals={["Total", ...COLUMNS.map(([, of]) => of(totals))]}
       />
-    </Card>
+    </Section>
   );
 }
 
@@ -79,8 +78,7 @@ export function DayTable({ days, series, caption, format }: DayTableProps) {
     .reverse();
   if (lines.length === 0) return null;
   return (
-    <Card className="overflow-hidden" aria-labelledby="days-title">
-      <CardHeader id="days-title" title="By day" />
+    <Section title="By day" isFlush>
       <ResourceTable
         label={caption}
         rows={lines}
@@ -105,6 +103,6 @@ export function DayTable({ days, series, caption, format }: DayTableProps) {
           },
         ]}
       />
-    </Card>
+    </Section>
   );
 }

@@ -1,14 +1,13 @@
 "use client";
 import { useState } from "react";
 import { adapterHref, aliasHref, type PageState } from "@/components/adapters/list-state";
+import { column } from "@/components/blocks/list/columns";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, Titled } from "@/components/blocks/list/resource-table";
-import { WORK_COLUMN } from "@/components/blocks/work/work";
 import { callerName } from "@/components/callers/caller-name";
-import { Ago } from "@/components/time/moment";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CardHeader, Section } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
 import Link from "@/components/ui/link";
 import type { AliasShown, AliasStep } from "@/server/contract/adapters";
@@ -67,39 +66,33 @@ export function AliasHistory({ projectId, alias, history, state, onPromote }: Pr
 }
 
 const columnsOf = (projectId: string, alias: AliasShown): Column<AliasStep>[] => [
-  {
-    header: "Version",
-    card: "title",
-    className: WORK_COLUMN,
-    cell: ({ number, adapter, isAdapterDeleted, target }) => (
-      <Titled
-        title={
-          <>
-            {number}{" "}
-            {isAdapterDeleted ? (
-              <span className="text-muted">{adapter.displayName} (deleted)</span>
-            ) : (
-              <Link href={adapterHref(projectId, adapter.adapterId)} className="text-link hover:underline">
-                {adapter.displayName}
-              </Link>
-            )}
-          </>
-        }
-      >
-        <span>Strength {weightWords(target.weight, adapter)}</span>
-      </Titled>
-    ),
-  },
-  {
-    header: "Used as",
-    card: "status",
-    cell: ({ number, versionId }) => (
+  column.title("Version", ({ number, adapter, isAdapterDeleted, target }) => (
+    <Titled
+      title={
+        <>
+          {number}{" "}
+          {isAdapterDeleted ? (
+            <span className="text-muted">{adapter.displayName} (deleted)</span>
+          ) : (
+            <Link href={adapterHref(projectId, adapter.adapterId)} className="text-link hover:underline">
+              {adapter.displayName}
+            </Link>
+          )}
+        </>
+      }
+    >
+      <span>Strength {weightWords(target.weight, adapter)}</span>
+    </Titled>
+  )),
+  column.status(
+    ({ number, versionId }) => (
       <span className="flex flex-wrap gap-1 empty:hidden">
         {number === alias.current.number && <Badge tone="good">Current</Badge>}
         {versionId === alias.binding?.versionId && <Badge tone="busy">Recipe</Badge>}
       </span>
     ),
-  },
+    "Used as",
+  ),
   {
     header: "Promoted by",
     className: "text-muted",
@@ -107,12 +100,7 @@ const columnsOf = (projectId: string, alias: AliasShown): Column<AliasStep>[] =>
       <span title={createdBy}>{callerName({ id: createdBy, name: createdByName })}</span>
     ),
   },
-  {
-    header: "Promoted",
-    align: "end",
-    className: "text-muted",
-    cell: ({ createdAt }) => <Ago at={createdAt} />,
-  },
+  column.ago("Promoted", ({ createdAt }) => createdAt),
 ];
 
 /** Compares two versions; the newest two by default. */
@@ -125,17 +113,14 @@ function Compare({ items }: { items: AliasStep[] }) {
   ]);
   const [before, after] = [from, to].map((id) => items.find(({ versionId }) => versionId === id));
   return (
-    <Card aria-labelledby="compare-title">
-      <CardHeader title="What changed" id="compare-title" />
-      <CardBody className="space-y-3">
-        <div className="grid gap-x-4 gap-y-2 sm:grid-cols-2">
-          <Choice label="From" options={options} value={from} onChange={setFrom} />
-          <Choice label="To" options={options} value={to} onChange={setTo} />
-        </div>
-        <div aria-live="polite">
-          {before && after && <DiffTable before={targetOf(before)} after={targetOf(after)} />}
-        </div>
-      </CardBody>
-    </Card>
+    <Section title="What changed" id="compare-title" bodyClassName="space-y-3">
+      <div className="grid gap-x-4 gap-y-2 sm:grid-cols-2">
+        <Choice label="From" options={options} value={from} onChange={setFrom} />
+        <Choice label="To" options={options} value={to} onChange={setTo} />
+      </div>
+      <div aria-live="polite">
+        {before && after && <DiffTable before={targetOf(before)} after={targetOf(after)} />}
+      </div>
+    </Section>
   );
 }

@@ -12,10 +12,9 @@ import {
 import { RoomHeader } from "@/components/adapters/room-header";
 import { type Family, FrozenBadge, familyWords, HealthBadge } from "@/components/adapters/words";
 import { useProject } from "@/components/blocks/data/use-project";
+import { column } from "@/components/blocks/list/columns";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
-import { WORK_COLUMN } from "@/components/blocks/work/work";
-import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
@@ -80,29 +79,22 @@ const columnsOf = (
   environment: string,
   families: readonly Family[],
 ): Column<AliasShown>[] => [
-  {
-    header: "Alias",
-    card: "title",
-    className: WORK_COLUMN,
-    cell: ({ aliasId, alias, adapter, current }) => (
-      <Titled
-        title={
-          <RowLink href={aliasHref(projectId, alias, { environment })} id={aliasId}>
-            {alias}
-          </RowLink>
-        }
-      >
-        <span>
-          {adapter.displayName} · {familyWords(adapter.baseModelFamily, families)} · strength{" "}
-          {weightWords(current.target.weight, adapter)}
-        </span>
-      </Titled>
-    ),
-  },
-  {
-    header: "Health",
-    card: "status",
-    cell: ({ adapter, binding }) => (
+  column.title("Alias", ({ aliasId, alias, adapter, current }) => (
+    <Titled
+      title={
+        <RowLink href={aliasHref(projectId, alias, { environment })} id={aliasId}>
+          {alias}
+        </RowLink>
+      }
+    >
+      <span>
+        {adapter.displayName} · {familyWords(adapter.baseModelFamily, families)} · strength{" "}
+        {weightWords(current.target.weight, adapter)}
+      </span>
+    </Titled>
+  )),
+  column.status(
+    ({ adapter, binding }) => (
       <span className="flex flex-wrap gap-1">
         <FrozenBadge frozen={adapter.frozen} />
         <HealthBadge health={adapter.sourceHealth} />
@@ -113,17 +105,8 @@ const columnsOf = (
         )}
       </span>
     ),
-  },
-  {
-    header: "Versions",
-    align: "end",
-    card: "fact",
-    cell: ({ versionCount }) => versionCount,
-  },
-  {
-    header: "Promoted",
-    align: "end",
-    className: "text-muted",
-    cell: ({ current }) => <Ago at={current.createdAt} />,
-  },
+    "Health",
+  ),
+  { header: "Versions", align: "end", card: "fact", cell: ({ versionCount }) => versionCount },
+  column.ago("Promoted", ({ current }) => current.createdAt),
 ];

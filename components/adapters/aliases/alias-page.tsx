@@ -14,7 +14,7 @@ import { PageHeader } from "@/components/shell/page-header";
 import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts } from "@/components/ui/facts";
 import { JsonView } from "@/components/ui/json-view";
@@ -100,42 +100,39 @@ function CurrentCard({
   const { adapter, current } = alias;
   const used = defaults.filter((each) => each.alias === alias.alias);
   return (
-    <Card aria-labelledby="current-title">
-      <CardHeader title="Target" id="current-title" hint={`Version ${current.number}`} />
-      <CardBody className="space-y-4">
-        <Facts>
-          <Fact name="Adapter">
-            <span className="flex flex-wrap items-center gap-2">
-              <Link
-                href={adapterHref(projectId, adapter.adapterId)}
-                className="min-w-0 font-medium text-link hover:underline"
-              >
-                {adapter.displayName}
-              </Link>
-              <HealthBadge health={adapter.sourceHealth} />
-              <FrozenBadge frozen={adapter.frozen} />
-            </span>
-          </Fact>
-          <Fact name="Strength">{weightWords(current.target.weight, adapter)}</Fact>
-          <Fact name="Base model">{familyWords(adapter.baseModelFamily, choices.families)}</Fact>
-          <Fact name="Trigger words">
-            {adapter.triggerWords.length > 0 ? adapter.triggerWords.join(", ") : null}
-          </Fact>
-          <Fact name="Promoted">
-            <Moment at={current.createdAt} />
-          </Fact>
-          <Fact name="Default for">
-            {used.length > 0 ? (
-              <Link href={defaultsHref(projectId, alias.environment)} className="text-link hover:underline">
-                {used.map(({ capabilityKey }) => capabilityKey).join(", ")}
-              </Link>
-            ) : (
-              <span className="text-muted">None</span>
-            )}
-          </Fact>
-        </Facts>
-        <JsonView value={{ adapters: [{ alias: alias.alias }] }} what="input with this alias" />
-      </CardBody>
-    </Card>
+    <Section title="Target" hint={`Version ${current.number}`} bodyClassName="space-y-4">
+      <Facts>
+        <Fact name="Adapter">
+          <span className="flex flex-wrap items-center gap-2">
+            <Link
+              href={adapterHref(projectId, adapter.adapterId)}
+              className="min-w-0 font-medium text-link hover:underline"
+            >
+              {adapter.displayName}
+            </Link>
+            <HealthBadge health={adapter.sourceHealth} />
+            <FrozenBadge frozen={adapter.frozen} />
+          </span>
+        </Fact>
+        <Fact name="Strength">{weightWords(current.target.weight, adapter)}</Fact>
+        <Fact name="Base model">{familyWords(adapter.baseModelFamily, choices.families)}</Fact>
+        <Fact name="Trigger words">
+          {adapter.triggerWords.length > 0 ? adapter.triggerWords.join(", ") : null}
+        </Fact>
+        <Fact name="Promoted">
+          <Moment at={current.createdAt} />
+        </Fact>
+        <Fact name="Default for">
+          {used.length > 0 ? (
+            <Link href={defaultsHref(projectId, alias.environment)} className="text-link hover:underline">
+              {used.map(({ capabilityKey }) => capabilityKey).join(", ")}
+            </Link>
+          ) : (
+            <span className="text-muted">None</span>
+          )}
+        </Fact>
+      </Facts>
+      <JsonView value={{ adapters: [{ alias: alias.alias }] }} what="input with this alias" />
+    </Section>
   );
 }

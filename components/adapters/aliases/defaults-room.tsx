@@ -8,7 +8,7 @@ import { useProject } from "@/components/blocks/data/use-project";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
 import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
@@ -66,39 +66,41 @@ function DefaultCard({ projectId, environment, chosen, aliases, mayWrite }: Defa
   const id = `default-${chosen.capabilityKey}`;
   const standing = aliases.find(({ alias }) => alias === chosen.alias);
   return (
-    <Card aria-labelledby={id}>
-      <CardHeader id={id} title={chosen.title} hint={<code>{chosen.capabilityKey}</code>} />
-      <CardBody className="space-y-4 text-sm">
-        {chosen.alias === null ? (
-          <p>No default. Requests that name no adapter run without one.</p>
-        ) : (
-          <p>
-            Requests that name no adapter use{" "}
-            <Link
-              href={aliasHref(projectId, chosen.alias, { environment })}
-              className="font-medium text-link underline"
-            >
-              {chosen.alias}
-            </Link>
-            {standing && <Meaning projectId={projectId} alias={standing} />}
-            {chosen.setAt && (
-              <span className="text-muted">
-                {" "}
-                Set <Ago at={chosen.setAt} />.
-              </span>
-            )}
-          </p>
-        )}
-        {standing && !standing.binding && !standing.adapter.frozen && (
-          <Notice tone="bad">
-            This adapter is catalog-only, so requests that name no adapter are refused. Set another default.
-          </Notice>
-        )}
-        {mayWrite && (
-          <Change projectId={projectId} environment={environment} chosen={chosen} aliases={aliases} />
-        )}
-      </CardBody>
-    </Card>
+    <Section
+      id={id}
+      title={chosen.title}
+      hint={<code>{chosen.capabilityKey}</code>}
+      bodyClassName="space-y-4 text-sm"
+    >
+      {chosen.alias === null ? (
+        <p>No default. Requests that name no adapter run without one.</p>
+      ) : (
+        <p>
+          Requests that name no adapter use{" "}
+          <Link
+            href={aliasHref(projectId, chosen.alias, { environment })}
+            className="font-medium text-link underline"
+          >
+            {chosen.alias}
+          </Link>
+          {standing && <Meaning projectId={projectId} alias={standing} />}
+          {chosen.setAt && (
+            <span className="text-muted">
+              {" "}
+              Set <Ago at={chosen.setAt} />.
+            </span>
+          )}
+        </p>
+      )}
+      {standing && !standing.binding && !standing.adapter.frozen && (
+        <Notice tone="bad">
+          This adapter is catalog-only, so requests that name no adapter are refused. Set another default.
+        </Notice>
+      )}
+      {mayWrite && (
+        <Change projectId={projectId} environment={environment} chosen={chosen} aliases={aliases} />
+      )}
+    </Section>
   );
 }
 

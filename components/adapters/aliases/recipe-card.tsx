@@ -4,7 +4,7 @@ import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
 import type { AliasShown, AliasStep } from "@/server/contract/adapters";
 
@@ -22,30 +22,27 @@ export function RecipeCard({
   const { binding, current } = alias;
   const choosable = versions.filter(({ isAdapterDeleted }) => !isAdapterDeleted);
   return (
-    <Card aria-labelledby="recipe-title">
-      <CardHeader title="Recipe" id="recipe-title" hint="The version this project uses by default" />
-      <CardBody className="space-y-3 text-sm">
-        {binding ? (
-          <p>
-            <strong className="font-semibold">Pinned to version {binding.number}</strong>{" "}
-            <Ago at={binding.boundAt} />. Where this alias is the default, requests that name no adapter use
-            version {binding.number}
-            {binding.number === current.number
-              ? ", even after another is promoted."
-              : `, although the alias is now at version ${current.number}.`}
-          </p>
-        ) : (
-          <p>
-            <strong className="font-semibold">Follows the alias.</strong> Where this alias is the default,
-            requests that name no adapter use the latest promoted version. Pin a version to keep using it
-            until you pin another.
-          </p>
-        )}
-        <p className="text-xs text-muted">A request that names the alias always uses its current version.</p>
-        {whyNot === null && choosable.length > 0 && <Pin alias={alias} versions={choosable} />}
-        {whyNot !== null && <p className="text-xs text-muted">{whyNot}</p>}
-      </CardBody>
-    </Card>
+    <Section title="Recipe" hint="The version this project uses by default" bodyClassName="space-y-3 text-sm">
+      {binding ? (
+        <p>
+          <strong className="font-semibold">Pinned to version {binding.number}</strong>{" "}
+          <Ago at={binding.boundAt} />. Where this alias is the default, requests that name no adapter use
+          version {binding.number}
+          {binding.number === current.number
+            ? ", even after another is promoted."
+            : `, although the alias is now at version ${current.number}.`}
+        </p>
+      ) : (
+        <p>
+          <strong className="font-semibold">Follows the alias.</strong> Where this alias is the default,
+          requests that name no adapter use the latest promoted version. Pin a version to keep using it until
+          you pin another.
+        </p>
+      )}
+      <p className="text-xs text-muted">A request that names the alias always uses its current version.</p>
+      {whyNot === null && choosable.length > 0 && <Pin alias={alias} versions={choosable} />}
+      {whyNot !== null && <p className="text-xs text-muted">{whyNot}</p>}
+    </Section>
   );
 }
 

@@ -43,6 +43,9 @@ const CELL =
 const ROW =
   "@max-2xl:flex @max-2xl:flex-wrap @max-2xl:items-center @max-2xl:gap-x-3 @max-2xl:gap-y-0.5 @max-2xl:px-4 @max-2xl:py-2.5 @max-2xl:before:order-[-1] @max-2xl:before:basis-full";
 
+/** A header of more characters may break. */
+const LONG = 20;
+
 /** Rows of one kind as a table, and as cards of the same elements where the table has no room. */
 export function ResourceTable<Row>({
   label,
@@ -114,7 +117,13 @@ export function ResourceTable<Row>({
               </Head>
             )}
             {columns.map(({ id, header, align }) => (
-              <Head key={id ?? header} className={cn(align && "text-right")}>
+              <Head
+                key={id ?? header}
+                className={cn(
+                  align && "text-right",
+                  header.length > LONG ? "min-w-24 [overflow-wrap:anywhere]" : "whitespace-nowrap",
+                )}
+              >
                 {header}
               </Head>
             ))}
@@ -169,7 +178,7 @@ const Head = ({ className, children }: { className?: string; children: ReactNode
     role="columnheader"
     scope="col"
     className={cn(
-      "h-8 border-b border-line-soft px-3 text-xs font-medium whitespace-nowrap text-faint first:pl-4 last:pr-4",
+      "h-8 border-b border-line-soft px-3 py-1 text-xs font-medium text-faint first:pl-4 last:pr-4",
       className,
     )}
   >
@@ -199,7 +208,7 @@ export const Titled = ({ title, children }: { title: ReactNode; children: ReactN
     <span dir="auto" className="block truncate font-medium">
       {title}
     </span>
-    <span className="flex min-w-0 items-baseline gap-x-2 text-xs text-muted [&>*:last-child]:shrink-0 [&>*:first-child]:truncate">
+    <span className="flex min-w-0 items-baseline gap-x-2 text-xs text-muted [&>*:first-child]:truncate [&>*+*]:shrink-0">
       {children}
     </span>
   </span>

@@ -1,14 +1,15 @@
 "use client";
 import { FileBox } from "lucide-react";
 import { soonWhile, useLive } from "@/components/blocks/data/use-live";
+import { column } from "@/components/blocks/list/columns";
 import { FilterBar, toOptions } from "@/components/blocks/list/filter-bar";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
-import { WORK_COLUMN, WorkCell } from "@/components/blocks/work/work";
+import { WorkCell } from "@/components/blocks/work/work";
 import { ChargeAmount } from "@/components/jobs/charge-words";
 import { JOB_STATUS_OPTIONS, JobStatusBadge } from "@/components/jobs/job-status";
 import { formatDuration, msBetween } from "@/components/time/format";
-import { Ago, Elapsed } from "@/components/time/moment";
+import { Elapsed } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { cn } from "@/components/ui/class-names";
 import { TERMINAL } from "@/server/contract/enums";
@@ -79,31 +80,16 @@ const OUTCOMES = [
 ];
 
 const columnsOf = (projectId: string): Column<OfWork<JobListItem>>[] => [
-  {
-    header: "Job",
-    card: "title",
-    className: WORK_COLUMN,
-    cell: ({ work, capabilityKey, jobId }) => (
-      <WorkCell work={work} otherwise={capabilityKey}>
-        <RowLink href={`/projects/${projectId}/jobs/${jobId}`} id={jobId} />
-      </WorkCell>
-    ),
-  },
-  { header: "Status", card: "status", cell: ({ status }) => <JobStatusBadge status={status} /> },
+  column.title("Job", ({ work, capabilityKey, jobId }) => (
+    <WorkCell work={work} otherwise={capabilityKey}>
+      <RowLink href={`/projects/${projectId}/jobs/${jobId}`} id={jobId} />
+    </WorkCell>
+  )),
+  column.status(({ status }) => <JobStatusBadge status={status} />),
   { header: "Result", cell: (job) => <JobOutcome job={job} /> },
-  {
-    header: "You pay",
-    align: "end",
-    card: "amount",
-    cell: ({ charge }) => charge && <ChargeAmount charge={charge} />,
-  },
-  { header: "Duration", align: "end", className: "text-muted", cell: (job) => <Took job={job} /> },
-  {
-    header: "Created",
-    align: "end",
-    className: "text-muted",
-    cell: ({ createdAt }) => <Ago at={createdAt} />,
-  },
+  column.amount("You pay", ({ charge }) => charge && <ChargeAmount charge={charge} />),
+  column.quiet("Duration", (job) => <Took job={job} />, "hidden"),
+  column.ago("Created", ({ createdAt }) => createdAt),
 ];
 
 function isUnderWay(job: JobListItem): boolean {
