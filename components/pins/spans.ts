@@ -54,12 +54,6 @@ export function spansOf(record: Timed): Span[] {
       toMs,
     });
   }
-  spans.push({
-    key: "total",
-    name: "Total",
-    kind: "total",
-    fromMs: 0,
-    toMs: endMs,
-  });
+  spans.push({ key: "total", name: "Total", kind: "total", fromMs: 0, toMs: endMs });
   return spans;
 }

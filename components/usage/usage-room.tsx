@@ -154,11 +154,9 @@ function toSeries(groups: UsageGroupRow[], days: string[], show: Measure): Serie
         return sum + (figures ? measureOf(figures, show) : 0);
       }, 0),
     );
-  const shown = groups.slice(0, MOST_SERIES).map((group) => ({
-    key: group.key,
-    name: group.name,
-    values: valuesOf([group]),
-  }));
+  const shown = groups
+    .slice(0, MOST_SERIES)
+    .map((group) => ({ key: group.key, name: group.name, values: valuesOf([group]) }));
   const rest = groups.slice(MOST_SERIES);
   if (rest.length === 0) return shown;
   return [...shown, { key: "\nrest", name: `${rest.length} others`, values: valuesOf(rest) }];

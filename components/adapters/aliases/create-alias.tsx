@@ -11,11 +11,7 @@ import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { useTRPC } from "@/components/trpc";
 import type { ModelAdapter } from "@/server/contract/adapters";
 
-type Props = {
-  projectId: string;
-  environment: string;
-  onClose(): void;
-};
+type Props = { projectId: string; environment: string; onClose(): void };
 
 /** A dialog that creates an alias for an adapter. */
 export function CreateAlias({ projectId, environment, onClose }: Props) {

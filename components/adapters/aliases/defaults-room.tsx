@@ -131,14 +131,8 @@ function Change({ projectId, environment, chosen, aliases }: ChangeProps) {
   const trpc = useTRPC();
   const [alias, setAlias] = useState(chosen.alias ?? "");
   const refresh = [trpc.adapters.pathKey()];
-  const set = useAction(trpc.adapters.setDefault.mutationOptions(), {
-    refresh,
-    done: "Default set",
-  });
-  const clear = useAction(trpc.adapters.clearDefault.mutationOptions(), {
-    refresh,
-    done: "Default cleared",
-  });
+  const set = useAction(trpc.adapters.setDefault.mutationOptions(), { refresh, done: "Default set" });
+  const clear = useAction(trpc.adapters.clearDefault.mutationOptions(), { refresh, done: "Default cleared" });
   const asked = { projectId, environment, capability_key: chosen.capabilityKey };
   if (aliases.length === 0)
     return (
