@@ -3,10 +3,10 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { formatBytes } from "@/components/artifacts/format-bytes";
 import { useAction } from "@/components/blocks/data/use-action";
 import { useProject } from "@/components/blocks/data/use-project";
+import { Tags } from "@/components/jobs/caller-facts";
 import { PageHeader } from "@/components/shell/page-header";
-import { Moment } from "@/components/time/moment";
+import { Ago, Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
-import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { CardBody, Section } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
@@ -20,7 +20,6 @@ import { adaptersHref, aliasHref } from "./list-state";
 import { UseInRequest } from "./use-in-request";
 import {
   CATALOG_ONLY,
-  CheckedAt,
   FrozenBadge,
   familyWords,
   HEALTH_LOOK,
@@ -125,7 +124,13 @@ function HealthCard({ adapter, mayWrite }: { adapter: ModelAdapter; mayWrite: bo
         <p className="flex flex-wrap items-center gap-2">
           <HealthBadge health={sourceHealth} />
           <span className="text-muted">
-            <CheckedAt health={sourceHealth} />
+            {sourceHealth.checkedAt ? (
+              <>
+                Checked <Ago at={sourceHealth.checkedAt} />
+              </>
+            ) : (
+              "Never checked"
+            )}
           </span>
         </p>
         <p>{sourceHealth.detail ?? HEALTH_LOOK[sourceHealth.status].meaning}</p>
@@ -163,13 +168,7 @@ function AboutCard({ projectId, adapter }: { projectId: string; adapter: ModelAd
           {triggerWords.length === 0 ? (
             <span className="text-muted">None</span>
           ) : (
-            <span className="flex flex-wrap gap-1">
-              {triggerWords.map((word) => (
-                <Badge key={word}>
-                  <span className="truncate">{word}</span>
-                </Badge>
-              ))}
-            </span>
+            <Tags tags={triggerWords} />
           )}
         </Fact>
         <Fact name="Strength">

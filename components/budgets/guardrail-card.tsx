@@ -1,7 +1,6 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useAction } from "@/components/blocks/data/use-action";
-import { MoneyField } from "@/components/blocks/form/fields";
 import { Form } from "@/components/blocks/form/form";
 import { BudgetBar } from "@/components/blocks/money/budget-bar";
 import { dollars } from "@/components/blocks/money/money";
@@ -10,6 +9,7 @@ import { Button } from "@/components/ui/button";
 import { Section } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import type { Guardrails } from "@/server/contract/budgets";
+import { LimitFields } from "./limit-fields";
 
 const shown = (micros: number | null) => (micros === null ? "No limit" : dollars(micros));
 
@@ -59,18 +59,7 @@ function GuardrailForm({ guardrails }: { guardrails: Guardrails }) {
       className="space-y-3"
     >
       <div className="grid gap-4 sm:grid-cols-[13rem_13rem]">
-        <MoneyField
-          name="dailyMicros"
-          label="Daily limit in US dollars"
-          placeholder="No limit"
-          micros={guardrails.dailyMicros}
-        />
-        <MoneyField
-          name="perExecutionMicros"
-          label="Limit per execution in US dollars"
-          placeholder="No limit"
-          micros={guardrails.perExecutionMicros}
-        />
+        <LimitFields limits={guardrails} />
       </div>
       <Button type="submit" pending={save.isPending}>
         Save limits

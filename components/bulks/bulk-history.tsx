@@ -1,19 +1,14 @@
 "use client";
-import { Layers } from "lucide-react";
 import { soonWhile, useLive } from "@/components/blocks/data/use-live";
 import { column } from "@/components/blocks/list/columns";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
-import { firstBulkCommand, Snippet } from "@/components/pins/first-pin";
+import { FirstBulk } from "@/components/pins/first-pin";
 import { bulkHref, bulksHref, type ListPlace, toPageQuery } from "@/components/pins/list-state";
 import { pinWords } from "@/components/pins/words";
 import { PageHeader } from "@/components/shell/page-header";
-import { formatDuration, msBetween } from "@/components/time/format";
-import { Elapsed } from "@/components/time/moment";
+import { Took } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
-import { EmptyState } from "@/components/ui/empty-state";
-import Link from "@/components/ui/link";
 import type { PinnedBulk } from "@/server/contract/pinned";
 import { BulkBar, endedOf } from "./bulk-bar";
 import { BulkStatusBadge } from "./bulk-status";
@@ -39,23 +34,7 @@ export function BulkHistory({ projectId, place, baseUrl }: Props) {
         page={data}
         state={place}
         hrefOf={(page) => bulksHref(projectId, page)}
-        first={
-          <EmptyState
-            icon={Layers}
-            title="No bulks yet"
-            action={
-              <Button asChild variant="primary">
-                <Link href={`/projects/${projectId}/keys`}>Create API key</Link>
-              </Button>
-            }
-          >
-            <p>
-              A bulk sends many inputs to one pin. Set <code className="text-sm">CAPSTAN_API_KEY</code> to an
-              API key and send your first bulk:
-            </p>
-            <Snippet what="command" code={firstBulkCommand(baseUrl, projectId)} />
-          </EmptyState>
-        }
+        first={<FirstBulk baseUrl={baseUrl} projectId={projectId} />}
       >
         <ResourceTable
           label="Bulks, newest first"
@@ -89,9 +68,6 @@ const columnsOf = (projectId: string): Column<Listed>[] => [
     align: "end",
     cell: (bulk) => `${endedOf(bulk).toLocaleString("en-US")} of ${bulk.itemCount.toLocaleString("en-US")}`,
   },
-  column.quiet("Duration", ({ createdAt, completedAt }) => {
-    const took = msBetween(createdAt, completedAt);
-    return took === null ? <Elapsed since={createdAt} /> : formatDuration(took);
-  }),
+  column.quiet("Duration", ({ createdAt, completedAt }) => <Took from={createdAt} to={completedAt} />),
   column.ago("Created", ({ createdAt }) => createdAt),
 ];

@@ -7,7 +7,7 @@ import { useConnectionLost } from "@/components/connection/connection";
 import { bulkHref, bulksHref } from "@/components/pins/list-state";
 import { PageHeader } from "@/components/shell/page-header";
 import { formatDuration, msBetween } from "@/components/time/format";
-import { Elapsed, Moment } from "@/components/time/moment";
+import { Moment, Took } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Section } from "@/components/ui/card";
@@ -115,7 +115,7 @@ function ProgressCard({ bulk, samples }: { bulk: PinnedBulk; samples: readonly S
       <Figures>
         {isRunning ? <LiveFigures bulk={bulk} samples={samples} /> : <EndFigures bulk={bulk} />}
         <Figure name={isRunning ? "Elapsed" : "Duration"}>
-          <Took bulk={bulk} />
+          <Took from={bulk.createdAt} to={bulk.completedAt} />
         </Figure>
         <Figure name="Accepted">
           <Moment at={bulk.createdAt} />
@@ -131,13 +131,13 @@ function LiveFigures({ bulk, samples }: { bulk: PinnedBulk; samples: readonly Sa
   return (
     <>
       <Figure name="Current rate">
-        <span data-testid="rate">{rate === null ? <Unknown /> : formatRate(rate)}</span>
+        <span data-testid="rate">{rate === null ? "unknown" : formatRate(rate)}</span>
       </Figure>
       <Figure name="Time left">
-        <span data-testid="eta">{left === null ? <Unknown /> : `about ${formatDuration(left)}`}</span>
+        <span data-testid="eta">{left === null ? "unknown" : `about ${formatDuration(left)}`}</span>
       </Figure>
       <Figure name="Concurrency">
-        <Concurrency bulk={bulk} />
+        {bulk.currentConcurrency} of {bulk.concurrency}
       </Figure>
     </>
   );
@@ -154,24 +154,6 @@ function EndFigures({ bulk }: { bulk: PinnedBulk }) {
       <Figure name="Concurrency">{bulk.concurrency}</Figure>
     </>
   );
-}
-
-function Unknown() {
-  return <span className="text-muted">unknown</span>;
-}
-
-function Concurrency({ bulk }: { bulk: PinnedBulk }) {
-  const { currentConcurrency, concurrency } = bulk;
-  return (
-    <>
-      {currentConcurrency} <span className="text-sm font-normal text-muted">of {concurrency}</span>
-    </>
-  );
-}
-
-function Took({ bulk }: { bulk: PinnedBulk }) {
-  const ms = msBetween(bulk.createdAt, bulk.completedAt);
-  return ms === null ? <Elapsed since={bulk.createdAt} /> : formatDuration(ms);
 }
 
 function Notices({ bulk, projectId }: { bulk: PinnedBulk; projectId: string }) {

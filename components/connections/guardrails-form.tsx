@@ -1,8 +1,8 @@
 "use client";
 import { useAction } from "@/components/blocks/data/use-action";
-import { MoneyField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { dollars } from "@/components/blocks/money/money";
+import { LimitFields } from "@/components/budgets/limit-fields";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import type { ConnectionDetail } from "@/server/contract/connections";
@@ -15,7 +15,6 @@ export function SetLimits({ connection, name }: { connection: ConnectionDetail; 
     done: "Limits saved",
     refresh: [trpc.connections.pathKey()],
   });
-  const { dailyMicros, perExecutionMicros } = connection.userGuardrails;
   return (
     <FormDialog
       title={`Limits for ${name}`}
@@ -35,18 +34,7 @@ export function SetLimits({ connection, name }: { connection: ConnectionDetail; 
       }
       submit="Save limits"
     >
-      <MoneyField
-        name="dailyMicros"
-        label="Daily limit in US dollars (UTC day)"
-        placeholder="No limit"
-        micros={dailyMicros}
-      />
-      <MoneyField
-        name="perExecutionMicros"
-        label="Limit per execution in US dollars"
-        placeholder="No limit"
-        micros={perExecutionMicros}
-      />
+      <LimitFields limits={connection.userGuardrails} />
       {connection.spend && (
         <p className="text-xs text-muted">
           Today: {dollars(connection.spend.settledMicros)} spent, {dollars(connection.spend.heldMicros)}{" "}

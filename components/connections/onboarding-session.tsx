@@ -1,5 +1,4 @@
 "use client";
-import { useId } from "react";
 import type { ProjectChoice } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Section } from "@/components/ui/card";
@@ -16,10 +15,8 @@ type Props = {
 
 /** The accounts that someone, often an agent, asked the reader to connect, and the next step. */
 export function OnboardingSession({ session: { plan }, project, canChange, onConnect }: Props) {
-  const titleId = useId();
   return (
     <Section
-      id={titleId}
       title="Requested connections"
       hint={`For ${plan.environment} in ${project.displayName}`}
       bodyClassName="space-y-4"

@@ -1,6 +1,6 @@
 "use client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useId, useState } from "react";
+import { useState } from "react";
 import { Refusal } from "@/components/blocks/feedback/refusal";
 import { type ProjectChoice, useTRPC } from "@/components/trpc";
 import { Section } from "@/components/ui/card";
@@ -19,7 +19,6 @@ type Props = {
 /** Finds the accounts that the chosen capabilities need, and opens their forms. */
 export function Onboarding({ project, providers, environment, canChange, onConnect }: Props) {
   const trpc = useTRPC();
-  const titleId = useId();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set());
   const capabilities = capabilitiesOf(providers);
   const plan = useQuery({
@@ -33,7 +32,6 @@ export function Onboarding({ project, providers, environment, canChange, onConne
   });
   return (
     <Section
-      id={titleId}
       title="Connect by capability"
       hint={`For ${environment} in ${project.displayName}`}
       bodyClassName="space-y-4"

@@ -1,5 +1,4 @@
-import { CopyableId } from "@/components/ui/copyable-id";
-import { Fact, FactGroup } from "@/components/ui/facts";
+import { Fact, FactGroup, HashFact } from "@/components/ui/facts";
 import type { ReceiptAdapter } from "@/server/contract/receipts";
 
 /** The LoRA weights of an image: the requested name, and the version it resolved to when the job was admitted. */
@@ -12,19 +11,13 @@ export function AdapterFacts({ adapter }: { adapter: ReceiptAdapter }) {
       </Fact>
       <Fact name="Strength">{adapter.weight.toLocaleString("en-US")}</Fact>
       <Fact name="Trigger words">{triggerWords.join(", ") || null}</Fact>
-      <Fact name="Adapter">
-        <CopyableId id={adapter.adapterId} what="adapter id" />
-      </Fact>
-      <Fact name="Alias version">
-        {aliasVersionId && <CopyableId id={aliasVersionId} what="alias version id" />}
-      </Fact>
+      <HashFact name="Adapter" hash={adapter.adapterId} />
+      <HashFact name="Alias version" hash={aliasVersionId} />
       <Fact name="Source">
         {[source.provider && `${source.provider}:`, source.ref, source.filePath].filter(Boolean).join(" ")}
       </Fact>
-      <Fact name="Revision">{source.revision && <CopyableId id={source.revision} what="revision" />}</Fact>
-      <Fact name="Digest">
-        {adapter.sha256 && <CopyableId id={adapter.sha256} what="digest of the weights" />}
-      </Fact>
+      <HashFact name="Revision" hash={source.revision} />
+      <HashFact name="Digest" hash={adapter.sha256} />
     </FactGroup>
   );
 }

@@ -5,8 +5,7 @@ import { PageTabs } from "@/components/blocks/detail/page-tabs";
 import { dollars } from "@/components/blocks/money/money";
 import { useConnectionLost } from "@/components/connection/connection";
 import { PageHeader } from "@/components/shell/page-header";
-import { formatDuration, msBetween } from "@/components/time/format";
-import { Elapsed, Moment } from "@/components/time/moment";
+import { Moment, Took } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Figure, Figures, None } from "@/components/ui/figures";
@@ -108,10 +107,10 @@ function JobHeader({ job, rights, projectId }: Props) {
             <>
               <YouPay job={job} />
               <Figure name="Queue time">
-                <Span from={job.createdAt} to={job.startedAt ?? job.completedAt} />
+                <Took from={job.createdAt} to={job.startedAt ?? job.completedAt} />
               </Figure>
               <Figure name="Run time">
-                {job.startedAt ? <Span from={job.startedAt} to={job.completedAt} /> : <None />}
+                {job.startedAt ? <Took from={job.startedAt} to={job.completedAt} /> : <None />}
               </Figure>
             </>
           )}
@@ -138,9 +137,4 @@ function YouPay({ job: { charge, chargeResolution } }: { job: Job }) {
       </span>
     </Figure>
   );
-}
-
-function Span({ from, to }: { from: string; to: string | null }) {
-  const ms = msBetween(from, to);
-  return ms === null ? <Elapsed since={from} /> : formatDuration(ms);
 }

@@ -8,11 +8,11 @@ import { Moment } from "@/components/time/moment";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
-import { Fact, FactGroup, HashFact } from "@/components/ui/facts";
+import { Fact, FactGroup, HashFact, UsageFacts } from "@/components/ui/facts";
 import { JsonView } from "@/components/ui/json-view";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
-import { spaced, words } from "@/components/ui/wording";
+import { words } from "@/components/ui/wording";
 import { VerifyHere } from "@/components/verify/verify-here";
 import type { Job } from "@/server/contract/jobs";
 import type { Receipt, ReceiptAdapter } from "@/server/contract/receipts";
@@ -153,15 +153,7 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
               .join(" · ")}
           </Fact>
         ))}
-        {Object.entries(more.usage ?? {}).map(([name, value]) => (
-          <Fact key={name} name={spaced(name)}>
-            {value === null
-              ? null
-              : typeof value === "number"
-                ? value.toLocaleString("en-US")
-                : JSON.stringify(value)}
-          </Fact>
-        ))}
+        <UsageFacts usage={more.usage} />
       </FactGroup>
       {more.media?.adapters?.map((adapter) => (
         <AdapterFacts key={adapter.adapterId} adapter={adapter} />

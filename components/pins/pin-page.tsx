@@ -13,11 +13,10 @@ import { Card, CardBody, Section } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { DownloadJson } from "@/components/ui/download";
-import { Fact, Facts } from "@/components/ui/facts";
+import { Fact, Facts, HashFact, UsageFacts } from "@/components/ui/facts";
 import { Figure, Figures, None } from "@/components/ui/figures";
 import { JsonView } from "@/components/ui/json-view";
 import Link from "@/components/ui/link";
-import { spaced } from "@/components/ui/wording";
 import type { PinnedRecord } from "@/server/contract/pinned-records";
 import { bulkHref, pinnedHref } from "./list-state";
 import { PinContent } from "./pin-content";
@@ -128,15 +127,7 @@ function CostCard({ record }: { record: PinnedRecord }) {
   return (
     <Section title="Usage and cost" actions={record.isTest && <Badge>Test</Badge>}>
       <Facts>
-        {Object.entries(record.usage ?? {}).map(([name, value]) => (
-          <Fact key={name} name={spaced(name)}>
-            {value === null
-              ? null
-              : typeof value === "number"
-                ? value.toLocaleString("en-US")
-                : JSON.stringify(value)}
-          </Fact>
-        ))}
+        <UsageFacts usage={record.usage} />
         <Fact name="Cost at list price">{costWords(record)}</Fact>
         <Fact name="Tier">{record.processingTier ? `${record.processingTier}${discount}` : null}</Fact>
         <Fact name="You pay">{record.isTest ? "$0.00" : "$0.00, the provider bills you"}</Fact>
@@ -156,11 +147,7 @@ function Details({ record, projectId }: { record: PinnedRecord; projectId: strin
         <Fact name="Isolation">{record.isolation}</Fact>
         <Fact name="Responding model">{record.providerModel}</Fact>
         <Fact name="Fingerprint">{record.providerFingerprint}</Fact>
-        <Fact name="Provider request id">
-          {record.providerRequestId && (
-            <CopyableId id={record.providerRequestId} what="provider request id" />
-          )}
-        </Fact>
+        <HashFact name="Provider request id" hash={record.providerRequestId} />
         <Fact name="Bulk">
           {record.bulkId && (
             <Link
