@@ -1,6 +1,5 @@
 "use client";
 import { TextField } from "@/components/blocks/form/fields";
-import { readWeight } from "./read-weight";
 
 type Props = { id: string; value: string; onChange(value: string): void; hint: string };
 
@@ -18,3 +17,10 @@ export const WeightField = ({ id, value, onChange, hint }: Props) => (
     onChange={({ target }) => onChange(target.value)}
   />
 );
+
+/** The strength as typed: null when empty, undefined when it is not a number from 0 to 2. */
+export function readWeight(text: string): number | null | undefined {
+  if (text.trim() === "") return null;
+  const weight = Number(text);
+  return Number.isFinite(weight) && weight >= 0 && weight <= 2 ? weight : undefined;
+}

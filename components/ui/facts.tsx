@@ -25,7 +25,7 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
 export function UsageFacts({ usage }: { usage: Record<string, unknown> | null | undefined }) {
   return Object.entries(usage ?? {}).map(([name, value]) => (
     <Fact key={name} name={spaced(name)}>
-      {typeof value === "number" ? value.toLocaleString("en-US") : value && JSON.stringify(value)}
+      {typeof value === "number" ? value.toLocaleString("en-US") : value !== null && JSON.stringify(value)}
     </Fact>
   ));
 }

@@ -1,8 +1,7 @@
 "use client";
 import { useState } from "react";
 import { AdapterPicker } from "@/components/adapters/adapter-picker";
-import { readWeight } from "@/components/adapters/read-weight";
-import { WeightField } from "@/components/adapters/weight-field";
+import { readWeight, WeightField } from "@/components/adapters/weight-field";
 import { useAction } from "@/components/blocks/data/use-action";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { useTRPC } from "@/components/trpc";
