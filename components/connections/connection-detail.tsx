@@ -1,11 +1,13 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
 import { useAction } from "@/components/blocks/data/use-action";
+import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { dollars } from "@/components/blocks/money/money";
+import { LimitFields } from "@/components/budgets/limit-fields";
 import { useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
 import { Notice } from "@/components/ui/notice";
 import type { ConnectionDetail as Detail } from "@/server/contract/connections";
-import { SetLimits } from "./guardrails-form";
 import { HealthStrip } from "./health-strip";
 
 /** The health and spending limits of one connection. For admins. */
@@ -37,6 +39,44 @@ function Limits({ connection, name }: { connection: Detail; name: string }) {
       </p>
       <SetLimits connection={connection} name={name} />
     </>
+  );
+}
+
+/** Sets the spending limits of one connection, at list price. */
+function SetLimits({ connection, name }: { connection: Detail; name: string }) {
+  const trpc = useTRPC();
+  const save = useAction(trpc.connections.setGuardrails.mutationOptions(), {
+    isInPlace: true,
+    done: "Limits saved",
+    refresh: [trpc.connections.pathKey()],
+  });
+  return (
+    <FormDialog
+      title={`Limits for ${name}`}
+      description="Spending limits for this account, at list price. Executions above a limit are refused before anything is sent."
+      trigger={
+        <Button size="sm" variant="ghost" aria-label={`Set limits for ${name}`}>
+          Set limits
+        </Button>
+      }
+      action={save}
+      send={(sent) =>
+        save.mutate({
+          connection_id: connection.id,
+          dailyMicros: sent.micros("dailyMicros"),
+          perExecutionMicros: sent.micros("perExecutionMicros"),
+        })
+      }
+      submit="Save limits"
+    >
+      <LimitFields limits={connection.userGuardrails} />
+      {connection.spend && (
+        <p className="text-xs text-muted">
+          Today: {dollars(connection.spend.settledMicros)} spent, {dollars(connection.spend.heldMicros)}{" "}
+          reserved.
+        </p>
+      )}
+    </FormDialog>
   );
 }
 
