@@ -1,18 +1,20 @@
 "use client";
 import { useState } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
+import { Refusal } from "@/components/blocks/feedback/refusal";
 import { MoneyField } from "@/components/blocks/form/fields";
 import { Form } from "@/components/blocks/form/form";
+import { oneOfOr } from "@/components/blocks/list/list-state";
 import { formatMoney } from "@/components/blocks/money/money";
 import { useTRPC } from "@/components/trpc";
 import { type Bounds, readAmount, toText } from "@/components/ui/amount";
 import { Button } from "@/components/ui/button";
 import { Section } from "@/components/ui/card";
+import { Choice } from "@/components/ui/choice";
 import { Notice } from "@/components/ui/notice";
 import { useLeave } from "@/components/ui/use-leave";
 import type { BillingCurrency, Wallet } from "@/server/contract/billing";
 import { TOP_UP_PRESETS } from "@/server/contract/enums";
-import { CurrencySetting } from "./currency-setting";
 import { TEST_MONEY } from "./test-money";
 
 const MICROS_PER_CENT = 10_000;
@@ -109,5 +111,43 @@ export function TopUp({
       </Form>
       {checkout.currencies.length > 1 && <CurrencySetting wallet={wallet} currencies={checkout.currencies} />}
     </Section>
+  );
+}
+
+const NAMES: Record<BillingCurrency, string> = { USD: "US dollars", CAD: "Canadian dollars" };
+
+type Props = { wallet: Wallet; currencies: readonly BillingCurrency[] };
+
+/** The currency that an organization pays in. Its wallet stays in US dollars. */
+function CurrencySetting({ wallet, currencies }: Props) {
+  const trpc = useTRPC();
+  const save = useAction(trpc.billing.setCurrency.mutationOptions(), {
+    done: "Currency saved",
+    refresh: [trpc.billing.wallet.pathKey()],
+    isInPlace: true,
+  });
+  return (
+    <div className="border-t border-line-soft pt-4">
+      <Refusal error={save.error} />
+      <div className="max-w-56">
+        <Choice
+          label="Pay in"
+          value={wallet.billingCurrency}
+          disabled={save.isPending}
+          options={currencies.map((each) => [each, NAMES[each]])}
+          onChange={(value) =>
+            save.mutate({
+              organizationId: wallet.organizationId,
+              billingCurrency: oneOfOr("USD", currencies)(value),
+            })
+          }
+        />
+      </div>
+      <p className="mt-2 text-xs text-muted">
+        The wallet is always in US dollars.
+        {wallet.fx &&
+          ` One US dollar is ${wallet.fx.rateScaled / 10 ** wallet.fx.scale} ${wallet.fx.quoteCurrency}.`}
+      </p>
+    </div>
   );
 }

@@ -1,12 +1,17 @@
 "use client";
 import { useState } from "react";
+import { useAction } from "@/components/blocks/data/use-action";
 import { useLive } from "@/components/blocks/data/use-live";
+import { ChoiceField, MoneyField, TextField } from "@/components/blocks/form/fields";
+import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { column } from "@/components/blocks/list/columns";
 import { type Column, ResourceTable, Titled } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
+import { dollars } from "@/components/blocks/money/money";
 import { Caller } from "@/components/callers/caller";
 import { comparisonHref } from "@/components/comparisons/list-state";
 import { useTRPC } from "@/components/trpc";
+import { SOME_AMOUNT } from "@/components/ui/amount";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { CardBody, Section } from "@/components/ui/card";
@@ -15,7 +20,6 @@ import Link from "@/components/ui/link";
 import type { HoldView } from "@/server/contract/budgets";
 import type { Names } from "./owner-name";
 import { ResolveAllDialog } from "./resolve-all-dialog";
-import { ResolveDialog } from "./resolve-dialog";
 
 const REFRESH_MS = 5_000;
 
@@ -98,3 +102,58 @@ const isComparison = ({ executionId }: HoldView) => executionId.startsWith("cmp_
 
 const hrefOf = (hold: HoldView) =>
   isComparison(hold) ? comparisonHref(hold.projectId, hold.executionId) : `/jobs/${hold.executionId}`;
+
+const OUTCOMES = [
+  { value: "charged", label: "Charged" },
+  { value: "not", label: "Not charged" },
+];
+
+/** A person records the outcome of an unconfirmed charge. */
+function ResolveDialog({ hold, onClose }: { hold: HoldView; onClose: () => void }) {
+  const trpc = useTRPC();
+  const [outcome, setOutcome] = useState("charged");
+  const resolve = useAction(trpc.budgets.resolve.mutationOptions(), {
+    done: "Charge resolved",
+    refresh: [trpc.budgets.pathKey()],
+    isInPlace: true,
+  });
+  return (
+    <FormDialog
+      isOpen
+      onOpenChange={onClose}
+      title="Resolve charge"
+      description={`${dollars(hold.amountMicros)} is reserved. The sealed receipt does not change. This cannot be undone.`}
+      action={resolve}
+      send={(sent) =>
+        resolve.mutate({
+          hold_id: hold.holdId,
+          note: sent.text("note"),
+          ...(outcome === "charged"
+            ? { chargedMicros: sent.requiredMicros("chargedMicros") }
+            : { notCharged: true }),
+        })
+      }
+      submit="Resolve charge"
+    >
+      <div className="grid gap-4 sm:grid-cols-2">
+        <ChoiceField
+          name="outcome"
+          label="Outcome"
+          value={outcome}
+          onValueChange={setOutcome}
+          options={OUTCOMES}
+        />
+        {outcome === "charged" && (
+          <MoneyField
+            name="chargedMicros"
+            label="Total charge in US dollars"
+            bounds={SOME_AMOUNT}
+            required
+            micros={hold.amountMicros}
+          />
+        )}
+      </div>
+      <TextField name="note" label="Evidence" required maxLength={1000} />
+    </FormDialog>
+  );
+}

@@ -1,8 +1,13 @@
 "use client";
 import { useQueryClient } from "@tanstack/react-query";
+import { CircleStop, RefreshCw } from "lucide-react";
+import { useRouter } from "next/navigation";
 import { useEffect, useState } from "react";
+import { toast } from "sonner";
+import { useAction } from "@/components/blocks/data/use-action";
 import { useLive } from "@/components/blocks/data/use-live";
 import { useProject } from "@/components/blocks/data/use-project";
+import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { useConnectionLost } from "@/components/connection/connection";
 import { bulkHref, bulksHref } from "@/components/pins/list-state";
 import { PageHeader } from "@/components/shell/page-header";
@@ -16,7 +21,6 @@ import { Figure, Figures, None } from "@/components/ui/figures";
 import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import type { PinnedBulk } from "@/server/contract/pinned";
-import { CancelBulk, RetryBulk } from "./bulk-actions";
 import { BulkBar, BulkCounts, endedOf } from "./bulk-bar";
 import { BulkItems } from "./bulk-items";
 import { type ItemState, toBulkQuery } from "./bulk-state";
@@ -190,5 +194,57 @@ function Notices({ bulk, projectId }: { bulk: PinnedBulk; projectId: string }) {
         </Notice>
       )}
     </>
+  );
+}
+
+const items = (count: number) => (count === 1 ? "1 item" : `${count.toLocaleString("en-US")} items`);
+
+/** Cancels the items that have not been sent, after a confirmation. */
+function CancelBulk({ bulk }: { bulk: PinnedBulk }) {
+  const trpc = useTRPC();
+  const cancel = useAction(trpc.pinned.cancelBulk.mutationOptions(), {
+    done: "Cancel requested",
+    refresh: [trpc.pinned.pathKey()],
+  });
+  if (bulk.nextAction === "stop" || bulk.cancelRequestedAt) return null;
+  return (
+    <ConfirmAction
+      icon={CircleStop}
+      label="Cancel"
+      title="Cancel this bulk?"
+      description={`${items(bulk.counts.queued)} not sent yet will be canceled. Items already sent will finish, since they may be charged.`}
+      action="Cancel bulk"
+      keep="Keep running"
+      onConfirm={() => cancel.mutate({ bulk_id: bulk.bulkId })}
+      pending={cancel.isPending}
+    />
+  );
+}
+
+/** Retries the items that did not run, as a new bulk. */
+function RetryBulk({ bulk, projectId }: { bulk: PinnedBulk; projectId: string }) {
+  const trpc = useTRPC();
+  const router = useRouter();
+  const retry = useAction(trpc.pinned.retryBulk.mutationOptions(), {
+    onDone: (fresh) => {
+      toast.success("Retry started as a new bulk");
+      router.push(bulkHref(projectId, fresh.bulkId));
+    },
+    refresh: [trpc.pinned.pathKey()],
+  });
+  const count = bulk.safelyRetryable;
+  if (bulk.nextAction === "poll" || count === 0) return null;
+  return (
+    <ConfirmAction
+      icon={RefreshCw}
+      label={`Retry ${items(count)}`}
+      title={`Retry ${items(count)}?`}
+      description="These items did not run, so nothing runs twice. They are sent as a new bulk with the same pin and settings. Items that ran or may have run are left out."
+      action="Retry items"
+      isHarmless
+      onConfirm={() => retry.mutate({ bulk_id: bulk.bulkId })}
+      variant="primary"
+      pending={retry.isPending}
+    />
   );
 }

@@ -16,7 +16,6 @@ import { words } from "@/components/ui/wording";
 import { VerifyHere } from "@/components/verify/verify-here";
 import type { Job } from "@/server/contract/jobs";
 import type { Receipt, ReceiptAdapter } from "@/server/contract/receipts";
-import { AdapterFacts } from "./adapter-facts";
 
 /** The receipt's further members that the readable form shows. A receipt lacks those that are younger than itself. */
 type Readable = Partial<{
@@ -202,5 +201,26 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
         )}
       </FactGroup>
     </div>
+  );
+}
+
+/** The LoRA weights of an image: the requested name, and the version it resolved to when the job was admitted. */
+function AdapterFacts({ adapter }: { adapter: ReceiptAdapter }) {
+  const { alias, aliasVersionNumber, aliasVersionId, source, triggerWords } = adapter;
+  return (
+    <FactGroup title={`Adapter: ${adapter.displayName}`}>
+      <Fact name="Alias">
+        {alias && `${alias}, version ${aliasVersionNumber}${adapter.byDefault ? ", by default" : ""}`}
+      </Fact>
+      <Fact name="Strength">{adapter.weight.toLocaleString("en-US")}</Fact>
+      <Fact name="Trigger words">{triggerWords.join(", ") || null}</Fact>
+      <HashFact name="Adapter" hash={adapter.adapterId} />
+      <HashFact name="Alias version" hash={aliasVersionId} />
+      <Fact name="Source">
+        {[source.provider && `${source.provider}:`, source.ref, source.filePath].filter(Boolean).join(" ")}
+      </Fact>
+      <HashFact name="Revision" hash={source.revision} />
+      <HashFact name="Digest" hash={adapter.sha256} />
+    </FactGroup>
   );
 }

@@ -1,6 +1,7 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { CircleCheck, OctagonX } from "lucide-react";
+import { CircleCheck, OctagonX, ShieldCheck } from "lucide-react";
+import { Waterfall } from "@/components/blocks/chart/waterfall";
 import { Failure } from "@/components/blocks/feedback/failure";
 import { Caller } from "@/components/callers/caller";
 import { Metadata, Tags } from "@/components/jobs/caller-facts";
@@ -13,16 +14,16 @@ import { Card, CardBody, Section } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { DownloadJson } from "@/components/ui/download";
-import { Fact, Facts, HashFact, UsageFacts } from "@/components/ui/facts";
+import { Fact, FactGroup, Facts, HashFact, UsageFacts } from "@/components/ui/facts";
 import { Figure, Figures, None } from "@/components/ui/figures";
 import { JsonView } from "@/components/ui/json-view";
 import Link from "@/components/ui/link";
+import { VerifyHere } from "@/components/verify/verify-here";
 import type { PinnedRecord } from "@/server/contract/pinned-records";
 import { bulkHref, pinnedHref } from "./list-state";
 import { PinContent } from "./pin-content";
-import { PinProof } from "./pin-proof";
 import { PinStatusBadge, SUBMISSION_WORDS } from "./pin-status";
-import { TimingCard } from "./timing-card";
+import { spansOf } from "./spans";
 import { costWords, verdictOf } from "./words";
 
 /** One pinned record: the request, timing, response, cost and signature. */
@@ -201,3 +202,47 @@ function Corrections({ record }: { record: PinnedRecord }) {
     </Section>
   );
 }
+
+/** A record's hashes and signature, with verification of both in the browser. */
+function PinProof({ record }: { record: PinnedRecord }) {
+  return (
+    <Section
+      icon={<ShieldCheck aria-hidden className="size-4 text-good" />}
+      title="Proof"
+      hint={<CopyableId id={record.receiptId} what="receipt id of the proof" short />}
+      bodyClassName="space-y-5"
+    >
+      <VerifyHere what="record" document={record} canForge />
+      <FactGroup title="Signature" wide>
+        <HashFact name="Record hash" hash={record.recordHash} />
+        <HashFact name="Signed by" hash={record.signature.keyId} />
+        <HashFact name="Signature" hash={record.signature.value} />
+      </FactGroup>
+      <FactGroup title="Sealed hashes" wide>
+        <HashFact name="Request" hash={record.requestHash} />
+        <HashFact name="Bytes sent" hash={record.sentHash} />
+        <HashFact name="Instructions" hash={record.instructionsHash} />
+        <HashFact name="Input" hash={record.inputHash} />
+        <HashFact name="Tools" hash={record.toolsHash} />
+        <HashFact name="Response format" hash={record.responseFormatHash} />
+        <HashFact name="Output" hash={record.outputHash} />
+        <HashFact name="Native response" hash={record.nativeResponseHash} />
+      </FactGroup>
+    </Section>
+  );
+}
+
+/** A record's timing, with every HTTP submission, as bars on one time axis. */
+function TimingCard({ record }: { record: PinnedRecord }) {
+  return (
+    <Section
+      title="Timing"
+      id="timing-title"
+      hint={`${count(record.providerSubmissions, "submission")}, ${count(record.capacityRejections, "capacity rejection")}`}
+    >
+      <Waterfall label="Timing" spans={spansOf(record)} />
+    </Section>
+  );
+}
+
+const count = (number: number, word: string) => `${number} ${word}${number === 1 ? "" : "s"}`;

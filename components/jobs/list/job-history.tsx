@@ -1,6 +1,7 @@
 "use client";
-import { FileBox } from "lucide-react";
+import { FileBox, Rocket } from "lucide-react";
 import { soonWhile, useLive } from "@/components/blocks/data/use-live";
+import { FirstCommand, postCommand } from "@/components/blocks/feedback/first-command";
 import { column } from "@/components/blocks/list/columns";
 import { FilterBar, toOptions } from "@/components/blocks/list/filter-bar";
 import { ListCard } from "@/components/blocks/list/list-card";
@@ -11,11 +12,12 @@ import { JOB_STATUS_OPTIONS, JobStatusBadge } from "@/components/jobs/job-status
 import { formatDuration, msBetween } from "@/components/time/format";
 import { Elapsed } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
+import Link from "@/components/ui/link";
 import { TERMINAL } from "@/server/contract/enums";
 import type { JobListItem } from "@/server/contract/jobs";
 import type { OfWork } from "@/server/contract/work";
-import { FirstJob } from "./first-job";
 import { hasFilter, type ListState, listHref, toJobsQuery } from "./list-state";
 
 type Props = {
@@ -119,4 +121,30 @@ function Took({ job }: { job: JobListItem }) {
   if (ms !== null) return formatDuration(ms);
   // What waits, for its turn or for a person, has not taken any time yet.
   return job.status === "running" || job.status === "canceling" ? <Elapsed since={job.createdAt} /> : null;
+}
+
+/** Shown in a project without jobs: the command that runs the first one. */
+function FirstJob({ baseUrl, projectId }: { baseUrl: string; projectId: string }) {
+  return (
+    <FirstCommand
+      icon={Rocket}
+      title="Run your first job"
+      action={
+        <Button asChild variant="primary">
+          <Link href={`/projects/${projectId}/keys`}>Create API key</Link>
+        </Button>
+      }
+      command={postCommand(
+        baseUrl,
+        "/v1/capabilities/text.general.fast.v1/jobs",
+        `{
+    "context": { "projectId": "${projectId}" },
+    "input": { "messages": [{ "role": "user", "content": "Say hello" }] }
+  }`,
+      )}
+    >
+      Jobs that agents and programs submit appear here with their events, output and receipt. Create a key,
+      put it into <code className="text-sm">CAPSTAN_API_KEY</code> and submit one:
+    </FirstCommand>
+  );
 }
