@@ -32,7 +32,6 @@ import { pollMs } from "./job-events";
 import { JobRail } from "./job-rail";
 import { JobResult } from "./job-result";
 import { JobStatusBadge } from "./job-status";
-
 import { JobTimeline } from "./timeline/job-timeline";
 
 const ReceiptCard = dynamic(() => import("./receipt-card").then((module) => module.ReceiptCard));
