@@ -4,7 +4,7 @@ import { useLive } from "@/components/blocks/data/use-live";
 import { wholeDollars } from "@/components/blocks/money/money";
 import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Card, Section } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Fact, Facts } from "@/components/ui/facts";
 import { OperatorActions } from "./job-actions";
@@ -30,24 +30,21 @@ export function AttentionRoom() {
         <ul className="space-y-4">
           {items.map((item) => (
             <li key={item.jobId}>
-              <Card aria-labelledby={item.jobId}>
-                <CardHeader id={item.jobId} title={item.jobId} hint={item.capabilityKey} />
-                <CardBody className="space-y-3">
-                  <Facts>
-                    <Fact name="Project">{item.projectId}</Fact>
-                    <Fact name="Reason">{item.reason}</Fact>
-                    <Fact name="Step">{item.step}</Fact>
-                    <Fact name="Since">
-                      <Moment at={item.since} />
-                    </Fact>
-                    <Fact name="Provider cost">
-                      {item.providerCost === null ? "Unknown" : wholeDollars(item.providerCost)}
-                    </Fact>
-                    <Fact name="Provider response">{item.isAnswerKept ? "Stored" : "Lost"}</Fact>
-                  </Facts>
-                  <OperatorActions jobId={item.jobId} refresh={[trpc.attention.pathKey()]} />
-                </CardBody>
-              </Card>
+              <Section id={item.jobId} title={item.jobId} hint={item.capabilityKey} bodyClassName="space-y-3">
+                <Facts>
+                  <Fact name="Project">{item.projectId}</Fact>
+                  <Fact name="Reason">{item.reason}</Fact>
+                  <Fact name="Step">{item.step}</Fact>
+                  <Fact name="Since">
+                    <Moment at={item.since} />
+                  </Fact>
+                  <Fact name="Provider cost">
+                    {item.providerCost === null ? "Unknown" : wholeDollars(item.providerCost)}
+                  </Fact>
+                  <Fact name="Provider response">{item.isAnswerKept ? "Stored" : "Lost"}</Fact>
+                </Facts>
+                <OperatorActions jobId={item.jobId} refresh={[trpc.attention.pathKey()]} />
+              </Section>
             </li>
           ))}
         </ul>

@@ -89,8 +89,8 @@ test("weights are dropped, checked and uploaded, and the adapter is found by nam
   await page.getByLabel("Name, alias, trigger word or source").fill(name.toUpperCase());
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/q=DROPPED/);
-  const list = page.getByRole("list", { name: "Adapters, newest first" });
-  await expect(list.getByRole("listitem")).toHaveCount(1);
+  const list = page.getByRole("table", { name: "Adapters, newest first" });
+  await expect(list.locator("tbody").getByRole("row")).toHaveCount(1);
   await expect(list).toContainText("FLUX.1");
   await page.getByRole("combobox", { name: "Health" }).click();
   await page.getByRole("option", { name: "Missing" }).click();
@@ -277,7 +277,10 @@ test("an alias is created, promoted after its diff is shown, pinned by the recip
   await promote.getByRole("button", { name: "Promote to version 2" }).click();
   await expect(promote).toHaveCount(0);
 
-  const versions = page.getByRole("list", { name: "Versions, newest first" }).getByRole("listitem");
+  const versions = page
+    .getByRole("table", { name: "Versions, newest first" })
+    .locator("tbody")
+    .getByRole("row");
   await expect(versions).toHaveCount(2);
   await expect(versions.nth(0)).toContainText(two.displayName);
   await expect(versions.nth(0)).toContainText("Current");

@@ -141,6 +141,7 @@ signedOut(
     const projectId = makeProject();
     await openAsOwner(page, pathOf(projectId));
     const onboarding = page.getByRole("region", { name: "Connect by capability" });
+    await onboarding.getByText("Choose capabilities").click();
     await onboarding.getByRole("checkbox", { name: "3D model from an image" }).check();
     const accounts = onboarding.getByRole("list", { name: "Required accounts" });
     await expect(accounts.getByRole("listitem")).toHaveCount(2);
