@@ -60,12 +60,6 @@ export function AmountField({
             onText?.(target.value);
           }}
           onBlur={() => setChecked(true)}
-          onInvalid={(event) => {
-            event.preventDefault(); // the browser would show its own bubble
-            setChecked(true);
-            const input = event.currentTarget;
-            if (input.form?.querySelector("input:invalid") === input) input.focus();
-          }}
         />
       )}
     </Field>

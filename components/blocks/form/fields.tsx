@@ -96,10 +96,13 @@ export function ChecksField<Name extends string>({
   groups,
   words,
   initial = [],
+  isNamed = true,
   onChosen,
 }: {
   name: string;
   label: string;
+  /** False: its label is in sight already. */
+  isNamed?: boolean;
   hint?: ReactNode | ((chosen: number) => ReactNode);
   groups: readonly { title?: string; names: readonly Name[] }[];
   words?: Readonly<Record<Name, string>>;
@@ -111,7 +114,7 @@ export function ChecksField<Name extends string>({
   const note = typeof hint === "function" ? hint(chosen.size) : hint;
   return (
     <fieldset>
-      <legend className="text-sm font-medium">{label}</legend>
+      <legend className={isNamed ? "text-sm font-medium" : "sr-only"}>{label}</legend>
       {note && <p className="mt-0.5 text-xs text-muted">{note}</p>}
       {groups.map(({ title, names }) => {
         const list = (
