@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { isObject } from "@/components/blocks/data/unknown";
 import { ownKeys } from "@/server/contract/own-keys";
 import type { CapabilityRequestBody, RequestRevision } from "@/server/contract/requests";
 
@@ -39,6 +40,35 @@ export function toDraft(content: RequestRevision["content"]): Draft {
 
 const jsonText = (value: unknown) => (value == null ? "" : JSON.stringify(value, null, 2));
 
+/** A member of a field that is typed as JSON, as text; null while no text can be put there. */
+export function memberText(json: string, member: string): string | null {
+  const { value = {}, problem } = readJson(json);
+  const found = isObject(value) ? (value[member] ?? "") : null;
+  return problem || found === null || typeof found === "object" ? null : String(found);
+}
+
+/** The same field with another value of the member, or without it. */
+export function withMember(json: string, member: string, value: string | number): string {
+  const { value: before } = readJson(json);
+  const { [member]: _, ...others } = isObject(before) ? before : {};
+  const members = value === "" ? others : { ...others, [member]: value };
+  return Object.keys(members).length > 0 ? jsonText(members) : "";
+}
+
+export type Example = { input: string; expected: string };
+const isExample = (each: unknown): each is Example =>
+  isObject(each) &&
+  Object.keys(each).every((name) => name === "input" || name === "expected") &&
+  [each.input, each.expected].every((side) => typeof side === "string");
+
+/** Acceptance cases in words; null where one is more than two texts, which only JSON shows. */
+export function examplesOf(json: string): Example[] | null {
+  const { value = [], problem } = readJson(json);
+  return !problem && Array.isArray(value) && value.every(isExample) ? value : null;
+}
+
+export const fromExamples = (examples: Example[]) => (examples.length > 0 ? jsonText(examples) : "");
+
 type Body = z.input<typeof CapabilityRequestBody>;
 
 const MISSING: Problems = {
@@ -74,11 +104,10 @@ function readOthers(text: string): { value?: Record<string, unknown>; problem?: 
   const { value, problem } = readJson(text);
   if (problem) return { problem };
   if (value === undefined) return {};
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return { problem: "Enter a JSON object: { … }." };
+  if (!isObject(value)) return { problem: "Enter a JSON object: { … }." };
   const taken = Object.keys(value).find((name) => KNOWN.has(name) || name === "idempotencyKey");
   if (taken) return { problem: `“${taken}” has its own field.` };
-  return { value: Object.fromEntries(Object.entries(value)) };
+  return { value };
 }
 
 /** Parses typed JSON; empty text is undefined. */

@@ -1,50 +1,85 @@
 "use client";
+import { Plus, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Refusal } from "@/components/blocks/feedback/refusal";
 import { LinesField, TextField } from "@/components/blocks/form/fields";
 import { Form, focusWrong } from "@/components/blocks/form/form";
 import { toFailure } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody } from "@/components/ui/card";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import type { CapabilityRequestBody } from "@/server/contract/requests";
 import {
   DRAFT_FIELDS,
   type Draft,
   type DraftField,
+  type Example,
+  examplesOf,
+  fromExamples,
   JSON_FIELDS,
   type JsonField,
+  memberText,
   readDraft,
   refusedAt,
+  withMember,
 } from "./draft";
+import { Folded } from "./wording";
 
 type Body = NonNullable<ReturnType<typeof readDraft>["body"]>;
 
-const JSON_HELP: Record<JsonField | "others", { label: string; help: string; example: string }> = {
+/** Members that have a field of their own; the JSON below has them, too. */
+const MEMBERS: {
+  field: JsonField;
+  member: string;
+  label: string;
+  hint?: string;
+  placeholder: string;
+  isNumber?: true;
+}[] = [
+  {
+    field: "constraints",
+    member: "maxLatencySeconds",
+    label: "Longest response time, in seconds",
+    placeholder: "30",
+    isNumber: true,
+  },
+  {
+    field: "proposedCapability",
+    member: "capabilityKey",
+    label: "Suggested key",
+    placeholder: "drawing.measure.v1",
+  },
+  {
+    field: "implementationPreferences",
+    member: "notes",
+    label: "How it should be built",
+    placeholder: "For example on our own servers, or with a model of your choice",
+  },
+];
+/** What is no number stays as it is typed, and is refused by who reads it. */
+const numberOr = (text: string) => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text);
+
+const JSON_HELP: Record<JsonField | "others", { label: string; hint: string; placeholder: string }> = {
   acceptanceCases: {
     label: "Acceptance cases",
-    help: "A list of objects with input and expected, which show that the capability works.",
-    example: '[{ "input": { "page": 1 }, "expected": { "dimensions": 12 } }]',
+    hint: "A list of objects with input and expected, which show that the capability works.",
+    placeholder: '[{ "input": { "page": 1 }, "expected": { "dimensions": 12 } }]',
   },
-  constraints: {
-    label: "Constraints",
-    help: "An object, for example with the maximum latency.",
-    example: '{ "maxLatencySeconds": 30 }',
-  },
+  constraints: { label: "Constraints", hint: "An object.", placeholder: '{ "maxLatencySeconds": 30 }' },
   proposedCapability: {
     label: "Proposed capability",
-    help: "An object with a suggested key.",
-    example: '{ "capabilityKey": "drawing.measure.v1" }',
+    hint: "An object.",
+    placeholder: '{ "capabilityKey": "drawing.measure.v1" }',
   },
   implementationPreferences: {
     label: "Implementation preferences",
-    help: "An object with preferences for how it is built.",
-    example: '{ "selfHosted": true }',
+    hint: "An object.",
+    placeholder: '{ "selfHosted": true }',
   },
   others: {
     label: "Other fields",
-    help: "An object with any other fields that should be part of the request and its hash.",
-    example: '{ "team": "blue" }',
+    hint: "An object with any other fields that should be part of the request and its hash.",
+    placeholder: '{ "team": "blue" }',
   },
 };
 const JSON_NAMES = [...JSON_FIELDS, "others"] as const;
@@ -133,19 +168,39 @@ export function RequestForm({
           />
         </CardBody>
       </Card>
-      <Card>
+      <Card aria-labelledby="more-title">
+        <CardHeader id="more-title" title="Details" hint="Optional" />
         <CardBody className="space-y-5">
-          {JSON_NAMES.map((name) => (
-            <LinesField
-              key={name}
-              {...of(name)}
-              label={`${JSON_HELP[name].label} (JSON, optional)`}
-              hint={JSON_HELP[name].help}
-              placeholder={JSON_HELP[name].example}
-              spellCheck={false}
-              className="min-h-16 font-mono text-xs"
-            />
-          ))}
+          <Examples json={draft.acceptanceCases} onChange={(json) => change("acceptanceCases", json)} />
+          {MEMBERS.map(({ field, member, isNumber, ...shown }) => {
+            const text = memberText(draft[field], member);
+            return (
+              <TextField
+                key={member}
+                name={member}
+                {...shown}
+                inputMode={isNumber ? "numeric" : undefined}
+                disabled={text === null}
+                value={text ?? ""}
+                onChange={({ target: { value } }) =>
+                  change(field, withMember(draft[field], member, isNumber ? numberOr(value) : value))
+                }
+              />
+            );
+          })}
+          <Folded title="Advanced: JSON" isOpen={wasTried && JSON_NAMES.some((name) => problems[name])}>
+            <div className="space-y-5">
+              {JSON_NAMES.map((name) => (
+                <LinesField
+                  key={name}
+                  {...of(name)}
+                  {...JSON_HELP[name]}
+                  spellCheck={false}
+                  className="min-h-16 font-mono text-xs"
+                />
+              ))}
+            </div>
+          </Folded>
         </CardBody>
       </Card>
       <Refusal error={error} />
@@ -156,5 +211,40 @@ export function RequestForm({
         </Button>
       </div>
     </Form>
+  );
+}
+
+/** What shows that the capability works, in words. */
+function Examples({ json, onChange }: { json: string; onChange(json: string): void }) {
+  const examples = examplesOf(json);
+  if (!examples)
+    return <p className="text-sm text-muted">The acceptance cases are edited as JSON, under Advanced.</p>;
+  const set = (at: number, ...next: Example[]) => onChange(fromExamples(examples.toSpliced(at, 1, ...next)));
+  return (
+    <fieldset className="space-y-3">
+      <legend className="text-sm font-medium">Examples</legend>
+      <p className="text-xs text-muted">Each shows that the capability works: an input and what comes out.</p>
+      {examples.map((example, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: an example is known by its place
+        <div key={at} className="grid items-end gap-3 sm:grid-cols-[1fr_1fr_auto]">
+          {(["input", "expected"] as const).map((side) => (
+            <LinesField
+              key={side}
+              name={`${side}${at}`}
+              label={side === "input" ? `Input ${at + 1}` : "Expected result"}
+              rows={2}
+              value={example[side]}
+              onChange={({ target }) => set(at, { ...example, [side]: target.value })}
+            />
+          ))}
+          <Button size="icon" variant="ghost" aria-label={`Remove example ${at + 1}`} onClick={() => set(at)}>
+            <X aria-hidden />
+          </Button>
+        </div>
+      ))}
+      <Button size="sm" onClick={() => set(examples.length, { input: "", expected: "" })}>
+        <Plus aria-hidden /> Add example
+      </Button>
+    </fieldset>
   );
 }

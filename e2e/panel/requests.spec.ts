@@ -33,6 +33,9 @@ test("a member writes a request, sees errors at their fields, submits and revise
   await page.getByRole("link", { name: "Write request" }).click();
   await page.waitForURL("**/requests/new");
   const summary = unique("Sort stamps");
+  await page.getByLabel("Suggested key").fill("stamp.sort.v1");
+  await page.getByText("Advanced: JSON").click();
+  await expect(page.getByLabel("Proposed capability")).toHaveValue(/"capabilityKey": "stamp.sort.v1"/);
   const cases = page.getByLabel("Acceptance cases");
   await cases.fill('[{ "input": 1 }');
   await expect(page.getByText(/This is not valid JSON/)).toBeVisible();

@@ -29,28 +29,28 @@ export function useProblem(name: string): string | undefined {
 }
 
 /** Why the browser takes a field's value for invalid, in our words and not in the words of its bubble. */
-function whyInvalid({ validity, ...field }: Checked): string {
+function whyInvalid(field: TextField): string {
+  const { validity } = field;
   if (validity.customError) return field.validationMessage;
   if (validity.valueMissing) return "Fill in this field.";
   if (field.title) return `${field.title}.`;
   if (field.type === "email") return "Enter an email address, such as name@example.com.";
   if (field.type === "url") return "Enter a full URL, such as https://example.com.";
-  if (field.type === "number")
-    return `Enter a whole number${field.max ? ` from ${field.min} to ${field.max}` : ""}.`;
+  if (field.type === "number") return "Enter a whole number in the range given.";
   return validity.tooShort
     ? `Enter at least ${field.minLength} characters.`
     : "This value is not accepted here.";
 }
 
-type Checked = HTMLInputElement | HTMLTextAreaElement;
-const isChecked = (element: EventTarget): element is Checked =>
+type TextField = HTMLInputElement | HTMLTextAreaElement;
+const isField = (element: EventTarget): element is TextField =>
   element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
 
 /** What the form's own fields refuse, by name. */
 const refusedBy = (form: HTMLFormElement): Record<string, string> =>
   Object.fromEntries(
     [...form.elements]
-      .filter(isChecked)
+      .filter(isField)
       .flatMap((field) => (field.checkValidity() ? [] : [[field.name, whyInvalid(field)]])),
   );
 
@@ -90,8 +90,11 @@ export function Form({
   const failure = error ? toFailure(error) : null;
   const issues = failure?.issues ?? [];
   const elsewhere = issues.filter(({ loc }) => !loc.some((step) => fields.has(String(step))));
+  const unseen = Object.keys(own).some((name) => !fields.has(name)) ? "Fill in every field." : undefined;
   const sentences =
-    issues.length > 0 ? [...new Set(elsewhere.map(({ msg }) => msg))].join(" ") : failure?.message;
+    issues.length > 0
+      ? [...new Set(elsewhere.map(({ msg }) => msg))].join(" ")
+      : (failure?.message ?? unseen);
   return (
     <form
       ref={form}
@@ -99,7 +102,8 @@ export function Form({
       noValidate
       onInput={(event) => {
         onInput?.(event);
-        if (isChecked(event.target)) setOwn(({ [event.target.name]: _, ...others }) => others);
+        const field: EventTarget = event.target;
+        if (isField(field)) setOwn(({ [field.name]: _, ...others }) => others);
       }}
       onSubmit={(event) => {
         event.preventDefault();
