@@ -1,10 +1,10 @@
 "use client";
 import { FilterBar } from "@/components/blocks/list/filter-bar";
 import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
+import { Reason } from "@/components/blocks/status/reason";
 import { recordHref } from "@/components/pins/list-state";
 import { itemStatusLabel, PinStatusBadge } from "@/components/pins/pin-status";
 import { Card, CardHeader } from "@/components/ui/card";
-import { cn } from "@/components/ui/class-names";
 import { Pagination } from "@/components/ui/pagination";
 import type { BulkItemView, PinnedBulk } from "@/server/contract/pinned";
 import { ITEM_ORDER } from "./bulk-bar";
@@ -90,7 +90,7 @@ function ItemError({ item: { error, status } }: { item: BulkItemView }) {
   if (!error) return null;
   return (
     <span className="block text-xs" title={error.message}>
-      <code className={cn(status === "failed" ? "text-bad" : "text-warn")}>{error.code}</code>
+      <Reason code={error.code} className={status === "failed" ? "text-bad" : "text-warn"} />
       <span className="block truncate text-muted">{error.message}</span>
     </span>
   );

@@ -2,8 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { GrowingList } from "@/components/blocks/list/growing-list";
 import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
-import { callerName } from "@/components/callers/caller-name";
-import { Moment } from "@/components/time/moment";
+import { AUDIT_COLUMNS } from "@/components/callers/audit-columns";
 import { useTRPC } from "@/components/trpc";
 import { Card, CardHeader } from "@/components/ui/card";
 import type { AuditEntry } from "@/server/contract/audit";
@@ -40,22 +39,8 @@ export function AuditCard({ requestId }: { requestId: string }) {
 }
 
 const COLUMNS: Column<AuditEntry>[] = [
-  {
-    header: "Action",
-    card: "title",
-    className: "font-mono text-xs [overflow-wrap:anywhere]",
-    cell: ({ action }) => action,
-  },
-  {
-    header: "Actor",
-    className: "[overflow-wrap:anywhere]",
-    cell: ({ actorId: id, actorKind: kind, actorName: name }) => callerName({ id, kind, name }),
-  },
+  AUDIT_COLUMNS.action,
+  AUDIT_COLUMNS.actor,
   { header: "Address", className: "font-mono text-xs", cell: ({ address }) => address ?? "–" },
-  {
-    header: "Time",
-    align: "end",
-    className: "text-muted",
-    cell: ({ createdAt }) => <Moment at={createdAt} />,
-  },
+  AUDIT_COLUMNS.time,
 ];

@@ -5,13 +5,13 @@ import { useLive } from "@/components/blocks/data/use-live";
 import { useProject } from "@/components/blocks/data/use-project";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
+import { Reason } from "@/components/blocks/status/reason";
 import { CreateManifest } from "@/components/provenance/create-manifest";
 import { PageHeader } from "@/components/shell/page-header";
 import { formatDuration, msBetween } from "@/components/time/format";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { cn } from "@/components/ui/class-names";
 import { shortId } from "@/components/ui/copyable-id";
 import Link from "@/components/ui/link";
 import type { PinnedListItem } from "@/server/contract/pinned-records";
@@ -155,7 +155,7 @@ function Submission({ item }: { item: PinnedListItem }) {
   return (
     <span className="text-xs text-muted">
       {item.errorCode ? (
-        <code className={cn(item.status === "failed" ? "text-bad" : "text-warn")}>{item.errorCode}</code>
+        <Reason code={item.errorCode} className={item.status === "failed" ? "text-bad" : "text-warn"} />
       ) : (
         SUBMISSION_WORDS[item.providerSubmission]
       )}

@@ -22,6 +22,7 @@ import { Fact, Facts } from "@/components/ui/facts";
 import { JsonView } from "@/components/ui/json-view";
 import Link from "@/components/ui/link";
 import { Skeleton } from "@/components/ui/skeleton";
+import { wordsOfCode } from "@/components/ui/wording";
 import type { Delivery, DeliveryDetail } from "@/server/contract/webhooks";
 import type { OfWork } from "@/server/contract/work";
 import { DELIVERY_STATE_OPTIONS, DeliveryStateBadge } from "./delivery-state";
@@ -115,7 +116,7 @@ const columnsOf = (
     card: "title",
     className: WORK_COLUMN,
     cell: (delivery) => (
-      <WorkCell work={delivery.work} otherwise={delivery.work?.capabilityKey ?? "Project event"}>
+      <WorkCell work={delivery.work} otherwise={delivery.work?.capabilityKey ?? wordsOfCode(delivery.type)}>
         <button
           type="button"
           className="rounded font-mono text-xs text-link after:absolute after:inset-0 hover:underline"

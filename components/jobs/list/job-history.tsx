@@ -4,13 +4,13 @@ import { soonWhile, useLive } from "@/components/blocks/data/use-live";
 import { FilterBar, toOptions } from "@/components/blocks/list/filter-bar";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
+import { Reason } from "@/components/blocks/status/reason";
 import { WORK_COLUMN, WorkCell } from "@/components/blocks/work/work";
 import { chargeWords } from "@/components/jobs/charge-words";
 import { JOB_STATUS_OPTIONS, JobStatusBadge } from "@/components/jobs/job-status";
 import { formatDuration, msBetween } from "@/components/time/format";
 import { Ago, Elapsed } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
-import { cn } from "@/components/ui/class-names";
 import { TERMINAL } from "@/server/contract/enums";
 import type { JobListItem } from "@/server/contract/jobs";
 import type { OfWork } from "@/server/contract/work";
@@ -115,11 +115,7 @@ function isUnderWay(job: JobListItem): boolean {
 
 function JobOutcome({ job }: { job: JobListItem }) {
   if (job.errorCode) {
-    return (
-      <code className={cn("text-xs", job.status === "failed" ? "text-bad" : "text-muted")}>
-        {job.errorCode}
-      </code>
-    );
+    return <Reason code={job.errorCode} className={job.status === "failed" ? "text-bad" : "text-muted"} />;
   }
   if (job.artifactCount === 0) return null;
   return (
