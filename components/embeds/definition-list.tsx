@@ -97,7 +97,7 @@ function DefinitionRow({
     <li className="flex flex-wrap items-start gap-x-4 gap-y-3 px-4 py-3" data-panel={definition.key}>
       <div className="min-w-0 flex-1 basis-72 space-y-1.5">
         <div className="flex flex-wrap items-center gap-2">
-          <DefinitionStatus definition={definition} />
+          <StatusBadge status={definition.status} />
           <span dir="auto" className="min-w-0 text-sm font-medium [overflow-wrap:anywhere]">
             {name}
           </span>
@@ -158,10 +158,6 @@ const { StatusBadge } = defineStatus({
   archived: { label: "Archived", icon: Archive },
 });
 
-function DefinitionStatus({ definition: { status } }: { definition: EmbedDefinition }) {
-  return <StatusBadge status={status} />;
-}
-
 const DONE = { active: "Embed enabled", disabled: "Embed disabled", archived: "Embed archived" };
 
 function StatusButtons({ definition }: { definition: EmbedDefinition }) {
@@ -171,30 +167,21 @@ function StatusButtons({ definition }: { definition: EmbedDefinition }) {
     refresh: [trpc.embeds.pathKey()],
   });
   const { id: definition_id, displayName: name, status } = definition;
+  const verb = status === "active" ? "Disable" : "Enable";
   const become = (next: EmbedDefinition["status"]) => change.mutate({ definition_id, status: next });
   return (
     <>
-      {status === "active" ? (
-        <ConfirmAction
-          label="Disable"
-          title={`Disable “${name}”?`}
-          description="Its sessions are refused immediately, and no new ones can be created. If you enable it again, sessions that have not expired work again."
-          action="Disable embed"
-          onConfirm={() => become("disabled")}
-          size="sm"
-          pending={change.isPending}
-          aria-label={`Disable ${name}`}
-        />
-      ) : (
-        <Button
-          size="sm"
-          pending={change.isPending}
-          aria-label={`Enable ${name}`}
-          onClick={() => become("active")}
-        >
-          Enable
-        </Button>
-      )}
+      <ConfirmAction
+        label={verb}
+        isAsked={status === "active"}
+        title={`Disable “${name}”?`}
+        description="Its sessions are refused immediately, and no new ones can be created. If you enable it again, sessions that have not expired work again."
+        action="Disable embed"
+        onConfirm={() => become(status === "active" ? "disabled" : "active")}
+        size="sm"
+        pending={change.isPending}
+        aria-label={`${verb} ${name}`}
+      />
       {status !== "archived" && (
         <ConfirmAction
           label="Archive"

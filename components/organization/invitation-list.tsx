@@ -58,8 +58,8 @@ function Row({ invitation, mayChange }: { invitation: Invitation; mayChange: boo
         </div>
       </div>
       <div className="flex gap-2">
-        {invitation.isExpired && <Badge tone="warn">expired</Badge>}
-        <Badge>{invitation.role}</Badge>
+        {invitation.isExpired && <Badge tone="warn">Expired</Badge>}
+        <Badge className="capitalize">{invitation.role}</Badge>
       </div>
       {mayChange && (
         <div className="flex gap-2">

@@ -108,17 +108,17 @@ function MemberRow({
             if (wanted) change.mutate({ organizationId, userId: member.userId, role: wanted });
           }}
         >
-          <SelectTrigger aria-label={`Role of ${member.email}`} className="w-32" />
+          <SelectTrigger aria-label={`Role of ${member.email}`} className="w-32 capitalize" />
           <SelectContent>
             {ROLES.filter((each) => isAsHigh(role, each)).map((each) => (
-              <SelectItem key={each} value={each}>
+              <SelectItem key={each} value={each} className="capitalize">
                 {each}
               </SelectItem>
             ))}
           </SelectContent>
         </Select>
       ) : (
-        <Badge>{member.role}</Badge>
+        <Badge className="capitalize">{member.role}</Badge>
       )}
       {mayRemove && (
         <ConfirmAction
