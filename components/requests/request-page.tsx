@@ -1,7 +1,7 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Pencil, Send } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { useLive } from "@/components/blocks/data/use-live";
 import { useProject } from "@/components/blocks/data/use-project";
@@ -24,11 +24,11 @@ import { Notice } from "@/components/ui/notice";
 import type { CapabilityRequest } from "@/server/contract/requests";
 import { readDraft, toDraft } from "./draft";
 import { EarlierRevisions } from "./earlier-revisions";
+import { EventList } from "./event-list";
 import { type Explanation, explain, explainRefund, TURNS } from "./explain";
 import { requestsHref, reviseHref } from "./list-state";
 import { QuoteCard } from "./quote-card";
 import { RequestStatusBadge } from "./request-status";
-import { RequestThread } from "./request-thread";
 import { useSubmit } from "./use-send";
 import { CurrentWording, summaryOf } from "./wording";
 
@@ -245,4 +245,18 @@ function Details({ request }: { request: CapabilityRequest }) {
       </CardBody>
     </Card>
   );
+}
+
+/** A request's history, as its organization sees it. */
+function RequestThread({ request }: { request: CapabilityRequest }) {
+  const trpc = useTRPC();
+  const asked = trpc.requests.events.queryOptions({ request_id: request.id });
+  const { data: events, refetch } = useSuspenseQuery(asked);
+  // Each change of the request is an event, so a newer request means fetching the events again.
+  const last = events.at(-1);
+  const isBehind = last !== undefined && last.createdAt < request.updatedAt;
+  useEffect(() => {
+    if (isBehind) refetch();
+  }, [isBehind, refetch]);
+  return <EventList events={events} />;
 }

@@ -1,10 +1,11 @@
 "use client";
 import { type ComponentProps, type ReactNode, useId, useState } from "react";
-import { AmountField } from "@/components/ui/amount-field";
+import { ANY_AMOUNT, type Bounds, readAmount, toText } from "@/components/ui/amount";
 import { CheckList } from "@/components/ui/check-list";
 import { Checkbox } from "@/components/ui/checkbox";
 import { cn } from "@/components/ui/class-names";
 import { Field } from "@/components/ui/field";
+import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { Textarea } from "@/components/ui/textarea";
@@ -139,5 +140,67 @@ export function ChecksField<Name extends string>({
       })}
       {problem && <p className="mt-1.5 text-xs font-medium text-bad first-letter:uppercase">{problem}</p>}
     </fieldset>
+  );
+}
+
+/**
+ * A text field for an amount of money, because a number field drops what it cannot parse. An invalid amount shows its
+ * error below and blocks the form.
+ */
+function AmountField({
+  id,
+  name,
+  label,
+  hint,
+  problem,
+  bounds = ANY_AMOUNT,
+  micros = null,
+  text,
+  onText,
+  required = false,
+  placeholder,
+}: {
+  id: string;
+  name: string;
+  label: string;
+  hint?: ReactNode;
+  /** The server's error. */
+  problem?: string | undefined;
+  bounds?: Bounds;
+  /** The initial value. */
+  micros?: number | null;
+  /** The value of a controlled field. */
+  text?: string;
+  onText?: (text: string) => void;
+  required?: boolean;
+  placeholder?: string;
+}) {
+  const [own, setOwn] = useState(micros === null ? "" : toText(micros));
+  const [isChecked, setChecked] = useState(false);
+  const value = text ?? own;
+  const found = value === "" && !required ? null : readAmount(value, bounds).problem;
+  return (
+    <Field id={id} label={label} hint={hint} problem={(isChecked && found) || problem}>
+      {(aria) => (
+        <Input
+          {...aria}
+          inputMode="decimal"
+          autoComplete="off"
+          onFocus={({ currentTarget }) => currentTarget.select()} // typing replaces it
+          // Blocks the form's submission.
+          ref={(input) => input?.setCustomValidity(found ?? "")}
+          name={name}
+          required={required}
+          placeholder={placeholder}
+          value={value}
+          onChange={({ target }) => {
+            setChecked(false);
+            setOwn(target.value);
+            onText?.(target.value);
+          }}
+          onBlur={() => setChecked(true)}
+        />
+      )}
+    </Field>
   );
 }
