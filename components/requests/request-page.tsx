@@ -23,14 +23,13 @@ import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import type { CapabilityRequest } from "@/server/contract/requests";
 import { readDraft, toDraft } from "./draft";
-import { EarlierRevisions } from "./earlier-revisions";
 import { EventList } from "./event-list";
 import { type Explanation, explain, explainRefund, TURNS } from "./explain";
 import { requestsHref, reviseHref } from "./list-state";
 import { QuoteCard } from "./quote-card";
 import { RequestStatusBadge } from "./request-status";
 import { useSubmit } from "./use-send";
-import { CurrentWording, summaryOf } from "./wording";
+import { CurrentWording, Folded, summaryOf, Wording } from "./wording";
 
 const LOOK_AGAIN_MS = 10_000;
 const CLOSED: readonly CapabilityRequest["status"][] = ["declined", "refunded"];
@@ -259,4 +258,31 @@ function RequestThread({ request }: { request: CapabilityRequest }) {
     if (isBehind) refetch();
   }, [isBehind, refetch]);
   return <EventList events={events} />;
+}
+
+/** The revisions before the current one, newest first; nothing when there are none. */
+function EarlierRevisions({ request }: { request: CapabilityRequest }) {
+  const { data: revisions } = useSuspenseQuery(
+    useTRPC().requests.revisions.queryOptions({ request_id: request.id }),
+  );
+  const earlier = revisions.filter(({ number }) => number < request.revision.number);
+  if (earlier.length === 0) return null;
+  return (
+    <Card aria-labelledby="earlier-title">
+      <CardHeader title="Earlier revisions" id="earlier-title" hint="Read-only" />
+      <CardBody className="space-y-2">
+        {earlier.map((revision) => (
+          <Folded key={revision.id} title={`Revision ${revision.number}: ${summaryOf(revision.content)}`}>
+            <div className="space-y-3">
+              <p className="flex flex-wrap items-center gap-x-3 text-xs text-muted">
+                <Moment at={revision.createdAt} />
+                <CopyableId id={revision.requestHash} what={`hash of revision ${revision.number}`} />
+              </p>
+              <Wording content={revision.content} />
+            </div>
+          </Folded>
+        ))}
+      </CardBody>
+    </Card>
+  );
 }

@@ -259,10 +259,6 @@ const { StatusBadge, options } = defineStatus<DeliveryState>({
   disabled: { label: "Disabled", icon: Ban },
 });
 
-{
-  options as DELIVERY_STATE_OPTIONS;
-}
-
 /** One that waits after a failed try says so: it is no longer only waiting for its turn. */
 function DeliveryStateBadge({ state, attempts }: Pick<Delivery, "state" | "attempts">) {
   if (state === "pending" && attempts > 0)
