@@ -69,21 +69,10 @@ export function examplesOf(json: string): Example[] | null {
 
 export const fromExamples = (examples: Example[]) => (examples.length > 0 ? jsonText(examples) : "");
 
-type Body = z.input<typeof CapabilityRequestBody>;
+export type Body = z.input<typeof CapabilityRequestBody>;
 
-const MISSING: Problems = {
-  summary: "Enter a one-line summary.",
-  need: "Describe what the capability must do.",
-};
-
-/**
- * A draft's problems by field, or its request body if there are none. Until the contract's schema is loaded, only what
- * needs no schema is found.
- */
-export function readDraft(
-  draft: Draft,
-  schema: Pick<typeof CapabilityRequestBody, "safeParse"> | null,
-): { body: Body | null; problems: Problems } {
+/** A draft's request body, or what of it is no JSON, by field. The rest is the server's to refuse. */
+export function readDraft(draft: Draft): { body: Body | null; problems: Problems } {
   const problems: Problems = {};
   const { value: own, problem } = readOthers(draft.others);
   if (problem) problems.others = problem;
@@ -93,10 +82,6 @@ export function readDraft(
     if (read.problem) problems[name] = read.problem;
     else if (read.value !== undefined) Object.assign(body, { [name]: read.value });
   }
-  for (const name of ["summary", "need"] as const)
-    if (draft[name].trim() === "") Object.assign(problems, { [name]: MISSING[name] });
-  const parsed = schema?.safeParse(body);
-  if (parsed?.error) Object.assign(problems, problemsOf(parsed.error.issues, problems));
   return { body: Object.keys(problems).length === 0 ? body : null, problems };
 }
 
@@ -122,36 +107,4 @@ function readJson(text: string): { value?: unknown; problem?: string } {
   }
 }
 
-type Issue = { path: PropertyKey[]; message: string };
-
-/** The first problem of each field; problems already shown are kept. */
-function problemsOf(issues: readonly Issue[], shown: Problems): Problems {
-  const found: Problems = {};
-  for (const { path, message } of issues) {
-    const field = fieldOf(path[0]);
-    if (shown[field] || found[field]) continue;
-    const inside = path.slice(1).map(String).join(".");
-    found[field] = sentence(inside ? `At ${inside}: ${message}` : message);
-  }
-  return found;
-}
-
 export const DRAFT_FIELDS = ownKeys(EMPTY_DRAFT);
-const FIELDS = new Set<string>(DRAFT_FIELDS);
-const isField = (name: unknown): name is DraftField => typeof name === "string" && FIELDS.has(name);
-const fieldOf = (name: unknown): DraftField => (isField(name) ? name : "others");
-
-const sentence = (text: string) => {
-  const words = text.charAt(0).toUpperCase() + text.slice(1);
-  return words.endsWith(".") ? words : `${words}.`;
-};
-
-/** The server's issues by field. Issues without a field are shown above the form. */
-export function refusedAt(issues: readonly { loc: (string | number)[]; msg: string }[]): Problems {
-  const found: Problems = {};
-  for (const { loc, msg } of issues) {
-    const name = loc.find((part) => isField(part));
-    if (isField(name)) found[name] ??= sentence(msg);
-  }
-  return found;
-}

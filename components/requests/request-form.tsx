@@ -1,47 +1,35 @@
 "use client";
 import { Plus, X } from "lucide-react";
-import { type ReactNode, useEffect, useRef, useState } from "react";
-import { Refusal } from "@/components/blocks/feedback/refusal";
+import { useState } from "react";
 import { LinesField, TextField } from "@/components/blocks/form/fields";
-import { Form, focusWrong } from "@/components/blocks/form/form";
-import { toFailure } from "@/components/trpc";
+import { Form, type FormAction } from "@/components/blocks/form/form";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import Link from "@/components/ui/link";
 import { useUnsaved } from "@/components/unsaved/unsaved-work";
-import type { CapabilityRequestBody } from "@/server/contract/requests";
 import {
+  type Body,
   DRAFT_FIELDS,
   type Draft,
   type DraftField,
   type Example,
   examplesOf,
   fromExamples,
-  JSON_FIELDS,
   type JsonField,
   memberText,
   readDraft,
-  refusedAt,
   withMember,
 } from "./draft";
 import { Folded } from "./wording";
 
-type Body = NonNullable<ReturnType<typeof readDraft>["body"]>;
-
 /** Members that have a field of their own; the JSON below has them, too. */
-const MEMBERS: {
-  field: JsonField;
-  member: string;
-  label: string;
-  hint?: string;
-  placeholder: string;
-  isNumber?: true;
-}[] = [
+const MEMBERS: { field: JsonField; member: string; label: string; placeholder: string; type?: "number" }[] = [
   {
     field: "constraints",
     member: "maxLatencySeconds",
     label: "Longest response time, in seconds",
     placeholder: "30",
-    isNumber: true,
+    type: "number",
   },
   {
     field: "proposedCapability",
@@ -56,114 +44,65 @@ const MEMBERS: {
     placeholder: "For example on our own servers, or with a model of your choice",
   },
 ];
-/** What is no number stays as it is typed, and is refused by who reads it. */
-const numberOr = (text: string) => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text);
 
-const JSON_HELP: Record<JsonField | "others", { label: string; hint: string; placeholder: string }> = {
-  acceptanceCases: {
-    label: "Acceptance cases",
-    hint: "A list of objects with input and expected, which show that the capability works.",
-    placeholder: '[{ "input": { "page": 1 }, "expected": { "dimensions": 12 } }]',
-  },
-  constraints: { label: "Constraints", hint: "An object.", placeholder: '{ "maxLatencySeconds": 30 }' },
-  proposedCapability: {
-    label: "Proposed capability",
-    hint: "An object.",
-    placeholder: '{ "capabilityKey": "drawing.measure.v1" }',
-  },
-  implementationPreferences: {
-    label: "Implementation preferences",
-    hint: "An object.",
-    placeholder: '{ "selfHosted": true }',
-  },
-  others: {
-    label: "Other fields",
-    hint: "An object with any other fields that should be part of the request and its hash.",
-    placeholder: '{ "team": "blue" }',
-  },
-};
-const JSON_NAMES = [...JSON_FIELDS, "others"] as const;
+const JSON_NAMES = [
+  ["acceptanceCases", "Acceptance cases", '[{ "input": { "page": 1 }, "expected": { "dimensions": 12 } }]'],
+  ["constraints", "Constraints", '{ "maxLatencySeconds": 30 }'],
+  ["proposedCapability", "Proposed capability", '{ "capabilityKey": "drawing.measure.v1" }'],
+  ["implementationPreferences", "Implementation preferences", '{ "selfHosted": true }'],
+  ["others", "Any other fields", '{ "team": "blue" }'],
+] as const;
 
-/** The contract's schema, once it is loaded: zod weighs more than the page. */
-function useSchema() {
-  const [schema, setSchema] = useState<typeof CapabilityRequestBody | null>(null);
-  useEffect(() => {
-    void import("@/server/contract/requests").then((contract) => setSchema(contract.CapabilityRequestBody));
-  }, []);
-  return schema;
-}
-
-/** The form for a request's content. JSON is checked while typing; missing fields on submit. */
+/** The form for a request's content. JSON is checked while typing. */
 export function RequestForm({
   initial,
   action,
-  isPending,
-  isSaved,
-  error,
-  cancel,
+  submit,
+  backHref,
   onSend,
 }: {
   initial: Draft;
-  /** The label of the submit button. */
-  action: string;
-  isPending: boolean;
-  /** It is saved, and its page is about to open. */
-  isSaved: boolean;
-  /** The server's error from the last attempt. */
-  error: unknown;
-  cancel: ReactNode;
+  /** Once it is done, its page is about to open. */
+  action: FormAction & { isSuccess: boolean };
+  submit: string;
+  backHref: string;
   onSend(body: Body): void;
 }) {
   const [draft, setDraft] = useState(initial);
   const [wasTried, setTried] = useState(false);
-  // A server issue is shown until its field changes.
-  const [touched, setTouched] = useState<ReadonlySet<DraftField>>(new Set());
-  const { body, problems } = readDraft(draft, useSchema());
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    if (error) focusWrong(form.current);
-  }, [error]);
-  useUnsaved(!isSaved && DRAFT_FIELDS.some((field) => draft[field] !== initial[field]));
-  const refused = error ? refusedAt(toFailure(error).issues) : {};
-
-  function change(field: DraftField, text: string) {
-    setDraft({ ...draft, [field]: text });
-    setTouched(new Set([...touched, field]));
-  }
-  function problemOf(field: DraftField): string | undefined {
-    if (refused[field] && !touched.has(field)) return refused[field];
-    const isMissing = draft[field].trim() === "";
-    return isMissing && !wasTried ? undefined : problems[field];
-  }
-  function send() {
-    setTried(true);
-    setTouched(new Set());
-    if (body) return onSend(body);
-    // After the next paint invalid fields are marked, and the first gets the focus.
-    requestAnimationFrame(() => focusWrong(form.current));
-  }
+  const { body, problems } = readDraft(draft);
+  useUnsaved(!action.isSuccess && DRAFT_FIELDS.some((field) => draft[field] !== initial[field]));
+  const change = (field: DraftField, text: string) => setDraft({ ...draft, [field]: text });
   const of = (field: DraftField) => ({
     name: field,
     value: draft[field],
-    problem: problemOf(field),
+    problem: problems[field],
     onChange: ({ target }: { target: { value: string } }) => change(field, target.value),
   });
-
   return (
-    <Form ref={form} send={send} noValidate className="space-y-5">
+    <Form
+      action={action}
+      send={() => {
+        setTried(true);
+        if (body) onSend(body);
+      }}
+      className="space-y-5"
+    >
       <Card>
         <CardBody className="space-y-5">
           <TextField
             {...of("summary")}
             label="Summary"
             hint="One line: what the capability does."
-            aria-required
+            required
+            maxLength={300}
           />
           <LinesField
             {...of("need")}
             label="Need"
             hint="Describe the input, the output and what matters, in as much detail as needed."
-            aria-required
+            required
+            maxLength={20_000}
             className="min-h-40"
           />
         </CardBody>
@@ -172,29 +111,33 @@ export function RequestForm({
         <CardHeader id="more-title" title="Details" hint="Optional" />
         <CardBody className="space-y-5">
           <Examples json={draft.acceptanceCases} onChange={(json) => change("acceptanceCases", json)} />
-          {MEMBERS.map(({ field, member, isNumber, ...shown }) => {
+          {MEMBERS.map(({ field, member, type, ...shown }) => {
             const text = memberText(draft[field], member);
             return (
               <TextField
                 key={member}
                 name={member}
                 {...shown}
-                inputMode={isNumber ? "numeric" : undefined}
+                type={type}
                 disabled={text === null}
                 value={text ?? ""}
-                onChange={({ target: { value } }) =>
-                  change(field, withMember(draft[field], member, isNumber ? numberOr(value) : value))
+                onChange={({ target: { value, valueAsNumber } }) =>
+                  change(
+                    field,
+                    withMember(draft[field], member, type === "number" && value ? valueAsNumber : value),
+                  )
                 }
               />
             );
           })}
-          <Folded title="Advanced: JSON" isOpen={wasTried && JSON_NAMES.some((name) => problems[name])}>
+          <Folded title="Advanced: JSON" isOpen={wasTried && body === null}>
             <div className="space-y-5">
-              {JSON_NAMES.map((name) => (
+              {JSON_NAMES.map(([name, label, placeholder]) => (
                 <LinesField
                   key={name}
                   {...of(name)}
-                  {...JSON_HELP[name]}
+                  label={label}
+                  placeholder={placeholder}
                   spellCheck={false}
                   className="min-h-16 font-mono text-xs"
                 />
@@ -203,11 +146,12 @@ export function RequestForm({
           </Folded>
         </CardBody>
       </Card>
-      <Refusal error={error} />
       <div className="flex flex-wrap justify-end gap-2">
-        {cancel}
-        <Button type="submit" variant="primary" pending={isPending}>
-          {action}
+        <Button asChild>
+          <Link href={backHref}>Cancel</Link>
+        </Button>
+        <Button type="submit" variant="primary" pending={action.isPending || action.isSuccess}>
+          {submit}
         </Button>
       </div>
     </Form>

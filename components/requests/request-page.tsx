@@ -202,7 +202,7 @@ function Answer({ request }: { request: CapabilityRequest }) {
       action={revise}
       send={({ text }) => {
         const draft = toDraft(request.revision.content);
-        const { body } = readDraft({ ...draft, need: `${draft.need}\n\n${text("answer")}` }, null);
+        const { body } = readDraft({ ...draft, need: `${draft.need}\n\n${text("answer")}` });
         if (body) revise.mutate({ request_id: request.id, body });
       }}
       className="mt-3 space-y-3"

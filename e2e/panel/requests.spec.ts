@@ -42,7 +42,7 @@ test("a member writes a request, sees errors at their fields, submits and revise
   await expect(cases).toHaveAttribute("aria-invalid", "true");
   await page.getByRole("button", { name: "Save draft" }).click();
   await expect(page.getByLabel("Summary")).toBeFocused();
-  await expect(page.getByText("Enter a one-line summary.")).toBeVisible();
+  await expect(page.getByText("Fill in this field.").first()).toBeVisible();
   await expectAccessible(page);
   await cases.fill('[{ "input": { "stamp": 1 }, "expected": { "country": "NO" } }]');
   await expect(page.getByText(/This is not valid JSON/)).toHaveCount(0);
