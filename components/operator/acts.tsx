@@ -15,10 +15,10 @@ import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import type { RefundState } from "@/server/contract/billing";
+import type { CommissionPayment } from "@/server/contract/commissions";
 import type { DossierPayment, OperatorAct, RequestDossier } from "@/server/contract/dossiers";
 import type { RequestStatus } from "@/server/contract/requests";
 import { FulfilDialog } from "./fulfil-dialog";
-import { leftOf } from "./left-of";
 import { QuoteDialog } from "./quote-dialog";
 import { type ActProps, isOutdated, useActEnds } from "./use-act";
 
@@ -258,4 +258,10 @@ function RetryRefund({ payment, refundId }: { payment: DossierPayment; refundId:
       pending={retry.isPending}
     />
   );
+}
+
+/** A payment's amount that is not refunded yet, formatted. */
+function leftOf({ amount, tax, refunded }: CommissionPayment): string {
+  const amountMicros = amount.amountMicros + tax.amountMicros - refunded.amountMicros;
+  return formatMoney({ amountMicros, currency: amount.currency });
 }

@@ -4,7 +4,8 @@ import { useRef, useState } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { Refusal } from "@/components/blocks/feedback/refusal";
 import { ChoiceField, LinesField, MoneyField, TextField } from "@/components/blocks/form/fields";
-import { Form } from "@/components/blocks/form/form";
+import { Form, focusWrong } from "@/components/blocks/form/form";
+import type { Sent } from "@/components/blocks/form/sent";
 import { toOptions } from "@/components/blocks/list/filter-bar";
 import { oneOfOr } from "@/components/blocks/list/list-state";
 import { formatMoney } from "@/components/blocks/money/money";
@@ -16,7 +17,15 @@ import { Fact, Facts } from "@/components/ui/facts";
 import { discardTyped, isAnythingUnsaved, useUnsaved } from "@/components/unsaved/unsaved-work";
 import type { RequestDossier } from "@/server/contract/dossiers";
 import { BILLING_CURRENCIES, RUNTIME_PRICING_MODES } from "@/server/contract/enums";
-import { EMPTY_QUOTE, PRICE, type QuoteDraft, type ReadQuote, readQuote, STARTING_PRICE } from "./read-quote";
+import {
+  EMPTY_QUOTE,
+  PRICE,
+  type QuoteDraft,
+  type QuoteProblems,
+  type ReadQuote,
+  readQuote,
+  STARTING_PRICE,
+} from "./read-quote";
 import { type ActProps, useActEnds } from "./use-act";
 
 /** Issues a commission quote: filled in, previewed as the customer will see it, then issued. */
@@ -44,10 +53,11 @@ function QuoteSteps({ dossier, onOutdated, onClose }: ActProps & { onClose: () =
   // The revision that the operator sees. If the request has a newer one by then, issuing is refused.
   const [read] = useState(dossier.request.revision);
   const [draft, setDraft] = useState<QuoteDraft>(EMPTY_QUOTE);
+  const [isTyped, setTyped] = useState(false);
   const [terms, setTerms] = useState<ReadQuote | null>(null);
   const ends = useActEnds({ done: "Quote issued", onEnd: onClose, onOutdated });
   const issue = useAction(trpc.operator.issueQuote.mutationOptions(ends), {});
-  useUnsaved(draft !== EMPTY_QUOTE && !issue.isSuccess);
+  useUnsaved(isTyped && !issue.isSuccess);
   const about = `For revision ${read.number} of “${summaryOf(dossier)}”.`;
   if (!terms)
     return (
@@ -56,7 +66,14 @@ function QuoteSteps({ dossier, onOutdated, onClose }: ActProps & { onClose: () =
         title="Issue quote"
         description={`${about} You can preview it before it is issued.`}
       >
-        <QuoteForm draft={draft} onChange={setDraft} onRead={setTerms} />
+        <QuoteForm
+          draft={draft}
+          onTyped={() => setTyped(true)}
+          onRead={(typed, quote) => {
+            setDraft(typed);
+            setTerms(quote);
+          }}
+        />
       </DialogContent>
     );
   return (
@@ -100,46 +117,32 @@ const MODES: Record<QuoteDraft["mode"], string> = {
 /** The fields of a commission quote. Errors appear beside each field on submit. */
 function QuoteForm({
   draft,
-  onChange,
+  onTyped,
   onRead,
 }: {
   draft: QuoteDraft;
-  onChange: (draft: QuoteDraft) => void;
-  onRead: (quote: ReadQuote) => void;
+  onTyped(): void;
+  onRead(typed: QuoteDraft, quote: ReadQuote): void;
 }) {
   const form = useRef<HTMLFormElement>(null);
-  const [problems, setProblems] = useState<Partial<Record<keyof QuoteDraft, string>>>({});
-  const set = (change: Partial<QuoteDraft>) => {
-    onChange({ ...draft, ...change });
-    setProblems((known) => Object.fromEntries(Object.entries(known).filter(([name]) => !(name in change))));
-  };
-  const amount = (name: "price" | "startingAt") => ({
-    name,
-    text: draft[name],
-    problem: problems[name],
-    onText: (value: string) => set({ [name]: value }),
-  });
-  const text = (name: "display" | "days" | "note") => ({
-    name,
-    value: draft[name],
-    problem: problems[name],
-    onChange: ({ target }: { target: { value: string } }) => set({ [name]: target.value }),
-  });
+  const [problems, setProblems] = useState<QuoteProblems>({});
+  const [currency, setCurrency] = useState(draft.currency);
+  const [mode, setMode] = useState(draft.mode);
+  const of = (name: keyof QuoteDraft) => ({ name, problem: problems[name] });
+  function send({ raw }: Sent) {
+    const [price, startingAt, display] = [raw("price"), raw("startingAt"), raw("display")];
+    const typed = { price, startingAt, display, days: raw("days"), note: raw("note"), currency, mode };
+    const { quote, problems: found } = readQuote(typed);
+    setProblems(found);
+    if (quote) onRead(typed, quote);
+    else requestAnimationFrame(() => focusWrong(form.current));
+  }
   return (
-    <Form
-      noValidate
-      send={() => {
-        const { quote, problems: found } = readQuote(draft);
-        setProblems(found);
-        if (quote) return onRead(quote);
-        const [first] = Object.keys(found);
-        form.current?.querySelector<HTMLElement>(`[name="${first}"]`)?.focus();
-      }}
-      ref={form}
-    >
+    <Form noValidate send={send} onInput={onTyped} ref={form}>
       <div className="grid gap-4 sm:grid-cols-[minmax(0,1fr)_8rem_minmax(0,1fr)]">
         <MoneyField
-          {...amount("price")}
+          {...of("price")}
+          initial={draft.price}
           label="Price, before tax"
           bounds={PRICE}
           required
@@ -148,11 +151,16 @@ function QuoteForm({
         <ChoiceField
           name="currency"
           label="Currency"
-          value={draft.currency}
-          onValueChange={(value) => set({ currency: oneOfOr("USD", BILLING_CURRENCIES)(value) })}
+          value={currency}
+          onValueChange={(value) => setCurrency(oneOfOr("USD", BILLING_CURRENCIES)(value))}
           options={toOptions(BILLING_CURRENCIES)}
         />
-        <TextField {...text("days")} label="Delivery (business days)" inputMode="numeric" />
+        <TextField
+          {...of("days")}
+          defaultValue={draft.days}
+          label="Delivery (business days)"
+          inputMode="numeric"
+        />
       </div>
       <fieldset className="space-y-4 rounded-md border border-line p-3">
         <legend className="px-1 text-sm font-medium">Price per run</legend>
@@ -160,27 +168,34 @@ function QuoteForm({
           <ChoiceField
             name="mode"
             label="Pricing"
-            value={draft.mode}
-            onValueChange={(value) => set({ mode: oneOfOr("metered", RUNTIME_PRICING_MODES)(value) })}
+            value={mode}
+            onValueChange={(value) => setMode(oneOfOr("metered", RUNTIME_PRICING_MODES)(value))}
             options={RUNTIME_PRICING_MODES.map((value) => ({ value, label: MODES[value] }))}
           />
-          {draft.mode !== "free" && (
+          {mode !== "free" && (
             <MoneyField
-              {...amount("startingAt")}
-              label={`Starting price in ${draft.currency} (optional)`}
+              {...of("startingAt")}
+              initial={draft.startingAt}
+              label={`Starting price in ${currency} (optional)`}
               bounds={STARTING_PRICE}
               placeholder="0.02"
             />
           )}
         </div>
         <TextField
-          {...text("display")}
+          {...of("display")}
+          defaultValue={draft.display}
           label="Description"
           maxLength={300}
           placeholder="about $0.02 per page"
         />
       </fieldset>
-      <LinesField {...text("note")} label="Note to the customer (optional)" maxLength={4_000} />
+      <LinesField
+        {...of("note")}
+        defaultValue={draft.note}
+        label="Note to the customer (optional)"
+        maxLength={4_000}
+      />
       <DialogActions>
         <DialogClose asChild>
           <Button>Cancel</Button>

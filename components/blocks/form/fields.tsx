@@ -25,10 +25,57 @@ export function LinesField({ label, hint, problem, ...area }: Base & ComponentPr
   );
 }
 
-/** An amount of money, read in digits and never through floats. */
-export function MoneyField({ problem, ...amount }: Base & Omit<ComponentProps<typeof AmountField>, "id">) {
-  const refused = useProblem(amount.name);
-  return <AmountField id={useId()} problem={problem ?? refused} {...amount} />;
+/**
+ * An amount of money, read in digits and never through floats; in a text field, because a number field drops what it cannot
+ * parse.
+ */
+export function MoneyField({
+  label,
+  hint,
+  problem,
+  bounds = ANY_AMOUNT,
+  micros = null,
+  initial = micros === null ? "" : toText(micros),
+  text,
+  onText,
+  ...input
+}: Base & {
+  bounds?: Bounds;
+  /** The initial value; `initial` has it as it was typed. */
+  micros?: number | null;
+  initial?: string;
+  /** The value, where its form decides. */
+  text?: string;
+  onText?(text: string): void;
+  required?: boolean;
+  placeholder?: string;
+}) {
+  const [own, setOwn] = useState(initial);
+  const value = text ?? own;
+  const [isChecked, setChecked] = useState(false);
+  const refused = useProblem(input.name);
+  const found = value === "" && !input.required ? null : readAmount(value, bounds).problem;
+  return (
+    <Field id={useId()} label={label} hint={hint} problem={(isChecked && found) || problem || refused}>
+      {(aria) => (
+        <Input
+          {...input}
+          {...aria}
+          inputMode="decimal"
+          autoComplete="off"
+          onFocus={({ currentTarget }) => currentTarget.select()} // typing replaces it
+          ref={(element) => element?.setCustomValidity(found ?? "")} // its form refuses it
+          value={value}
+          onChange={({ target }) => {
+            setChecked(false);
+            setOwn(target.value);
+            onText?.(target.value);
+          }}
+          onBlur={() => setChecked(true)}
+        />
+      )}
+    </Field>
+  );
 }
 
 /** A choice of a few options. With `value` its form decides what is chosen. */
@@ -140,67 +187,5 @@ export function ChecksField<Name extends string>({
       })}
       {problem && <p className="mt-1.5 text-xs font-medium text-bad first-letter:uppercase">{problem}</p>}
     </fieldset>
-  );
-}
-
-/**
- * A text field for an amount of money, because a number field drops what it cannot parse. An invalid amount shows its
- * error below and blocks the form.
- */
-function AmountField({
-  id,
-  name,
-  label,
-  hint,
-  problem,
-  bounds = ANY_AMOUNT,
-  micros = null,
-  text,
-  onText,
-  required = false,
-  placeholder,
-}: {
-  id: string;
-  name: string;
-  label: string;
-  hint?: ReactNode;
-  /** The server's error. */
-  problem?: string | undefined;
-  bounds?: Bounds;
-  /** The initial value. */
-  micros?: number | null;
-  /** The value of a controlled field. */
-  text?: string;
-  onText?: (text: string) => void;
-  required?: boolean;
-  placeholder?: string;
-}) {
-  const [own, setOwn] = useState(micros === null ? "" : toText(micros));
-  const [isChecked, setChecked] = useState(false);
-  const value = text ?? own;
-  const found = value === "" && !required ? null : readAmount(value, bounds).problem;
-  return (
-    <Field id={id} label={label} hint={hint} problem={(isChecked && found) || problem}>
-      {(aria) => (
-        <Input
-          {...aria}
-          inputMode="decimal"
-          autoComplete="off"
-          onFocus={({ currentTarget }) => currentTarget.select()} // typing replaces it
-          // Blocks the form's submission.
-          ref={(input) => input?.setCustomValidity(found ?? "")}
-          name={name}
-          required={required}
-          placeholder={placeholder}
-          value={value}
-          onChange={({ target }) => {
-            setChecked(false);
-            setOwn(target.value);
-            onText?.(target.value);
-          }}
-          onBlur={() => setChecked(true)}
-        />
-      )}
-    </Field>
   );
 }
