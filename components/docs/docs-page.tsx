@@ -126,7 +126,7 @@ export const Links = ({
     {of.map(({ address, title }) => (
       <li key={address}>
         <a
-          className="block rounded py-1 text-muted hover:text-text aria-[current=page]:bg-hover aria-[current=page]:px-2 aria-[current=page]:font-medium aria-[current=page]:text-text"
+          className="block rounded py-1 text-muted hover:text-text aria-[current=page]:bg-hover aria-[current=page]:-mx-2 aria-[current=page]:px-2 aria-[current=page]:font-medium aria-[current=page]:text-text"
           href={address}
           aria-current={address === current ? "page" : undefined}
         >

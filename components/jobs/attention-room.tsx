@@ -91,7 +91,8 @@ const COLUMNS: Column<AttentionItem>[] = [
     ),
   },
   {
-    header: "Provider's answer",
+    header: "Answer",
+    card: "fact",
     className: "whitespace-nowrap",
     cell: ({ isAnswerKept }) =>
       isAnswerKept ? "Stored" : <span className="text-bad">Lost: only Fail is possible</span>,
