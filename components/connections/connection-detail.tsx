@@ -1,14 +1,12 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
 import { useAction } from "@/components/blocks/data/use-action";
-import { MoneyField } from "@/components/blocks/form/fields";
-import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { dollars } from "@/components/blocks/money/money";
-import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
 import { Notice } from "@/components/ui/notice";
-import type { ConnectionHealth, ConnectionDetail as Detail } from "@/server/contract/connections";
+import type { ConnectionDetail as Detail } from "@/server/contract/connections";
+import { SetLimits } from "./guardrails-form";
+import { HealthStrip } from "./health-strip";
 
 /** The health and spending limits of one connection. For admins. */
 export function ConnectionDetail({ connectionId, name }: { connectionId: string; name: string }) {
@@ -68,146 +66,4 @@ export function TestResult({ result }: { result: NonNullable<ReturnType<typeof u
       )}
     </Notice>
   );
-}
-
-/** Sets the spending limits of one connection, at list price. */
-function SetLimits({ connection, name }: { connection: Detail; name: string }) {
-  const trpc = useTRPC();
-  const save = useAction(trpc.connections.setGuardrails.mutationOptions(), {
-    isInPlace: true,
-    done: "Limits saved",
-    refresh: [trpc.connections.pathKey()],
-  });
-  const { dailyMicros, perExecutionMicros } = connection.userGuardrails;
-  return (
-    <FormDialog
-      title={`Limits for ${name}`}
-      description="Spending limits for this account, at list price. Executions above a limit are refused before anything is sent."
-      trigger={
-        <Button size="sm" variant="ghost" aria-label={`Set limits for ${name}`}>
-          Set limits
-        </Button>
-      }
-      action={save}
-      send={(sent) =>
-        save.mutate({
-          connection_id: connection.id,
-          dailyMicros: sent.micros("dailyMicros"),
-          perExecutionMicros: sent.micros("perExecutionMicros"),
-        })
-      }
-      submit="Save limits"
-    >
-      <MoneyField
-        name="dailyMicros"
-        label="Daily limit in US dollars (UTC day)"
-        placeholder="No limit"
-        micros={dailyMicros}
-      />
-      <MoneyField
-        name="perExecutionMicros"
-        label="Limit per execution in US dollars"
-        placeholder="No limit"
-        micros={perExecutionMicros}
-      />
-      {connection.spend && (
-        <p className="text-xs text-muted">
-          Today: {dollars(connection.spend.settledMicros)} spent, {dollars(connection.spend.heldMicros)}{" "}
-          reserved.
-        </p>
-      )}
-    </FormDialog>
-  );
-}
-
-const HOUR_MS = 3_600_000;
-/** A cell is six hours, so that seven days fit a phone. */
-const CELL_HOURS = 6;
-const CELLS = (7 * 24) / CELL_HOURS;
-
-type Cell = {
-  from: number;
-  answered: number;
-  failed: number;
-  /** Checks by outcome. */
-  accepted: number;
-  refused: number;
-  problem: string | null;
-};
-
-/** The executions and checks of a connection over seven days, one cell per six hours, newest on the right. */
-function HealthStrip({ health, name }: { health: ConnectionHealth; name: string }) {
-  const cells = cellsOf(health, Date.now());
-  const answered = cells.reduce((sum, each) => sum + each.answered, 0);
-  const failed = cells.reduce((sum, each) => sum + each.failed, 0);
-  const [last] = health.checks;
-  const problem = health.hours.find((hour) => hour.problem !== null);
-  return (
-    <div className="space-y-1.5">
-      <div
-        role="img"
-        aria-label={`Last 7 days of ${name}: ${answered} answered, ${failed} failed`}
-        className="flex h-6 items-stretch gap-px sm:gap-0.5"
-      >
-        {cells.map((cell) => (
-          <span
-            key={cell.from}
-            title={titleOf(cell)}
-            suppressHydrationWarning
-            className={`min-w-0 flex-1 rounded-xs border ${toneOf(cell)}`}
-          />
-        ))}
-      </div>
-      <p className="flex flex-wrap gap-x-3 gap-y-0.5 text-xs text-muted">
-        <span>Last 7 days</span>
-        <span>
-          {answered} answered, {failed} failed
-        </span>
-        {last && (
-          <span>
-            {last.outcome === "ready" ? "Accepted" : last.outcome === "refused" ? "Refused" : "Unreachable"}{" "}
-            <Ago at={last.at} />
-          </span>
-        )}
-        {problem?.problemAt && (
-          <span className="[overflow-wrap:anywhere]">
-            Last problem <Ago at={problem.problemAt} />: {problem.problem}
-          </span>
-        )}
-      </p>
-    </div>
-  );
-}
-
-function cellsOf({ hours, checks }: ConnectionHealth, now: number): Cell[] {
-  const width = CELL_HOURS * HOUR_MS;
-  const end = Math.floor(now / width) * width;
-  return Array.from({ length: CELLS }, (_, position) => {
-    const from = end - (CELLS - 1 - position) * width;
-    const isIn = (at: string) => new Date(at).getTime() >= from && new Date(at).getTime() < from + width;
-    const asked = checks.filter(({ at }) => isIn(at));
-    const mine = hours.filter(({ hour }) => isIn(hour));
-    return {
-      from,
-      answered: mine.reduce((sum, each) => sum + each.answered, 0),
-      failed: mine.reduce((sum, each) => sum + each.failed, 0),
-      accepted: asked.filter(({ outcome }) => outcome === "ready").length,
-      refused: asked.filter(({ outcome }) => outcome !== "ready").length,
-      problem: mine.find((each) => each.problem)?.problem ?? null,
-    };
-  });
-}
-
-function toneOf({ answered, failed, accepted, refused }: Cell): string {
-  if (failed > answered || (refused > 0 && answered + accepted === 0)) return "border-bad-line bg-bad";
-  if (failed + refused > 0) return "border-warn-line bg-warn";
-  return answered + accepted > 0 ? "border-good-line bg-good" : "border-line bg-sunken";
-}
-
-function titleOf({ from, answered, failed, accepted, refused, problem }: Cell): string {
-  const at = new Date(from).toISOString().slice(0, 16).replace("T", " ");
-  const what = answered + failed === 0 ? "no executions" : `${answered} answered, ${failed} failed`;
-  const checks = accepted + refused;
-  const checked = checks === 0 ? "" : `, ${accepted} of ${checks} checks accepted`;
-  return `${at} UTC: ${what}${checked}${problem ? `. ${problem}` : ""}`;
 }

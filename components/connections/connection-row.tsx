@@ -2,7 +2,6 @@
 import { CircleCheck, TriangleAlert } from "lucide-react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
-import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { type Look, LookBadge } from "@/components/blocks/status/status";
 import { Ago } from "@/components/time/moment";
 import { type ProjectChoice, useTRPC } from "@/components/trpc";
@@ -11,7 +10,7 @@ import { Button } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
 import type { ConnectableProvider, Credential } from "@/server/contract/credentials";
 import { ConnectionDetail, TestResult, useTest } from "./connection-detail";
-import { readSecret, SecretFields } from "./secret-fields";
+import { RotateSecret } from "./rotate-form";
 
 /** One connected account: its environments, its status, and the actions on it. */
 export function ConnectionRow({
@@ -221,48 +220,5 @@ function Actions({
         aria-label={`Delete ${name}`}
       />
     </div>
-  );
-}
-
-/** Replaces the secret of a connection. */
-function RotateSecret({
-  credential,
-  provider,
-  name,
-}: {
-  credential: Credential;
-  provider: ConnectableProvider;
-  /** The connection's. */
-  name: string;
-}) {
-  const trpc = useTRPC();
-  const rotate = useAction(trpc.connections.rotate.mutationOptions(), {
-    isInPlace: true,
-    done: `${provider.title} secret rotated`,
-    refresh: [trpc.connections.pathKey()],
-  });
-  return (
-    <FormDialog
-      title={`Rotate ${provider.title} secret`}
-      description="The new secret replaces the old one once the provider accepts it. Nothing else changes."
-      trigger={
-        <Button size="sm" aria-label={`Rotate ${name}`}>
-          Rotate
-        </Button>
-      }
-      action={rotate}
-      send={(sent) =>
-        rotate.mutate({
-          organization_id: credential.organizationId,
-          credential_id: credential.credentialId,
-          provider: credential.provider,
-          label: credential.label,
-          secret: readSecret(provider, sent),
-        })
-      }
-      submit="Rotate secret"
-    >
-      <SecretFields provider={provider} />
-    </FormDialog>
   );
 }

@@ -1,24 +1,20 @@
 "use client";
-import { keepPreviousData, useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { CircleCheck, Plug } from "lucide-react";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { Plug } from "lucide-react";
 import { redirect } from "next/navigation";
-import { useId, useState } from "react";
+import { useState } from "react";
 import { useProject } from "@/components/blocks/data/use-project";
-import { Refusal } from "@/components/blocks/feedback/refusal";
 import { PageHeader } from "@/components/shell/page-header";
-import { type ProjectChoice, sentencesOf, useTRPC } from "@/components/trpc";
-import { Badge } from "@/components/ui/badge";
-import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
-import { CheckList } from "@/components/ui/check-list";
+import { sentencesOf, useTRPC } from "@/components/trpc";
+import { Card } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
-import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
-import type { OnboardingSession as Session } from "@/server/contract/connections";
-import type { ConnectableProvider } from "@/server/contract/credentials";
 import { ConnectDialog } from "./connect-form";
 import { ConnectionRow } from "./connection-row";
-import { nextOf, PlannedAccounts } from "./planned-accounts";
+import { Onboarding } from "./onboarding";
+import { OnboardingSession } from "./onboarding-session";
+import { nextOf } from "./planned-accounts";
+import { ProviderList } from "./provider-list";
 
 /** What the link opens: the form of a provider for an environment, or the next step of an onboarding session. */
 type Asked = { provider: string | null; environment: string | null; onboarding: string | null };
@@ -116,172 +112,5 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
         />
       </div>
     </>
-  );
-}
-
-/** Finds the accounts that the chosen capabilities need, and opens their forms. */
-function Onboarding({
-  project,
-  providers,
-  environment,
-  canChange,
-  onConnect,
-}: {
-  project: ProjectChoice;
-  providers: ConnectableProvider[];
-  environment: string;
-  canChange: boolean;
-  onConnect: (provider: string) => void;
-}) {
-  const trpc = useTRPC();
-  const titleId = useId();
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set());
-  const capabilities = capabilitiesOf(providers);
-  const plan = useQuery({
-    ...trpc.connections.plan.queryOptions({
-      capabilities: [...chosen],
-      projectId: project.projectId,
-      environment,
-    }),
-    enabled: chosen.size > 0,
-    placeholderData: keepPreviousData,
-  });
-  return (
-    <Card aria-labelledby={titleId}>
-      <CardHeader
-        id={titleId}
-        title="Connect by capability"
-        hint={`For ${environment} in ${project.displayName}`}
-      />
-      <CardBody className="space-y-4">
-        <fieldset>
-          <legend className="text-sm text-muted">
-            Choose capabilities to see the fewest accounts that unlock them all.
-          </legend>
-          <CheckList
-            name="capabilities"
-            names={capabilities.map(({ key }) => key)}
-            words={Object.fromEntries(capabilities.map(({ key, title }) => [key, title]))}
-            chosen={chosen}
-            onChange={setChosen}
-          />
-        </fieldset>
-        <Refusal error={plan.error} />
-        {chosen.size > 0 && plan.data && (
-          <div className="border-t border-line pt-4">
-            <PlannedAccounts plan={plan.data} canChange={canChange} onConnect={onConnect} />
-          </div>
-        )}
-      </CardBody>
-    </Card>
-  );
-}
-
-/** Every capability that an account could unlock, sorted by title. */
-function capabilitiesOf(providers: ConnectableProvider[]) {
-  const all = new Map(providers.flatMap(({ unlocks }) => unlocks.map((each) => [each.key, each] as const)));
-  return [...all.values()].sort((one, other) => one.title.localeCompare(other.title));
-}
-
-/** The accounts that someone, often an agent, asked the reader to connect, and the next step. */
-function OnboardingSession({
-  session: { plan },
-  project,
-  canChange,
-  onConnect,
-}: {
-  session: Session;
-  project: ProjectChoice;
-  canChange: boolean;
-  onConnect: (provider: string) => void;
-}) {
-  const titleId = useId();
-  return (
-    <Card aria-labelledby={titleId}>
-      <CardHeader
-        id={titleId}
-        title="Requested connections"
-        hint={`For ${plan.environment} in ${project.displayName}`}
-      />
-      <CardBody className="space-y-4">
-        <ul aria-label="Requested capabilities" className="flex flex-wrap gap-1.5">
-          {plan.capabilities.map(({ key, title, ready }) => (
-            <li key={key} className="max-w-full">
-              <Badge title={key} tone={ready ? "good" : "neutral"}>
-                <span className="truncate">{title}</span>
-                {ready && <span className="sr-only">, ready</span>}
-              </Badge>
-            </li>
-          ))}
-        </ul>
-        <PlannedAccounts plan={plan} canChange={canChange} onConnect={onConnect} />
-        <p className="text-sm text-muted">
-          {plan.status === "ready" && "You're done here. The agent or person who sent you can continue. "}
-          <Link
-            href={`/projects/${project.projectId}/connections`}
-            className="text-link underline underline-offset-2"
-          >
-            Choose capabilities
-          </Link>
-        </p>
-      </CardBody>
-    </Card>
-  );
-}
-
-/** The providers that can be connected, with the capabilities each unlocks. */
-function ProviderList({
-  providers,
-  connected,
-  onConnect,
-}: {
-  providers: ConnectableProvider[];
-  connected: ReadonlySet<string>;
-  /** Null when the reader may not connect accounts. */
-  onConnect: ((provider: string) => void) | null;
-}) {
-  return (
-    <section aria-labelledby="providers">
-      <h2 id="providers" className="mb-3 text-lg font-semibold">
-        Providers
-      </h2>
-      <ul className="grid gap-3 sm:grid-cols-2">
-        {providers.map(({ name, title, unlocks }) => (
-          <li key={name} data-provider={name}>
-            <Card className="flex h-full flex-col gap-3 p-4">
-              <div className="flex items-start justify-between gap-3">
-                <div className="flex min-w-0 flex-wrap items-center gap-2">
-                  <h3 className="text-base font-semibold">{title}</h3>
-                  {connected.has(name) && (
-                    <Badge tone="good">
-                      <CircleCheck aria-hidden />
-                      Connected
-                    </Badge>
-                  )}
-                </div>
-                {onConnect && (
-                  <Button size="sm" aria-label={`Connect ${title}`} onClick={() => onConnect(name)}>
-                    Connect
-                  </Button>
-                )}
-              </div>
-              {unlocks.length === 0 ? (
-                <p className="text-sm text-muted">No capabilities in this installation yet.</p>
-              ) : (
-                <ul aria-label={`Capabilities of ${title}`} className="flex flex-wrap gap-1.5">
-                  {unlocks.map((capability) => (
-                    <li key={capability.key} className="max-w-full">
-                      <Badge title={capability.key}>
-                        <span className="truncate">{capability.title}</span>
-                      </Badge>
-                    </li>
-                  ))}
-                </ul>
-              )}
-            </Card>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }
