@@ -1,20 +1,19 @@
 "use client";
-import { Lightbulb, Plus } from "lucide-react";
+import { Plus } from "lucide-react";
 import { useLive } from "@/components/blocks/data/use-live";
 import { useProject } from "@/components/blocks/data/use-project";
 import { FilterBar } from "@/components/blocks/list/filter-bar";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
 import { formatMoney } from "@/components/blocks/money/money";
-import { postCommand, Snippet } from "@/components/pins/first-pin";
 import { PageHeader } from "@/components/shell/page-header";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { EmptyState } from "@/components/ui/empty-state";
 import Link from "@/components/ui/link";
 import { REQUEST_STATUSES } from "@/server/contract/enums";
 import type { ListedRequest } from "@/server/contract/requests";
+import { FirstRequest } from "./first-request";
 import {
   hasFilter,
   type ListState,
@@ -123,40 +122,3 @@ const columnsOf = (projectId: string): Column<ListedRequest>[] => [
     cell: ({ createdAt }) => <Ago at={createdAt} />,
   },
 ];
-
-/** Shown in a project without requests: how an agent or a person files one. */
-function FirstRequest({
-  baseUrl,
-  projectId,
-  action,
-}: {
-  baseUrl: string;
-  projectId: string;
-  action: React.ReactNode;
-}) {
-  return (
-    <EmptyState icon={Lightbulb} title="Request a missing capability" action={action}>
-      <p>
-        When an agent finds nothing with <code className="text-sm">/v1/capabilities/resolve</code>, it can
-        file a request and submit it. An operator quotes a price, and only a person in your organization can
-        pay. Set an API key as <code className="text-sm">CAPSTAN_API_KEY</code> and file a request:
-      </p>
-      <Snippet what="command" code={firstRequestCommand(baseUrl, projectId)} />
-    </EmptyState>
-  );
-}
-
-function firstRequestCommand(baseUrl: string, projectId: string): string {
-  return postCommand(
-    baseUrl,
-    "/v1/capability-requests",
-    `{
-    "projectId": "${projectId}",
-    "summary": "Read measurements off a technical drawing",
-    "need": "A PDF page goes in; every dimension with its unit comes out.",
-    "acceptanceCases": [
-      { "input": { "page": 1 }, "expected": { "dimensions": 12 } }
-    ]
-  }`,
-  );
-}

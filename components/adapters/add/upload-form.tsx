@@ -1,22 +1,21 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { FileUp, Upload as UploadIcon } from "lucide-react";
-import { type DragEvent, useRef, useState } from "react";
+import { Upload as UploadIcon } from "lucide-react";
+import { useRef, useState } from "react";
 import { FamilySelect } from "@/components/adapters/family-select";
 import { readWeight } from "@/components/adapters/read-weight";
 import { WeightField } from "@/components/adapters/weight-field";
-import { formatBytes } from "@/components/artifacts/format-bytes";
 import { TextField } from "@/components/blocks/form/fields";
 import { Form } from "@/components/blocks/form/form";
-import { formatDuration } from "@/components/time/format";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { cn } from "@/components/ui/class-names";
 import { Notice } from "@/components/ui/notice";
 import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import type { AddProps } from "./add-props";
+import { DropZone } from "./drop-zone";
 import { type Look, lookAt, nameOfFile } from "./header-look";
-import { type Upload, useUpload } from "./use-upload";
+import { UploadProgress } from "./upload-progress";
+import { useUpload } from "./use-upload";
 
 /** Uploads a file: checks its header here, then sends it to be checked in full on the server. */
 export function UploadForm({ projectId, environment, onAdded }: AddProps) {
@@ -155,138 +154,4 @@ function Rule({ rule }: { rule: string | null }) {
       Rule <code>{rule}</code>
     </p>
   );
-}
-
-/** Takes one file, dropped onto it or chosen with the button. */
-function DropZone({
-  file,
-  mostBytes,
-  disabled,
-  onFile,
-}: {
-  file: File | null;
-  mostBytes: number;
-  disabled: boolean;
-  onFile(file: File): void;
-}) {
-  const picker = useRef<HTMLInputElement>(null);
-  /** Counts nested enter and leave events: leaving a child is not leaving the zone. */
-  const depth = useRef(0);
-  const [isDraggedOver, setOver] = useState(false);
-  const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes("Files") && !disabled;
-
-  return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is an extra; the button inside works for everyone
-    <div
-      data-testid="drop-zone"
-      className={cn(
-        "flex flex-col items-center gap-3 rounded-lg border-2 border-dashed border-line-strong/60 bg-sunken px-4 py-8 text-center transition-colors",
-        isDraggedOver && "border-focus bg-busy-soft",
-        disabled && "opacity-60",
-      )}
-      onDragEnter={(event) => {
-        if (!hasFiles(event)) return;
-        event.preventDefault();
-        depth.current++;
-        setOver(true);
-      }}
-      onDragOver={(event) => {
-        if (!hasFiles(event)) return;
-        event.preventDefault();
-        event.dataTransfer.dropEffect = "copy";
-      }}
-      onDragLeave={() => {
-        depth.current = Math.max(0, depth.current - 1);
-        if (depth.current === 0) setOver(false);
-      }}
-      onDrop={(event) => {
-        event.preventDefault();
-        depth.current = 0;
-        setOver(false);
-        const [dropped] = event.dataTransfer.files;
-        if (dropped && !disabled) onFile(dropped);
-      }}
-    >
-      <FileUp aria-hidden className="size-6 text-muted" />
-      {file ? (
-        <p className="max-w-full text-sm">
-          <span className="font-medium [overflow-wrap:anywhere]">{file.name}</span>{" "}
-          <span className="whitespace-nowrap text-muted tabular-nums">{formatBytes(file.size)}</span>
-        </p>
-      ) : (
-        <p className="text-sm text-muted">
-          Drop a <code>.safetensors</code> file here, up to {formatBytes(mostBytes)}
-        </p>
-      )}
-      <input
-        ref={picker}
-        type="file"
-        accept=".safetensors"
-        className="sr-only"
-        tabIndex={-1}
-        aria-label="Weights file"
-        disabled={disabled}
-        onChange={({ target }) => {
-          const [chosen] = target.files ?? [];
-          if (chosen) onFile(chosen);
-          target.value = ""; // the same file may be chosen again
-        }}
-      />
-      <Button disabled={disabled} onClick={() => picker.current?.click()}>
-        {file ? "Replace file" : "Choose file"}
-      </Button>
-    </div>
-  );
-}
-
-/** The progress of an upload, its rate and the time left. */
-function UploadProgress({ upload, onCancel }: { upload: Upload; onCancel(): void }) {
-  if (upload.state !== "sending" && upload.state !== "checking") return null;
-  const isChecking = upload.state === "checking";
-  const percent = isChecking ? 100 : upload.progress.percent;
-  return (
-    <div className="space-y-2">
-      <div
-        role="progressbar"
-        aria-label="Upload"
-        aria-valuemin={0}
-        aria-valuemax={100}
-        aria-valuenow={percent}
-        className="meter h-2 overflow-hidden rounded-full bg-hover"
-      >
-        <div className="h-full rounded-full bg-primary transition-[width]" style={{ width: `${percent}%` }} />
-      </div>
-      <div className="flex flex-wrap items-center gap-x-4 gap-y-2 text-sm">
-        <p className="min-w-0 flex-1 tabular-nums">
-          {isChecking ? (
-            "Upload complete. Checking the file …"
-          ) : (
-            <>
-              {formatBytes(upload.progress.sent)} of {formatBytes(upload.total)}
-              <span className="text-muted">{paceWords(upload.progress)}</span>
-            </>
-          )}
-        </p>
-        <Button size="sm" onClick={onCancel}>
-          Cancel upload
-        </Button>
-      </div>
-      {/* Announced every 25%, not with every chunk. */}
-      <p className="sr-only" role="status">
-        {isChecking ? "Checking the file" : `${Math.floor(percent / 25) * 25}% uploaded`}
-      </p>
-    </div>
-  );
-}
-
-function paceWords({
-  bytesPerSecond,
-  secondsLeft,
-}: {
-  bytesPerSecond: number | null;
-  secondsLeft: number | null;
-}) {
-  if (bytesPerSecond === null) return "";
-  const pace = ` · ${formatBytes(Math.round(bytesPerSecond))}/s`;
-  return secondsLeft === null ? pace : `${pace} · ${formatDuration(secondsLeft * 1000)} left`;
 }

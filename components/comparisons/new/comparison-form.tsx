@@ -3,12 +3,9 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { Columns2 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useMemo, useRef, useState } from "react";
-import type { z } from "zod";
 import { useAction } from "@/components/blocks/data/use-action";
 import { Form } from "@/components/blocks/form/form";
 import { oneOfOr } from "@/components/blocks/list/list-state";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
-import { wholeDollars } from "@/components/blocks/money/money";
 import { BudgetWall } from "@/components/budgets/budget-wall";
 import { comparisonHref } from "@/components/comparisons/list-state";
 import { INTENT_WORDS } from "@/components/comparisons/words";
@@ -17,20 +14,20 @@ import { isExample } from "@/components/playground/example";
 import { firstInput, InputForm } from "@/components/playground/input/input-form";
 import { UnreadTexts, useUnreadTexts } from "@/components/playground/input/unread";
 import { issuesOf, standing } from "@/components/playground/issues";
-import { LivePrice } from "@/components/playground/live-price";
 import { Refused } from "@/components/playground/refused";
 import type { Input } from "@/components/playground/schema";
 import { useMissing } from "@/components/playground/use-missing";
-import { toFailure, useTRPC, useTRPCClient } from "@/components/trpc";
+import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
 import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import type { JsonObject } from "@/server/contract/common";
-import type { Comparison, ComparisonEstimate, Competitor } from "@/server/contract/comparisons";
+import type { Comparison } from "@/server/contract/comparisons";
 import { COMPARISON_INTENTS } from "@/server/contract/enums";
 import { CompetitorPicker } from "./competitor-picker";
-import { competitorName, competitorsOf, type Draft, draftOf, isEnough, variedByAll } from "./draft";
+import { competitorsOf, type Draft, draftOf, isEnough, variedByAll } from "./draft";
+import { Estimate } from "./estimate";
 
 type Sent = { input: Input; draft: Draft };
 
@@ -179,78 +176,4 @@ function useIdempotencyKey(): (content: string) => string {
     if (last.current?.content !== content) last.current = { content, key: crypto.randomUUID() };
     return last.current.key;
   };
-}
-
-type Body = { input: z.output<typeof JsonObject>; competitors: Competitor[] };
-
-/** The estimated cost per competitor and in total, before the start. */
-function Estimate({
-  projectId,
-  capabilityKey,
-  body,
-  enabled,
-  hasUnread,
-}: {
-  projectId: string;
-  capabilityKey: string;
-  body: Body;
-  enabled: boolean;
-  hasUnread: boolean;
-}) {
-  const client = useTRPCClient();
-  return (
-    <LivePrice
-      name={["comparison-estimate", projectId, capabilityKey]}
-      body={body}
-      ask={(body) =>
-        client.comparisons.estimate.mutate({ project_id: projectId, capability_key: capabilityKey, body })
-      }
-      hasUnread={hasUnread}
-      instead={enabled ? null : "Choose two to four competitors to see the estimated cost."}
-      noun="estimate"
-      waiting="h-24 w-full"
-    >
-      {(estimate) => <Figures estimate={estimate} />}
-    </LivePrice>
-  );
-}
-
-const COLUMNS: Column<ComparisonEstimate["competitors"][number]>[] = [
-  {
-    header: "Competitor",
-    card: "title",
-    className: "[overflow-wrap:anywhere]",
-    cell: ({ competitor, billingMode }) => (
-      <>
-        {competitorName(competitor)}
-        {billingMode && <span className="ml-1.5 text-xs text-muted">{billingMode}</span>}
-      </>
-    ),
-  },
-  { header: "Estimate", align: "end", cell: ({ estimatedCost }) => wholeDollars(estimatedCost) },
-  {
-    header: "Maximum",
-    align: "end",
-    className: "text-muted",
-    cell: ({ maximumCost }) => wholeDollars(maximumCost),
-  },
-];
-
-function Figures({ estimate }: { estimate: ComparisonEstimate }) {
-  const { competitors, total } = estimate;
-  return (
-    <>
-      <ResourceTable
-        isSmall
-        label="Estimated cost per competitor"
-        rows={competitors}
-        idOf={(row) => String(competitors.indexOf(row))}
-        columns={COLUMNS}
-        totals={["Total", wholeDollars(total.estimatedCost), wholeDollars(total.maximumCost)]}
-      />
-      <p className="mt-1 text-xs text-muted">
-        An estimate at current prices, not a quote. Nothing is reserved yet.
-      </p>
-    </>
-  );
 }

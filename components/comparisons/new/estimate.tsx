@@ -1,0 +1,83 @@
+"use client";
+import type { z } from "zod";
+import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { wholeDollars } from "@/components/blocks/money/money";
+import { LivePrice } from "@/components/playground/live-price";
+import { useTRPCClient } from "@/components/trpc";
+import type { JsonObject } from "@/server/contract/common";
+import type { ComparisonEstimate, Competitor } from "@/server/contract/comparisons";
+import { competitorName } from "./draft";
+
+type Body = { input: z.output<typeof JsonObject>; competitors: Competitor[] };
+
+/** The estimated cost per competitor and in total, before the start. */
+export function Estimate({
+  projectId,
+  capabilityKey,
+  body,
+  enabled,
+  hasUnread,
+}: {
+  projectId: string;
+  capabilityKey: string;
+  body: Body;
+  enabled: boolean;
+  hasUnread: boolean;
+}) {
+  const client = useTRPCClient();
+  return (
+    <LivePrice
+      name={["comparison-estimate", projectId, capabilityKey]}
+      body={body}
+      ask={(body) =>
+        client.comparisons.estimate.mutate({ project_id: projectId, capability_key: capabilityKey, body })
+      }
+      hasUnread={hasUnread}
+      instead={enabled ? null : "Choose two to four competitors to see the estimated cost."}
+      noun="estimate"
+      waiting="h-24 w-full"
+    >
+      {(estimate) => <Figures estimate={estimate} />}
+    </LivePrice>
+  );
+}
+
+const COLUMNS: Column<ComparisonEstimate["competitors"][number]>[] = [
+  {
+    header: "Competitor",
+    card: "title",
+    className: "[overflow-wrap:anywhere]",
+    cell: ({ competitor, billingMode }) => (
+      <>
+        {competitorName(competitor)}
+        {billingMode && <span className="ml-1.5 text-xs text-muted">{billingMode}</span>}
+      </>
+    ),
+  },
+  { header: "Estimate", align: "end", cell: ({ estimatedCost }) => wholeDollars(estimatedCost) },
+  {
+    header: "Maximum",
+    align: "end",
+    className: "text-muted",
+    cell: ({ maximumCost }) => wholeDollars(maximumCost),
+  },
+];
+
+function Figures({ estimate }: { estimate: ComparisonEstimate }) {
+  const { competitors, total } = estimate;
+  return (
+    <>
+      <ResourceTable
+        isSmall
+        label="Estimated cost per competitor"
+        rows={competitors}
+        idOf={(row) => String(competitors.indexOf(row))}
+        columns={COLUMNS}
+        totals={["Total", wholeDollars(total.estimatedCost), wholeDollars(total.maximumCost)]}
+      />
+      <p className="mt-1 text-xs text-muted">
+        An estimate at current prices, not a quote. Nothing is reserved yet.
+      </p>
+    </>
+  );
+}
