@@ -18,7 +18,7 @@ export const AUDIT_COLUMNS = {
   },
   actor: {
     header: "Actor",
-    className: "[overflow-wrap:anywhere]",
+    className: "max-w-60 truncate @max-2xl:max-w-full",
     cell: ({ actorId: id, actorKind: kind, actorName: name }) => callerName({ id, kind, name }),
   },
   time: {
