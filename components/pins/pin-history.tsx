@@ -7,6 +7,7 @@ import { column } from "@/components/blocks/list/columns";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
+import { Reason } from "@/components/blocks/status/reason";
 import { CreateManifest } from "@/components/provenance/create-manifest";
 import { PageHeader } from "@/components/shell/page-header";
 import { formatDuration, msBetween } from "@/components/time/format";
@@ -135,7 +136,7 @@ const columnsOf = (projectId: string): Column<PinnedListItem>[] => [
 
 const submissionWords = ({ errorCode, status, providerSubmission }: PinnedListItem) =>
   errorCode ? (
-    <code className={cn("text-xs", status === "failed" ? "text-bad" : "text-warn")}>{errorCode}</code>
+    <Reason code={errorCode} className={cn("text-xs", status === "failed" ? "text-bad" : "text-warn")} />
   ) : (
     <span className="text-xs text-muted @max-2xl:hidden">{SUBMISSION_WORDS[providerSubmission]}</span>
   );

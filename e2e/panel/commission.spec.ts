@@ -194,9 +194,9 @@ async function findLetter(page: Page, subject: string, to: string): Promise<void
   await open(page, "/operator/outbox");
   const letter = page
     .getByRole("main")
-    .getByRole("listitem")
+    .getByRole("row")
     .filter({ hasText: subject })
-    .filter({ hasText: `To ${to}` })
+    .filter({ hasText: to })
     .first();
   const older = page.getByRole("link", { name: "Older" });
   for (;;) {

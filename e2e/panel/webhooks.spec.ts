@@ -93,6 +93,7 @@ test("an endpoint receives a job's signed events, and can be edited, replayed an
     // Subscribe to one event type, then disable.
     await row.getByRole("button", { name: "Edit" }).click();
     const edit = page.getByRole("dialog", { name: "Edit endpoint" });
+    await edit.getByRole("radio", { name: "Choose events" }).check();
     await edit.getByRole("checkbox", { name: "job.succeeded" }).click();
     await edit.getByRole("button", { name: "Save" }).click();
     await expect(row).toContainText("job.succeeded");
