@@ -1,5 +1,5 @@
 "use client";
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { Form } from "@/components/blocks/form/form";
 import type { Sent } from "@/components/blocks/form/sent";
@@ -8,10 +8,12 @@ import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
-import type { Account } from "@/server/contract/sessions";
+import { CopyButton } from "@/components/ui/copy-button";
+import { DownloadText } from "@/components/ui/download";
+import { Notice } from "@/components/ui/notice";
+import type { Account, NewSecondFactor } from "@/server/contract/sessions";
 import { CodeField } from "./code-field";
-import { RecoveryCodes } from "./recovery-codes";
-import { SecondFactorSetup } from "./second-factor-setup";
+import { PresenceField } from "./presence-field";
 
 /** The second factor of an account: setup, recovery codes, and turning it off. */
 export function SecondFactorCard({ account }: { account: Account }) {
@@ -89,5 +91,95 @@ function Upkeep({
         </Button>
       </div>
     </Form>
+  );
+}
+
+const meta = { isShownInPlace: true };
+
+/** Sets up a second factor: confirms the password, shows the secret, then asks for a code. */
+function SecondFactorSetup({ account, onCodes }: { account: Account; onCodes: (codes: string[]) => void }) {
+  const trpc = useTRPC();
+  const start = useAction(trpc.account.startSecondFactor.mutationOptions({ meta }), {});
+  if (start.data) return <Confirmation made={start.data} onCodes={onCodes} />;
+
+  return (
+    <Form
+      action={start}
+      send={(sent) => start.mutate(sent.has("password") ? { password: sent.raw("password") } : {})}
+    >
+      <p>
+        Signing in will also require a code from an authenticator app, so a stolen password is not enough.
+        Turning this on ends your other sessions.
+      </p>
+      <PresenceField account={account} />
+      <Button type="submit" pending={start.isPending}>
+        Set up
+      </Button>
+    </Form>
+  );
+}
+
+function Confirmation({ made, onCodes }: { made: NewSecondFactor; onCodes: (codes: string[]) => void }) {
+  const trpc = useTRPC();
+  const confirm = useAction(trpc.account.confirmSecondFactor.mutationOptions({ meta }), {
+    onDone: ({ recoveryCodes }) => onCodes(recoveryCodes),
+    refresh: [trpc.account.pathKey()],
+  });
+
+  return (
+    <Form action={confirm} send={(sent) => confirm.mutate({ code: sent.text("code") })}>
+      <p>
+        Scan this with an authenticator app, or enter the key manually. Then enter the code the app shows.
+      </p>
+      {/* biome-ignore lint/performance/noImgElement: an inline image, with nothing to load */}
+      <img
+        alt="QR code for the key below"
+        src={`data:image/svg+xml,${encodeURIComponent(made.qrCode)}`}
+        className="size-48 rounded-md border border-line bg-white"
+      />
+      <p className="flex flex-wrap items-center gap-2">
+        <code className="[overflow-wrap:anywhere]" data-testid="second-factor-secret">
+          {made.secret.match(/.{1,4}/g)?.join(" ")}
+        </code>
+        <CopyButton text={made.secret} what="the key" />
+      </p>
+      <CodeField hint="Six digits that change every 30 seconds." />
+      <Button type="submit" variant="primary" pending={confirm.isPending}>
+        Turn on
+      </Button>
+    </Form>
+  );
+}
+
+/** New recovery codes. They are shown once. */
+function RecoveryCodes({ codes, onKept }: { codes: string[]; onKept: () => void }) {
+  const text = codes.join("\n");
+  const place = useRef<HTMLDivElement>(null);
+  // The codes appear above the submitted form, so the focus moves up to them.
+  useEffect(() => place.current?.focus(), []);
+  return (
+    <div ref={place} tabIndex={-1} className="rounded-lg">
+      <Notice tone="warn" role="status" title="Save your recovery codes">
+        <p>
+          Each code signs you in once without your authenticator app. The codes won't be shown again, and
+          older codes no longer work.
+        </p>
+        <ul
+          aria-label="Recovery codes"
+          className="my-3 grid gap-x-6 gap-y-1 font-mono text-[13px] min-[480px]:grid-cols-2"
+        >
+          {codes.map((code) => (
+            <li key={code}>{code}</li>
+          ))}
+        </ul>
+        <div className="flex flex-wrap gap-2">
+          <CopyButton text={text} what="recovery codes" showLabel />
+          <DownloadText name="capstan-recovery-codes.txt" text={text} what="recovery codes" />
+          <Button size="sm" onClick={onKept}>
+            Done
+          </Button>
+        </div>
+      </Notice>
+    </div>
   );
 }

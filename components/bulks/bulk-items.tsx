@@ -3,10 +3,10 @@ import { column } from "@/components/blocks/list/columns";
 import { FilterBar } from "@/components/blocks/list/filter-bar";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
+import { Reason } from "@/components/blocks/status/reason";
 import { recordHref } from "@/components/pins/list-state";
 import { itemStatusLabel, PinStatusBadge } from "@/components/pins/pin-status";
 import { CardHeader } from "@/components/ui/card";
-import { cn } from "@/components/ui/class-names";
 import type { BulkItemView, PinnedBulk } from "@/server/contract/pinned";
 import { ITEM_ORDER } from "./bulk-bar";
 import { type ItemState, itemsHref } from "./bulk-state";
@@ -81,7 +81,7 @@ function ItemError({ item: { error, status } }: { item: BulkItemView }) {
   if (!error) return null;
   return (
     <span className="block text-xs" title={error.message}>
-      <code className={cn(status === "failed" ? "text-bad" : "text-warn")}>{error.code}</code>
+      <Reason code={error.code} className={status === "failed" ? "text-bad" : "text-warn"} />
       <span className="block truncate text-muted">{error.message}</span>
     </span>
   );

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { Badge, type Tone } from "@/components/ui/badge";
 import { Card, CardBody } from "@/components/ui/card";
+import { Ticked } from "./docs-page";
 import { type Schema, SchemaView, TypeName } from "./schema-view";
 
 type Content = Record<string, { schema: Schema }>;
@@ -38,7 +39,9 @@ export function OperationCard({
           <Badge tone={TONES[method] ?? "neutral"}>{method.toUpperCase()}</Badge>
           <code className="text-sm break-all">{path}</code>
         </p>
-        <p className="mt-2 text-sm text-muted">{description}</p>
+        <p className="mt-2 max-w-[80ch] text-sm text-muted">
+          <Ticked>{description}</Ticked>
+        </p>
         {parameters.length > 0 && (
           <Part title="Parameters">
             <ul className="divide-y divide-line">
@@ -52,7 +55,9 @@ export function OperationCard({
                   <TypeName schema={parameter.schema} />
                   {parameter.required && <Badge>required</Badge>}
                   {parameter.description && (
-                    <span className="text-sm text-muted">{parameter.description}</span>
+                    <span className="text-sm text-muted">
+                      <Ticked>{parameter.description}</Ticked>
+                    </span>
                   )}
                 </li>
               ))}
@@ -74,7 +79,9 @@ export function OperationCard({
             {Object.entries(responses).map(([status, response]) => (
               <li key={status} className="flex flex-wrap items-baseline gap-x-2 py-1.5">
                 <code className="text-sm font-medium">{status}</code>
-                <span className="text-sm">{response.description}</span>
+                <span className="text-sm">
+                  <Ticked>{response.description}</Ticked>
+                </span>
                 {Object.entries(response.content ?? {}).map(([mediaType, { schema }]) =>
                   mediaType === "application/json" ? (
                     <TypeName key={mediaType} schema={schema} />

@@ -1,4 +1,5 @@
 import { Badge } from "@/components/ui/badge";
+import { Ticked } from "./docs-page";
 
 export type Schema = Record<string, unknown>;
 
@@ -46,7 +47,12 @@ function Facts({ schema }: { schema: Schema }) {
     bound(schema, "maxLength", "Maximum length"),
     bound(schema, "maxItems", "Maximum items"),
   ].filter((fact) => fact !== null);
-  return facts.length > 0 ? <p className="mt-0.5 text-sm text-muted">{facts.join(" ")}</p> : null;
+  if (facts.length === 0) return null;
+  return (
+    <p className="mt-0.5 text-sm text-muted">
+      <Ticked>{facts.join(" ")}</Ticked>
+    </p>
+  );
 }
 
 function bound(schema: Schema, key: string, words: string): string | null {

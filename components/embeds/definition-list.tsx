@@ -12,11 +12,12 @@ import { Ago } from "@/components/time/moment";
 import { type ProjectChoice, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
+import { CodeBlock } from "@/components/ui/code-block";
 import { CopyableId } from "@/components/ui/copyable-id";
+import { Dialog, DialogContent } from "@/components/ui/dialog";
 import { EmptyState } from "@/components/ui/empty-state";
 import type { EmbedDefinition } from "@/server/contract/embeds";
 import { DefinitionDialog } from "./definition-dialog";
-import { SnippetDialog } from "./snippet-dialog";
 
 /** A project's embeds, which host pages can show. */
 export function DefinitionList({ projectId }: { projectId: string }) {
@@ -97,7 +98,7 @@ function DefinitionRow({
     <li className="flex flex-wrap items-start gap-x-4 gap-y-3 px-4 py-3" data-panel={definition.key}>
       <div className="min-w-0 flex-1 basis-72 space-y-1.5">
         <div className="flex flex-wrap items-center gap-2">
-          <DefinitionStatus definition={definition} />
+          <StatusBadge status={definition.status} />
           <span dir="auto" className="min-w-0 text-sm font-medium [overflow-wrap:anywhere]">
             {name}
           </span>
@@ -158,10 +159,6 @@ const { StatusBadge } = defineStatus({
   archived: { label: "Archived", icon: Archive },
 });
 
-function DefinitionStatus({ definition: { status } }: { definition: EmbedDefinition }) {
-  return <StatusBadge status={status} />;
-}
-
 const DONE = { active: "Embed enabled", disabled: "Embed disabled", archived: "Embed archived" };
 
 function StatusButtons({ definition }: { definition: EmbedDefinition }) {
@@ -171,30 +168,21 @@ function StatusButtons({ definition }: { definition: EmbedDefinition }) {
     refresh: [trpc.embeds.pathKey()],
   });
   const { id: definition_id, displayName: name, status } = definition;
+  const verb = status === "active" ? "Disable" : "Enable";
   const become = (next: EmbedDefinition["status"]) => change.mutate({ definition_id, status: next });
   return (
     <>
-      {status === "active" ? (
-        <ConfirmAction
-          label="Disable"
-          title={`Disable “${name}”?`}
-          description="Its sessions are refused immediately, and no new ones can be created. If you enable it again, sessions that have not expired work again."
-          action="Disable embed"
-          onConfirm={() => become("disabled")}
-          size="sm"
-          pending={change.isPending}
-          aria-label={`Disable ${name}`}
-        />
-      ) : (
-        <Button
-          size="sm"
-          pending={change.isPending}
-          aria-label={`Enable ${name}`}
-          onClick={() => become("active")}
-        >
-          Enable
-        </Button>
-      )}
+      <ConfirmAction
+        label={verb}
+        isAsked={status === "active"}
+        title={`Disable “${name}”?`}
+        description="Its sessions are refused immediately, and no new ones can be created. If you enable it again, sessions that have not expired work again."
+        action="Disable embed"
+        onConfirm={() => become(status === "active" ? "disabled" : "active")}
+        size="sm"
+        pending={change.isPending}
+        aria-label={`${verb} ${name}`}
+      />
       {status !== "archived" && (
         <ConfirmAction
           label="Archive"
@@ -209,4 +197,73 @@ function StatusButtons({ definition }: { definition: EmbedDefinition }) {
       )}
     </>
   );
+}
+
+/** The code a host copies to show an embed: the server creates a session, the page shows it. */
+function SnippetDialog({
+  definition,
+  projectId,
+  isOpen,
+  onOpenChange,
+}: {
+  definition: EmbedDefinition;
+  projectId: string;
+  isOpen: boolean;
+  onOpenChange: (isOpen: boolean) => void;
+}) {
+  return (
+    <Dialog open={isOpen} onOpenChange={onOpenChange}>
+      {isOpen && (
+        <DialogContent
+          className="max-w-2xl"
+          title={`Embed “${definition.displayName}”`}
+          description="Your server creates a session for each visitor with an API key, which stays on the server. The page receives only the session."
+        >
+          <div className="space-y-4">
+            <div>
+              <h3 className="mb-1.5 text-sm font-medium">In the page</h3>
+              <CodeBlock what="Page code" code={pageOf(window.location.origin)} />
+            </div>
+            <div>
+              <h3 className="mb-1.5 text-sm font-medium">On your server (Node.js)</h3>
+              <CodeBlock what="Server code" code={serverOf(window.location.origin, projectId, definition)} />
+            </div>
+            <p className="text-xs text-muted">
+              The key needs the scopes <code>capabilities:run</code>, <code>jobs:read</code> and{" "}
+              <code>jobs:write</code>. The origin must match the page's origin exactly, as the browser sends
+              it.
+            </p>
+          </div>
+        </DialogContent>
+      )}
+    </Dialog>
+  );
+}
+
+const pageOf = (origin: string) => `<script src="${origin}/capstan-panel.js" defer></script>
+<capstan-panel session-endpoint="/panel-session"></capstan-panel>`;
+
+function serverOf(origin: string, projectId: string, { id, currentVersion }: EmbedDefinition): string {
+  const body = {
+    projectId,
+    panelDefinitionId: id,
+    allowedOrigins: [currentVersion.allowedOrigins[0] ?? "https://app.example"],
+    maxSpendMicros: 1_000_000,
+    maxJobs: 10,
+    expiresInMinutes: 60,
+  };
+  const written = JSON.stringify(body, null, 2)
+    .replaceAll("\n", "\n  ")
+    .replaceAll(/"(\w+)":/g, "$1:");
+  return `// Handles POST /panel-session from your pages, after authenticating the visitor.
+const answer = await fetch("${origin}/v1/panel-sessions", {
+  method: "POST",
+  headers: {
+    authorization: \`Bearer \${process.env.CAPSTAN_API_KEY}\`,
+    "content-type": "application/json",
+  },
+  body: JSON.stringify(${written}),
+});
+const { sessionId, accessToken } = await answer.json();
+// Return {sessionId, accessToken} to the page, with Cache-Control: no-store.`;
 }

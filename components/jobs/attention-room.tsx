@@ -1,57 +1,114 @@
 "use client";
 import { CircleCheck } from "lucide-react";
 import { useLive } from "@/components/blocks/data/use-live";
+import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
 import { wholeDollars } from "@/components/blocks/money/money";
-import { Moment } from "@/components/time/moment";
+import { PageHeader } from "@/components/shell/page-header";
+import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Card, CardHeader } from "@/components/ui/card";
+import { CopyableId } from "@/components/ui/copyable-id";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Fact, Facts } from "@/components/ui/facts";
+import type { AttentionItem } from "@/server/contract/jobs";
 import { OperatorActions } from "./job-actions";
+
+/** What happened to the jobs of a kind, and what to do next. */
+const KINDS: { reason: string; title: string; next: string }[] = [
+  {
+    reason: "output_not_stored",
+    title: "The result could not be stored",
+    next: "Retry the step once storage works again. Accept keeps the files that were stored; the others are lost.",
+  },
+  {
+    reason: "output_not_processed",
+    title: "The result could not be processed",
+    next: "The files are stored as the provider made them. Accept keeps them unprocessed; a retry processes them again.",
+  },
+];
 
 /** For operators: jobs of all projects that need one. No content is shown. */
 export function AttentionRoom() {
   const trpc = useTRPC();
   const { data: items } = useLive(trpc.attention.list.queryOptions(), 10_000);
   return (
-    <main id="main" tabIndex={-1} className="mx-auto max-w-3xl px-4 py-8 outline-none">
-      <h1 className="mb-1 text-2xl font-semibold">Needs attention</h1>
-      <p className="mb-6 text-base text-muted">
-        Jobs whose provider result was paid for, but could not be processed or stored. Retry the step, accept
-        the stored part, or fail the job.
-      </p>
-      {items.length === 0 ? (
+    <main id="main" tabIndex={-1} className="mx-auto max-w-6xl space-y-5 px-4 py-8 outline-none sm:px-6">
+      <PageHeader title="Needs attention">
+        The provider's work on these jobs is paid for, but a later step keeps failing. Nothing is sent to a
+        provider again, whatever you choose.
+      </PageHeader>
+      {items.length === 0 && (
         <Card>
           <EmptyState icon={CircleCheck} title="You're all caught up">
             Jobs whose paid result could not be processed or stored appear here.
           </EmptyState>
         </Card>
-      ) : (
-        <ul className="space-y-4">
-          {items.map((item) => (
-            <li key={item.jobId}>
-              <Card aria-labelledby={item.jobId}>
-                <CardHeader id={item.jobId} title={item.jobId} hint={item.capabilityKey} />
-                <CardBody className="space-y-3">
-                  <Facts>
-                    <Fact name="Project">{item.projectId}</Fact>
-                    <Fact name="Reason">{item.reason}</Fact>
-                    <Fact name="Step">{item.step}</Fact>
-                    <Fact name="Since">
-                      <Moment at={item.since} />
-                    </Fact>
-                    <Fact name="Provider cost">
-                      {item.providerCost === null ? "Unknown" : wholeDollars(item.providerCost)}
-                    </Fact>
-                    <Fact name="Provider response">{item.isAnswerKept ? "Stored" : "Lost"}</Fact>
-                  </Facts>
-                  <OperatorActions jobId={item.jobId} refresh={[trpc.attention.pathKey()]} />
-                </CardBody>
-              </Card>
-            </li>
-          ))}
-        </ul>
       )}
+      {KINDS.map(({ reason, title, next }) => {
+        const rows = items.filter((item) => item.reason === reason);
+        if (rows.length === 0) return null;
+        return (
+          <Card key={reason} aria-labelledby={reason} className="overflow-hidden">
+            <CardHeader
+              id={reason}
+              title={title}
+              hint={rows.length === 1 ? "1 job" : `${rows.length} jobs`}
+            />
+            <p className="border-b border-line-soft px-4 py-2.5 text-sm text-muted">{next}</p>
+            <ResourceTable
+              label={`${title}, longest waiting first`}
+              rows={rows}
+              idOf={({ jobId }) => jobId}
+              marks={({ jobId }) => ({ "data-job": jobId })}
+              columns={COLUMNS}
+              actions={({ jobId }) => <OperatorActions jobId={jobId} refresh={[trpc.attention.pathKey()]} />}
+            />
+          </Card>
+        );
+      })}
     </main>
   );
 }
+
+const COLUMNS: Column<AttentionItem>[] = [
+  {
+    header: "Job",
+    card: "title",
+    cell: ({ jobId, capabilityKey }) => (
+      <>
+        <span className="block font-medium">{capabilityKey}</span>
+        <CopyableId id={jobId} what="job id" className="text-muted" short />
+      </>
+    ),
+  },
+  {
+    header: "Project",
+    className: "max-w-56 truncate",
+    cell: ({ projectName, organizationName }) => (
+      <>
+        <span className="block truncate">{projectName}</span>
+        <span className="block truncate text-xs text-muted">{organizationName}</span>
+      </>
+    ),
+  },
+  {
+    header: "Answer",
+    card: "fact",
+    className: "whitespace-nowrap",
+    cell: ({ isAnswerKept }) =>
+      isAnswerKept ? "Stored" : <span className="text-bad">Lost: only Fail is possible</span>,
+  },
+  {
+    header: "Provider cost",
+    card: "fact",
+    align: "end",
+    cell: ({ providerCost }) => (providerCost === null ? "Unknown" : wholeDollars(providerCost)),
+  },
+  { header: "Held", card: "fact", align: "end", cell: ({ held }) => wholeDollars(held) },
+  {
+    header: "Since",
+    card: "fact",
+    align: "end",
+    className: "whitespace-nowrap text-muted",
+    cell: ({ since }) => <Ago at={since} />,
+  },
+];

@@ -42,6 +42,7 @@ export function OperatorActions({ jobId, refresh }: { jobId: string; refresh: Qu
   return (
     <div className="flex flex-wrap gap-2">
       <ConfirmAction
+        size="sm"
         label="Retry step"
         title="Retry this step?"
         description="The paid result is processed and stored again. Nothing is sent to a provider."
@@ -49,6 +50,7 @@ export function OperatorActions({ jobId, refresh }: { jobId: string; refresh: Qu
         onConfirm={() => retry.mutate(ask)}
       />
       <ConfirmAction
+        size="sm"
         label="Accept"
         title="Accept this job?"
         description="The job succeeds with the files that were stored. Files that could not be stored are lost."
@@ -56,6 +58,7 @@ export function OperatorActions({ jobId, refresh }: { jobId: string; refresh: Qu
         onConfirm={() => accept.mutate(ask)}
       />
       <ConfirmAction
+        size="sm"
         label="Fail"
         title="Fail this job?"
         description="The job ends as failed. The provider’s work is charged."

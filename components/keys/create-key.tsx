@@ -2,8 +2,9 @@
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
-import { ChecksField, ChoiceField, TextField } from "@/components/blocks/form/fields";
+import { ChoiceField, TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
+import { PresetField } from "@/components/blocks/form/preset-field";
 import { toOptions } from "@/components/blocks/list/filter-bar";
 import { type ProjectChoice, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -24,7 +25,8 @@ const REACHES = [
 
 type ScopeName = (typeof KEY_SCOPES)[number];
 
-/** Scopes that are off by default: deciding for people, and handling other people's secrets. */
+const isReading = (scope: ScopeName) => scope.endsWith(":read");
+/** Scopes that an agent does not get by default: deciding for people, and handling other people's secrets. */
 const ON_PURPOSE: readonly ScopeName[] = ["approvals:write", "credentials:write"];
 const ADMINS_ONLY: readonly ScopeName[] = ["credentials:write"];
 
@@ -34,7 +36,8 @@ export function CreateKey({ project }: { project: ProjectChoice }) {
   const { projectId, organizationId, environments } = project;
   const isAdmin = project.role === "owner" || project.role === "admin";
   const offered = KEY_SCOPES.filter((scope) => isAdmin || !ADMINS_ONLY.includes(scope));
-  const [hasScope, setHasScope] = useState(true);
+  const agent = offered.filter((scope) => !ON_PURPOSE.includes(scope));
+  const [isReady, setReady] = useState(true);
   const create = useAction(trpc.keys.create.mutationOptions(), {
     refresh: [trpc.keys.pathKey()],
     isInPlace: true,
@@ -62,7 +65,7 @@ export function CreateKey({ project }: { project: ProjectChoice }) {
         })
       }
       submit="Create key"
-      isReady={hasScope}
+      isReady={isReady}
       after={create.data && <NewKey apiKey={create.data.apiKey} name={create.data.name} />}
     >
       <TextField name="name" label="Name" required maxLength={255} placeholder="Nightly agent" />
@@ -76,12 +79,18 @@ export function CreateKey({ project }: { project: ProjectChoice }) {
         />
       </div>
       <ChoiceField name="lifetime" label="Expiry" defaultValue="90" options={LIFETIMES} />
-      <ChecksField
+      <PresetField
         name="scopes"
         label="Scopes"
+        presets={[
+          { label: "For an agent", hint: "Runs capabilities, and reads what it ran.", names: agent },
+          { label: "Read only", hint: "Runs and changes nothing.", names: offered.filter(isReading) },
+          { label: "Everything", hint: "Includes approving jobs on people's behalf.", names: offered },
+        ]}
+        own="Choose scopes"
         groups={[{ names: offered }]}
-        initial={offered.filter((scope) => !ON_PURPOSE.includes(scope))}
-        onChosen={(count) => setHasScope(count > 0)}
+        initial={agent}
+        onReady={setReady}
       />
     </FormDialog>
   );

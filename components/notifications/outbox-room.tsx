@@ -4,8 +4,9 @@ import { Mail } from "lucide-react";
 import { useState } from "react";
 import { useLive } from "@/components/blocks/data/use-live";
 import { ListCard } from "@/components/blocks/list/list-card";
+import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
 import { PageHeader } from "@/components/shell/page-header";
-import { Moment } from "@/components/time/moment";
+import { Ago } from "@/components/time/moment";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Badge, type Tone } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
@@ -47,23 +48,17 @@ export function OutboxRoom({ place }: { place: ListPlace }) {
           </EmptyState>
         }
       >
-        <ul className="divide-y divide-line">
-          {page.items.map((mail) => (
-            <li key={mail.mailId} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
-              <div className="min-w-0 flex-1 basis-64 [overflow-wrap:anywhere]">
-                <p className="text-sm font-medium">{mail.subject}</p>
-                <p className="text-xs text-muted">
-                  To {mail.recipient}, <Moment at={mail.createdAt} />
-                </p>
-                {mail.lastError && <p className="mt-1 text-xs text-bad">{mail.lastError}</p>}
-              </div>
-              <Badge tone={LOOKS[mail.state].tone}>{LOOKS[mail.state].label}</Badge>
-              <Button onClick={() => setShown(mail)} aria-label={`Show email: ${mail.subject}`}>
-                Show
-              </Button>
-            </li>
-          ))}
-        </ul>
+        <ResourceTable
+          label="Emails, newest first"
+          rows={page.items}
+          idOf={({ mailId }) => mailId}
+          columns={COLUMNS}
+          actions={(mail) => (
+            <Button size="sm" onClick={() => setShown(mail)} aria-label={`Show email: ${mail.subject}`}>
+              Show
+            </Button>
+          )}
+        />
       </ListCard>
       <Dialog open={shown !== null} onOpenChange={(isOpen) => isOpen || setShown(null)}>
         {shown && (
@@ -75,6 +70,32 @@ export function OutboxRoom({ place }: { place: ListPlace }) {
     </main>
   );
 }
+
+const COLUMNS: Column<OutboxMail>[] = [
+  {
+    header: "Email",
+    card: "title",
+    className: "[overflow-wrap:anywhere]",
+    cell: ({ subject, lastError }) => (
+      <>
+        <span className="block font-medium">{subject}</span>
+        {lastError && <span className="block text-xs text-bad">{lastError}</span>}
+      </>
+    ),
+  },
+  { header: "To", className: "text-muted [overflow-wrap:anywhere]", cell: ({ recipient }) => recipient },
+  {
+    header: "Status",
+    card: "status",
+    cell: ({ state }) => <Badge tone={LOOKS[state].tone}>{LOOKS[state].label}</Badge>,
+  },
+  {
+    header: "Created",
+    align: "end",
+    className: "whitespace-nowrap text-muted",
+    cell: ({ createdAt }) => <Ago at={createdAt} />,
+  },
+];
 
 /** Both parts of an email. The HTML part is sandboxed: it cannot run scripts, load files or navigate. */
 function MailParts({ mailId }: { mailId: string }) {

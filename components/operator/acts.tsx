@@ -1,8 +1,12 @@
 "use client";
-import { Eye, MessageCircleQuestion, Undo2, XCircle } from "lucide-react";
+import { Eye, type LucideIcon, MessageCircleQuestion, RotateCcw, Undo2, XCircle } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { toast } from "sonner";
 import { useAction } from "@/components/blocks/data/use-action";
+import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { Refusal } from "@/components/blocks/feedback/refusal";
+import { LinesField } from "@/components/blocks/form/fields";
+import { FormDialog, type FormDialogProps } from "@/components/blocks/form/form-dialog";
 import { formatMoney } from "@/components/blocks/money/money";
 import { payingPayment } from "@/components/commissions/stage";
 import { Moment } from "@/components/time/moment";
@@ -11,14 +15,12 @@ import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import type { RefundState } from "@/server/contract/billing";
-import type { OperatorAct, RequestDossier } from "@/server/contract/dossiers";
+import type { CommissionPayment } from "@/server/contract/commissions";
+import type { DossierPayment, OperatorAct, RequestDossier } from "@/server/contract/dossiers";
 import type { RequestStatus } from "@/server/contract/requests";
 import { FulfilDialog } from "./fulfil-dialog";
-import { leftOf } from "./left-of";
-import { MessageDialog } from "./message-dialog";
 import { QuoteDialog } from "./quote-dialog";
-import { RetryRefund } from "./retry-refund";
-import { type ActProps, useActEnds } from "./use-act";
+import { type ActProps, isOutdated, useActEnds } from "./use-act";
 
 const STATUS_TEXT: Record<RequestStatus, string> = {
   draft: "The customer is still writing. There is nothing to do until they submit the request.",
@@ -194,4 +196,72 @@ function Refund({ dossier, onOutdated }: ActProps) {
       onSend={(reason) => refund.mutate({ requestId: dossier.request.id, reason })}
     />
   );
+}
+
+const MOST_CHARACTERS = 4_000;
+
+/** A button that asks for a message to the customer and performs the action. */
+function MessageDialog({
+  icon: Icon,
+  button,
+  label,
+  onSend,
+  ...dialog
+}: {
+  icon: LucideIcon;
+  /** The button that opens it. */
+  button: string;
+  description: ReactNode;
+  /** The label of the text. */
+  label: string;
+  onSend: (message: string) => void;
+} & Pick<FormDialogProps, "title" | "submit" | "tone" | "action">) {
+  return (
+    <FormDialog
+      {...dialog}
+      hasEnded={isOutdated(dialog.action.error)}
+      trigger={
+        <Button>
+          <Icon aria-hidden />
+          {button}
+        </Button>
+      }
+      send={(sent) => {
+        const message = sent.text("message");
+        if (message) onSend(message);
+      }}
+    >
+      <LinesField name="message" label={label} required maxLength={MOST_CHARACTERS} rows={5} />
+    </FormDialog>
+  );
+}
+
+/** Retries a failed refund at the payment provider. */
+function RetryRefund({ payment, refundId }: { payment: DossierPayment; refundId: string }) {
+  const trpc = useTRPC();
+  const retry = useAction(trpc.operator.retryRefund.mutationOptions(), {
+    onDone({ state }) {
+      if (state === "failed") toast.error("Refund failed again");
+      else toast.success("Refund requested");
+    },
+    refresh: [trpc.operator.pathKey()],
+  });
+  return (
+    <ConfirmAction
+      icon={RotateCcw}
+      label="Retry refund"
+      title="Retry this refund?"
+      description={`The payment provider is asked again to refund ${leftOf(payment)}. A completed refund cannot be undone.`}
+      action="Retry refund"
+      onConfirm={() => retry.mutate({ paymentId: payment.paymentId, refundId })}
+      variant="primary"
+      pending={retry.isPending}
+    />
+  );
+}
+
+/** A payment's amount that is not refunded yet, formatted. */
+function leftOf({ amount, tax, refunded }: CommissionPayment): string {
+  const amountMicros = amount.amountMicros + tax.amountMicros - refunded.amountMicros;
+  return formatMoney({ amountMicros, currency: amount.currency });
 }

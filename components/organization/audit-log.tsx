@@ -1,15 +1,18 @@
 "use client";
-import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useState } from "react";
 import { TextField } from "@/components/blocks/form/fields";
 import { Form } from "@/components/blocks/form/form";
 import { GrowingList } from "@/components/blocks/list/growing-list";
-import { callerName } from "@/components/callers/caller-name";
-import { Moment } from "@/components/time/moment";
+import { ResourceTable } from "@/components/blocks/list/resource-table";
+import { dollars } from "@/components/blocks/money/money";
+import { AUDIT_COLUMNS } from "@/components/callers/audit-columns";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardHeader } from "@/components/ui/card";
+import { shortId } from "@/components/ui/copyable-id";
+import { spaced } from "@/components/ui/wording";
 import type { AuditLogEntry } from "@/server/contract/audit";
 import { logFileHref } from "./organization-state";
 
@@ -20,6 +23,7 @@ const FIELDS = [
     type: "text",
     placeholder: "key or key.rotated",
     pattern: "[a-z_]+(\\.[a-z_]+)?",
+    title: "Enter an action, such as key or key.rotated",
   },
   { name: "actor", label: "Actor", type: "text", placeholder: "Email or id", pattern: undefined },
   { name: "from", label: "From (UTC)", type: "date", placeholder: undefined, pattern: undefined },
@@ -38,6 +42,7 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
     ),
     placeholderData: keepPreviousData,
   });
+  const named = useNamed(organizationId);
   const entries = log.data?.pages.flatMap(({ items }) => items) ?? [];
   return (
     <Card aria-labelledby="log-title" aria-busy={log.isFetching} className="overflow-hidden">
@@ -72,42 +77,64 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
         empty="No matching entries. Change or clear the filters."
       >
         {(rows) => (
-          <ol aria-labelledby="log-title" className="divide-y divide-line">
-            {rows.map((entry) => (
-              <Entry key={entry.entryId} entry={entry} />
-            ))}
-          </ol>
+          <ResourceTable<AuditLogEntry>
+            label="Audit log, newest first"
+            rows={rows}
+            idOf={({ entryId }) => entryId}
+            columns={[
+              AUDIT_COLUMNS.action,
+              {
+                header: "Details",
+                className: "text-xs text-muted",
+                cell: (entry) => <Details {...{ entry, named }} />,
+              },
+              AUDIT_COLUMNS.actor,
+              AUDIT_COLUMNS.time,
+            ]}
+          />
         )}
       </GrowingList>
     </Card>
   );
 }
 
-/** A list as comma-separated words; anything else that is not text as JSON. */
-function wordsOf(value: unknown): string {
-  if (typeof value === "string") return value;
-  if (Array.isArray(value)) return value.map(wordsOf).join(", ") || "none";
-  return JSON.stringify(value);
+const AN_ID = /\b[a-z]{2,6}_[0-9a-hjkmnp-tv-z]{26}\b/g;
+
+/** Ids in a text as the names of what they are, where the reader's lists have them. */
+function useNamed(organizationId: string): (text: string) => string {
+  const trpc = useTRPC();
+  const { data: projects = [] } = useQuery(trpc.organizations.projects.queryOptions({ organizationId }));
+  const { data: keys = [] } = useQuery(trpc.organizations.keys.queryOptions({ organizationId }));
+  const { data: members = [] } = useQuery(trpc.organizations.members.queryOptions({ organizationId }));
+  const names = new Map([
+    ...projects.map(({ id, displayName }) => [id, displayName] as const),
+    ...keys.map(({ keyId, name }) => [keyId, name] as const),
+    ...members.map(({ userId, email }) => [userId, email] as const),
+  ]);
+  return (text) =>
+    text.replaceAll(AN_ID, (id) => names.get(id) ?? (id === organizationId ? "all" : shortId(id)));
 }
 
-function Entry({ entry }: { entry: AuditLogEntry }) {
-  const { actorId: id, actorKind: kind, actorName: name } = entry;
-  const details = Object.entries(entry.details).filter(([, value]) => value !== null);
+function wordsOf(name: string, value: unknown): string {
+  if (Array.isArray(value)) return value.map((each) => wordsOf(name, each)).join(", ") || "none";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number" && name.endsWith("Micros")) return dollars(value);
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** What it was done to, and what is known of it. */
+function Details({ entry, named }: { entry: AuditLogEntry; named(text: string): string }) {
+  const known = Object.entries(entry.details)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${spaced(name.replace(/Micros$/, ""))}: ${wordsOf(name, value)}`);
+  const key = entry.actorKind === "service_principal" && `Key: ${entry.actor}…`;
+  const from = entry.address && `From: ${entry.address}`;
   return (
-    <li className="space-y-1 px-4 py-3">
-      <div className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 text-sm">
-        <code className="font-medium">{entry.action}</code>
-        <span className="text-muted [overflow-wrap:anywhere]">{callerName({ id, kind, name })}</span>
-        <span className="text-xs text-muted sm:ml-auto">
-          <Moment at={entry.createdAt} />
-        </span>
-      </div>
-      <p className="font-mono text-xs text-muted [overflow-wrap:anywhere]">
-        {entry.subject}
-        {details.map(([name, value]) => ` · ${name}: ${wordsOf(value)}`)}
-        {kind === "service_principal" && ` · by ${entry.actor}…`}
-        {entry.address && ` · from ${entry.address}`}
-      </p>
-    </li>
+    <span className="[overflow-wrap:anywhere]" title={entry.subject}>
+      {[entry.subject, ...known, key, from]
+        .filter(Boolean)
+        .map((text) => named(String(text)))
+        .join(" · ")}
+    </span>
   );
 }

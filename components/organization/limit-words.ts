@@ -12,6 +12,17 @@ export const LIMITS: Record<PlanLimit, string> = {
   lightweightInferencesPerHour: "Synchronous and pinned executions per hour",
   historyDays: "Days of history",
 };
+/** The same above a column. */
+export const SHORT: Record<PlanLimit, string> = {
+  users: "People",
+  projects: "Projects",
+  environments: "Environments",
+  apiKeys: "Keys",
+  concurrentDurableJobs: "At once",
+  activeDurableJobs: "Unfinished",
+  lightweightInferencesPerHour: "Per hour",
+  historyDays: "Days kept",
+};
 export const LIMIT_NAMES = ownKeys(LIMITS);
 
 export const FEATURES: Record<PlanFeature, string> = {

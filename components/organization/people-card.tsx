@@ -1,19 +1,23 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { UserPlus } from "lucide-react";
 import { useState } from "react";
 import { toast } from "sonner";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
+import { ChoiceField, TextField } from "@/components/blocks/form/fields";
+import { FormDialog } from "@/components/blocks/form/form-dialog";
+import { toOptions } from "@/components/blocks/list/filter-bar";
+import { oneOfOr } from "@/components/blocks/list/list-state";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
 import { Card, CardHeader } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
-import type { Member, RemovedMember } from "@/server/contract/members";
-import { InvitationList } from "./invitation-list";
-import { InviteDialog } from "./invite-dialog";
-import { isAsHigh, ROLES, type RoleName } from "./roles";
+import type { Invitation, Member, RemovedMember } from "@/server/contract/members";
+import { isAsHigh, MEANING, ROLES, type RoleName } from "./roles";
 
 /** The members of an organization and, for admins, pending invitations. */
 export function PeopleCard({ organizationId, role }: { organizationId: string; role: RoleName }) {
@@ -108,17 +112,17 @@ function MemberRow({
             if (wanted) change.mutate({ organizationId, userId: member.userId, role: wanted });
           }}
         >
-          <SelectTrigger aria-label={`Role of ${member.email}`} className="w-32" />
+          <SelectTrigger aria-label={`Role of ${member.email}`} className="w-32 capitalize" />
           <SelectContent>
             {ROLES.filter((each) => isAsHigh(role, each)).map((each) => (
-              <SelectItem key={each} value={each}>
+              <SelectItem key={each} value={each} className="capitalize">
                 {each}
               </SelectItem>
             ))}
           </SelectContent>
         </Select>
       ) : (
-        <Badge>{member.role}</Badge>
+        <Badge className="capitalize">{member.role}</Badge>
       )}
       {mayRemove && (
         <ConfirmAction
@@ -138,5 +142,118 @@ function MemberRow({
         />
       )}
     </li>
+  );
+}
+
+/** Pending invitations. */
+function InvitationList({ organizationId, role }: { organizationId: string; role: RoleName }) {
+  const trpc = useTRPC();
+  const { data: invitations } = useSuspenseQuery(
+    trpc.organizations.invitations.queryOptions({ organizationId }),
+  );
+  return (
+    <Card aria-labelledby="invitations-title" className="overflow-hidden">
+      <CardHeader id="invitations-title" title="Invitations" hint="Pending" />
+      {invitations.length === 0 ? (
+        <p className="px-4 py-8 text-center text-sm text-muted">No pending invitations.</p>
+      ) : (
+        <ul aria-labelledby="invitations-title" className="divide-y divide-line">
+          {invitations.map((invitation) => (
+            <Row
+              key={invitation.invitationId}
+              invitation={invitation}
+              mayChange={isAsHigh(role, invitation.role)}
+            />
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function Row({ invitation, mayChange }: { invitation: Invitation; mayChange: boolean }) {
+  const trpc = useTRPC();
+  const { invitationId, email } = invitation;
+  const refresh = [trpc.organizations.pathKey()];
+  const resend = useAction(trpc.organizations.resendInvitation.mutationOptions(), {
+    refresh,
+    done: `New link sent to ${email}`,
+  });
+  const withdraw = useAction(trpc.organizations.withdrawInvitation.mutationOptions(), {
+    refresh,
+    done: "Invitation withdrawn",
+  });
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3" data-invitation={email}>
+      <div className="min-w-0 flex-1 basis-56">
+        <div className="text-sm font-medium [overflow-wrap:anywhere]">{email}</div>
+        <div className="text-xs text-muted [overflow-wrap:anywhere]">
+          {invitation.isExpired ? "Expired " : "Expires "}
+          <Ago at={invitation.expiresAt} /> · sent by {invitation.invitedBy}
+        </div>
+      </div>
+      <div className="flex gap-2">
+        {invitation.isExpired && <Badge tone="warn">Expired</Badge>}
+        <Badge className="capitalize">{invitation.role}</Badge>
+      </div>
+      {mayChange && (
+        <div className="flex gap-2">
+          <Button
+            size="sm"
+            pending={resend.isPending}
+            aria-label={`Resend to ${email}`}
+            onClick={() => resend.mutate({ invitationId })}
+          >
+            {" "}
+            Resend
+          </Button>
+          <ConfirmAction
+            label="Withdraw"
+            title={`Withdraw the invitation for ${email}?`}
+            description="The link will stop working."
+            action="Withdraw invitation"
+            onConfirm={() => withdraw.mutate({ invitationId })}
+            size="sm"
+            pending={withdraw.isPending}
+            aria-label={`Withdraw the invitation for ${email}`}
+          />
+        </div>
+      )}
+    </li>
+  );
+}
+
+/** Invites an email address. Only the email contains the link. */
+function InviteDialog({ organizationId, role }: { organizationId: string; role: RoleName }) {
+  const trpc = useTRPC();
+  const [offered, setOffered] = useState<RoleName>("member");
+  const invite = useAction(trpc.organizations.invite.mutationOptions(), {
+    done: ({ email }) => `Invitation sent to ${email}`,
+    refresh: [trpc.organizations.pathKey()],
+    isInPlace: true,
+  });
+  return (
+    <FormDialog
+      title="Invite member"
+      description="They receive an email with a link that works once, only for this address, for seven days."
+      trigger={
+        <Button variant="primary" size="sm">
+          <UserPlus aria-hidden /> Invite member
+        </Button>
+      }
+      action={invite}
+      send={(sent) => invite.mutate({ organizationId, email: sent.text("email"), role: offered })}
+      submit="Send invitation"
+    >
+      <TextField name="email" label="Email" type="email" required maxLength={254} />
+      <ChoiceField
+        name="role"
+        label="Role"
+        hint={`${MEANING[offered]}.`}
+        value={offered}
+        onValueChange={(next) => setOffered(oneOfOr("member", ROLES)(next))}
+        options={toOptions(ROLES.filter((each) => isAsHigh(role, each)))}
+      />
+    </FormDialog>
   );
 }

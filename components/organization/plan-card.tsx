@@ -5,7 +5,6 @@ import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
-import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import type { PlanLimit } from "@/server/contract/billing";
 import type { PlanSettingsView } from "@/server/contract/plan-settings";
@@ -82,31 +81,26 @@ function ExternalActions({ settings, isOwner }: { settings: PlanSettingsView; is
     done: (after) => `External actions turned ${after.externalActions ? "on" : "off"}`,
     refresh: [trpc.organizations.pathKey()],
   });
-  const set = (wanted: boolean) => change.mutate({ organizationId, externalActions: wanted });
   return (
     <Card aria-labelledby="external-title">
       <CardHeader
         id="external-title"
         title="External actions"
-        hint={<Badge tone={externalActions ? "good" : "warn"}>{externalActions ? "on" : "off"}</Badge>}
+        hint={<Badge tone={externalActions ? "good" : "warn"}>{externalActions ? "On" : "Off"}</Badge>}
         actions={
-          isOwner &&
-          (externalActions ? (
+          isOwner && (
             <ConfirmAction
-              label="Turn off"
+              label={externalActions ? "Turn off" : "Turn on"}
+              isAsked={externalActions}
               title="Turn off external actions?"
               description="New executions that would reach a provider are refused. Local and sandbox executions continue, and so do executions already admitted."
               action="Turn off"
-              onConfirm={() => set(false)}
+              onConfirm={() => change.mutate({ organizationId, externalActions: !externalActions })}
               size="sm"
+              variant={externalActions ? "secondary" : "primary"}
               pending={change.isPending}
             />
-          ) : (
-            <Button size="sm" variant="primary" pending={change.isPending} onClick={() => set(true)}>
-              {" "}
-              Turn on
-            </Button>
-          ))
+          )
         }
       />
       <CardBody>

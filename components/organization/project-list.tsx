@@ -37,6 +37,7 @@ export function ProjectList({ organizationId, isAdmin }: { organizationId: strin
 function Row({ project, isAdmin }: { project: ProjectDetail; isAdmin: boolean }) {
   const change = useChange();
   const isArchived = project.status === "archived";
+  const verb = isArchived ? "Restore" : "Archive";
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3" data-project={project.slug}>
       <div className="min-w-0 flex-1 basis-56 space-y-1">
@@ -44,7 +45,7 @@ function Row({ project, isAdmin }: { project: ProjectDetail; isAdmin: boolean })
           <Link dir="auto" className="text-link hover:underline" href={`/projects/${project.id}/jobs`}>
             {project.displayName}
           </Link>
-          {isArchived && <Badge tone="warn">archived</Badge>}
+          {isArchived && <Badge tone="warn">Archived</Badge>}
         </div>
         <div className="flex flex-wrap items-center gap-1.5 text-xs text-muted">
           <code>{project.slug}</code>
@@ -59,27 +60,19 @@ function Row({ project, isAdmin }: { project: ProjectDetail; isAdmin: boolean })
       {isAdmin && (
         <div className="flex flex-wrap gap-2">
           <ProjectDialog organizationId={project.organizationId} project={project} />
-          {isArchived ? (
-            <Button
-              size="sm"
-              pending={change.isPending}
-              aria-label={`Restore ${project.displayName}`}
-              onClick={() => change.mutate({ projectId: project.id, status: "active" })}
-            >
-              Restore
-            </Button>
-          ) : (
-            <ConfirmAction
-              label="Archive"
-              title={`Archive ${project.displayName}?`}
-              description="The project becomes read-only immediately. It can be restored later."
-              action="Archive project"
-              onConfirm={() => change.mutate({ projectId: project.id, status: "archived" })}
-              size="sm"
-              pending={change.isPending}
-              aria-label={`Archive ${project.displayName}`}
-            />
-          )}
+          <ConfirmAction
+            label={verb}
+            isAsked={!isArchived}
+            title={`Archive ${project.displayName}?`}
+            description="The project becomes read-only immediately. It can be restored later."
+            action="Archive project"
+            onConfirm={() =>
+              change.mutate({ projectId: project.id, status: isArchived ? "active" : "archived" })
+            }
+            size="sm"
+            pending={change.isPending}
+            aria-label={`${verb} ${project.displayName}`}
+          />
         </div>
       )}
     </li>

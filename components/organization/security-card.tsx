@@ -47,7 +47,7 @@ function SecondFactorRule({ security, change, set, isOwner }: Props & { isOwner:
         <p className="flex flex-wrap items-center gap-2 font-medium">
           Second factor
           <Badge tone={requireSecondFactor ? "good" : undefined}>
-            {requireSecondFactor ? "required" : "optional"}
+            {requireSecondFactor ? "Required" : "Optional"}
           </Badge>
         </p>
         <p className="text-muted">
@@ -66,24 +66,19 @@ function SecondFactorRule({ security, change, set, isOwner }: Props & { isOwner:
           </p>
         )}
       </div>
-      {isOwner && requireSecondFactor && (
-        <Button size="sm" pending={change.isPending} onClick={() => set({ requireSecondFactor: false })}>
-          {" "}
-          Make optional
-        </Button>
-      )}
-      {isOwner && !requireSecondFactor && (
+      {isOwner && (
         <ConfirmAction
-          label="Require second factor"
+          label={requireSecondFactor ? "Make optional" : "Require second factor"}
+          isAsked={!requireSecondFactor}
           title="Require a second factor?"
           description={`Members without a second factor lose access until they set one up: ${membersWithout ?? 0} of ${members}. API keys and jobs are not affected.`}
           action="Require second factor"
           isHarmless
-          onConfirm={() => set({ requireSecondFactor: true })}
+          onConfirm={() => set({ requireSecondFactor: !requireSecondFactor })}
           size="sm"
-          variant="primary"
+          variant={requireSecondFactor ? "secondary" : "primary"}
           pending={change.isPending}
-          disabled={!hasSecondFactor}
+          disabled={!requireSecondFactor && !hasSecondFactor}
         />
       )}
     </div>

@@ -7,6 +7,7 @@ import { column } from "@/components/blocks/list/columns";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
+import { Reason } from "@/components/blocks/status/reason";
 import { CreateManifest } from "@/components/provenance/create-manifest";
 import { PageHeader } from "@/components/shell/page-header";
 import { formatDuration, msBetween } from "@/components/time/format";
@@ -127,7 +128,7 @@ const columnsOf = (projectId: string): Column<PinnedListItem>[] => [
     </Titled>
   )),
   column.status(({ status }) => <PinStatusBadge status={status} />),
-  { header: "Submission", className: "@max-2xl:not-has-[code]:hidden", cell: submissionWords },
+  { header: "Submission", cell: submissionWords },
   column.amount("Cost", ({ cost }) => (cost ? <Amount of={cost} /> : "Unknown")),
   column.quiet("Duration", took),
   column.ago("Time", ({ createdAt }) => createdAt),
@@ -135,9 +136,9 @@ const columnsOf = (projectId: string): Column<PinnedListItem>[] => [
 
 const submissionWords = ({ errorCode, status, providerSubmission }: PinnedListItem) =>
   errorCode ? (
-    <code className={cn("text-xs", status === "failed" ? "text-bad" : "text-warn")}>{errorCode}</code>
+    <Reason code={errorCode} className={cn("text-xs", status === "failed" ? "text-bad" : "text-warn")} />
   ) : (
-    <span className="text-xs text-muted">{SUBMISSION_WORDS[providerSubmission]}</span>
+    <span className="text-xs text-muted @max-2xl:hidden">{SUBMISSION_WORDS[providerSubmission]}</span>
   );
 
 const took = (item: PinnedListItem) => formatDuration(msBetween(item.createdAt, item.completedAt) ?? 0);

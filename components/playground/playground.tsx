@@ -3,25 +3,29 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { Columns2, Play } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
 import { useProject } from "@/components/blocks/data/use-project";
+import { dollars } from "@/components/blocks/money/money";
+import { RunBudget } from "@/components/budgets/run-budget";
 import { newComparisonHref } from "@/components/comparisons/list-state";
 import { firstInput, InputForm } from "@/components/playground/input/input-form";
 import { UnreadTexts, useUnreadTexts } from "@/components/playground/input/unread";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC, useTRPCClient } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
 import Link from "@/components/ui/link";
 import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
+import type { JsonObject } from "@/server/contract/common";
+import type { RetailQuote } from "@/server/contract/pricing";
 import { carry } from "./carried";
-import { Cost } from "./cost";
 import { isExample } from "./example";
 import { issuesOf, standing } from "./issues";
+import { LivePrice } from "./live-price";
 import { Result } from "./result";
-import type { Input } from "./schema";
+import { type Input, labelOf } from "./schema";
 import { Snippets } from "./snippets";
 import { useMissing } from "./use-missing";
-import { type Mode, useRun } from "./use-run";
+import { type Mode, type RunRequest, useRun } from "./use-run";
 
 const MODES: Record<Mode, { label: string; run: string }> = {
   invoke_sync: { label: "Wait for result", run: "Run" },
@@ -191,3 +195,81 @@ export function Playground({
 }
 
 const AUTOMATIC = "automatic";
+
+/** The request's price before it is sent. */
+function Cost({
+  projectId,
+  capabilityKey,
+  request,
+  enabled,
+  hasUnread,
+}: {
+  projectId: string;
+  capabilityKey: string;
+  request: RunRequest;
+  enabled: boolean;
+  hasUnread: boolean;
+}) {
+  const client = useTRPCClient();
+  const { input, execution } = request.body;
+  const body = useMemo(() => ({ input, execution }), [input, execution]);
+  return (
+    <LivePrice
+      name={["playground-quote", projectId, capabilityKey]}
+      body={body}
+      ask={(body) =>
+        client.catalog.quote.mutate({
+          project_id: projectId,
+          capability_key: capabilityKey,
+          body: body as JsonObject, // it has been JSON on the way here
+        })
+      }
+      hasUnread={hasUnread}
+      instead={enabled ? null : "Prices are shown to members who can run this."}
+      noun="price"
+      waiting="h-9 w-44"
+    >
+      {(quote) => (
+        <>
+          <Figures quote={quote} />
+          <RunBudget projectId={projectId} quote={quote} />
+        </>
+      )}
+    </LivePrice>
+  );
+}
+
+const labelOfPointer = (pointer: string) =>
+  labelOf(pointer.split("/").findLast((step) => !/^\d*$/.test(step)) ?? "input");
+
+function Figures({ quote }: { quote: RetailQuote }) {
+  if (quote.status !== "ok")
+    return (
+      <span className="text-muted">No price yet: check {quote.missing.map(labelOfPointer).join(", ")}.</span>
+    );
+  const expected = quote.expectedCharge?.amountMicros ?? 0;
+  const most = quote.maximumAuthorizedCharge?.amountMicros ?? 0;
+  const route = quote.resolved;
+  if (!route || (expected === 0 && most === 0))
+    return (
+      <>
+        <span className="block font-semibold">Free</span>
+        <span className="block text-xs text-muted">
+          {route?.model ? `on ${route.provider}/${route.model}` : "runs locally, without a provider"}
+        </span>
+      </>
+    );
+  const isExact = quote.pricing?.quote?.qualifier === "exact";
+  return (
+    <>
+      <span className="block font-semibold tabular-nums">
+        {expected === most ? dollars(most) : `about ${dollars(expected)}`}
+        {expected !== most && <span className="font-normal text-muted">, at most {dollars(most)}</span>}
+      </span>
+      <span className="block text-xs text-muted">
+        {isExact ? "exact count" : "upper bound"} · {route.provider}/{route.model} ·{" "}
+        {route.billingMode === "byok" ? "you pay $0.00, the provider bills you" : route.billingMode}
+      </span>
+    </>
+  );
+}

@@ -1,8 +1,5 @@
 import { expect, test } from "vitest";
-import { CapabilityRequestBody } from "@/server/contract/requests";
-import { type Draft, EMPTY_DRAFT, readDraft as readBy, refusedAt, toDraft } from "./draft";
-
-const readDraft = (draft: Draft) => readBy(draft, CapabilityRequestBody);
+import { EMPTY_DRAFT, examplesOf, memberText, readDraft, toDraft, withMember } from "./draft";
 
 const GOOD = { ...EMPTY_DRAFT, summary: "Read drawings", need: "All of them." };
 
@@ -23,31 +20,32 @@ test("a valid draft becomes the API's request body, without empty fields", () =>
   });
 });
 
-test("all problems are reported at once, each at its field", () => {
+test("everything that is no JSON is reported at once, each at its field", () => {
   const { body, problems } = readDraft({
-    ...EMPTY_DRAFT,
-    summary: "x".repeat(301),
-    need: "  ",
+    ...GOOD,
     acceptanceCases: '{"input": 1',
-    constraints: "[1]",
-    proposedCapability: "null",
+    constraints: "{",
     others: "[]",
   });
   expect(body).toBeNull();
-  expect(Object.keys(problems).sort()).toEqual([
-    "acceptanceCases",
-    "constraints",
-    "need",
-    "others",
-    "summary",
-  ]);
-  expect(problems.need).toBe("Describe what the capability must do.");
+  expect(Object.keys(problems).sort()).toEqual(["acceptanceCases", "constraints", "others"]);
   expect(problems.acceptanceCases).toMatch(/^This is not valid JSON: /);
 });
 
-test("a case that is not an object is named by its index", () => {
-  const { problems } = readDraft({ ...GOOD, acceptanceCases: '[{"input": 1}, "two"]' });
-  expect(problems.acceptanceCases).toMatch(/^At 1: /);
+test("a member with a field of its own is read from the JSON and written into it, beside the others", () => {
+  const json = withMember('{"region": "eu"}', "maxLatencySeconds", 30);
+  expect(JSON.parse(json)).toEqual({ region: "eu", maxLatencySeconds: 30 });
+  expect(memberText(json, "maxLatencySeconds")).toBe("30");
+  expect(JSON.parse(withMember(json, "maxLatencySeconds", ""))).toEqual({ region: "eu" });
+  expect(withMember('{"notes": "x"}', "notes", "")).toBe("");
+  for (const unfit of ["[1]", "{", '{"notes": {}}']) expect(memberText(unfit, "notes")).toBeNull();
+});
+
+test("acceptance cases of two texts are examples; others are only JSON", () => {
+  expect(examplesOf("")).toEqual([]);
+  expect(examplesOf('[{"input": "a", "expected": "b"}]')).toEqual([{ input: "a", expected: "b" }]);
+  for (const unfit of ['[{"input": {}, "expected": "b"}]', '[{"input": "a"}]', "{}", "["])
+    expect(examplesOf(unfit)).toBeNull();
 });
 
 test("other members cannot repeat a member that has its own field", () => {
@@ -66,13 +64,4 @@ test("a revision without changes has the same content, including custom members"
   };
   const { schemaVersion: _, ...wording } = content;
   expect(readDraft(toDraft(content)).body).toEqual(wording);
-});
-
-test("a server issue is shown at the field it names", () => {
-  const issues = [
-    { loc: ["body", "need"], msg: "is blank" },
-    { loc: ["body", "acceptanceCases", 3], msg: "is too deep" },
-    { loc: ["body", "projectId"], msg: "is another" },
-  ];
-  expect(refusedAt(issues)).toEqual({ need: "Is blank.", acceptanceCases: "Is too deep." });
 });

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { isObject } from "@/components/blocks/data/unknown";
 import { ownKeys } from "@/server/contract/own-keys";
 import type { CapabilityRequestBody, RequestRevision } from "@/server/contract/requests";
 
@@ -39,21 +40,39 @@ export function toDraft(content: RequestRevision["content"]): Draft {
 
 const jsonText = (value: unknown) => (value == null ? "" : JSON.stringify(value, null, 2));
 
-type Body = z.input<typeof CapabilityRequestBody>;
+/** A member of a field that is typed as JSON, as text; null while no text can be put there. */
+export function memberText(json: string, member: string): string | null {
+  const { value = {}, problem } = readJson(json);
+  const found = isObject(value) ? (value[member] ?? "") : null;
+  return problem || found === null || typeof found === "object" ? null : String(found);
+}
 
-const MISSING: Problems = {
-  summary: "Enter a one-line summary.",
-  need: "Describe what the capability must do.",
-};
+/** The same field with another value of the member, or without it. */
+export function withMember(json: string, member: string, value: string | number): string {
+  const { value: before } = readJson(json);
+  const { [member]: _, ...others } = isObject(before) ? before : {};
+  const members = value === "" ? others : { ...others, [member]: value };
+  return Object.keys(members).length > 0 ? jsonText(members) : "";
+}
 
-/**
- * A draft's problems by field, or its request body if there are none. Until the contract's schema is loaded, only what
- * needs no schema is found.
- */
-export function readDraft(
-  draft: Draft,
-  schema: Pick<typeof CapabilityRequestBody, "safeParse"> | null,
-): { body: Body | null; problems: Problems } {
+export type Example = { input: string; expected: string };
+const isExample = (each: unknown): each is Example =>
+  isObject(each) &&
+  Object.keys(each).every((name) => name === "input" || name === "expected") &&
+  [each.input, each.expected].every((side) => typeof side === "string");
+
+/** Acceptance cases in words; null where one is more than two texts, which only JSON shows. */
+export function examplesOf(json: string): Example[] | null {
+  const { value = [], problem } = readJson(json);
+  return !problem && Array.isArray(value) && value.every(isExample) ? value : null;
+}
+
+export const fromExamples = (examples: Example[]) => (examples.length > 0 ? jsonText(examples) : "");
+
+export type Body = z.input<typeof CapabilityRequestBody>;
+
+/** A draft's request body, or what of it is no JSON, by field. The rest is the server's to refuse. */
+export function readDraft(draft: Draft): { body: Body | null; problems: Problems } {
   const problems: Problems = {};
   const { value: own, problem } = readOthers(draft.others);
   if (problem) problems.others = problem;
@@ -63,10 +82,6 @@ export function readDraft(
     if (read.problem) problems[name] = read.problem;
     else if (read.value !== undefined) Object.assign(body, { [name]: read.value });
   }
-  for (const name of ["summary", "need"] as const)
-    if (draft[name].trim() === "") Object.assign(problems, { [name]: MISSING[name] });
-  const parsed = schema?.safeParse(body);
-  if (parsed?.error) Object.assign(problems, problemsOf(parsed.error.issues, problems));
   return { body: Object.keys(problems).length === 0 ? body : null, problems };
 }
 
@@ -74,11 +89,10 @@ function readOthers(text: string): { value?: Record<string, unknown>; problem?: 
   const { value, problem } = readJson(text);
   if (problem) return { problem };
   if (value === undefined) return {};
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return { problem: "Enter a JSON object: { … }." };
+  if (!isObject(value)) return { problem: "Enter a JSON object: { … }." };
   const taken = Object.keys(value).find((name) => KNOWN.has(name) || name === "idempotencyKey");
   if (taken) return { problem: `“${taken}” has its own field.` };
-  return { value: Object.fromEntries(Object.entries(value)) };
+  return { value };
 }
 
 /** Parses typed JSON; empty text is undefined. */
@@ -93,36 +107,4 @@ function readJson(text: string): { value?: unknown; problem?: string } {
   }
 }
 
-type Issue = { path: PropertyKey[]; message: string };
-
-/** The first problem of each field; problems already shown are kept. */
-function problemsOf(issues: readonly Issue[], shown: Problems): Problems {
-  const found: Problems = {};
-  for (const { path, message } of issues) {
-    const field = fieldOf(path[0]);
-    if (shown[field] || found[field]) continue;
-    const inside = path.slice(1).map(String).join(".");
-    found[field] = sentence(inside ? `At ${inside}: ${message}` : message);
-  }
-  return found;
-}
-
 export const DRAFT_FIELDS = ownKeys(EMPTY_DRAFT);
-const FIELDS = new Set<string>(DRAFT_FIELDS);
-const isField = (name: unknown): name is DraftField => typeof name === "string" && FIELDS.has(name);
-const fieldOf = (name: unknown): DraftField => (isField(name) ? name : "others");
-
-const sentence = (text: string) => {
-  const words = text.charAt(0).toUpperCase() + text.slice(1);
-  return words.endsWith(".") ? words : `${words}.`;
-};
-
-/** The server's issues by field. Issues without a field are shown above the form. */
-export function refusedAt(issues: readonly { loc: (string | number)[]; msg: string }[]): Problems {
-  const found: Problems = {};
-  for (const { loc, msg } of issues) {
-    const name = loc.find((part) => isField(part));
-    if (isField(name)) found[name] ??= sentence(msg);
-  }
-  return found;
-}

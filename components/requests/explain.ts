@@ -24,7 +24,7 @@ export function explain(
       };
     case "needs_information":
       return {
-        text: "The operator needs more information. A member or an agent revises the request and submits it again.",
+        text: "The operator has a question. Answer it below, or revise the request and submit it again.",
         turn: "members",
       };
     case "quoted":

@@ -58,7 +58,7 @@ export function QuoteCard({ quoteId }: { quoteId: string }) {
             <CopyableId id={quote.quoteId} what="quote id" short />
           </Fact>
         </Facts>
-        <Button asChild variant={isPayable ? "primary" : "secondary"} className="w-full">
+        <Button asChild className="w-full">
           <Link href={approvalHref(quote.quoteId)}>
             {isPayable && commission.mayPay ? "Review and pay" : "Open quote"}
           </Link>

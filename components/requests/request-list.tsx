@@ -1,17 +1,18 @@
 "use client";
-import { ChevronRight, Plus } from "lucide-react";
+import { Plus } from "lucide-react";
 import { useLive } from "@/components/blocks/data/use-live";
 import { useProject } from "@/components/blocks/data/use-project";
 import { FilterBar } from "@/components/blocks/list/filter-bar";
 import { ListCard } from "@/components/blocks/list/list-card";
+import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
 import { formatMoney } from "@/components/blocks/money/money";
 import { PageHeader } from "@/components/shell/page-header";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { shortId } from "@/components/ui/copyable-id";
 import Link from "@/components/ui/link";
 import { REQUEST_STATUSES } from "@/server/contract/enums";
+import type { ListedRequest } from "@/server/contract/requests";
 import { FirstRequest } from "./first-request";
 import {
   hasFilter,
@@ -72,37 +73,52 @@ export function RequestList({
         isFiltered={hasFilter(state)}
         first={<FirstRequest baseUrl={baseUrl} projectId={projectId} action={write} />}
       >
-        <ul aria-label="Requests, newest first" className="divide-y divide-line">
-          {data.items.map((request) => (
-            <li key={request.id} className="relative flex items-center gap-4 px-4 py-3 hover:bg-hover/60">
-              <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-5 gap-y-1.5">
-                <div className="min-w-0 flex-1 basis-72 max-sm:basis-full">
-                  <Link
-                    href={requestHref(projectId, request.id)}
-                    dir="auto"
-                    className="block truncate rounded text-left text-sm font-medium after:absolute after:inset-0 hover:underline"
-                  >
-                    {request.summary}
-                  </Link>
-                  <code className="block truncate text-xs text-muted" title={request.id}>
-                    {shortId(request.id)} · revision {request.revisionNumber}
-                  </code>
-                </div>
-                <RequestStatusBadge status={request.status} refund={request.refund} />
-                <span className="min-w-24 text-sm tabular-nums sm:text-right">
-                  {request.price ? formatMoney(request.price) : <span className="text-muted">No price</span>}
-                </span>
-                <span className="text-sm text-muted sm:w-20 sm:text-right">
-                  <Ago at={request.createdAt} />
-                </span>
-              </div>
-              <ChevronRight aria-hidden className="size-4 shrink-0 text-muted sm:hidden" />
-            </li>
-          ))}
-        </ul>
+        <ResourceTable
+          label="Requests, newest first"
+          rows={data.items}
+          idOf={({ id }) => id}
+          columns={columnsOf(projectId)}
+        />
       </ListCard>
     </>
   );
 }
 
 const STATUSES = REQUEST_STATUSES.map((value) => ({ value, label: REQUEST_LOOK[value].label }));
+
+const columnsOf = (projectId: string): Column<ListedRequest>[] => [
+  {
+    header: "Request",
+    card: "title",
+    className: "w-1/2 max-w-0",
+    cell: ({ id, summary, revisionNumber }) => (
+      <>
+        <Link
+          href={requestHref(projectId, id)}
+          dir="auto"
+          title={id}
+          className="block truncate rounded font-medium after:absolute after:inset-0 hover:underline"
+        >
+          {summary}
+        </Link>
+        {revisionNumber > 1 && <span className="text-xs text-muted">Revision {revisionNumber}</span>}
+      </>
+    ),
+  },
+  {
+    header: "Status",
+    card: "status",
+    cell: ({ status, refund }) => <RequestStatusBadge status={status} refund={refund} />,
+  },
+  {
+    header: "Price",
+    align: "end",
+    cell: ({ price }) => (price ? formatMoney(price) : <span className="text-muted">No price yet</span>),
+  },
+  {
+    header: "Created",
+    align: "end",
+    className: "text-muted",
+    cell: ({ createdAt }) => <Ago at={createdAt} />,
+  },
+];

@@ -1,10 +1,15 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Pencil, Send } from "lucide-react";
+import { type ReactNode, useEffect } from "react";
+import { useAction } from "@/components/blocks/data/use-action";
 import { useLive } from "@/components/blocks/data/use-live";
 import { useProject } from "@/components/blocks/data/use-project";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
+import { LinesField } from "@/components/blocks/form/fields";
+import { Form } from "@/components/blocks/form/form";
 import { Caller } from "@/components/callers/caller";
+import { approvalHref } from "@/components/commissions/hrefs";
 import { payingPayment, stageOf } from "@/components/commissions/stage";
 import { PageHeader } from "@/components/shell/page-header";
 import { Moment } from "@/components/time/moment";
@@ -17,14 +22,14 @@ import { Fact, Facts, HashFact } from "@/components/ui/facts";
 import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import type { CapabilityRequest } from "@/server/contract/requests";
-import { EarlierRevisions } from "./earlier-revisions";
+import { readDraft, toDraft } from "./draft";
+import { EventList } from "./event-list";
 import { type Explanation, explain, explainRefund, TURNS } from "./explain";
 import { requestsHref, reviseHref } from "./list-state";
 import { QuoteCard } from "./quote-card";
 import { RequestStatusBadge } from "./request-status";
-import { RequestThread } from "./request-thread";
 import { useSubmit } from "./use-send";
-import { CurrentWording, summaryOf } from "./wording";
+import { CurrentWording, Folded, summaryOf, Wording } from "./wording";
 
 const LOOK_AGAIN_MS = 10_000;
 const CLOSED: readonly CapabilityRequest["status"][] = ["declined", "refunded"];
@@ -103,15 +108,24 @@ function ExplainedWithQuote({ request, quoteId }: WithQuote) {
   const nowMs = status === "expired" ? Date.parse(expiresAt) : Date.parse(data.now);
   const stage = stageOf(data, {}, nowMs);
   if (stage.kind === "refunding") return <Explained {...explainRefund(stage.hasFailed)} />;
-  return <Explained {...explain(request, expiresAt, nowMs)} />;
+  return (
+    <Explained {...explain(request, expiresAt, nowMs)}>
+      {stage.kind === "payable" && data.mayPay && (
+        <Button asChild variant="primary">
+          <Link href={approvalHref(quoteId)}>Review and pay</Link>
+        </Button>
+      )}
+    </Explained>
+  );
 }
 
-function Explained({ text, turn }: Explanation) {
+function Explained({ text, turn, children }: Explanation & { children?: ReactNode }) {
   return (
-    <p className="mt-4 flex flex-wrap items-center gap-x-2.5 gap-y-1 rounded-lg border border-line bg-surface px-4 py-3 text-sm shadow-card">
+    <div className="mt-4 flex flex-wrap items-center gap-x-2.5 gap-y-1 rounded-lg border border-line bg-surface px-4 py-3 text-sm shadow-card">
       <Badge tone={turn === "members" ? "warn" : "neutral"}>{TURNS[turn]}</Badge>
-      <span className="min-w-0 flex-1 basis-64">{text}</span>
-    </p>
+      <p className="min-w-0 flex-1 basis-64">{text}</p>
+      {children}
+    </div>
   );
 }
 
@@ -155,7 +169,9 @@ const FEEDBACK = {
 } as const;
 
 /** The operator's last message, shown on top while it is current. */
-function Feedback({ request: { feedback, status } }: { request: CapabilityRequest }) {
+function Feedback({ request }: { request: CapabilityRequest }) {
+  const { feedback, status } = request;
+  const mayWrite = useProject(request.projectId).may("member");
   if (!feedback) return null;
   const { title, tone, later } = FEEDBACK[feedback.kind];
   const isCurrent = feedback.kind === status;
@@ -167,7 +183,35 @@ function Feedback({ request: { feedback, status } }: { request: CapabilityReques
       <p className="mt-1.5 text-xs text-muted">
         <Moment at={feedback.at} />
       </p>
+      {isCurrent && status === "needs_information" && mayWrite && <Answer request={request} />}
     </Notice>
+  );
+}
+
+/** Answers the operator's question: it is added to the need, as a revision that is submitted at once. */
+function Answer({ request }: { request: CapabilityRequest }) {
+  const trpc = useTRPC();
+  const submit = useSubmit();
+  const revise = useAction(trpc.requests.revise.mutationOptions(), {
+    isInPlace: true,
+    onDone: () => submit.mutateAsync({ request_id: request.id }),
+    refresh: [trpc.requests.pathKey()],
+  });
+  return (
+    <Form
+      action={revise}
+      send={({ text }) => {
+        const draft = toDraft(request.revision.content);
+        const { body } = readDraft({ ...draft, need: `${draft.need}\n\n${text("answer")}` });
+        if (body) revise.mutate({ request_id: request.id, body });
+      }}
+      className="mt-3 space-y-3"
+    >
+      <LinesField name="answer" label="Your answer" required rows={3} maxLength={4_000} />
+      <Button type="submit" variant="primary" pending={revise.isPending || submit.isPending}>
+        Send answer
+      </Button>
+    </Form>
   );
 }
 
@@ -197,6 +241,47 @@ function Details({ request }: { request: CapabilityRequest }) {
             )}
           </Fact>
         </Facts>
+      </CardBody>
+    </Card>
+  );
+}
+
+/** A request's history, as its organization sees it. */
+function RequestThread({ request }: { request: CapabilityRequest }) {
+  const trpc = useTRPC();
+  const asked = trpc.requests.events.queryOptions({ request_id: request.id });
+  const { data: events, refetch } = useSuspenseQuery(asked);
+  // Each change of the request is an event, so a newer request means fetching the events again.
+  const last = events.at(-1);
+  const isBehind = last !== undefined && last.createdAt < request.updatedAt;
+  useEffect(() => {
+    if (isBehind) refetch();
+  }, [isBehind, refetch]);
+  return <EventList events={events} />;
+}
+
+/** The revisions before the current one, newest first; nothing when there are none. */
+function EarlierRevisions({ request }: { request: CapabilityRequest }) {
+  const { data: revisions } = useSuspenseQuery(
+    useTRPC().requests.revisions.queryOptions({ request_id: request.id }),
+  );
+  const earlier = revisions.filter(({ number }) => number < request.revision.number);
+  if (earlier.length === 0) return null;
+  return (
+    <Card aria-labelledby="earlier-title">
+      <CardHeader title="Earlier revisions" id="earlier-title" hint="Read-only" />
+      <CardBody className="space-y-2">
+        {earlier.map((revision) => (
+          <Folded key={revision.id} title={`Revision ${revision.number}: ${summaryOf(revision.content)}`}>
+            <div className="space-y-3">
+              <p className="flex flex-wrap items-center gap-x-3 text-xs text-muted">
+                <Moment at={revision.createdAt} />
+                <CopyableId id={revision.requestHash} what={`hash of revision ${revision.number}`} />
+              </p>
+              <Wording content={revision.content} />
+            </div>
+          </Folded>
+        ))}
       </CardBody>
     </Card>
   );

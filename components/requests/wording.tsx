@@ -79,9 +79,17 @@ function Need({ text }: { text: string }) {
 }
 
 /** Optional content, folded behind its title. */
-export function Folded({ title, children }: { title: string; children: ReactNode }) {
+export function Folded({
+  title,
+  isOpen,
+  children,
+}: {
+  title: string;
+  isOpen?: boolean;
+  children: ReactNode;
+}) {
   return (
-    <details className="group rounded-md border border-line">
+    <details open={isOpen || undefined} className="group rounded-md border border-line">
       <summary className="flex min-h-9 cursor-pointer list-none items-center gap-1.5 rounded-md px-3 py-1.5 text-sm font-medium [overflow-wrap:anywhere] hover:bg-hover [&::-webkit-details-marker]:hidden">
         <ChevronRight aria-hidden className="size-4 shrink-0 text-muted group-open:rotate-90" />
         {title}

@@ -4,8 +4,6 @@ import { useState } from "react";
 import { useProject } from "@/components/blocks/data/use-project";
 import { PageHeader } from "@/components/shell/page-header";
 import { useTRPC } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
-import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import { EMPTY_DRAFT, toDraft } from "./draft";
 import { requestHref, requestsHref } from "./list-state";
@@ -27,11 +25,9 @@ export function WriteRequest({ projectId }: { projectId: string }) {
       {mayWrite ? (
         <RequestForm
           initial={EMPTY_DRAFT}
-          action="Save draft"
-          isPending={create.isPending || create.isSuccess}
-          isSaved={create.isSuccess}
-          error={create.error}
-          cancel={<Cancel href={requestsHref(projectId)} />}
+          submit="Save draft"
+          action={create}
+          backHref={requestsHref(projectId)}
           onSend={(body) => create.mutate({ ...body, projectId, idempotencyKey })}
         />
       ) : (
@@ -64,25 +60,15 @@ export function ReviseRequest({ projectId, requestId }: { projectId: string; req
       {mayWrite ? (
         <RequestForm
           initial={draft}
-          action="Save revision"
-          isPending={revise.isPending || revise.isSuccess}
-          isSaved={revise.isSuccess}
-          error={revise.error}
-          cancel={<Cancel href={requestHref(projectId, requestId)} />}
+          submit="Save revision"
+          action={revise}
+          backHref={requestHref(projectId, requestId)}
           onSend={(body) => revise.mutate({ request_id: requestId, body })}
         />
       ) : (
         <ViewersRead />
       )}
     </div>
-  );
-}
-
-function Cancel({ href }: { href: string }) {
-  return (
-    <Button asChild>
-      <Link href={href}>Cancel</Link>
-    </Button>
   );
 }
 

@@ -8,3 +8,6 @@ export function spaced(name: string): string {
   const lower = name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
   return lower.charAt(0).toUpperCase() + lower.slice(1);
 }
+
+/** `key.rotated` as `Key rotated`: the code of an event or an act, for reading. */
+export const wordsOfCode = (code: string): string => spaced(code.replaceAll(/[._]/g, " "));

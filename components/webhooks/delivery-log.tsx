@@ -1,6 +1,6 @@
 "use client";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { RotateCcw, Send } from "lucide-react";
+import { Ban, CircleCheck, CircleX, Clock, LoaderCircle, RotateCcw, RotateCw, Send } from "lucide-react";
 import { useState } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { soonWhile, useLive } from "@/components/blocks/data/use-live";
@@ -8,6 +8,7 @@ import { useProject } from "@/components/blocks/data/use-project";
 import { FilterBar } from "@/components/blocks/list/filter-bar";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { defineStatus, LookBadge } from "@/components/blocks/status/status";
 import { WORK_COLUMN, WorkCell } from "@/components/blocks/work/work";
 import { formatDuration } from "@/components/time/format";
 import { Ago, Moment } from "@/components/time/moment";
@@ -22,9 +23,9 @@ import { Fact, Facts } from "@/components/ui/facts";
 import { JsonView } from "@/components/ui/json-view";
 import Link from "@/components/ui/link";
 import { Skeleton } from "@/components/ui/skeleton";
-import type { Delivery, DeliveryDetail } from "@/server/contract/webhooks";
+import { wordsOfCode } from "@/components/ui/wording";
+import type { Delivery, DeliveryDetail, DeliveryState } from "@/server/contract/webhooks";
 import type { OfWork } from "@/server/contract/work";
-import { DELIVERY_STATE_OPTIONS, DeliveryStateBadge } from "./delivery-state";
 import { hasFilter, type LogState, logHref, toDeliveriesQuery } from "./list-state";
 
 const LIVE_MS = 2000;
@@ -63,7 +64,7 @@ export function DeliveryLog({ projectId, state }: Props) {
           state={state}
           hrefOf={hrefOf}
           fields={[
-            { name: "state", label: "Status", any: "Any status", options: DELIVERY_STATE_OPTIONS },
+            { name: "state", label: "Status", any: "Any status", options },
             ...(endpoints.length > 1
               ? [{ name: "endpoint", label: "Endpoint", any: "Any endpoint", options: urls } as const]
               : []),
@@ -115,7 +116,7 @@ const columnsOf = (
     card: "title",
     className: WORK_COLUMN,
     cell: (delivery) => (
-      <WorkCell work={delivery.work} otherwise={delivery.work?.capabilityKey ?? "Project event"}>
+      <WorkCell work={delivery.work} otherwise={delivery.work?.capabilityKey ?? wordsOfCode(delivery.type)}>
         <button
           type="button"
           className="rounded font-mono text-xs text-link after:absolute after:inset-0 hover:underline"
@@ -248,4 +249,19 @@ function Body({ body }: { body: string | null }) {
   } catch {
     return <CodeBlock code={body} what="Body" />; // our bodies are JSON; any other body is shown as text
   }
+}
+
+const { StatusBadge, options } = defineStatus<DeliveryState>({
+  pending: { label: "Pending", icon: Clock },
+  delivering: { label: "Delivering", icon: LoaderCircle, tone: "busy", isSpinning: true },
+  succeeded: { label: "Succeeded", icon: CircleCheck, tone: "good" },
+  failed: { label: "Failed", icon: CircleX, tone: "bad" },
+  disabled: { label: "Disabled", icon: Ban },
+});
+
+/** One that waits after a failed try says so: it is no longer only waiting for its turn. */
+function DeliveryStateBadge({ state, attempts }: Pick<Delivery, "state" | "attempts">) {
+  if (state === "pending" && attempts > 0)
+    return <LookBadge data-status={state} look={{ label: "Retrying", icon: RotateCw, tone: "warn" }} />;
+  return <StatusBadge status={state} />;
 }

@@ -1,8 +1,9 @@
 "use client";
 import { useState } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
-import { ChecksField, ChoiceField, TextField } from "@/components/blocks/form/fields";
+import { ChoiceField, TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
+import { PresetField } from "@/components/blocks/form/preset-field";
 import type { Sent } from "@/components/blocks/form/sent";
 import { type ProjectChoice, useTRPC } from "@/components/trpc";
 import { SecretDialog } from "@/components/ui/secret-dialog";
@@ -52,6 +53,7 @@ export function EndpointDialog({
   const trpc = useTRPC();
   /** The secret's source. An edited endpoint usually keeps its own. */
   const [source, setSource] = useState(endpoint ? "keep" : "generate");
+  const [isReady, setReady] = useState(true);
   const isGenerated = source === "generate";
   const options = {
     ...(isGenerated ? {} : { done: endpoint ? "Endpoint saved" : "Endpoint created" }),
@@ -80,6 +82,7 @@ export function EndpointDialog({
       action={action}
       send={send}
       submit={endpoint ? "Save" : "Add endpoint"}
+      isReady={isReady}
       after={
         generated && (
           <SecretDialog
@@ -133,12 +136,14 @@ export function EndpointDialog({
           autoComplete="new-password"
         />
       )}
-      <ChecksField
+      <PresetField
         name="eventTypes"
         label="Events"
-        hint={(chosen) => (chosen === 0 ? "All events, including future types." : `${chosen} selected.`)}
+        presets={[{ label: "All events", hint: "Types that are added later, too.", names: [] }]}
+        own="Choose events"
         groups={GROUPS}
-        initial={endpoint?.eventTypes ?? []}
+        initial={endpoint?.eventTypes}
+        onReady={setReady}
       />
     </FormDialog>
   );

@@ -122,29 +122,18 @@ function SwitchEndpoint({ endpoint }: { endpoint: DeliveryEndpoint }) {
     done: ({ enabled }) => (enabled ? "Endpoint enabled" : "Endpoint disabled"),
     refresh: [trpc.webhooks.pathKey()],
   });
-  const change = (enabled: boolean) => update.mutate({ endpoint_id: endpoint.endpointId, enabled });
-  if (!endpoint.enabled) {
-    return (
-      <Button
-        size="sm"
-        pending={update.isPending}
-        aria-label={`Enable ${endpoint.url}`}
-        onClick={() => change(true)}
-      >
-        Enable
-      </Button>
-    );
-  }
+  const verb = endpoint.enabled ? "Disable" : "Enable";
   return (
     <ConfirmAction
-      label="Disable"
+      label={verb}
+      isAsked={endpoint.enabled}
       title="Disable this endpoint?"
       description="New events are no longer sent. Pending deliveries are dropped. You can replay them after you enable the endpoint again."
       action="Disable endpoint"
-      onConfirm={() => change(false)}
+      onConfirm={() => update.mutate({ endpoint_id: endpoint.endpointId, enabled: !endpoint.enabled })}
       size="sm"
       pending={update.isPending}
-      aria-label={`Disable ${endpoint.url}`}
+      aria-label={`${verb} ${endpoint.url}`}
     />
   );
 }

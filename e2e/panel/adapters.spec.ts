@@ -141,7 +141,9 @@ test("a hostile file is refused with its rule: before the upload if its header i
   await expect(page.getByRole("alert").filter({ hasText: "Upload failed" })).toContainText("has this name");
 });
 
-test("a slow upload shows its progress and can be canceled; nothing is saved", async ({ page }) => {
+test("a slow upload shows its progress and can be canceled; nothing is saved", { tag: "@long" }, async ({
+  page,
+}) => {
   const name = unique("slow");
   await open(page, `${rooms}/new`);
   const line = await page.context().newCDPSession(page);
@@ -209,7 +211,9 @@ test.describe("links", () => {
     await expect(page).toHaveURL(first);
   });
 
-  test("one of several files is chosen, and an unknown base model must be chosen", async ({ page }) => {
+  test("one of several files is chosen, and an unknown base model must be chosen", { tag: "@long" }, async ({
+    page,
+  }) => {
     const unsaid = freshWeights({ ss_base_model_version: "" });
     const repo = putRepo({ "one.safetensors": unsaid, "two.safetensors": unsaid });
     await lookUp(page, repo);
@@ -225,9 +229,9 @@ test.describe("links", () => {
     await expect(page.locator("main")).toContainText("Qwen-Image");
   });
 
-  test("a gated or missing source and a file that is no LoRA are refused with the reason", async ({
-    page,
-  }) => {
+  test("a gated or missing source and a file that is no LoRA are refused with the reason", {
+    tag: "@long",
+  }, async ({ page }) => {
     const alert = page.getByRole("alert").filter({ hasText: /\w/ });
     await lookUp(page, "ada/nothing-here");
     await expect(alert).toContainText("No public source has this name");
@@ -314,7 +318,7 @@ test("an alias is created, promoted after its diff is shown, pinned by the recip
   await expect(image).toContainText("No default");
 });
 
-test("an unused adapter is deleted", async ({ page }) => {
+test("an unused adapter is deleted", { tag: "@long" }, async ({ page }) => {
   const { adapterId, displayName } = await putAdapter(unique("unwanted"));
   await open(page, `${rooms}/${adapterId}`);
   await page.getByRole("button", { name: "Delete" }).click();
@@ -352,7 +356,7 @@ test.describe("a viewer", () => {
   });
 });
 
-test("every adapter page and dialog is accessible and fits a phone", { tag: "@full" }, async ({ page }) => {
+test("every adapter page and dialog is accessible and fits a phone", { tag: "@long" }, async ({ page }) => {
   const alias = unique("looks");
   const one = await putAdapter(unique("a rather long name of an adapter that nobody would write"), {
     triggerWords: "ohwx, wet stone, a rather long trigger word of some people",

@@ -25,7 +25,7 @@ test("a paid result that cannot be processed waits for an operator, who accepts 
   await page.getByRole("button", { name: "Account:" }).click();
   await page.getByRole("menuitem", { name: "Needs attention" }).click();
   await page.waitForURL("**/attention");
-  const card = page.getByRole("listitem").filter({ hasText: jobId });
+  const card = page.locator(`tr[data-job="${jobId}"]`);
   await expect(card).toContainText("Stored");
   await expectAccessible(page);
   await page.setViewportSize({ width: 390, height: 844 });
@@ -38,7 +38,7 @@ test("a paid result that cannot be processed waits for an operator, who accepts 
   await expect(page.locator("h1 + [role=status]")).toHaveText("Succeeded");
 });
 
-test("no one else can open the page", async ({ page }) => {
+test("no one else can open the page", { tag: "@long" }, async ({ page }) => {
   await enter(page.context(), world.member);
   await open(page, "/");
   const answer = await page.goto("/attention");

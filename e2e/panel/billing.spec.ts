@@ -62,7 +62,9 @@ test.describe("an owner", () => {
   });
 });
 
-test("a member can page through the transactions but not pay or change anything", async ({ page }) => {
+test("a member can page through the transactions but not pay or change anything", { tag: "@long" }, async ({
+  page,
+}) => {
   const input = textInput("What does it cost?");
   for (let n = 0; n < 26; n++)
     expect((await call("/v1/capabilities/text.general.fast.v1/invoke", { body: { input } })).status).toBe(

@@ -192,7 +192,7 @@ signedOut(
   },
 );
 
-test("the page without a connection is accessible and fits a phone", { tag: "@full" }, async ({ page }) => {
+test("the page without a connection is accessible and fits a phone", { tag: "@long" }, async ({ page }) => {
   const projectId = makeProject();
   await page.setViewportSize({ width: 1280, height: 800 });
   await open(page, pathOf(projectId));

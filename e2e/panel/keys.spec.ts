@@ -7,6 +7,8 @@ test("a key is created, shown once, works, and is refused once revoked", async (
   await page.getByRole("button", { name: "Create key" }).click();
   const form = page.getByRole("dialog", { name: "Create API key" });
   await form.getByLabel("Name").fill(name);
+  await expect(form.getByRole("radio", { name: "For an agent" })).toBeChecked();
+  await form.getByRole("radio", { name: "Choose scopes" }).check();
   await expect(form.getByRole("checkbox", { name: "jobs:read" })).toBeChecked();
   await expect(form.getByRole("checkbox", { name: "approvals:write" })).not.toBeChecked();
   await form.getByRole("checkbox", { name: "billing:read" }).click();
@@ -39,6 +41,7 @@ test("a key without a scope cannot be created", async ({ page }) => {
   await open(page, keysPath);
   await page.getByRole("button", { name: "Create key" }).click();
   const form = page.getByRole("dialog");
+  await form.getByRole("radio", { name: "Choose scopes" }).check();
   for (const box of await form.getByRole("checkbox").all()) if (await box.isChecked()) await box.click();
   await expect(form.getByRole("button", { name: "Create key" })).toBeDisabled();
 });

@@ -45,7 +45,7 @@ test.describe("for operators", () => {
     await expect(line.getByRole("link")).toHaveAttribute("href", `/operator/requests/${id}`);
 
     await open(page, "/operator/outbox");
-    const mail = page.getByRole("listitem").filter({ hasText: operator.email }).filter({ hasText: summary });
+    const mail = page.getByRole("row").filter({ hasText: operator.email }).filter({ hasText: summary });
     await expect(mail).toContainText("Stored");
     await mail.getByRole("button", { name: /^Show email/ }).click();
     const shown = page.getByRole("dialog").frameLocator("iframe");
@@ -58,7 +58,7 @@ test.describe("for operators", () => {
     await expect(page.getByRole("tabpanel")).toContainText("because you are an operator");
   });
 
-  test("operators open the outbox from the account menu, and no one else can", { tag: "@full" }, async ({
+  test("operators open the outbox from the account menu, and no one else can", { tag: "@long" }, async ({
     page,
     browser,
   }) => {

@@ -13,7 +13,7 @@ test.beforeAll(() => {
 const roomPath = () => `/projects/${projectId}/requests`;
 
 test("an empty project shows how an agent files a request, on a desktop and on a phone", {
-  tag: "@full",
+  tag: "@long",
 }, async ({ page }) => {
   const empty = admin("project", "create", "--name", "Empty", "--organization", world.organizationId);
   for (const size of [DESK, PHONE]) {
@@ -33,13 +33,16 @@ test("a member writes a request, sees errors at their fields, submits and revise
   await page.getByRole("link", { name: "Write request" }).click();
   await page.waitForURL("**/requests/new");
   const summary = unique("Sort stamps");
+  await page.getByLabel("Suggested key").fill("stamp.sort.v1");
+  await page.getByText("Advanced: JSON").click();
+  await expect(page.getByLabel("Proposed capability")).toHaveValue(/"capabilityKey": "stamp.sort.v1"/);
   const cases = page.getByLabel("Acceptance cases");
   await cases.fill('[{ "input": 1 }');
   await expect(page.getByText(/This is not valid JSON/)).toBeVisible();
   await expect(cases).toHaveAttribute("aria-invalid", "true");
   await page.getByRole("button", { name: "Save draft" }).click();
   await expect(page.getByLabel("Summary")).toBeFocused();
-  await expect(page.getByText("Enter a one-line summary.")).toBeVisible();
+  await expect(page.getByText("Fill in this field.").first()).toBeVisible();
   await expectAccessible(page);
   await cases.fill('[{ "input": { "stamp": 1 }, "expected": { "country": "NO" } }]');
   await expect(page.getByText(/This is not valid JSON/)).toHaveCount(0);
@@ -82,7 +85,7 @@ test("a member writes a request, sees errors at their fields, submits and revise
 });
 
 test("the list is filtered by state and paginated, and long words do not break the layout", {
-  tag: "@full",
+  tag: "@long",
 }, async ({ page }) => {
   const crowded = admin("project", "create", "--name", "Crowded", "--organization", world.organizationId);
   const long = await file(
@@ -90,16 +93,16 @@ test("the list is filtered by state and paginated, and long words do not break t
   );
   for (let n = 0; n < 26; n++) await file(needOf(crowded.projectId));
   await submitRequest(long.id);
-  const list = page.getByRole("list", { name: "Requests, newest first" });
+  const list = page.getByRole("table", { name: "Requests, newest first" });
   await open(page, `/projects/${crowded.projectId}/requests`);
-  await expect(list.getByRole("listitem")).toHaveCount(25);
+  await expect(list.locator("tbody").getByRole("row")).toHaveCount(25);
   await page.getByRole("link", { name: "Older" }).click();
   await page.waitForURL("**cursor=*");
-  await expect(list.getByRole("listitem")).toHaveCount(2);
+  await expect(list.locator("tbody").getByRole("row")).toHaveCount(2);
   await page.getByRole("combobox", { name: "Status" }).click();
   await page.getByRole("option", { name: "Submitted" }).click();
   await page.waitForURL("**status=submitted*");
-  await expect(list.getByRole("listitem")).toHaveCount(1);
+  await expect(list.locator("tbody").getByRole("row")).toHaveCount(1);
   for (const path of [`?status=submitted`, `?status=paid`, `/${long.id}`]) {
     await open(page, `/projects/${crowded.projectId}/requests${path}`);
     for (const size of [DESK, PHONE]) {
@@ -139,7 +142,7 @@ test.describe("others", () => {
   });
 
   test("an operator's question or refusal is shown to the customer with the next step", {
-    tag: "@full",
+    tag: "@long",
   }, async ({ browser, page }) => {
     const operator = await signedIn(browser, world.operator);
     const asked = await file(needOf(projectId));

@@ -93,6 +93,7 @@ test("an endpoint receives a job's signed events, and can be edited, replayed an
     // Subscribe to one event type, then disable.
     await row.getByRole("button", { name: "Edit" }).click();
     const edit = page.getByRole("dialog", { name: "Edit endpoint" });
+    await edit.getByRole("radio", { name: "Choose events" }).check();
     await edit.getByRole("checkbox", { name: "job.succeeded" }).click();
     await edit.getByRole("button", { name: "Save" }).click();
     await expect(row).toContainText("job.succeeded");
@@ -108,7 +109,7 @@ test("an endpoint receives a job's signed events, and can be edited, replayed an
   }
 });
 
-test("an invalid URL is refused beside the field", async ({ page }) => {
+test("an invalid URL is refused beside the field", { tag: "@long" }, async ({ page }) => {
   await open(page, webhooksPath);
   await page.getByRole("button", { name: "Add endpoint" }).first().click();
   const form = page.getByRole("dialog");
@@ -118,7 +119,7 @@ test("an invalid URL is refused beside the field", async ({ page }) => {
 });
 
 test("webhooks, their dialogs and a failed delivery are accessible and fit a phone", {
-  tag: "@full",
+  tag: "@long",
 }, async ({ page }) => {
   const receiver = await startReceiver("looks");
   receiver.state.status = 410;

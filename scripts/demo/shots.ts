@@ -89,6 +89,8 @@ export function shots({ projectId, places }: { projectId: string; places: Record
     at("embeds", "panels"),
     at("settings", "settings"),
     at("organization", "organization"),
+    at("organization-log", "organization?view=log"),
+    at("organization-keys", "organization?view=keys"),
     owner("notifications", "/notifications"),
     owner("account", "/account"),
     owner("account-menu", `/projects/${projectId}/jobs`, (page) =>

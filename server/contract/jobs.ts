@@ -314,6 +314,10 @@ export const AttentionItem = z
     step: z.string(),
     isAnswerKept: z.boolean(),
     providerCost: z.number().nullable(),
+    projectName: z.string(),
+    organizationName: z.string(),
+    /** The most it may be charged, in US dollars, which is reserved until it ends. */
+    held: z.number(),
   })
   .meta({ id: "AttentionItem" });
 export type AttentionItem = z.output<typeof AttentionItem>;

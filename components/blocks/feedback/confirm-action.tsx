@@ -9,6 +9,7 @@ export function ConfirmAction({
   icon: Icon,
   label,
   isHarmless = false,
+  isAsked = true,
   title,
   description,
   action = label,
@@ -22,17 +23,23 @@ export function ConfirmAction({
   /** The button that acts, where it says more. */
   action?: string;
   isHarmless?: boolean;
+  /** False: it acts at once, as where it takes back what the other label asks about. */
+  isAsked?: boolean;
 } & Omit<ComponentProps<typeof Confirm>, "children" | "action" | "actionVariant" | "open" | "onOpenChange"> &
   Pick<ButtonProps, "size" | "variant" | "className" | "pending" | "disabled" | "aria-label">) {
+  const shown = (
+    <Button {...button} {...(!isAsked && { onClick: onConfirm })}>
+      {Icon && <Icon aria-hidden />}
+      {label}
+    </Button>
+  );
+  if (!isAsked) return shown;
   return (
     <Confirm
       {...{ title, description, action, keep, onConfirm }}
       actionVariant={isHarmless ? "primary" : "danger"}
     >
-      <Button {...button}>
-        {Icon && <Icon aria-hidden />}
-        {label}
-      </Button>
+      {shown}
     </Confirm>
   );
 }

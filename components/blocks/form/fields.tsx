@@ -1,10 +1,11 @@
 "use client";
 import { type ComponentProps, type ReactNode, useId, useState } from "react";
-import { AmountField } from "@/components/ui/amount-field";
+import { ANY_AMOUNT, type Bounds, readAmount, toText } from "@/components/ui/amount";
 import { CheckList } from "@/components/ui/check-list";
 import { Checkbox } from "@/components/ui/checkbox";
 import { cn } from "@/components/ui/class-names";
 import { Field } from "@/components/ui/field";
+import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { Textarea } from "@/components/ui/textarea";
@@ -24,10 +25,57 @@ export function LinesField({ label, hint, problem, ...area }: Base & ComponentPr
   );
 }
 
-/** An amount of money, read in digits and never through floats. */
-export function MoneyField({ problem, ...amount }: Base & Omit<ComponentProps<typeof AmountField>, "id">) {
-  const refused = useProblem(amount.name);
-  return <AmountField id={useId()} problem={problem ?? refused} {...amount} />;
+/**
+ * An amount of money, read in digits and never through floats; in a text field, because a number field drops what it cannot
+ * parse.
+ */
+export function MoneyField({
+  label,
+  hint,
+  problem,
+  bounds = ANY_AMOUNT,
+  micros = null,
+  initial = micros === null ? "" : toText(micros),
+  text,
+  onText,
+  ...input
+}: Base & {
+  bounds?: Bounds;
+  /** The initial value; `initial` has it as it was typed. */
+  micros?: number | null;
+  initial?: string;
+  /** The value, where its form decides. */
+  text?: string;
+  onText?(text: string): void;
+  required?: boolean;
+  placeholder?: string;
+}) {
+  const [own, setOwn] = useState(initial);
+  const value = text ?? own;
+  const [isChecked, setChecked] = useState(false);
+  const refused = useProblem(input.name);
+  const found = value === "" && !input.required ? null : readAmount(value, bounds).problem;
+  return (
+    <Field id={useId()} label={label} hint={hint} problem={(isChecked && found) || problem || refused}>
+      {(aria) => (
+        <Input
+          {...input}
+          {...aria}
+          inputMode="decimal"
+          autoComplete="off"
+          onFocus={({ currentTarget }) => currentTarget.select()} // typing replaces it
+          ref={(element) => element?.setCustomValidity(found ?? "")} // its form refuses it
+          value={value}
+          onChange={({ target }) => {
+            setChecked(false);
+            setOwn(target.value);
+            onText?.(target.value);
+          }}
+          onBlur={() => setChecked(true)}
+        />
+      )}
+    </Field>
+  );
 }
 
 /** A choice of a few options. With `value` its form decides what is chosen. */
@@ -96,10 +144,13 @@ export function ChecksField<Name extends string>({
   groups,
   words,
   initial = [],
+  isNamed = true,
   onChosen,
 }: {
   name: string;
   label: string;
+  /** False: its label is in sight already. */
+  isNamed?: boolean;
   hint?: ReactNode | ((chosen: number) => ReactNode);
   groups: readonly { title?: string; names: readonly Name[] }[];
   words?: Readonly<Record<Name, string>>;
@@ -111,7 +162,7 @@ export function ChecksField<Name extends string>({
   const note = typeof hint === "function" ? hint(chosen.size) : hint;
   return (
     <fieldset>
-      <legend className="text-sm font-medium">{label}</legend>
+      <legend className={isNamed ? "text-sm font-medium" : "sr-only"}>{label}</legend>
       {note && <p className="mt-0.5 text-xs text-muted">{note}</p>}
       {groups.map(({ title, names }) => {
         const list = (

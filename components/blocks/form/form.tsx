@@ -28,6 +28,32 @@ export function useProblem(name: string): string | undefined {
   return known?.problemOf(name);
 }
 
+/** Why the browser takes a field's value for invalid, in our words and not in the words of its bubble. */
+function whyInvalid(field: TextField): string {
+  const { validity } = field;
+  if (validity.customError) return field.validationMessage;
+  if (validity.valueMissing) return "Fill in this field.";
+  if (field.title) return `${field.title}.`;
+  if (field.type === "email") return "Enter an email address, such as name@example.com.";
+  if (field.type === "url") return "Enter a full URL, such as https://example.com.";
+  if (field.type === "number") return "Enter a whole number in the range given.";
+  return validity.tooShort
+    ? `Enter at least ${field.minLength} characters.`
+    : "This value is not accepted here.";
+}
+
+type TextField = HTMLInputElement | HTMLTextAreaElement;
+const isField = (element: EventTarget): element is TextField =>
+  element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
+
+/** What the form's own fields refuse, by name. */
+const refusedBy = (form: HTMLFormElement): Record<string, string> =>
+  Object.fromEntries(
+    [...form.elements]
+      .filter(isField)
+      .flatMap((field) => (field.checkValidity() ? [] : [[field.name, whyInvalid(field)]])),
+  );
+
 const SHOWN_ELSEWHERE: FormAction = { isPending: false, error: null };
 
 /** Moves the focus to the first invalid field of a form. */
@@ -40,6 +66,8 @@ export function Form({
   send,
   children,
   ref,
+  noValidate,
+  onInput,
   ...rest
 }: {
   /** None where the form is never refused, or shows it itself. */
@@ -48,10 +76,13 @@ export function Form({
   send(sent: Sent, button: string | undefined): void;
   children: ReactNode;
   ref?: RefObject<HTMLFormElement | null>;
-} & Omit<ComponentProps<"form">, "action" | "onSubmit" | "children" | "ref">) {
-  const own = useRef<HTMLFormElement>(null);
-  const form = ref ?? own;
+  /** It checks its fields itself. */
+  noValidate?: boolean;
+} & Omit<ComponentProps<"form">, "action" | "onSubmit" | "children" | "ref" | "noValidate">) {
+  const inner = useRef<HTMLFormElement>(null);
+  const form = ref ?? inner;
   const [fields] = useState(() => new Set<string>());
+  const [own, setOwn] = useState<Record<string, string>>({});
   const { error } = action;
   useEffect(() => {
     if (error) focusWrong(form.current);
@@ -59,17 +90,29 @@ export function Form({
   const failure = error ? toFailure(error) : null;
   const issues = failure?.issues ?? [];
   const elsewhere = issues.filter(({ loc }) => !loc.some((step) => fields.has(String(step))));
+  const unseen = Object.keys(own).some((name) => !fields.has(name)) ? "Fill in every field." : undefined;
   const sentences =
-    issues.length > 0 ? [...new Set(elsewhere.map(({ msg }) => msg))].join(" ") : failure?.message;
+    issues.length > 0
+      ? [...new Set(elsewhere.map(({ msg }) => msg))].join(" ")
+      : (failure?.message ?? unseen);
   return (
     <form
       ref={form}
       className="space-y-4"
+      noValidate
+      onInput={(event) => {
+        onInput?.(event);
+        const field: EventTarget = event.target;
+        if (isField(field)) setOwn(({ [field.name]: _, ...others }) => others);
+      }}
       onSubmit={(event) => {
         event.preventDefault();
         event.stopPropagation(); // a dialog's form may be a child of another form of the page
         const { submitter } = event.nativeEvent as SubmitEvent; // React's type lacks the submitter
-        if (!action.isPending) send(sentOf(event.currentTarget), submitter?.id);
+        const refused = noValidate ? {} : refusedBy(event.currentTarget);
+        setOwn(refused);
+        if (Object.keys(refused).length > 0) requestAnimationFrame(() => focusWrong(form.current));
+        else if (!action.isPending) send(sentOf(event.currentTarget), submitter?.id);
       }}
       {...rest}
     >
@@ -78,7 +121,12 @@ export function Form({
           {sentences}
         </Notice>
       )}
-      <Problems value={{ problemOf: (name) => issues.find(({ loc }) => loc.includes(name))?.msg, fields }}>
+      <Problems
+        value={{
+          problemOf: (name) => own[name] ?? issues.find(({ loc }) => loc.includes(name))?.msg,
+          fields,
+        }}
+      >
         {children}
       </Problems>
     </form>

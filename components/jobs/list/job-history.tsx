@@ -6,6 +6,7 @@ import { column } from "@/components/blocks/list/columns";
 import { FilterBar, toOptions } from "@/components/blocks/list/filter-bar";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
+import { Reason } from "@/components/blocks/status/reason";
 import { WorkCell } from "@/components/blocks/work/work";
 import { ChargeAmount } from "@/components/jobs/charge-words";
 import { JOB_STATUS_OPTIONS, JobStatusBadge } from "@/components/jobs/job-status";
@@ -13,7 +14,6 @@ import { formatDuration, msBetween } from "@/components/time/format";
 import { Elapsed } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { cn } from "@/components/ui/class-names";
 import Link from "@/components/ui/link";
 import { TERMINAL } from "@/server/contract/enums";
 import type { JobListItem } from "@/server/contract/jobs";
@@ -100,11 +100,7 @@ function isUnderWay(job: JobListItem): boolean {
 
 function JobOutcome({ job }: { job: JobListItem }) {
   if (job.errorCode) {
-    return (
-      <code className={cn("text-xs", job.status === "failed" ? "text-bad" : "text-muted")}>
-        {job.errorCode}
-      </code>
-    );
+    return <Reason code={job.errorCode} className={job.status === "failed" ? "text-bad" : "text-muted"} />;
   }
   if (job.artifactCount === 0) return null;
   return (

@@ -24,10 +24,18 @@ export async function generateMetadata(props: Props): Promise<Metadata> {
 /** A page of docs/, as it is written. */
 export default async function WrittenPage(props: Props) {
   const page = (await find(props)) ?? notFound();
+  const html = htmlOf(page.name, page.text);
+  const headings = [...html.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)].map(([, id = "", title = ""]) => ({
+    id,
+    title: title
+      .replace(/<[^>]+>/g, "")
+      .replaceAll("&amp;", "&")
+      .replaceAll("&#39;", "’"),
+  }));
   return (
-    <DocsPage contents={await contents()} current={addressOf(page.name)}>
+    <DocsPage contents={await contents()} current={addressOf(page.name)} headings={headings}>
       {/* biome-ignore lint/security/noDangerouslySetInnerHtml: the pages are our own */}
-      <article className={WRITTEN} dangerouslySetInnerHTML={{ __html: htmlOf(page.name, page.text) }} />
+      <article className={WRITTEN} dangerouslySetInnerHTML={{ __html: html }} />
       <p className="mt-8 text-sm text-muted">
         <a className="text-link underline" href={`/docs/${page.name}`}>
           This page as Markdown

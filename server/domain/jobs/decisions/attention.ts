@@ -21,9 +21,12 @@ const MOST = 200;
 /** The jobs of all projects that wait for an operator, longest waiting first. No content: ids, reasons and costs. */
 export async function listAttention(ctx: Ctx): Promise<AttentionItem[]> {
   access.authorize(ctx, "operator");
-  const { rows } = await pool.query<JobRow & { cost_micros: number | null }>(
-    `SELECT job.*, (SELECT cost_micros FROM attempt WHERE attempt.job_id = job.id ORDER BY number DESC LIMIT 1)
-     FROM job WHERE (status = 'needs_attention') IS TRUE ORDER BY attention->>'since', id LIMIT $1`,
+  type Listed = JobRow & { cost_micros: number | null; project_name: string; organization_name: string };
+  const { rows } = await pool.query<Listed>(
+    `SELECT job.*, (SELECT cost_micros FROM attempt WHERE attempt.job_id = job.id ORDER BY number DESC LIMIT 1),
+       project.display_name AS project_name, organization.display_name AS organization_name
+     FROM job JOIN project ON project.id = job.project_id JOIN organization ON organization.id = job.organization_id
+     WHERE (job.status = 'needs_attention') IS TRUE ORDER BY job.attention->>'since', job.id LIMIT $1`,
     [MOST],
   );
   return rows.map((row) => ({
@@ -37,6 +40,9 @@ export async function listAttention(ctx: Ctx): Promise<AttentionItem[]> {
     step: row.attention?.step ?? "unknown",
     isAnswerKept: Boolean(row.attention?.answerId) || row.attention?.reason === "output_not_processed",
     providerCost: row.cost_micros === null ? null : microsToUsd(row.cost_micros),
+    projectName: row.project_name,
+    organizationName: row.organization_name,
+    held: microsToUsd(row.maximum_micros),
   }));
 }
 
