@@ -7,6 +7,7 @@ import { useAction } from "@/components/blocks/data/use-action";
 import { useProject } from "@/components/blocks/data/use-project";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { oneOf } from "@/components/blocks/list/list-state";
+import { Caller } from "@/components/callers/caller";
 import { Tags } from "@/components/jobs/caller-facts";
 import { PageHeader } from "@/components/shell/page-header";
 import { Ago, Moment } from "@/components/time/moment";
@@ -192,7 +193,7 @@ function AboutCard({ projectId, adapter }: { projectId: string; adapter: ModelAd
           <Moment at={adapter.createdAt} />
         </Fact>
         <Fact name="Registered by">
-          <CopyableId id={adapter.createdBy} what="caller id" short />
+          <Caller projectId={projectId} id={adapter.createdBy} />
         </Fact>
       </Facts>
     </Section>

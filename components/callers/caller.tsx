@@ -2,7 +2,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTRPC } from "@/components/trpc";
 import { CopyButton } from "@/components/ui/copy-button";
-import { Skeleton } from "@/components/ui/skeleton";
 import { callerName } from "./caller-name";
 
 const KNOWN_MS = 5 * 60_000;
@@ -19,7 +18,7 @@ type Props = {
 
 /** A caller known only by id. Loads and shows the name, with the id to copy. */
 export function Caller({ projectId, id, kind, name, isPlain = false }: Props) {
-  const { data, isPending } = useQuery({
+  const { data, isLoading } = useQuery({
     ...useTRPC().projects.caller.queryOptions({ project_id: projectId, principal_id: id }),
     staleTime: KNOWN_MS,
     retry: false,
@@ -29,8 +28,8 @@ export function Caller({ projectId, id, kind, name, isPlain = false }: Props) {
   return (
     <span className="inline-flex max-w-full min-w-0 items-center gap-0.5">
       <span dir="auto" className="min-w-0 [overflow-wrap:anywhere]" title={id} data-caller={id}>
-        {isPending && !name ? (
-          <Skeleton className="inline-block h-3.5 w-28 align-middle" />
+        {isLoading ? (
+          <span aria-hidden className="skeleton inline-block h-3.5 w-24 rounded bg-hover align-middle" />
         ) : (
           callerName({ id, kind, name: name ?? data?.name ?? null })
         )}

@@ -72,7 +72,7 @@ test("weights are dropped, checked and uploaded, and the adapter is found by nam
   await drop(page, `${name}.safetensors`, file);
   await expect(page.getByText("trained for flux1 according to the file")).toBeVisible();
   await expect(page.getByRole("textbox", { name: "Name", exact: true })).toHaveValue(name);
-  await page.locator("#upload-weight").fill("0.7");
+  await page.getByRole("textbox", { name: "Strength" }).fill("0.7");
   await page.getByRole("button", { name: "Upload", exact: true }).click();
 
   await page.waitForURL(/\/adapters\/adp_/);

@@ -55,7 +55,7 @@ export function FilterBar<State extends Record<string, string | undefined>>({
           return (
             <form
               key={name}
-              className={cn("relative w-full sm:w-44", className)}
+              className={cn("relative", className ?? "min-w-32 flex-1 sm:max-w-44")}
               onSubmit={(event) => {
                 event.preventDefault();
                 const text = String(new FormData(event.currentTarget).get(name)).trim();

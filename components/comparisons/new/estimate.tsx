@@ -1,7 +1,8 @@
 "use client";
 import type { z } from "zod";
+import { column } from "@/components/blocks/list/columns";
 import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
-import { wholeDollars } from "@/components/blocks/money/money";
+import { Amount } from "@/components/blocks/money/amount";
 import { LivePrice } from "@/components/playground/live-price";
 import { useTRPCClient } from "@/components/trpc";
 import type { JsonObject } from "@/server/contract/common";
@@ -32,6 +33,8 @@ export function Estimate({ projectId, capabilityKey, body, enabled, hasUnread }:
   );
 }
 
+const inDollars = (usd: number) => <Amount of={Math.round(usd * 1_000_000)} />;
+
 const COLUMNS: Column<ComparisonEstimate["competitors"][number]>[] = [
   {
     header: "Competitor",
@@ -44,13 +47,8 @@ const COLUMNS: Column<ComparisonEstimate["competitors"][number]>[] = [
       </>
     ),
   },
-  { header: "Estimate", align: "end", cell: ({ estimatedCost }) => wholeDollars(estimatedCost) },
-  {
-    header: "Maximum",
-    align: "end",
-    className: "text-muted",
-    cell: ({ maximumCost }) => wholeDollars(maximumCost),
-  },
+  column.amount("Estimate", ({ estimatedCost }) => inDollars(estimatedCost)),
+  column.quiet("Maximum", ({ maximumCost }) => inDollars(maximumCost)),
 ];
 
 function Figures({ estimate }: { estimate: ComparisonEstimate }) {
@@ -63,7 +61,7 @@ function Figures({ estimate }: { estimate: ComparisonEstimate }) {
         rows={competitors}
         idOf={(row) => String(competitors.indexOf(row))}
         columns={COLUMNS}
-        totals={["Total", wholeDollars(total.estimatedCost), wholeDollars(total.maximumCost)]}
+        totals={["Total", inDollars(total.estimatedCost), inDollars(total.maximumCost)]}
       />
       <p className="mt-1 text-xs text-muted">
         An estimate at current prices, not a quote. Nothing is reserved yet.
