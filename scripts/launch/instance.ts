@@ -141,7 +141,7 @@ export async function startInstance(options: Options): Promise<Instance> {
     if (hasProgram("seed"))
       await report.step("Checking the first organization", () => seed(env, log("seed")));
     await report.step("Waiting until it responds", () =>
-      untilReady(localUrl, started, sandboxUrl, dev ? null : log, options.signal),
+      untilReady({ localUrl, parts: started, sandboxUrl, log: dev ? null : log, signal: options.signal }),
     );
     watchPostgres(runtime);
     return { localUrl, publicUrl, stop };
@@ -229,13 +229,19 @@ async function seed(env: NodeJS.ProcessEnv, logFile: string) {
   }
 }
 
-async function untilReady(
-  localUrl: string,
-  parts: Supervised[],
-  sandboxUrl: string | null,
-  log: ((name: string) => string) | null,
-  signal: AbortSignal,
-) {
+async function untilReady({
+  localUrl,
+  parts,
+  sandboxUrl,
+  log,
+  signal,
+}: {
+  localUrl: string;
+  parts: Supervised[];
+  sandboxUrl: string | null;
+  log: ((name: string) => string) | null;
+  signal: AbortSignal;
+}) {
   const probes = [`${localUrl}/readyz`, ...(sandboxUrl ? [`${sandboxUrl}/healthz`] : [])];
   const deadline = Date.now() + READY_MS;
   const last = new Map<string, string>();

@@ -107,7 +107,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       if (body === null) return send(response, 413, problem("too_large", "The body is too large."));
       const attemptId = String(request.headers["x-attempt-id"] ?? "");
       inHand++;
-      return submit(path, served, body, attemptId, response).finally(() => inHand--);
+      return submit({ path, served, bytes: body, attemptId, response }).finally(() => inHand--);
     }
     if (request.method !== "GET") return send(response, 405, problem("method", "GET or POST."));
     const url = new URL(path, "http://sandbox");
@@ -119,13 +119,19 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     send(response, 404, problem("not_found", "No such page."));
   }
 
-  async function submit(
-    path: string,
-    served: PortServer,
-    bytes: Buffer,
-    attemptId: string,
-    response: ServerResponse,
-  ): Promise<void> {
+  async function submit({
+    path,
+    served,
+    bytes,
+    attemptId,
+    response,
+  }: {
+    path: string;
+    served: PortServer;
+    bytes: Buffer;
+    attemptId: string;
+    response: ServerResponse;
+  }): Promise<void> {
     const body = bytes.toString("utf8");
     const read = served.read(body);
     if (!read) return send(response, 400, problem("invalid_request", "The request does not fit the port."));

@@ -99,7 +99,8 @@ async function planWithin(
       material: undefined,
       adapters: NO_ADAPTERS,
       estimate: FREE,
-      seal: () => sealOf(capability.key, project, billingMode, wanted, NO_ADAPTERS),
+      seal: () =>
+        sealOf({ capabilityKey: capability.key, project, billingMode, wanted, adapters: NO_ADAPTERS }),
       warnings: [],
     };
   }
@@ -133,7 +134,7 @@ async function planWithin(
   checkSupport(capability, route, wanted, connections);
   const options = callOptions(wanted);
   const reach = { projectId: project.id, outputsOf: project.outputsOf };
-  const material = wanted.material ?? (await materialize(reach, capability, input, options));
+  const material = wanted.material ?? (await materialize(reach, capability, { input, options }));
   const call = asFault(() => execution.call(input, options, route.model, material));
   await checkConstraints(capability, input, route, call);
   const processing = processingOf(capability, route, wanted, mode);
@@ -142,22 +143,21 @@ async function planWithin(
   const isOne = (wanted.conversation?.settings?.choices ?? 1) === 1;
   const mayRepair = !isShownEarly && isOne && canRepair(capability, input, route, material);
   const priced: Estimate = {
-    ...(await estimate(capability, input, route, call, processing, mayRepair)),
+    ...(await estimate(capability, { input, route, call, processing, mayRepair })),
     requestedTarget: names.main === asked ? requestedTarget(wanted) : null,
     rewrites: rewritesOf(wanted.input, call),
     ...(adapters.adapters.length > 0
       ? { adapters: { used: adapters.adapters, isDefault: adapters.isDefault } }
       : {}),
   };
-  const before = await estimateStages(
-    capability,
+  const before = await estimateStages(capability, {
     input,
     stages,
-    route,
-    { maturity: leastRating(wanted.maturity), isFunded: wanted.isFunded, connections, ...names.stages },
+    main: route,
+    wish: { maturity: leastRating(wanted.maturity), isFunded: wanted.isFunded, connections, ...names.stages },
     material,
     connectUrl,
-  );
+  });
   const whole = stages.length > 0 ? withStages(priced, before.estimates, before.isExact) : priced;
   return {
     capability,
@@ -167,7 +167,7 @@ async function planWithin(
     material,
     adapters,
     estimate: whole,
-    seal: () => sealOf(capability.key, project, billingMode, wanted, adapters),
+    seal: () => sealOf({ capabilityKey: capability.key, project, billingMode, wanted, adapters }),
     warnings: [],
   };
 }

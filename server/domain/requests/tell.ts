@@ -15,8 +15,7 @@ export async function notify(
   client: Queryable,
   ctx: Ctx,
   row: RequestRow,
-  event: Happening,
-  about: About,
+  { event, about }: { event: Happening; about: About },
 ): Promise<void> {
   for (const { audience, news } of newsOf(row, event, about)) {
     const to: Audience = audience === "operators" ? "operators" : { organizationId: row.organization_id };

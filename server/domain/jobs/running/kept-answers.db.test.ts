@@ -44,7 +44,7 @@ test("a database that fails while an answer is written costs the caller a moment
 test("an answer that cannot be stored for longer is kept aside, and a worker ends the execution with it", async () => {
   const { ctx, clock, projectId } = await makeProject();
   refuse(["finish", "answer"], Number.POSITIVE_INFINITY);
-  const asked = jobs.invoke(ctx, TEXT, REQUEST, "kept-aside");
+  const asked = jobs.invoke(ctx, TEXT, REQUEST, { idempotencyHeader: "kept-aside" });
   const fault = await asked.catch((cause) => cause);
   expect(fault).toMatchObject({ code: "TRANSPORT_AMBIGUOUS", details: { executionId: expect.any(String) } });
   const { executionId } = fault.details;
@@ -54,7 +54,7 @@ test("an answer that cannot be stored for longer is kept aside, and a worker end
   await jobs.sweep(ctx, { projectId });
   await jobs.run(ctx, executionId, inlineStep(clock));
   expect(await endOf(executionId)).toMatchObject({ status: "succeeded", hold: "settled", attempts: 1 });
-  const again = await jobs.invoke(ctx, TEXT, REQUEST, "kept-aside");
+  const again = await jobs.invoke(ctx, TEXT, REQUEST, { idempotencyHeader: "kept-aside" });
   expect(again).toMatchObject({ executionId, status: "succeeded", typedOutput: { role: "assistant" } });
 }, 30_000);
 
