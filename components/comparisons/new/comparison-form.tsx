@@ -2,7 +2,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Columns2 } from "lucide-react";
 import { useRouter } from "next/navigation";
-import { useMemo, useRef, useState } from "react";
+import { type ComponentProps, useMemo, useRef, useState } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { Form } from "@/components/blocks/form/form";
 import { oneOfOr } from "@/components/blocks/list/list-state";
@@ -123,49 +123,80 @@ export function ComparisonForm({
             issues={issues.competitors}
             onChange={setDraft}
           />
-          <Card aria-labelledby="start-title">
-            <CardHeader title="Cost and intent" id="start-title" />
-            <CardBody className="space-y-4">
-              <div className="max-w-72">
-                <Choice
-                  label="Intent"
-                  value={intent}
-                  disabled={isBusy}
-                  options={COMPARISON_INTENTS.map((each) => [each, INTENT_WORDS[each].name])}
-                  onChange={(value) => setIntent(oneOfOr("exploratory", COMPARISON_INTENTS)(value))}
-                />
-                <p className="mt-1 text-xs text-muted">{INTENT_WORDS[intent].hint}</p>
-              </div>
-              <Estimate
-                projectId={projectId}
-                capabilityKey={capabilityKey}
-                body={body}
-                enabled={isEnough(draft)}
-                hasUnread={hasUnread}
-              />
-              {failure && (
-                <Refused
-                  failure={failure}
-                  fieldsRefused="Some fields are invalid. Fix the marked fields and try again. Nothing was started."
-                >
-                  <BudgetWall projectId={projectId} failure={failure} />
-                </Refused>
-              )}
-              <Button
-                type="submit"
-                variant="primary"
-                size="lg"
-                pending={isBusy}
-                disabled={!isEnough(draft) || hasUnread}
-              >
-                {!isBusy && <Columns2 aria-hidden />}
-                Start comparison
-              </Button>
-            </CardBody>
-          </Card>
+          <StartCard
+            projectId={projectId}
+            capabilityKey={capabilityKey}
+            body={body}
+            intent={intent}
+            setIntent={setIntent}
+            failure={failure}
+            isBusy={isBusy}
+            isReady={isEnough(draft)}
+            hasUnread={hasUnread}
+          />
         </div>
       </Form>
     </UnreadTexts>
+  );
+}
+
+/** Cost and intent, what refused it, and the button that starts it. */
+function StartCard({
+  projectId,
+  capabilityKey,
+  body,
+  intent,
+  setIntent,
+  failure,
+  isBusy,
+  isReady,
+  hasUnread,
+}: {
+  projectId: string;
+  capabilityKey: string;
+  body: ComponentProps<typeof Estimate>["body"];
+  intent: Comparison["intent"];
+  setIntent(intent: Comparison["intent"]): void;
+  failure: ReturnType<typeof toFailure> | null;
+  isBusy: boolean;
+  isReady: boolean;
+  hasUnread: boolean;
+}) {
+  return (
+    <Card aria-labelledby="start-title">
+      <CardHeader title="Cost and intent" id="start-title" />
+      <CardBody className="space-y-4">
+        <div className="max-w-72">
+          <Choice
+            label="Intent"
+            value={intent}
+            disabled={isBusy}
+            options={COMPARISON_INTENTS.map((each) => [each, INTENT_WORDS[each].name])}
+            onChange={(value) => setIntent(oneOfOr("exploratory", COMPARISON_INTENTS)(value))}
+          />
+          <p className="mt-1 text-xs text-muted">{INTENT_WORDS[intent].hint}</p>
+        </div>
+        <Estimate
+          projectId={projectId}
+          capabilityKey={capabilityKey}
+          body={body}
+          enabled={isReady}
+          hasUnread={hasUnread}
+        />
+        {failure && (
+          <Refused
+            failure={failure}
+            fieldsRefused="Some fields are invalid. Fix the marked fields and try again. Nothing was started."
+          >
+            <BudgetWall projectId={projectId} failure={failure} />
+          </Refused>
+        )}
+        <Button type="submit" variant="primary" size="lg" pending={isBusy} disabled={!isReady || hasUnread}>
+          {!isBusy && <Columns2 aria-hidden />}
+          Start comparison
+        </Button>
+      </CardBody>
+    </Card>
   );
 }
 
