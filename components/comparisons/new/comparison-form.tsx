@@ -17,7 +17,7 @@ import { issuesOf, standing } from "@/components/playground/issues";
 import { Refused } from "@/components/playground/refused";
 import type { Input } from "@/components/playground/schema";
 import { useMissing } from "@/components/playground/use-missing";
-import { toFailure, useTRPC } from "@/components/trpc";
+import { type Failure, toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
@@ -70,19 +70,7 @@ export function ComparisonForm({
     () => ({ input: input as JsonObject, competitors: competitorsOf(draft) }),
     [input, draft],
   );
-  const issues = useMemo(() => {
-    const all = issuesOf(failure, sent?.input ?? null);
-    const isOfCompetitor = ({ loc }: { loc: (string | number)[] }) => loc[0] === "competitors";
-    return {
-      input: standing(
-        all.filter((issue) => !isOfCompetitor(issue)),
-        input,
-        sent?.input ?? null,
-      ),
-      competitors: sent?.draft === draft ? all.filter(isOfCompetitor) : [],
-    };
-  }, [failure, sent, input, draft]);
-
+  const issues = useIssues(failure, sent, { input, draft });
   const missing = useMissing(input, capability, variedByAll(draft));
   const canStart = !isBusy && isEnough(draft) && !hasUnread;
 
@@ -157,7 +145,7 @@ function StartCard({
   body: ComponentProps<typeof Estimate>["body"];
   intent: Comparison["intent"];
   setIntent(intent: Comparison["intent"]): void;
-  failure: ReturnType<typeof toFailure> | null;
+  failure: Failure | null;
   isBusy: boolean;
   isReady: boolean;
   hasUnread: boolean;
@@ -198,6 +186,22 @@ function StartCard({
       </CardBody>
     </Card>
   );
+}
+
+/** What of a refusal is still true, by its place in the form. */
+function useIssues(failure: Failure | null, sent: Sent | null, { input, draft }: Sent) {
+  return useMemo(() => {
+    const all = issuesOf(failure, sent?.input ?? null);
+    const isOfCompetitor = ({ loc }: { loc: (string | number)[] }) => loc[0] === "competitors";
+    return {
+      input: standing(
+        all.filter((issue) => !isOfCompetitor(issue)),
+        input,
+        sent?.input ?? null,
+      ),
+      competitors: sent?.draft === draft ? all.filter(isOfCompetitor) : [],
+    };
+  }, [failure, sent, input, draft]);
 }
 
 /** One idempotency key per content: sending the same request twice starts one comparison. */
