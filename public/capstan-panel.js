@@ -8,7 +8,8 @@
  * Or set the property `session` to that object. Events, all with `detail`: capstan-ready, capstan-job-submitted,
  * capstan-job-completed, capstan-error.
  */
-(() => {
+// A block of its own, so that nothing here is a global of the host page.
+{
   const PROTOCOL = "service.panel.v1";
   const HERE = new URL(document.currentScript?.src ?? location.href).origin;
 
@@ -160,4 +161,4 @@
 
   window.CapstanFrame = CapstanFrame;
   if (!customElements.get("capstan-panel")) customElements.define("capstan-panel", CapstanPanel);
-})();
+}

@@ -49,9 +49,11 @@ export async function makeWorld(vendor: Vendor): Promise<World> {
     system,
     tenant.organizationId,
     { provider: "openai-compatible", secret: "sk-1", label: "own", endpointUrl: vendor.url, models: MODELS },
-    [{ projectId: tenant.projectId, environment: "development" }],
-    (client, credential) =>
-      budgets.writeConnectionGuardrails(system, client, credential, { dailyMicros: 1_000_000_000 }),
+    {
+      places: [{ projectId: tenant.projectId, environment: "development" }],
+      alongside: (client, credential) =>
+        budgets.writeConnectionGuardrails(system, client, credential, { dailyMicros: 1_000_000_000 }),
+    },
   );
   for (const [period, enforcement] of [
     ["day", "prevent"],

@@ -48,5 +48,6 @@ export const moveRequest = (
   ctx: Ctx,
   requestId: string,
   how: Move,
-  change: Parameters<typeof move>[4] = {},
-) => inTransaction(async (client) => move(client, ctx, await lockRequest(client, requestId), how, change));
+  change: Parameters<typeof move>[3]["change"] = {},
+) =>
+  inTransaction(async (client) => move(client, ctx, await lockRequest(client, requestId), { how, change }));

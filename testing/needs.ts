@@ -57,7 +57,7 @@ export const forceMove = (ctx: Ctx, requestId: string, how: Move) =>
         "UPDATE commission_quote SET state = 'paid', ended_at = $2, payment_id = 'pmt_' || id WHERE request_id = $1 AND state = 'active'",
         [requestId, ctx.now()],
       );
-    await move(client, ctx, row, how, how === "fulfilled" ? { fulfilled_at: ctx.now() } : {});
+    await move(client, ctx, row, { how, change: how === "fulfilled" ? { fulfilled_at: ctx.now() } : {} });
   });
 
 /** A new request in this state, on the way that leads there. */

@@ -70,11 +70,13 @@ export async function openVault(): Promise<Vault> {
       system,
       organizationId,
       { provider, secret: SECRET, label: "default" },
-      [],
+      { places: [] },
     );
     const bound = await credentials.bindCredential(system, organizationId, credentialId, {
-      ...place,
-      provider,
+      input: {
+        ...place,
+        provider,
+      },
     });
     return { credentialId, bindingId: bound.bindingId };
   };

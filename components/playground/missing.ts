@@ -6,12 +6,16 @@ const FILE = "file_missing";
 
 /** The required values an input lacks, by path, so that they are reported before anything is sent. */
 export const missingIn = (input: unknown, schema: Schema): FieldIssue[] =>
-  lackOf({ kind: "object", schema }, input, [], true, schema);
+  lackOf({ kind: "object", schema }, input, { path: [], isRequired: true, root: schema });
 
 /** Whether a file of the reader's is missing. */
 export const isFileMissing = (missing: readonly FieldIssue[]) => missing.some(({ type }) => type === FILE);
 
-function lackOf(field: Field, value: unknown, path: Path, isRequired: boolean, root: Schema): FieldIssue[] {
+function lackOf(
+  field: Field,
+  value: unknown,
+  { path, isRequired, root }: { path: Path; isRequired: boolean; root: Schema },
+): FieldIssue[] {
   if (value === undefined) return isRequired ? [issueOf(field, path)] : [];
   switch (field.kind) {
     case "text":
@@ -23,13 +27,11 @@ function lackOf(field: Field, value: unknown, path: Path, isRequired: boolean, r
       if (typeof value !== "object" || value === null) return [];
       const values = value as Record<string, unknown>; // checked to be an object
       return Object.entries(field.schema.properties ?? {}).flatMap(([name, each]) =>
-        lackOf(
-          fieldOf(name, each, root),
-          values[name],
-          [...path, name],
-          field.schema.required?.includes(name) ?? false,
+        lackOf(fieldOf(name, each, root), values[name], {
+          path: [...path, name],
+          isRequired: field.schema.required?.includes(name) ?? false,
           root,
-        ),
+        }),
       );
     }
     case "list": {
@@ -40,13 +42,13 @@ function lackOf(field: Field, value: unknown, path: Path, isRequired: boolean, r
       return [
         ...few,
         ...value.flatMap((entry, place) =>
-          lackOf(fieldOf(name, field.items, root), entry, [...path, place], true, root),
+          lackOf(fieldOf(name, field.items, root), entry, { path: [...path, place], isRequired: true, root }),
         ),
       ];
     }
     case "variants": {
       const variant = field.variants[variantOf(value, field.variants)];
-      return variant ? lackOf(fieldOf(nameAt(path), variant, root), value, path, isRequired, root) : [];
+      return variant ? lackOf(fieldOf(nameAt(path), variant, root), value, { path, isRequired, root }) : [];
     }
     default:
       return [];

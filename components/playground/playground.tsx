@@ -41,16 +41,11 @@ export function Playground({
   projectId: string;
   capability: CapabilityDescriptor;
 }) {
-  const trpc = useTRPC();
-  const { data: targets } = useSuspenseQuery(
-    trpc.catalog.targets.queryOptions({ project_id: projectId, capability_key: capability.key }),
-  );
-  const { may, whyNot } = useProject(projectId);
-  const mayRun = may("member");
+  const mayRun = useProject(projectId).may("member");
   const [begun] = useState(() => firstInput(capability));
   const [input, setInput] = useState<Input>(begun);
-  const [mode, setMode] = useState<Mode>(capability.executionModes[0] ?? "job_async");
-  const [model, setModel] = useState("");
+  const settings = useSettings(projectId, capability, input);
+  const { mode, request } = settings;
   /** The refused input. A field that changed since is no longer invalid. */
   const [sent, setSent] = useState<Input | null>(null);
   const run = useRun(projectId, capability.key);
@@ -60,21 +55,6 @@ export function Playground({
   useUnsaved(hasUnread || !isKept);
   const resultRef = useRef<HTMLDivElement>(null);
 
-  const choices = targets.targets.filter(({ availability }) => availability.available);
-  const chosen = choices.find(({ target }) => target === model);
-  const [providerPin, preferredModel] = [chosen?.provider, chosen?.model];
-  const request = useMemo(
-    () => ({
-      mode,
-      body: {
-        context: { projectId },
-        input,
-        ...(mode === "invoke_stream" ? { executionMode: "Stream" } : {}),
-        ...(preferredModel ? { execution: { executionConstraints: { providerPin, preferredModel } } } : {}),
-      },
-    }),
-    [mode, input, providerPin, preferredModel, projectId],
-  );
   const isBusy = run.state === "sending" || run.state === "running";
   const issues = useMemo(
     () => standing(issuesOf(run.failure, sent), input, sent),
@@ -110,75 +90,15 @@ export function Playground({
             onChange={setInput}
           />
         </UnreadTexts>
-        <Card aria-labelledby="run-form-title">
-          <CardHeader title="Run settings" id="run-form-title" />
-          <CardBody className="space-y-4">
-            <div className="grid gap-4 sm:grid-cols-2">
-              <Choice
-                label="Run mode"
-                value={mode}
-                onChange={(value) => setMode(value as Mode)}
-                options={capability.executionModes.map((each) => [each, MODES[each].label])}
-              />
-              {choices.length > 0 && (
-                <Choice
-                  label="Model"
-                  value={model || AUTOMATIC}
-                  onChange={(value) => setModel(value === AUTOMATIC ? "" : value)}
-                  options={[
-                    [AUTOMATIC, "Automatic"],
-                    ...choices.map(({ target, title }): [string, string] => [target, title]),
-                  ]}
-                />
-              )}
-            </div>
-            <div className="flex flex-wrap items-center gap-x-6 gap-y-3">
-              <Button
-                type="submit"
-                variant="primary"
-                size="lg"
-                pending={isBusy}
-                disabled={!mayRun || hasUnread || missing.isFile}
-                aria-describedby={missing.isFile ? "run-waits" : undefined}
-              >
-                {!isBusy && <Play aria-hidden />}
-                {MODES[mode].run}
-              </Button>
-              {capability.executionModes.includes("job_async") &&
-                mayRun &&
-                (hasUnread ? (
-                  <Button size="lg" disabled>
-                    <Columns2 aria-hidden />
-                    Compare
-                  </Button>
-                ) : (
-                  <Button asChild size="lg">
-                    <Link
-                      href={newComparisonHref(projectId, capability.key, true)}
-                      data-takes-along=""
-                      onClick={() => carry(capability.key, input)}
-                    >
-                      <Columns2 aria-hidden />
-                      Compare
-                    </Link>
-                  </Button>
-                ))}
-              <Cost
-                projectId={projectId}
-                capabilityKey={capability.key}
-                request={request}
-                enabled={mayRun}
-                hasUnread={hasUnread}
-              />
-            </div>
-            {mayRun && missing.isFile && (
-              <p id="run-waits" className="text-sm text-muted">
-                This capability needs a file. Choose an artifact of this project or upload one in the form.
-              </p>
-            )}
-            {!mayRun && <p className="text-sm text-muted">{whyNot("member", "run this")}</p>}
-          </CardBody>
-        </Card>
+        <RunSettings
+          projectId={projectId}
+          capability={capability}
+          input={input}
+          settings={settings}
+          isBusy={isBusy}
+          hasUnread={hasUnread}
+          needsFile={missing.isFile}
+        />
       </form>
       <div ref={resultRef} className="min-w-0 scroll-mt-4 lg:row-span-2">
         <Result run={run} projectId={projectId} />
@@ -192,6 +112,32 @@ export function Playground({
       </div>
     </div>
   );
+}
+
+/** How it is to run: the mode, the model, and the request that they and the input make. */
+function useSettings(projectId: string, capability: CapabilityDescriptor, input: Input) {
+  const trpc = useTRPC();
+  const { data: targets } = useSuspenseQuery(
+    trpc.catalog.targets.queryOptions({ project_id: projectId, capability_key: capability.key }),
+  );
+  const [mode, setMode] = useState<Mode>(capability.executionModes[0] ?? "job_async");
+  const [model, setModel] = useState("");
+  const choices = targets.targets.filter(({ availability }) => availability.available);
+  const chosen = choices.find(({ target }) => target === model);
+  const [providerPin, preferredModel] = [chosen?.provider, chosen?.model];
+  const request = useMemo(
+    () => ({
+      mode,
+      body: {
+        context: { projectId },
+        input,
+        ...(mode === "invoke_stream" ? { executionMode: "Stream" } : {}),
+        ...(preferredModel ? { execution: { executionConstraints: { providerPin, preferredModel } } } : {}),
+      },
+    }),
+    [mode, input, providerPin, preferredModel, projectId],
+  );
+  return { choices, mode, setMode, model, setModel, request };
 }
 
 const AUTOMATIC = "automatic";
@@ -271,5 +217,123 @@ function Figures({ quote }: { quote: RetailQuote }) {
         {route.billingMode === "byok" ? "you pay $0.00, the provider bills you" : route.billingMode}
       </span>
     </>
+  );
+}
+
+/** Mode, model and price, and the buttons that start it. */
+function RunSettings({
+  projectId,
+  capability,
+  input,
+  settings: { choices, mode, setMode, model, setModel, request },
+  isBusy,
+  hasUnread,
+  needsFile,
+}: {
+  projectId: string;
+  capability: CapabilityDescriptor;
+  input: Input;
+  settings: ReturnType<typeof useSettings>;
+  isBusy: boolean;
+  hasUnread: boolean;
+  needsFile: boolean;
+}) {
+  const { may, whyNot } = useProject(projectId);
+  const mayRun = may("member");
+  return (
+    <Card aria-labelledby="run-form-title">
+      <CardHeader title="Run settings" id="run-form-title" />
+      <CardBody className="space-y-4">
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Choice
+            label="Run mode"
+            value={mode}
+            onChange={(value) => setMode(value as Mode)}
+            options={capability.executionModes.map((each) => [each, MODES[each].label])}
+          />
+          {choices.length > 0 && (
+            <Choice
+              label="Model"
+              value={model || AUTOMATIC}
+              onChange={(value) => setModel(value === AUTOMATIC ? "" : value)}
+              options={[
+                [AUTOMATIC, "Automatic"],
+                ...choices.map(({ target, title }): [string, string] => [target, title]),
+              ]}
+            />
+          )}
+        </div>
+        <div className="flex flex-wrap items-center gap-x-6 gap-y-3">
+          <Button
+            type="submit"
+            variant="primary"
+            size="lg"
+            pending={isBusy}
+            disabled={!mayRun || hasUnread || needsFile}
+            aria-describedby={needsFile ? "run-waits" : undefined}
+          >
+            {!isBusy && <Play aria-hidden />}
+            {MODES[mode].run}
+          </Button>
+          {capability.executionModes.includes("job_async") && mayRun && (
+            <CompareButton
+              projectId={projectId}
+              capabilityKey={capability.key}
+              input={input}
+              disabled={hasUnread}
+            />
+          )}
+          <Cost
+            projectId={projectId}
+            capabilityKey={capability.key}
+            request={request}
+            enabled={mayRun}
+            hasUnread={hasUnread}
+          />
+        </div>
+        {mayRun && needsFile && (
+          <p id="run-waits" className="text-sm text-muted">
+            This capability needs a file. Choose an artifact of this project or upload one in the form.
+          </p>
+        )}
+        {!mayRun && <p className="text-sm text-muted">{whyNot("member", "run this")}</p>}
+      </CardBody>
+    </Card>
+  );
+}
+
+function CompareButton({
+  projectId,
+  capabilityKey,
+  input,
+  disabled,
+}: {
+  projectId: string;
+  capabilityKey: string;
+  input: Input;
+  disabled: boolean;
+}) {
+  const words = (
+    <>
+      <Columns2 aria-hidden />
+      Compare
+    </>
+  );
+  if (disabled)
+    return (
+      <Button size="lg" disabled>
+        {words}
+      </Button>
+    );
+  return (
+    <Button asChild size="lg">
+      <Link
+        href={newComparisonHref(projectId, capabilityKey, true)}
+        data-takes-along=""
+        onClick={() => carry(capabilityKey, input)}
+      >
+        {words}
+      </Link>
+    </Button>
   );
 }

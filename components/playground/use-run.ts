@@ -1,6 +1,6 @@
 "use client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { useCallback, useEffect, useEffectEvent, useRef, useState } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { pollMs } from "@/components/jobs/job-events";
 import { type Failure, isUnanswered, toFailure, useTRPC, useTRPCClient } from "@/components/trpc";
@@ -31,31 +31,10 @@ export type Run = {
 export function useRun(projectId: string, capabilityKey: string): Run {
   const trpc = useTRPC();
   const client = useTRPCClient();
-  const queryClient = useQueryClient();
   const [jobId, setJobId] = useState<string | null>(null);
-  const [text, setText] = useState("");
-  const [isStreaming, setStreaming] = useState(false);
   const [mode, setMode] = useState<Mode | null>(null);
-  const following = useRef<{ unsubscribe(): void } | null>(null);
+  const { text, isStreaming, follow, leave, clear } = useFrames();
   const keep = (run: KeptRun | null) => keepRun(projectId, capabilityKey, run);
-
-  function follow(executionId: string) {
-    setStreaming(true);
-    const stop = () => {
-      setStreaming(false);
-      void queryClient.invalidateQueries({ queryKey: trpc.jobs.get.queryKey({ job_id: executionId }) });
-    };
-    following.current = client.catalog.frames.subscribe(
-      { execution_id: executionId },
-      {
-        onData: ({ data: frame }) => {
-          if (frame.event === "token") setText((before) => before + String(frame.data.text ?? ""));
-        },
-        onComplete: stop,
-        onError: stop,
-      },
-    );
-  }
 
   /** Follow this job from now on. */
   function take(id: string, run: Pick<KeptRun, "mode" | "idempotencyKey">) {
@@ -66,15 +45,8 @@ export function useRun(projectId: string, capabilityKey: string): Run {
 
   const sending = useAction(
     {
-      mutationFn: async ({ mode, body, idempotencyKey }: RunRequest & { idempotencyKey: string }) => {
-        const request = {
-          project_id: projectId,
-          capability_key: capabilityKey,
-          body: { ...body, idempotencyKey },
-        };
-        if (mode === "job_async") return (await client.catalog.submit.mutate(request)).jobId;
-        return (await client.catalog.invoke.mutate(request)).executionId;
-      },
+      mutationFn: (request: RunRequest & { idempotencyKey: string }) =>
+        send(client, { projectId, capabilityKey }, request),
       onError(error, { mode, idempotencyKey }) {
         if (isUnanswered(error)) return lookFor({ mode, idempotencyKey, jobId: null });
         // A refusal after admission names its record.
@@ -99,20 +71,10 @@ export function useRun(projectId: string, capabilityKey: string): Run {
   useEffect(() => {
     const kept = keptRun(projectId, capabilityKey);
     if (kept) resume(kept);
-    return () => following.current?.unsubscribe();
-  }, [projectId, capabilityKey]);
+    return leave;
+  }, [projectId, capabilityKey, leave]);
 
-  const watched = useQuery({
-    ...trpc.jobs.get.queryOptions({ job_id: jobId ?? "" }),
-    enabled: jobId !== null,
-    refetchInterval: ({ state }) => (state.data ? pollMs(state.data) : false),
-    meta: { isShownInPlace: true },
-  });
-  const canceling = useAction(
-    { ...trpc.jobs.cancel.mutationOptions() },
-    { onDone: (fresh) => queryClient.setQueryData(trpc.jobs.get.queryKey({ job_id: fresh.jobId }), fresh) },
-  );
-
+  const { watched, canceling } = useWatchedJob(jobId);
   const job = jobId === null ? null : (watched.data ?? null);
   const isFinished = job !== null && pollMs(job) === false && !isStreaming;
   const state = stateOf();
@@ -139,10 +101,8 @@ export function useRun(projectId: string, capabilityKey: string): Run {
     text,
     failure: sending.error && !isLooking ? toFailure(sending.error) : null,
     start(request) {
-      following.current?.unsubscribe();
+      clear();
       setJobId(null);
-      setText("");
-      setStreaming(false);
       setMode(request.mode);
       const idempotencyKey = crypto.randomUUID();
       keep({ mode: request.mode, idempotencyKey, jobId: null });
@@ -197,4 +157,70 @@ function useLookFor(projectId: string, onFound: (jobId: string | null, run: Kept
   }, [run]);
 
   return { lookFor: setRun, isLooking: run !== null };
+}
+
+/** Sends the request, and returns the id of its job or execution. */
+async function send(
+  client: ReturnType<typeof useTRPCClient>,
+  { projectId, capabilityKey }: { projectId: string; capabilityKey: string },
+  { mode, body, idempotencyKey }: RunRequest & { idempotencyKey: string },
+): Promise<string> {
+  const request = { project_id: projectId, capability_key: capabilityKey, body: { ...body, idempotencyKey } };
+  if (mode === "job_async") return (await client.catalog.submit.mutate(request)).jobId;
+  return (await client.catalog.invoke.mutate(request)).executionId;
+}
+
+/** The text of a streamed execution as it comes. */
+function useFrames() {
+  const trpc = useTRPC();
+  const client = useTRPCClient();
+  const queryClient = useQueryClient();
+  const [text, setText] = useState("");
+  const [isStreaming, setStreaming] = useState(false);
+  const following = useRef<{ unsubscribe(): void } | null>(null);
+
+  function follow(executionId: string) {
+    setStreaming(true);
+    const stop = () => {
+      setStreaming(false);
+      void queryClient.invalidateQueries({ queryKey: trpc.jobs.get.queryKey({ job_id: executionId }) });
+    };
+    following.current = client.catalog.frames.subscribe(
+      { execution_id: executionId },
+      {
+        onData: ({ data: frame }) => {
+          if (frame.event === "token") setText((before) => before + String(frame.data.text ?? ""));
+        },
+        onComplete: stop,
+        onError: stop,
+      },
+    );
+  }
+
+  const leave = useCallback(() => following.current?.unsubscribe(), []);
+
+  function clear() {
+    leave();
+    setText("");
+    setStreaming(false);
+  }
+
+  return { text, isStreaming, follow, leave, clear };
+}
+
+/** The job, read again until it has ended, and its cancel. */
+function useWatchedJob(jobId: string | null) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const watched = useQuery({
+    ...trpc.jobs.get.queryOptions({ job_id: jobId ?? "" }),
+    enabled: jobId !== null,
+    refetchInterval: ({ state }) => (state.data ? pollMs(state.data) : false),
+    meta: { isShownInPlace: true },
+  });
+  const canceling = useAction(
+    { ...trpc.jobs.cancel.mutationOptions() },
+    { onDone: (fresh) => queryClient.setQueryData(trpc.jobs.get.queryKey({ job_id: fresh.jobId }), fresh) },
+  );
+  return { watched, canceling };
 }

@@ -44,72 +44,24 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
   const atWork = new Set<string>(); // ids of jobs
   let queue: Queue | undefined;
   let worker = "";
+  const again = <T>(work: () => Promise<T>) => repeated(work, log);
 
   /** One turn of a run: until it ends, sleeps for long, or throws. */
   async function work(flow: Flow, { data, retries = 0, hasTurn }: Payload, job: Job): Promise<void> {
     const wake = toWake({ name: flow.event.name, data });
     // The first delivery of a woken run has a turn. A run that slept takes one, as does one whose worker has died.
-    if (!(hasTurn && job.attempts === 1) && !(await repeated(() => takeTurn(wake)))) return;
+    if (!(hasTurn && job.attempts === 1) && !(await again(() => takeTurn(pool, wake)))) return;
     let afterMs: number | null;
     try {
-      afterMs = await repeated(() => drive(flow, wake));
+      afterMs = await again(() => drive(flow, wake, stopping.signal));
     } catch (err) {
       afterMs = retries < flow.retries ? backoffMs(retries + 1) : null;
       wake.payload.retries = retries + 1;
       const outcome = afterMs === null ? "failed for good: its row is left to the sweeper" : "is retried";
       log.error({ err, flow: flow.id, run: wake.key, afterMs }, `A run ${outcome}`);
     }
-    await repeated(() => endTurn(wake, afterMs));
+    await again(() => endTurn(pool, wake, afterMs));
     if (afterMs !== null) lookAgainIn(afterMs);
-  }
-
-  /** Runs a flow until it ends (null) or gives up its turn: for how many milliseconds. */
-  function drive(flow: Flow, { key, payload }: Wake): Promise<number | null> {
-    return new Promise((resolve, reject) => {
-      // A run that gives up its turn waits here for ever, and begins again from its rows: no `catch` of a flow sees it.
-      const leave = (ms: number) => {
-        resolve(ms);
-        return new Promise<never>(() => {});
-      };
-      const step: Step = {
-        runId: key,
-        run: (_id, work) => (stopping.signal.aborted ? leave(0) : work()),
-        async sleep(_id, ms) {
-          if (ms > SHORT_MS) return leave(ms);
-          await pause(Math.max(ms, 0), undefined, stopping).catch(() => leave(0));
-        },
-      };
-      flow.run(systemCtx(flow.id), payload.data as never, step).then(() => resolve(null), reject);
-    });
-  }
-
-  async function repeated<T>(work: () => Promise<T>): Promise<T> {
-    for (const ms of REPEAT_AFTER_MS) {
-      try {
-        return await work();
-      } catch (err) {
-        log.warn({ err, afterMs: ms }, "A turn failed and is repeated");
-        await pause(ms);
-      }
-    }
-    return work();
-  }
-
-  async function takeTurn(wake: Wake): Promise<boolean> {
-    const { rows } = await pool.query<{ taken: boolean }>({
-      name: "engine-take-turn",
-      text: "SELECT capstan_take_turn($1) AS taken",
-      values: [JSON.stringify(wake)],
-    });
-    return rows[0]!.taken; // a function answers one row
-  }
-
-  async function endTurn(wake: Wake, afterMs: number | null): Promise<void> {
-    await pool.query({
-      name: "engine-end-turn",
-      text: "SELECT capstan_end_turn($1, $2)",
-      values: [JSON.stringify(wake), afterMs],
-    });
   }
 
   /** The queue finds jobs that have become due within a second; a timer of this worker makes it look at once. */
@@ -122,32 +74,11 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
     timers.add(timer.unref());
   }
 
-  async function tidy(): Promise<void> {
-    await pool.query("SELECT capstan_tidy_turns($1, $2)", [worker, [...atWork]]);
-  }
-
-  /** Reports that this worker lives, and frees the jobs of those that no longer do. */
-  async function beat(): Promise<void> {
-    await pool.query({
-      name: "engine-beat",
-      text: `WITH mine AS (
-          INSERT INTO engine_worker (id, beat_at) VALUES ($1, now()) ON CONFLICT (id) DO UPDATE SET beat_at = now()
-        ), dead AS (
-          SELECT id FROM engine_worker WHERE id <> $1 AND beat_at < now() - $2 * interval '1 millisecond'
-        ), forgotten AS (
-          -- After a minute: until then, a statement of a dead worker may still take jobs in its name.
-          DELETE FROM engine_worker WHERE id <> $1 AND beat_at < now() - $2 * interval '1 millisecond' - interval '1 minute'
-        )
-        SELECT graphile_worker.force_unlock_workers(array_agg(id)) FROM dead HAVING count(*) > 0`,
-      values: [worker, leaseMs],
-    });
-  }
-
   const regularly = (ms: number, what: string, task: () => Promise<void>) =>
     setInterval(() => task().catch((err) => log.warn({ err }, `${what} failed`)), ms);
   const intervals = [
-    regularly(leaseMs / 4, "A heartbeat", beat),
-    regularly(TIDY_MS, "Tidying run slots", tidy),
+    regularly(leaseMs / 4, "A heartbeat", () => beat(pool, worker, leaseMs)),
+    regularly(TIDY_MS, "Tidying run slots", () => tidy(pool, worker, atWork)),
   ];
   const clearIntervals = () => intervals.forEach(clearInterval);
   queue = await startQueue({
@@ -165,7 +96,7 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
     })),
     async newName() {
       worker = `worker-${ulid()}`;
-      await beat();
+      await beat(pool, worker, leaseMs);
       return worker;
     },
   }).catch((error) => {
@@ -178,8 +109,7 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
     for (const timer of timers) clearTimeout(timer);
     await queue?.stop();
     clearIntervals();
-    await pool.query("SELECT graphile_worker.force_unlock_workers(ARRAY[$1])", [worker]); // of steps that did not end in time
-    await pool.query("DELETE FROM engine_worker WHERE id = $1", [worker]);
+    await leave(pool, worker);
   }
   let stopped: Promise<void> | undefined;
   return {
@@ -193,4 +123,80 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
 /** 15 s, doubling up to an hour, plus up to 30 % of jitter. */
 function defaultBackoffMs(retry: number): number {
   return Math.min(15_000 * 2 ** (retry - 1), HOUR_MS) * (1 + Math.random() * 0.3);
+}
+
+/** Runs a flow until it ends (null) or gives up its turn: for how many milliseconds. */
+function drive(flow: Flow, { key, payload }: Wake, stopping: AbortSignal): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    // A run that gives up its turn waits here for ever, and begins again from its rows: no `catch` of a flow sees it.
+    const leave = (ms: number) => {
+      resolve(ms);
+      return new Promise<never>(() => {});
+    };
+    const step: Step = {
+      runId: key,
+      run: (_id, work) => (stopping.aborted ? leave(0) : work()),
+      async sleep(_id, ms) {
+        if (ms > SHORT_MS) return leave(ms);
+        await pause(Math.max(ms, 0), undefined, { signal: stopping }).catch(() => leave(0));
+      },
+    };
+    flow.run(systemCtx(flow.id), payload.data as never, step).then(() => resolve(null), reject);
+  });
+}
+
+async function repeated<T>(work: () => Promise<T>, log: QueueLog): Promise<T> {
+  for (const ms of REPEAT_AFTER_MS) {
+    try {
+      return await work();
+    } catch (err) {
+      log.warn({ err, afterMs: ms }, "A turn failed and is repeated");
+      await pause(ms);
+    }
+  }
+  return work();
+}
+
+async function takeTurn(pool: Pool, wake: Wake): Promise<boolean> {
+  const { rows } = await pool.query<{ taken: boolean }>({
+    name: "engine-take-turn",
+    text: "SELECT capstan_take_turn($1) AS taken",
+    values: [JSON.stringify(wake)],
+  });
+  return rows[0]!.taken; // a function answers one row
+}
+
+async function endTurn(pool: Pool, wake: Wake, afterMs: number | null): Promise<void> {
+  await pool.query({
+    name: "engine-end-turn",
+    text: "SELECT capstan_end_turn($1, $2)",
+    values: [JSON.stringify(wake), afterMs],
+  });
+}
+
+async function tidy(pool: Pool, worker: string, atWork: Set<string>): Promise<void> {
+  await pool.query("SELECT capstan_tidy_turns($1, $2)", [worker, [...atWork]]);
+}
+
+/** Reports that this worker lives, and frees the jobs of those that no longer do. */
+async function beat(pool: Pool, worker: string, leaseMs: number): Promise<void> {
+  await pool.query({
+    name: "engine-beat",
+    text: `WITH mine AS (
+        INSERT INTO engine_worker (id, beat_at) VALUES ($1, now()) ON CONFLICT (id) DO UPDATE SET beat_at = now()
+      ), dead AS (
+        SELECT id FROM engine_worker WHERE id <> $1 AND beat_at < now() - $2 * interval '1 millisecond'
+      ), forgotten AS (
+        -- After a minute: until then, a statement of a dead worker may still take jobs in its name.
+        DELETE FROM engine_worker WHERE id <> $1 AND beat_at < now() - $2 * interval '1 millisecond' - interval '1 minute'
+      )
+      SELECT graphile_worker.force_unlock_workers(array_agg(id)) FROM dead HAVING count(*) > 0`,
+    values: [worker, leaseMs],
+  });
+}
+
+/** Takes the worker out of the table, and frees the jobs of steps that did not end in time. */
+async function leave(pool: Pool, worker: string): Promise<void> {
+  await pool.query("SELECT graphile_worker.force_unlock_workers(ARRAY[$1])", [worker]);
+  await pool.query("DELETE FROM engine_worker WHERE id = $1", [worker]);
 }

@@ -170,144 +170,119 @@ const reading: Reading = {
 /** A job's status, without its content. */
 const decided = ({ jobId, projectId, status }: Job) => ({ jobId, projectId, status });
 
+type Ctx = ReturnType<typeof systemCtx>;
+
+const VERBS: Record<string, (ctx: Ctx, flags: Flags) => Promise<object> | object> = {
+  "organization create": (ctx, flags) =>
+    domain.createOrganization(ctx, check(contract.CreateOrganization, { name: needed(flags.name, "name") })),
+  "organization list": async (ctx) => ({ items: await domain.listOrganizations(ctx) }),
+  "organization plan": (ctx, flags) => performPlan(ctx, flags, reading),
+  "project create": (ctx, flags) =>
+    domain.createProject(
+      ctx,
+      check(contract.CreateProject, {
+        name: needed(flags.name, "name"),
+        organizationId: flags.organization,
+      }),
+    ),
+  "project list": async (ctx, flags) => ({ items: await domain.listProjects(ctx, flags.organization) }),
+  async "project set"(ctx, flags) {
+    if (!flags.maturity && !flags.retention) throw new Complaint("Set --maturity, --retention or both.");
+    return domain.changeProject(
+      ctx,
+      check(contract.ChangeProject, {
+        projectId: needed(flags.project, "project"),
+        ...(flags.maturity === undefined
+          ? {}
+          : {
+              maturityRating:
+                flags.maturity === "none" ? null : oneOf("maturity", MaturityRating.options, flags.maturity),
+            }),
+        retentionDays: readRetention(flags.retention),
+      }),
+    );
+  },
+  "user create": (ctx, flags) =>
+    domain.createUser(
+      ctx,
+      check(contract.CreateUser, {
+        email: needed(flags.email, "email"),
+        organizationId: flags.organization,
+        displayName: flags.name,
+        ...(flags.role === undefined ? {} : { role: oneOf("role", contract.Role.options, flags.role) }),
+      }),
+    ),
+  "user list": async (ctx, flags) => ({ items: await domain.listUsers(ctx, flags.organization) }),
+  "user reset": (ctx, flags) => resetSignIn(ctx, needed(flags.email, "email")),
+  async "key create"(ctx, flags) {
+    if (!flags.project && !flags.organization)
+      throw new Complaint("--project is required, or --organization for a key of all its projects.");
+    if (flags.project && flags.organization) await requireProjectIn(flags.project, flags.organization);
+    return domain.createKey(
+      ctx,
+      check(contract.CreateApiKey, {
+        name: needed(flags.name, "name"),
+        projectId: flags.project,
+        organizationId: flags.project ? undefined : flags.organization,
+        environment: flags.environment,
+        scopes: flags.scopes
+          ?.split(",")
+          .map((scope) => oneOf("scopes", contract.KeyScope.options, scope.trim())),
+        expiresInSeconds: readSeconds(flags["expires-in"]),
+      }),
+    );
+  },
+  "key list": async (ctx, flags) => ({
+    items: await domain.listKeys(ctx, {
+      projectId: flags.project,
+      organizationId: flags.organization,
+      includeRevoked: flags["include-revoked"] ?? false,
+    }),
+  }),
+  "key revoke": (ctx, flags) => domain.revokeKey(ctx, needed(flags.key, "key")),
+  "operator grant": (ctx, flags) =>
+    domain.grantOperator(ctx, check(contract.GrantOperator, { email: needed(flags.email, "email") })),
+  "operator list": async (ctx) => ({ items: await domain.listOperators(ctx) }),
+  "job attention list": async (ctx) => ({ items: await jobs.listAttention(ctx) }),
+  "job attention retry": async (ctx, flags) => decided(await jobs.retryStep(ctx, needed(flags.job, "job"))),
+  "job attention accept": async (ctx, flags) => decided(await jobs.acceptAsIs(ctx, needed(flags.job, "job"))),
+  "job attention fail": async (ctx, flags) => decided(await jobs.failWaiting(ctx, needed(flags.job, "job"))),
+  "mail resend": (ctx, flags) => resendMail(ctx, needed(flags.mail, "mail")),
+  async "mail test"(_ctx, flags) {
+    const to = needed(flags.to, "to");
+    const outcome = await testMail(to);
+    if (!outcome) throw new Complaint("No mail server is set. Set SMTP_URL and MAIL_FROM, then try again.");
+    if (outcome.state !== "accepted") throw new Complaint(`The test mail was not sent. ${outcome.reason}`);
+    return { to, state: outcome.state };
+  },
+  "wallet show": (ctx, flags) => billing.wallet(ctx, needed(flags.organization, "organization")),
+  async "wallet credit"(ctx, flags) {
+    const credit = {
+      organizationId: needed(flags.organization, "organization"),
+      amountMicros: readMicros(needed(flags["amount-micros"], "amount-micros")),
+      isTest: flags.test ?? false,
+      reason: needed(flags.reason?.trim(), "reason"),
+    };
+    return { ...(await billing.credit(ctx, credit)), ...credit };
+  },
+  "ledger check": (ctx, flags) => billing.checkLedger(ctx, flags.organization),
+  "signing-key list": async (ctx) => ({ items: await listSigningKeys(ctx) }),
+  "signing-key rotate": (ctx) => rotateSigningKey(ctx),
+  "vault status": (ctx) => vault.vaultStatus(ctx),
+  "vault rotate": (ctx) => vault.rotateKey(ctx),
+  "vault rewrap": (ctx) => vault.rewrapAll(ctx),
+  "vault drop": (ctx) => vault.dropOldKeys(ctx),
+};
+
 async function perform(command: string, flags: Flags): Promise<object> {
   const ctx = systemCtx("admin");
   if (command in COMMANDS) refuseForeignFlags(command, flags);
-  switch (command) {
-    case "organization create":
-      return domain.createOrganization(
-        ctx,
-        check(contract.CreateOrganization, { name: needed(flags.name, "name") }),
-      );
-    case "organization list":
-      return { items: await domain.listOrganizations(ctx) };
-    case "organization plan":
-      return performPlan(ctx, flags, reading);
-    case "project create":
-      return domain.createProject(
-        ctx,
-        check(contract.CreateProject, {
-          name: needed(flags.name, "name"),
-          organizationId: flags.organization,
-        }),
-      );
-    case "project list":
-      return { items: await domain.listProjects(ctx, flags.organization) };
-    case "project set":
-      if (!flags.maturity && !flags.retention) throw new Complaint("Set --maturity, --retention or both.");
-      return domain.changeProject(
-        ctx,
-        check(contract.ChangeProject, {
-          projectId: needed(flags.project, "project"),
-          ...(flags.maturity === undefined
-            ? {}
-            : {
-                maturityRating:
-                  flags.maturity === "none"
-                    ? null
-                    : oneOf("maturity", MaturityRating.options, flags.maturity),
-              }),
-          retentionDays: readRetention(flags.retention),
-        }),
-      );
-    case "user create":
-      return domain.createUser(
-        ctx,
-        check(contract.CreateUser, {
-          email: needed(flags.email, "email"),
-          organizationId: flags.organization,
-          displayName: flags.name,
-          ...(flags.role === undefined ? {} : { role: oneOf("role", contract.Role.options, flags.role) }),
-        }),
-      );
-    case "user list":
-      return { items: await domain.listUsers(ctx, flags.organization) };
-    case "user reset":
-      return resetSignIn(ctx, needed(flags.email, "email"));
-    case "key create":
-      if (!flags.project && !flags.organization)
-        throw new Complaint("--project is required, or --organization for a key of all its projects.");
-      if (flags.project && flags.organization) await requireProjectIn(flags.project, flags.organization);
-      return domain.createKey(
-        ctx,
-        check(contract.CreateApiKey, {
-          name: needed(flags.name, "name"),
-          projectId: flags.project,
-          organizationId: flags.project ? undefined : flags.organization,
-          environment: flags.environment,
-          scopes: flags.scopes
-            ?.split(",")
-            .map((scope) => oneOf("scopes", contract.KeyScope.options, scope.trim())),
-          expiresInSeconds: readSeconds(flags["expires-in"]),
-        }),
-      );
-    case "key list":
-      return {
-        items: await domain.listKeys(ctx, {
-          projectId: flags.project,
-          organizationId: flags.organization,
-          includeRevoked: flags["include-revoked"] ?? false,
-        }),
-      };
-    case "key revoke":
-      return domain.revokeKey(ctx, needed(flags.key, "key"));
-    case "operator grant":
-      return domain.grantOperator(
-        ctx,
-        check(contract.GrantOperator, { email: needed(flags.email, "email") }),
-      );
-    case "operator list":
-      return { items: await domain.listOperators(ctx) };
-    case "job attention list":
-      return { items: await jobs.listAttention(ctx) };
-    case "job attention retry":
-      return decided(await jobs.retryStep(ctx, needed(flags.job, "job")));
-    case "job attention accept":
-      return decided(await jobs.acceptAsIs(ctx, needed(flags.job, "job")));
-    case "job attention fail":
-      return decided(await jobs.failWaiting(ctx, needed(flags.job, "job")));
-    case "mail resend":
-      return resendMail(ctx, needed(flags.mail, "mail"));
-    case "mail test": {
-      const to = needed(flags.to, "to");
-      const outcome = await testMail(to);
-      if (!outcome) throw new Complaint("No mail server is set. Set SMTP_URL and MAIL_FROM, then try again.");
-      if (outcome.state !== "accepted") throw new Complaint(`The test mail was not sent. ${outcome.reason}`);
-      return { to, state: outcome.state };
-    }
-    case "wallet show":
-      return billing.wallet(ctx, needed(flags.organization, "organization"));
-    case "wallet credit": {
-      const credit = {
-        organizationId: needed(flags.organization, "organization"),
-        amountMicros: readMicros(needed(flags["amount-micros"], "amount-micros")),
-        isTest: flags.test ?? false,
-        reason: needed(flags.reason?.trim(), "reason"),
-      };
-      return { ...(await billing.credit(ctx, credit)), ...credit };
-    }
-    case "ledger check":
-      return billing.checkLedger(ctx, flags.organization);
-    case "signing-key list":
-      return { items: await listSigningKeys(ctx) };
-    case "signing-key rotate":
-      return rotateSigningKey(ctx);
-    case "vault status":
-      return vault.vaultStatus(ctx);
-    case "vault rotate":
-      return vault.rotateKey(ctx);
-    case "vault rewrap":
-      return vault.rewrapAll(ctx);
-    case "vault drop":
-      return vault.dropOldKeys(ctx);
-    default: {
-      const done =
-        (await performBudgets(ctx, command, flags, reading)) ??
-        (await performRestores(ctx, command, flags, reading));
-      if (done) return done;
-      throw new Complaint(`${command ? `Unknown command "${command}".` : "Name a command."}\n\n${USAGE}`);
-    }
-  }
+  if (Object.hasOwn(VERBS, command)) return VERBS[command]!(ctx, flags);
+  const done =
+    (await performBudgets(ctx, command, flags, reading)) ??
+    (await performRestores(ctx, command, flags, reading));
+  if (done) return done;
+  throw new Complaint(`${command ? `Unknown command "${command}".` : "Name a command."}\n\n${USAGE}`);
 }
 
 /**

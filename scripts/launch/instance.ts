@@ -52,9 +52,7 @@ export function pathsOf(settings: Env) {
 export async function startInstance(options: Options): Promise<Instance> {
   const { settings, dev, report } = options;
   const { dataDir, log } = pathsOf(settings);
-  mkdirSync(join(dataDir, "logs"), { recursive: true });
-  // The database server may run as another user, who needs access to its folder.
-  chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
+  makeDataDir(dataDir);
   const secrets = readSecrets(settings);
   const started: Supervised[] = [];
   let postgres: Postgres | null = null;
@@ -62,11 +60,7 @@ export async function startInstance(options: Options): Promise<Instance> {
 
   async function stop() {
     stopping = true;
-    for (const name of ["web", "worker", "sandbox"]) {
-      const part = started.find((one) => one.name === name);
-      if (part?.pid()) await report.step(`Stopping ${name}`, () => part.stop(GRACE_MS));
-      else await part?.stop(0);
-    }
+    await stopParts(started, report);
     const database = postgres;
     if (database) await report.step("Stopping PostgreSQL", () => database.stop());
     removeRuntime(dataDir);
@@ -75,33 +69,15 @@ export async function startInstance(options: Options): Promise<Instance> {
   try {
     const port = await choosePort(settings);
     if (!settings.DATABASE_URL) {
-      const fault = embeddedDatabaseFault(settings);
-      if (fault) throw new Refusal(fault);
-      if (!existsSync(join(dataDir, "postgres.password")))
-        report.say("Database: the embedded PostgreSQL, for development. For production, set DATABASE_URL.");
-      postgres = await startEmbedded();
+      requireEmbedded(settings, dataDir, report);
+      postgres = await startEmbedded(dataDir, log("postgres"), report);
     }
     options.signal.throwIfAborted();
     const databaseUrl = settings.DATABASE_URL ?? postgres?.url ?? "";
-    await report.step(
-      "Migrating the database",
-      async () => {
-        const applied = await applyMigrations(databaseUrl).catch((error) => {
-          throw settings.DATABASE_URL ? explainDatabase(error) : error;
-        });
-        await migrateEngine(databaseUrl);
-        return applied;
-      },
-      (applied) => (applied.length > 0 ? `applied ${applied.join(", ")}` : "up to date"),
-    );
+    await migrate(databaseUrl, settings, report);
 
     const localUrl = `http://${localHost(settings.HOST)}:${port}`;
-    const sandboxOn = settings.SANDBOX || settings.CAPSTAN_ENV !== "production";
-    const ownSandbox = sandboxOn && !settings.SANDBOX_URL;
-    const sandboxPort = ownSandbox
-      ? await rememberedPort(join(dataDir, "sandbox.port"), settings.SANDBOX_PORT)
-      : 0;
-    const sandboxUrl = ownSandbox ? `http://127.0.0.1:${sandboxPort}` : (settings.SANDBOX_URL ?? null);
+    const { sandboxPort, sandboxUrl } = await sandboxOf(settings, dataDir);
     const publicUrl = settings.PUBLIC_URL ?? `http://localhost:${port}`;
     const runtime: Runtime = {
       baseUrl: publicUrl,
@@ -114,48 +90,29 @@ export async function startInstance(options: Options): Promise<Instance> {
     const env: NodeJS.ProcessEnv = {
       ...processEnv({ settings, secrets, dataDir, port, publicUrl, databaseUrl, dev }),
       ...(sandboxUrl && { SANDBOX_URL: sandboxUrl }),
-      ...(ownSandbox && { SANDBOX_PORT: String(sandboxPort) }),
+      ...(sandboxPort !== null && { SANDBOX_PORT: String(sandboxPort) }),
     };
 
-    const startPart = (name: string) => {
-      const part = supervise(
-        { name, args: argumentsOf(name, dev), env, logFile: dev ? null : log(name) },
-        {
-          started: (pid) => {
-            runtime.pids[name] = pid;
-            writeRuntime(dataDir, runtime);
-          },
-          died: (why, pauseMs) =>
-            report.say(
-              `${name} ${why}; restarting it in ${pauseMs / 1_000} s${dev ? "" : `; log: ${log(name)}`}`,
-            ),
-          message: () => {},
-        },
-      );
-      started.push(part);
+    const noteStart = (name: string, pid: number) => {
+      runtime.pids[name] = pid;
+      writeRuntime(dataDir, runtime);
     };
+    const startPart = (name: string) =>
+      started.push(superviseProgram(name, { env, dev, log, report, noteStart }));
     options.signal.throwIfAborted();
-    if (ownSandbox) startPart("sandbox");
+    if (sandboxPort !== null) startPart("sandbox");
     startPart("worker");
     startPart("web");
     if (hasProgram("seed"))
       await report.step("Checking the first organization", () => seed(env, log("seed")));
     await report.step("Waiting until it responds", () =>
-      untilReady(localUrl, started, sandboxUrl, dev ? null : log, options.signal),
+      untilReady({ localUrl, parts: started, sandboxUrl, log: dev ? null : log, signal: options.signal }),
     );
     watchPostgres(runtime);
     return { localUrl, publicUrl, stop };
   } catch (error) {
     await stop();
     throw error;
-  }
-
-  function startEmbedded() {
-    return report.step(
-      "Starting PostgreSQL",
-      () => startPostgres({ dataDir, logFile: log("postgres") }),
-      (server) => (server.adopted ? "already running" : "done"),
-    );
   }
 
   // Children reconnect automatically: the server returns on the same port with the same password.
@@ -166,7 +123,7 @@ export async function startInstance(options: Options): Promise<Instance> {
       report.say(`PostgreSQL stopped unexpectedly; restarting it; log: ${log("postgres")}`);
       const before: string = postgres.url;
       try {
-        postgres = await startEmbedded();
+        postgres = await startEmbedded(dataDir, log("postgres"), report);
         runtime.pids.postgres = postgres.pid;
         writeRuntime(dataDir, runtime);
         if (postgres.url !== before)
@@ -180,6 +137,75 @@ export async function startInstance(options: Options): Promise<Instance> {
     }
   }
 }
+
+function makeDataDir(dataDir: string): void {
+  mkdirSync(join(dataDir, "logs"), { recursive: true });
+  // The database server may run as another user, who needs access to its folder.
+  chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
+}
+
+const startEmbedded = (dataDir: string, logFile: string, report: Options["report"]) =>
+  report.step(
+    "Starting PostgreSQL",
+    () => startPostgres({ dataDir, logFile }),
+    (server) => (server.adopted ? "already running" : "done"),
+  );
+
+async function stopParts(parts: Supervised[], report: Options["report"]): Promise<void> {
+  for (const name of ["web", "worker", "sandbox"]) {
+    const part = parts.find((one) => one.name === name);
+    if (part?.pid()) await report.step(`Stopping ${name}`, () => part.stop(GRACE_MS));
+    else await part?.stop(0);
+  }
+}
+
+/** Refuses the embedded database where it must not be used, and names it where it is new. */
+function requireEmbedded(settings: Env, dataDir: string, report: Options["report"]): void {
+  const fault = embeddedDatabaseFault(settings);
+  if (fault) throw new Refusal(fault);
+  if (!existsSync(join(dataDir, "postgres.password")))
+    report.say("Database: the embedded PostgreSQL, for development. For production, set DATABASE_URL.");
+}
+
+const migrate = (databaseUrl: string, settings: Env, report: Options["report"]) =>
+  report.step(
+    "Migrating the database",
+    async () => {
+      const applied = await applyMigrations(databaseUrl).catch((error) => {
+        throw settings.DATABASE_URL ? explainDatabase(error) : error;
+      });
+      await migrateEngine(databaseUrl);
+      return applied;
+    },
+    (applied) => (applied.length > 0 ? `applied ${applied.join(", ")}` : "up to date"),
+  );
+
+/** Where the sandbox is, if there is one; its port is null unless it is this installation's own. */
+async function sandboxOf(settings: Env, dataDir: string) {
+  const isOn = settings.SANDBOX || settings.CAPSTAN_ENV !== "production";
+  if (!isOn || settings.SANDBOX_URL) return { sandboxPort: null, sandboxUrl: settings.SANDBOX_URL ?? null };
+  const sandboxPort = await rememberedPort(join(dataDir, "sandbox.port"), settings.SANDBOX_PORT);
+  return { sandboxPort, sandboxUrl: `http://127.0.0.1:${sandboxPort}` };
+}
+
+type Supervising = Pick<Options, "dev" | "report"> & {
+  env: NodeJS.ProcessEnv;
+  log(name: string): string;
+  noteStart(name: string, pid: number): void;
+};
+
+const superviseProgram = (name: string, { env, dev, log, report, noteStart }: Supervising): Supervised =>
+  supervise(
+    { name, args: argumentsOf(name, dev), env, logFile: dev ? null : log(name) },
+    {
+      started: (pid) => noteStart(name, pid),
+      died: (why, pauseMs) =>
+        report.say(
+          `${name} ${why}; restarting it in ${pauseMs / 1_000} s${dev ? "" : `; log: ${log(name)}`}`,
+        ),
+      message: () => {},
+    },
+  );
 
 /** Explains a failure of the operator's own database as a settings problem; any other error is reported unchanged. */
 function explainDatabase(error: unknown): unknown {
@@ -229,13 +255,19 @@ async function seed(env: NodeJS.ProcessEnv, logFile: string) {
   }
 }
 
-async function untilReady(
-  localUrl: string,
-  parts: Supervised[],
-  sandboxUrl: string | null,
-  log: ((name: string) => string) | null,
-  signal: AbortSignal,
-) {
+async function untilReady({
+  localUrl,
+  parts,
+  sandboxUrl,
+  log,
+  signal,
+}: {
+  localUrl: string;
+  parts: Supervised[];
+  sandboxUrl: string | null;
+  log: ((name: string) => string) | null;
+  signal: AbortSignal;
+}) {
   const probes = [`${localUrl}/readyz`, ...(sandboxUrl ? [`${sandboxUrl}/healthz`] : [])];
   const deadline = Date.now() + READY_MS;
   const last = new Map<string, string>();

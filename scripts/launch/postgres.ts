@@ -66,7 +66,7 @@ export async function startPostgres({ dataDir, logFile, disposable = false }: Op
     // It may still be recovering from a crash.
     if (await answers(running.port, "postgres", password)) {
       await ensureDatabase(running.port, password);
-      return handle(place, running.port, password, running.pid, null);
+      return handle(place, { port: running.port, password, pid: running.pid, child: null });
     }
     if (Date.now() > patienceEndsAt)
       throw new Error(`PostgreSQL (process ${running.pid}) is running but does not respond.`);
@@ -113,7 +113,7 @@ export async function startPostgres({ dataDir, logFile, disposable = false }: Op
     while (child.exitCode === null && child.signalCode === null && Date.now() < deadline) {
       if (child.pid && (await answers(port, "postgres", password))) {
         await ensureDatabase(port, password);
-        return handle(place, port, password, child.pid, child);
+        return handle(place, { port, password, pid: child.pid, child });
       }
       await sleep(25);
     }
@@ -329,10 +329,7 @@ function urlOf(place: Place, port: number, password: string): string {
 
 function handle(
   place: Place,
-  port: number,
-  password: string,
-  pid: number,
-  child: ChildProcess | null,
+  { port, password, pid, child }: { port: number; password: string; pid: number; child: ChildProcess | null },
 ): Postgres {
   return {
     url: urlOf(place, port, password),

@@ -31,11 +31,15 @@ const { base, parts, admin } = installation;
 const { organizationId, projectId, apiKey } = await installation.tenant("Budget");
 // Far more than the ceilings: the budgets are to refuse, not the wallet.
 await admin("wallet", "credit", "--organization", organizationId, "--amount-micros", "1000000000", "--test", "--reason", "prove"); // biome-ignore format: one command
-const setBudget = (scope: string, id: string, ceiling: number, period: string, enforcement: string) =>
+const setBudget = (scope: string, id: string, { ceiling, period, enforcement }: { ceiling: number; period: string; enforcement: string }) =>
   admin("budget", "set", scope, id, "--ceiling-micros", String(ceiling), "--period", period, "--enforcement", enforcement); // biome-ignore format: one command
-await setBudget("--project", projectId, CEILING, "total", "prevent");
-await setBudget("--project", projectId, CEILING * 3, "month", "warn");
-await setBudget("--organization", organizationId, CEILING * 2, "day", "prevent");
+await setBudget("--project", projectId, { ceiling: CEILING, period: "total", enforcement: "prevent" });
+await setBudget("--project", projectId, { ceiling: CEILING * 3, period: "month", enforcement: "warn" });
+await setBudget("--organization", organizationId, {
+  ceiling: CEILING * 2,
+  period: "day",
+  enforcement: "prevent",
+});
 
 const database = await installation.connect();
 await database.query(`

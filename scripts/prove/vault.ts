@@ -86,7 +86,7 @@ await createCredential(
     endpointUrl: `${vendorUrl}/v1`,
     models: `${MODEL}:0.2:0.6`,
   },
-  [{ projectId, environment: "development" }],
+  { places: [{ projectId, environment: "development" }] },
 );
 await closeDatabase();
 

@@ -29,10 +29,17 @@ type Credential =
  */
 export async function identify(
   incoming: Incoming,
-  now: Date,
-  headers: Record<string, string>,
-  bodyType: BodyType = "application/json",
-  takesPrograms = false,
+  {
+    now,
+    headers,
+    bodyType = "application/json",
+    takesPrograms = false,
+  }: {
+    now: Date;
+    headers: Record<string, string>;
+    bodyType?: BodyType | undefined;
+    takesPrograms?: boolean | undefined;
+  },
 ): Promise<Principal> {
   const credential = credentialOf(incoming);
   const caller = networkOf(incoming.address);

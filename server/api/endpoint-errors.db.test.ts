@@ -83,7 +83,7 @@ describe("errors on the wire", () => {
   });
 
   test("a refusal's own headers are sent", async () => {
-    const gone = new Fault("Gone", "Gone.", {}, { "x-why": "expired" });
+    const gone = new Fault("Gone", "Gone.", {}, { headers: { "x-why": "expired" } });
     const answer = await respond(
       throwing(() => {
         throw gone;

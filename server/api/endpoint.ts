@@ -168,7 +168,7 @@ export function refuse(
     incoming,
     null,
     async (ctx, headers) => {
-      await identify(incoming, ctx.now(), headers);
+      await identify(incoming, { now: ctx.now(), headers });
       throw fault;
     },
     inShapeOf,
@@ -267,7 +267,12 @@ async function perform(
 ): Promise<Outgoing> {
   const bodyType = endpoint.form ? "multipart/form-data" : endpoint.rawBody ? null : "application/json";
   if (isForPages(endpoint)) await admitPage(incoming, ctx.now(), headers);
-  ctx.principal = await identify(incoming, ctx.now(), headers, bodyType, endpoint.fromPrograms);
+  ctx.principal = await identify(incoming, {
+    now: ctx.now(),
+    headers,
+    bodyType,
+    takesPrograms: endpoint.fromPrograms,
+  });
   requireCaller(endpoint, ctx, headers);
   const { params, query, body } = endpoint;
   if (params) refuseHostileParams(incoming.params);

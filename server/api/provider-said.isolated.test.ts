@@ -57,9 +57,11 @@ beforeAll(async () => {
       endpointUrl: vendor.url,
       models: "own:1000:2000",
     },
-    [{ projectId: tenant.projectId, environment: "development" }],
-    (client, credential) =>
-      budgets.writeConnectionGuardrails(system, client, credential, { dailyMicros: 1_000_000_000 }),
+    {
+      places: [{ projectId: tenant.projectId, environment: "development" }],
+      alongside: (client, credential) =>
+        budgets.writeConnectionGuardrails(system, client, credential, { dailyMicros: 1_000_000_000 }),
+    },
   );
 });
 afterAll(async () => {

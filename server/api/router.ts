@@ -82,7 +82,7 @@ async function answerOtherMethod(methods: Map<string, Endpoint>, incoming: Incom
     .join(" ");
   return refuse(
     incoming,
-    new Fault("MethodNotAllowed", message, { allow }, { allow: allow.join(", ") }),
+    new Fault("MethodNotAllowed", message, { allow }, { headers: { allow: allow.join(", ") } }),
     [...methods.values()].find(({ refusals }) => refusals)?.refusals?.toWire,
   );
 }

@@ -78,11 +78,11 @@ export default defineProvider({
       supports: {},
     },
   ],
-  check: async (account) => void (await getJson("/whoami", headers(account), account)),
+  check: async (account) => void (await getJson(account, "/whoami", { headers: headers(account) })),
   text: {
     api: "riddles",
     async submit(call, io) {
-      const reply = await postJson("/riddles", { ask: call.messages }, headers(io), io);
+      const reply = await postJson(io, "/riddles", { body: { ask: call.messages }, headers: headers(io) });
       const { words, read, written } = parseReply(Reply, reply, io);
       return {
         state: "done",
@@ -137,7 +137,7 @@ const ran = await jobs.invoke(ctx, "text.riddle.v1", {
 const attempts = await pool.query("SELECT cost_micros FROM attempt WHERE job_id = $1", [ran.executionId]);
 const account = { provider: "sphinx", secret: "riddle-of-their-own-0123", label: "default" };
 const place = { projectId, environment: "development", replaces: true, provider: "sphinx" };
-await credentials.createCredential(system, organizationId, account, [place]);
+await credentials.createCredential(system, organizationId, account, { places: [place] });
 const pinned = await pins.run(ctx, {
   pin: { provider: "sphinx", model: "sphinx-1", api: "riddles" },
   input: "What has a neck and no head?",

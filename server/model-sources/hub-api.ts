@@ -92,7 +92,16 @@ export function openHub(io: SourceIo) {
     },
 
     /** Some bytes of a file. As anybody may have them, where `isAnonymous`. */
-    part(repo: string, commit: string, path: string, first: number, last: number, isAnonymous = false) {
+    part(
+      repo: string,
+      commit: string,
+      path: string,
+      {
+        first,
+        last,
+        isAnonymous = false,
+      }: { first: number; last: number; isAnonymous?: boolean | undefined },
+    ) {
       return get(ask, {
         url: fileUrl(base, repo, commit, path),
         range: { first, last },

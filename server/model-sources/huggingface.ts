@@ -85,7 +85,7 @@ export const huggingface: ModelSource = {
         (byteLength === null || file.byteLength === null || file.byteLength === byteLength);
       if (!isSame) return { status: "degraded", detail: "The file has changed." };
       // As the providers will fetch it: without an account.
-      await hub.part(ref, revision, filePath, 0, 7, true);
+      await hub.part(ref, revision, filePath, { first: 0, last: 7, isAnonymous: true });
       return HEALTHY;
     } catch (cause) {
       return healthOf(cause);
@@ -135,7 +135,7 @@ async function findFile(
 }
 
 const headerOf = (hub: Hub, { repo, commit }: HubFacts, { path, byteLength }: HubFile) =>
-  readWeightsHeader((first, last) => hub.part(repo, commit, path, first, last), byteLength);
+  readWeightsHeader((first, last) => hub.part(repo, commit, path, { first, last }), byteLength);
 
 async function cardOf(hub: Hub, { repo, commit }: HubFacts): Promise<ModelCard | null> {
   const text = await hub.text(repo, commit, "README.md", MOST_CARD_BYTES);

@@ -175,12 +175,12 @@ export const invokeCapability = run.post("/v1/capabilities/{capability_key}/invo
   ],
   idempotent: true,
   http: async (ctx, { capability_key, body, incoming, idempotencyKey }) => {
-    const ran = await jobs.invoke(ctx, capability_key, body, idempotencyKey);
+    const ran = await jobs.invoke(ctx, capability_key, body, { idempotencyHeader: idempotencyKey });
     const result = { ...ran, idempotency: idempotencyOf(ctx, body, idempotencyKey) };
     const headers = { "x-execution-id": result.executionId };
     if (body.executionMode !== "Stream" || !wantsEventStream(incoming)) return reply(result, { headers });
     return eventStream(
-      await jobs.followFrames(ctx, result.executionId, undefined, "capabilities:run"),
+      await jobs.followFrames(ctx, result.executionId, undefined, { right: "capabilities:run" }),
       toEvent,
       headers,
     );

@@ -60,7 +60,7 @@ export const rotateProviderCredential = write.post(
     output: Credential,
     errors: ["ProviderUnavailable"],
     run: (ctx, { organization_id, credential_id, body }) =>
-      credentials.rotateCredential(ctx, organization_id, credential_id, body),
+      credentials.rotateCredential(ctx, organization_id, credential_id, { input: body }),
   },
 );
 
@@ -75,7 +75,7 @@ export const bindProviderCredential = people.post(
     output: CredentialBinding,
     errors: ["AlreadyConnected"],
     run: (ctx, { organization_id, credential_id, body }) =>
-      credentials.bindCredential(ctx, organization_id, credential_id, body),
+      credentials.bindCredential(ctx, organization_id, credential_id, { input: body }),
   },
 );
 

@@ -79,7 +79,7 @@ export const createEmbeddings = openai.post("/v1/embeddings", {
     const wanted = await readModel(ctx, body.model, embeddings, projectOf(incoming));
     const envelope = toEnvelope(toInput(body), wanted, incoming);
     const result = await inFieldsOf(fieldsOf(body), () =>
-      jobs.invoke(ctx, wanted.capability.key, envelope, idempotencyKey),
+      jobs.invoke(ctx, wanted.capability.key, envelope, { idempotencyHeader: idempotencyKey }),
     );
     const head = headOf(result);
     if (result.warnings.some(({ code }) => code === OUTPUT_REMOVED.code)) throw removed(head);
@@ -91,10 +91,12 @@ export const createEmbeddings = openai.post("/v1/embeddings", {
 async function make(
   ctx: Ctx,
   kind: Kind,
-  model: string | null | undefined,
-  input: object,
-  fields: Fields,
-  given: Given,
+  {
+    model,
+    input,
+    fields,
+    given,
+  }: { model: string | null | undefined; input: object; fields: Fields; given: Given },
 ) {
   const { incoming, idempotencyKey } = given;
   const wanted = await readModel(ctx, model ?? kind.ofAModel, kind, projectOf(incoming));
@@ -112,14 +114,12 @@ export const createImages = openai.post("/v1/images/generations", {
   example: { model: "image.generate.v1", prompt: "A lighthouse at dusk" },
   output: ImagesResponse,
   async http(ctx, { body, ...given }) {
-    const { job, files } = await make(
-      ctx,
-      drawing,
-      body.model,
-      toGenerationInput(body),
-      GENERATION_FIELDS,
+    const { job, files } = await make(ctx, drawing, {
+      model: body.model,
+      input: toGenerationInput(body),
+      fields: GENERATION_FIELDS,
       given,
-    );
+    });
     return reply(toImagesResponse(body, job, files), { headers: headersOfJob(job) });
   },
 });
@@ -136,14 +136,12 @@ export const editImages = openai.post("/v1/images/edits", {
     const { fields, files: sent } = await readEditForm(given.incoming);
     // The bytes of a form differ on every send because of its boundary; its content does not.
     await given.noteBody?.(Buffer.from(JSON.stringify([fields, sent])));
-    const { job, files } = await make(
-      ctx,
-      editing,
-      fields.model,
-      toEditInput(fields, sent),
-      EDIT_FIELDS,
+    const { job, files } = await make(ctx, editing, {
+      model: fields.model,
+      input: toEditInput(fields, sent),
+      fields: EDIT_FIELDS,
       given,
-    );
+    });
     return reply(toImagesResponse(fields, job, files), { headers: headersOfJob(job) });
   },
 });
@@ -158,7 +156,12 @@ export const createSpeech = openai.post("/v1/audio/speech", {
   output: raw("audio/mpeg"),
   also: [raw("audio/ogg")],
   async http(ctx, { body, ...given }) {
-    const { job, files } = await make(ctx, speech, body.model, toSpeechInput(body), SPEECH_FIELDS, given);
+    const { job, files } = await make(ctx, speech, {
+      model: body.model,
+      input: toSpeechInput(body),
+      fields: SPEECH_FIELDS,
+      given,
+    });
     const [file] = files;
     if (!file) throw new Error(`job ${job.jobId} succeeded without a file`);
     const length = { "content-length": String(file.bytes.byteLength) };

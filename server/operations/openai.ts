@@ -69,7 +69,10 @@ async function invoke(ctx: Ctx, ask: Ask, { incoming, idempotencyKey }: Given) {
   const wanted = await readModel(ctx, ask.model, conversation, projectOf(incoming));
   const { capabilityKey, envelope, door } = toInvoke(ask, wanted, incoming);
   const result = await inWordsOf(ask.spelling, () =>
-    jobs.invoke(ctx, capabilityKey, withQueueDeadline(envelope, incoming), idempotencyKey, door),
+    jobs.invoke(ctx, capabilityKey, withQueueDeadline(envelope, incoming), {
+      idempotencyHeader: idempotencyKey,
+      door,
+    }),
   );
   const head = headOf(result);
   // These responses have no field for a warning, so replaying an output that is no longer kept is refused.
@@ -78,7 +81,7 @@ async function invoke(ctx: Ctx, ask: Ask, { incoming, idempotencyKey }: Given) {
 }
 
 async function follow(ctx: Ctx, head: Head): Promise<AsyncIterable<Heard>> {
-  return heard(await jobs.followFrames(ctx, head.id, undefined, "capabilities:run"), head);
+  return heard(await jobs.followFrames(ctx, head.id, undefined, { right: "capabilities:run" }), head);
 }
 
 export const createChatCompletion = openai.post("/v1/chat/completions", {

@@ -14,7 +14,7 @@ const hello: TextCall = {
 answersItsFixtures(anthropic, join(import.meta.dirname, "anthropic.fixtures"), {
   headers: { "content-type": "application/json", "anthropic-version": "2026-10-21" },
 });
-tellsTheTruthAboutSubmission(anthropic, "text", "claude-sonnet-5-5", hello);
+tellsTheTruthAboutSubmission(anthropic, { port: "text", model: "claude-sonnet-5-5", call: hello });
 checksCredentials(anthropic, { path: "/v1/models?limit=1", answer: { data: [], has_more: false } });
 
 describe("anthropic", () => {
@@ -27,7 +27,7 @@ describe("anthropic", () => {
     if (!anthropic.text) throw new Error("no text port");
     return anthropic.text.submit(
       call,
-      ioFor(anthropic, model, "text", vendor.url, { credentials: { apiKey: "sk-1" } }),
+      ioFor(anthropic, model, "text", { baseUrl: vendor.url, credentials: { apiKey: "sk-1" } }),
     );
   };
 

@@ -18,7 +18,11 @@ const explained = { explain: explainAnthropicError };
 
 async function submit(call: TextCall, io: ProviderIo) {
   return toProgress(
-    await postJson("/v1/messages", toMessagesRequest(call, io), headers(io), io, explained),
+    await postJson(io, "/v1/messages", {
+      body: toMessagesRequest(call, io),
+      headers: headers(io),
+      ...explained,
+    }),
     io,
   );
 }
@@ -27,7 +31,12 @@ async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => 
   const sent = { ...toMessagesRequest(call, io), stream: true };
   const gathered = gatherMessage(onText);
   const take = ({ data }: { data: string }) => gathered.take(data);
-  const reply = await postForEvents("/v1/messages", sent, headers(io), io, take, explained);
+  const reply = await postForEvents(io, "/v1/messages", {
+    body: sent,
+    headers: headers(io),
+    onEvent: take,
+    ...explained,
+  });
   if (reply.body !== undefined) {
     const progress = toProgress(reply, io);
     if (progress.result.text !== "") onText(progress.result.text);
@@ -39,7 +48,7 @@ async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => 
 }
 
 async function check(account: ProviderAccount): Promise<void> {
-  await getJson("/v1/models?limit=1", headers(account), account, explained);
+  await getJson(account, "/v1/models?limit=1", { headers: headers(account), ...explained });
 }
 
 /*

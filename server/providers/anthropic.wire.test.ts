@@ -12,7 +12,10 @@ const SECRET = "sk-ant-wire-1";
 const model = "claude-opus-5-5";
 const messagesAt = (baseURL: string) => new Anthropic({ apiKey: SECRET, baseURL, maxRetries: 0 }).messages;
 const submit = async (url: string, call: TextCall) =>
-  anthropic.text?.submit(call, ioFor(anthropic, model, "text", url, { credentials: { apiKey: SECRET } }));
+  anthropic.text?.submit(
+    call,
+    ioFor(anthropic, model, "text", { baseUrl: url, credentials: { apiKey: SECRET } }),
+  );
 
 const answer = {
   json: { id: "msg_1", type: "message", role: "assistant", model, content: [], stop_reason: "end_turn" },
@@ -122,7 +125,10 @@ const cases: Comparison[] = [
         tool_choice: { type: "any", disable_parallel_tool_use: true },
       }),
     ours: async (url) => {
-      const io = ioFor(anthropic, "claude-haiku-4-5", "text", url, { credentials: { apiKey: SECRET } });
+      const io = ioFor(anthropic, "claude-haiku-4-5", "text", {
+        baseUrl: url,
+        credentials: { apiKey: SECRET },
+      });
       return anthropic.text?.submit({ ...loop, toolChoice: "required", parallelToolCalls: false }, io);
     },
   },
@@ -188,7 +194,7 @@ const cases: Comparison[] = [
       }
     },
     ours: async (url) => {
-      const io = ioFor(anthropic, model, "text", url, { credentials: { apiKey: SECRET } });
+      const io = ioFor(anthropic, model, "text", { baseUrl: url, credentials: { apiKey: SECRET } });
       return anthropic.text?.stream?.(ask, io, () => {});
     },
   },

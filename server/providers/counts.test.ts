@@ -65,7 +65,7 @@ async function ask(
   const credentials = { apiKey: "sk-1" };
   const progress = await provider.text?.submit(
     hello,
-    ioFor(provider, model, "text", vendor.url, { credentials }),
+    ioFor(provider, model, "text", { baseUrl: vendor.url, credentials }),
   );
   if (progress?.state !== "done") throw new Error("it was not answered");
   return progress;

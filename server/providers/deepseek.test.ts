@@ -9,7 +9,7 @@ import { faultOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
 answersItsFixtures(deepseek, join(import.meta.dirname, "deepseek.fixtures"), {
   headers: { "content-type": "application/json" },
 });
-tellsTheTruthAboutSubmission(deepseek, "text", "deepseek-flash", hello);
+tellsTheTruthAboutSubmission(deepseek, { port: "text", model: "deepseek-flash", call: hello });
 checksCredentials(deepseek, { path: "/models", answer: { object: "list", data: [] } });
 
 describe("deepseek", () => {
@@ -21,7 +21,7 @@ describe("deepseek", () => {
   const submit = async (call: TextCall) =>
     deepseek.text?.submit(
       call,
-      ioFor(deepseek, "deepseek-flash", "text", vendor.url, { credentials: { apiKey: "sk-1" } }),
+      ioFor(deepseek, "deepseek-flash", "text", { baseUrl: vendor.url, credentials: { apiKey: "sk-1" } }),
     );
 
   test.each([

@@ -49,7 +49,7 @@ function adapt(
 }
 
 async function check(account: ProviderAccount): Promise<void> {
-  await getJson("/models", bearer(account), account, { explain });
+  await getJson(account, "/models", { headers: bearer(account), explain });
 }
 
 /*

@@ -9,7 +9,7 @@ import { type Comparison, secondChatTurn, secondTurn, sendsWhatItsClientSends } 
 const SECRET = "sk-wire-1";
 const model = "deepseek-flash";
 const chatAt = (baseURL: string) => new OpenAI({ apiKey: SECRET, baseURL, maxRetries: 0 }).chat.completions;
-const io = (url: string) => ioFor(deepseek, model, "text", url, { credentials: { apiKey: SECRET } });
+const io = (url: string) => ioFor(deepseek, model, "text", { baseUrl: url, credentials: { apiKey: SECRET } });
 const submit = async (url: string, call: TextCall) => deepseek.text?.submit(call, io(url));
 
 const answer = { json: { id: "chat-1", choices: [{ message: { content: "Cod." }, finish_reason: "stop" }] } };

@@ -193,27 +193,30 @@ export type VendorWords = {
   message: string | null;
 };
 
+type FaultDetails = {
+  status?: number;
+  providerRequestId?: string;
+  retryAfterMs?: number;
+  usage?: Usage | null;
+  /** Of a poll: the request failed, which says nothing about the work it asks for. */
+  concerns?: "request";
+  vendor?: VendorWords | null;
+  /** Our own signal ended the call (execution limit or cancel), not the provider or the network. */
+  aborted?: boolean;
+};
+
 /** The one error of provider calls. `message` is safe to show; what the vendor said is in `vendor`. */
 export class ProviderFault extends Error {
   override readonly name = "ProviderFault";
+  readonly details: FaultDetails;
   constructor(
     readonly kind: FaultKind,
     readonly submission: SubmissionState,
     message: string,
-    readonly details: {
-      status?: number;
-      providerRequestId?: string;
-      retryAfterMs?: number;
-      usage?: Usage | null;
-      /** Of a poll: the request failed, which says nothing about the work it asks for. */
-      concerns?: "request";
-      vendor?: VendorWords | null;
-      /** Our own signal ended the call (execution limit or cancel), not the provider or the network. */
-      aborted?: boolean;
-    } = {},
-    options?: { cause?: unknown },
+    { cause, ...details }: FaultDetails & { cause?: unknown } = {},
   ) {
-    super(message, options);
+    super(message, cause === undefined ? {} : { cause });
+    this.details = details;
   }
 }
 

@@ -31,9 +31,19 @@ answersItsFixtures(elevenlabs, join(import.meta.dirname, "elevenlabs.fixtures"),
   headers: { "content-type": "application/json" },
   signing,
 });
-tellsTheTruthAboutSubmission(elevenlabs, "speech", "eleven_multilingual_v2", said, signing);
-tellsTheTruthAboutSubmission(elevenlabs, "music", "music_v1", played, signing);
-tellsTheTruthAboutSubmission(elevenlabs, "sound", "eleven_text_to_sound_v2", heard, signing);
+tellsTheTruthAboutSubmission(elevenlabs, {
+  port: "speech",
+  model: "eleven_multilingual_v2",
+  call: said,
+  signing,
+});
+tellsTheTruthAboutSubmission(elevenlabs, { port: "music", model: "music_v1", call: played, signing });
+tellsTheTruthAboutSubmission(elevenlabs, {
+  port: "sound",
+  model: "eleven_text_to_sound_v2",
+  call: heard,
+  signing,
+});
 checksCredentials(elevenlabs, { path: "/v1/user", answer: { user_id: "u" }, signing });
 
 describe("elevenlabs", () => {
@@ -45,7 +55,10 @@ describe("elevenlabs", () => {
   const submit = async (more: Partial<SpeechCall>) =>
     elevenlabs.speech?.submit(
       { ...said, ...more },
-      ioFor(elevenlabs, "eleven_multilingual_v2", "speech", vendor.url, { credentials: { apiKey: "k" } }),
+      ioFor(elevenlabs, "eleven_multilingual_v2", "speech", {
+        baseUrl: vendor.url,
+        credentials: { apiKey: "k" },
+      }),
     );
   const file: Script = {
     bytes: Buffer.from("OggS"),

@@ -23,6 +23,6 @@ export default defineProvider({
   music,
   sound,
   check: async (account) => {
-    await getJson("/v1/user", headers(account), account, { explain });
+    await getJson(account, "/v1/user", { headers: headers(account), explain });
   },
 });

@@ -6,7 +6,7 @@ import { type Comparison, sendsWhatItsClientSends } from "./testing/wire";
 const SECRET = "xi-wire-1";
 const clientAt = (baseUrl: string) => new ElevenLabsClient({ apiKey: SECRET, baseUrl, maxRetries: 0 });
 const io = (port: "speech" | "music" | "sound", model: string, baseUrl: string) =>
-  ioFor(elevenlabs, model, port, baseUrl, { credentials: { apiKey: SECRET } });
+  ioFor(elevenlabs, model, port, { baseUrl, credentials: { apiKey: SECRET } });
 const answer = { bytes: Buffer.from("OggS"), headers: { "content-type": "audio/ogg" } };
 const voiceId = "21m00Tcm4TlvDq8ikWAM";
 

@@ -54,7 +54,9 @@ export function embeddings(options: {
         ...(call.dimensions === undefined ? {} : { dimensions: call.dimensions }),
         ...(encoding ? { encoding_format: encoding } : {}),
       };
-      const reply = await postJson("/embeddings", body, headers(io), io, {
+      const reply = await postJson(io, "/embeddings", {
+        body,
+        headers: headers(io),
         explain,
         maxResponseBytes: MAX_BYTES,
       });

@@ -93,7 +93,8 @@ describe.each(vendors.map((provider) => [provider.name, provider] as const))("%s
 
   for (const port of ports) {
     const model = firstOf(port);
-    if (model) tellsTheTruthAboutSubmission(provider, port, model.id, CALLS[port](model), signing);
+    if (model)
+      tellsTheTruthAboutSubmission(provider, { port, model: model.id, call: CALLS[port](model), signing });
   }
 
   const apis = Object.keys(provider.pins ?? {});

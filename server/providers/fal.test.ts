@@ -21,8 +21,8 @@ answersItsFixtures(fal, join(import.meta.dirname, "fal.fixtures"), {
   },
   signing,
 });
-tellsTheTruthAboutSubmission(fal, "image", "fal-ai/flux-lora", cube, signing);
-tellsTheTruthAboutSubmission(fal, "video", "fal-ai/veo3/fast", sea, signing);
+tellsTheTruthAboutSubmission(fal, { port: "image", model: "fal-ai/flux-lora", call: cube, signing });
+tellsTheTruthAboutSubmission(fal, { port: "video", model: "fal-ai/veo3/fast", call: sea, signing });
 
 let vendor: Vendor;
 let files: Vendor;
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([vendor.stop(), files.stop()]));
 const io = (model = "fal-ai/flux/dev", port: PortName = "image") =>
-  ioFor(fal, model, port, vendor.url, { credentials: { apiKey: KEY } });
+  ioFor(fal, model, port, { baseUrl: vendor.url, credentials: { apiKey: KEY } });
 const { image, video } = fal;
 if (!image?.poll || !video?.poll) throw new Error("ports that are asked again");
 const ask = { image: image.poll, video: video.poll };

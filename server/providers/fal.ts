@@ -67,7 +67,11 @@ const headers = (io: Pick<ProviderIo, "credentials">) => ({
 const ONCE = { "x-fal-no-retry": "1", "x-app-fal-disable-fallback": "true" };
 
 async function handIn(path: string, body: object, io: ProviderIo): Promise<Progress<never>> {
-  const reply = await postJson(`/${path}`, body, { ...headers(io), ...ONCE }, io, { explain });
+  const reply = await postJson(io, `/${path}`, {
+    body,
+    headers: { ...headers(io), ...ONCE },
+    explain,
+  });
   const { request_id: id } = parseReply(Taken, reply, io);
   return { state: "pending", handle: { id, path }, pollAfterMs: POLL_MS };
 }
@@ -76,18 +80,24 @@ async function handIn(path: string, body: object, io: ProviderIo): Promise<Progr
 async function ask<T, R>(
   handle: Json,
   io: ProviderIo,
-  schema: z.ZodType<T>,
-  nothing: Usage,
-  read: (answer: T, reply: HttpReply) => Promise<{ result: R; usage: Usage | null }>,
+  {
+    schema,
+    nothing,
+    read,
+  }: {
+    schema: z.ZodType<T>;
+    nothing: Usage;
+    read: (answer: T, reply: HttpReply) => Promise<{ result: R; usage: Usage | null }>;
+  },
 ): Promise<Progress<R>> {
   const { id, path } = Handle.parse(handle);
   // Only the app knows requests, not the paths inside it.
   const place = `/${path.split("/").slice(0, 2).join("/")}/requests/${id}`;
-  const asked = await getJson(`${place}/status?logs=0`, headers(io), io, { explain });
+  const asked = await getJson(io, `${place}/status?logs=0`, { headers: headers(io), explain });
   const status = parseReply(Status, asked, io);
   if (status.status !== "COMPLETED")
     return { state: "pending", handle: { id, path }, pollAfterMs: POLL_MS, progress: progressOf(status) };
-  const reply = await getJson(place, headers(io), io, { explain }).catch((fault) => {
+  const reply = await getJson(io, place, { headers: headers(io), explain }).catch((fault) => {
     throw endOf(fault, nothing);
   });
   const { result, usage } = await read(parseReply(schema, reply, io), reply);
@@ -136,16 +146,20 @@ function submitImage(call: ImageCall, io: ProviderIo): Promise<Progress<ImageRes
 }
 
 const pollImage = (handle: Json, io: ProviderIo): Promise<Progress<ImageResult>> =>
-  ask(handle, io, ImagesReply, { images: 0 }, async ({ images, has_nsfw_concepts: flags }, { status }) => {
-    const usage = { images: images.length };
-    const fit = images.filter((_, index) => !flags?.[index]); // of the others only a black picture is there
-    if (images.length > 0 && fit.length === 0)
-      throw new ProviderFault("refused", "attempted", "fal's safety checker rejected every picture.", {
-        status,
-        usage,
-      });
-    const files = fit.map(({ url, content_type: type = null }) => ({ url, type }));
-    return { result: await fetchImages(files, io), usage };
+  ask(handle, io, {
+    schema: ImagesReply,
+    nothing: { images: 0 },
+    read: async ({ images, has_nsfw_concepts: flags }, { status }) => {
+      const usage = { images: images.length };
+      const fit = images.filter((_, index) => !flags?.[index]); // of the others only a black picture is there
+      if (images.length > 0 && fit.length === 0)
+        throw new ProviderFault("refused", "attempted", "fal's safety checker rejected every picture.", {
+          status,
+          usage,
+        });
+      const files = fit.map(({ url, content_type: type = null }) => ({ url, type }));
+      return { result: await fetchImages(files, io), usage };
+    },
   });
 
 // ---- video
@@ -174,15 +188,20 @@ function submitVideo(call: VideoCall, io: ProviderIo): Promise<Progress<VideoRes
 
 /** The vendor tells no length, so the file is asked; one that does not tell leaves the cost unknown. */
 const pollVideo = (handle: Json, io: ProviderIo): Promise<Progress<VideoResult>> =>
-  ask(handle, io, VideoReply, { durationMs: 0 }, ({ video: { url, content_type: type = null } }) =>
-    fetchVideo({ url, type }, io),
-  );
+  ask(handle, io, {
+    schema: VideoReply,
+    nothing: { durationMs: 0 },
+    read: ({ video: { url, content_type: type = null } }) => fetchVideo({ url, type }, io),
+  });
 
 /** The account's rights are checked before whether a request of this id exists, and none does. */
 async function check(account: ProviderAccount): Promise<void> {
   const unknownId = "00000000-0000-0000-0000-000000000000";
   try {
-    await getJson(`/fal-ai/flux-lora/requests/${unknownId}/status`, headers(account), account, { explain });
+    await getJson(account, `/fal-ai/flux-lora/requests/${unknownId}/status`, {
+      headers: headers(account),
+      explain,
+    });
   } catch (cause) {
     if (!(cause instanceof ProviderFault && [404, 422].includes(cause.details.status ?? 0))) throw cause;
   }

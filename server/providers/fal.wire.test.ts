@@ -14,7 +14,7 @@ const clientAt = (baseUrl: string) =>
     fetch: (input, init) => fetch(String(input).replace("https://queue.fal.run", baseUrl), init),
   });
 const io = (baseUrl: string, model: string, port: "image" | "video") =>
-  ioFor(fal, model, port, baseUrl, { credentials: { apiKey: SECRET } });
+  ioFor(fal, model, port, { baseUrl, credentials: { apiKey: SECRET } });
 const headers = { "X-Fal-No-Retry": "1", "x-app-fal-disable-fallback": "true" };
 const taken = { json: { status: "IN_QUEUE", request_id: ID, queue_position: 0 } };
 const drawn: ImageCall = {

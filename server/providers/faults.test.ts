@@ -124,7 +124,8 @@ const api = pinApi(openai, "responses");
 
 test.each(Object.entries(EXPECTED) as [ScriptName, Kind][])("%s: %s", async (name, expected) => {
   const patience = new AbortController();
-  const io = ioFor(openai, "gpt-5.6-luna", "text", await server.open(name, SCRIPTS[name]), {
+  const io = ioFor(openai, "gpt-5.6-luna", "text", {
+    baseUrl: await server.open(name, SCRIPTS[name]),
     credentials: { apiKey: SECRET },
     signal: patience.signal,
     tier: name.includes("flex") ? "flex" : "standard",
@@ -157,7 +158,7 @@ test.each(Object.entries(EXPECTED) as [ScriptName, Kind][])("%s: %s", async (nam
 test("a door that is closed, and one that speaks no TLS, are not attempted", async () => {
   const plain = (await server.open("no TLS", SCRIPTS["speaks no HTTP"])).replace("http:", "https:");
   for (const url of ["http://127.0.0.1:1", plain]) {
-    const io = ioFor(openai, "gpt-5.6-luna", "text", url, { credentials: { apiKey: SECRET } });
+    const io = ioFor(openai, "gpt-5.6-luna", "text", { baseUrl: url, credentials: { apiKey: SECRET } });
     const fault = await faultOf(sendPin(api, Buffer.from("{}"), io));
     expect(`${fault.kind}/${fault.submission}`).toBe("unreachable/not_attempted");
   }

@@ -34,13 +34,12 @@ export function requestId(header: Header, io: Io): { providerRequestId?: string 
 
 /** An answer that is not what its interface promises. Errors of readers are dropped: they may quote the provider. */
 export const unreadable = ({ status, header }: Answer, io: Io, why: Error): ProviderFault =>
-  new ProviderFault(
-    "failed",
-    "attempted",
-    "The provider's answer does not match its documented format.",
-    { status, ...requestId(header, io), concerns: "request" },
-    { cause: why },
-  );
+  new ProviderFault("failed", "attempted", "The provider's answer does not match its documented format.", {
+    status,
+    ...requestId(header, io),
+    concerns: "request",
+    cause: why,
+  });
 
 /** Name and code only: messages and fields of network errors may carry bytes of the provider. */
 export function bareError(error: unknown): Error {
@@ -60,7 +59,6 @@ export const unreachable = (error: unknown): ProviderFault =>
     "unreachable",
     "not_attempted",
     codeOf(error) === PRIVATE_ADDRESS ? PRIVATE_REFUSED : whyUnreachable(error, "provider"),
-    {},
     { cause: bareError(error) },
   );
 
@@ -69,7 +67,8 @@ export function lost(error: unknown, aborted: boolean): ProviderFault {
   const message = aborted
     ? "The wait for the provider's answer was ended."
     : "The connection was lost before the provider's answer was complete.";
-  return new ProviderFault("lost", "ambiguous", message, aborted ? { aborted } : {}, {
+  return new ProviderFault("lost", "ambiguous", message, {
+    ...(aborted ? { aborted } : {}),
     cause: bareError(error),
   });
 }

@@ -23,7 +23,12 @@ export async function getFile(
     const from = { baseUrl: url.origin, credentials: {}, signal, allowPrivateAddresses };
     let reply: HttpReply;
     try {
-      reply = await call("GET", url.pathname + url.search, null, { accept: "*/*" }, from, options, {
+      reply = await call(from, {
+        method: "GET",
+        path: url.pathname + url.search,
+        body: null,
+        headers: { accept: "*/*" },
+        ...options,
         read: "bytes",
         redirects: true,
       });

@@ -17,8 +17,8 @@ answersItsFixtures(google, join(import.meta.dirname, "google.fixtures"), {
   headers: { "content-type": "application/json" },
   signing,
 });
-tellsTheTruthAboutSubmission(google, "text", "gemini-3.8-flash", hello, signing);
-tellsTheTruthAboutSubmission(google, "image", "gemini-nano-banana-2.1", cube, signing);
+tellsTheTruthAboutSubmission(google, { port: "text", model: "gemini-3.8-flash", call: hello, signing });
+tellsTheTruthAboutSubmission(google, { port: "image", model: "gemini-nano-banana-2.1", call: cube, signing });
 checksCredentials(google, { path: "/v1beta/models?pageSize=1", answer: { models: [] }, signing });
 
 describe("google", () => {
@@ -29,9 +29,15 @@ describe("google", () => {
   afterAll(() => vendor.stop());
   const credentials = { apiKey: "AIza-1" };
   const submit = async (call: TextCall) =>
-    google.text?.submit(call, ioFor(google, "gemini-3.8-flash", "text", vendor.url, { credentials }));
+    google.text?.submit(
+      call,
+      ioFor(google, "gemini-3.8-flash", "text", { baseUrl: vendor.url, credentials }),
+    );
   const draw = async (call: ImageCall) =>
-    google.image?.submit(call, ioFor(google, "gemini-nano-banana-2.1", "image", vendor.url, { credentials }));
+    google.image?.submit(
+      call,
+      ioFor(google, "gemini-nano-banana-2.1", "image", { baseUrl: vendor.url, credentials }),
+    );
 
   const info = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" };
   test.each([

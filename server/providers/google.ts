@@ -11,7 +11,10 @@ import { defineProvider } from "./provider";
 /* Google: the Gemini API, text and pictures by generateContent. */
 
 async function check(account: ProviderAccount): Promise<void> {
-  await getJson("/v1beta/models?pageSize=1", headers(account), account, { explain: explainGoogleError });
+  await getJson(account, "/v1beta/models?pageSize=1", {
+    headers: headers(account),
+    explain: explainGoogleError,
+  });
 }
 
 /*

@@ -9,7 +9,7 @@ const model = "gemini-3.8-flash";
 const modelsAt = (baseUrl: string) => new GoogleGenAI({ apiKey: SECRET, httpOptions: { baseUrl } }).models;
 const credentials = { apiKey: SECRET };
 const submit = async (url: string, call: TextCall) =>
-  google.text?.submit(call, ioFor(google, model, "text", url, { credentials }));
+  google.text?.submit(call, ioFor(google, model, "text", { baseUrl: url, credentials }));
 
 const json = { candidates: [{ content: { parts: [{ text: "Cod." }] }, finishReason: "STOP" }] };
 const answer = { json };
@@ -82,7 +82,7 @@ const imageConfig = { aspectRatio: "16:9", imageSize: "1K" };
 const drawing = { responseModalities: ["IMAGE"], imageConfig };
 const imageModel = "gemini-nano-banana-2.1";
 const draw = async (url: string, call: ImageCall) =>
-  google.image?.submit(call, ioFor(google, imageModel, "image", url, { credentials }));
+  google.image?.submit(call, ioFor(google, imageModel, "image", { baseUrl: url, credentials }));
 
 const cases: Comparison[] = [
   {
@@ -211,7 +211,7 @@ const cases: Comparison[] = [
       }
     },
     ours: async (url) =>
-      google.text?.stream?.(ask, ioFor(google, model, "text", url, { credentials }), () => {}),
+      google.text?.stream?.(ask, ioFor(google, model, "text", { baseUrl: url, credentials }), () => {}),
   },
   {
     title: "an image",
@@ -249,7 +249,7 @@ const cases: Comparison[] = [
     ours: async (url) =>
       google.embedding?.submit(
         { texts: ["The sea", "The river"], dimensions: 128 },
-        ioFor(google, "gemini-embedding-001", "embedding", url, { credentials }),
+        ioFor(google, "gemini-embedding-001", "embedding", { baseUrl: url, credentials }),
       ),
   },
 ];

@@ -22,7 +22,10 @@ const io = (more: Partial<HttpIo> = {}): HttpIo => ({
   ...more,
 });
 const ask = (more: Partial<HttpIo> = {}) =>
-  postJson("/v1/text", { question: "why?" }, { authorization: `Bearer ${SECRET}` }, io(more));
+  postJson(io(more), "/v1/text", {
+    body: { question: "why?" },
+    headers: { authorization: `Bearer ${SECRET}` },
+  });
 const verdict = ({ kind, submission }: ProviderFault) => `${kind}/${submission}`;
 
 describe("an answered request", () => {
@@ -52,7 +55,7 @@ describe("an answered request", () => {
 
   test("keeps the path prefix and the query of the base URL", async () => {
     vendor.answer({ json: {} });
-    await getJson("/jobs/7", {}, io({ baseUrl: `${vendor.url}/tenant/v1/?api-version=2` }));
+    await getJson(io({ baseUrl: `${vendor.url}/tenant/v1/?api-version=2` }), "/jobs/7", { headers: {} });
     expect(vendor.arrived.map(({ method, path }) => `${method} ${path}`)).toEqual([
       "GET /tenant/v1/jobs/7?api-version=2",
     ]);
@@ -241,7 +244,7 @@ describe("an error answer is attempted", () => {
 
   test("an answer larger than the cap is cut off and has failed", async () => {
     vendor.answer("endless");
-    const fault = await faultOf(postJson("/", {}, {}, io(), { maxResponseBytes: 1_000_000 }));
+    const fault = await faultOf(postJson(io(), "/", { body: {}, headers: {}, maxResponseBytes: 1_000_000 }));
     expect(verdict(fault)).toBe("failed/attempted");
     expect(fault.message).toContain("1000000");
   });
@@ -249,7 +252,11 @@ describe("an error answer is attempted", () => {
   test("a provider may explain its vendor's answer in words of its own", async () => {
     vendor.answer({ status: 429, json: { error: { code: "insufficient_quota" } } });
     const fault = await faultOf(
-      postJson("/", {}, {}, io(), { explain: () => ({ kind: "refused", message: "No credit left." }) }),
+      postJson(io(), "/", {
+        body: {},
+        headers: {},
+        explain: () => ({ kind: "refused", message: "No credit left." }),
+      }),
     );
     expect(verdict(fault)).toBe("refused/attempted");
     expect(fault.message).toBe("No credit left. (HTTP 429)");
@@ -290,7 +297,11 @@ describe("what a vendor says is not trusted", () => {
       headers: { "content-type": "text/event-stream" },
       text: `data: I heard ${SECRET}.\n\ndata: That is all.\n\n`,
     });
-    await postForEvents("/v1/text", {}, {}, io(), ({ data }) => texts.push(data) < 0);
+    await postForEvents(io(), "/v1/text", {
+      body: {},
+      headers: {},
+      onEvent: ({ data }) => texts.push(data) < 0,
+    });
     expect(texts).toEqual(["I heard [redacted].", "That is all."]);
   });
 
@@ -302,7 +313,7 @@ describe("what a vendor says is not trusted", () => {
     const fails = () => {
       throw new ProviderFault("failed", "attempted", "The provider failed.");
     };
-    const fault = await faultOf(postForEvents("/v1/text", {}, {}, io(), fails));
+    const fault = await faultOf(postForEvents(io(), "/v1/text", { body: {}, headers: {}, onEvent: fails }));
     expect(fault.message).toBe("The provider failed.");
     expect(fault.details.vendor).toEqual({ code: "overloaded_error", message: "Busy, [redacted]." });
   });

@@ -50,93 +50,76 @@ export type FileReply = Omit<HttpReply, "body"> & {
   mediaType: string;
 };
 
+/** What every request of a provider says beside its path. */
 export type HttpOptions = {
+  headers: Record<string, string>;
   /** Larger answers are cut off and fail. Default 64 MiB. */
   maxResponseBytes?: number;
   explain?: Explain;
 };
 
 /** Sends JSON and reads a JSON answer of status 2xx; everything else is a `ProviderFault`. */
-export function postJson(
-  path: string,
-  body: unknown,
-  headers: Record<string, string>,
+export const postJson = (
   io: HttpIo,
-  options: HttpOptions = {},
-): Promise<HttpReply> {
-  return call(
-    "POST",
+  path: string,
+  { body, headers, ...options }: HttpOptions & { body: unknown },
+): Promise<HttpReply> =>
+  call(io, {
+    ...options,
+    method: "POST",
     path,
-    JSON.stringify(body),
-    { "content-type": "application/json", ...headers },
-    io,
-    options,
-  );
-}
+    body: JSON.stringify(body),
+    headers: { "content-type": "application/json", ...headers },
+  });
 
 /**
  * Sends JSON and reads an answer that comes as server-sent events, each passed to `onEvent` as it comes; `true` from it
  * says that was the last one, a `ProviderFault` it throws ends the call. The reply has no body then; a server that
  * answers with JSON instead is read as by `postJson`. An answer that breaks off is lost, whatever was passed before.
  */
-export function postForEvents(
-  path: string,
-  body: unknown,
-  headers: Record<string, string>,
+export const postForEvents = (
   io: HttpIo,
-  onEvent: (event: ServerEvent) => boolean,
-  options: HttpOptions = {},
-): Promise<HttpReply> {
-  return call(
-    "POST",
+  path: string,
+  { body, headers, ...options }: HttpOptions & { body: unknown; onEvent: (event: ServerEvent) => boolean },
+): Promise<HttpReply> =>
+  call(io, {
+    ...options,
+    method: "POST",
     path,
-    JSON.stringify(body),
-    { accept: "text/event-stream, application/json", "content-type": "application/json", ...headers },
-    io,
-    options,
-    { onEvent },
-  );
-}
+    body: JSON.stringify(body),
+    headers: {
+      accept: "text/event-stream, application/json",
+      "content-type": "application/json",
+      ...headers,
+    },
+  });
 
 /** Sends bytes of the given media type (multipart forms) and reads JSON; otherwise like `postJson`. */
-export function postBytes(
-  path: string,
-  body: Uint8Array,
-  mediaType: string,
-  headers: Record<string, string>,
+export const postBytes = (
   io: HttpIo,
-  options: HttpOptions = {},
-): Promise<HttpReply> {
-  return call("POST", path, body, { "content-type": mediaType, ...headers }, io, options);
-}
+  path: string,
+  { mediaType, headers, ...sent }: HttpOptions & { body: Uint8Array; mediaType: string },
+): Promise<HttpReply> =>
+  call(io, { ...sent, method: "POST", path, headers: { "content-type": mediaType, ...headers } });
 
 /** Reads JSON, for polling; otherwise like `postJson`. */
-export function getJson(
-  path: string,
-  headers: Record<string, string>,
-  io: HttpIo,
-  options: HttpOptions = {},
-): Promise<HttpReply> {
-  return call("GET", path, null, headers, io, options);
-}
+export const getJson = (io: HttpIo, path: string, options: HttpOptions): Promise<HttpReply> =>
+  call(io, { ...options, method: "GET", path, body: null });
 
 /** Sends JSON and reads an answer that is a file; otherwise like `postJson`. */
 export async function postForFile(
-  path: string,
-  body: unknown,
-  headers: Record<string, string>,
   io: HttpIo,
-  options: HttpOptions = {},
+  path: string,
+  { body, headers, ...options }: HttpOptions & { body: unknown },
 ): Promise<FileReply> {
-  const reply = await call(
-    "POST",
+  const reply = await call(io, {
+    ...options,
+    method: "POST",
     path,
-    JSON.stringify(body),
-    { accept: "*/*", "content-type": "application/json", ...headers },
-    io,
-    options,
-    { read: "bytes" },
-  );
+    body: JSON.stringify(body),
+    headers: { accept: "*/*", "content-type": "application/json", ...headers },
+    read: "bytes",
+  });
   return toFile(reply);
 }
 
@@ -156,8 +139,11 @@ export function parseReply<T>(schema: z.ZodType<T>, reply: HttpReply, io: HttpIo
   throw unreadable(reply, io, new Error(`unexpected at ${paths}`));
 }
 
-/** How the body of an answer is read. */
-type Reading = {
+/** One request, and how the body of its answer is read. */
+type Request = HttpOptions & {
+  method: "GET" | "POST";
+  path: string;
+  body: string | Uint8Array | null;
   onEvent?: (event: ServerEvent) => boolean;
   read?: "json" | "bytes";
   /** A redirect is an answer, for the caller to judge. */
@@ -166,17 +152,21 @@ type Reading = {
 
 /** Sends one request to the provider's server and reads its answer; whatever is no success is a fault. */
 export async function call(
-  method: "GET" | "POST",
-  path: string,
-  body: string | Uint8Array | null,
-  headers: Record<string, string>,
   io: HttpIo,
-  options: HttpOptions,
-  { onEvent, read = "json", redirects = false }: Reading = {},
+  {
+    method,
+    path,
+    body,
+    headers,
+    maxResponseBytes: limit = MAX_RESPONSE_BYTES,
+    explain,
+    onEvent,
+    read = "json",
+    redirects = false,
+  }: Request,
 ): Promise<HttpReply> {
   if (io.signal.aborted) throw stoppedBeforeSending();
   const { origin, prefix, search, pool } = originOf(io);
-  const limit = options.maxResponseBytes ?? MAX_RESPONSE_BYTES;
   const chunks: Buffer[] = [];
   let received = 0;
   let verdict: ProviderFault | null = null;
@@ -239,7 +229,7 @@ export async function call(
   const isError = answer !== null && !isSuccess(answer.status);
   if (outcome.state === "answered" && redirects && isRedirect(outcome.answer))
     return { ...outcome.answer, body: undefined };
-  if (isError) throw faultOfAnswer(answer, errorBody(answer, chunks, io), io, options.explain);
+  if (isError) throw faultOfAnswer(answer, errorBody(answer, chunks, io), io, explain);
   if (outcome.state === "lost") throw lost(outcome.error, outcome.isStopped);
   if (readEvents) return { ...outcome.answer, body: undefined };
   return { ...outcome.answer, ...bodyOf(outcome.answer, chunks, read, io) };
@@ -284,7 +274,7 @@ function withWords(fault: ProviderFault, event: string, io: HttpIo): ProviderFau
   const { kind, submission, message, details, cause } = fault;
   const vendor = vendorWords(toJson(event), io);
   return vendor?.message
-    ? new ProviderFault(kind, submission, message, { vendor, ...details }, { cause })
+    ? new ProviderFault(kind, submission, message, { vendor, ...details, cause })
     : fault;
 }
 

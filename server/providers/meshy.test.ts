@@ -14,7 +14,7 @@ const KEY = "msy_canary0a9b8c7d6e5f";
 answersItsFixtures(meshy, join(import.meta.dirname, "meshy.fixtures"), {
   headers: { "content-type": "application/json" },
 });
-tellsTheTruthAboutSubmission(meshy, "mesh", "meshy-6", bare);
+tellsTheTruthAboutSubmission(meshy, { port: "mesh", model: "meshy-6", call: bare });
 
 let vendor: Vendor;
 let files: Vendor;
@@ -24,7 +24,11 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([vendor.stop(), files.stop()]));
 const io = (more: Partial<ProviderIo> = {}) =>
-  ioFor(meshy, "meshy-6", "mesh", vendor.url, { credentials: { apiKey: KEY }, ...more } as never);
+  ioFor(meshy, "meshy-6", "mesh", {
+    baseUrl: vendor.url,
+    credentials: { apiKey: KEY },
+    ...(more as object), // no test of these changes the credentials
+  });
 const { mesh } = meshy;
 if (!mesh?.poll) throw new Error("no mesh port that is asked again");
 const { submit, poll } = { submit: mesh.submit, poll: mesh.poll };

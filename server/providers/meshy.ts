@@ -99,14 +99,17 @@ async function submit(call: MeshCall, io: ProviderIo): Promise<Progress<MeshResu
     target_formats: ["glb"],
   };
   const path = isOne ? ONE : SEVERAL;
-  const reply = await postJson(path, body, bearer(io), io, { explain });
+  const reply = await postJson(io, path, { body, headers: bearer(io), explain });
   const { result: id } = parseReply(Made, reply, io);
   return { state: "pending", handle: { path, id }, pollAfterMs: POLL_MS };
 }
 
 async function poll(handle: Json, io: ProviderIo): Promise<Progress<MeshResult>> {
   const { path, id } = Handle.parse(handle);
-  const reply = await getJson(`${path}/${encodeURIComponent(id)}`, bearer(io), io, { explain });
+  const reply = await getJson(io, `${path}/${encodeURIComponent(id)}`, {
+    headers: bearer(io),
+    explain,
+  });
   const task = parseReply(Task, reply, io);
   if (task.status === "PENDING" || task.status === "IN_PROGRESS")
     return { state: "pending", handle: { path, id }, pollAfterMs: POLL_MS, progress: progressOf(task) };
@@ -148,7 +151,10 @@ function whyNot({ status, task_error: error }: Task): string {
 
 /** Reads the account's balance: an answer at all means that the key is good. */
 async function check(account: ProviderAccount): Promise<void> {
-  const reply = await getJson("/openapi/v1/balance", bearer(account), account, { explain });
+  const reply = await getJson(account, "/openapi/v1/balance", {
+    headers: bearer(account),
+    explain,
+  });
   parseReply(Balance, reply, account);
 }
 

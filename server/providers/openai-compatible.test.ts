@@ -10,19 +10,19 @@ const provider = { ...compatible, models: modelsFromSetting("llama3:8b:0.05:0.08
 answersItsFixtures(provider, join(import.meta.dirname, "openai-compatible.fixtures"), {
   headers: { "content-type": "application/json" },
 });
-tellsTheTruthAboutSubmission(provider, "text", "llama3:8b", hello);
+tellsTheTruthAboutSubmission(provider, { port: "text", model: "llama3:8b", call: hello });
 
 test("a server without keys is sent none", async () => {
   const vendor = await startVendor();
   vendor.answer({ json: { choices: [{ message: { content: "Hi" } }] } });
-  await provider.text?.submit(hello, ioFor(provider, "llama3:8b", "text", vendor.url));
+  await provider.text?.submit(hello, ioFor(provider, "llama3:8b", "text", { baseUrl: vendor.url }));
   expect(vendor.arrived[0]?.headers.authorization).toBeUndefined();
   await vendor.stop();
 });
 
 test("what another server refuses is not said to be of OpenAI", async () => {
   const vendor = await startVendor();
-  const io = ioFor(provider, "llama3:8b", "text", vendor.url);
+  const io = ioFor(provider, "llama3:8b", "text", { baseUrl: vendor.url });
   for (const [status, code, message] of [
     [401, "invalid_api_key", "The provider does not accept the API key. (HTTP 401)"],
     [429, "insufficient_quota", "The provider's account has no credit left. (HTTP 429)"],
@@ -50,7 +50,10 @@ test.each<[unknown, number | undefined]>([
   const vendor = await startVendor();
   const usage = { prompt_tokens: 3, completion_tokens: 4, cost };
   vendor.answer({ json: { choices: [{ message: { content: "Hi" } }], usage } });
-  const progress = await provider.text?.submit(hello, ioFor(provider, "llama3:8b", "text", vendor.url));
+  const progress = await provider.text?.submit(
+    hello,
+    ioFor(provider, "llama3:8b", "text", { baseUrl: vendor.url }),
+  );
   await vendor.stop();
   expect(progress).toMatchObject({
     usage: {

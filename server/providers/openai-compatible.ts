@@ -75,7 +75,10 @@ function modelsOfOperator(): ModelFacts[] {
 
 /** Lists the server's models: the one request such servers have that needs the key and costs nothing. */
 async function check(account: ProviderAccount): Promise<void> {
-  const reply = await getJson("/models", headersOf(account), account, { explain: explainCompatibleError });
+  const reply = await getJson(account, "/models", {
+    headers: headersOf(account),
+    explain: explainCompatibleError,
+  });
   parseReply(z.object({ data: z.array(z.unknown()) }), reply, account);
 }
 

@@ -11,7 +11,7 @@ const model = "acme-small";
 const chatAt = (baseURL: string) => new OpenAI({ apiKey: SECRET, baseURL, maxRetries: 0 }).chat.completions;
 const facts: ModelFacts = openaiCompatible.modelsFrom!(`${model}:1:2`)[0]!;
 const provider = { ...openaiCompatible, models: [facts] };
-const io = (url: string) => ioFor(provider, model, "text", url, { credentials: { apiKey: SECRET } });
+const io = (url: string) => ioFor(provider, model, "text", { baseUrl: url, credentials: { apiKey: SECRET } });
 const submit = async (url: string, call: TextCall) => openaiCompatible.text?.submit(call, io(url));
 
 const answer = { json: { id: "chat-1", choices: [{ message: { content: "Cod." }, finish_reason: "stop" }] } };

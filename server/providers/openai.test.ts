@@ -10,15 +10,19 @@ import { faultOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
 answersItsFixtures(openai, join(import.meta.dirname, "openai.fixtures"), {
   headers: { "content-type": "application/json", "x-client-request-id": "att_01test" },
 });
-tellsTheTruthAboutSubmission(openai, "text", "gpt-5.6-luna", hello);
-tellsTheTruthAboutSubmission(openai, "speech", "tts-1", {
-  text: "Hello",
-  voiceId: "alloy",
-  count: 1,
-  diverse: true,
-  container: "ogg",
+tellsTheTruthAboutSubmission(openai, { port: "text", model: "gpt-5.6-luna", call: hello });
+tellsTheTruthAboutSubmission(openai, {
+  port: "speech",
+  model: "tts-1",
+  call: {
+    text: "Hello",
+    voiceId: "alloy",
+    count: 1,
+    diverse: true,
+    container: "ogg",
+  },
 });
-tellsTheTruthAboutSubmission(openai, "image", "gpt-image-1", cube);
+tellsTheTruthAboutSubmission(openai, { port: "image", model: "gpt-image-1", call: cube });
 
 describe("openai", () => {
   let vendor: Vendor;
@@ -30,7 +34,7 @@ describe("openai", () => {
     if (!openai.text) throw new Error("no text port");
     return openai.text.submit(
       call,
-      ioFor(openai, model, "text", vendor.url, { credentials: { apiKey: "sk-1" } }),
+      ioFor(openai, model, "text", { baseUrl: vendor.url, credentials: { apiKey: "sk-1" } }),
     );
   };
 
@@ -55,7 +59,11 @@ describe("openai", () => {
     ["standard", null, undefined],
   ])("asked for %s and answered %s, it ran on %s", async (tier, reported, ran) => {
     vendor.answer({ json: { id: "resp_4", status: "completed", output: [], service_tier: reported } });
-    const io = ioFor(openai, "gpt-5.6-luna", "text", vendor.url, { credentials: { apiKey: "sk-1" }, tier });
+    const io = ioFor(openai, "gpt-5.6-luna", "text", {
+      baseUrl: vendor.url,
+      credentials: { apiKey: "sk-1" },
+      tier,
+    });
     expect(await openai.text?.submit(hello, io)).toMatchObject({ state: "done" });
     const progress = await openai.text?.submit(hello, io);
     expect(progress?.state === "done" && progress.tier).toBe(ran);
@@ -113,7 +121,10 @@ describe("openai", () => {
 
   test("reference images go as a form to the edits endpoint", async () => {
     vendor.answer({ json: { data: [{ b64_json: "iVBORw0K" }] } });
-    const io = ioFor(openai, "gpt-image-1", "image", vendor.url, { credentials: { apiKey: "sk-1" } });
+    const io = ioFor(openai, "gpt-image-1", "image", {
+      baseUrl: vendor.url,
+      credentials: { apiKey: "sk-1" },
+    });
     const reference = { bytes: Buffer.from("PNG!"), mediaType: "image/png", filename: 'a"\r\nb.png' };
     await openai.image?.submit({ ...cube, referenceImages: [reference, reference] }, io);
     const [sent] = vendor.arrived;
@@ -140,7 +151,10 @@ describe("openai", () => {
 
   test("a source goes first, its mask under its own name, with references behind it", async () => {
     vendor.answer({ json: { data: [{ b64_json: "iVBORw0K" }] } });
-    const io = ioFor(openai, "gpt-image-2", "image", vendor.url, { credentials: { apiKey: "sk-1" } });
+    const io = ioFor(openai, "gpt-image-2", "image", {
+      baseUrl: vendor.url,
+      credentials: { apiKey: "sk-1" },
+    });
     const file = (filename: string) => ({ bytes: Buffer.from(filename), mediaType: "image/png", filename });
     const edit = {
       ...cube,

@@ -101,7 +101,10 @@ export default defineProvider({
   embedding,
   // Lists the account's models: needs the key, changes nothing and costs nothing.
   async check(account) {
-    const reply = await getJson("/models", bearer(account), account, { explain: explainOpenAiError });
+    const reply = await getJson(account, "/models", {
+      headers: bearer(account),
+      explain: explainOpenAiError,
+    });
     parseReply(z.object({ data: z.array(z.unknown()) }), reply, account);
   },
   pins,

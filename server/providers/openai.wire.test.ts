@@ -7,9 +7,9 @@ import { type Comparison, secondTurn, sendsWhatItsClientSends } from "./testing/
 const SECRET = "sk-wire-1";
 const clientAt = (baseURL: string) => new OpenAI({ apiKey: SECRET, baseURL, maxRetries: 0 });
 const textIo = (baseUrl: string) =>
-  ioFor(openai, "gpt-5.6-luna", "text", baseUrl, { credentials: { apiKey: SECRET } });
+  ioFor(openai, "gpt-5.6-luna", "text", { baseUrl, credentials: { apiKey: SECRET } });
 const imageIo = (baseUrl: string) =>
-  ioFor(openai, "gpt-image-1", "image", baseUrl, { credentials: { apiKey: SECRET } });
+  ioFor(openai, "gpt-image-1", "image", { baseUrl, credentials: { apiKey: SECRET } });
 
 const response = {
   json: { id: "resp_1", object: "response", status: "completed", model: "gpt-5.6-luna", output: [] },
@@ -72,7 +72,7 @@ const drawing = {
 };
 const texts = ["The sea", "The river"];
 const embeddingIo = (baseUrl: string) =>
-  ioFor(openai, "text-embedding-3-small", "embedding", baseUrl, { credentials: { apiKey: SECRET } });
+  ioFor(openai, "text-embedding-3-small", "embedding", { baseUrl, credentials: { apiKey: SECRET } });
 const png = Buffer.from("89504e470d0a1a0aff00", "hex");
 
 const cases: Comparison[] = [
@@ -127,7 +127,7 @@ const cases: Comparison[] = [
     ours: async (url) =>
       openai.text?.submit(
         { ...ask, settings: { topP: 0.5 } },
-        ioFor(openai, "gpt-4.1-mini", "text", url, { credentials: { apiKey: SECRET } }),
+        ioFor(openai, "gpt-4.1-mini", "text", { baseUrl: url, credentials: { apiKey: SECRET } }),
       ),
   },
   {
@@ -219,7 +219,7 @@ const cases: Comparison[] = [
           container: "ogg",
           settings: { speed: 1.25 },
         },
-        ioFor(openai, "tts-1", "speech", url, { credentials: { apiKey: SECRET } }),
+        ioFor(openai, "tts-1", "speech", { baseUrl: url, credentials: { apiKey: SECRET } }),
       ),
   },
   {

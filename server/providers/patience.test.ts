@@ -38,7 +38,7 @@ test("ours waits for ten minutes and more, for the first byte and between two, u
     const stop = new AbortController();
     const io = { baseUrl: vendor.url, credentials: {}, signal: stop.signal, allowPrivateAddresses: true };
     const settled: string[] = [];
-    const waiting = postJson("/", {}, {}, io).then(
+    const waiting = postJson(io, "/", { body: {}, headers: {} }).then(
       () => settled.push("answered"),
       (fault) => settled.push(fault.kind),
     );

@@ -143,7 +143,10 @@ export type PinSent = PinAnswer & {
  * it the vendor's log counts how many arrived.
  */
 export async function sendPin(api: PinApi, bytes: Uint8Array, io: ProviderIo): Promise<PinSent> {
-  const reply = await postBytes(api.path(io.model), bytes, "application/json", api.headers(io), io, {
+  const reply = await postBytes(io, api.path(io.model), {
+    body: bytes,
+    mediaType: "application/json",
+    headers: api.headers(io),
     ...(api.explain ? { explain: api.explain } : {}),
   });
   const answer = api.read(reply, io);

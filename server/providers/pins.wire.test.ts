@@ -37,7 +37,7 @@ const nested = {
 const ours =
   (provider: Provider, api: string, model: string, more: Partial<PinCall>, tier: Tier = "standard") =>
   (url: string) => {
-    const io = ioFor(provider, model, "text", url, { credentials: { apiKey: SECRET }, tier });
+    const io = ioFor(provider, model, "text", { baseUrl: url, credentials: { apiKey: SECRET }, tier });
     const pin = pinApi(provider, api);
     return sendPin(pin, Buffer.from(JSON.stringify(pin.body({ ...call, ...more }, io.model, tier))), io);
   };

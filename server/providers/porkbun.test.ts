@@ -20,7 +20,7 @@ answersItsFixtures(porkbun, join(import.meta.dirname, "porkbun.fixtures"), {
   headers: { "content-type": "application/json" },
   signing,
 });
-tellsTheTruthAboutSubmission(porkbun, "registrar", "porkbun-v3", asked, signing);
+tellsTheTruthAboutSubmission(porkbun, { port: "registrar", model: "porkbun-v3", call: asked, signing });
 checksCredentials(porkbun, { path: "/ping", method: "POST", answer: { status: "SUCCESS" }, signing });
 
 let vendor: Vendor;
@@ -39,7 +39,10 @@ test.each<[string[], object]>([
     com: { registration: "9.68", renewal: "11.08", transfer: "n/a" },
   };
   vendor.answer({ json: { status: "SUCCESS", pricing } });
-  const io = ioFor(porkbun, "porkbun-v3", "registrar", vendor.url, { credentials: signing.credentials });
+  const io = ioFor(porkbun, "porkbun-v3", "registrar", {
+    baseUrl: vendor.url,
+    credentials: signing.credentials,
+  });
   expect(await porkbun.registrar?.submit({ kind: "pricing", tlds }, io)).toMatchObject({ result });
   expect(vendor.arrived).toMatchObject([{ method: "POST", path: "/pricing/get", body: "{}" }]);
   expect(JSON.stringify(vendor.arrived[0]?.headers)).not.toContain("key");

@@ -66,7 +66,7 @@ const done = (result: RegistrarResult, reply: HttpReply) => ({
 async function availability(domain: string, io: ProviderIo) {
   const path = `/domain/checkDomain/${encodeURIComponent(domain)}`;
   try {
-    const reply = await postJson(path, {}, headers(io), io, { explain });
+    const reply = await postJson(io, path, { body: {}, headers: headers(io), explain });
     const { response } = parseReply(CheckReply, reply, io);
     const prices: DomainPrices = {
       firstYearMicros: toMicros(response.price),
@@ -84,7 +84,7 @@ async function availability(domain: string, io: ProviderIo) {
 
 /** The list needs no key, so none is sent. */
 async function pricing(tlds: string[], io: ProviderIo) {
-  const reply = await postJson("/pricing/get", {}, {}, io, { explain });
+  const reply = await postJson(io, "/pricing/get", { body: {}, headers: {}, explain });
   const listed = parseReply(PricingReply, reply, io).pricing;
   const asked = tlds.length > 0 ? tlds : Object.keys(listed).sort();
   const unknown = asked.find((tld) => !Object.hasOwn(listed, tld));
@@ -126,7 +126,11 @@ export default defineProvider({
       call.kind === "availability" ? availability(call.domain, io) : pricing(call.tlds, io),
   },
   check: async (account) => {
-    const reply = await postJson("/ping", {}, headers(account), account, { explain });
+    const reply = await postJson(account, "/ping", {
+      body: {},
+      headers: headers(account),
+      explain,
+    });
     parseReply(Answer.extend({ status: z.literal("SUCCESS") }), reply, account);
   },
 });

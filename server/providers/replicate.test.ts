@@ -17,8 +17,8 @@ const cube: ImageCall = { ...oneCube, quality: "medium", count: 2 };
 answersItsFixtures(replicate, join(import.meta.dirname, "replicate.fixtures"), {
   headers: { "content-type": "application/json" },
 });
-tellsTheTruthAboutSubmission(replicate, "image", LORA, cube);
-tellsTheTruthAboutSubmission(replicate, "video", VIDEO, sea);
+tellsTheTruthAboutSubmission(replicate, { port: "image", model: LORA, call: cube });
+tellsTheTruthAboutSubmission(replicate, { port: "video", model: VIDEO, call: sea });
 
 let vendor: Vendor;
 let files: Vendor;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([vendor.stop(), files.stop()]));
 const io = (model = LORA, port: PortName = "image") =>
-  ioFor(replicate, model, port, vendor.url, { credentials: { apiKey: KEY } });
+  ioFor(replicate, model, port, { baseUrl: vendor.url, credentials: { apiKey: KEY } });
 const { image, video } = replicate;
 if (!image?.poll || !video?.poll) throw new Error("ports that are asked again");
 const ask = { image: image.poll, video: video.poll };

@@ -48,7 +48,11 @@ function explain({ status }: { status: number }): Explanation | undefined {
 
 /** Without `Prefer: wait` the vendor answers at once; no connection is held while it works. */
 async function predict(input: object, io: ProviderIo): Promise<Progress<never>> {
-  const reply = await postJson(`/models/${io.model.id}/predictions`, { input }, bearer(io), io, { explain });
+  const reply = await postJson(io, `/models/${io.model.id}/predictions`, {
+    body: { input },
+    headers: bearer(io),
+    explain,
+  });
   const { id } = parseReply(Made, reply, io);
   return { state: "pending", handle: { id }, pollAfterMs: POLL_MS };
 }
@@ -61,7 +65,7 @@ async function ask<R>(
   read: (addresses: string[]) => Promise<{ result: R; usage: Usage | null }>,
 ): Promise<Progress<R>> {
   const { id } = Handle.parse(handle);
-  const reply = await getJson(`/predictions/${id}`, bearer(io), io, { explain });
+  const reply = await getJson(io, `/predictions/${id}`, { headers: bearer(io), explain });
   const prediction = parseReply(Prediction, reply, io);
   const { status } = prediction;
   if (status === "starting" || status === "processing")
@@ -173,7 +177,7 @@ const pollVideo = (handle: Json, io: ProviderIo): Promise<Progress<VideoResult>>
 
 /** Reads whose the token is. */
 async function check(account: ProviderAccount): Promise<void> {
-  parseReply(Account, await getJson("/account", bearer(account), account, { explain }), account);
+  parseReply(Account, await getJson(account, "/account", { headers: bearer(account), explain }), account);
 }
 
 // ---- models; their prices were read where others quote replicate.com (docs/reference/providers.md)

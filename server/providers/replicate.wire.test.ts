@@ -9,7 +9,7 @@ const SECRET = "r8_wire1";
 const ID = "gm3qorzdhgbfurvjtvhg6dckhu";
 const clientAt = (baseUrl: string) => new Replicate({ auth: SECRET, baseUrl });
 const io = (baseUrl: string, model: string, port: "image" | "video") =>
-  ioFor(replicate, model, port, baseUrl, { credentials: { apiKey: SECRET } });
+  ioFor(replicate, model, port, { baseUrl, credentials: { apiKey: SECRET } });
 const made = { status: 201, json: { id: ID, status: "starting" } };
 const drawn: ImageCall = {
   prompt: "A red cube",

@@ -22,10 +22,10 @@ const sea: ImageCall = {
   referenceImages: [{ bytes: Buffer.from("x"), mediaType: "image/png", filename: "x.png" }],
 };
 
-const modelOf = (id: string) => ioFor(sandbox, id, "text", "http://127.0.0.1:1").model;
+const modelOf = (id: string) => ioFor(sandbox, id, "text", { baseUrl: "http://127.0.0.1:1" }).model;
 
-tellsTheTruthAboutSubmission(sandbox, "text", "sandbox-1", hello);
-tellsTheTruthAboutSubmission(sandbox, "image", "sandbox-1", sea);
+tellsTheTruthAboutSubmission(sandbox, { port: "text", model: "sandbox-1", call: hello });
+tellsTheTruthAboutSubmission(sandbox, { port: "image", model: "sandbox-1", call: sea });
 
 describe("the sandbox provider and its server", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "sandbox-"));
@@ -38,7 +38,7 @@ describe("the sandbox provider and its server", () => {
     rmSync(dataDir, { recursive: true });
   });
   const submit = (port: PortName, model: string, attemptId: string, call = hello) => {
-    const io = ioFor(sandbox, model, port, server.url, { attemptId });
+    const io = ioFor(sandbox, model, port, { baseUrl: server.url, attemptId });
     if (!sandbox.text || !sandbox.image) throw new Error("a port is missing");
     return port === "text" ? sandbox.text.submit(call, io) : sandbox.image.submit(sea, io);
   };
@@ -48,13 +48,15 @@ describe("the sandbox provider and its server", () => {
     const pieces: string[] = [];
     const adapter = sandbox.text?.stream;
     if (!adapter) throw new Error("the sandbox does not stream");
-    const ended = adapter(hello, ioFor(sandbox, model, "text", server.url), (text) => pieces.push(text));
+    const ended = adapter(hello, ioFor(sandbox, model, "text", { baseUrl: server.url }), (text) =>
+      pieces.push(text),
+    );
     return { pieces, ended };
   }
 
   test.each(["sandbox-1", "sandbox-2", "sandbox-slow"])("%s streams the same as at once", async (model) => {
     const { pieces, ended } = stream(model);
-    const io = ioFor(sandbox, model, "text", server.url);
+    const io = ioFor(sandbox, model, "text", { baseUrl: server.url });
     const atOnce = await sandbox.text?.submit(hello, io);
     expect(await ended).toEqual({ ...atOnce, providerRequestId: expect.stringMatching(/^sbx_/) });
     expect(pieces.length).toBeGreaterThan(3);
@@ -109,7 +111,11 @@ describe("the sandbox provider and its server", () => {
 
   test("the tier is asked for only where it is flex, and the answer says which one ran", async () => {
     const tierOf = async (model: string, tier: Tier) => {
-      const io = ioFor(sandbox, model, "text", server.url, { attemptId: `tier-${model}-${tier}`, tier });
+      const io = ioFor(sandbox, model, "text", {
+        baseUrl: server.url,
+        attemptId: `tier-${model}-${tier}`,
+        tier,
+      });
       const progress = await sandbox.text?.submit(hello, io);
       return progress?.state === "done" ? progress.tier : progress;
     };
@@ -150,7 +156,7 @@ describe("the sandbox provider and its server", () => {
     const api = pinApi(sandbox, "responses");
     const ask: PinCall = { input: "Name three rivers of Europe.", sampling: {} };
     const send = (model: string, attemptId: string, call = ask, tier: Tier = "standard") => {
-      const io = ioFor(sandbox, model, "text", server.url, { attemptId, tier });
+      const io = ioFor(sandbox, model, "text", { baseUrl: server.url, attemptId, tier });
       return sendPin(api, Buffer.from(JSON.stringify(api.body(call, io.model, tier))), io);
     };
 
@@ -198,7 +204,11 @@ describe("the sandbox provider and its server", () => {
         sampling: { maxOutputTokens: 100, seed: 7, stop: ["."], reasoningEffort: "deep" },
       };
       const bytes = Buffer.from(canonicalText(api.body(call, modelOf("sandbox-1"), "standard") as Json));
-      await sendPin(api, bytes, ioFor(sandbox, "sandbox-1", "text", server.url, { attemptId: "pin-bytes" }));
+      await sendPin(
+        api,
+        bytes,
+        ioFor(sandbox, "sandbox-1", "text", { baseUrl: server.url, attemptId: "pin-bytes" }),
+      );
       const log = await (await fetch(`${server.url}/submissions?attemptId=pin-bytes`)).json();
       expect(log).toMatchObject({ count: 1, submissions: [{ sha256: sha256Hex(bytes) }] });
     });

@@ -23,7 +23,7 @@ async function stream(provider: Provider, model: string, baseUrl = vendor.url, c
   const pieces: string[] = [];
   const adapter = provider.text?.stream;
   if (!adapter) throw new Error("the provider does not stream");
-  const io = ioFor(provider, model, "text", baseUrl, { credentials: { apiKey: "sk-1" } });
+  const io = ioFor(provider, model, "text", { baseUrl, credentials: { apiKey: "sk-1" } });
   const ended = adapter(call, io, (text) => pieces.push(text));
   return { pieces, progress: ended.catch((fault) => fault), ended };
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listen } from "@/server/web/listen";
-import { type PortServer, RequestRefused, type Tier } from "./ports/define";
+import { type PortRequest, type PortServer, RequestRefused, type Tier } from "./ports/define";
 import { embedding } from "./ports/embedding";
 import { image } from "./ports/image";
 import { mesh } from "./ports/mesh";
@@ -81,120 +81,21 @@ const PORTS: Record<string, PortServer> = {
 
 /** Starts the sandbox; `stop` writes out the log, ends open connections and frees the port. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const log = openSubmissionLog(options.dataDir);
-  const refusals = openSubmissionLog(options.dataDir, "refusals");
-  const slowMs = options.slowMs ?? 20_000;
-  const workMs = options.workMs ?? 1_500;
-  const works = openWorkshop(options.dataDir, (path) => PORTS[path]);
-  /** How often each attempt was refused as busy. */
-  const busy = new Map<string, number>();
-  /** Requests that have come and have not been answered. */
-  let inHand = 0;
-
+  const desk: Desk = {
+    log: openSubmissionLog(options.dataDir),
+    refusals: openSubmissionLog(options.dataDir, "refusals"),
+    works: openWorkshop(options.dataDir, (path) => PORTS[path]),
+    slowMs: options.slowMs ?? 20_000,
+    workMs: options.workMs ?? 1_500,
+    busy: new Map(),
+    inHand: 0,
+  };
   const server = createServer((request, response) => {
-    serve(request, response).catch(() => {
+    serve(desk, request, response).catch(() => {
       if (response.headersSent) response.destroy();
       else send(response, 500, problem("internal", "The sandbox failed."));
     });
   });
-
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = request.url ?? "/";
-    if (request.method === "POST") {
-      const served = PORTS[path];
-      if (!served) return send(response, 404, problem("not_found", "No such port."));
-      const body = await readBody(request);
-      if (body === null) return send(response, 413, problem("too_large", "The body is too large."));
-      const attemptId = String(request.headers["x-attempt-id"] ?? "");
-      inHand++;
-      return submit(path, served, body, attemptId, response).finally(() => inHand--);
-    }
-    if (request.method !== "GET") return send(response, 405, problem("method", "GET or POST."));
-    const url = new URL(path, "http://sandbox");
-    if (url.pathname === "/healthz") return send(response, 200, { status: "ok" });
-    const work = /^\/v1\/work\/(sbx_[0-9a-f]{24})$/.exec(url.pathname)?.[1];
-    if (work) return tellWork(works, work, response);
-    if (url.pathname === "/submissions")
-      return send(response, 200, await report(log, refusals, url.searchParams.get("attemptId")));
-    send(response, 404, problem("not_found", "No such page."));
-  }
-
-  async function submit(
-    path: string,
-    served: PortServer,
-    bytes: Buffer,
-    attemptId: string,
-    response: ServerResponse,
-  ): Promise<void> {
-    const body = bytes.toString("utf8");
-    const read = served.read(body);
-    if (!read) return send(response, 400, problem("invalid_request", "The request does not fit the port."));
-    if (!isModel(read.model)) return send(response, 404, problem("model_not_found", "No such model."));
-    const behaviour: Behaviour = read.script?.behaviour ?? BEHAVIOURS[read.model];
-    const isFlex = read.tier === "flex";
-    const arrived = {
-      at: new Date().toISOString(),
-      attemptId,
-      model: read.model,
-      port: served.name,
-      tier: read.tier,
-      sha256: hash("sha256", bytes, "hex"),
-      inHand,
-    };
-    const refuse = async (status: number, code: string, message: string) => {
-      await refusals.append(arrived);
-      send(response, status, problem(code, message));
-    };
-
-    if (behaviour === "refuse") return refuse(400, "refused", "This model refuses every request.");
-    if (behaviour === "flexless" && isFlex)
-      return refuse(400, "tier_unavailable", "This model is not offered on the tier flex.");
-    if (behaviour === "busy" || (behaviour === "flexbusy" && isFlex)) {
-      const refusals = busy.get(attemptId) ?? 0;
-      if (refusals < (read.script?.figure ?? BUSY_ANSWERS)) {
-        if (busy.size >= MAX_BUSY_ATTEMPTS) busy.clear();
-        busy.set(attemptId, refusals + 1);
-        response.setHeader("retry-after", "1");
-        return refuse(429, "busy", "No capacity right now.");
-      }
-    }
-
-    // A request that is not taken on (a schema out of reach) is not a submission, so the answer is made first.
-    let answer: object | null;
-    try {
-      answer =
-        behaviour === "empty"
-          ? read.empty()
-          : behaviour === "fail" || served.answersLater || (behaviour === "lost" && !read.isStream)
-            ? null
-            : await read.answer();
-    } catch (error) {
-      if (error instanceof RequestRefused) return refuse(400, error.code, error.message);
-      throw error;
-    }
-    await log.append(arrived);
-
-    if (served.answersLater) {
-      const id = idOf(`${attemptId}\n${body}`);
-      const readyAt = Date.now() + (behaviour === "slow" ? slowMs : workMs);
-      works.take(id, { path, body, isEmpty: behaviour === "empty", fails: behaviour === "fail", readyAt });
-      if (behaviour === "lost") return void response.destroy();
-      return send(response, 202, { id, model: read.model, status: "working" });
-    }
-    if (behaviour === "fail")
-      return send(response, 500, problem("failed", "This model fails every request."));
-    const id = `sbx_${arrived.sha256.slice(0, 24)}`;
-    const ran: Tier = behaviour === "flexquiet" ? "standard" : read.tier;
-    const reply = { id, model: read.model, ...answer, ...(served.name === "text" ? { tier: ran } : {}) };
-    if (read.isStream) return sendStream(response, reply as TextReply, behaviour, slowMs); // only the text port streams
-    if (behaviour === "lost") {
-      response.destroy();
-      return;
-    }
-    if (behaviour === "slow" && !(await stillThere(response, read.script?.figure ?? slowMs))) return;
-    send(response, 200, reply);
-  }
-
   server.keepAliveTimeout = 120_000;
   server.requestTimeout = 0;
   const url = await listen(server, { host: options.host ?? "127.0.0.1", port: options.port });
@@ -205,10 +106,122 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
         server.close(() => closed());
         server.closeAllConnections();
       });
-      log.close();
-      refusals.close();
+      desk.log.close();
+      desk.refusals.close();
     },
   };
+}
+
+/** What one running sandbox keeps. */
+type Desk = {
+  log: SubmissionLog;
+  refusals: SubmissionLog;
+  works: Workshop;
+  slowMs: number;
+  workMs: number;
+  /** How often each attempt was refused as busy. */
+  busy: Map<string, number>;
+  /** Requests that have come and have not been answered. */
+  inHand: number;
+};
+
+async function serve(desk: Desk, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const path = request.url ?? "/";
+  if (request.method === "POST") {
+    const served = PORTS[path];
+    if (!served) return send(response, 404, problem("not_found", "No such port."));
+    const bytes = await readBody(request);
+    if (bytes === null) return send(response, 413, problem("too_large", "The body is too large."));
+    const attemptId = String(request.headers["x-attempt-id"] ?? "");
+    desk.inHand++;
+    return submit(desk, { path, served, bytes, attemptId }, response).finally(() => desk.inHand--);
+  }
+  if (request.method !== "GET") return send(response, 405, problem("method", "GET or POST."));
+  const url = new URL(path, "http://sandbox");
+  if (url.pathname === "/healthz") return send(response, 200, { status: "ok" });
+  const work = /^\/v1\/work\/(sbx_[0-9a-f]{24})$/.exec(url.pathname)?.[1];
+  if (work) return tellWork(desk.works, work, response);
+  if (url.pathname === "/submissions")
+    return send(response, 200, await report(desk.log, desk.refusals, url.searchParams.get("attemptId")));
+  send(response, 404, problem("not_found", "No such page."));
+}
+
+type Request = { path: string; served: PortServer; bytes: Buffer; attemptId: string };
+
+/** Logs a request as taken on or as refused, then answers as its model does. */
+async function submit(
+  desk: Desk,
+  { path, served, bytes, attemptId }: Request,
+  response: ServerResponse,
+): Promise<void> {
+  const body = bytes.toString("utf8");
+  const read = served.read(body);
+  if (!read) return send(response, 400, problem("invalid_request", "The request does not fit the port."));
+  if (!isModel(read.model)) return send(response, 404, problem("model_not_found", "No such model."));
+  const behaviour: Behaviour = read.script?.behaviour ?? BEHAVIOURS[read.model];
+  const arrived = {
+    at: new Date().toISOString(),
+    attemptId,
+    model: read.model,
+    port: served.name,
+    tier: read.tier,
+    sha256: hash("sha256", bytes, "hex"),
+    inHand: desk.inHand,
+  };
+
+  // A request that is not taken on (a schema out of reach) is not a submission, so the answer is made first.
+  let answer: object | null;
+  try {
+    refuseAtOnce(desk, behaviour, read, attemptId);
+    answer = await answerOf(read, served, behaviour);
+  } catch (error) {
+    if (!(error instanceof RequestRefused)) throw error;
+    await desk.refusals.append(arrived);
+    if (error instanceof BusyNow) response.setHeader("retry-after", "1");
+    return send(response, error instanceof BusyNow ? 429 : 400, problem(error.code, error.message));
+  }
+  await desk.log.append(arrived);
+
+  if (served.answersLater) {
+    const id = idOf(`${attemptId}\n${body}`);
+    const readyAt = Date.now() + (behaviour === "slow" ? desk.slowMs : desk.workMs);
+    desk.works.take(id, { path, body, isEmpty: behaviour === "empty", fails: behaviour === "fail", readyAt });
+    if (behaviour === "lost") return void response.destroy();
+    return send(response, 202, { id, model: read.model, status: "working" });
+  }
+  if (behaviour === "fail") return send(response, 500, problem("failed", "This model fails every request."));
+  const id = `sbx_${arrived.sha256.slice(0, 24)}`;
+  const ran: Tier = behaviour === "flexquiet" ? "standard" : read.tier;
+  const reply = { id, model: read.model, ...answer, ...(served.name === "text" ? { tier: ran } : {}) };
+  if (read.isStream) return sendStream(response, reply as TextReply, behaviour, desk.slowMs); // only the text port streams
+  if (behaviour === "lost") return void response.destroy();
+  if (behaviour === "slow" && !(await stillThere(response, read.script?.figure ?? desk.slowMs))) return;
+  send(response, 200, reply);
+}
+
+class BusyNow extends RequestRefused {
+  override readonly name = "BusyNow";
+}
+
+/** Refuses what the model never takes on, or does not take on yet. */
+function refuseAtOnce({ busy }: Desk, behaviour: Behaviour, read: PortRequest, attemptId: string): void {
+  const isFlex = read.tier === "flex";
+  if (behaviour === "refuse") throw new RequestRefused("refused", "This model refuses every request.");
+  if (behaviour === "flexless" && isFlex)
+    throw new RequestRefused("tier_unavailable", "This model is not offered on the tier flex.");
+  if (behaviour !== "busy" && !(behaviour === "flexbusy" && isFlex)) return;
+  const refusals = busy.get(attemptId) ?? 0;
+  if (refusals >= (read.script?.figure ?? BUSY_ANSWERS)) return;
+  if (busy.size >= MAX_BUSY_ATTEMPTS) busy.clear();
+  busy.set(attemptId, refusals + 1);
+  throw new BusyNow("busy", "No capacity right now.");
+}
+
+/** The answer's own members; null where none is sent now. */
+async function answerOf(read: PortRequest, served: PortServer, behaviour: Behaviour): Promise<object | null> {
+  if (behaviour === "empty") return read.empty();
+  if (behaviour === "fail" || served.answersLater || (behaviour === "lost" && !read.isStream)) return null;
+  return read.answer();
 }
 
 const idOf = (text: string) => `sbx_${hash("sha256", text, "hex").slice(0, 24)}`;

@@ -28,10 +28,12 @@ const without = (document: JsonObject, members: readonly string[]): JsonObject =
 /** A form whose hash is a top-level member. */
 const flat = (
   kind: Kind,
-  id: string,
-  hashMember: string,
-  outside: readonly string[],
-  written: Form["written"] = hex,
+  {
+    id,
+    hashMember,
+    outside,
+    written = hex,
+  }: { id: string; hashMember: string; outside: readonly string[]; written?: Form["written"] | undefined },
 ): Form => ({
   kind,
   id,
@@ -44,27 +46,27 @@ const flat = (
 
 export const FORMS: Readonly<Record<string, Form>> = {
   "service.receipt.v1": {
-    ...flat("receipt", "receiptId", "provenance.receiptHash", ["signature"]),
+    ...flat("receipt", { id: "receiptId", hashMember: "provenance.receiptHash", outside: ["signature"] }),
     hashOf: ({ provenance }) => (isObject(provenance) ? textOf(provenance.receiptHash) : null),
     sealed: ({ signature: _signature, ...rest }) =>
       isObject(rest.provenance) ? { ...rest, provenance: without(rest.provenance, ["receiptHash"]) } : rest,
   },
-  "service.pinned-record.v1": flat("pinned record", "receiptId", "recordHash", [
-    "receipt_id",
-    "recordHash",
-    "signature",
-    "output",
-    "nativeResponse",
-    "corrections",
-  ]),
-  "service.manifest.v1": flat("manifest", "manifestId", "manifestHash", ["manifestHash", "signature"]),
-  "service.lockfile.v1": flat(
-    "lockfile",
-    "receiptId",
-    "integrity",
-    ["integrity", "signature"],
-    (digest) => `sha256-${base64(digest)}`,
-  ),
+  "service.pinned-record.v1": flat("pinned record", {
+    id: "receiptId",
+    hashMember: "recordHash",
+    outside: ["receipt_id", "recordHash", "signature", "output", "nativeResponse", "corrections"],
+  }),
+  "service.manifest.v1": flat("manifest", {
+    id: "manifestId",
+    hashMember: "manifestHash",
+    outside: ["manifestHash", "signature"],
+  }),
+  "service.lockfile.v1": flat("lockfile", {
+    id: "receiptId",
+    hashMember: "integrity",
+    outside: ["integrity", "signature"],
+    written: (digest) => `sha256-${base64(digest)}`,
+  }),
 };
 
 export const formOf = (document: unknown): Form | undefined => {

@@ -92,7 +92,7 @@ export async function verifyAlone(
     say("key_known", false, "the signature names no key");
     say("signature_valid", false, "there is no signature of the form {alg: EdDSA, keyId, value}");
   } else {
-    await checkKey(signature, key, keys, sealed, say);
+    await checkKey(key, keys, { seal: signature, sealed, say });
     say("signature_valid", isSigned, signatureDetail(isSigned, isHashed, key !== undefined));
   }
   if (form.kind === "pinned record") await checkBound(document, keys, say);
@@ -131,11 +131,13 @@ function signatureDetail(isSigned: boolean, isHashed: boolean, isKeyGiven: boole
 }
 
 async function checkKey(
-  { keyId, value }: { keyId: string; value: string },
   key: PublicKey | undefined,
   keys: KeySet,
-  sealed: Bytes,
-  say: Say,
+  {
+    seal: { keyId, value },
+    sealed,
+    say,
+  }: { seal: { keyId: string; value: string }; sealed: Bytes; say: Say },
 ): Promise<void> {
   if (key) {
     const isGenuine = (await thumbprint(key)) === keyId;
@@ -153,8 +155,12 @@ async function checkKey(
 
 /** A record's contents outside its seal are bound by a hash inside the seal, or have their own signature. */
 async function checkBound(record: JsonObject, keys: KeySet, say: Say): Promise<void> {
-  await checkContent("output_matches", "output", "outputHash", record, say);
-  await checkContent("native_response_matches", "nativeResponse", "nativeResponseHash", record, say);
+  await checkContent("output_matches", record, { member: "output", hashMember: "outputHash", say });
+  await checkContent("native_response_matches", record, {
+    member: "nativeResponse",
+    hashMember: "nativeResponseHash",
+    say,
+  });
   const corrections = Array.isArray(record.corrections) ? record.corrections : [];
   const forged: number[] = [];
   for (const [place, correction] of corrections.entries())
@@ -172,10 +178,8 @@ async function checkBound(record: JsonObject, keys: KeySet, say: Say): Promise<v
 
 async function checkContent(
   name: Check["name"],
-  member: string,
-  hashMember: string,
   record: JsonObject,
-  say: Say,
+  { member, hashMember, say }: { member: string; hashMember: string; say: Say },
 ): Promise<void> {
   const value = record[member];
   const wanted = record[hashMember] ?? null;

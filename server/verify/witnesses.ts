@@ -46,7 +46,7 @@ async function withWitnesses(
   const form = formOf(document);
   if (isObject(document) && form && alone.kind !== null) {
     if (receipts && form.kind === "manifest") await checkLines(document, receipts, keys, say);
-    if (receipts && form.kind === "lockfile") await checkRecord(document, form, receipts, keys, say);
+    if (receipts && form.kind === "lockfile") await checkRecord(document, form, { receipts, keys, say });
     if (prompt) await checkPrompt(document, form, prompt, say);
   }
   if (other !== undefined) {
@@ -95,9 +95,7 @@ async function checkLines(
 async function checkRecord(
   lockfile: JsonObject,
   form: Form,
-  receipts: readonly unknown[],
-  keys: KeySet,
-  say: Say,
+  { receipts, keys, say }: { receipts: readonly unknown[]; keys: KeySet; say: Say },
 ): Promise<void> {
   const record = byId(receipts).get(String(lockfile.receiptId));
   if (!record) {

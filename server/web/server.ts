@@ -121,13 +121,7 @@ export async function startServer(options: {
     (request, response) => {
       const deadline = hasBody(request) ? deadlines.watch(request) : null;
       handle(request, response, deadline)
-        .catch((error) => {
-          // Without the query, which may carry a token.
-          const path = request.url?.split("?", 1)[0];
-          if (!request.destroyed) log.error({ err: error, path }, "a request failed outside its endpoint");
-          if (response.headersSent) response.destroy();
-          else response.writeHead(500, { "content-type": "application/json" }).end(failure());
-        })
+        .catch((error) => answerFailure(error, request, response))
         .finally(() => deadline?.end());
     },
   );
@@ -155,6 +149,14 @@ export async function startServer(options: {
       deadlines.stop();
     },
   };
+}
+
+function answerFailure(error: unknown, request: IncomingMessage, response: ServerResponse): void {
+  // Without the query, which may carry a token.
+  const path = request.url?.split("?", 1)[0];
+  if (!request.destroyed) log.error({ err: error, path }, "a request failed outside its endpoint");
+  if (response.headersSent) response.destroy();
+  else response.writeHead(500, { "content-type": "application/json" }).end(failure());
 }
 
 function isDecodable(path: string): boolean {

@@ -13,7 +13,9 @@ import { startServer } from "@/server/web/server";
 async function ctxOf(request: Request): Promise<Ctx> {
   const requestId = newId("request");
   const nobody = { kind: "anonymous", id: "anonymous", address: "" } as const;
-  const principal = await identify(toIncoming(request), systemClock(), {}).catch(() => nobody);
+  const principal = await identify(toIncoming(request), { now: systemClock(), headers: {} }).catch(
+    () => nobody,
+  );
   return { principal, requestId, now: systemClock, log: log.child({ requestId }) };
 }
 

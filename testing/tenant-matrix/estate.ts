@@ -323,10 +323,12 @@ async function connected(organizationId: string, projectId: string, mark: string
     system,
     organizationId,
     { provider: "openai", secret: `sk-${mark}`, label: mark },
-    [],
+    { places: [] },
   );
   const place = { projectId, environment: "development", provider: "openai", replaces: true };
-  const { bindingId: binding } = await credentials.bindCredential(system, organizationId, credential, place);
+  const { bindingId: binding } = await credentials.bindCredential(system, organizationId, credential, {
+    input: place,
+  });
   return { credential, binding };
 }
 

@@ -2,7 +2,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Columns2 } from "lucide-react";
 import { useRouter } from "next/navigation";
-import { useMemo, useRef, useState } from "react";
+import { type ComponentProps, useMemo, useRef, useState } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { Form } from "@/components/blocks/form/form";
 import { oneOfOr } from "@/components/blocks/list/list-state";
@@ -17,7 +17,7 @@ import { issuesOf, standing } from "@/components/playground/issues";
 import { Refused } from "@/components/playground/refused";
 import type { Input } from "@/components/playground/schema";
 import { useMissing } from "@/components/playground/use-missing";
-import { toFailure, useTRPC } from "@/components/trpc";
+import { type Failure, toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Section } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
@@ -64,19 +64,7 @@ export function ComparisonForm({ projectId, capabilityKey, isCarried }: Props) {
     () => ({ input: input as JsonObject, competitors: competitorsOf(draft) }),
     [input, draft],
   );
-  const issues = useMemo(() => {
-    const all = issuesOf(failure, sent?.input ?? null);
-    const isOfCompetitor = ({ loc }: { loc: (string | number)[] }) => loc[0] === "competitors";
-    return {
-      input: standing(
-        all.filter((issue) => !isOfCompetitor(issue)),
-        input,
-        sent?.input ?? null,
-      ),
-      competitors: sent?.draft === draft ? all.filter(isOfCompetitor) : [],
-    };
-  }, [failure, sent, input, draft]);
-
+  const issues = useIssues(failure, sent, { input, draft });
   const missing = useMissing(input, capability, variedByAll(draft));
   const canStart = !isBusy && isEnough(draft) && !hasUnread;
 
@@ -117,47 +105,94 @@ export function ComparisonForm({ projectId, capabilityKey, isCarried }: Props) {
             issues={issues.competitors}
             onChange={setDraft}
           />
-          <Section title="Cost and intent" bodyClassName="space-y-4">
-            <div className="max-w-72">
-              <Choice
-                label="Intent"
-                value={intent}
-                disabled={isBusy}
-                options={COMPARISON_INTENTS.map((each) => [each, INTENT_WORDS[each].name])}
-                onChange={(value) => setIntent(oneOfOr("exploratory", COMPARISON_INTENTS)(value))}
-              />
-              <p className="mt-1 text-xs text-muted">{INTENT_WORDS[intent].hint}</p>
-            </div>
-            <Estimate
-              projectId={projectId}
-              capabilityKey={capabilityKey}
-              body={body}
-              enabled={isEnough(draft)}
-              hasUnread={hasUnread}
-            />
-            {failure && (
-              <Refused
-                failure={failure}
-                fieldsRefused="Some fields are invalid. Fix the marked fields and try again. Nothing was started."
-              >
-                <BudgetWall projectId={projectId} failure={failure} />
-              </Refused>
-            )}
-            <Button
-              type="submit"
-              variant="primary"
-              size="lg"
-              pending={isBusy}
-              disabled={!isEnough(draft) || hasUnread}
-            >
-              {!isBusy && <Columns2 aria-hidden />}
-              Start comparison
-            </Button>
-          </Section>
+          <StartCard
+            projectId={projectId}
+            capabilityKey={capabilityKey}
+            body={body}
+            intent={intent}
+            setIntent={setIntent}
+            failure={failure}
+            isBusy={isBusy}
+            isReady={isEnough(draft)}
+            hasUnread={hasUnread}
+          />
         </div>
       </Form>
     </UnreadTexts>
   );
+}
+
+/** Cost and intent, what refused it, and the button that starts it. */
+function StartCard({
+  projectId,
+  capabilityKey,
+  body,
+  intent,
+  setIntent,
+  failure,
+  isBusy,
+  isReady,
+  hasUnread,
+}: {
+  projectId: string;
+  capabilityKey: string;
+  body: ComponentProps<typeof Estimate>["body"];
+  intent: Comparison["intent"];
+  setIntent(intent: Comparison["intent"]): void;
+  failure: Failure | null;
+  isBusy: boolean;
+  isReady: boolean;
+  hasUnread: boolean;
+}) {
+  return (
+    <Section title="Cost and intent" bodyClassName="space-y-4">
+      <div className="max-w-72">
+        <Choice
+          label="Intent"
+          value={intent}
+          disabled={isBusy}
+          options={COMPARISON_INTENTS.map((each) => [each, INTENT_WORDS[each].name])}
+          onChange={(value) => setIntent(oneOfOr("exploratory", COMPARISON_INTENTS)(value))}
+        />
+        <p className="mt-1 text-xs text-muted">{INTENT_WORDS[intent].hint}</p>
+      </div>
+      <Estimate
+        projectId={projectId}
+        capabilityKey={capabilityKey}
+        body={body}
+        enabled={isReady}
+        hasUnread={hasUnread}
+      />
+      {failure && (
+        <Refused
+          failure={failure}
+          fieldsRefused="Some fields are invalid. Fix the marked fields and try again. Nothing was started."
+        >
+          <BudgetWall projectId={projectId} failure={failure} />
+        </Refused>
+      )}
+      <Button type="submit" variant="primary" size="lg" pending={isBusy} disabled={!isReady || hasUnread}>
+        {!isBusy && <Columns2 aria-hidden />}
+        Start comparison
+      </Button>
+    </Section>
+  );
+}
+
+/** What of a refusal is still true, by its place in the form. */
+function useIssues(failure: Failure | null, sent: Sent | null, { input, draft }: Sent) {
+  return useMemo(() => {
+    const all = issuesOf(failure, sent?.input ?? null);
+    const isOfCompetitor = ({ loc }: { loc: (string | number)[] }) => loc[0] === "competitors";
+    return {
+      input: standing(
+        all.filter((issue) => !isOfCompetitor(issue)),
+        input,
+        sent?.input ?? null,
+      ),
+      competitors: sent?.draft === draft ? all.filter(isOfCompetitor) : [],
+    };
+  }, [failure, sent, input, draft]);
 }
 
 /** One idempotency key per content: sending the same request twice starts one comparison. */

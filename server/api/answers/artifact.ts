@@ -28,7 +28,7 @@ export async function artifactAnswer(
     "RangeNotSatisfiable",
     "The requested range is outside this artifact. `details.byteLength` is its size.",
     { byteLength: artifact.byte_length },
-    headers,
+    { headers },
   );
 }
 

@@ -146,7 +146,12 @@ export async function inWordsOf<T>(spelling: Spelling, work: () => Promise<T>): 
       );
     if (cause instanceof Fault && typeof cause.details.field === "string") {
       const field = cause.details.field.replace(IN_MESSAGE, (_, place) => spelling.message(Number(place)));
-      throw new Fault(cause.code, cause.message, { ...cause.details, field }, cause.headers, { cause });
+      throw new Fault(
+        cause.code,
+        cause.message,
+        { ...cause.details, field },
+        { headers: cause.headers, cause },
+      );
     }
     throw cause;
   }

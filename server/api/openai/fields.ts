@@ -17,7 +17,7 @@ export async function inFieldsOf<T>(fields: Fields, work: () => Promise<T>): Pro
       const from = field in fields ? field : Object.keys(fields).find((each) => field.startsWith(`${each}[`));
       if (from === undefined) throw cause;
       const details = { ...cause.details, field: `${fields[from]}${field.slice(from.length)}` };
-      throw new Fault(cause.code, cause.message, details, cause.headers, { cause });
+      throw new Fault(cause.code, cause.message, details, { headers: cause.headers, cause });
     }
     throw cause;
   }

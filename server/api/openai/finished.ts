@@ -45,7 +45,7 @@ export async function finished(
     `The job ${jobId} ${why} and continues. Read it with GET /v1/jobs/${jobId}, or repeat this request to keep waiting.`,
     { executionId: jobId, receiptId: null, status: job.status },
     // A repeat waits for the same job; a person takes longer than any client retries.
-    { "x-should-retry": String(isKnownAgain && !forWhom) },
+    { headers: { "x-should-retry": String(isKnownAgain && !forWhom) } },
   );
 }
 

@@ -51,7 +51,7 @@ async function makeConnected(...accounts: { provider: string; models?: string }[
         label: provider,
         ...(models ? { endpointUrl: vendor.url, models } : {}),
       },
-      [{ projectId: tenant.projectId, environment: "development" }],
+      { places: [{ projectId: tenant.projectId, environment: "development" }] },
     );
   vendor.answer({ json: COMPLETION });
   return { tenant, client: clientOf(tenant.key) };

@@ -66,7 +66,7 @@ async function connected(passThrough: string[] | null = null): Promise<Tenant & 
       models: "acme-small:1:2",
       passThrough,
     },
-    [{ projectId: made.projectId, environment: "development" }],
+    { places: [{ projectId: made.projectId, environment: "development" }] },
   );
   vendor.answer({
     json: {
@@ -195,7 +195,7 @@ test("a tool that must be called is refused where the model cannot be made to, w
     system,
     made.organizationId,
     { provider: "anthropic", secret: "sk-ant-1", label: "own" },
-    [{ projectId: made.projectId, environment: "development" }],
+    { places: [{ projectId: made.projectId, environment: "development" }] },
   );
   const tools = [{ type: "function", function: { name: "depth_of", parameters: { type: "object" } } }];
   const model = "anthropic/claude-opus-5-5";

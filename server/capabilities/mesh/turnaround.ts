@@ -53,11 +53,18 @@ function toPrompt(input: MeshFromImageInput, asked: string): string {
 }
 
 const toCall = (
-  prompt: string,
-  size: { width: number; height: number },
-  base: ProviderFile,
   model: ModelFacts,
-  sheet?: { rows: number; columns: number },
+  {
+    prompt,
+    size,
+    base,
+    sheet,
+  }: {
+    prompt: string;
+    size: { width: number; height: number };
+    base: ProviderFile;
+    sheet?: { rows: number; columns: number } | undefined;
+  },
 ): ImageCall => {
   const reference = { ...base, filename: `base.${base.mediaType.split("/")[1] ?? "png"}` };
   return {
@@ -105,16 +112,15 @@ function onSheet(sheet: Sheet): TurnaroundStage {
       port: "image",
       accepts: accepts(sheet),
       call: (input, _options, model, { base }) =>
-        toCall(
-          toPrompt(
+        toCall(model, {
+          prompt: toPrompt(
             input,
             `A turnaround sheet of one object: ${rows} ${rows === 1 ? "row" : "rows"} and ${columns} columns of equal cells, ${order} the ${VIEWS.join(", ")} view, one in the middle of each cell with clear space around it. No drawing touches or crosses the edge of its cell.`,
           ),
-          { width, height },
+          size: { width, height },
           base,
-          model,
-          { rows, columns },
-        ),
+          sheet: { rows, columns },
+        }),
       result: (result) => whole(firstOf(result), SHEET_KIND, "turnaround-sheet"),
       refine: () => async (kept) => {
         const drawn = kept[0];
@@ -177,15 +183,14 @@ function alone(view: View, isRepair: boolean): TurnaroundStage {
       port: "image",
       accepts: accepts(SQUARE),
       call: (input, _options, model, { base }) =>
-        toCall(
-          toPrompt(
+        toCall(model, {
+          prompt: toPrompt(
             input,
             `One drawing of one object, from its ${view} side, in the middle with clear space around it.`,
           ),
-          SQUARE,
+          size: SQUARE,
           base,
-          model,
-        ),
+        }),
       result: (result) => whole(firstOf(result), VIEW_KIND, view),
       refine: () => async (kept) => {
         const drawn = kept[0];

@@ -89,122 +89,124 @@ function isFunctionName(name: string): name is FunctionName {
  */
 export function parse(text: string): Node {
   const tokens = readTokens(text);
-  let index = 0;
-  let depth = 0;
+  const reader: Reader = { tokens, index: 0, depth: 0 };
+  const tree = sum(reader);
+  if (next(reader).kind !== "end") unexpected(reader, "an operator or the end");
+  return tree;
+}
 
-  // The last token is always "end" and is never consumed.
-  const next = (): Token => tokens[index]!;
-  const isSymbol = (symbols: string): boolean => next().kind === "symbol" && symbols.includes(next().text);
+/** The tokens of an expression, how many of them are read, and how deep the reading is nested. */
+type Reader = { tokens: Token[]; index: number; depth: number };
 
-  function unexpected(wanted: string): never {
-    const { kind, text: found, position } = next();
+// The last token is always "end" and is never consumed.
+const next = ({ tokens, index }: Reader): Token => tokens[index]!;
+const isSymbol = (reader: Reader, symbols: string): boolean =>
+  next(reader).kind === "symbol" && symbols.includes(next(reader).text);
+
+function unexpected(reader: Reader, wanted: string): never {
+  const { kind, text: found, position } = next(reader);
+  throw new ExpressionError(
+    "invalid_expression",
+    kind === "end"
+      ? `The expression ends where ${wanted} is expected.`
+      : `Expected ${wanted} at position ${position}, found ${JSON.stringify(found)}.`,
+    position,
+  );
+}
+
+function nested<T>(reader: Reader, read: (reader: Reader) => T): T {
+  if (++reader.depth > MAX_DEPTH)
     throw new ExpressionError(
-      "invalid_expression",
-      kind === "end"
-        ? `The expression ends where ${wanted} is expected.`
-        : `Expected ${wanted} at position ${position}, found ${JSON.stringify(found)}.`,
+      "complexity_limit_exceeded",
+      `The expression nests more than ${MAX_DEPTH} levels deep.`,
+      next(reader).position,
+    );
+  const value = read(reader);
+  reader.depth--;
+  return value;
+}
+
+function leftAssociative(reader: Reader, operators: string, operand: (reader: Reader) => Node): Node {
+  let left = operand(reader);
+  while (isSymbol(reader, operators)) {
+    const { text: operator, position } = next(reader);
+    reader.index++;
+    left = { kind: "binary", operator: operator as BinaryOperator, left, right: operand(reader), position };
+  }
+  return left;
+}
+
+const sum = (reader: Reader): Node => leftAssociative(reader, "+-", product);
+const product = (reader: Reader): Node => leftAssociative(reader, "*/%", signed);
+
+function signed(reader: Reader): Node {
+  if (!isSymbol(reader, "+-")) return power(reader);
+  const { text: operator, position } = next(reader);
+  reader.index++;
+  return { kind: "unary", operator: operator as "+" | "-", operand: nested(reader, signed), position };
+}
+
+function power(reader: Reader): Node {
+  const base = atom(reader);
+  if (!isSymbol(reader, "^")) return base;
+  const { position } = next(reader);
+  reader.index++;
+  return { kind: "binary", operator: "^", left: base, right: nested(reader, signed), position };
+}
+
+function close(reader: Reader): void {
+  if (!isSymbol(reader, ")")) unexpected(reader, '")" or an operator');
+  reader.index++;
+}
+
+function atom(reader: Reader): Node {
+  const token = next(reader);
+  if (token.kind === "number") {
+    reader.index++;
+    const literal = readLiteral(token.text);
+    if (typeof literal === "string")
+      throw new ExpressionError(
+        "numeric_overflow",
+        `The number at position ${token.position} is outside 1E-10000 to 1E+10001.`,
+        token.position,
+      );
+    return { kind: "number", literal, position: token.position };
+  }
+  if (token.kind === "name") {
+    reader.index++;
+    if (!isSymbol(reader, "(")) return { kind: "variable", name: token.text, position: token.position };
+    return call(reader, token);
+  }
+  if (!isSymbol(reader, "(")) unexpected(reader, "a number, a name or an opening parenthesis");
+  reader.index++;
+  const inner = nested(reader, sum);
+  close(reader);
+  return inner;
+}
+
+function call(reader: Reader, { text: name, position }: Token): Node {
+  if (!isFunctionName(name))
+    throw new ExpressionError(
+      "unsupported_function",
+      `There is no function ${name.slice(0, 64)} (position ${position}); the functions are ${Object.keys(ARITY).join(", ")}.`,
       position,
     );
-  }
-
-  function nested<T>(read: () => T): T {
-    if (++depth > MAX_DEPTH)
-      throw new ExpressionError(
-        "complexity_limit_exceeded",
-        `The expression nests more than ${MAX_DEPTH} levels deep.`,
-        next().position,
-      );
-    const value = read();
-    depth--;
-    return value;
-  }
-
-  function leftAssociative(operators: string, operand: () => Node): Node {
-    let left = operand();
-    while (isSymbol(operators)) {
-      const { text: operator, position } = next();
-      index++;
-      left = { kind: "binary", operator: operator as BinaryOperator, left, right: operand(), position };
+  reader.index++;
+  const parameters: Node[] = [];
+  if (!isSymbol(reader, ")")) {
+    parameters.push(nested(reader, sum));
+    while (isSymbol(reader, ",")) {
+      reader.index++;
+      parameters.push(nested(reader, sum));
     }
-    return left;
   }
-
-  const sum = (): Node => leftAssociative("+-", product);
-  const product = (): Node => leftAssociative("*/%", signed);
-
-  function signed(): Node {
-    if (!isSymbol("+-")) return power();
-    const { text: operator, position } = next();
-    index++;
-    return { kind: "unary", operator: operator as "+" | "-", operand: nested(signed), position };
-  }
-
-  function power(): Node {
-    const base = atom();
-    if (!isSymbol("^")) return base;
-    const { position } = next();
-    index++;
-    return { kind: "binary", operator: "^", left: base, right: nested(signed), position };
-  }
-
-  function close(): void {
-    if (!isSymbol(")")) unexpected('")" or an operator');
-    index++;
-  }
-
-  function atom(): Node {
-    const token = next();
-    if (token.kind === "number") {
-      index++;
-      const literal = readLiteral(token.text);
-      if (typeof literal === "string")
-        throw new ExpressionError(
-          "numeric_overflow",
-          `The number at position ${token.position} is outside 1E-10000 to 1E+10001.`,
-          token.position,
-        );
-      return { kind: "number", literal, position: token.position };
-    }
-    if (token.kind === "name") {
-      index++;
-      if (!isSymbol("(")) return { kind: "variable", name: token.text, position: token.position };
-      return call(token);
-    }
-    if (!isSymbol("(")) unexpected("a number, a name or an opening parenthesis");
-    index++;
-    const inner = nested(sum);
-    close();
-    return inner;
-  }
-
-  function call({ text: name, position }: Token): Node {
-    if (!isFunctionName(name))
-      throw new ExpressionError(
-        "unsupported_function",
-        `There is no function ${name.slice(0, 64)} (position ${position}); the functions are ${Object.keys(ARITY).join(", ")}.`,
-        position,
-      );
-    index++;
-    const parameters: Node[] = [];
-    if (!isSymbol(")")) {
-      parameters.push(nested(sum));
-      while (isSymbol(",")) {
-        index++;
-        parameters.push(nested(sum));
-      }
-    }
-    close();
-    const [least, most] = ARITY[name];
-    if (parameters.length < least || parameters.length > most)
-      throw new ExpressionError(
-        "invalid_expression",
-        `${name} takes ${most === least ? "one argument" : most === 2 ? "one or two arguments" : "at least one argument"}, not ${parameters.length}.`,
-        position,
-      );
-    return { kind: "call", name, parameters, position };
-  }
-
-  const tree = sum();
-  if (next().kind !== "end") unexpected("an operator or the end");
-  return tree;
+  close(reader);
+  const [least, most] = ARITY[name];
+  if (parameters.length < least || parameters.length > most)
+    throw new ExpressionError(
+      "invalid_expression",
+      `${name} takes ${most === least ? "one argument" : most === 2 ? "one or two arguments" : "at least one argument"}, not ${parameters.length}.`,
+      position,
+    );
+  return { kind: "call", name, parameters, position };
 }

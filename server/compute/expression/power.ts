@@ -47,10 +47,10 @@ export function power(context: Context, x: Num, y: Num): Num {
   const base = x.value.abs();
   const n = y.value.toNumber();
   requirePossibleRange(context, base, n);
-  if (whole) return integerPower(context, base, n, negative, n > 0 ? x.exponent * n : STRIPPED);
+  if (whole) return integerPower(context, { base, n, negative }, n > 0 ? x.exponent * n : STRIPPED);
   if (base.eq(1)) return finish(context, base, PADDED);
   const exact = exactFraction(context, base, y.value);
-  if (exact) return integerPower(context, exact.base, exact.n, false, PADDED);
+  if (exact) return integerPower(context, { ...exact, negative: false }, PADDED);
   return transcendentalPower(context, base, y.value);
 }
 
@@ -66,11 +66,14 @@ function requirePossibleRange(context: Context, base: Decimal, n: number): void 
     );
 }
 
+/** The bounds of a value's magnitude, and its sign. */
+type Between = { low: Decimal; high: Decimal; negative: boolean };
+
 /**
  * Rounds a value known to lie between two bounds, if both round to the same number; equal bounds are the exact value.
  * Null: the bounds are too far apart to tell.
  */
-function settle(context: Context, low: Decimal, high: Decimal, negative: boolean, ideal: number): Num | null {
+function settle(context: Context, { low, high, negative }: Between, ideal: number): Num | null {
   const signed = (value: Decimal): Decimal => (negative ? value.negated() : value);
   if (low.eq(high)) return finish(context, signed(low), ideal);
   if (low.e !== high.e) return null;
@@ -81,10 +84,14 @@ function settle(context: Context, low: Decimal, high: Decimal, negative: boolean
 }
 
 /** base^n by squaring, once rounded down and once rounded up at every step, with more digits until both agree. */
-function integerPower(context: Context, base: Decimal, n: number, negative: boolean, ideal: number): Num {
+function integerPower(
+  context: Context,
+  { base, n, negative }: { base: Decimal; n: number; negative: boolean },
+  ideal: number,
+): Num {
   if (n < 0) {
     const inverse = terminatingInverse(context, base);
-    if (inverse) return integerPower(context, inverse, -n, negative, ideal);
+    if (inverse) return integerPower(context, { base: inverse, n: -n, negative }, ideal);
   }
   const times = Math.abs(n);
   const digitsOfPower = digitsOf(base) * times + 1;
@@ -97,26 +104,20 @@ function integerPower(context: Context, base: Decimal, n: number, negative: bool
     const high = raise(context, new Up(base).toSignificantDigits(enough), times);
     const settled =
       n > 0
-        ? settle(context, new Exact(low), new Exact(high), negative, ideal)
-        : settleInverse(context, low, high, negative, digits);
+        ? settle(context, { low: new Exact(low), high: new Exact(high), negative }, ideal)
+        : settleInverse(context, { low, high, negative }, digits);
     if (settled) return settled;
   }
 }
 
 /** 1/[low, high], where no number between has an inverse that ends: the bounds stay apart. */
-function settleInverse(
-  context: Context,
-  low: Decimal,
-  high: Decimal,
-  negative: boolean,
-  digits: number,
-): Num | null {
+function settleInverse(context: Context, { low, high, negative }: Between, digits: number): Num | null {
   spend(context, 2 * price.quotient(digitsOf(low), digits));
   const Down = Decimal.clone({ defaults: true, precision: digits, rounding: Decimal.ROUND_DOWN });
   const Up = Decimal.clone({ defaults: true, precision: digits, rounding: Decimal.ROUND_UP });
   const least = new Exact(new Down(1).div(high));
   const most = new Exact(new Up(1).div(low));
-  return settle(context, least, most, negative, PADDED);
+  return settle(context, { low: least, high: most, negative }, PADDED);
 }
 
 /** Multiplies with the precision and rounding of the constructor of `base`. */
@@ -184,7 +185,7 @@ function transcendentalPower(context: Context, base: Decimal, y: Decimal): Num {
   const span = Math.abs(e) + digitsOf(base) + Math.abs(f) + digitsOf(y);
   for (let digits = context.precision + 10; ; digits *= 2) {
     spend(context, price.series(digits, span));
-    const bounds = powerBounds(c, e, d, f, digits);
+    const bounds = powerBounds({ c, e }, { c: d, e: f }, digits);
     if (bounds.kind === "near_one") {
       const grows = base.gt(1) === y.isPositive();
       const rest = tenTo(-digits);
@@ -192,7 +193,7 @@ function transcendentalPower(context: Context, base: Decimal, y: Decimal): Num {
     }
     const low = new Exact(`${bounds.low}e${bounds.exponent}`);
     const high = new Exact(`${bounds.high}e${bounds.exponent}`);
-    const settled = settle(context, low, high, false, PADDED);
+    const settled = settle(context, { low, high, negative: false }, PADDED);
     if (settled) return settled;
   }
 }

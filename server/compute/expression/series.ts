@@ -90,11 +90,14 @@ export type Bounds =
   /** The power is not 1, but nearer to it than 10^-digits. */
   | { kind: "near_one" };
 
+/** The number c × 10^e. */
+type Scaled = { c: bigint; e: number };
+
 /**
  * Bounds of (c × 10^e)^(d × 10^f), about `digits` significant digits apart. c > 0; the exponent, d × 10^f, is at most
  * 10,000 either way; the power is neither 1 nor further from it than 10^±30000.
  */
-export function powerBounds(c: bigint, e: number, d: bigint, f: number, digits: number): Bounds {
+export function powerBounds({ c, e }: Scaled, { c: d, e: f }: Scaled, digits: number): Bounds {
   const bits = Math.ceil((digits + 2) * BITS_PER_DIGIT) + GUARD_BITS;
   const one = 1n << BigInt(bits);
 

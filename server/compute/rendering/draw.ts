@@ -38,16 +38,19 @@ function spend(work: Work, perSample: number): void {
 export function draw(
   scene: Scene,
   eye: Eye,
-  width: number,
-  height: number,
-  style: Style,
-  work: Work = { steps: 0 },
+  {
+    width,
+    height,
+    style,
+    work = { steps: 0 },
+  }: { width: number; height: number; style: Style; work?: Work | undefined },
 ): Picture {
   const projection = project(scene, eye, width, height);
   const { solid, clear } = sortIntoBands(scene, projection);
   const shader = shaderOf(scene, projection, style);
   const picture: Picture = { width, height, data: new Float32Array(width * height * 4) };
   const band = emptyBand(width, clear.triangles.length > 0);
+  const drawing: Drawing = { scene, projection, shader, band, work };
   for (let n = 0; n * BAND_ROWS < height; n++) {
     const rows = Math.min(BAND_ROWS, height - n * BAND_ROWS);
     const solids = solid.triangles.subarray(solid.starts[n], solid.starts[n + 1]);
@@ -59,10 +62,10 @@ export function draw(
     band.top = n * BAND_ROWS;
     band.rows = rows;
     [band.left, band.right] = [width * SAMPLES, -1];
-    for (const triangle of solids) cover(scene, projection, shader, band, triangle, work);
+    for (const triangle of solids) cover(drawing, triangle);
     color(band, shader, picture);
     if (!band.colors || clears.length === 0) continue;
-    for (const triangle of clears) veil(scene, projection, shader, band, triangle, work);
+    for (const triangle of clears) veil(drawing, triangle);
     gather(band, picture);
   }
   return picture;
@@ -82,6 +85,9 @@ type Band = {
   left: number;
   right: number;
 };
+
+/** What each triangle of a view is drawn with. */
+type Drawing = { scene: Scene; projection: Projection; shader: Shader; band: Band; work: Work };
 
 function emptyBand(width: number, hasColors: boolean): Band {
   const samples = width * BAND_ROWS * PIXEL_SAMPLES;
@@ -168,14 +174,7 @@ const placeOf = (band: Band, x: number, y: number) =>
   (y % SAMPLES) * SAMPLES +
   (x % SAMPLES);
 
-function cover(
-  scene: Scene,
-  projection: Projection,
-  shader: Shader,
-  band: Band,
-  triangle: number,
-  work: Work,
-): void {
+function cover({ scene, projection, shader, band, work }: Drawing, triangle: number): void {
   if (!setEdges(scene, projection, band, triangle)) return;
   const { triangle: nearest, near } = band;
   const surface = surfaceAt(scene, triangle);
@@ -325,14 +324,7 @@ function paint(colors: Float32Array, at: number, kind: number): void {
 }
 
 /** Draws a triangle that is seen through over what its samples have, its part of each pixel in one colour. */
-function veil(
-  scene: Scene,
-  projection: Projection,
-  shader: Shader,
-  band: Band,
-  triangle: number,
-  work: Work,
-): void {
+function veil({ scene, projection, shader, band, work }: Drawing, triangle: number): void {
   if (!band.colors || !setEdges(scene, projection, band, triangle)) return;
   spend(work, CLEAR_STEPS);
   const { near, colors } = band;

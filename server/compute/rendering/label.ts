@@ -7,7 +7,21 @@ type Point = readonly [x: number, y: number];
 /** A quarter circle in steps, from the tables of cosines of 0, 22.5, 45, 67.5 and 90 degrees. */
 const QUARTER = [1, 0.92388, Math.SQRT1_2, 0.38268, 0] as const;
 /** Points of an ellipse around a middle, by quarters: 0 to the right, 1 down, 2 to the left, 3 up. */
-function arc(cx: number, cy: number, rx: number, ry: number, from: number, quarters: number): Point[] {
+function arc({
+  cx,
+  cy,
+  rx,
+  ry,
+  from,
+  quarters,
+}: {
+  cx: number;
+  cy: number;
+  rx: number;
+  ry: number;
+  from: number;
+  quarters: number;
+}): Point[] {
   const points: Point[] = [];
   for (let step = 0; step <= quarters * 4; step++) {
     const turn = (from * 4 + step) % 16;
@@ -27,7 +41,14 @@ function arc(cx: number, cy: number, rx: number, ry: number, from: number, quart
 
 const BOWL = (top: number, bottom: number, right: number): Point[] => [
   [0, top],
-  ...arc(right - (bottom - top) / 2, (top + bottom) / 2, (bottom - top) / 2, (bottom - top) / 2, 3, 2),
+  ...arc({
+    cx: right - (bottom - top) / 2,
+    cy: (top + bottom) / 2,
+    rx: (bottom - top) / 2,
+    ry: (bottom - top) / 2,
+    from: 3,
+    quarters: 2,
+  }),
   [0, bottom],
 ];
 const LETTERS: Record<string, Point[][]> = {
@@ -50,7 +71,7 @@ const LETTERS: Record<string, Point[][]> = {
     BOWL(0, 2.9, 3.5),
     BOWL(2.9, 6, 4),
   ],
-  C: [arc(2.2, 3, 2.2, 3, 0.5, 3)],
+  C: [arc({ cx: 2.2, cy: 3, rx: 2.2, ry: 3, from: 0.5, quarters: 3 })],
   E: [
     [
       [3.6, 0],
@@ -75,7 +96,10 @@ const LETTERS: Record<string, Point[][]> = {
     ],
   ],
   G: [
-    [...arc(2.2, 3, 2.2, 3, 0, 0.5).slice(0, 1), ...arc(2.2, 3, 2.2, 3, 0, 3.5)],
+    [
+      ...arc({ cx: 2.2, cy: 3, rx: 2.2, ry: 3, from: 0, quarters: 0.5 }).slice(0, 1),
+      ...arc({ cx: 2.2, cy: 3, rx: 2.2, ry: 3, from: 0, quarters: 3.5 }),
+    ],
     [
       [2.5, 3],
       [4.4, 3],
@@ -139,7 +163,7 @@ const LETTERS: Record<string, Point[][]> = {
       [4, 0],
     ],
   ],
-  O: [arc(2.3, 3, 2.3, 3, 0, 4)],
+  O: [arc({ cx: 2.3, cy: 3, rx: 2.3, ry: 3, from: 0, quarters: 4 })],
   P: [
     [
       [0, 6],
@@ -148,7 +172,7 @@ const LETTERS: Record<string, Point[][]> = {
     BOWL(0, 3.2, 3.8),
   ],
   Q: [
-    arc(2.3, 3, 2.3, 3, 0, 4),
+    arc({ cx: 2.3, cy: 3, rx: 2.3, ry: 3, from: 0, quarters: 4 }),
     [
       [2.8, 4.4],
       [4.5, 6.3],
@@ -175,7 +199,7 @@ const LETTERS: Record<string, Point[][]> = {
       [2.1, 6],
     ],
   ],
-  U: [[[0, 0], ...arc(2, 4, 2, 2, 0, 2).reverse(), [4, 0]]],
+  U: [[[0, 0], ...arc({ cx: 2, cy: 4, rx: 2, ry: 2, from: 0, quarters: 2 }).reverse(), [4, 0]]],
   "-": [
     [
       [0, 3.2],

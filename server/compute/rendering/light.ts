@@ -6,15 +6,27 @@ import type { Style } from "./request";
  */
 
 type Lamp = { x: number; y: number; z: number; red: number; green: number; blue: number; gloss: number };
-const lamp = (x: number, y: number, z: number, color: [number, number, number], gloss: number): Lamp => {
+const lamp = ({
+  x,
+  y,
+  z,
+  color,
+  gloss,
+}: {
+  x: number;
+  y: number;
+  z: number;
+  color: [number, number, number];
+  gloss: number;
+}): Lamp => {
   const length = Math.sqrt(x * x + y * y + z * z);
   const [red, green, blue] = color;
   return { x: x / length, y: y / length, z: z / length, red, green, blue, gloss };
 };
 const LAMPS = [
-  lamp(-0.55, 0.7, 0.62, [0.78, 0.765, 0.74], 1.5),
-  lamp(0.9, 0.15, 0.5, [0.2, 0.215, 0.235], 0.45),
-  lamp(0.35, 0.65, -0.75, [0.22, 0.225, 0.235], 0.8),
+  lamp({ x: -0.55, y: 0.7, z: 0.62, color: [0.78, 0.765, 0.74], gloss: 1.5 }),
+  lamp({ x: 0.9, y: 0.15, z: 0.5, color: [0.2, 0.215, 0.235], gloss: 0.45 }),
+  lamp({ x: 0.35, y: 0.65, z: -0.75, color: [0.22, 0.225, 0.235], gloss: 0.8 }),
 ];
 const SKY = [0.5, 0.51, 0.53] as const;
 const FLOOR = [0.2, 0.19, 0.18] as const;

@@ -19,7 +19,7 @@ export function writePng({ width, height, channels, data }: Bitmap): Uint8Array 
     Uint8Array.from(SIGNATURE),
     chunk("IHDR", header),
     chunk("sRGB", Uint8Array.of(0)),
-    chunk("IDAT", zlibSync(filtered(width * channels, height, channels, data), { level: LEVEL })),
+    chunk("IDAT", zlibSync(filtered({ width, height, channels, data }), { level: LEVEL })),
     chunk("IEND", new Uint8Array()),
   ];
   const file = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
@@ -32,13 +32,15 @@ export function writePng({ width, height, channels, data }: Bitmap): Uint8Array 
 }
 
 /** Each row as differences: to the row above, to the pixel before, or to what both foretell, whichever are smallest. */
-function filtered(rowBytes: number, height: number, channels: number, data: Uint8Array): Uint8Array {
+function filtered(bitmap: Bitmap): Uint8Array {
+  const { width, height, channels } = bitmap;
+  const rowBytes = width * channels;
   const rows = new Uint8Array((rowBytes + 1) * height);
   const tries = [1, 2, 4].map((filter) => ({ filter, row: new Uint8Array(rowBytes) }));
   for (let y = 0; y < height; y++) {
     let best = { filter: 0, row: tries[0]!.row, cost: Number.POSITIVE_INFINITY };
     for (const { filter, row } of tries) {
-      const cost = filterRow(filter, data, y * rowBytes, y === 0, rowBytes, channels, row);
+      const cost = filterRow(bitmap, y, filter, row);
       if (cost < best.cost) best = { filter, row, cost };
     }
     rows[y * (rowBytes + 1)] = best.filter;
@@ -47,15 +49,11 @@ function filtered(rowBytes: number, height: number, channels: number, data: Uint
   return rows;
 }
 
-function filterRow(
-  filter: number,
-  data: Uint8Array,
-  start: number,
-  isFirst: boolean,
-  rowBytes: number,
-  channels: number,
-  row: Uint8Array,
-): number {
+/** Writes row `y` as its differences, and returns how large they are together. */
+function filterRow({ width, channels, data }: Bitmap, y: number, filter: number, row: Uint8Array): number {
+  const rowBytes = width * channels;
+  const start = y * rowBytes;
+  const isFirst = y === 0;
   let cost = 0;
   for (let x = 0; x < rowBytes; x++) {
     const at = start + x;

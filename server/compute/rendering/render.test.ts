@@ -133,14 +133,14 @@ test("what a drawing takes is counted before it is done: the same for the same f
   if (!eye) throw new Error("a view has a camera");
   const stepsAt = (size: number) => {
     const work = { steps: 0 };
-    draw(scene, eye, size, size, "clay", work);
+    draw(scene, eye, { width: size, height: size, style: "clay", work });
     return work.steps;
   };
   expect(stepsAt(256)).toBe(stepsAt(256));
   expect(stepsAt(512)).toBeGreaterThan(3 * stepsAt(256));
   const used = { steps: MAX_DRAW_STEPS - stepsAt(256) };
-  draw(scene, eye, 256, 256, "clay", used);
-  expect(() => draw(scene, eye, 256, 256, "clay", used)).toThrow(Refused);
+  draw(scene, eye, { width: 256, height: 256, style: "clay", work: used });
+  expect(() => draw(scene, eye, { width: 256, height: 256, style: "clay", work: used })).toThrow(Refused);
 });
 
 describe("a thread", () => {

@@ -15,7 +15,7 @@ export async function render(bytes: Uint8Array, request: RenderRequest): Promise
   const pictures: { view: View; picture: Picture }[] = [];
   const work = { steps: 0 };
   for (const eye of placeCameras(scene, request.views, request)) {
-    const picture = draw(scene, eye, width, height, style, work);
+    const picture = draw(scene, eye, { width, height, style, work });
     views.push({
       view: eye.view,
       png: writePng(develop(picture, background)),

@@ -4,17 +4,17 @@ import type { TextureUse, Wrap } from "./scene";
 
 export type Texel = { red: number; green: number; blue: number; alpha: number };
 
-/**
- * The colour of a texture at a place, as light, between the two of its sizes whose texels are as large as `footprint`:
- * the area, in texels of its full size, that one pixel shows.
- */
-export function sampleColor(use: TextureUse, u: number, v: number, footprint: number, out: Texel): void {
-  sample(use, u, v, footprint, true, out);
+/** A place of a texture, and its `footprint`: the area, in texels of its full size, that one pixel shows. */
+export type Place = { u: number; v: number; footprint: number };
+
+/** The colour of a texture at a place, as light, between the two of its sizes whose texels are as large as the footprint. */
+export function sampleColor(use: TextureUse, at: Place, out: Texel): void {
+  sample(use, at, true, out);
 }
 
 /** The same of plain numbers, 0 to 1. */
-export function sampleNumbers(use: TextureUse, u: number, v: number, footprint: number, out: Texel): void {
-  sample(use, u, v, footprint, false, out);
+export function sampleNumbers(use: TextureUse, at: Place, out: Texel): void {
+  sample(use, at, false, out);
 }
 
 /** The opacity alone, from the nearest size, for what is cut out. */
@@ -43,14 +43,8 @@ export function sampleOpacity(use: TextureUse, u: number, v: number, footprint: 
 
 const further: Texel = { red: 0, green: 0, blue: 0, alpha: 0 };
 
-function sample(
-  use: TextureUse,
-  u: number,
-  v: number,
-  footprint: number,
-  isColor: boolean,
-  out: Texel,
-): void {
+function sample(use: TextureUse, at: Place, isColor: boolean, out: Texel): void {
+  const { footprint } = at;
   const { levels } = use.texture;
   const last = levels.length - 1;
   // Each size has a quarter of the texels of the one before.
@@ -59,24 +53,29 @@ function sample(
     rest /= 4;
     level++;
   }
-  tap(levels[level]!, use, u, v, isColor, footprint <= 1 && use.isNearest, out);
+  const near = levels[level]!;
+  locate(near, use, at, footprint <= 1 && use.isNearest);
+  mix(near.data, isColor, out);
   const share = level < last && rest > 1 ? (rest - 1) / 3 : 0;
   if (share === 0) return;
-  tap(levels[level + 1]!, use, u, v, isColor, false, further);
+  const far = levels[level + 1]!;
+  locate(far, use, at, false);
+  mix(far.data, isColor, further);
   out.red += (further.red - out.red) * share;
   out.green += (further.green - out.green) * share;
   out.blue += (further.blue - out.blue) * share;
   out.alpha += (further.alpha - out.alpha) * share;
 }
 
-function tap(
-  { width, height, data }: Level,
+/** The four texels around a place and the share of each: one record for all, since this runs for every pixel. */
+const texels = { a: 0, b: 0, c: 0, d: 0, ofA: 0, ofB: 0, ofC: 0, ofD: 0 };
+
+/** Sets `texels`. */
+function locate(
+  { width, height }: Level,
   { wrapS, wrapT }: TextureUse,
-  u: number,
-  v: number,
-  isColor: boolean,
+  { u, v }: Place,
   isNearest: boolean,
-  out: Texel,
 ): void {
   const x = around(u, wrapS) * width - 0.5;
   const y = around(v, wrapT) * height - 0.5;
@@ -84,13 +83,24 @@ function tap(
   const [fx, fy] = isNearest ? [0, 0] : [x - left, y - top];
   const [x0, x1] = [beyond(left, width, wrapS), beyond(left + 1, width, wrapS)];
   const [y0, y1] = [beyond(top, height, wrapT) * width, beyond(top + 1, height, wrapT) * width];
-  const [a, b, c, d] = [(y0 + x0) * 4, (y0 + x1) * 4, (y1 + x0) * 4, (y1 + x1) * 4];
-  const [wa, wb, wc, wd] = [(1 - fx) * (1 - fy), fx * (1 - fy), (1 - fx) * fy, fx * fy];
+  texels.a = (y0 + x0) * 4;
+  texels.b = (y0 + x1) * 4;
+  texels.c = (y1 + x0) * 4;
+  texels.d = (y1 + x1) * 4;
+  texels.ofA = (1 - fx) * (1 - fy);
+  texels.ofB = fx * (1 - fy);
+  texels.ofC = (1 - fx) * fy;
+  texels.ofD = fx * fy;
+}
+
+/** The mean of `texels`. */
+function mix(data: Level["data"], isColor: boolean, out: Texel): void {
+  const { a, b, c, d, ofA, ofB, ofC, ofD } = texels;
   const at = (place: number) => (isColor ? LIGHT_OF_BYTE[data[place]!]! : data[place]! / 255);
-  out.red = wa * at(a) + wb * at(b) + wc * at(c) + wd * at(d);
-  out.green = wa * at(a + 1) + wb * at(b + 1) + wc * at(c + 1) + wd * at(d + 1);
-  out.blue = wa * at(a + 2) + wb * at(b + 2) + wc * at(c + 2) + wd * at(d + 2);
-  out.alpha = (wa * data[a + 3]! + wb * data[b + 3]! + wc * data[c + 3]! + wd * data[d + 3]!) / 255;
+  out.red = ofA * at(a) + ofB * at(b) + ofC * at(c) + ofD * at(d);
+  out.green = ofA * at(a + 1) + ofB * at(b + 1) + ofC * at(c + 1) + ofD * at(d + 1);
+  out.blue = ofA * at(a + 2) + ofB * at(b + 2) + ofC * at(c + 2) + ofD * at(d + 2);
+  out.alpha = (ofA * data[a + 3]! + ofB * data[b + 3]! + ofC * data[c + 3]! + ofD * data[d + 3]!) / 255;
 }
 
 /** A coordinate from 0 to 1, whatever it was. */

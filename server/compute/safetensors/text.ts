@@ -17,23 +17,44 @@ export type JsonReader = ReturnType<typeof jsonReader>;
  * what the grammar above asks for, so that nesting and repetition cost nothing. Places are bytes of the file.
  */
 export function jsonReader(bytes: Buffer, firstByte: number) {
-  let at = 0;
+  const cursor = cursorOver(bytes, firstByte);
+  const { peek, take, need, needValue } = cursor;
+  return {
+    peek,
+    take,
+    need,
+    needValue,
+    ...stringsOf(cursor),
+    /** A non-negative integer in plain digits. */
+    natural: () => natural(cursor),
+    /** Its position: the byte of the file. */
+    place: () => firstByte + cursor.at,
+  };
+}
 
-  const here = (): Place => ({ byte: firstByte + at });
+type Cursor = ReturnType<typeof cursorOver>;
+
+/** The bytes, and how many of them are read. */
+function cursorOver(bytes: Buffer, firstByte: number) {
+  const cursor = { bytes, at: 0, here, peek, take, need, needValue, malformed };
+
+  function here(): Place {
+    return { byte: firstByte + cursor.at };
+  }
 
   /** The next byte that is no white space, without taking it; -1 at the end. */
   function peek(): number {
-    let i = at;
+    let i = cursor.at;
     let byte = bytes[i];
     while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) byte = bytes[++i];
-    at = i;
+    cursor.at = i;
     return byte ?? -1;
   }
 
   /** Takes the next byte when it is this one. */
   function take(char: string): boolean {
     if (peek() !== char.charCodeAt(0)) return false;
-    at++;
+    cursor.at++;
     return true;
   }
 
@@ -50,65 +71,73 @@ export function jsonReader(bytes: Buffer, firstByte: number) {
   }
 
   function malformed(detail?: string): never {
-    refuse("header_json", here(), at >= bytes.length ? "The JSON is cut off." : detail);
+    refuse("header_json", here(), cursor.at >= bytes.length ? "The JSON is cut off." : detail);
   }
 
+  return cursor;
+}
+
+/** How strings are read at the cursor. */
+function stringsOf(cursor: Cursor) {
   /**
    * The bytes of a string from `at`, up to its closing quote or past `limit` bytes, whichever is first; never in the
    * middle of an escape or of a character.
    */
   function span(limit: number): { isEnd: boolean; isPlain: boolean; isAscii: boolean; end: number } {
-    const stop = at + limit;
+    const stop = cursor.at + limit;
     let isPlain = true;
     let isAscii = true;
-    for (let i = at; i < bytes.length; ) {
-      const byte = bytes[i] ?? 0;
+    for (let i = cursor.at; i < cursor.bytes.length; ) {
+      const byte = cursor.bytes[i] ?? 0;
       if (i >= stop && (byte & 0xc0) !== 0x80) return { isEnd: byte === QUOTE, isPlain, isAscii, end: i };
       if (byte === QUOTE) return { isEnd: true, isPlain, isAscii, end: i };
       if (byte === BACKSLASH) {
         isPlain = false;
-        i += bytes[i + 1] === 0x75 ? 6 : 2;
+        i += cursor.bytes[i + 1] === 0x75 ? 6 : 2;
         continue;
       }
       if (byte < 0x20) {
-        at = i;
-        malformed("A string contains a control character.");
+        cursor.at = i;
+        cursor.malformed("A string contains a control character.");
       }
       if (byte >= 0x80) isAscii = false;
       i++;
     }
-    at = bytes.length;
-    return malformed();
+    cursor.at = cursor.bytes.length;
+    return cursor.malformed();
   }
 
   function decode(end: number, isPlain: boolean, isAscii: boolean): string {
-    if (isPlain) return isAscii ? bytes.toString("latin1", at, end) : bytes.toString("utf8", at, end);
+    if (isPlain)
+      return isAscii
+        ? cursor.bytes.toString("latin1", cursor.at, end)
+        : cursor.bytes.toString("utf8", cursor.at, end);
     try {
-      return JSON.parse(`"${bytes.toString("utf8", at, end)}"`);
+      return JSON.parse(`"${cursor.bytes.toString("utf8", cursor.at, end)}"`);
     } catch {
-      return malformed("A string contains an invalid escape.");
+      return cursor.malformed("A string contains an invalid escape.");
     }
   }
 
   function wellFormed(text: string): string {
-    if (/\p{Surrogate}/u.test(text)) refuse("lone_surrogate", here());
+    if (/\p{Surrogate}/u.test(text)) refuse("lone_surrogate", cursor.here());
     return text;
   }
 
   /** A string of at most this many bytes when every character is escaped; null when it is longer. */
   function shortString(mostBytes: number): string | null {
-    need('"');
+    cursor.need('"');
     const { isEnd, isPlain, isAscii, end } = span(mostBytes * 6);
     if (!isEnd) return null;
     const text = decode(end, isPlain, isAscii);
     if (!isPlain) wellFormed(text);
-    at = end + 1;
+    cursor.at = end + 1;
     return text;
   }
 
   /** A string of any length, with a pause after each chunk. */
   function* longString(): Generator<undefined, string> {
-    need('"');
+    cursor.need('"');
     const parts: string[] = [];
     let half = ""; // of a pair whose other half is in the next chunk
     for (;;) {
@@ -117,42 +146,32 @@ export function jsonReader(bytes: Buffer, firstByte: number) {
       half = !isEnd && /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : "";
       if (half) text = text.slice(0, -1);
       parts.push(wellFormed(text));
-      at = end;
+      cursor.at = end;
       if (isEnd) {
-        at++;
+        cursor.at++;
         return parts.join("");
       }
       yield;
     }
   }
 
-  /** A non-negative integer in plain digits. */
-  function natural(): number {
-    const first = peek();
-    let end = at;
-    let number = 0;
-    for (let byte = bytes[end] ?? 0; byte >= 0x30 && byte <= 0x39; byte = bytes[++end] ?? 0) {
-      number = number * 10 + byte - 0x30;
-      if (number > Number.MAX_SAFE_INTEGER) refuse("number_too_large", here());
-    }
-    if (isOfNumber(bytes[end] ?? 0) || (first === 0x30 && end - at > 1)) refuse("number_form", here());
-    if (end === at) {
-      if (first === -1 || !'"{[tfn'.includes(String.fromCharCode(first))) malformed();
-      refuse("entry_type", here(), "A number is missing.");
-    }
-    at = end;
-    return number;
-  }
+  return { shortString, longString };
+}
 
-  return {
-    peek,
-    take,
-    need,
-    needValue,
-    shortString,
-    longString,
-    natural,
-    /** Its position: the byte of the file. */
-    place: () => firstByte + at,
-  };
+function natural(cursor: Cursor): number {
+  const first = cursor.peek();
+  let end = cursor.at;
+  let number = 0;
+  for (let byte = cursor.bytes[end] ?? 0; byte >= 0x30 && byte <= 0x39; byte = cursor.bytes[++end] ?? 0) {
+    number = number * 10 + byte - 0x30;
+    if (number > Number.MAX_SAFE_INTEGER) refuse("number_too_large", cursor.here());
+  }
+  if (isOfNumber(cursor.bytes[end] ?? 0) || (first === 0x30 && end - cursor.at > 1))
+    refuse("number_form", cursor.here());
+  if (end === cursor.at) {
+    if (first === -1 || !'"{[tfn'.includes(String.fromCharCode(first))) cursor.malformed();
+    refuse("entry_type", cursor.here(), "A number is missing.");
+  }
+  cursor.at = end;
+  return number;
 }

@@ -29,6 +29,26 @@ const MAX_BYTES = 5 * 1024 ** 3;
  * has no name before its end, so it goes to `tmp/` in parts and is then copied inside the store. At most 5 GiB.
  */
 export function s3Store(settings: S3Settings): ArtifactStore {
+  const bucket = bucketOf(settings);
+  return {
+    put: (source, options) => put(bucket, source, options),
+    open: (sha256, range) => open(bucket, sha256, range),
+    async stat(sha256) {
+      return isSha256(sha256) ? bucket.find(sha256) : null;
+    },
+    async remove(sha256) {
+      if (isSha256(sha256)) await bucket.remove(bucket.keyOf(sha256));
+    },
+    async sweepTemporary(olderThan) {
+      return (await sweepObjects(bucket, olderThan)) + (await sweepUploads(bucket, olderThan));
+    },
+  };
+}
+
+type Bucket = ReturnType<typeof bucketOf>;
+
+/** One bucket, connected to when it is first used. */
+function bucketOf(settings: S3Settings) {
   const Bucket = settings.bucket;
   let connecting: ReturnType<typeof connect> | undefined;
   const connected = () => {
@@ -53,167 +73,184 @@ export function s3Store(settings: S3Settings): ArtifactStore {
     }
   }
 
-  /** A multipart upload in which one part travels while the next one is gathered. */
-  async function beginUpload(Key: string) {
-    const { sdk, client } = await connected();
-    const { UploadId } = await answered(client.send(new sdk.CreateMultipartUploadCommand({ Bucket, Key })));
-    const parts: S3.CompletedPart[] = [];
-    let travelling: Promise<S3.CompletedPart> | undefined;
-    const arrive = async () => {
-      if (travelling) parts.push(await travelling);
-      travelling = undefined;
-    };
-    const sendPart = async (PartNumber: number, Body: Uint8Array): Promise<S3.CompletedPart> => {
-      const part = await answered(
-        client.send(new sdk.UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body })),
-      );
-      return { PartNumber, ETag: part.ETag };
-    };
-    return {
-      async send(piece: Uint8Array) {
-        await arrive();
-        travelling = sendPart(parts.length + 1, piece);
-        travelling.catch(() => {}); // heard where it is awaited
-      },
-      async complete() {
-        await arrive();
-        const MultipartUpload = { Parts: parts };
-        await answered(
-          client.send(new sdk.CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload })),
-        );
-      },
-      async abort() {
-        await travelling?.catch(() => {}); // a part that arrives after the abort would stay
-        await client.send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
-      },
-    };
-  }
-
-  async function removeObject(Key: string) {
+  async function remove(Key: string) {
     const { sdk, client } = await connected();
     await answered(client.send(new sdk.DeleteObjectCommand({ Bucket, Key })));
   }
 
+  return { name: Bucket, keyOf, connected, answered, find, remove };
+}
+
+/** A multipart upload in which one part travels while the next one is gathered. */
+async function beginUpload({ name: Bucket, connected, answered }: Bucket, Key: string) {
+  const { sdk, client } = await connected();
+  const { UploadId } = await answered(client.send(new sdk.CreateMultipartUploadCommand({ Bucket, Key })));
+  const parts: S3.CompletedPart[] = [];
+  let travelling: Promise<S3.CompletedPart> | undefined;
+  const arrive = async () => {
+    if (travelling) parts.push(await travelling);
+    travelling = undefined;
+  };
+  const sendPart = async (PartNumber: number, Body: Uint8Array): Promise<S3.CompletedPart> => {
+    const part = await answered(
+      client.send(new sdk.UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body })),
+    );
+    return { PartNumber, ETag: part.ETag };
+  };
   return {
-    async put(source, options) {
-      const { sdk, client } = await connected();
-      const hash = createHash("sha256");
-      let byteLength = 0;
-      const putWhole = async (content: Uint8Array) => {
-        const digest = hash.digest();
-        const sha256 = digest.toString("hex");
-        await options?.beforeKept?.({ sha256, byteLength });
-        const ChecksumSHA256 = digest.toString("base64"); // a server that knows the header refuses damaged bytes
-        await answered(
-          client.send(
-            new sdk.PutObjectCommand({ Bucket, Key: keyOf(sha256), Body: content, ChecksumSHA256 }),
-          ),
-        );
-        return { sha256, byteLength };
-      };
-
-      const temporary = `tmp/${ulid()}`;
-      let upload: Awaited<ReturnType<typeof beginUpload>> | undefined;
-      try {
-        const limit = Math.min(options?.maxBytes ?? MAX_BYTES, MAX_BYTES);
-        for await (const piece of pieces(source, PART_BYTES, limit)) {
-          hash.update(piece);
-          byteLength += piece.byteLength;
-          if (!upload && piece.byteLength < PART_BYTES) return await putWhole(piece); // the first and last piece
-          upload ??= await beginUpload(temporary);
-          await upload.send(piece);
-        }
-        if (!upload) return await putWhole(new Uint8Array());
-        await upload.complete();
-      } catch (error) {
-        await upload
-          ?.abort()
-          .catch((cause) => log.warn({ err: cause }, "an unfinished multipart upload could not be removed"));
-        throw error;
-      }
-      try {
-        const sha256 = hash.digest("hex");
-        await options?.beforeKept?.({ sha256, byteLength });
-        const CopySource = encodeURI(`${Bucket}/${temporary}`);
-        await answered(client.send(new sdk.CopyObjectCommand({ Bucket, Key: keyOf(sha256), CopySource })));
-        return { sha256, byteLength };
-      } finally {
-        await removeObject(temporary).catch((cause) =>
-          log.warn({ err: cause }, "a temporary object could not be removed"),
-        );
-      }
+    async send(piece: Uint8Array) {
+      await arrive();
+      travelling = sendPart(parts.length + 1, piece);
+      travelling.catch(() => {}); // heard where it is awaited
     },
-
-    async open(sha256, range) {
-      if (!isSha256(sha256)) fail("NotFound", "The artifact's content is not in the store.");
-      const { sdk, client } = await connected();
-      const refuseRange = async (asked: NonNullable<typeof range>) => {
-        const found = await find(sha256);
-        if (!found) fail("NotFound", "The artifact's content is not in the store.");
-        clampRange(asked, found.byteLength);
-      };
-      if (range && !isRange(range)) await refuseRange(range);
-      const Range = range && `bytes=${range.start}-${range.end}`;
-      try {
-        const { Body, ContentRange, ContentLength } = await client.send(
-          new sdk.GetObjectCommand({ Bucket, Key: keyOf(sha256), Range }),
-        );
-        if (!(Body instanceof Readable)) throw new Error("The S3 client returned no readable body.");
-        // Some servers know no ranges and send the whole.
-        return range && !ContentRange
-          ? partOf(Bucket, Body, range, ContentLength ?? MAX_BYTES)
-          : read(Bucket, Body);
-      } catch (error) {
-        if (error instanceof Fault) throw error;
-        if (isStatus(sdk, error, 404)) fail("NotFound", "The artifact's content is not in the store.");
-        if (range && isStatus(sdk, error, 416)) await refuseRange(range);
-        throw outageOf(Bucket, error);
-      }
+    async complete() {
+      await arrive();
+      const MultipartUpload = { Parts: parts };
+      await answered(
+        client.send(new sdk.CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload })),
+      );
     },
-
-    async stat(sha256) {
-      return isSha256(sha256) ? find(sha256) : null;
-    },
-
-    async remove(sha256) {
-      if (isSha256(sha256)) await removeObject(keyOf(sha256));
-    },
-
-    async sweepTemporary(olderThan) {
-      const { sdk, client } = await connected();
-      let swept = 0;
-      for await (const page of sdk.paginateListObjectsV2({ client }, { Bucket, Prefix: "tmp/" })) {
-        for (const { Key, LastModified } of page.Contents ?? []) {
-          if (!Key || !LastModified || LastModified >= olderThan) continue;
-          await removeObject(Key);
-          swept++;
-        }
-      }
-      // Some servers list uploads only by their full key, others not at all (501); those end stale uploads automatically.
-      let markers: { KeyMarker?: string; UploadIdMarker?: string } | null = {};
-      while (markers) {
-        const list: S3.ListMultipartUploadsCommand = new sdk.ListMultipartUploadsCommand({
-          Bucket,
-          Prefix: "tmp/",
-          ...markers,
-        });
-        const page: S3.ListMultipartUploadsCommandOutput | null = await client.send(list).catch((error) => {
-          if (isStatus(sdk, error, 501)) return null;
-          throw error;
-        });
-        if (!page) break;
-        for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
-          if (!Key || !UploadId || !Initiated || Initiated >= olderThan) continue;
-          await client.send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
-          swept++;
-        }
-        markers = page.IsTruncated
-          ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
-          : null;
-      }
-      return swept;
+    async abort() {
+      await travelling?.catch(() => {}); // a part that arrives after the abort would stay
+      await client.send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
     },
   };
+}
+
+type Put = ArtifactStore["put"];
+
+async function put(bucket: Bucket, source: Parameters<Put>[0], options: Parameters<Put>[1]): ReturnType<Put> {
+  const hash = createHash("sha256");
+  let byteLength = 0;
+  /** Its digest, once the caller knows what is kept. */
+  const ended = async () => {
+    const digest = hash.digest();
+    const kept = { sha256: digest.toString("hex"), byteLength };
+    await options?.beforeKept?.(kept);
+    return { ...kept, digest };
+  };
+  const temporary = `tmp/${ulid()}`;
+  let upload: Awaited<ReturnType<typeof beginUpload>> | undefined;
+  try {
+    const limit = Math.min(options?.maxBytes ?? MAX_BYTES, MAX_BYTES);
+    for await (const piece of pieces(source, PART_BYTES, limit)) {
+      hash.update(piece);
+      byteLength += piece.byteLength;
+      // The first and last piece.
+      if (!upload && piece.byteLength < PART_BYTES) return await putWhole(bucket, piece, await ended());
+      upload ??= await beginUpload(bucket, temporary);
+      await upload.send(piece);
+    }
+    if (!upload) return await putWhole(bucket, new Uint8Array(), await ended());
+    await upload.complete();
+  } catch (error) {
+    await upload
+      ?.abort()
+      .catch((cause) => log.warn({ err: cause }, "an unfinished multipart upload could not be removed"));
+    throw error;
+  }
+  try {
+    const { sha256 } = await ended();
+    await giveName(bucket, temporary, sha256);
+    return { sha256, byteLength };
+  } finally {
+    await bucket
+      .remove(temporary)
+      .catch((cause) => log.warn({ err: cause }, "a temporary object could not be removed"));
+  }
+}
+
+async function putWhole(
+  { name: Bucket, keyOf, connected, answered }: Bucket,
+  Body: Uint8Array,
+  { sha256, byteLength, digest }: { sha256: string; byteLength: number; digest: Buffer },
+) {
+  const { sdk, client } = await connected();
+  const ChecksumSHA256 = digest.toString("base64"); // a server that knows the header refuses damaged bytes
+  await answered(client.send(new sdk.PutObjectCommand({ Bucket, Key: keyOf(sha256), Body, ChecksumSHA256 })));
+  return { sha256, byteLength };
+}
+
+/** Copies a whole temporary object inside the store. */
+async function giveName(
+  { name: Bucket, keyOf, connected, answered }: Bucket,
+  temporary: string,
+  sha256: string,
+): Promise<void> {
+  const { sdk, client } = await connected();
+  const CopySource = encodeURI(`${Bucket}/${temporary}`);
+  await answered(client.send(new sdk.CopyObjectCommand({ Bucket, Key: keyOf(sha256), CopySource })));
+}
+
+async function open(bucket: Bucket, sha256: string, range: ByteRange | undefined) {
+  if (!isSha256(sha256)) fail("NotFound", "The artifact's content is not in the store.");
+  const { name: Bucket, keyOf, find } = bucket;
+  const { sdk, client } = await bucket.connected();
+  const refuseRange = async (asked: NonNullable<typeof range>) => {
+    const found = await find(sha256);
+    if (!found) fail("NotFound", "The artifact's content is not in the store.");
+    clampRange(asked, found.byteLength);
+  };
+  if (range && !isRange(range)) await refuseRange(range);
+  const Range = range && `bytes=${range.start}-${range.end}`;
+  try {
+    const { Body, ContentRange, ContentLength } = await client.send(
+      new sdk.GetObjectCommand({ Bucket, Key: keyOf(sha256), Range }),
+    );
+    if (!(Body instanceof Readable)) throw new Error("The S3 client returned no readable body.");
+    // Some servers know no ranges and send the whole.
+    return range && !ContentRange
+      ? partOf(Bucket, Body, range, ContentLength ?? MAX_BYTES)
+      : read(Bucket, Body);
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    if (isStatus(sdk, error, 404)) fail("NotFound", "The artifact's content is not in the store.");
+    if (range && isStatus(sdk, error, 416)) await refuseRange(range);
+    throw outageOf(Bucket, error);
+  }
+}
+
+/** Removes temporary objects older than this, and counts them. */
+async function sweepObjects(bucket: Bucket, olderThan: Date): Promise<number> {
+  const { sdk, client } = await bucket.connected();
+  let swept = 0;
+  for await (const page of sdk.paginateListObjectsV2({ client }, { Bucket: bucket.name, Prefix: "tmp/" })) {
+    for (const { Key, LastModified } of page.Contents ?? []) {
+      if (!Key || !LastModified || LastModified >= olderThan) continue;
+      await bucket.remove(Key);
+      swept++;
+    }
+  }
+  return swept;
+}
+
+/** Aborts multipart uploads older than this, and counts them. */
+async function sweepUploads({ name: Bucket, connected }: Bucket, olderThan: Date): Promise<number> {
+  const { sdk, client } = await connected();
+  let swept = 0;
+  // Some servers list uploads only by their full key, others not at all (501); those end stale uploads automatically.
+  let markers: { KeyMarker?: string; UploadIdMarker?: string } | null = {};
+  while (markers) {
+    const list: S3.ListMultipartUploadsCommand = new sdk.ListMultipartUploadsCommand({
+      Bucket,
+      Prefix: "tmp/",
+      ...markers,
+    });
+    const page: S3.ListMultipartUploadsCommandOutput | null = await client.send(list).catch((error) => {
+      if (isStatus(sdk, error, 501)) return null;
+      throw error;
+    });
+    if (!page) break;
+    for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+      if (!Key || !UploadId || !Initiated || Initiated >= olderThan) continue;
+      await client.send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+      swept++;
+    }
+    markers = page.IsTruncated
+      ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
+      : null;
+  }
+  return swept;
 }
 
 /** Loads the SDK only where it is used: installations with the files driver never pay for it. */

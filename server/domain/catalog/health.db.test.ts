@@ -34,9 +34,9 @@ async function makeConnected() {
   vendor.answer(MODELS);
   const place = { projectId: project.projectId, environment: "development" };
   const wanted = { provider: "openai", secret: "sk-of-this-test-alone", label: "default" };
-  const { credentialId } = await credentials.createCredential(system, project.organizationId, wanted, [
-    place,
-  ]);
+  const { credentialId } = await credentials.createCredential(system, project.organizationId, wanted, {
+    places: [place],
+  });
   return { ...project, credentialId };
 }
 

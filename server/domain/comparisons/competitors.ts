@@ -15,9 +15,7 @@ type Part = { input: Input } & Pick<RawEnvelope, string>;
 export function requestOf(
   capability: Capability,
   connections: readonly Connection[],
-  input: Input,
-  competitor: Competitor,
-  place: number,
+  { input, competitor, place }: { input: Input; competitor: Competitor; place: number },
 ): Part {
   switch (competitor.axis) {
     case "provider":
@@ -127,7 +125,7 @@ export function toRefusal(competitors: Competitor[], place: number, cause: unkno
   const field = typeof details.field === "string" ? details.field : null;
   const isRoute = field !== null && ROUTE_FIELDS.includes(field) && competitor.axis === "provider";
   const said = isRoute ? { ...details, field: `competitors.${place}.providerPin` } : details;
-  return new Fault(code, message, { ...said, competitor: place }, headers, { cause });
+  return new Fault(code, message, { ...said, competitor: place }, { headers, cause });
 }
 
 const ROUTE_FIELDS = ["providerPin", "preferredModel"].map(

@@ -45,7 +45,7 @@ export async function create(
   const entryIds = order.map(() => newId("comparisonEntry"));
   const connections = await connectionsOf({ id: project.id, environment });
   const requests = competitors.map((competitor, place) => ({
-    ...requestOf(capability, connections, input, competitor, place),
+    ...requestOf(capability, connections, { input, competitor, place }),
     context,
     correlationId: comparisonId,
     idempotencyKey: entryIds[order.indexOf(place)] ?? null,

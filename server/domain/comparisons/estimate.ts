@@ -26,7 +26,7 @@ export async function estimate(
   const connections = await connectionsOf({ id: project.id, environment });
   const estimates = await estimateTogether(ctx, capability, {
     requests: competitors.map((competitor, place) => ({
-      ...requestOf(capability, connections, input, competitor, place),
+      ...requestOf(capability, connections, { input, competitor, place }),
       context: { projectId: project.id, environment },
     })),
     refusal: (place, cause) => toRefusal(competitors, place, cause),

@@ -22,8 +22,10 @@ export async function bindCredential(
   ctx: Ctx,
   organizationId: string,
   credentialId: string,
-  { provider, ...place }: BindCredential & Pick<Place, "replaces">,
-  alongside: Alongside = async () => {},
+  {
+    input: { provider, ...place },
+    alongside = async () => {},
+  }: { input: BindCredential & Pick<Place, "replaces">; alongside?: Alongside | undefined },
 ): Promise<CredentialBinding> {
   requireMayConnect(ctx, organizationId, [place.projectId]);
   const credential = await getCredential(ctx, organizationId, credentialId);

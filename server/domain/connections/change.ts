@@ -35,9 +35,11 @@ export async function rotateCredential(
   ctx: Ctx,
   organizationId: string,
   credentialId: string,
-  input: Rotation,
-  places: Place[] = [],
-  alongside: Alongside = async () => {},
+  {
+    input,
+    places = [],
+    alongside = async () => {},
+  }: { input: Rotation; places?: Place[] | undefined; alongside?: Alongside | undefined },
 ): Promise<Credential> {
   const before = await getCredential(ctx, organizationId, credentialId);
   requireHost(ctx, before.base_url);

@@ -54,9 +54,9 @@ async function connect(
 ) {
   vendor.answer(MODELS);
   const wanted = { provider, secret, label: "default", ...server };
-  const { credentialId, bindings } = await credentials.createCredential(system, organizationId, wanted, [
-    place,
-  ]);
+  const { credentialId, bindings } = await credentials.createCredential(system, organizationId, wanted, {
+    places: [place],
+  });
   return { credentialId, bindingId: bindings[0]?.bindingId ?? "", secret };
 }
 
@@ -189,9 +189,11 @@ test("what waits when a secret is rotated runs with the new one", async () => {
   const { credentialId } = await connect(tenant);
   const jobId = await submit(tenant);
   await credentials.rotateCredential(system, tenant.organizationId, credentialId, {
-    provider: "openai",
-    secret: "sk-the-second-one",
-    label: "default",
+    input: {
+      provider: "openai",
+      secret: "sk-the-second-one",
+      label: "default",
+    },
   });
   vendor.answer(ANSWER);
   expect((await finish(jobId)).status).toBe("succeeded");

@@ -21,8 +21,10 @@ export async function createCredential(
   ctx: Ctx,
   organizationId: string,
   input: CreateCredential,
-  places: Place[] = [],
-  alongside: Alongside = async () => {},
+  {
+    places = [],
+    alongside = async () => {},
+  }: { places?: Place[] | undefined; alongside?: Alongside | undefined } = {},
 ): Promise<Credential> {
   requireMayConnect(
     ctx,

@@ -34,5 +34,5 @@ export async function connectProject(
   const project = await access.authorize(ctx, "jobs:read", { projectId: project_id });
   const named = [...new Set(environments ?? project.environments)];
   const places = named.map((environment) => ({ projectId: project.id, environment }));
-  return createCredential(ctx, organizationId, input, places);
+  return createCredential(ctx, organizationId, input, { places });
 }

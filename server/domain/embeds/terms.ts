@@ -29,10 +29,8 @@ type Asked = HostsChoice & {
  */
 export async function inputOf(
   ctx: Ctx,
-  capabilityKey: string,
   project: { id: string; settings: Record<string, Json> },
-  asked: Asked,
-  isInline: boolean,
+  { capabilityKey, asked, isInline }: { capabilityKey: string; asked: Asked; isInline: boolean },
 ): Promise<JsonObject> {
   const { principal } = ctx;
   if (principal.kind !== "panel_session") return resolveInput(project.id, asked, isInline, ctx.now());

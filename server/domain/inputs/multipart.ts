@@ -51,12 +51,52 @@ export async function readFilePart(
   boundary: string,
   reader: FormReader = {},
 ): Promise<FilePart> {
-  const chunks = source[Symbol.asyncIterator]();
   const delimiter = Buffer.from(`\r\n--${boundary}`);
+  const body = bodyOf(source);
+  const nextHead = headsOf(body);
+  /** Reads fields up to the file or the end of the body, which is null. */
+  async function nextFile() {
+    for (let head = await nextHead(); head; head = await nextHead()) {
+      if (head.isFile) return head;
+      const value = await body.until(delimiter, MOST_FIELD_BYTES);
+      reader.field?.(head.field, value);
+    }
+    return null;
+  }
+
+  let isFound = false;
+  try {
+    await body.until(delimiter, MOST_FIELD_BYTES);
+    const head = await nextFile();
+    if (!head) return refuse("The multipart body has no file.");
+    const { isFile: _, ...part } = head;
+    await reader.file?.(part);
+    isFound = true;
+    return { ...part, bytes: fileBytes() };
+  } finally {
+    if (!isFound) await body.close();
+  }
+
+  async function* fileBytes(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body.piecesUntil(delimiter);
+      if (await nextFile()) refuse("The multipart body has more than one file. Send only one.");
+      await body.end();
+      await reader.end?.();
+    } finally {
+      await body.close();
+    }
+  }
+}
+
+type Body = ReturnType<typeof bodyOf>;
+
+/** A body as it comes: what of it is held, and how much of it was no file. */
+function bodyOf(source: AsyncIterable<Uint8Array>) {
+  const chunks = source[Symbol.asyncIterator]();
   // The first boundary is at the very start: with a line break before it, it is like the others.
   let held = Buffer.from("\r\n");
   let others = 0;
-  let parts = 0;
 
   /** One more piece; false at the end. */
   async function gather(): Promise<boolean> {
@@ -67,6 +107,11 @@ export async function readFilePart(
   async function more(): Promise<void> {
     if (!(await gather())) refuse("The multipart body ends before its closing boundary.");
   }
+  function countOthers(bytes: number): void {
+    others += bytes;
+    if (others > MOST_OTHER_BYTES) refuse("The fields of the multipart body are too long.");
+  }
+  /** What comes before the mark, which is taken too. */
   async function until(mark: Buffer, most: number): Promise<Buffer> {
     for (let from = 0; ; ) {
       const at = held.indexOf(mark, from);
@@ -75,87 +120,73 @@ export async function readFilePart(
       if (at >= 0) {
         const before = held.subarray(0, at);
         held = held.subarray(at + mark.length);
-        others += at + mark.length;
-        if (others > MOST_OTHER_BYTES) refuse("The fields of the multipart body are too long.");
+        countOthers(at + mark.length);
         return before;
       }
       from = Math.max(0, held.length - mark.length + 1);
       await more();
     }
   }
-  /** After a boundary: the head of the part that follows, or null at the end of the body. */
-  async function nextHead() {
-    while (held.length < 2) await more();
-    if (held.subarray(0, 2).toString("latin1") === "--") {
-      held = held.subarray(2);
-      return null;
+  /** The same piece by piece, of any length. */
+  async function* piecesUntil(mark: Buffer): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const at = held.indexOf(mark);
+      if (at >= 0) {
+        if (at > 0) yield held.subarray(0, at);
+        held = held.subarray(at + mark.length);
+        return;
+      }
+      // What may be the beginning of the mark waits for what follows.
+      const ready = held.length - mark.length;
+      if (ready > 0) {
+        const bytes = held.subarray(0, ready);
+        held = Buffer.from(held.subarray(ready));
+        yield bytes;
+      }
+      await more();
     }
-    if (++parts > MOST_PARTS) refuse("The multipart body has too many parts.");
-    await until(Buffer.from("\r\n"), 1024); // blanks may follow a boundary
-    held = Buffer.concat([Buffer.from("\r\n"), held]); // a part may have no header at all
-    return readHead((await until(Buffer.from("\r\n\r\n"), MOST_HEADER_BYTES)).toString("utf8"));
   }
-  /** Reads fields up to the file or the end of the body, which is null. */
-  async function nextFile() {
-    for (let head = await nextHead(); head; head = await nextHead()) {
-      if (head.isFile) return head;
-      const value = await until(delimiter, MOST_FIELD_BYTES);
-      reader.field?.(head.field, value);
-    }
-    return null;
+  /** Takes these two characters if they are next. */
+  async function takeTwo(text: string): Promise<boolean> {
+    while (held.length < 2) await more();
+    if (held.subarray(0, 2).toString("latin1") !== text) return false;
+    held = held.subarray(2);
+    return true;
   }
   /** What is behind the closing boundary: a line break, if anything. */
-  async function atEnd() {
+  async function end(): Promise<void> {
     do {
       if (/[^ \t\r\n]/.test(held.toString("latin1")))
         refuse("There is data after the end of the multipart body.");
-      others += held.length;
-      if (others > MOST_OTHER_BYTES) refuse("The fields of the multipart body are too long.");
+      countOthers(held.length);
       held = Buffer.alloc(0);
     } while (await gather());
   }
-  const close = async () => {
-    await chunks.return?.();
+  return {
+    until,
+    piecesUntil,
+    takeTwo,
+    end,
+    /** Puts bytes in front of what comes next. */
+    unread(bytes: Buffer): void {
+      held = Buffer.concat([bytes, held]);
+    },
+    async close(): Promise<void> {
+      await chunks.return?.();
+    },
   };
+}
 
-  let isFound = false;
-  try {
-    await until(delimiter, MOST_FIELD_BYTES);
-    const head = await nextFile();
-    if (!head) return refuse("The multipart body has no file.");
-    const { isFile: _, ...part } = head;
-    await reader.file?.(part);
-    isFound = true;
-    return { ...part, bytes: fileBytes() };
-  } finally {
-    if (!isFound) await close();
-  }
-
-  async function* fileBytes(): AsyncGenerator<Uint8Array> {
-    try {
-      for (;;) {
-        const at = held.indexOf(delimiter);
-        if (at >= 0) {
-          if (at > 0) yield held.subarray(0, at);
-          held = held.subarray(at + delimiter.length);
-          break;
-        }
-        // What may be the beginning of a boundary waits for what follows.
-        const ready = held.length - delimiter.length;
-        if (ready > 0) {
-          const bytes = held.subarray(0, ready);
-          held = Buffer.from(held.subarray(ready));
-          yield bytes;
-        }
-        await more();
-      }
-      if (await nextFile()) refuse("The multipart body has more than one file. Send only one.");
-      await atEnd();
-      await reader.end?.();
-    } finally {
-      await close();
-    }
-  }
+/** After a boundary: the head of the part that follows, or null at the end of the body. */
+function headsOf(body: Body) {
+  let parts = 0;
+  return async () => {
+    if (await body.takeTwo("--")) return null;
+    if (++parts > MOST_PARTS) refuse("The multipart body has too many parts.");
+    await body.until(Buffer.from("\r\n"), 1024); // blanks may follow a boundary
+    body.unread(Buffer.from("\r\n")); // a part may have no header at all
+    return readHead((await body.until(Buffer.from("\r\n\r\n"), MOST_HEADER_BYTES)).toString("utf8"));
+  };
 }
 
 /** The text of a field. Refuses what is no UTF-8, and the one character that no database keeps. */

@@ -43,8 +43,7 @@ export async function connect(ctx: Ctx, input: CreateConnection): Promise<Connec
     ctx,
     organizationId,
     credentialOf(input) as CreateCredential, // with the name it has by its schema
-    places,
-    alongside(ctx, input.userGuardrails),
+    { places, alongside: alongside(ctx, input.userGuardrails) },
   );
   const connection = await read(ctx, credentialId);
   return { connection: { ...connection, action: before ? "replaced" : "created" } };
@@ -72,14 +71,11 @@ export async function rotate(
 ): Promise<ConnectionChanged> {
   const organizationId = await ownerOf(ctx, connectionId);
   const projectId = input.projectId ?? null;
-  await credentials.rotateCredential(
-    ctx,
-    organizationId,
-    connectionId,
-    credentialOf(input),
-    placesOf(input, projectId),
-    alongside(ctx, input.userGuardrails),
-  );
+  await credentials.rotateCredential(ctx, organizationId, connectionId, {
+    input: credentialOf(input),
+    places: placesOf(input, projectId),
+    alongside: alongside(ctx, input.userGuardrails),
+  });
   return { connection: { ...(await read(ctx, connectionId)), action: "rotated" } };
 }
 
@@ -110,9 +106,11 @@ export async function bind(
 ): Promise<CredentialBinding> {
   const { organizationId, provider } = await read(ctx, connectionId);
   return credentials.bindCredential(ctx, organizationId, connectionId, {
-    projectId: input.projectId,
-    environment: input.environment,
-    provider: input.provider ?? provider,
+    input: {
+      projectId: input.projectId,
+      environment: input.environment,
+      provider: input.provider ?? provider,
+    },
   });
 }
 

@@ -78,15 +78,14 @@ export async function planIn(ctx: Ctx, place: Place, request: OnboardingRequest)
   const inUse = serving.filter(({ id }) => met.some(({ servedBy }) => servedBy.includes(id)));
   const canSee = isAtLeast(roleIn(ctx, place.organizationId) ?? "viewer", "admin");
   const accounts = [...new Set([...inUse.map(({ provider }) => provider), ...chosen])].map((name) =>
-    toAccount(
-      name,
+    toAccount(name, {
       wanted,
       place,
-      request.environment,
-      chosen.includes(name) ? chosenState(name, ready) : "connected",
+      environment: request.environment,
+      state: chosen.includes(name) ? chosenState(name, ready) : "connected",
       canSee,
       ready,
-    ),
+    }),
   );
   return {
     organizationId: place.organizationId,
@@ -194,12 +193,21 @@ function toCapability(
 
 function toAccount(
   name: string,
-  wanted: Wanted[],
-  { projectId }: Place,
-  environment: string,
-  state: State,
-  canSee: boolean,
-  ready: CredentialRow[],
+  {
+    wanted,
+    place: { projectId },
+    environment,
+    state,
+    canSee,
+    ready,
+  }: {
+    wanted: Wanted[];
+    place: Place;
+    environment: string;
+    state: State;
+    canSee: boolean;
+    ready: CredentialRow[];
+  },
 ): PlannedAccount {
   const serves = wanted.filter(({ needs }) =>
     needs.some(({ providers }) => providers.some((each) => each.name === name)),

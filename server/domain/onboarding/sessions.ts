@@ -104,8 +104,8 @@ export async function completeOnboarding(
   };
   if (secret) {
     const input = { provider, secret, label, endpointUrl, models, passThrough };
-    await credentials.createCredential(ctx, organizationId, input, places, note);
-  } else await bindNewest(ctx, organizationId, provider, places, all, note);
+    await credentials.createCredential(ctx, organizationId, input, { places, alongside: note });
+  } else await bindNewest(ctx, organizationId, { provider, places, all, note });
   return getOnboarding(ctx, sessionId);
 }
 
@@ -131,10 +131,17 @@ async function placesOf(
 async function bindNewest(
   ctx: Ctx,
   organizationId: string,
-  provider: string,
-  places: credentials.Place[],
-  all: credentials.CredentialRow[],
-  note: credentials.Alongside,
+  {
+    provider,
+    places,
+    all,
+    note,
+  }: {
+    provider: string;
+    places: credentials.Place[];
+    all: credentials.CredentialRow[];
+    note: credentials.Alongside;
+  },
 ): Promise<void> {
   const newest = all.find((each) => each.provider === provider && each.status === "ready");
   if (!newest) {
@@ -143,7 +150,10 @@ async function bindNewest(
     throw new ValidationFault([{ loc: ["body", "secret"], msg, type: "missing" }]);
   }
   for (const place of places)
-    await credentials.bindCredential(ctx, organizationId, newest.id, { ...place, provider }, note);
+    await credentials.bindCredential(ctx, organizationId, newest.id, {
+      input: { ...place, provider },
+      alongside: note,
+    });
 }
 
 async function find(ctx: Ctx, sessionId: string): Promise<SessionRow> {

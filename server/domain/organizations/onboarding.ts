@@ -41,7 +41,7 @@ export async function onboard(ctx: Ctx, input: Onboard): Promise<z.output<typeof
     });
     const act = { organizationId, subject: organizationId, action: "organization.created" };
     await record(ctx, { ...act, details: { displayName } }, tx);
-    const { projectId } = await insertProject(tx, ctx, organizationId, input.projectName);
+    const { projectId } = await insertProject(tx, ctx, { organizationId, name: input.projectName });
     return { organizationId, projectId };
   });
 }

@@ -10,29 +10,33 @@ import { type Booked, booked, isWholeBack } from "./merge";
 import { endRefund, failRefund, noteOfRefund, writeRefund } from "./refund-rows";
 import type { Disputes, FailedRefund, PaymentRow } from "./rows";
 
+/** A payment as an event left it, and what of it was booked before and is to be booked now. */
+type Change = { row: PaymentRow; was: Booked; is: Booked; eventId: string };
+
 /** Writes a payment as it is now, and books and tells what that changes. The caller has locked its row. */
 export async function applyPaymentEvent(
   client: Transaction,
   ctx: Ctx,
-  before: PaymentRow,
-  after: PaymentRow,
-  message: PaymentMessage,
+  { before, after, message }: { before: PaymentRow; after: PaymentRow; message: PaymentMessage },
 ): Promise<void> {
   await write(client, after);
   const [was, is] = [booked(before), booked(after)];
   const eventId = message.id;
-  if (is.paid !== was.paid) await bookPaid(client, ctx, after, is, eventId);
+  const change: Change = { row: after, was, is, eventId };
+  if (is.paid !== was.paid) await bookPaid(client, ctx, change);
   else if (after.state !== before.state)
-    await tell(client, ctx, after, `payment.${after.state}`, { eventId });
-  if (is.returned > was.returned) await bookReturned(client, ctx, after, was, is, eventId);
-  if (is.returned < was.returned) await recordRefundReversal(client, ctx, after, was, is);
+    await tell(client, ctx, after, { action: `payment.${after.state}`, details: { eventId } });
+  if (is.returned > was.returned) await bookReturned(client, ctx, change);
+  if (is.returned < was.returned) await recordRefundReversal(client, ctx, change);
   for (const [id, failed] of Object.entries(after.failed_refunds)) {
-    if (!before.failed_refunds[id])
-      await refundFailed(client, ctx, after, { id, ...failed }, was, is, eventId);
+    if (!before.failed_refunds[id]) await refundFailed(client, ctx, change, { id, ...failed });
   }
   for (const [disputeId, { amountMicros, outcome }] of Object.entries(after.disputes)) {
     if (before.disputes[disputeId]?.outcome !== outcome)
-      await tell(client, ctx, after, "payment.disputed", { eventId, disputeId, amountMicros, outcome });
+      await tell(client, ctx, after, {
+        action: "payment.disputed",
+        details: { eventId, disputeId, amountMicros, outcome },
+      });
   }
 }
 
@@ -59,22 +63,30 @@ async function write(client: Transaction, row: PaymentRow): Promise<void> {
   );
 }
 
-async function bookPaid(client: Transaction, ctx: Ctx, row: PaymentRow, is: Booked, eventId: string) {
+async function bookPaid(client: Transaction, ctx: Ctx, { row, is, eventId }: Change) {
   const kind = kindOf(row.kind);
   const paid = paidOf(row, ctx);
   await book(client, {
     ...commonOf(row, ctx),
     transactionId: transactionOf(row),
     kind: row.kind,
-    postings: postingsOf(row, kind.account(paid), is.paid, is.credit, is.tax),
+    postings: postingsOf(row, {
+      account: kind.account(paid),
+      amountMicros: is.paid,
+      creditMicros: is.credit,
+      taxMicros: is.tax,
+    }),
   });
   const unwanted = await kind.onPaid(client, ctx, paid, is.credit);
-  await tell(client, ctx, row, "payment.paid", {
-    eventId,
-    amountMicros: is.paid,
-    currency: row.currency,
-    creditMicros: is.credit,
-    ...(is.tax === 0 ? {} : { taxMicros: is.tax }),
+  await tell(client, ctx, row, {
+    action: "payment.paid",
+    details: {
+      eventId,
+      amountMicros: is.paid,
+      currency: row.currency,
+      creditMicros: is.credit,
+      ...(is.tax === 0 ? {} : { taxMicros: is.tax }),
+    },
   });
   if (unwanted)
     await writeRefund(client, ctx, {
@@ -85,15 +97,9 @@ async function bookPaid(client: Transaction, ctx: Ctx, row: PaymentRow, is: Book
     });
 }
 
-async function bookReturned(
-  client: Transaction,
-  ctx: Ctx,
-  row: PaymentRow,
-  was: Booked,
-  is: Booked,
-  eventId: string,
-) {
-  await bookReturn(client, ctx, row, was, is, "refund");
+async function bookReturned(client: Transaction, ctx: Ctx, change: Change) {
+  const { row, was, is, eventId } = change;
+  await bookReturn(client, ctx, change, "refund");
   const returned = is.returned - was.returned;
   const debit = is.debit - was.debit;
   const isWhole = isWholeBack(is);
@@ -103,17 +109,21 @@ async function bookReturned(
     note: isWhole ? await noteOfRefund(client, row.id) : null,
   });
   if (isWhole) await endRefund(client, ctx, row.id);
-  await tell(client, ctx, row, "payment.returned", {
-    eventId,
-    amountMicros: returned,
-    currency: row.currency,
-    debitMicros: debit,
+  await tell(client, ctx, row, {
+    action: "payment.returned",
+    details: {
+      eventId,
+      amountMicros: returned,
+      currency: row.currency,
+      debitMicros: debit,
+    },
   });
 }
 
 /** Less is given back than was: the same postings the other way, and what was bought has its money again. */
-async function recordRefundReversal(client: Transaction, ctx: Ctx, row: PaymentRow, was: Booked, is: Booked) {
-  await bookReturn(client, ctx, row, was, is, "refund_failed");
+async function recordRefundReversal(client: Transaction, ctx: Ctx, change: Change) {
+  const { row, was, is } = change;
+  await bookReturn(client, ctx, change, "refund_failed");
   await kindOf(row.kind).onRefundReversed(client, ctx, paidOf(row, ctx), {
     micros: was.debit - is.debit,
     wasWhole: isWholeBack(was),
@@ -124,9 +134,7 @@ async function recordRefundReversal(client: Transaction, ctx: Ctx, row: PaymentR
 async function bookReturn(
   client: Transaction,
   ctx: Ctx,
-  row: PaymentRow,
-  was: Booked,
-  is: Booked,
+  { row, was, is }: Change,
   entryKind: "refund" | "refund_failed",
 ) {
   const failures = Object.keys(row.failed_refunds).length;
@@ -135,13 +143,12 @@ async function bookReturn(
     ...commonOf(row, ctx),
     transactionId: `${transactionOf(row)}_returned_${is.returned}${failures === 0 ? "" : `_${failures}`}`,
     kind: entryKind,
-    postings: postingsOf(
-      row,
+    postings: postingsOf(row, {
       account,
-      was.returned - is.returned,
-      was.debit - is.debit,
-      was.taxBack - is.taxBack,
-    ),
+      amountMicros: was.returned - is.returned,
+      creditMicros: was.debit - is.debit,
+      taxMicros: was.taxBack - is.taxBack,
+    }),
   });
 }
 
@@ -149,21 +156,21 @@ async function bookReturn(
 async function refundFailed(
   client: Transaction,
   ctx: Ctx,
-  row: PaymentRow,
+  { row, was, is, eventId }: Change,
   { id, refundId, amountMicros, reason }: FailedRefund & { id: string },
-  was: Booked,
-  is: Booked,
-  eventId: string,
 ) {
   ctx.log.error({ paymentId: row.id, refundId, providerRefundId: id, reason }, "a refund has failed");
-  await tell(client, ctx, row, "payment.refund_failed", {
-    eventId,
-    providerRefundId: id,
-    refundId,
-    amountMicros,
-    currency: row.currency,
-    cameBackMicros: was.returned - is.returned,
-    error: reason,
+  await tell(client, ctx, row, {
+    action: "payment.refund_failed",
+    details: {
+      eventId,
+      providerRefundId: id,
+      refundId,
+      amountMicros,
+      currency: row.currency,
+      cameBackMicros: was.returned - is.returned,
+      error: reason,
+    },
   });
   if (isWholeBack(is)) return;
   await failRefund(client, ctx, { paymentId: row.id, refundId, reason, wasWhole: isWholeBack(was) });
@@ -190,10 +197,12 @@ const paidOf = (row: PaymentRow, ctx: Ctx): Paid => ({
 /** From the provider to the account that is paid for and to the tax, by way of the exchange where the currencies differ. */
 function postingsOf(
   row: PaymentRow,
-  account: string,
-  amountMicros: Micros,
-  creditMicros: Micros,
-  taxMicros: Micros,
+  {
+    account,
+    amountMicros,
+    creditMicros,
+    taxMicros,
+  }: { account: string; amountMicros: Micros; creditMicros: Micros; taxMicros: Micros },
 ): Posting[] {
   const { currency } = row;
   const fromProvider = { account: `payments:${row.provider}`, amountMicros: -amountMicros, currency };
@@ -213,6 +222,5 @@ export const tell = (
   client: Transaction,
   ctx: Ctx,
   row: PaymentRow,
-  action: string,
-  details: Record<string, Json>,
+  { action, details }: { action: string; details: Record<string, Json> },
 ) => record(ctx, { organizationId: row.organization_id, action, subject: row.id, details }, client);

@@ -42,10 +42,14 @@ export async function applyPaymentMessage(
         { paymentId: located.id, ...details },
         "a webhook contradicts the stored payment; nothing was credited",
       );
-      await tell(client, ctx, before, "payment.mismatch", details);
+      await tell(client, ctx, before, { action: "payment.mismatch", details });
       return "mismatch";
     }
-    await applyPaymentEvent(client, ctx, before, merged(before, message, news, ctx.now()), message);
+    await applyPaymentEvent(client, ctx, {
+      before,
+      after: merged(before, message, news, ctx.now()),
+      message,
+    });
     return "applied";
   });
 }

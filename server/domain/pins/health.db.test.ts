@@ -25,9 +25,11 @@ async function connected() {
     label: "health",
   });
   await credentials.bindCredential(system, project.organizationId, credentialId, {
-    projectId: project.projectId,
-    environment: "development",
-    provider,
+    input: {
+      projectId: project.projectId,
+      environment: "development",
+      provider,
+    },
   });
   const pin = async (...scripts: Script[]) => {
     openai.vendor.answer(...scripts);

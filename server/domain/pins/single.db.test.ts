@@ -304,9 +304,11 @@ async function withAccount(
       label: "own",
     });
     const { bindingId } = await credentials.bindCredential(system, organizationId, credentialId, {
-      projectId,
-      environment: "development",
-      provider: "openai",
+      input: {
+        projectId,
+        environment: "development",
+        provider: "openai",
+      },
     });
     await work({ ...world, vendor, credentialId, bindingId });
   } finally {

@@ -71,7 +71,7 @@ export async function run(
   failpoint("after-admission");
   const { planned, admission, budgetWarnings } = admitted.fresh;
   const warnings = [...admission.warnings, ...budgetWarnings];
-  return carry(request, planned, admission, warnings, clock);
+  return carry({ request, planned, admission, warnings, clock });
 }
 
 async function read(
@@ -138,13 +138,19 @@ async function admissionOf(
   };
 }
 
-async function carry(
-  { input }: PinnedRequest,
-  { plan, content }: Planned,
-  admission: PinnedAdmission,
-  warnings: Record<string, Json>[],
-  clock: Clock,
-): Promise<PinnedAnswer> {
+async function carry({
+  request: { input },
+  planned: { plan, content },
+  admission,
+  warnings,
+  clock,
+}: {
+  request: PinnedRequest;
+  planned: Planned;
+  admission: PinnedAdmission;
+  warnings: Record<string, Json>[];
+  clock: Clock;
+}): Promise<PinnedAnswer> {
   const { id } = admission;
   const attempts: PinnedAttemptRow[] = [];
   const lease = pinLeases.hold(id, admission.fence);

@@ -49,7 +49,7 @@ export async function withCheapestRoute(
   };
   const details = { ...refusal.details, cheapestRoute };
   const message = `${refusal.message} ${cheapestRoute.model} fits: apply details.cheapestRoute.patch to the body.`;
-  return new Fault(refusal.code, message, details, refusal.headers, { cause: refusal });
+  return new Fault(refusal.code, message, details, { headers: refusal.headers, cause: refusal });
 }
 
 /** What a refusal says one execution may cost now, in US dollars; 0 where no price would help. */

@@ -257,10 +257,16 @@ test("the hash of a seal is that of the canonical form of all that prices or rou
     input: { prompt: "x".repeat(300_000), a: [1, null] },
     execution: { executionConstraints: { autoSelect: false } },
   };
-  const { hash, parts } = await sealOf("some.capability", { id: "cpr_1", environment: "" }, null, wanted, {
-    adapters: [],
-    isDefault: false,
-    only: null,
+  const { hash, parts } = await sealOf({
+    capabilityKey: "some.capability",
+    project: { id: "cpr_1", environment: "" },
+    billingMode: null,
+    wanted,
+    adapters: {
+      adapters: [],
+      isDefault: false,
+      only: null,
+    },
   });
   const constraints = { providerPin: null, preferredModel: null, autoSelect: false };
   const sealed = {

@@ -12,8 +12,8 @@ const call: TextCall = {
 const route = chooseRoute(capability, input, { preferredModel: "sandbox-1" }, "http://connect");
 
 test("deferred work is expected at half of the token rates and held at the whole, the fee on each", async () => {
-  const standard = await estimate(capability, input, route, call);
-  const deferred = await estimate(capability, input, route, call, "deferred");
+  const standard = await estimate(capability, { input, route, call });
+  const deferred = await estimate(capability, { input, route, call, processing: "deferred" });
   expect(standard).toMatchObject({ processing: "standard", deferredDiscountBps: 0 });
   expect(standard.expectedUpstreamMicros).toBe(standard.maximumUpstreamMicros);
   expect(deferred).toMatchObject({
@@ -29,11 +29,13 @@ test("deferred work is expected at half of the token rates and held at the whole
 test("a price that is not known is EstimateUnavailable, never nothing", async () => {
   const { flexDiscountBps: _none, ...price } = route.model.price as { flexDiscountBps?: number };
   const plain = { ...route, model: { ...route.model, price } as typeof route.model };
-  await expect(estimate(capability, input, plain, call, "deferred")).rejects.toMatchObject({
+  await expect(
+    estimate(capability, { input, route: plain, call, processing: "deferred" }),
+  ).rejects.toMatchObject({
     code: "EstimateUnavailable",
   });
   const perMesh = { ...route, model: { ...route.model, price: { per: "mesh" as const, micros: 400_000 } } };
-  await expect(estimate(capability, input, perMesh, call)).rejects.toMatchObject({
+  await expect(estimate(capability, { input, route: perMesh, call })).rejects.toMatchObject({
     code: "EstimateUnavailable",
   });
 });

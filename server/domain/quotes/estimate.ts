@@ -118,11 +118,19 @@ export const FREE: Estimate = {
  */
 export async function estimate(
   capability: Capability,
-  input: unknown,
-  route: Route,
-  call: AnyCall,
-  processing: Processing = "standard",
-  mayRepair = false,
+  {
+    input,
+    route,
+    call,
+    processing = "standard",
+    mayRepair = false,
+  }: {
+    input: unknown;
+    route: Route;
+    call: AnyCall;
+    processing?: Processing | undefined;
+    mayRepair?: boolean | undefined;
+  },
 ): Promise<Estimate> {
   const execution = capability.execute;
   if ("local" in execution) return FREE;

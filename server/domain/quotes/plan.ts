@@ -12,7 +12,7 @@ import {
 import { connectionsOf } from "@/server/domain/connections";
 import type { InputReach } from "@/server/domain/inputs";
 import type { Json } from "@/server/platform/durable/step";
-import type { AnyCall } from "@/server/providers/define";
+import type { AnyCall, ModelFacts } from "@/server/providers/define";
 import { asFault } from "./as-fault";
 import { checkCallCeiling } from "./ceilings";
 import { withCheapestRoute } from "./cheapest";
@@ -60,7 +60,7 @@ export async function planExecution(
   capability: Capability,
   project: PlannedFor,
   wanted: RoutingRequest,
-  mode: "durable" | "sync" = "durable",
+  mode: Mode = "durable",
 ): Promise<ExecutionPlan> {
   const plan = await planWithin(capability, project, wanted, mode);
   const { input, adapters, material, estimate } = plan;
@@ -75,90 +75,28 @@ export async function planExecution(
   }
 }
 
+type PlanWithin = Omit<ExecutionPlan, "suggest">;
+type Mode = "durable" | "sync";
+
 /** A plan without a look at the caller's ceilings. */
 async function planWithin(
   capability: Capability,
   project: PlannedFor,
   wanted: RoutingRequest,
-  mode: "durable" | "sync",
-): Promise<Omit<ExecutionPlan, "suggest">> {
+  mode: Mode,
+): Promise<PlanWithin> {
   const parsed = wanted.parsedInput ?? parseInput(capability, wanted.input);
   const input = mode === "sync" ? capSync(capability, parsed) : parsed;
-  const constraints = wanted.execution.executionConstraints;
   const { execute: execution } = capability;
-  const inInput = "local" in execution ? undefined : execution.credentialSource?.(input);
-  const billingMode = billingModeOf(wanted, inInput);
-  if ("local" in execution) {
-    refuseModelWords(capability, wanted);
-    await findSources({ projectId: project.id, outputsOf: project.outputsOf }, capability, input);
-    return {
-      capability,
-      input,
-      route: null,
-      call: null,
-      material: undefined,
-      adapters: NO_ADAPTERS,
-      estimate: FREE,
-      seal: () => sealOf(capability.key, project, billingMode, wanted, NO_ADAPTERS),
-      warnings: [],
-    };
-  }
-  const [connections, adapters, isBehind] = await Promise.all([
-    connectionsOf(project),
-    wanted.adapters ?? adaptersOf(capability, project, input),
-    healthNow(wanted.now ?? new Date()),
-  ]);
-  const stages = stagesOf(capability, input);
-  const { providerPin, preferredModel, autoSelect } = constraints;
-  const asked = { pin: wanted.pin?.target, providerPin, preferredModel, autoSelect };
-  const names =
-    stages.length > 0 ? namesOf(capability, stages, asked, connections) : { main: asked, stages: {} };
-  const connectUrl = connectUrlOf(project);
-  const route = chooseRoute(
-    capability,
-    input,
-    {
-      billingMode,
-      ...names.main,
-      maturity: leastRating(wanted.maturity),
-      supports: (model) => unsupportedBy(model, wanted) === null,
-      streams: wanted.executionMode === "Stream" || Boolean(wanted.readerDelivery),
-      isFunded: wanted.isFunded,
-      connections,
-      only: adapters.only,
-      isBehind,
-    },
-    connectUrl,
-  );
-  checkSupport(capability, route, wanted, connections);
+  if ("local" in execution) return planHere(capability, project, wanted, input);
+  const billingMode = billingModeOf(wanted, execution.credentialSource?.(input));
+  const found = await findRoute(capability, project, { wanted, input, billingMode });
+  const { route, adapters } = found;
   const options = callOptions(wanted);
   const reach = { projectId: project.id, outputsOf: project.outputsOf };
-  const material = wanted.material ?? (await materialize(reach, capability, input, options));
+  const material = wanted.material ?? (await materialize(reach, capability, { input, options }));
   const call = asFault(() => execution.call(input, options, route.model, material));
   await checkConstraints(capability, input, route, call);
-  const processing = processingOf(capability, route, wanted, mode);
-  const isShownEarly = wanted.executionMode === "Stream" || Boolean(wanted.readerDelivery);
-  // Of several answers none is given back.
-  const isOne = (wanted.conversation?.settings?.choices ?? 1) === 1;
-  const mayRepair = !isShownEarly && isOne && canRepair(capability, input, route, material);
-  const priced: Estimate = {
-    ...(await estimate(capability, input, route, call, processing, mayRepair)),
-    requestedTarget: names.main === asked ? requestedTarget(wanted) : null,
-    rewrites: rewritesOf(wanted.input, call),
-    ...(adapters.adapters.length > 0
-      ? { adapters: { used: adapters.adapters, isDefault: adapters.isDefault } }
-      : {}),
-  };
-  const before = await estimateStages(
-    capability,
-    input,
-    stages,
-    route,
-    { maturity: leastRating(wanted.maturity), isFunded: wanted.isFunded, connections, ...names.stages },
-    material,
-    connectUrl,
-  );
-  const whole = stages.length > 0 ? withStages(priced, before.estimates, before.isExact) : priced;
   return {
     capability,
     input,
@@ -166,10 +104,113 @@ async function planWithin(
     call,
     material,
     adapters,
-    estimate: whole,
-    seal: () => sealOf(capability.key, project, billingMode, wanted, adapters),
+    estimate: await priceOf(capability, wanted, { ...found, input, call, material, mode, project }),
+    seal: () => sealOf({ capabilityKey: capability.key, project, billingMode, wanted, adapters }),
     warnings: [],
   };
+}
+
+/** A plan of what runs here, without a model. */
+async function planHere(
+  capability: Capability,
+  project: PlannedFor,
+  wanted: RoutingRequest,
+  input: unknown,
+): Promise<PlanWithin> {
+  const billingMode = billingModeOf(wanted, undefined);
+  refuseModelWords(capability, wanted);
+  await findSources({ projectId: project.id, outputsOf: project.outputsOf }, capability, input);
+  const adapters = NO_ADAPTERS;
+  return {
+    capability,
+    input,
+    route: null,
+    call: null,
+    material: undefined,
+    adapters,
+    estimate: FREE,
+    seal: () => sealOf({ capabilityKey: capability.key, project, billingMode, wanted, adapters }),
+    warnings: [],
+  };
+}
+
+type Found = Awaited<ReturnType<typeof findRoute>>;
+
+/** Where it runs, with what was looked up to find out. */
+async function findRoute(
+  capability: Capability,
+  project: PlannedFor,
+  {
+    wanted,
+    input,
+    billingMode,
+  }: { wanted: RoutingRequest; input: unknown; billingMode: ReturnType<typeof billingModeOf> },
+) {
+  const [connections, adapters, isBehind] = await Promise.all([
+    connectionsOf(project),
+    wanted.adapters ?? adaptersOf(capability, project, input),
+    healthNow(wanted.now ?? new Date()),
+  ]);
+  const stages = stagesOf(capability, input);
+  const { providerPin, preferredModel, autoSelect } = wanted.execution.executionConstraints;
+  const asked = { pin: wanted.pin?.target, providerPin, preferredModel, autoSelect };
+  const names =
+    stages.length > 0 ? namesOf(capability, stages, asked, connections) : { main: asked, stages: {} };
+  const wish = {
+    billingMode,
+    ...names.main,
+    maturity: leastRating(wanted.maturity),
+    supports: (model: ModelFacts) => unsupportedBy(model, wanted) === null,
+    streams: isShownEarly(wanted),
+    isFunded: wanted.isFunded,
+    connections,
+    only: adapters.only,
+    isBehind,
+  };
+  const route = chooseRoute(capability, input, wish, connectUrlOf(project));
+  checkSupport(capability, route, wanted, connections);
+  return { route, connections, adapters, stages, names, isAsAsked: names.main === asked };
+}
+
+/** What is followed as it is written. */
+const isShownEarly = ({ executionMode, readerDelivery }: RoutingRequest) =>
+  executionMode === "Stream" || Boolean(readerDelivery);
+
+type Priced = Found & {
+  input: unknown;
+  call: AnyCall;
+  material: unknown;
+  mode: Mode;
+  project: PlannedFor;
+};
+
+/** The price of the call, and of the stages before it. */
+async function priceOf(
+  capability: Capability,
+  wanted: RoutingRequest,
+  { input, call, material, mode, project, route, connections, adapters, stages, names, isAsAsked }: Priced,
+): Promise<Estimate> {
+  const processing = processingOf(capability, route, wanted, mode);
+  // Of several answers none is given back.
+  const isOne = (wanted.conversation?.settings?.choices ?? 1) === 1;
+  const mayRepair = !isShownEarly(wanted) && isOne && canRepair(capability, input, route, material);
+  const priced: Estimate = {
+    ...(await estimate(capability, { input, route, call, processing, mayRepair })),
+    requestedTarget: isAsAsked ? requestedTarget(wanted) : null,
+    rewrites: rewritesOf(wanted.input, call),
+    ...(adapters.adapters.length > 0
+      ? { adapters: { used: adapters.adapters, isDefault: adapters.isDefault } }
+      : {}),
+  };
+  const before = await estimateStages(capability, {
+    input,
+    stages,
+    main: route,
+    wish: { maturity: leastRating(wanted.maturity), isFunded: wanted.isFunded, connections, ...names.stages },
+    material,
+    connectUrl: connectUrlOf(project),
+  });
+  return stages.length > 0 ? withStages(priced, before.estimates, before.isExact) : priced;
 }
 
 /** What the adapters an input names, or the project's default, mean now; nothing is asked where a capability takes none. */
@@ -199,7 +240,7 @@ function processingOf(
   capability: Capability,
   route: Route,
   { readerDelivery }: RoutingRequest,
-  mode: "durable" | "sync",
+  mode: Mode,
 ): Processing {
   const waits = mode === "durable" && !readerDelivery && canDefer(capability, route);
   return waits ? "deferred" : "standard";

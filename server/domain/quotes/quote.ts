@@ -83,7 +83,11 @@ export async function quote(
     place: { projectId: context.projectId ?? projectId, environment: context.environment },
   });
   const { environment } = project;
-  envelope.input = await inputOf(ctx, capability.key, project, envelope, raw.input !== undefined);
+  envelope.input = await inputOf(ctx, project, {
+    capabilityKey: capability.key,
+    asked: envelope,
+    isInline: raw.input !== undefined,
+  });
   const maturity = maturityOf({ matureContentTraits: [] }, project.settings);
   const { missing, parsedInput } = readInput(capability.input, envelope.input);
   const base = {

@@ -13,13 +13,19 @@ export type Seal = { hash: string; parts: Record<string, string> };
  * Seals a request: SHA-256 of the RFC 8785 form of everything that prices or routes. The order of keys and white space
  * are not part of that form; everything else is.
  */
-export async function sealOf(
-  capabilityKey: string,
-  project: { id: string; environment: string },
-  billingMode: "byok" | "managed" | null,
-  wanted: RoutingRequest,
-  adapters: Resolved,
-): Promise<Seal> {
+export async function sealOf({
+  capabilityKey,
+  project,
+  billingMode,
+  wanted,
+  adapters,
+}: {
+  capabilityKey: string;
+  project: { id: string; environment: string };
+  billingMode: "byok" | "managed" | null;
+  wanted: RoutingRequest;
+  adapters: Resolved;
+}): Promise<Seal> {
   const { providerPin, preferredModel, autoSelect } = wanted.execution.executionConstraints;
   const { responseSchema, adapters: _, ...input } = wanted.input;
   const sealed: Record<string, Json> = {

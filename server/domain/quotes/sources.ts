@@ -59,9 +59,7 @@ export async function readSources(
 export async function materialize(
   reach: InputReach,
   capability: Capability,
-  input: unknown,
-  options: CallOptions,
-  kept: OutputFile[] = [],
+  { input, options, kept = [] }: { input: unknown; options: CallOptions; kept?: OutputFile[] | undefined },
 ): Promise<unknown> {
   const execution = capability.execute;
   if ("local" in execution || !execution.materialize) return undefined;

@@ -47,12 +47,21 @@ export function namesOf(
  */
 export async function estimateStages(
   capability: Capability,
-  input: unknown,
-  stages: Stage<unknown, unknown>[],
-  main: Route,
-  wish: Pick<RouteWish, "maturity" | "isFunded" | "connections"> & Names,
-  material: unknown,
-  connectUrl: string,
+  {
+    input,
+    stages,
+    main,
+    wish,
+    material,
+    connectUrl,
+  }: {
+    input: unknown;
+    stages: Stage<unknown, unknown>[];
+    main: Route;
+    wish: Pick<RouteWish, "maturity" | "isFunded" | "connections"> & Names;
+    material: unknown;
+    connectUrl: string;
+  },
 ): Promise<{ estimates: StageEstimate[]; isExact: boolean }> {
   const estimates: StageEstimate[] = [];
   let isExact = true;
@@ -61,7 +70,7 @@ export async function estimateStages(
     const isSandbox = main.provider.name === SANDBOX;
     const route = chooseRoute(own, input, { ...wish, billingMode: main.billingMode, isSandbox }, connectUrl);
     const call = asFault(() => stage.execute.call(input, {}, route.model, material));
-    const priced = await estimate(own, input, route, call);
+    const priced = await estimate(own, { input, route, call });
     if (!priced.route) throw new Error(`the stage ${stage.name} has no route`);
     isExact &&= priced.qualifier === "exact" && !stage.isNeeded;
     estimates.push({

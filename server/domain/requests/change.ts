@@ -31,14 +31,11 @@ export async function revise(
     const next = { ...row, current_revision_id: newId("requestRevision") };
     await insertRevision(client, ctx, next, { number: await nextNumber(client, row), ...content });
     const quoteId = await endActiveQuote(client, ctx, row.id);
-    await move(
-      client,
-      ctx,
-      row,
-      "revised",
-      { current_revision_id: next.current_revision_id, submitted_at: null },
-      quoteId ? { supersededQuoteId: quoteId } : {},
-    );
+    await move(client, ctx, row, {
+      how: "revised",
+      change: { current_revision_id: next.current_revision_id, submitted_at: null },
+      payload: quoteId ? { supersededQuoteId: quoteId } : {},
+    });
   });
 }
 
@@ -61,7 +58,7 @@ export async function submit(ctx: Ctx, requestId: string): Promise<CapabilityReq
   await requireWriter(ctx, requestId);
   return changed(requestId, async (client, row) => {
     if (row.status === "submitted") return;
-    await move(client, ctx, row, "submitted", { submitted_at: ctx.now() });
+    await move(client, ctx, row, { how: "submitted", change: { submitted_at: ctx.now() } });
   });
 }
 

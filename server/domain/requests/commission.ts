@@ -33,7 +33,11 @@ definePaymentKind(COMMISSION, {
     if (!canMove(request.status, "refunded")) return;
     const message = note ?? "The commission was refunded.";
     const feedback = { kind: "refunded" as const, message, at: ctx.now().toISOString() };
-    await move(client, ctx, request, "refunded", { feedback }, { quoteId: quote.id, paymentId });
+    await move(client, ctx, request, {
+      how: "refunded",
+      change: { feedback },
+      payload: { quoteId: quote.id, paymentId },
+    });
   },
   async onRefundReversed(client, ctx, { subjectId, paymentId }, { wasWhole }) {
     if (!wasWhole) return;
@@ -41,7 +45,10 @@ definePaymentKind(COMMISSION, {
     if (quote.payment_id !== paymentId) return;
     const request = await lockRequest(client, quote.request_id);
     if (!canMove(request.status, "refund_failed")) return;
-    await move(client, ctx, request, "refund_failed", {}, { quoteId: quote.id, paymentId });
+    await move(client, ctx, request, {
+      how: "refund_failed",
+      payload: { quoteId: quote.id, paymentId },
+    });
   },
   async onRefundFailed(client, ctx, { id, subjectId }) {
     const quote = await quoteById(client, subjectId);
@@ -86,6 +93,9 @@ async function acceptPayment(client: Transaction, ctx: Ctx, paid: Paid): Promise
     [quote.id, ctx.now(), paid.paymentId],
   );
   await closeCheckoutsOf(client, COMMISSION, quote.id, ctx.now());
-  await move(client, ctx, request, "paid", {}, { quoteId: quote.id, paymentId: paid.paymentId });
+  await move(client, ctx, request, {
+    how: "paid",
+    payload: { quoteId: quote.id, paymentId: paid.paymentId },
+  });
   return null;
 }

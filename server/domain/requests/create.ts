@@ -69,7 +69,7 @@ export async function create(
       );
       if (rowCount === 0) return null;
       await insertRevision(client, ctx, row, { number: 1, ...content });
-      await recordRequestEvent(client, ctx, row, "capability_request.created");
+      await recordRequestEvent(client, ctx, row, { type: "capability_request.created" });
       const [made] = await readWhole(client, "WHERE request.id = $1", [row.id]);
       return made ?? noSuchRequest();
     });

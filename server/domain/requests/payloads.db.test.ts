@@ -55,12 +55,9 @@ test("the way to a capability is reported by webhook, each event with its subjec
   const quoteId = await makeQuote(project, request);
   const quoted = await at("quoted");
   await inTransaction(async (client) =>
-    recordRequestEvent(
-      client,
-      project.ctx,
-      await lockRequest(client, quoted.id),
-      "capability_request.quote_expiring",
-    ),
+    recordRequestEvent(client, project.ctx, await lockRequest(client, quoted.id), {
+      type: "capability_request.quote_expiring",
+    }),
   );
   await pool.query("UPDATE commission_quote SET state = 'paid' WHERE id = $1", [quoteId]);
   await at("paid");

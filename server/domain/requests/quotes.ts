@@ -90,7 +90,7 @@ export async function issueQuote(ctx: Ctx, input: IssueCommissionQuote): Promise
     if (payable) conflict(row, "The request already has an open quote. Withdraw it or let it expire first.");
     await endActiveQuote(client, ctx, row.id);
     await insertQuote(client, ctx, row, { id, ...input });
-    await move(client, ctx, row, "quoted");
+    await move(client, ctx, row, { how: "quoted" });
     const [made] = await readQuotes(client, "WHERE quote.id = $1", [id]);
     if (!made) throw new Error("a quote that was just written does not exist");
     return toCommissionQuote(made, made.request_hash, ctx.now());

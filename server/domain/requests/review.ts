@@ -19,7 +19,7 @@ export async function openForReview(ctx: Ctx, requestId: string): Promise<Capabi
   access.authorize(ctx, "operator");
   return changed(requestId, async (client, row) => {
     if (row.status === "in_review") return;
-    await move(client, ctx, row, "in_review");
+    await move(client, ctx, row, { how: "in_review" });
   });
 }
 
@@ -38,7 +38,7 @@ async function answer(
   access.authorize(ctx, "operator");
   const feedback: RequestFeedback = { kind, message, at: ctx.now().toISOString() };
   return changed(requestId, async (client, row) => {
-    await move(client, ctx, row, kind, { feedback });
+    await move(client, ctx, row, { how: kind, change: { feedback } });
   });
 }
 
@@ -60,6 +60,6 @@ export async function fulfil(
   }
   return changed(requestId, async (client, row) => {
     const change = { capability_key: capabilityKey, fulfilled_at: ctx.now() };
-    await move(client, ctx, row, "fulfilled", change);
+    await move(client, ctx, row, { how: "fulfilled", change });
   });
 }

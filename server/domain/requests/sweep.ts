@@ -68,6 +68,6 @@ async function remind(ctx: Ctx, quoteId: string, requestId: string): Promise<voi
     );
     if (!rows[0]) return;
     const payload = { quoteId, expiresAt: rows[0].expires_at.toISOString() };
-    await recordRequestEvent(client, ctx, request, "capability_request.quote_expiring", payload);
+    await recordRequestEvent(client, ctx, request, { type: "capability_request.quote_expiring", payload });
   });
 }

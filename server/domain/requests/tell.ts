@@ -15,8 +15,7 @@ export async function notify(
   client: Queryable,
   ctx: Ctx,
   row: RequestRow,
-  event: Happening,
-  about: About,
+  { event, about }: { event: Happening; about: About },
 ): Promise<void> {
   for (const { audience, news } of newsOf(row, event, about)) {
     const to: Audience = audience === "operators" ? "operators" : { organizationId: row.organization_id };
@@ -29,147 +28,155 @@ const TITLE_SUMMARY = 80;
 
 /** Of the request's content only the summary is included, because email may be stored anywhere. */
 export function newsOf(row: RequestRow, { type, createdAt }: Happening, { summary, quote }: About): Notice[] {
-  const name = `“${shortened(oneLine(summary), TITLE_SUMMARY)}”`;
-  const request = { label: "Request", value: oneLine(summary) };
-  const page = { href: requestPath(row), action: "Open request" };
-  const review = { href: consolePath(row), action: "Open request" };
-  switch (type) {
-    case "capability_request.submitted":
-      return [
-        operators("request.submitted", `For review: ${name}`, "A customer requested a capability.", review, [
-          request,
-        ]),
-      ];
-    case "capability_request.quoted": {
-      const bought = known(quote);
-      return [
-        members(
-          "commission.quote_ready",
-          `A quote is ready: ${name}`,
-          `The capability you requested can be built for ${price(bought)} before tax. Work starts, and money is due, only when a member of your organization pays.`,
-          { href: approvalPath(bought.id), action: "Open quote" },
-          [request, ...offer(bought, createdAt)],
-          bought.note,
-        ),
-      ];
-    }
-    case "capability_request.quote_expiring": {
-      const bought = known(quote);
-      return [
-        members(
-          "commission.quote_expiring",
-          `A quote expires soon: ${name}`,
-          `The quote of ${price(bought)} before tax can be paid until ${moment(bought.expires_at)}. After that you need a new quote.`,
-          { href: approvalPath(bought.id), action: "Open quote" },
-          [request, ...offer(bought, createdAt)],
-        ),
-      ];
-    }
-    case "capability_request.paid": {
-      const bought = known(quote);
-      const delivery = { label: "Delivery", value: days(bought) };
-      const paid = [request, { label: "Price", value: `${price(bought)} before tax` }, delivery];
-      return [
-        members(
-          "commission.paid",
-          `Paid: ${name}`,
-          `The commission of ${price(bought)} is paid, and work on the capability has started.`,
-          page,
-          paid,
-        ),
-        operators(
-          "commission.paid",
-          `Ready to build: ${name}`,
-          "A commission was paid, and work can start.",
-          review,
-          paid,
-        ),
-      ];
-    }
-    case "capability_request.fulfilled":
-      return [
-        members(
-          "commission.fulfilled",
-          `Shipped: ${name}`,
-          `The capability you commissioned is available${row.capability_key ? `: ${row.capability_key}` : ""}. If it does not match your request, you can ask for a refund within ${ACCEPTANCE_WINDOW_DAYS} days.`,
-          page,
-          [request, ...(row.capability_key ? [{ label: "Capability", value: row.capability_key }] : [])],
-        ),
-      ];
-    case "capability_request.needs_information":
-      return [
-        members(
-          "request.needs_information",
-          `More information is needed: ${name}`,
-          "We need an answer before we can price this request. Answer with a new revision.",
-          page,
-          [request],
-          row.feedback?.message,
-        ),
-      ];
-    case "capability_request.declined":
-      return [
-        members(
-          "request.declined",
-          `Declined: ${name}`,
-          "The capability you requested will not be built.",
-          page,
-          [request],
-          row.feedback?.message,
-        ),
-      ];
-    case "capability_request.refunded": {
-      const bought = known(quote);
-      return [
-        members(
-          "commission.refunded",
-          `Refunded: ${name}`,
-          `The ${price(bought)} of this commission and its tax were refunded to the person who paid. The money arrives in a few days.`,
-          page,
-          [request, { label: "Price", value: `${price(bought)} before tax` }],
-          row.feedback?.kind === "refunded" ? row.feedback.message : null,
-        ),
-      ];
-    }
-    case "capability_request.refund_failed": {
-      const bought = known(quote);
-      return [
-        members(
-          "commission.refund_failed",
-          `Refund failed: ${name}`,
-          `The refund of ${price(bought)} and its tax did not reach the person who paid, and the money is back at the payment provider. The operator has been notified and is looking into it.`,
-          page,
-          [request, { label: "Price", value: `${price(bought)} before tax` }],
-        ),
-      ];
-    }
-    case "capability_request.created":
-    case "capability_request.revised":
-    case "capability_request.in_review":
-      return [];
-  }
+  return NEWS[type]({
+    row,
+    quote,
+    createdAt,
+    name: `“${shortened(oneLine(summary), TITLE_SUMMARY)}”`,
+    request: { label: "Request", value: oneLine(summary) },
+    page: { href: requestPath(row), action: "Open request" },
+    review: { href: consolePath(row), action: "Open request" },
+  });
 }
+
+type Telling = Pick<About, "quote"> & {
+  row: RequestRow;
+  createdAt: Date;
+  /** The summary as titles have it, and as a fact. */
+  name: string;
+  request: Fact;
+  /** The request's page for its organization, and for operators. */
+  page: Link;
+  review: Link;
+};
+
+const NEWS: Record<RequestEventType, (telling: Telling) => Notice[]> = {
+  "capability_request.submitted": ({ name, request, review }) => [
+    operators({
+      kind: "request.submitted",
+      title: `For review: ${name}`,
+      body: "A customer requested a capability.",
+      link: review,
+      facts: [request],
+    }),
+  ],
+  "capability_request.quoted"({ name, request, quote, createdAt }) {
+    const bought = known(quote);
+    return [
+      members({
+        kind: "commission.quote_ready",
+        title: `A quote is ready: ${name}`,
+        body: `The capability you requested can be built for ${price(bought)} before tax. Work starts, and money is due, only when a member of your organization pays.`,
+        link: { href: approvalPath(bought.id), action: "Open quote" },
+        facts: [request, ...offer(bought, createdAt)],
+        words: bought.note,
+      }),
+    ];
+  },
+  "capability_request.quote_expiring"({ name, request, quote, createdAt }) {
+    const bought = known(quote);
+    return [
+      members({
+        kind: "commission.quote_expiring",
+        title: `A quote expires soon: ${name}`,
+        body: `The quote of ${price(bought)} before tax can be paid until ${moment(bought.expires_at)}. After that you need a new quote.`,
+        link: { href: approvalPath(bought.id), action: "Open quote" },
+        facts: [request, ...offer(bought, createdAt)],
+      }),
+    ];
+  },
+  "capability_request.paid"({ name, request, page, review, quote }) {
+    const bought = known(quote);
+    const delivery = { label: "Delivery", value: days(bought) };
+    const paid = [request, { label: "Price", value: `${price(bought)} before tax` }, delivery];
+    return [
+      members({
+        kind: "commission.paid",
+        title: `Paid: ${name}`,
+        body: `The commission of ${price(bought)} is paid, and work on the capability has started.`,
+        link: page,
+        facts: paid,
+      }),
+      operators({
+        kind: "commission.paid",
+        title: `Ready to build: ${name}`,
+        body: "A commission was paid, and work can start.",
+        link: review,
+        facts: paid,
+      }),
+    ];
+  },
+  "capability_request.fulfilled": ({ name, request, page, row }) => [
+    members({
+      kind: "commission.fulfilled",
+      title: `Shipped: ${name}`,
+      body: `The capability you commissioned is available${row.capability_key ? `: ${row.capability_key}` : ""}. If it does not match your request, you can ask for a refund within ${ACCEPTANCE_WINDOW_DAYS} days.`,
+      link: page,
+      facts: [request, ...(row.capability_key ? [{ label: "Capability", value: row.capability_key }] : [])],
+    }),
+  ],
+  "capability_request.needs_information": ({ name, request, page, row }) => [
+    members({
+      kind: "request.needs_information",
+      title: `More information is needed: ${name}`,
+      body: "We need an answer before we can price this request. Answer with a new revision.",
+      link: page,
+      facts: [request],
+      words: row.feedback?.message,
+    }),
+  ],
+  "capability_request.declined": ({ name, request, page, row }) => [
+    members({
+      kind: "request.declined",
+      title: `Declined: ${name}`,
+      body: "The capability you requested will not be built.",
+      link: page,
+      facts: [request],
+      words: row.feedback?.message,
+    }),
+  ],
+  "capability_request.refunded"({ name, request, page, quote, row }) {
+    const bought = known(quote);
+    return [
+      members({
+        kind: "commission.refunded",
+        title: `Refunded: ${name}`,
+        body: `The ${price(bought)} of this commission and its tax were refunded to the person who paid. The money arrives in a few days.`,
+        link: page,
+        facts: [request, { label: "Price", value: `${price(bought)} before tax` }],
+        words: row.feedback?.kind === "refunded" ? row.feedback.message : null,
+      }),
+    ];
+  },
+  "capability_request.refund_failed"({ name, request, page, quote }) {
+    const bought = known(quote);
+    return [
+      members({
+        kind: "commission.refund_failed",
+        title: `Refund failed: ${name}`,
+        body: `The refund of ${price(bought)} and its tax did not reach the person who paid, and the money is back at the payment provider. The operator has been notified and is looking into it.`,
+        link: page,
+        facts: [request, { label: "Price", value: `${price(bought)} before tax` }],
+      }),
+    ];
+  },
+  "capability_request.created": () => [],
+  "capability_request.revised": () => [],
+  "capability_request.in_review": () => [],
+};
 
 type Fact = { label: string; value: string };
 type Link = { href: string; action: string };
 
-function members(
-  kind: string,
-  title: string,
-  body: string,
-  { href, action }: Link,
-  facts: Fact[],
-  words?: string | null,
-): Notice {
+type Letter = { kind: string; title: string; body: string; link: Link; facts: Fact[]; words?: string | null };
+
+function members({ kind, title, body, link: { href, action }, facts, words }: Letter): Notice {
   const said = words ? { said: { by: "Message from the operator", words } } : {};
   const letter = { facts: facts.map(({ label, value }) => [label, value] as const), action, ...said };
   return { audience: "members", news: { kind, title, body, href, letter } };
 }
 
-const operators = (...news: Parameters<typeof members>): Notice => ({
-  ...members(...news),
-  audience: "operators",
-});
+const operators = (letter: Letter): Notice => ({ ...members(letter), audience: "operators" });
 
 function known(quote: CommissionQuoteRow | null): CommissionQuoteRow {
   if (!quote) throw new Error("A message about a quote needs the quote.");

@@ -79,9 +79,11 @@ export async function move(
   client: Transaction,
   ctx: Ctx,
   row: RequestRow,
-  how: Move,
-  change: Change = {},
-  payload: Record<string, Json> = {},
+  {
+    how,
+    change = {},
+    payload = {},
+  }: { how: Move; change?: Change | undefined; payload?: Record<string, Json> | undefined },
 ): Promise<RequestRow> {
   requireMove(row, how);
   const { to } = MOVES[how];
@@ -101,7 +103,7 @@ export async function move(
       next.updated_at,
     ],
   );
-  await recordRequestEvent(client, ctx, next, `capability_request.${how}`, payload);
+  await recordRequestEvent(client, ctx, next, { type: `capability_request.${how}`, payload });
   return next;
 }
 
@@ -113,8 +115,7 @@ export async function recordRequestEvent(
   client: Transaction,
   ctx: Ctx,
   row: RequestRow,
-  type: RequestEventType,
-  payload: Record<string, Json> = {},
+  { type, payload = {} }: { type: RequestEventType; payload?: Record<string, Json> | undefined },
 ): Promise<void> {
   const about = await aboutOf(client, row);
   const event = {
@@ -151,5 +152,5 @@ export async function recordRequestEvent(
     client,
   );
   await announce(client, [event], event.createdAt);
-  await notify(client, ctx, row, event, about);
+  await notify(client, ctx, row, { event, about });
 }

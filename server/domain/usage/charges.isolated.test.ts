@@ -156,7 +156,7 @@ async function makeWorld({
       systemCtx("test"),
       world.organizationId,
       { ...account, secret: "sk-own", label: "own" },
-      [{ projectId: world.projectId, environment: "development" }],
+      { places: [{ projectId: world.projectId, environment: "development" }] },
     );
   }
   await budgets.set(systemCtx("test", world.clock.now), {

@@ -143,7 +143,7 @@ test("everything that is encrypted is handed over: then the new key opens it alo
       system,
       tenant.organizationId,
       { provider: "openai", secret: SECRET, label: "twin" },
-      [],
+      { places: [] },
     );
     expect(rows[0]?.fingerprint).toBe(twin.fingerprint);
     // The signing key was opened, not replaced.

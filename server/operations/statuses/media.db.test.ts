@@ -36,7 +36,7 @@ beforeAll(async () => {
     system,
     shut.organizationId,
     { provider: "openai", secret: "sk-1", label: "own" },
-    [{ projectId: shut.projectId, environment: "development" }],
+    { places: [{ projectId: shut.projectId, environment: "development" }] },
   );
   await pool.query(
     `UPDATE organization SET settings = settings || '{"externalActions": false}' WHERE id = $1`,

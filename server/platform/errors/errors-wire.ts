@@ -69,7 +69,6 @@ export function outageFault(cause: unknown): Fault {
     "ServiceUnavailable",
     "The service cannot reach its own storage. Retry in a few seconds, with the same idempotencyKey if the request has one.",
     { retryAfterSeconds: 5 },
-    {},
     { cause },
   );
 }

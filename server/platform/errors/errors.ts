@@ -285,16 +285,17 @@ export type ValidationIssue = {
 export class Fault extends Error {
   override readonly name = "Fault";
   readonly details: Record<string, unknown>;
+  /** Response headers, e.g. Retry-After. */
+  readonly headers: Record<string, string>;
   constructor(
     readonly code: ErrorCode,
     message: string,
     details: Record<string, unknown>,
-    /** Response headers, e.g. Retry-After. */
-    readonly headers: Record<string, string> = {},
-    options?: { cause?: unknown },
+    { headers = {}, ...options }: { headers?: Record<string, string>; cause?: unknown } = {},
   ) {
     super(redactText(message), options);
     this.details = redactTokens(details);
+    this.headers = headers;
   }
 
   get row(): Spec {

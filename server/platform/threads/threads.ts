@@ -59,7 +59,7 @@ type Slot<I, A> = {
 };
 
 /** The threads of the program `server/compute/<name>/worker.ts`, started with the first work; closed, they start again. */
-export function threadsOf<I, A extends { state: string }>(limits: Limits): Pool<I, A> {
+export function threadsOf<I, A extends Answer>(limits: Limits): Pool<I, A> {
   // One pool a process, though a module may be loaded by several bundles in it.
   const key = Symbol.for(`capstan.threads.${limits.name}`);
   const home: typeof globalThis & { [key]?: Promise<Pool<I, A>> } = globalThis;
@@ -83,177 +83,186 @@ export function threadsOf<I, A extends { state: string }>(limits: Limits): Pool<
   };
 }
 
+type Answer = { state: string };
+
+/** The threads of one pool, and the work that waits for them. */
+type Crew<I, A> = {
+  limits: Limits & { program: Program };
+  waiting: Task<I, A>[];
+  slots: Set<Slot<I, A>>;
+  closed: boolean;
+};
+
 /**
  * A fixed number of worker threads, started before they are needed. A worker that misses the deadline, or dies, is
  * replaced. Idle workers do not keep the process alive.
  */
-export function startPool<I, A extends { state: string }>(
-  options: Limits & { program: Program },
-): Pool<I, A> {
-  // Asked of the process, so that bundlers leave the worker's path alone.
-  const { MessageChannel, receiveMessageOnPort, Worker } = process.getBuiltinModule("node:worker_threads");
-  const waiting: Task<I, A>[] = [];
-  const slots = new Set<Slot<I, A>>();
-  let closed = false;
-
-  function fill(): void {
-    if (closed || (options.isForOneTask && waiting.length === 0)) return;
-    while (slots.size < options.size) start();
-  }
-
-  function start(): void {
-    const { port1: port, port2 } = new MessageChannel();
-    const program = options.program;
-    const worker = new Worker("file" in program ? program.file : program.code, {
-      eval: "code" in program,
-      workerData: { port: port2 },
-      transferList: [port2],
-      // Nothing of this process is any business of what is worked on.
-      env: {},
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: options.memoryMb },
-      name: options.name,
-    });
-    const slot: Slot<I, A> = {
-      worker,
-      port,
-      state: "starting",
-      task: null,
-      deadline: undefined,
-      threadId: null,
-      began: { cpuMs: null, wallMs: 0 },
-    };
-    slots.add(slot);
-    port.on("message", (answer: A | Ready) => receive(slot, answer));
-    let cause: (Error & { code?: string }) | undefined;
-    worker.on("error", (error) => {
-      cause = error;
-    });
-    worker.on("exit", () => lose(slot, cause));
-  }
-
-  function receive(slot: Slot<I, A>, answer: A | Ready): void {
-    if (slot.state === "gone") return;
-    if (answer.state === "ready") {
-      slot.worker.unref();
-      slot.threadId = (answer as Ready).threadId ?? null; // by its state
-    } else {
-      slot.task?.resolve(answer as A); // whatever is not Ready is an answer
-      if (options.isForOneTask) {
-        replace(slot);
-        return;
-      }
-      clearTimeout(slot.deadline);
-      slot.task = null;
-    }
-    slot.state = "idle";
-    slot.port.unref();
-    assign();
-  }
-
-  function assign(): void {
-    for (const slot of slots) {
-      if (slot.state !== "idle") continue;
-      const task = waiting.shift();
-      if (!task) return;
-      slot.state = "busy";
-      slot.task = task;
-      slot.port.ref();
-      slot.began = { cpuMs: threadCpuMs(slot.threadId), wallMs: performance.now() };
-      slot.port.postMessage(task.input);
-      slot.deadline = setTimeout(() => expire(slot), task.deadlineMs);
-    }
-  }
-
-  function expire(slot: Slot<I, A>): void {
-    // This thread may have been busy itself while the answer lay there.
-    const late = receiveMessageOnPort(slot.port);
-    if (late) {
-      receive(slot, late.message);
-      return;
-    }
-    const leftMs = slot.task ? timeLeft(slot, slot.task) : 0;
-    if (leftMs > 0) {
-      slot.deadline = setTimeout(() => expire(slot), Math.max(leftMs, LEAST_LOOK_MS));
-      return;
-    }
-    slot.task?.resolve({ state: "stopped", by: "deadline" });
-    replace(slot);
-  }
-
-  /** What a late task may still use: the processor was busy with something else for some of its time. */
-  function timeLeft({ threadId, began }: Slot<I, A>, { deadlineMs }: Task<I, A>): number {
-    const usedMs = performance.now() - began.wallMs;
-    const cpuMs = threadCpuMs(threadId);
-    if (cpuMs === null || began.cpuMs === null || usedMs >= deadlineMs + LONGEST_WAIT_MS) return 0;
-    return deadlineMs - (cpuMs - began.cpuMs);
-  }
-
-  function replace(slot: Slot<I, A>): void {
-    remove(slot);
-    void slot.worker.terminate();
-    fill();
-  }
-
-  function remove(slot: Slot<I, A>): void {
-    clearTimeout(slot.deadline);
-    slot.state = "gone";
-    slot.task = null;
-    slot.port.close();
-    slots.delete(slot);
-  }
-
-  /** A worker ended on its own: out of memory, or it could not start. */
-  function lose(slot: Slot<I, A>, cause: (Error & { code?: string }) | undefined): void {
-    const { state, task } = slot;
-    if (state === "gone") return;
-    remove(slot);
-    if (state === "starting") {
-      // Starting it again would end the same way.
-      const error = new Error(`A worker thread of ${options.name} could not start.`, { cause });
-      for (const left of waiting.splice(0)) left.reject(error);
-      return;
-    }
-    const by = cause?.code === "ERR_WORKER_OUT_OF_MEMORY" ? "memory" : "failure";
-    task?.resolve({ state: "stopped", by, cause });
-    fill();
-  }
-
-  /** Ends the wait for a task, whether it runs or not. */
-  function abandon(task: Task<I, A>, why: unknown): void {
-    task.reject(why);
-    const place = waiting.indexOf(task);
-    if (place >= 0) waiting.splice(place, 1);
-    for (const slot of slots) if (slot.task === task) replace(slot);
-  }
-
-  if (!options.isForOneTask) fill();
+export function startPool<I, A extends Answer>(limits: Limits & { program: Program }): Pool<I, A> {
+  const crew: Crew<I, A> = { limits, waiting: [], slots: new Set(), closed: false };
+  if (!crew.limits.isForOneTask) fill(crew);
 
   return {
-    run(input, { signal, deadlineMs = options.deadlineMs } = {}) {
+    run(input, { signal, deadlineMs = crew.limits.deadlineMs } = {}) {
       let onAbort = () => {};
       return new Promise<A | Stopped>((resolve, reject) => {
         signal?.throwIfAborted();
-        if (closed) throw new Error(`The pool of ${options.name} threads is closed.`);
-        const task = { input, deadlineMs, resolve, reject };
-        onAbort = () => abandon(task, signal?.reason);
+        if (crew.closed) throw new Error(`The pool of ${crew.limits.name} threads is closed.`);
+        const task: Task<I, A> = { input, deadlineMs, resolve, reject };
+        onAbort = () => abandon(crew, task, signal?.reason);
         signal?.addEventListener("abort", onAbort);
-        waiting.push(task);
-        fill();
-        assign();
+        crew.waiting.push(task);
+        fill(crew);
+        assign(crew);
       }).finally(() => signal?.removeEventListener("abort", onAbort));
     },
     async close() {
-      closed = true;
-      const error = new Error(`The pool of ${options.name} threads is closed.`);
-      for (const task of waiting.splice(0)) task.reject(error);
+      crew.closed = true;
+      const error = new Error(`The pool of ${crew.limits.name} threads is closed.`);
+      for (const task of crew.waiting.splice(0)) task.reject(error);
       await Promise.all(
-        [...slots].map((slot) => {
+        [...crew.slots].map((slot) => {
           slot.task?.reject(error);
-          remove(slot);
+          remove(crew, slot);
           return slot.worker.terminate();
         }),
       );
     },
   };
+}
+
+function fill<I, A extends Answer>(crew: Crew<I, A>): void {
+  if (crew.closed || (crew.limits.isForOneTask && crew.waiting.length === 0)) return;
+  while (crew.slots.size < crew.limits.size) start(crew);
+}
+
+function start<I, A extends Answer>(crew: Crew<I, A>): void {
+  // Asked of the process, so that bundlers leave the worker's path alone.
+  const { MessageChannel, Worker } = process.getBuiltinModule("node:worker_threads");
+  const { port1: port, port2 } = new MessageChannel();
+  const { program } = crew.limits;
+  const worker = new Worker("file" in program ? program.file : program.code, {
+    eval: "code" in program,
+    workerData: { port: port2 },
+    transferList: [port2],
+    // Nothing of this process is any business of what is worked on.
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: crew.limits.memoryMb },
+    name: crew.limits.name,
+  });
+  const slot: Slot<I, A> = {
+    worker,
+    port,
+    state: "starting",
+    task: null,
+    deadline: undefined,
+    threadId: null,
+    began: { cpuMs: null, wallMs: 0 },
+  };
+  crew.slots.add(slot);
+  port.on("message", (answer: A | Ready) => receive(crew, slot, answer));
+  let cause: (Error & { code?: string }) | undefined;
+  worker.on("error", (error) => {
+    cause = error;
+  });
+  worker.on("exit", () => lose(crew, slot, cause));
+}
+
+function receive<I, A extends Answer>(crew: Crew<I, A>, slot: Slot<I, A>, answer: A | Ready): void {
+  if (slot.state === "gone") return;
+  if (answer.state === "ready") {
+    slot.worker.unref();
+    slot.threadId = (answer as Ready).threadId ?? null; // by its state
+  } else {
+    slot.task?.resolve(answer as A); // whatever is not Ready is an answer
+    if (crew.limits.isForOneTask) {
+      replace(crew, slot);
+      return;
+    }
+    clearTimeout(slot.deadline);
+    slot.task = null;
+  }
+  slot.state = "idle";
+  slot.port.unref();
+  assign(crew);
+}
+
+function assign<I, A extends Answer>(crew: Crew<I, A>): void {
+  for (const slot of crew.slots) {
+    if (slot.state !== "idle") continue;
+    const task = crew.waiting.shift();
+    if (!task) return;
+    slot.state = "busy";
+    slot.task = task;
+    slot.port.ref();
+    slot.began = { cpuMs: threadCpuMs(slot.threadId), wallMs: performance.now() };
+    slot.port.postMessage(task.input);
+    slot.deadline = setTimeout(() => expire(crew, slot), task.deadlineMs);
+  }
+}
+
+function expire<I, A extends Answer>(crew: Crew<I, A>, slot: Slot<I, A>): void {
+  // This thread may have been busy itself while the answer lay there.
+  const late = process.getBuiltinModule("node:worker_threads").receiveMessageOnPort(slot.port);
+  if (late) {
+    receive(crew, slot, late.message);
+    return;
+  }
+  const leftMs = slot.task ? timeLeft(slot, slot.task) : 0;
+  if (leftMs > 0) {
+    slot.deadline = setTimeout(() => expire(crew, slot), Math.max(leftMs, LEAST_LOOK_MS));
+    return;
+  }
+  slot.task?.resolve({ state: "stopped", by: "deadline" });
+  replace(crew, slot);
+}
+
+/** What a late task may still use: the processor was busy with something else for some of its time. */
+function timeLeft<I, A>({ threadId, began }: Slot<I, A>, { deadlineMs }: Task<I, A>): number {
+  const usedMs = performance.now() - began.wallMs;
+  const cpuMs = threadCpuMs(threadId);
+  if (cpuMs === null || began.cpuMs === null || usedMs >= deadlineMs + LONGEST_WAIT_MS) return 0;
+  return deadlineMs - (cpuMs - began.cpuMs);
+}
+
+function replace<I, A extends Answer>(crew: Crew<I, A>, slot: Slot<I, A>): void {
+  remove(crew, slot);
+  void slot.worker.terminate();
+  fill(crew);
+}
+
+function remove<I, A extends Answer>(crew: Crew<I, A>, slot: Slot<I, A>): void {
+  clearTimeout(slot.deadline);
+  slot.state = "gone";
+  slot.task = null;
+  slot.port.close();
+  crew.slots.delete(slot);
+}
+
+/** A worker ended on its own: out of memory, or it could not start. */
+function lose<I, A extends Answer>(
+  crew: Crew<I, A>,
+  slot: Slot<I, A>,
+  cause: (Error & { code?: string }) | undefined,
+): void {
+  const { state, task } = slot;
+  if (state === "gone") return;
+  remove(crew, slot);
+  if (state === "starting") {
+    // Starting it again would end the same way.
+    const error = new Error(`A worker thread of ${crew.limits.name} could not start.`, { cause });
+    for (const left of crew.waiting.splice(0)) left.reject(error);
+    return;
+  }
+  const by = cause?.code === "ERR_WORKER_OUT_OF_MEMORY" ? "memory" : "failure";
+  task?.resolve({ state: "stopped", by, cause });
+  fill(crew);
+}
+
+/** Ends the wait for a task, whether it runs or not. */
+function abandon<I, A extends Answer>(crew: Crew<I, A>, task: Task<I, A>, why: unknown): void {
+  task.reject(why);
+  const place = crew.waiting.indexOf(task);
+  if (place >= 0) crew.waiting.splice(place, 1);
+  for (const slot of crew.slots) if (slot.task === task) replace(crew, slot);
 }

@@ -94,14 +94,23 @@ export function chatCompletions({ explain, adapt = (sent) => sent }: Dialect): P
   return {
     api: "chat-completions",
     async submit(call, io) {
-      const reply = await postJson("/chat/completions", toRequest(call, io), headersOf(io), io, { explain });
+      const reply = await postJson(io, "/chat/completions", {
+        body: toRequest(call, io),
+        headers: headersOf(io),
+        explain,
+      });
       return readChat(reply, io);
     },
     async stream(call, io, onText) {
       const sent = { ...toRequest(call, io), stream: true, stream_options: { include_usage: true } };
       const gathered = gatherChat(onText);
       const take = ({ data }: { data: string }) => gathered.take(data);
-      const reply = await postForEvents("/chat/completions", sent, headersOf(io), io, take, { explain });
+      const reply = await postForEvents(io, "/chat/completions", {
+        body: sent,
+        headers: headersOf(io),
+        onEvent: take,
+        explain,
+      });
       if (reply.body !== undefined) {
         // A server that knows no streams answers whole.
         const progress = readChat(reply, io);

@@ -46,15 +46,19 @@ const MOST_FILE_BYTES = 96 * 1024 * 1024;
 
 /** One request a take; the body of each is made when its turn comes. */
 export function recordTakes(
-  path: string,
-  count: number,
-  bodyOf: (take: number) => object,
-  usageOf: (reply: FileReply) => Usage | null,
   io: ProviderIo,
+  path: string,
+  {
+    count,
+    bodyOf,
+    usageOf,
+  }: { count: number; bodyOf: (take: number) => object; usageOf: (reply: FileReply) => Usage | null },
 ): Promise<Progress<AudioResult>> {
   let next = 0;
   const take = async () => {
-    const reply = await postForFile(path, bodyOf(next++), headers(io), io, {
+    const reply = await postForFile(io, path, {
+      body: bodyOf(next++),
+      headers: headers(io),
       explain,
       maxResponseBytes: MOST_FILE_BYTES,
     });

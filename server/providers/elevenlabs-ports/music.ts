@@ -22,17 +22,15 @@ export const musicModels = [
 export const music: PortAdapter<"music"> = {
   api: "music",
   submit: ({ prompt, durationMs, count, instrumental, container, extensions }, io) =>
-    recordTakes(
-      `/v1/music?output_format=${FORMATS[container]}`,
+    recordTakes(io, `/v1/music?output_format=${FORMATS[container]}`, {
       count,
-      () => ({
+      bodyOf: () => ({
         prompt,
         music_length_ms: durationMs,
         model_id: io.model.id,
         force_instrumental: instrumental,
         ...extensions,
       }),
-      () => ({ durationMs }),
-      io,
-    ),
+      usageOf: () => ({ durationMs }),
+    }),
 };

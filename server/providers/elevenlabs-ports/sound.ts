@@ -20,17 +20,15 @@ export const soundModels: ModelFacts[] = [
 export const sound: PortAdapter<"sound"> = {
   api: "sound-generation",
   submit: ({ prompt, durationMs, count, promptInfluence, container, extensions }, io) =>
-    recordTakes(
-      `/v1/sound-generation?output_format=${FORMATS[container]}`,
+    recordTakes(io, `/v1/sound-generation?output_format=${FORMATS[container]}`, {
       count,
-      () => ({
+      bodyOf: () => ({
         text: prompt,
         duration_seconds: durationMs / 1000,
         ...(promptInfluence === undefined ? {} : { prompt_influence: promptInfluence }),
         model_id: io.model.id,
         ...extensions,
       }),
-      () => ({ requests: 1 }),
-      io,
-    ),
+      usageOf: () => ({ requests: 1 }),
+    }),
 };

@@ -91,17 +91,15 @@ export const speech: PortAdapter<"speech"> = {
     });
     const path = `/v1/text-to-speech/${encodeURIComponent(call.voiceId)}?${query}`;
     const perCharacter = MODELS.find(({ id }) => id === io.model.id)?.credits ?? 1;
-    return recordTakes(
-      path,
-      call.count,
-      (take) => toBody(call, io.model.id, take),
-      (reply) => {
+    return recordTakes(io, path, {
+      count: call.count,
+      bodyOf: (take) => toBody(call, io.model.id, take),
+      usageOf: (reply) => {
         // Some voices cost a multiple, which the credits tell: so many characters at the list price.
         const credits = creditsOf(reply);
         const characters = credits === null ? null : Math.ceil(credits / perCharacter);
         return isCount(characters) ? { characters } : null;
       },
-      io,
-    );
+    });
   },
 };

@@ -36,7 +36,11 @@ async function embed(texts: string[], { dimensions }: EmbeddingCall, io: Provide
     ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }),
   }));
   const options = { explain: explainGoogleError };
-  const reply = await postJson(pathOf(io, "batchEmbedContents"), { requests }, headers(io), io, options);
+  const reply = await postJson(io, pathOf(io, "batchEmbedContents"), {
+    body: { requests },
+    headers: headers(io),
+    ...options,
+  });
   const { embeddings, usageMetadata } = parseReply(EmbeddingReply, reply, io);
   return {
     state: "done" as const,

@@ -70,7 +70,9 @@ function toRequest(call: ImageCall): Record<string, unknown> {
 }
 
 async function submitOne(request: Record<string, unknown>, io: ProviderIo) {
-  const reply = await postJson(pathOf(io, "generateContent"), request, headers(io), io, {
+  const reply = await postJson(io, pathOf(io, "generateContent"), {
+    body: request,
+    headers: headers(io),
     explain: explainGoogleError,
     maxResponseBytes: MAX_BYTES,
   });

@@ -160,7 +160,14 @@ export function readText(reply: HttpReply, io: ProviderIo) {
 
 async function submit(call: TextCall, io: ProviderIo) {
   const sent = toRequest(call, io);
-  return readText(await postJson(pathOf(io, "generateContent"), sent, headers(io), io, explained), io);
+  return readText(
+    await postJson(io, pathOf(io, "generateContent"), {
+      body: sent,
+      headers: headers(io),
+      ...explained,
+    }),
+    io,
+  );
 }
 
 /** The whole answer, gathered from its pieces, each of which has the form of an answer. */
@@ -202,7 +209,12 @@ async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => 
   const gathered = gather(onText);
   const take = ({ data }: { data: string }) => gathered.take(data);
   const path = `${pathOf(io, "streamGenerateContent")}?alt=sse`;
-  const reply = await postForEvents(path, toRequest(call, io), headers(io), io, take, explained);
+  const reply = await postForEvents(io, path, {
+    body: toRequest(call, io),
+    headers: headers(io),
+    onEvent: take,
+    ...explained,
+  });
   if (reply.body !== undefined) {
     const progress = readText(reply, io);
     if (progress.result.text !== "") onText(progress.result.text);

@@ -31,10 +31,15 @@ async function submitImage(call: ImageCall, io: ProviderIo) {
   const options = { explain: explainOpenAiError, maxResponseBytes: MAX_IMAGES_BYTES };
   let reply: HttpReply;
   if (!call.source && call.referenceImages.length === 0) {
-    reply = await postJson("/images/generations", fields, headers(io), io, options);
+    reply = await postJson(io, "/images/generations", { body: fields, headers: headers(io), ...options });
   } else {
     const form = toForm(fields, toParts(call), io.attemptId);
-    reply = await postBytes("/images/edits", form.body, form.mediaType, headers(io), io, options);
+    reply = await postBytes(io, "/images/edits", {
+      body: form.body,
+      mediaType: form.mediaType,
+      headers: headers(io),
+      ...options,
+    });
   }
   const answer = parseReply(ImagesReply, reply, io);
   const images = answer.data.flatMap(({ b64_json }) =>

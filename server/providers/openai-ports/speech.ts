@@ -35,7 +35,9 @@ export const speech: PortAdapter<"speech"> = {
       ...(settings?.speed === undefined ? {} : { speed: settings.speed }),
     };
     const take = async () => {
-      const reply = await postForFile("/audio/speech", body, headers(io), io, {
+      const reply = await postForFile(io, "/audio/speech", {
+        body,
+        headers: headers(io),
         explain: explainOpenAiError,
       });
       if (/^(application\/json|text\/)/.test(reply.mediaType))

@@ -135,7 +135,11 @@ export function fitsStrictSchema(schema: Json, isRoot = true): boolean {
 
 async function submitText(call: TextCall, io: ProviderIo) {
   const sent = toResponsesRequest(call, io);
-  const reply = await postJson("/responses", sent, headers(io), io, { explain: explainOpenAiError });
+  const reply = await postJson(io, "/responses", {
+    body: sent,
+    headers: headers(io),
+    explain: explainOpenAiError,
+  });
   return readResponse(reply, io, call.responseFormat);
 }
 
@@ -153,12 +157,10 @@ async function streamText(call: TextCall, io: ProviderIo, onText: (text: string)
   const sent = { ...toResponsesRequest(call, io), stream: true };
   let whole: unknown;
   let hasText = false;
-  const reply = await postForEvents(
-    "/responses",
-    sent,
-    headers(io),
-    io,
-    ({ data }) => {
+  const reply = await postForEvents(io, "/responses", {
+    body: sent,
+    headers: headers(io),
+    onEvent: ({ data }) => {
       const event = ResponsesEvent.parse(JSON.parse(data));
       if (event.type === "response.output_text.delta" && event.delta) {
         hasText = true;
@@ -168,8 +170,8 @@ async function streamText(call: TextCall, io: ProviderIo, onText: (text: string)
       if (LAST_EVENTS.includes(event.type)) whole = event.response;
       return whole !== undefined;
     },
-    { explain: explainOpenAiError },
-  );
+    explain: explainOpenAiError,
+  });
   if (whole === undefined && reply.body === undefined)
     throw new ProviderFault("lost", "ambiguous", "OpenAI's answer ended early.");
   const answered = whole === undefined ? reply : { ...reply, body: whole };

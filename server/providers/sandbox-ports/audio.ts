@@ -60,7 +60,9 @@ export const audioModels: ModelFacts[] = [
 ];
 
 async function record(path: string, call: AnyCall, io: ProviderIo): Promise<Progress<AudioResult>> {
-  const reply = await postJson(path, { model: io.model.id, ...call }, headers(io), io, {
+  const reply = await postJson(io, path, {
+    body: { model: io.model.id, ...call },
+    headers: headers(io),
     explain,
     maxResponseBytes: MAX_FILES_BYTES,
   });

@@ -32,7 +32,7 @@ export const embedding: PortAdapter<"embedding"> = {
     requireDimensions(call, io.model);
     const sent = { model: io.model.id, dimensions: io.model.embedding?.dimensions, ...call };
     const options = { explain, maxResponseBytes: MAX_FILES_BYTES };
-    const reply = await postJson("/v1/embedding", sent, headers(io), io, options);
+    const reply = await postJson(io, "/v1/embedding", { body: sent, headers: headers(io), ...options });
     const { id, model, vectors, usage } = parseReply(EmbeddingReply, reply, io);
     return {
       state: "done",

@@ -66,7 +66,9 @@ export const image: PortAdapter<"image"> = {
       ...(source ? { source: toSent(source) } : {}),
       ...(mask ? { mask: toSent(mask) } : {}),
     };
-    const reply = await postJson("/v1/image", body, headers(io), io, {
+    const reply = await postJson(io, "/v1/image", {
+      body,
+      headers: headers(io),
       explain,
       maxResponseBytes: MAX_FILES_BYTES,
     });

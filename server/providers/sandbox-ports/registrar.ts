@@ -36,7 +36,11 @@ export const registrarModels = MODELS.map(
 export const registrar: PortAdapter<"registrar"> = {
   api: "registrar",
   async submit(call, io) {
-    const reply = await postJson("/v1/registrar", { model: io.model.id, call }, headers(io), io, { explain });
+    const reply = await postJson(io, "/v1/registrar", {
+      body: { model: io.model.id, call },
+      headers: headers(io),
+      explain,
+    });
     const { id, model, result } = parseReply(RegistrarReply, reply, io);
     return {
       state: "done",

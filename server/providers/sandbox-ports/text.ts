@@ -137,24 +137,29 @@ export const readText = (reply: HttpReply, io: ProviderIo) =>
 export const text: PortAdapter<"text"> = {
   api: "responses",
   async submit(call, io) {
-    return readText(await postJson("/v1/text", toTextRequest(call, io), headers(io), io, { explain }), io);
+    return readText(
+      await postJson(io, "/v1/text", {
+        body: toTextRequest(call, io),
+        headers: headers(io),
+        explain,
+      }),
+      io,
+    );
   },
   async stream(call, io, onText) {
     let whole: TextReply | undefined;
     const body = { ...toTextRequest(call, io), stream: true };
-    const reply = await postForEvents(
-      "/v1/text",
+    const reply = await postForEvents(io, "/v1/text", {
       body,
-      headers(io),
-      io,
-      ({ data }) => {
+      headers: headers(io),
+      onEvent: ({ data }) => {
         const event = TextEvent.parse(JSON.parse(data));
         if (event.type === "delta") onText(event.text);
         else whole = event.reply;
         return whole !== undefined;
       },
-      { explain },
-    );
+      explain,
+    });
     if (!whole) throw new ProviderFault("lost", "ambiguous", "The sandbox's answer is incomplete.");
     return toTextProgress(whole, reply.status, io);
   },

@@ -18,7 +18,11 @@ const Standing = z.discriminatedUnion("status", [
 
 /** Hands the work in. */
 export async function submitWork(path: string, call: object, io: ProviderIo): Promise<Progress<never>> {
-  const reply = await postJson(path, { model: io.model.id, ...call }, headers(io), io, { explain });
+  const reply = await postJson(io, path, {
+    body: { model: io.model.id, ...call },
+    headers: headers(io),
+    explain,
+  });
   const { id } = parseReply(Taken, reply, io);
   return { state: "pending", handle: { id }, pollAfterMs: POLL_MS };
 }
@@ -31,7 +35,8 @@ export async function pollWork<T, R>(
   read: (answer: T) => { result: R; usage: Usage | null },
 ): Promise<Progress<R>> {
   const { id } = Handle.parse(handle);
-  const reply = await getJson(`/v1/work/${encodeURIComponent(id)}`, headers(io), io, {
+  const reply = await getJson(io, `/v1/work/${encodeURIComponent(id)}`, {
+    headers: headers(io),
     explain,
     maxResponseBytes: MAX_FILES_BYTES,
   });

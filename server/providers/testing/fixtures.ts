@@ -105,7 +105,7 @@ export function answersItsFixtures(
       const { base64, ...answer } = fixture.answer;
       vendor.answer(base64 === undefined ? answer : { ...answer, bytes: Buffer.from(base64, "base64") });
       const { credentials } = signing;
-      const io = ioFor(provider, fixture.model, fixture.port, vendor.url, { credentials });
+      const io = ioFor(provider, fixture.model, fixture.port, { baseUrl: vendor.url, credentials });
       const progress = await submit(provider, fixture.port, withBytes(fixture.call), io);
       const sent = await Promise.all(vendor.arrived.map(readSent));
       expect(sent.map(({ method, path, body }) => ({ method, path, body }))).toEqual([fixture.sent]);
@@ -120,13 +120,15 @@ export function answersItsFixtures(
 /** A refusal, a full house, a silence after send, a closed door and a bad answer give what define.ts says. */
 export function tellsTheTruthAboutSubmission(
   provider: Provider,
-  port: PortName,
-  model: string,
-  call: unknown,
-  signing = BEARER,
+  {
+    port,
+    model,
+    call,
+    signing = BEARER,
+  }: { port: PortName; model: string; call: unknown; signing?: Signing | undefined },
 ): void {
   tellsTheTruth(`${provider.name} tells whether its ${port} request left`, signing, (baseUrl, more) =>
-    submit(provider, port, call, ioFor(provider, model, port, baseUrl, more)),
+    submit(provider, port, call, ioFor(provider, model, port, { baseUrl, ...more })),
   );
 }
 
@@ -138,7 +140,7 @@ export function tellsTheTruthAboutPins(
   signing = BEARER,
 ): void {
   tellsTheTruth(`${provider.name} tells whether a pin of its ${api} left`, signing, (baseUrl, more) => {
-    const io = ioFor(provider, model, "text", baseUrl, more);
+    const io = ioFor(provider, model, "text", { baseUrl, ...more });
     const call = { input: "Hello", sampling: { maxOutputTokens: 100 } };
     const pin = pinApi(provider, api);
     return sendPin(pin, Buffer.from(JSON.stringify(pin.body(call, io.model, io.tier))), io);

@@ -51,7 +51,7 @@ export function answersItsPinFixtures(provider: Provider, fixtures: PinFixture[]
       async (_, each) => {
         const api = pinApi(provider, each.api);
         const { credentials } = signing;
-        const io = ioFor(provider, each.model, "text", vendor.url, { credentials, tier: each.tier });
+        const io = ioFor(provider, each.model, "text", { baseUrl: vendor.url, credentials, tier: each.tier });
         const body = api.body(each.call as PinCall, io.model, io.tier); // its shape is a pin's by agreement
         expect(body).toEqual(each.sent.body);
         expect(settingsOf(api, body)).toEqual(each.settings);

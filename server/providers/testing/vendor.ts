@@ -100,8 +100,7 @@ export function ioFor(
   provider: Provider,
   modelId: string,
   port: PortName,
-  baseUrl: string,
-  { credentials = {}, ...more }: PlainIo = {},
+  { baseUrl, credentials = {}, ...more }: PlainIo & { baseUrl: string },
 ): ProviderIo {
   const model = provider.models.find((facts: ModelFacts) => facts.id === modelId && facts.port === port);
   if (!model) throw new Error(`${provider.name} has no ${port} model ${modelId}`);

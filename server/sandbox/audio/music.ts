@@ -51,7 +51,7 @@ export function compose(wish: MusicWish): Sound {
           0.07 * pad * envelope(inBar, beat * 4, 0.12, 0.2) +
           0.2 * pluck(plucked, sinceEighth) +
           0.3 * sine(bass, at) * Math.exp(-2.2 * sinceBeat) * Math.min(1, sinceBeat * 300) +
-          (wish.instrumental ? 0 : 0.16 * sung(tune, keys, bar, inBar, beat, at));
+          (wish.instrumental ? 0 : 0.16 * sung({ tune, keys, bar, inBar, beat, at }));
         into[index] = limit(value) * envelope(at, seconds, 0.02, Math.min(1.2, seconds / 4));
       }
     },
@@ -70,7 +70,21 @@ const pluck = (hertz: number, since: number) =>
 const melody = (random: Random) => Array.from({ length: 16 }, () => Math.floor(random() * 4));
 
 /** A held tone with the tremble of a voice, one a beat. */
-function sung(tune: number[], keys: number[], bar: number, inBar: number, beat: number, at: number): number {
+function sung({
+  tune,
+  keys,
+  bar,
+  inBar,
+  beat,
+  at,
+}: {
+  tune: number[];
+  keys: number[];
+  bar: number;
+  inBar: number;
+  beat: number;
+  at: number;
+}): number {
   const position = Math.floor(inBar / beat);
   const since = inBar - position * beat;
   const hertz = hertzOf((keys[tune[(bar * 4 + position) % 16] ?? 0] ?? 60) + 12);

@@ -34,7 +34,7 @@ export function speak(wish: SpeechWish): Sound {
   return {
     rate: RATE,
     samples: Math.round(seconds * RATE),
-    synth: voiceOf(notes, pitch, throat, wish.liveliness, random),
+    synth: voiceOf(notes, { pitch, throat, liveliness: wish.liveliness, random }),
   };
 }
 
@@ -67,7 +67,15 @@ function score({ text, speed }: SpeechWish, random: Random): { notes: Note[]; se
 /** The vowel under an accent. */
 const plain = (letter: string) => letter.normalize("NFD")[0] ?? letter;
 
-function voiceOf(notes: Note[], pitch: number, throat: number, liveliness: number, random: Random): Synth {
+function voiceOf(
+  notes: Note[],
+  {
+    pitch,
+    throat,
+    liveliness,
+    random,
+  }: { pitch: number; throat: number; liveliness: number; random: Random },
+): Synth {
   const [first, second, third] = [resonator(RATE), resonator(RATE), resonator(RATE)];
   const breath = noise(random);
   let [phase, current, f1, f2] = [0, 0, 500, 1500];

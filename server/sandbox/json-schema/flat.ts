@@ -42,16 +42,20 @@ export function flatten(schema: Schema, context: Context, at: string, hops: numb
     const target = resolveRef($ref, context.root);
     if (target === undefined)
       throw new UnsupportedSchema(`Only references inside the schema are supported, at ${at}.`);
-    flat = foldIn(rest, target, context, at, hops);
+    flat = foldIn(rest, target, { context, at, hops });
   }
   if (Array.isArray(flat.allOf)) {
     const { allOf, ...rest } = flat;
-    flat = allOf.reduce<Schema>((sum, part) => foldIn(sum, part, context, at, hops), rest);
+    flat = allOf.reduce<Schema>((sum, part) => foldIn(sum, part, { context, at, hops }), rest);
   }
   return flat;
 }
 
-function foldIn(schema: Schema, part: Json, context: Context, at: string, hops: number): Schema {
+function foldIn(
+  schema: Schema,
+  part: Json,
+  { context, at, hops }: { context: Context; at: string; hops: number },
+): Schema {
   if (part === true) return schema;
   if (!isObject(part)) throw new UnsupportedSchema(`Nothing satisfies the schema, at ${at}.`);
   return merge(schema, flatten(part, context, at, hops + 1));

@@ -42,15 +42,13 @@ function make(schema: Json | undefined, context: Context, depth: number, at: str
     return firstThat(
       choices.map((choice) => both(kept, choice)),
       flat,
-      context,
-      depth,
-      at,
+      { context, depth, at },
     );
   }
   if (flat.if !== undefined) {
     const { if: condition, then: yes, else: no, ...rest } = flat;
     const choices = [both(both(rest, condition), yes ?? true), both(rest, no ?? true)];
-    return firstThat(choices, flat, context, depth, at);
+    return firstThat(choices, flat, { context, depth, at });
   }
   if (flat.const !== undefined) return flat.const;
   if (Array.isArray(flat.enum)) {
@@ -62,19 +60,21 @@ function make(schema: Json | undefined, context: Context, depth: number, at: str
   }
   if (flat.not !== undefined) {
     const { not: _excluded, ...rest } = flat;
-    return firstThat(
-      [rest, rest, rest, rest, rest, rest, rest, rest, ...otherTypes(rest)],
-      flat,
+    return firstThat([rest, rest, rest, rest, rest, rest, rest, rest, ...otherTypes(rest)], flat, {
       context,
       depth,
       at,
-    );
+    });
   }
   return makeOfType(flat, context, depth, at);
 }
 
 /** The first choice whose value satisfies the whole. */
-function firstThat(choices: Json[], whole: Schema, context: Context, depth: number, at: string): Json {
+function firstThat(
+  choices: Json[],
+  whole: Schema,
+  { context, depth, at }: { context: Context; depth: number; at: string },
+): Json {
   let reason = `No branch can be satisfied, at ${at}.`;
   for (const choice of choices) {
     try {
@@ -185,7 +185,7 @@ function makeObject(schema: Schema, context: Context, depth: number, at: string)
   }
   for (let extra = 1; Object.keys(made).length < least; extra += 1) {
     if (extra > 1_000) throw new UnsupportedSchema(`No further property names were found, at ${at}.`);
-    add(extraName(schema, patterns, context, depth, at, extra));
+    add(extraName(schema, patterns, { context, depth, at, extra }));
   }
   return made;
 }
@@ -193,10 +193,7 @@ function makeObject(schema: Schema, context: Context, depth: number, at: string)
 function extraName(
   schema: Schema,
   patterns: Schema,
-  context: Context,
-  depth: number,
-  at: string,
-  extra: number,
+  { context, depth, at, extra }: { context: Context; depth: number; at: string; extra: number },
 ): string {
   if (schema.additionalProperties === false) {
     const pattern = Object.keys(patterns)[0];

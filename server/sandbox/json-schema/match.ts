@@ -34,18 +34,22 @@ function findAnchor(node: Json, anchor: string): Json | undefined {
  * Throws `UnsupportedPattern` for patterns beyond it.
  */
 export function matchesSchema(value: Json, schema: Json, root: Json): boolean {
-  return check(value, schema, root, { left: MAX_CHECKS }, 0);
+  return check(value, schema, { root, budget: { left: MAX_CHECKS }, hops: 0 });
 }
 
 const MAX_CHECKS = 500_000;
 const MAX_HOPS = 300;
 
 /** A schema that keeps referring to itself without looking deeper into the value is satisfied by nothing. */
-function check(value: Json, schema: Json, root: Json, budget: { left: number }, hops: number): boolean {
+function check(
+  value: Json,
+  schema: Json,
+  { root, budget, hops }: { root: Json; budget: { left: number }; hops: number },
+): boolean {
   if (typeof schema === "boolean") return schema;
   budget.left -= 1;
   if (!isObject(schema) || budget.left < 0 || hops > MAX_HOPS) return false;
-  const matches = (item: Json, part: Json) => check(item, part, root, budget, hops + 1);
+  const matches = (item: Json, part: Json) => check(item, part, { root, budget, hops: hops + 1 });
 
   if (typeof schema.$ref === "string") {
     const target = resolveRef(schema.$ref, root);

@@ -128,128 +128,130 @@ const CLASSES: Record<string, Class> = {
 };
 const CONTROLS: Record<string, string> = { n: "\n", r: "\r", t: "\t", f: "\f", v: "\v" };
 
+/** A pattern's characters, and how many of them are read. */
+type Reader = { chars: string[]; at: number };
+
 function parse(pattern: string): Node {
-  const chars = [...pattern];
-  let at = 0;
-
-  function choice(depth: number): Node {
-    if (depth > 100) throw new UnsupportedPattern();
-    const options = [sequence(depth)];
-    while (chars[at] === "|") {
-      at += 1;
-      options.push(sequence(depth));
-    }
-    return { kind: "choice", options };
-  }
-
-  function sequence(depth: number): Node {
-    const parts: Node[] = [];
-    while (at < chars.length && chars[at] !== "|" && chars[at] !== ")") parts.push(quantified(atom(depth)));
-    return { kind: "sequence", parts };
-  }
-
-  function atom(depth: number): Node {
-    const char = chars[at] ?? "";
-    at += 1;
-    if (char === "^") return { kind: "start" };
-    if (char === "$") return { kind: "end" };
-    if (char === "(") return group(depth);
-    if (char === "[") return { kind: "class", class: bracket() };
-    if (char === ".") return { kind: "class", class: ANY };
-    if (char === "\\") return { kind: "class", class: escaped() };
-    if ("*+?{}]".includes(char)) throw new UnsupportedPattern();
-    return { kind: "class", class: only([char]) };
-  }
-
-  function group(depth: number): Node {
-    if (chars[at] === "?") {
-      const isNamed = chars[at + 1] === "<" && chars[at + 2] !== "=" && chars[at + 2] !== "!";
-      if (chars[at + 1] === ":") at += 2;
-      else if (isNamed && chars.includes(">", at)) at = chars.indexOf(">", at) + 1;
-      else throw new UnsupportedPattern();
-    }
-    const inner = choice(depth + 1);
-    if (chars[at] !== ")") throw new UnsupportedPattern();
-    at += 1;
-    return inner;
-  }
-
-  function escaped(): Class {
-    const char = chars[at] ?? "";
-    at += 1;
-    const known = CLASSES[char];
-    if (known) return known;
-    const control = CONTROLS[char];
-    if (control) return only([control]);
-    if (char === "u" || char === "x") {
-      const braced = char === "u" && chars[at] === "{";
-      const end = braced ? chars.indexOf("}", at) : at + (char === "u" ? 4 : 2);
-      const digits = chars.slice(braced ? at + 1 : at, end).join("");
-      if (!/^[0-9a-fA-F]{1,6}$/.test(digits) || Number.parseInt(digits, 16) > 0x10ffff)
-        throw new UnsupportedPattern();
-      at = braced ? end + 1 : end;
-      return only([String.fromCodePoint(Number.parseInt(digits, 16))]);
-    }
-    // Back-references, word boundaries, Unicode properties and the rest of the letters.
-    if (/[A-Za-z0-9]/.test(char) || char === "") throw new UnsupportedPattern();
-    return only([char]);
-  }
-
-  function member(): Class {
-    const char = chars[at] ?? "";
-    at += 1;
-    return char === "\\" ? escaped() : only([char]);
-  }
-
-  function bracket(): Class {
-    const isNegated = chars[at] === "^";
-    if (isNegated) at += 1;
-    const members: Class[] = [];
-    while (chars[at] !== "]") {
-      if (at >= chars.length) throw new UnsupportedPattern();
-      const first = member();
-      if (chars[at] === "-" && chars[at + 1] !== "]" && first.chars.length === 1) {
-        at += 1;
-        members.push(only(range(first.chars[0] ?? "", member().chars[0] ?? "")));
-      } else {
-        members.push(first);
-      }
-    }
-    at += 1;
-    const union: Class = {
-      chars: members.flatMap((inner) => inner.chars),
-      has: (char) => members.some((inner) => inner.has(char)),
-    };
-    const whole = isNegated ? not(union) : union;
-    if (whole.chars.length === 0) throw new UnsupportedPattern();
-    return whole;
-  }
-
-  function quantified(part: Node): Node {
-    const bounds = quantifier();
-    if (!bounds) return part;
-    // Lazy or not makes no difference to what matches.
-    if (chars[at] === "?") at += 1;
-    const [least, most] = bounds;
-    if (least > MAX_REPEATS || most < least) throw new UnsupportedPattern();
-    return { kind: "repeat", part, least, most };
-  }
-
-  function quantifier(): [number, number] | null {
-    const char = chars[at] ?? "";
-    if (char === "{") {
-      const found = /^\{(\d+)(,(\d*))?\}/.exec(chars.slice(at, at + 24).join(""));
-      if (!found) throw new UnsupportedPattern();
-      at += found[0].length;
-      const least = Number(found[1]);
-      return [least, found[2] === undefined ? least : found[3] ? Number(found[3]) : Number.POSITIVE_INFINITY];
-    }
-    if (!"*+?".includes(char) || char === "") return null;
-    at += 1;
-    return [char === "+" ? 1 : 0, char === "?" ? 1 : Number.POSITIVE_INFINITY];
-  }
-
-  const whole = choice(0);
-  if (at < chars.length) throw new UnsupportedPattern();
+  const r: Reader = { chars: [...pattern], at: 0 };
+  const whole = choice(r, 0);
+  if (r.at < r.chars.length) throw new UnsupportedPattern();
   return whole;
+}
+
+function choice(r: Reader, depth: number): Node {
+  if (depth > 100) throw new UnsupportedPattern();
+  const options = [sequence(r, depth)];
+  while (r.chars[r.at] === "|") {
+    r.at += 1;
+    options.push(sequence(r, depth));
+  }
+  return { kind: "choice", options };
+}
+
+function sequence(r: Reader, depth: number): Node {
+  const parts: Node[] = [];
+  while (r.at < r.chars.length && r.chars[r.at] !== "|" && r.chars[r.at] !== ")")
+    parts.push(quantified(r, atom(r, depth)));
+  return { kind: "sequence", parts };
+}
+
+function atom(r: Reader, depth: number): Node {
+  const char = r.chars[r.at] ?? "";
+  r.at += 1;
+  if (char === "^") return { kind: "start" };
+  if (char === "$") return { kind: "end" };
+  if (char === "(") return group(r, depth);
+  if (char === "[") return { kind: "class", class: bracket(r) };
+  if (char === ".") return { kind: "class", class: ANY };
+  if (char === "\\") return { kind: "class", class: escaped(r) };
+  if ("*+?{}]".includes(char)) throw new UnsupportedPattern();
+  return { kind: "class", class: only([char]) };
+}
+
+function group(r: Reader, depth: number): Node {
+  if (r.chars[r.at] === "?") {
+    const isNamed = r.chars[r.at + 1] === "<" && r.chars[r.at + 2] !== "=" && r.chars[r.at + 2] !== "!";
+    if (r.chars[r.at + 1] === ":") r.at += 2;
+    else if (isNamed && r.chars.includes(">", r.at)) r.at = r.chars.indexOf(">", r.at) + 1;
+    else throw new UnsupportedPattern();
+  }
+  const inner = choice(r, depth + 1);
+  if (r.chars[r.at] !== ")") throw new UnsupportedPattern();
+  r.at += 1;
+  return inner;
+}
+
+function escaped(r: Reader): Class {
+  const char = r.chars[r.at] ?? "";
+  r.at += 1;
+  const known = CLASSES[char];
+  if (known) return known;
+  const control = CONTROLS[char];
+  if (control) return only([control]);
+  if (char === "u" || char === "x") {
+    const braced = char === "u" && r.chars[r.at] === "{";
+    const end = braced ? r.chars.indexOf("}", r.at) : r.at + (char === "u" ? 4 : 2);
+    const digits = r.chars.slice(braced ? r.at + 1 : r.at, end).join("");
+    if (!/^[0-9a-fA-F]{1,6}$/.test(digits) || Number.parseInt(digits, 16) > 0x10ffff)
+      throw new UnsupportedPattern();
+    r.at = braced ? end + 1 : end;
+    return only([String.fromCodePoint(Number.parseInt(digits, 16))]);
+  }
+  // Back-references, word boundaries, Unicode properties and the rest of the letters.
+  if (/[A-Za-z0-9]/.test(char) || char === "") throw new UnsupportedPattern();
+  return only([char]);
+}
+
+function member(r: Reader): Class {
+  const char = r.chars[r.at] ?? "";
+  r.at += 1;
+  return char === "\\" ? escaped(r) : only([char]);
+}
+
+function bracket(r: Reader): Class {
+  const isNegated = r.chars[r.at] === "^";
+  if (isNegated) r.at += 1;
+  const members: Class[] = [];
+  while (r.chars[r.at] !== "]") {
+    if (r.at >= r.chars.length) throw new UnsupportedPattern();
+    const first = member(r);
+    if (r.chars[r.at] === "-" && r.chars[r.at + 1] !== "]" && first.chars.length === 1) {
+      r.at += 1;
+      members.push(only(range(first.chars[0] ?? "", member(r).chars[0] ?? "")));
+    } else {
+      members.push(first);
+    }
+  }
+  r.at += 1;
+  const union: Class = {
+    chars: members.flatMap((inner) => inner.chars),
+    has: (char) => members.some((inner) => inner.has(char)),
+  };
+  const whole = isNegated ? not(union) : union;
+  if (whole.chars.length === 0) throw new UnsupportedPattern();
+  return whole;
+}
+
+function quantified(r: Reader, part: Node): Node {
+  const bounds = quantifier(r);
+  if (!bounds) return part;
+  // Lazy or not makes no difference to what matches.
+  if (r.chars[r.at] === "?") r.at += 1;
+  const [least, most] = bounds;
+  if (least > MAX_REPEATS || most < least) throw new UnsupportedPattern();
+  return { kind: "repeat", part, least, most };
+}
+
+function quantifier(r: Reader): [number, number] | null {
+  const char = r.chars[r.at] ?? "";
+  if (char === "{") {
+    const found = /^\{(\d+)(,(\d*))?\}/.exec(r.chars.slice(r.at, r.at + 24).join(""));
+    if (!found) throw new UnsupportedPattern();
+    r.at += found[0].length;
+    const least = Number(found[1]);
+    return [least, found[2] === undefined ? least : found[3] ? Number(found[3]) : Number.POSITIVE_INFINITY];
+  }
+  if (!"*+?".includes(char) || char === "") return null;
+  r.at += 1;
+  return [char === "+" ? 1 : 0, char === "?" ? 1 : Number.POSITIVE_INFINITY];
 }

@@ -45,12 +45,17 @@ export function definePort<
 >(
   name: string,
   schema: z.ZodType<T>,
-  answer: (request: T) => Promise<object>,
-  empty: (request: T) => object,
   {
+    answer,
+    empty,
     answersLater = false,
     script = () => null,
-  }: { answersLater?: boolean; script?: (request: T) => Script | null } = {},
+  }: {
+    answer: (request: T) => Promise<object>;
+    empty: (request: T) => object;
+    answersLater?: boolean;
+    script?: (request: T) => Script | null;
+  },
 ): PortServer {
   return {
     name,

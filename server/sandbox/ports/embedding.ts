@@ -33,7 +33,10 @@ async function answer(request: EmbeddingRequest): Promise<object> {
   return { vectors, usage: { inputTokens: tokensOf(request) } };
 }
 
-export const embedding = definePort("embedding", EmbeddingRequest, answer, (request) => ({
-  vectors: [],
-  usage: { inputTokens: tokensOf(request) },
-}));
+export const embedding = definePort("embedding", EmbeddingRequest, {
+  answer,
+  empty: (request) => ({
+    vectors: [],
+    usage: { inputTokens: tokensOf(request) },
+  }),
+});

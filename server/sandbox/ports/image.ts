@@ -2,7 +2,10 @@ import { drawImages } from "../image";
 import { ImageRequest } from "../requests";
 import { definePort } from "./define";
 
-export const image = definePort("image", ImageRequest, drawImages, () => ({
-  images: [],
-  usage: { images: 0 },
-}));
+export const image = definePort("image", ImageRequest, {
+  answer: drawImages,
+  empty: () => ({
+    images: [],
+    usage: { images: 0 },
+  }),
+});

@@ -20,7 +20,10 @@ async function answer({ model, prompt, durationMs, count, instrumental, containe
   return { ...answered, usage: { durationMs: durationMs * answered.takes.length } };
 }
 
-export const music = definePort("music", MusicRequest, answer, () => ({
-  takes: [],
-  usage: { durationMs: 0 },
-}));
+export const music = definePort("music", MusicRequest, {
+  answer,
+  empty: () => ({
+    takes: [],
+    usage: { durationMs: 0 },
+  }),
+});

@@ -62,9 +62,7 @@ function answerOf({ call }: RegistrarRequest) {
   };
 }
 
-export const registrar = definePort(
-  "registrar",
-  RegistrarRequest,
-  async (request) => ({ result: answerOf(request) }),
-  () => ({ result: { kind: "pricing", tlds: [] } }),
-);
+export const registrar = definePort("registrar", RegistrarRequest, {
+  answer: async (request) => ({ result: answerOf(request) }),
+  empty: () => ({ result: { kind: "pricing", tlds: [] } }),
+});

@@ -21,7 +21,10 @@ async function answer({ model, prompt, durationMs, count, promptInfluence, conta
   return { ...answered, usage: { durationMs: durationMs * answered.takes.length } };
 }
 
-export const sound = definePort("sound", SoundRequest, answer, () => ({
-  takes: [],
-  usage: { durationMs: 0 },
-}));
+export const sound = definePort("sound", SoundRequest, {
+  answer,
+  empty: () => ({
+    takes: [],
+    usage: { durationMs: 0 },
+  }),
+});

@@ -40,7 +40,10 @@ async function answer(request: SpeechRequest): Promise<object> {
   return { ...answered, usage: charactersOf(request, answered.takes.length) };
 }
 
-export const speech = definePort("speech", SpeechRequest, answer, (request) => ({
-  takes: [],
-  usage: charactersOf(request, 0),
-}));
+export const speech = definePort("speech", SpeechRequest, {
+  answer,
+  empty: (request) => ({
+    takes: [],
+    usage: charactersOf(request, 0),
+  }),
+});

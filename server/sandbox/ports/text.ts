@@ -23,6 +23,8 @@ function scriptOf(request: TextRequest): Script | null {
   return { behaviour: behaviour as Script["behaviour"], figure: figure ? Number(figure) : null }; // the words of the pattern
 }
 
-export const text = definePort("text", TextRequest, async (request) => answerText(request), noText, {
+export const text = definePort("text", TextRequest, {
+  answer: async (request) => answerText(request),
+  empty: noText,
   script: scriptOf,
 });

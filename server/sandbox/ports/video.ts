@@ -2,10 +2,8 @@ import { VideoRequest } from "../requests";
 import { film } from "../video/film";
 import { definePort } from "./define";
 
-export const video = definePort(
-  "video",
-  VideoRequest,
-  film,
-  () => ({ videos: [], usage: { durationMs: 0 } }),
-  { answersLater: true },
-);
+export const video = definePort("video", VideoRequest, {
+  answer: film,
+  empty: () => ({ videos: [], usage: { durationMs: 0 } }),
+  answersLater: true,
+});

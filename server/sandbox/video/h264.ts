@@ -12,6 +12,9 @@ export const MACROBLOCK = 16;
 const LEVEL = 31; // 1280 x 720 at 30 pictures a second
 const FRAME_NUM_BITS = 8;
 
+/** Where a square lies in a plane, whose rows have `stride` samples. */
+type Square = { stride: number; x: number; y: number; size: number };
+
 /** Writes bits, first the highest of each byte. */
 function bitWriter() {
   const bytes: number[] = [];
@@ -39,7 +42,7 @@ function bitWriter() {
       return bits;
     },
     /** A square of samples; the writer is aligned. */
-    square(plane: Uint8Array, stride: number, x: number, y: number, size: number) {
+    square(plane: Uint8Array, { stride, x, y, size }: Square) {
       for (let row = y; row < y + size; row += 1)
         for (let at = row * stride + x; at < row * stride + x + size; at += 1) bytes.push(plane[at]!);
       return bits;
@@ -196,8 +199,9 @@ export function codeMoved(
 function putSamples(bits: Bits, { of, left }: View, column: number, row: number): void {
   const { width, luma, cb, cr } = of;
   const [x, y] = [left + column * MACROBLOCK, row * MACROBLOCK];
-  bits.align().square(luma, width, x, y, MACROBLOCK);
-  for (const plane of [cb, cr]) bits.square(plane, width / 2, x / 2, y / 2, MACROBLOCK / 2);
+  bits.align().square(luma, { stride: width, x, y, size: MACROBLOCK });
+  const half = { stride: width / 2, x: x / 2, y: y / 2, size: MACROBLOCK / 2 };
+  for (const plane of [cb, cr]) bits.square(plane, half);
 }
 
 const isSame = (one: Vector | null, other: Vector) =>

@@ -65,163 +65,170 @@ const MAY_BE_NULL_OPS = /^(->|->>|#>|#>>|-|\/)?$/;
 
 /** The columns that a statement returns, and which of them may be null. `params`: may the parameter of this number be null? */
 export function analyze(query, catalog, params = () => true) {
-  const cache = new Map();
-  function columns(q, outer) {
-    if (cache.has(q)) return cache.get(q);
-    cache.set(q, null); // recursion of a recursive CTE
-    const ctx = { q, outer, sure: surely(q) };
-    let list = q.returningList ?? (q.commandType === "1" ? q.targetList : null) ?? [];
-    list = list.filter((t) => t.resjunk !== "true");
-    let cols = list.map((t) => ({ name: t.resname, nullable: nullable(t.expr, ctx) }));
-    if (q.setOperations) {
-      const leaves = [];
-      const walk = (n) => {
-        if (n._ === "RANGETBLREF") return leaves.push(q.rtable[n.rtindex - 1]);
-        walk(n.larg);
-        walk(n.rarg);
-      };
-      walk(q.setOperations);
-      const parts = leaves.map((l) => columns(l.subquery, ctx)).filter(Boolean);
-      cols = cols.map((c, k) => ({ ...c, nullable: parts.some((p) => p[k]?.nullable) }));
-    }
-    cache.set(q, cols);
-    return cols;
-  }
-  /** Columns that the WHERE of a SELECT shows not to be null. */
-  function surely(q) {
-    const sure = new Set();
-    if (q.commandType !== "1" || !q.jointree) return sure;
-    const visit = (n) => {
-      if (!n) return;
-      if (n._ === "BOOLEXPR" && n.boolop === "and") n.args.forEach(visit);
-      else if (n._ === "NULLTEST" && n.nulltesttype === "1" && bare(n.arg)) sure.add(key(bare(n.arg)));
-      else if (n._ === "OPEXPR" || n._ === "SCALARARRAYOPEXPR")
-        for (const a of n.args) {
-          const v = bare(a);
-          if (v) sure.add(key(v));
-        }
-    };
-    visit(q.jointree.quals);
-    return sure;
-  }
-  const bare = (n) =>
-    n._ === "VAR" && n.varlevelsup === "0"
-      ? n
-      : n._ === "RELABELTYPE" || n._ === "COERCETODOMAIN"
-        ? bare(n.arg)
-        : null;
-  const key = (v) => `${v.varno}.${v.varattno}`;
-  function source(v, ctx) {
-    let c = ctx;
-    for (let l = Number(v.varlevelsup); l > 0 && c; l--) c = c.outer;
-    return c && { c, rte: c.q.rtable[v.varno - 1] };
-  }
-  function cteOf(rte, c) {
-    let x = c;
-    for (let l = Number(rte.ctelevelsup); l > 0; l--) x = x.outer;
-    return { cte: x.q.cteList.find((k) => k.ctename === rte.ctename), x };
-  }
-  function nullable(n, ctx) {
-    if (!n) return true;
-    const all = (xs) => (xs ?? []).some((x) => nullable(x, ctx));
-    switch (n._) {
-      case "VAR": {
-        const s = source(n, ctx);
-        if (!s) return true;
-        if (n.varnullingrels?.length) return true;
-        if (n.varreturningtype !== "0" && s.c.q.commandType !== "2") return true;
-        if (n.varlevelsup === "0" && ctx.sure.has(key(n))) return false;
-        const { rte } = s;
-        const at = Number(n.varattno);
-        if (at === 0) return false;
-        switch (rte.rtekind) {
-          case "0":
-            if (rte.relkind === "v") {
-              const t = catalog.view(Number(rte.relid));
-              return t ? (columns(t, null)?.[at - 1]?.nullable ?? true) : true;
-            }
-            return at > 0 ? !catalog.attr(Number(rte.relid), at).notNull : false;
-          case "1":
-            return columns(rte.subquery, s.c)?.[at - 1]?.nullable ?? true;
-          case "2":
-            return nullable(rte.joinaliasvars[at - 1], s.c);
-          case "3": {
-            const n = rte.functions.reduce((a, f) => a + Number(f.funccolcount), 0);
-            return !(rte.funcordinality === "true" && at === n + 1);
-          }
-          case "5":
-            return rte.values_lists.some((row) => nullable(row[at - 1], s.c));
-          case "6": {
-            const { cte, x } = cteOf(rte, s.c);
-            const cols = columns(cte.ctequery, x);
-            return cols ? (cols[at - 1]?.nullable ?? true) : false;
-          }
-          case "9":
-            return nullable(rte.groupexprs[at - 1], s.c);
-          default:
-            return true;
-        }
-      }
-      case "CONST":
-        return n.constisnull === "true";
-      case "PARAM":
-        return n.paramkind === "0" ? params(Number(n.paramid)) : true;
-      case "RELABELTYPE":
-      case "COERCEVIAIO":
-      case "ARRAYCOERCEEXPR":
-      case "COERCETODOMAIN":
-      case "COLLATEEXPR":
-        return nullable(n.arg, ctx);
-      case "COALESCEEXPR":
-        return n.args.every((x) => nullable(x, ctx));
-      case "MINMAXEXPR":
-        return n.args.every((x) => nullable(x, ctx));
-      case "AGGREF":
-        return !NEVER_NULL_AGG.has(Number(n.aggfnoid));
-      case "WINDOWFUNC":
-        return !["row_number", "rank", "dense_rank", "count", "ntile"].includes(
-          catalog.fn(Number(n.winfnoid)).name,
-        );
-      case "NULLTEST":
-      case "BOOLEANTEST":
-      case "DISTINCTEXPR":
-      case "ARRAYEXPR":
-      case "ARRAY":
-      case "ROW":
-      case "ROWEXPR":
-      case "SQLVALUEFUNCTION":
-      case "GROUPINGFUNC":
-      case "JSONCONSTRUCTOREXPR":
-        return false;
-      case "BOOLEXPR":
-        return all(n.args);
-      case "OPEXPR":
-        return MAY_BE_NULL_OPS.test(catalog.op(Number(n.opno))) && /^[-#]>/.test(catalog.op(Number(n.opno)))
-          ? true
-          : all(n.args);
-      case "SCALARARRAYOPEXPR":
-        return all(n.args);
-      case "CASEEXPR":
-      case "CASE":
-        return !n.defresult || nullable(n.defresult, ctx) || n.args.some((w) => nullable(w.result, ctx));
-      case "SUBLINK": {
-        if (n.subLinkType === "0" || n.subLinkType === "6") return false;
-        if (n.subLinkType === "4") {
-          const q = n.subselect;
-          const cols = columns(q, ctx);
-          return !(q.hasAggs === "true" && !q.groupClause && !q.havingQual) || (cols?.[0]?.nullable ?? true);
-        }
-        return false;
-      }
-      case "FUNCEXPR": {
-        const f = catalog.fn(Number(n.funcid));
-        if (n.funcformat === "1" || n.funcformat === "2") return all(n.args); // casts
-        if (catalog.neverNull.has(f.name)) return f.strict ? all(n.args) : false;
-        return true;
-      }
-      default:
-        return true;
-    }
-  }
-  return { columns: columns(query, null) };
+  return { columns: columns({ catalog, params, cache: new Map() }, query, null) };
 }
+
+function columns(analysis, q, outer) {
+  const { cache } = analysis;
+  if (cache.has(q)) return cache.get(q);
+  cache.set(q, null); // recursion of a recursive CTE
+  const ctx = { q, outer, sure: surely(q) };
+  let list = q.returningList ?? (q.commandType === "1" ? q.targetList : null) ?? [];
+  list = list.filter((t) => t.resjunk !== "true");
+  let cols = list.map((t) => ({ name: t.resname, nullable: nullable(analysis, t.expr, ctx) }));
+  if (q.setOperations) {
+    const leaves = [];
+    const walk = (n) => {
+      if (n._ === "RANGETBLREF") return leaves.push(q.rtable[n.rtindex - 1]);
+      walk(n.larg);
+      walk(n.rarg);
+    };
+    walk(q.setOperations);
+    const parts = leaves.map((l) => columns(analysis, l.subquery, ctx)).filter(Boolean);
+    cols = cols.map((c, k) => ({ ...c, nullable: parts.some((p) => p[k]?.nullable) }));
+  }
+  cache.set(q, cols);
+  return cols;
+}
+
+/** Columns that the WHERE of a SELECT shows not to be null. */
+function surely(q) {
+  const sure = new Set();
+  if (q.commandType !== "1" || !q.jointree) return sure;
+  const visit = (n) => {
+    if (!n) return;
+    if (n._ === "BOOLEXPR" && n.boolop === "and") n.args.forEach(visit);
+    else if (n._ === "NULLTEST" && n.nulltesttype === "1" && bare(n.arg)) sure.add(key(bare(n.arg)));
+    else if (n._ === "OPEXPR" || n._ === "SCALARARRAYOPEXPR")
+      for (const a of n.args) {
+        const v = bare(a);
+        if (v) sure.add(key(v));
+      }
+  };
+  visit(q.jointree.quals);
+  return sure;
+}
+
+const bare = (n) =>
+  n._ === "VAR" && n.varlevelsup === "0"
+    ? n
+    : n._ === "RELABELTYPE" || n._ === "COERCETODOMAIN"
+      ? bare(n.arg)
+      : null;
+const key = (v) => `${v.varno}.${v.varattno}`;
+
+function source(v, ctx) {
+  let c = ctx;
+  for (let l = Number(v.varlevelsup); l > 0 && c; l--) c = c.outer;
+  return c && { c, rte: c.q.rtable[v.varno - 1] };
+}
+
+function cteOf(rte, c) {
+  let x = c;
+  for (let l = Number(rte.ctelevelsup); l > 0; l--) x = x.outer;
+  return { cte: x.q.cteList.find((k) => k.ctename === rte.ctename), x };
+}
+
+/** May this expression be null? Yes, where no rule says otherwise. */
+function nullable(analysis, n, ctx) {
+  return n ? (RULES[n._]?.(analysis, n, ctx) ?? true) : true;
+}
+
+const any = (analysis, xs, ctx) => (xs ?? []).some((x) => nullable(analysis, x, ctx));
+const all = (analysis, xs, ctx) => xs.every((x) => nullable(analysis, x, ctx));
+
+function mayVariable(analysis, n, ctx) {
+  const found = source(n, ctx);
+  if (!found) return true;
+  if (n.varnullingrels?.length) return true;
+  if (n.varreturningtype !== "0" && found.c.q.commandType !== "2") return true;
+  if (n.varlevelsup === "0" && ctx.sure.has(key(n))) return false;
+  const at = Number(n.varattno);
+  if (at === 0) return false;
+  return RELATION_RULES[found.rte.rtekind]?.(analysis, found, at) ?? true;
+}
+
+/** May column `at` of an entry of the range table be null? By the kind of the entry. */
+const RELATION_RULES = {
+  // a table or a view
+  0(analysis, { rte }, at) {
+    const { catalog } = analysis;
+    if (rte.relkind !== "v") return at > 0 ? !catalog.attr(Number(rte.relid), at).notNull : false;
+    const view = catalog.view(Number(rte.relid));
+    return view ? columns(analysis, view, null)?.[at - 1]?.nullable : true;
+  },
+  // a subquery
+  1: (analysis, { rte, c }, at) => columns(analysis, rte.subquery, c)?.[at - 1]?.nullable,
+  // a join
+  2: (analysis, { rte, c }, at) => nullable(analysis, rte.joinaliasvars[at - 1], c),
+  // functions
+  3(_analysis, { rte }, at) {
+    const count = rte.functions.reduce((sum, f) => sum + Number(f.funccolcount), 0);
+    return !(rte.funcordinality === "true" && at === count + 1);
+  },
+  // VALUES
+  5: (analysis, { rte, c }, at) => rte.values_lists.some((row) => nullable(analysis, row[at - 1], c)),
+  // a CTE
+  6(analysis, { rte, c }, at) {
+    const { cte, x } = cteOf(rte, c);
+    const cols = columns(analysis, cte.ctequery, x);
+    return cols ? cols[at - 1]?.nullable : false;
+  },
+  // GROUP BY
+  9: (analysis, { rte, c }, at) => nullable(analysis, rte.groupexprs[at - 1], c),
+};
+
+const never = () => false;
+const asItsArgument = (analysis, n, ctx) => nullable(analysis, n.arg, ctx);
+const asAnyArgument = (analysis, n, ctx) => any(analysis, n.args, ctx);
+const asAllArguments = (analysis, n, ctx) => all(analysis, n.args, ctx);
+const mayCase = (analysis, n, ctx) =>
+  !n.defresult ||
+  nullable(analysis, n.defresult, ctx) ||
+  n.args.some((w) => nullable(analysis, w.result, ctx));
+
+const RULES = {
+  VAR: mayVariable,
+  CONST: (_analysis, n) => n.constisnull === "true",
+  PARAM: ({ params }, n) => (n.paramkind === "0" ? params(Number(n.paramid)) : true),
+  RELABELTYPE: asItsArgument,
+  COERCEVIAIO: asItsArgument,
+  ARRAYCOERCEEXPR: asItsArgument,
+  COERCETODOMAIN: asItsArgument,
+  COLLATEEXPR: asItsArgument,
+  COALESCEEXPR: asAllArguments,
+  MINMAXEXPR: asAllArguments,
+  AGGREF: (_analysis, n) => !NEVER_NULL_AGG.has(Number(n.aggfnoid)),
+  WINDOWFUNC: ({ catalog }, n) =>
+    !["row_number", "rank", "dense_rank", "count", "ntile"].includes(catalog.fn(Number(n.winfnoid)).name),
+  NULLTEST: never,
+  BOOLEANTEST: never,
+  DISTINCTEXPR: never,
+  ARRAYEXPR: never,
+  ARRAY: never,
+  ROW: never,
+  ROWEXPR: never,
+  SQLVALUEFUNCTION: never,
+  GROUPINGFUNC: never,
+  JSONCONSTRUCTOREXPR: never,
+  BOOLEXPR: asAnyArgument,
+  OPEXPR(analysis, n, ctx) {
+    const operator = analysis.catalog.op(Number(n.opno));
+    return MAY_BE_NULL_OPS.test(operator) && /^[-#]>/.test(operator) ? true : any(analysis, n.args, ctx);
+  },
+  SCALARARRAYOPEXPR: asAnyArgument,
+  CASEEXPR: mayCase,
+  CASE: mayCase,
+  SUBLINK(analysis, n, ctx) {
+    if (n.subLinkType !== "4") return false;
+    const q = n.subselect;
+    const cols = columns(analysis, q, ctx);
+    return !(q.hasAggs === "true" && !q.groupClause && !q.havingQual) || cols?.[0]?.nullable;
+  },
+  FUNCEXPR(analysis, n, ctx) {
+    const f = analysis.catalog.fn(Number(n.funcid));
+    if (n.funcformat === "1" || n.funcformat === "2") return any(analysis, n.args, ctx); // casts
+    if (analysis.catalog.neverNull.has(f.name)) return f.strict ? any(analysis, n.args, ctx) : false;
+    return true;
+  },
+};

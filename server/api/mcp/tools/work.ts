@@ -41,7 +41,7 @@ const invoke = tool({
       fail("InvalidInput", "A tool cannot stream. Leave executionMode out.", {
         field: "request.executionMode",
       });
-    return jobs.invoke(ctx, capability_key, request, idempotency_key);
+    return jobs.invoke(ctx, capability_key, request, { idempotencyHeader: idempotency_key });
   },
 });
 

@@ -5,7 +5,7 @@ import type { Scene, Surface } from "../scene";
 import { openContainer } from "./container";
 import { type ReadMaterial, readMaterial, textureShelf } from "./materials";
 import { placeNodes } from "./nodes";
-import { makeNormals } from "./normals";
+import { makeNormals, type Span } from "./normals";
 import { attributeOf, type Part, partsOf, place } from "./parts";
 import { decode, SUPPORTED_EXTENSIONS } from "./read";
 
@@ -50,62 +50,152 @@ type About = {
   isColored: boolean;
 };
 
-function assemble(parts: Part[], materials: Map<unknown, ReadMaterial>, about: About): Scene {
-  const wanted = parts.map(usedOf);
-  const vertexCount = wanted.reduce((sum, { length }) => sum + length, 0);
-  const triangleCount = parts.reduce((sum, { corners }) => sum + corners.length / 3, 0);
-  const hasUvs = parts.some(({ primitive }) => materials.get(primitive.getMaterial())?.coordinates);
-  const hasColors = about.isColored && parts.some(({ primitive }) => primitive.getAttribute("COLOR_0"));
-  const placedAt = new Float64Array(vertexCount * 3);
-  const normals = new Float32Array(vertexCount * 3);
-  const uvs = hasUvs ? new Float32Array(vertexCount * 2) : null;
-  const colors = hasColors ? new Float32Array(vertexCount * 4).fill(1) : null;
-  const indices = new Uint32Array(triangleCount * 3);
-  const surfaceOf = new Uint16Array(triangleCount);
-  const surfaces: Surface[] = [];
-  const surfaceKeys = new Map<string, number>();
-  const materialOrder = [...materials.keys()];
-  const spans: { from: number; count: number; triangles: { from: number; to: number }; made: boolean }[] = [];
+/** The scene's arrays, filled part by part. */
+type Buffers = {
+  placedAt: Float64Array;
+  normals: Float32Array;
+  uvs: Float32Array | null;
+  colors: Float32Array | null;
+  indices: Uint32Array;
+  surfaceOf: Uint16Array;
+};
 
+/** A part, its material, the vertices that its triangles name, and where its own begin in the scene. */
+type Placing = { part: Part; material: ReadMaterial; used: Uint32Array; span: Span };
+
+function assemble(parts: Part[], materials: Map<unknown, ReadMaterial>, about: About): Scene {
+  const placings = layOut(parts, materials);
+  const buffers = emptyBuffers(placings, about.isColored);
+  const surfaces = surfaceList([...materials.values()]);
+  const smoothed: Span[] = [];
+  for (const placing of placings) {
+    const { part, material, span } = placing;
+    const { isMirrored, hasColors } = copyVertices(placing, buffers, about.warnings);
+    const hasMadeNormals = part.shape.normals === null;
+    if (hasMadeNormals) smoothed.push(span);
+    copyTriangles(placing, buffers, isMirrored, surfaces.indexOf(material, { hasColors, hasMadeNormals }));
+  }
+
+  const { placedAt, normals, uvs, colors, indices, surfaceOf } = buffers;
+  const { positions, center, radius, boundingBox } = centered(placedAt);
+  for (const span of smoothed) makeNormals({ positions, normals, indices }, span);
+  if (smoothed.length > 0)
+    about.warnings.add("Some normals are missing. Smooth ones were computed, with sharp edges.");
+  const triangleCount = surfaceOf.length;
+  const flat = countFlat(positions, indices);
+  if (flat > 0) about.warnings.add(`${flat} of ${triangleCount} triangles have no area.`);
+  const vertexCount = positions.length / 3;
+  return {
+    vertexCount,
+    triangleCount,
+    positions,
+    normals,
+    uvs,
+    colors,
+    indices,
+    surfaceOf,
+    surfaces: surfaces.list,
+    center,
+    radius,
+    mesh: {
+      triangles: triangleCount,
+      vertices: vertexCount,
+      meshes: about.meshes,
+      primitives: parts.length,
+      materials: about.materials,
+      textures: about.textures,
+      boundingBox,
+      extensions: about.extensions,
+      warnings: [...about.warnings],
+    },
+  };
+}
+
+/** The parts one after another in the scene. */
+function layOut(parts: Part[], materials: Map<unknown, ReadMaterial>): Placing[] {
   let [vertex, triangle] = [0, 0];
-  parts.forEach((part, n) => {
-    const used = wanted[n]!;
-    const { primitive, corners, shape } = part;
-    const { surface, coordinates } = materials.get(primitive.getMaterial())!;
-    const isMirrored = place(part, used, placedAt, normals, vertex);
-    const renamed = new Uint32Array(shape.count);
-    used.forEach((each, at) => {
-      renamed[each] = vertex + at;
-    });
-    const hasOwnColors =
-      colors !== null && copyColors(primitive, shape.count, used, colors.subarray(vertex * 4));
-    if (uvs && coordinates)
-      copyUvs(primitive, coordinates, shape.count, used, uvs.subarray(vertex * 2), about.warnings);
-    const hasMadeNormals = shape.normals === null;
-    const key = `${materialOrder.indexOf(primitive.getMaterial())} ${hasOwnColors} ${hasMadeNormals}`;
-    let which = surfaceKeys.get(key);
-    if (which === undefined) {
-      which = surfaces.push({ ...surface, hasColors: hasOwnColors, hasMadeNormals }) - 1;
-      surfaceKeys.set(key, which);
-      if (which > 65_535) throw new Refused("The file has too many materials to be drawn.");
-    }
+  return parts.map((part) => {
+    const used = usedOf(part);
     const from = triangle;
-    for (let corner = 0; corner < corners.length; corner += 3) {
-      const [second, third] = isMirrored ? [2, 1] : [1, 2];
-      indices[triangle * 3] = renamed[corners[corner]!]!;
-      indices[triangle * 3 + 1] = renamed[corners[corner + second]!]!;
-      indices[triangle * 3 + 2] = renamed[corners[corner + third]!]!;
-      surfaceOf[triangle++] = which;
-    }
-    spans.push({
+    const span = {
       from: vertex,
       count: used.length,
-      triangles: { from, to: triangle },
-      made: hasMadeNormals,
-    });
-    vertex += used.length;
+      triangles: { from, to: from + part.corners.length / 3 },
+    };
+    vertex += span.count;
+    triangle = span.triangles.to;
+    return { part, material: materials.get(part.primitive.getMaterial())!, used, span }; // each was read before
   });
+}
 
+function emptyBuffers(placings: Placing[], isColored: boolean): Buffers {
+  const vertices = placings.reduce((sum, { span }) => sum + span.count, 0);
+  const triangles = placings.reduce((sum, { part }) => sum + part.corners.length / 3, 0);
+  const hasUvs = placings.some(({ material }) => material.coordinates);
+  const hasColors = isColored && placings.some(({ part }) => part.primitive.getAttribute("COLOR_0"));
+  return {
+    placedAt: new Float64Array(vertices * 3),
+    normals: new Float32Array(vertices * 3),
+    uvs: hasUvs ? new Float32Array(vertices * 2) : null,
+    colors: hasColors ? new Float32Array(vertices * 4).fill(1) : null,
+    indices: new Uint32Array(triangles * 3),
+    surfaceOf: new Uint16Array(triangles),
+  };
+}
+
+/** The scene's surfaces: one for each material, and for what its parts have beside it. */
+function surfaceList(order: ReadMaterial[]) {
+  const list: Surface[] = [];
+  const known = new Map<string, number>();
+  function indexOf(material: ReadMaterial, has: Pick<Surface, "hasColors" | "hasMadeNormals">): number {
+    const key = `${order.indexOf(material)} ${has.hasColors} ${has.hasMadeNormals}`;
+    const index = known.get(key) ?? list.push({ ...material.surface, ...has }) - 1;
+    if (index > 65_535) throw new Refused("The file has too many materials to be drawn.");
+    known.set(key, index);
+    return index;
+  }
+  return { list, indexOf };
+}
+
+function copyVertices({ part, material, used, span }: Placing, buffers: Buffers, warnings: Set<string>) {
+  const { placedAt: positions, normals, uvs, colors } = buffers;
+  const { primitive, shape } = part;
+  const isMirrored = place(part, used, { positions, normals, from: span.from });
+  const hasColors =
+    colors !== null && copyColors(primitive, shape.count, used, colors.subarray(span.from * 4));
+  if (uvs && material.coordinates)
+    copyUvs(primitive, {
+      coordinates: material.coordinates,
+      count: shape.count,
+      used,
+      to: uvs.subarray(span.from * 2),
+      warnings,
+    });
+  return { isMirrored, hasColors };
+}
+
+function copyTriangles(
+  { part: { corners, shape }, used, span }: Placing,
+  { indices, surfaceOf }: Buffers,
+  isMirrored: boolean,
+  surface: number,
+): void {
+  const renamed = new Uint32Array(shape.count);
+  used.forEach((each, at) => {
+    renamed[each] = span.from + at;
+  });
+  const [second, third] = isMirrored ? [2, 1] : [1, 2];
+  let { from: triangle } = span.triangles;
+  for (let corner = 0; corner < corners.length; corner += 3) {
+    indices[triangle * 3] = renamed[corners[corner]!]!;
+    indices[triangle * 3 + 1] = renamed[corners[corner + second]!]!;
+    indices[triangle * 3 + 2] = renamed[corners[corner + third]!]!;
+    surfaceOf[triangle++] = surface;
+  }
+}
+
+/** The positions around the middle of the scene, whose box's half diagonal becomes 1. */
+function centered(placedAt: Float64Array) {
   const { min, max } = boundsOf(placedAt);
   const center = mapThree(min, (each, axis) => (each + max[axis]) / 2);
   const half = mapThree(max, (each, axis) => (each - min[axis]) / 2);
@@ -116,41 +206,9 @@ function assemble(parts: Part[], materials: Map<unknown, ReadMaterial>, about: A
         ? "All vertices of the scene are at one point, so there is nothing to see."
         : "The scene's coordinates are too large.",
     );
-  const positions = new Float32Array(vertexCount * 3);
+  const positions = new Float32Array(placedAt.length);
   for (let at = 0; at < positions.length; at++) positions[at] = (placedAt[at]! - center[at % 3]!) / radius;
-  let isMade = false;
-  for (const { made, triangles, ...span } of spans) {
-    if (!made) continue;
-    isMade = true;
-    makeNormals(positions, normals, indices, triangles, span);
-  }
-  if (isMade) about.warnings.add("Some normals are missing. Smooth ones were computed, with sharp edges.");
-  const flat = countFlat(positions, indices);
-  if (flat > 0) about.warnings.add(`${flat} of ${triangleCount} triangles have no area.`);
-  return {
-    vertexCount,
-    triangleCount,
-    positions,
-    normals,
-    uvs,
-    colors,
-    indices,
-    surfaceOf,
-    surfaces,
-    center,
-    radius,
-    mesh: {
-      triangles: triangleCount,
-      vertices: vertexCount,
-      meshes: about.meshes,
-      primitives: parts.length,
-      materials: about.materials,
-      textures: about.textures,
-      boundingBox: { min, max },
-      extensions: about.extensions,
-      warnings: [...about.warnings],
-    },
-  };
+  return { positions, center, radius, boundingBox: { min, max } };
 }
 
 /** The vertices that triangles name, in their order: others would only make the frame larger. */
@@ -180,11 +238,22 @@ function copyColors(primitive: Primitive, count: number, used: Uint32Array, to: 
 
 function copyUvs(
   primitive: Primitive,
-  { set, move: [a, b, c, d, e, f] }: NonNullable<ReadMaterial["coordinates"]>,
-  count: number,
-  used: Uint32Array,
-  to: Float32Array,
-  warnings: Set<string>,
+  {
+    coordinates: {
+      set,
+      move: [a, b, c, d, e, f],
+    },
+    count,
+    used,
+    to,
+    warnings,
+  }: {
+    coordinates: NonNullable<ReadMaterial["coordinates"]>;
+    count: number;
+    used: Uint32Array;
+    to: Float32Array;
+    warnings: Set<string>;
+  },
 ): void {
   const values = attributeOf(primitive, `TEXCOORD_${set}`, [2], count);
   if (!values) {

@@ -1,15 +1,16 @@
 import { mapThree } from "../../three";
+import type { Scene } from "../scene";
+
+/** The vertices and the triangles of one part of a scene. */
+export type Span = { from: number; count: number; triangles: { from: number; to: number } };
 
 /**
  * Smooth normals for a part that has none: at each place the sum of the normals of the triangles that meet there, the
- * larger the more. Vertices at the same place count as one. `from` and `count` say which vertices are the part's.
+ * larger the more. Vertices at the same place count as one.
  */
 export function makeNormals(
-  positions: Float32Array,
-  normals: Float32Array,
-  indices: Uint32Array,
-  triangles: { from: number; to: number },
-  { from, count }: { from: number; count: number },
+  { positions, normals, indices }: Pick<Scene, "positions" | "normals" | "indices">,
+  { from, count, triangles }: Span,
 ): void {
   const first = sameAs(positions, from, count);
   for (let triangle = triangles.from; triangle < triangles.to; triangle++) {

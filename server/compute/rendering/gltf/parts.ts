@@ -49,7 +49,7 @@ export function partsOf(document: Document, placed: PlacedNodes, warn: (message:
         throw new Refused(
           `The scene has ${triangles} triangles or more, and at most ${MAX_TRIANGLES} are allowed.`,
         );
-      const skin = skinOf(node, primitive, shape.count, nodes, placed);
+      const skin = skinOf(node, primitive, { count: shape.count, nodes, placed });
       for (const matrix of matrices) parts.push({ primitive, shape, corners, matrix, skin });
     }
   }
@@ -102,9 +102,7 @@ function add(onto: Float32Array, from: Float32Array | null, weight: number): voi
 function skinOf(
   node: Node,
   primitive: Primitive,
-  count: number,
-  nodes: Node[],
-  placed: PlacedNodes,
+  { count, nodes, placed }: { count: number; nodes: Node[]; placed: PlacedNodes },
 ): Skin | null {
   const skin = node.getSkin();
   if (!skin) return null;
@@ -135,9 +133,7 @@ function skinOf(
 export function place(
   { shape, matrix, skin }: Part,
   wanted: Uint32Array,
-  positions: Float64Array,
-  normals: Float32Array,
-  from: number,
+  { positions, normals, from }: { positions: Float64Array; normals: Float32Array; from: number },
 ): boolean {
   const plain = normalMatrix(matrix);
   const blend = new Float64Array(16);

@@ -17,8 +17,8 @@ import { type Admission, type Admitted, firstOfKey, insertAdmitted } from "../tr
 import { keepSources, type Prepared, prepare } from "./prepare";
 import { joinEarlier, watchWaiter } from "./repeats";
 import {
+  type Asked,
   type Beside,
-  type Kind,
   read,
   readByReference,
   referenceHashOf,
@@ -33,36 +33,22 @@ export type Fresh = Prepared & Admitted;
  * the answer is marked as a replay). What was admitted once stays admitted: a quote that expired or a route that went away
  * refuses no replay. The same key with another request is IdempotencyConflict with the first job's id.
  */
-export async function admit(
-  ctx: Ctx,
-  kind: Kind,
-  capability: Capability,
-  raw: RawEnvelope,
-  idempotencyHeader: string | undefined,
-  beside: Beside = {},
-): Promise<{ jobId: string; fresh: Fresh | null }> {
-  const found = await admitOrFind(ctx, kind, capability, raw, idempotencyHeader, beside);
+export async function admit(ctx: Ctx, asked: Asked): Promise<{ jobId: string; fresh: Fresh | null }> {
+  const found = await admitOrFind(ctx, asked);
   ctx.isReplay = found.fresh === null;
   return found;
 }
 
-async function admitOrFind(
-  ctx: Ctx,
-  kind: Kind,
-  capability: Capability,
-  raw: RawEnvelope,
-  idempotencyHeader: string | undefined,
-  beside: Beside,
-): Promise<{ jobId: string; fresh: Fresh | null }> {
+async function admitOrFind(ctx: Ctx, asked: Asked): Promise<{ jobId: string; fresh: Fresh | null }> {
   let submission: Submission;
   try {
-    submission = await read(ctx, kind, capability, raw, idempotencyHeader, beside);
+    submission = await read(ctx, asked);
   } catch (refusal) {
-    const asked = await readByReference(ctx, kind, capability, raw, idempotencyHeader, beside);
-    const first = asked && (await findFirst(asked));
+    const referenced = await readByReference(ctx, asked);
+    const first = referenced && (await findFirst(referenced));
     const firstHash = first && (first.reference_hash ?? (await keptReferenceHashOf(first.id)));
     if (!first || !firstHash) throw refusal;
-    return { jobId: sameFirst({ ...first, hash: firstHash }, asked.referenceHash).id, fresh: null };
+    return { jobId: sameFirst({ ...first, hash: firstHash }, referenced.referenceHash).id, fresh: null };
   }
   if (recent.has(keyOf(submission))) {
     const first = await findFirst(submission);
@@ -72,7 +58,7 @@ async function admitOrFind(
   try {
     prepared = await prepare(ctx, submission);
     await keepSources(submission, prepared, ctx.now());
-    if (kind === "jobs") await refuseOverload(submission.project.id, ctx.now().getTime());
+    if (asked.kind === "jobs") await refuseOverload(submission.project.id, ctx.now().getTime());
   } catch (refusal) {
     const first = await findEarlier(ctx, submission);
     if (first === null) throw refusal;
@@ -147,17 +133,16 @@ export async function submit(
   raw: RawEnvelope,
   idempotencyHeader?: string,
 ): Promise<Job> {
-  return admitDurable(ctx, getCapability(capabilityKey), raw, idempotencyHeader);
+  return admitDurable(ctx, getCapability(capabilityKey), raw, { idempotencyHeader });
 }
 
 export async function admitDurable(
   ctx: Ctx,
   capability: Capability,
   raw: RawEnvelope,
-  idempotencyHeader: string | undefined,
-  beside: Beside = {},
+  { idempotencyHeader, beside = {} }: { idempotencyHeader: string | undefined; beside?: Beside | undefined },
 ): Promise<Job> {
-  const { jobId, fresh } = await admit(ctx, "jobs", capability, raw, idempotencyHeader, beside);
+  const { jobId, fresh } = await admit(ctx, { kind: "jobs", capability, raw, idempotencyHeader, beside });
   if (!fresh) return get(ctx, jobId, "capabilities:run");
   return toFreshJob(fresh.admission, ctx.now());
 }

@@ -58,9 +58,48 @@ export async function planSubmission(
 
 /** Plans a submission: everything about its content that may refuse it. Writes nothing. */
 export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
-  const { kind, capability, envelope, project, environment, idempotencyKey, content, contentHash } =
-    submission;
+  const { kind, capability, envelope, project } = submission;
   const plan = await planSubmission(ctx, submission);
+  await checkGuardrails(ctx, submission, plan);
+  const sealed = await sealedPrice(ctx, submission, plan);
+  const now = ctx.now();
+  const wait = approvalAtAdmission(project, plan.estimate, now);
+  if (wait && kind === "invoke") {
+    const submit = `/v1/capabilities/${capability.key}/jobs`;
+    const why = "The estimate needs a person's approval, and only a durable job can wait for it.";
+    fail("USE_JOBS", `${why} Use POST ${submit}.`, { submit });
+  }
+  const { retentionRequirement } = envelope.context;
+  const contentKeptMs = keptMs(retentionRequirement, project.settings, limitOf(project, "historyDays"));
+  const attemptId = kind === "invoke" && plan.route ? newId("attempt") : null;
+  const decided: Decided = { now, wait, sealed, contentKeptMs, attemptId };
+  return {
+    plan,
+    input: envelope.input,
+    contentKeptMs,
+    admission: {
+      ...whoAndWhat(ctx, submission),
+      ...howItRuns(submission, plan, decided),
+      ...whatItMayCost(submission, plan, decided),
+      ...whatIsKept(submission, decided),
+      ...submission.repeat,
+      ...withEvents(submission, plan, decided),
+    },
+  };
+}
+
+/** What was found out about a submission beside its plan. */
+type Decided = {
+  now: Date;
+  wait: ReturnType<typeof approvalAtAdmission>;
+  sealed: Awaited<ReturnType<typeof sealedPrice>>;
+  contentKeptMs: number | null;
+  attemptId: string | null;
+};
+
+/** Refuses what the project's guardrails, the caller's limit a job, or a limit that prevents does not allow. */
+async function checkGuardrails(ctx: Ctx, submission: Submission, plan: ExecutionPlan): Promise<void> {
+  const { project, environment } = submission;
   await checkGuardrail(project, environment, {
     ...plan.estimate,
     credentialIds: credentialIdsOf(plan.estimate),
@@ -69,111 +108,126 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
   });
   checkSpendPerJob(ctx, plan.estimate);
   await checkOpenEnded(ctx, submission, plan);
-  const { quoteId } = envelope.execution;
-  const fx = presentationFor(project.organizationSettings);
-  const sealed = quoteId
-    ? await checkQuote(ctx, project.id, quoteId, plan)
-    : plan.route
-      ? { hash: (await plan.seal()).hash, expiresAt: null }
-      : undefined;
+}
 
-  const now = ctx.now();
-  const sources = sourcesOf(capability, plan.input);
+/** The seal of the quote it names, or one of its own; undefined where it runs here. */
+async function sealedPrice(ctx: Ctx, { envelope, project }: Submission, plan: ExecutionPlan) {
+  const { quoteId } = envelope.execution;
+  if (quoteId) return checkQuote(ctx, project.id, quoteId, plan);
+  return plan.route ? { hash: (await plan.seal()).hash, expiresAt: null } : undefined;
+}
+
+/** Who asks, for what, and what the request says of itself. */
+function whoAndWhat(ctx: Ctx, submission: Submission) {
+  const { kind, capability, envelope, project } = submission;
+  const { dataClassification, retentionRequirement, productId } = envelope.context;
+  return {
+    id: newId("job"),
+    project_id: project.id,
+    organization_id: project.organizationId,
+    environment: submission.environment,
+    product_id: productId,
+    principal_id: ctx.principal.id,
+    principal_kind: ctx.principal.kind,
+    submitted_by: personBehind(ctx.principal),
+    operation: kind,
+    capability_key: capability.key,
+    idempotency_key: submission.idempotencyKey,
+    request_hash: submission.requestHash,
+    reference_hash: submission.referenceHash,
+    external_ref: envelope.externalRef ?? null,
+    tags: envelope.tags,
+    metadata: envelope.metadata,
+    correlation_id: envelope.correlationId ?? null,
+    task_kind: envelope.taskKind ?? null,
+    data_classification: dataClassification,
+    retention_requirement: retentionRequirement,
+    retry_of: submission.retryOf ?? null,
+    maturity: maturityOf(envelope, project.settings),
+  };
+}
+
+/** How it begins, until when it may wait and run, and who has it at first. */
+function howItRuns(
+  { kind, capability, envelope, project }: Submission,
+  plan: ExecutionPlan,
+  { now, wait, attemptId }: Decided,
+) {
   const isInvoke = kind === "invoke";
+  const { route } = plan;
   const queueSeconds =
     envelope.execution.executionConstraints.queueDeadlineSeconds ??
     (isInvoke ? CAPACITY_SECONDS : (capability.durable?.defaultQueueSeconds ?? QUEUE_SECONDS));
-  const { estimate, route } = plan;
-  const wait = approvalAtAdmission(project, estimate, now);
-  if (wait && isInvoke) {
-    const submit = `/v1/capabilities/${capability.key}/jobs`;
-    const why = "The estimate needs a person's approval, and only a durable job can wait for it.";
-    fail("USE_JOBS", `${why} Use POST ${submit}.`, { submit });
-  }
-  const id = newId("job");
-  const isHeld = route !== null && estimate.maximumMicros > 0;
-  const attemptId = isInvoke && route ? newId("attempt") : null;
-  const { dataClassification, retentionRequirement } = envelope.context;
-  const contentKeptMs = keptMs(retentionRequirement, project.settings, limitOf(project, "historyDays"));
   return {
-    plan,
-    input: envelope.input,
-    contentKeptMs,
-    admission: {
-      id,
-      project_id: project.id,
-      organization_id: project.organizationId,
-      environment,
-      product_id: envelope.context.productId,
-      principal_id: ctx.principal.id,
-      principal_kind: ctx.principal.kind,
-      operation: kind,
-      mode: isInvoke ? (envelope.executionMode === "Stream" ? "invoke_stream" : "invoke_sync") : "job_async",
-      capability_key: capability.key,
-      status: isInvoke ? "running" : wait ? "awaiting_approval" : "queued",
-      idempotency_key: idempotencyKey,
-      request_hash: submission.requestHash,
-      reference_hash: submission.referenceHash,
-      external_ref: envelope.externalRef ?? null,
-      tags: envelope.tags,
-      metadata: envelope.metadata,
-      correlation_id: envelope.correlationId ?? null,
-      task_kind: envelope.taskKind ?? null,
-      data_classification: dataClassification,
-      retention_requirement: retentionRequirement,
-      billing_mode: estimate.billingMode,
-      provider: route?.provider.name ?? "",
-      model: route?.model.id ?? "",
-      quote_id: quoteId ?? null,
-      pricing_version: estimate.pricingVersion,
-      pricing: {
-        ...estimate,
-        ...(sealed ? { sealed } : {}),
-        ...(fx ? { fx } : {}),
-        // Whose content stays until the job has ended.
-        ...(sources.length > 0 ? { sources: sources.map(({ artifactId }) => artifactId) } : {}),
-      },
-      estimated_micros: estimate.expectedMicros,
-      maximum_micros: estimate.maximumMicros,
-      queue_seconds: queueSeconds,
-      queue_deadline_at: new Date(now.getTime() + queueSeconds * 1000),
-      execution_seconds: executionSeconds(capability, envelope, isInvoke),
-      created_at: now,
-      started_at: isInvoke ? now : null,
-      fence: isInvoke ? 1 : 0,
-      lease_owner: isInvoke ? leaseOwner : null,
-      lease_until: isInvoke ? new Date(now.getTime() + LEASE_MS) : null,
-      dispatch_state: isInvoke || wait ? "none" : "pending",
-      dispatch_after: new Date(now.getTime() + DISPATCH_AFTER_MS),
-      requested_variants: capability.variants?.(plan.input) ?? null,
-      warnings: plan.warnings,
-      approval: wait?.approval ?? null,
-      approval_deadline_at: wait?.deadlineAt ?? null,
-      submitted_by: personBehind(ctx.principal),
-      retry_of: submission.retryOf ?? null,
-      maturity: maturityOf(envelope, project.settings),
-      payload_is_sealed: isKeptSealed(dataClassification, retentionRequirement),
-      payload_id: newId("payload"),
-      // What runs at once is never read back: where nothing is to be kept, nothing is written.
-      payload_content: isInvoke && retentionRequirement === "HashesOnly" ? null : content,
-      payload_sha256: contentHash,
-      payload_bytes: Buffer.byteLength(content),
-      payload_expires_at: contentKeptMs === null ? null : new Date(now.getTime() + contentKeptMs),
-      credential_ids: credentialIdsOf(estimate),
-      hold_state: isHeld ? "open" : null,
-      // What the balance cannot pay and the allowance can is said by the statement.
-      hold_funding: isHeld && estimate.billingMode === "managed" ? "wallet" : null,
-      budget_enforcement: enforcementOf(envelope),
-      is_test: route?.account === "sandbox",
-      ...underOrganization(project, {
-        kind: isInvoke ? "inference" : "job",
-        leaves: route !== null && route.account !== "sandbox",
-      }),
-      attempt_id: attemptId,
-      attempt_submission: attemptId ? "ambiguous" : null,
-      ...submission.repeat,
-      ...withEvents(capability.key, plan, isInvoke, attemptId, wait),
+    mode: isInvoke ? (envelope.executionMode === "Stream" ? "invoke_stream" : "invoke_sync") : "job_async",
+    status: isInvoke ? "running" : wait ? "awaiting_approval" : "queued",
+    provider: route?.provider.name ?? "",
+    model: route?.model.id ?? "",
+    is_test: route?.account === "sandbox",
+    ...underOrganization(project, {
+      kind: isInvoke ? "inference" : "job",
+      leaves: route !== null && route.account !== "sandbox",
+    }),
+    queue_seconds: queueSeconds,
+    queue_deadline_at: new Date(now.getTime() + queueSeconds * 1000),
+    execution_seconds: executionSeconds(capability, envelope, isInvoke),
+    created_at: now,
+    started_at: isInvoke ? now : null,
+    fence: isInvoke ? 1 : 0,
+    lease_owner: isInvoke ? leaseOwner : null,
+    lease_until: isInvoke ? new Date(now.getTime() + LEASE_MS) : null,
+    dispatch_state: isInvoke || wait ? "none" : "pending",
+    dispatch_after: new Date(now.getTime() + DISPATCH_AFTER_MS),
+    requested_variants: capability.variants?.(plan.input) ?? null,
+    warnings: plan.warnings,
+    approval: wait?.approval ?? null,
+    approval_deadline_at: wait?.deadlineAt ?? null,
+    attempt_id: attemptId,
+    attempt_submission: attemptId ? "ambiguous" : null,
+  } as const;
+}
+
+/** What it may cost, and what is held for it. */
+function whatItMayCost(
+  { capability, envelope, project }: Submission,
+  { estimate, route, input }: ExecutionPlan,
+  { sealed }: Decided,
+) {
+  const fx = presentationFor(project.organizationSettings);
+  const sources = sourcesOf(capability, input);
+  const isHeld = route !== null && estimate.maximumMicros > 0;
+  return {
+    billing_mode: estimate.billingMode,
+    quote_id: envelope.execution.quoteId ?? null,
+    pricing_version: estimate.pricingVersion,
+    pricing: {
+      ...estimate,
+      ...(sealed ? { sealed } : {}),
+      ...(fx ? { fx } : {}),
+      // Whose content stays until the job has ended.
+      ...(sources.length > 0 ? { sources: sources.map(({ artifactId }) => artifactId) } : {}),
     },
+    estimated_micros: estimate.expectedMicros,
+    maximum_micros: estimate.maximumMicros,
+    credential_ids: credentialIdsOf(estimate),
+    hold_state: isHeld ? "open" : null,
+    // What the balance cannot pay and the allowance can is said by the statement.
+    hold_funding: isHeld && estimate.billingMode === "managed" ? "wallet" : null,
+    budget_enforcement: enforcementOf(envelope),
+  } as const;
+}
+
+/** What is kept of the request, and how long. */
+function whatIsKept({ kind, envelope, content, contentHash }: Submission, { now, contentKeptMs }: Decided) {
+  const { dataClassification, retentionRequirement } = envelope.context;
+  return {
+    payload_is_sealed: isKeptSealed(dataClassification, retentionRequirement),
+    payload_id: newId("payload"),
+    // What runs at once is never read back: where nothing is to be kept, nothing is written.
+    payload_content: kind === "invoke" && retentionRequirement === "HashesOnly" ? null : content,
+    payload_sha256: contentHash,
+    payload_bytes: Buffer.byteLength(content),
+    payload_expires_at: contentKeptMs === null ? null : new Date(now.getTime() + contentKeptMs),
   };
 }
 
@@ -203,18 +257,14 @@ async function checkOpenEnded(
 export const keepSources = ({ capability, project }: Submission, { plan }: Prepared, now: Date) =>
   keepNamed(pool, project.id, sourcesOf(capability, plan.input), now);
 
-function withEvents(
-  capabilityKey: string,
-  plan: ExecutionPlan,
-  isInvoke: boolean,
-  attemptId: string | null,
-  wait: ReturnType<typeof approvalAtAdmission>,
-) {
-  const events: Admission["events"] = isInvoke
-    ? [{ type: "job.started", payload: { capabilityKey, attempt: 1 } }]
-    : wait
-      ? [awaitingApprovalEvent(wait.approval, wait.deadlineAt)]
-      : [{ type: "job.queued", payload: { capabilityKey } }];
+function withEvents({ kind, capability }: Submission, plan: ExecutionPlan, { attemptId, wait }: Decided) {
+  const capabilityKey = capability.key;
+  const events: Admission["events"] =
+    kind === "invoke"
+      ? [{ type: "job.started", payload: { capabilityKey, attempt: 1 } }]
+      : wait
+        ? [awaitingApprovalEvent(wait.approval, wait.deadlineAt)]
+        : [{ type: "job.queued", payload: { capabilityKey } }];
   if (attemptId && plan.route) {
     events.push({
       type: "job.provider_submitted",

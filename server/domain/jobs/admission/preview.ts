@@ -18,7 +18,7 @@ export async function preview(
   raw: RawEnvelope,
 ): Promise<Record<string, Json>> {
   const capability = getCapability(capabilityKey);
-  const { plan, admission } = await prepare(ctx, await read(ctx, "jobs", capability, raw, undefined));
+  const { plan, admission } = await prepare(ctx, await read(ctx, { kind: "jobs", capability, raw }));
   const execution = capability.execute;
   const { route, estimate } = plan;
   const shown = "local" in execution || !route ? {} : (execution.preview?.(plan.input, route.model) ?? {});

@@ -29,7 +29,7 @@ function send(project: TestProject, text: string, sending: Sending = {}) {
       executionConstraints: { preferredModel: "sandbox-mixed", maxDurationSeconds: seconds ?? null },
     },
   };
-  const answer = jobs.invoke(ctx, FAST, body, keyed).then(
+  const answer = jobs.invoke(ctx, FAST, body, { idempotencyHeader: keyed }).then(
     ({ executionId }) => ({ id: executionId, code: null, isReplay: ctx.isReplay }),
     (fault) => ({ id: fault.details.executionId as string, code: fault.code, isReplay: ctx.isReplay }),
   );

@@ -38,9 +38,12 @@ export async function retry(
   const ownKey = `retry-${job.id}${model ? `-${sha256Hex(model).slice(0, 12)}` : ""}`;
   const idempotencyKey = settleKey(undefined, idempotencyHeader) ?? ownKey;
   const raw: RawEnvelope = { ...(model ? onModel(request, model) : request), idempotencyKey };
-  return admitDurable(ctx, getCapability(job.capability_key), raw, undefined, {
-    retryOf: job.id,
-    ...(conversation ? { conversation: conversation as Conversation } : {}), // was one
+  return admitDurable(ctx, getCapability(job.capability_key), raw, {
+    idempotencyHeader: undefined,
+    beside: {
+      retryOf: job.id,
+      ...(conversation ? { conversation: conversation as Conversation } : {}), // was one
+    },
   });
 }
 

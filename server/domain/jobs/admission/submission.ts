@@ -38,17 +38,17 @@ export type Beside = {
   retryOf?: string | undefined;
 };
 
-type Asked = [
-  ctx: Ctx,
-  kind: Kind,
-  capability: Capability,
-  raw: RawEnvelope,
-  idempotencyHeader: string | undefined,
-  beside?: Beside,
-];
+/** A request as it came. */
+export type Asked = {
+  kind: Kind;
+  capability: Capability;
+  raw: RawEnvelope;
+  idempotencyHeader?: string | undefined;
+  beside?: Beside | undefined;
+};
 
 /** A request in one shape, its project and its place in idempotency; a stored input it names is not looked for yet. */
-async function readEnvelope(...[ctx, kind, capability, raw, idempotencyHeader]: Asked) {
+async function readEnvelope(ctx: Ctx, { kind, capability, raw, idempotencyHeader }: Asked) {
   const envelope = normalizeEnvelope(kind, raw) as Envelope<"invoke">; // the job envelope is this one less executionMode
   if (envelope.executionMode === "ProductionWorkflow")
     refuse(
@@ -65,13 +65,17 @@ async function readEnvelope(...[ctx, kind, capability, raw, idempotencyHeader]: 
 }
 
 /** Reads a request with its input. */
-export async function read(...asked: Asked): Promise<Submission> {
-  const [ctx, kind, capability, raw, , beside = {}] = asked;
-  const found = await readEnvelope(...asked);
-  const { envelope, project, environment } = found;
-  envelope.input = await inputOf(ctx, capability.key, project, envelope, raw.input !== undefined);
+export async function read(ctx: Ctx, asked: Asked): Promise<Submission> {
+  const { kind, capability, raw, beside = {} } = asked;
+  const found = await readEnvelope(ctx, asked);
+  const { envelope, project } = found;
+  envelope.input = await inputOf(ctx, project, {
+    capabilityKey: capability.key,
+    asked: envelope,
+    isInline: raw.input !== undefined,
+  });
   checkReader(kind, capability, envelope);
-  const snapshot = snapshotOf(capability.key, envelope, project.id, environment, beside);
+  const snapshot = snapshotOf(found, beside);
   const { text: content, sha256: contentHash } = await contentOf(snapshot);
   return {
     ...found,
@@ -89,15 +93,15 @@ export async function read(...asked: Asked): Promise<Submission> {
  * Reads a request by the hash of the stored input it names, which outlives that input: enough to find the job it was
  * admitted as. Null where it names none.
  */
-export async function readByReference(...asked: Asked) {
-  const [, , capability, raw, , beside = {}] = asked;
+export async function readByReference(ctx: Ctx, asked: Asked) {
+  const { raw, beside = {} } = asked;
   if (!raw.inputPayloadRef) return null;
-  const found = await readEnvelope(...asked);
-  const { envelope, project, environment } = found;
+  const found = await readEnvelope(ctx, asked);
+  const { envelope, project } = found;
   const sha256 = await storedInputHashOf(project.id, envelope.inputPayloadRef ?? "");
   if (sha256 === null) return null;
   if (raw.input !== undefined && (await contentOf(envelope.input)).sha256 !== sha256) return null;
-  const snapshot = snapshotOf(capability.key, envelope, project.id, environment, beside);
+  const snapshot = snapshotOf(found, beside);
   return { ...found, referenceHash: referenceHashOf(snapshot, sha256) };
 }
 
@@ -107,10 +111,12 @@ export const referenceHashOf = (snapshot: Record<string, Json>, sha256: string) 
 
 /** The canonical submitted request: what is hashed, compared under one idempotency key, and kept as the snapshot. */
 function snapshotOf(
-  capabilityKey: string,
-  envelope: Envelope<"invoke">,
-  projectId: string,
-  environment: string,
+  {
+    capability,
+    envelope,
+    project,
+    environment,
+  }: Pick<Submission, "capability" | "envelope" | "project" | "environment">,
   { conversation }: Beside,
 ): Record<string, Json> {
   const {
@@ -124,12 +130,12 @@ function snapshotOf(
   } = envelope;
   const { quoteId: _quote, estimateId: _estimate, executionConstraints, ...options } = execution;
   const snapshot: Record<string, unknown> = {
-    capability: capabilityKey,
+    capability: capability.key,
     ...given(rest),
     ...given({ conversation }),
     // Another answer is another request; to name the usual one or not is the same.
     ...(executionMode === "Stream" ? { executionMode } : {}),
-    context: { ...context, projectId, environment },
+    context: { ...context, projectId: project.id, environment },
     execution: { ...given(options), executionConstraints: given(executionConstraints) },
   };
   return snapshot as Record<string, Json>; // parsed JSON

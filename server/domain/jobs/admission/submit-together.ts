@@ -51,7 +51,7 @@ export async function submitTogether(
   const moment = ctx.now();
   const at: Ctx = { ...ctx, now: () => moment };
   const prepared = await planned({ requests, refusal }, async (raw) => {
-    const submission = await read(at, "jobs", capability, raw, undefined);
+    const submission = await read(at, { kind: "jobs", capability, raw });
     const made = await prepare(at, submission);
     await keepSources(submission, made, moment);
     return { submission, ...made };
@@ -87,7 +87,7 @@ export async function estimateTogether(
   requests: Requests,
 ): Promise<Estimate[]> {
   const found = await planned(requests, async (raw) => {
-    const submission = await read(ctx, "jobs", capability, raw, undefined);
+    const submission = await read(ctx, { kind: "jobs", capability, raw });
     return { submission, plan: await planSubmission(ctx, submission) };
   });
   return found.map(({ plan }) => plan.estimate);

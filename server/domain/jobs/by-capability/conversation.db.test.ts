@@ -28,7 +28,10 @@ const raw = {
 
 test("a durable job goes on from the results of its conversation", async () => {
   const { ctx, clock } = await makeProject();
-  const { jobId } = await admitDurable(ctx, FAST, raw, undefined, { conversation });
+  const { jobId } = await admitDurable(ctx, FAST, raw, {
+    idempotencyHeader: undefined,
+    beside: { conversation },
+  });
   await jobs.run(ctx, jobId, inlineStep(clock));
   const { typedOutput, status } = await jobs.result(ctx, jobId);
   expect({ typedOutput, status }).toMatchObject({
@@ -40,7 +43,10 @@ test("a durable job goes on from the results of its conversation", async () => {
 test("its retry asks the same, and its content goes with it", async () => {
   const { ctx, clock } = await makeProject();
   const refused = { ...raw, preferredModel: "sandbox-refuse" };
-  const { jobId } = await admitDurable(ctx, FAST, refused, undefined, { conversation });
+  const { jobId } = await admitDurable(ctx, FAST, refused, {
+    idempotencyHeader: undefined,
+    beside: { conversation },
+  });
   await jobs.run(ctx, jobId, inlineStep(clock));
   const again = await jobs.retry(ctx, jobId);
   const [first, second] = await Promise.all([jobs.request(ctx, jobId), jobs.request(ctx, again.jobId)]);
@@ -50,18 +56,25 @@ test("its retry asks the same, and its content goes with it", async () => {
 
 test("another conversation under one key is another request", async () => {
   const { ctx } = await makeProject();
-  await admitDurable(ctx, FAST, raw, "one-key", { conversation });
+  await admitDurable(ctx, FAST, raw, { idempotencyHeader: "one-key", beside: { conversation } });
   const other = { ...conversation, settings: { seed: 4 } };
   const conflict = { code: "IdempotencyConflict" };
-  await expect(admitDurable(ctx, FAST, raw, "one-key", { conversation: other })).rejects.toMatchObject(
+  await expect(
+    admitDurable(ctx, FAST, raw, { idempotencyHeader: "one-key", beside: { conversation: other } }),
+  ).rejects.toMatchObject(conflict);
+  await expect(admitDurable(ctx, FAST, raw, { idempotencyHeader: "one-key" })).rejects.toMatchObject(
     conflict,
   );
-  await expect(admitDurable(ctx, FAST, raw, "one-key")).rejects.toMatchObject(conflict);
 });
 
 test("a request that keeps only hashes keeps no conversation", async () => {
   const { ctx } = await makeProject();
   const context = { retentionRequirement: "HashesOnly" };
-  const result = await jobs.invoke(ctx, FAST.key, { ...raw, context }, undefined, { conversation });
+  const result = await jobs.invoke(
+    ctx,
+    FAST.key,
+    { ...raw, context },
+    { idempotencyHeader: undefined, door: { conversation } },
+  );
   expect(await jobs.request(ctx, result.executionId)).toMatchObject({ request: null });
 });

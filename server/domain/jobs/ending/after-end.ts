@@ -16,8 +16,7 @@ export async function resolveAfterEnd(
   ctx: Ctx,
   job: JobRow,
   hold: ExecutionHold,
-  learned: Learned | null,
-  how: Pick<Parameters<typeof resolve>[2], "by" | "limit">,
+  { learned, how }: { learned: Learned | null; how: Pick<Parameters<typeof resolve>[2], "by" | "limit"> },
 ): Promise<boolean> {
   const calls = (await attemptsOf(job)).map((row) => callOf(row, learned));
   const money = moneyOf(job.pricing, how.by === "written_off" ? calls.map(withoutUnknown) : calls);
@@ -66,6 +65,6 @@ export async function settleLateAnswer(
   if (!learned || job.pricing.billingMode !== "managed") return;
   const [hold] = await findHolds("hold.execution_id = $1 AND hold.state = 'ambiguous'", [job.id]);
   const ctx = systemCtx("late-answer", () => now);
-  if (hold && (await resolveAfterEnd(ctx, job, hold, learned, { by: "late_answer" })))
+  if (hold && (await resolveAfterEnd(ctx, job, hold, { learned, how: { by: "late_answer" } })))
     ctx.log.info({ jobId: job.id, holdId: hold.id }, "a late answer settled an ambiguous hold");
 }

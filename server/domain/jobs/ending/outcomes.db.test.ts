@@ -227,7 +227,12 @@ for (const [capability, input] of Object.entries(INPUTS)) {
 test("a door that takes what was said: an answer cut off at its limit succeeds as length, charged by its usage", async () => {
   const { ctx } = await makeProject();
   const input = { ...INPUTS["text.general.fast.v1"], maxOutputTokens: 3 };
-  const result = await jobs.invoke(ctx, "text.general.fast.v1", { input }, undefined, {});
+  const result = await jobs.invoke(
+    ctx,
+    "text.general.fast.v1",
+    { input },
+    { idempotencyHeader: undefined, door: {} },
+  );
   expect(result).toMatchObject({
     status: "succeeded",
     terminationReason: "length",

@@ -78,14 +78,14 @@ async function endHold(
     const found = await askAgain(ctx, job, unknown);
     if (found === "running" && job.completed_at && job.completed_at > stopAsking) return;
     if (found !== null && found !== "running") {
-      await resolveAfterEnd(ctx, job, hold, found, { by: "asked_again" });
+      await resolveAfterEnd(ctx, job, hold, { learned: found, how: { by: "asked_again" } });
       return;
     }
   }
   const costMicros = unknown ? await deliveredMicros(job, unknown) : 0;
   const delivered: Learned | null =
     unknown && costMicros > 0 ? { attemptId: unknown.id, settlement: "cost", costMicros, usage: null } : null;
-  await resolveAfterEnd(ctx, job, hold, delivered, how);
+  await resolveAfterEnd(ctx, job, hold, { learned: delivered, how });
 }
 
 /** What the provider reports about work that it took; null: nothing about its cost, or it can no longer be asked. */

@@ -116,8 +116,7 @@ export async function followEvents(
   ctx: Ctx,
   jobId: string,
   query: { cursor?: string | undefined; type?: string | undefined },
-  pace?: Pace,
-  right: Scope = "jobs:read",
+  { pace, right = "jobs:read" }: { pace?: Pace | undefined; right?: Scope | undefined } = {},
 ): Promise<AsyncIterable<Page<JobEvent>>> {
   const job = await findJob(ctx, jobId, right);
   const source = { read: readNext, topics: [job.id], after: toAfter(query.cursor), right };

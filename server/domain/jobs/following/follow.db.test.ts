@@ -153,7 +153,7 @@ describe("a job's events as a stream", () => {
       whoNow: async () =>
         ++looks < 3 || ![0, 1].every((size) => pages.includes(size)) ? ctx.principal : null,
     };
-    for await (const page of await followEvents(ctx, jobId, {}, { quietMs: 1, checkMs: 0 }))
+    for await (const page of await followEvents(ctx, jobId, {}, { pace: { quietMs: 1, checkMs: 0 } }))
       pages.push(page.items.length);
     expect(looks).toBeGreaterThanOrEqual(3);
     expect(pages).toContain(1);

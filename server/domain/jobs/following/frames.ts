@@ -262,8 +262,7 @@ export async function followFrames(
   ctx: Ctx,
   executionId: string,
   lastEventId: string | undefined,
-  right: Scope = "jobs:read",
-  pace?: Pace,
+  { right = "jobs:read", pace }: { right?: Scope | undefined; pace?: Pace | undefined } = {},
 ): Promise<AsyncIterable<Page<Frame>>> {
   const job = await findJob(ctx, executionId, right);
   if (job.operation !== "invoke")

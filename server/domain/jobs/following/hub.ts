@@ -71,12 +71,105 @@ function makeHub(): Hub {
   const listener = `${LISTENERS}${process.pid}:${randomBytes(4).toString("hex")}`;
   const followers = new Set<Follower>();
   const byTopic = new Map<string, Set<Follower>>();
+  const waits = waitsOfFollowers();
+  const { settle, news } = waits;
+  // What was written before we listened is looked for.
+  const ear = earOf(listener, { notice, listening: look });
+  let looking: NodeJS.Timeout | undefined;
+  let checking: NodeJS.Timeout | undefined;
+
+  function look(): void {
+    for (const follower of followers) news(follower);
+  }
+
+  function notice(channel: string, payload: string): void {
+    if (channel === ACCESS_CHANGED) checkSoon();
+    else for (const topic of payload.split(" ")) for (const each of byTopic.get(topic) ?? []) news(each);
+  }
+
+  /** When no one can remember the old rights any more, everybody is looked at again. */
+  function checkSoon(): void {
+    if (checking) clearTimeout(checking);
+    checking = setTimeout(() => {
+      checking = undefined;
+      for (const follower of followers) {
+        if (follower.wake) settle(follower, { state: "check" });
+        else follower.mustCheck = true;
+      }
+    }, MOST_STALE_MS).unref();
+  }
+
+  function join(follower: Follower): void {
+    followers.add(follower);
+    for (const topic of follower.topics) {
+      const there = byTopic.get(topic);
+      if (there) there.add(follower);
+      else byTopic.set(topic, new Set([follower]));
+    }
+    looking ??= setInterval(look, LOOK_EVERY_MS).unref();
+    ear.listen();
+  }
+
+  function leave(follower: Follower): void {
+    if (follower.hasLeft) return;
+    follower.hasLeft = true;
+    settle(follower, { state: "left" });
+    followers.delete(follower);
+    for (const topic of follower.topics) {
+      const there = byTopic.get(topic);
+      there?.delete(follower);
+      if (there?.size === 0) byTopic.delete(topic);
+    }
+    if (followers.size > 0) return;
+    clearInterval(looking);
+    looking = undefined;
+    ear.leaveSoon();
+  }
+
+  return {
+    listener,
+    count: () => followers.size,
+    follow<Item>(read: ReadPages<Item>, jobId: string, topics: string[]): Following<Item> {
+      const follower = newFollower(read, jobId, topics);
+      join(follower);
+      return {
+        next: (after, waitMs) => waits.next<Item>(follower, after, waitMs),
+        leave: () => leave(follower),
+      };
+    },
+  };
+}
+
+const newFollower = (read: ReadPages<unknown>, jobId: string, topics: string[]): Follower => ({
+  read,
+  jobId,
+  topics,
+  after: 0,
+  hasNews: true,
+  mustCheck: false,
+  hasLeft: false,
+  wake: null,
+  timer: undefined,
+});
+
+/** Lets followers wait, and reads for all who wait and have news. */
+function waitsOfFollowers() {
   const due = new Set<Follower>();
   let isReading = false;
-  let looking: NodeJS.Timeout | undefined;
-  let ear: ReturnType<typeof openListener> | null = null;
-  let earTimer: NodeJS.Timeout | undefined;
-  let checking: NodeJS.Timeout | undefined;
+
+  function next<Item>(follower: Follower, after: number, waitMs: number): Promise<Turn<Item>> {
+    return new Promise((resolve) => {
+      follower.after = after;
+      if (follower.hasLeft) return resolve({ state: "left" });
+      follower.wake = resolve as (turn: Turn<unknown>) => void; // its pages come from its own `read`
+      if (follower.mustCheck) {
+        follower.mustCheck = false;
+        return settle(follower, { state: "check" });
+      }
+      follower.timer = setTimeout(() => settle(follower, { state: "quiet" }), waitMs).unref();
+      if (follower.hasNews) news(follower);
+    });
+  }
 
   function settle(follower: Follower, turn: Turn<unknown>): void {
     const { wake } = follower;
@@ -143,15 +236,19 @@ function makeHub(): Hub {
     settle(follower, { state: "page", page });
   }
 
-  function look(): void {
-    for (const follower of followers) news(follower);
-  }
+  return { next, settle, news };
+}
 
-  // ---- the listening connection
+/** The one listening connection: it is kept while somebody follows, and opened again when it is lost. */
+function earOf(listener: string, on: { notice(channel: string, payload: string): void; listening(): void }) {
+  let ear: ReturnType<typeof openListener> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let isNeeded = false;
 
   function listen(): void {
-    clearTimeout(earTimer);
-    earTimer = undefined;
+    isNeeded = true;
+    clearTimeout(timer);
+    timer = undefined;
     if (ear) return;
     const client = openListener(listener);
     ear = client;
@@ -159,20 +256,17 @@ function makeHub(): Hub {
       if (ear !== client) return;
       ear = null;
       void client.end().catch(() => {});
-      if (followers.size > 0) earTimer = setTimeout(listen, RECONNECT_MS).unref();
+      if (isNeeded) timer = setTimeout(listen, RECONNECT_MS).unref();
     };
     client.on("error", lost);
     client.on("end", lost);
-    client.on("notification", ({ channel, payload = "" }) => {
-      if (channel === ACCESS_CHANGED) return checkSoon();
-      for (const topic of payload.split(" ")) for (const each of byTopic.get(topic) ?? []) news(each);
-    });
+    client.on("notification", ({ channel, payload = "" }) => on.notice(channel, payload));
     client
       .connect()
       .then(() => client.query(`LISTEN ${NEWS_CHANNEL}; LISTEN ${ACCESS_CHANGED}`))
       .then(() => {
         expectFollowers();
-        look(); // what was written before we listened
+        on.listening();
       })
       .catch((cause) => {
         log.warn({ err: cause }, "the event listener lost its connection; followers poll until it is back");
@@ -180,81 +274,15 @@ function makeHub(): Hub {
       });
   }
 
-  /** When no one can remember the old rights any more, everybody is looked at again. */
-  function checkSoon(): void {
-    if (checking) clearTimeout(checking);
-    checking = setTimeout(() => {
-      checking = undefined;
-      for (const follower of followers) {
-        if (follower.wake) settle(follower, { state: "check" });
-        else follower.mustCheck = true;
-      }
-    }, MOST_STALE_MS).unref();
-  }
-
-  function join(follower: Follower): void {
-    followers.add(follower);
-    for (const topic of follower.topics) {
-      const there = byTopic.get(topic);
-      if (there) there.add(follower);
-      else byTopic.set(topic, new Set([follower]));
-    }
-    looking ??= setInterval(look, LOOK_EVERY_MS).unref();
-    listen();
-  }
-
-  function leave(follower: Follower): void {
-    if (follower.hasLeft) return;
-    follower.hasLeft = true;
-    settle(follower, { state: "left" });
-    followers.delete(follower);
-    for (const topic of follower.topics) {
-      const there = byTopic.get(topic);
-      there?.delete(follower);
-      if (there?.size === 0) byTopic.delete(topic);
-    }
-    if (followers.size > 0) return;
-    clearInterval(looking);
-    looking = undefined;
-    clearTimeout(earTimer);
-    earTimer = setTimeout(() => {
+  function leaveSoon(): void {
+    isNeeded = false;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
       const client = ear;
       ear = null;
       void client?.end().catch(() => {});
     }, LINGER_MS).unref();
   }
 
-  return {
-    listener,
-    count: () => followers.size,
-    follow<Item>(read: ReadPages<Item>, jobId: string, topics: string[]): Following<Item> {
-      const follower: Follower = {
-        read,
-        jobId,
-        topics,
-        after: 0,
-        hasNews: true,
-        mustCheck: false,
-        hasLeft: false,
-        wake: null,
-        timer: undefined,
-      };
-      join(follower);
-      return {
-        next: (after, waitMs) =>
-          new Promise<Turn<Item>>((resolve) => {
-            follower.after = after;
-            if (follower.hasLeft) return resolve({ state: "left" });
-            follower.wake = resolve as (turn: Turn<unknown>) => void; // its pages come from its own `read`
-            if (follower.mustCheck) {
-              follower.mustCheck = false;
-              return settle(follower, { state: "check" });
-            }
-            follower.timer = setTimeout(() => settle(follower, { state: "quiet" }), waitMs).unref();
-            if (follower.hasNews) news(follower);
-          }),
-        leave: () => leave(follower),
-      };
-    },
-  };
+  return { listen, leaveSoon };
 }

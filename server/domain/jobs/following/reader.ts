@@ -37,7 +37,7 @@ export function readerOf(job: ReadJob, fence: number, now: () => Date): Reader {
   function tellSpan(span: string): void {
     const place = ++sequence;
     last = last.then(async () => {
-      if (state === "open") state = await store(job, fence, place, span, now);
+      if (state === "open") state = await store(job, fence, { sequence: place, text: span, now });
     });
   }
 
@@ -62,9 +62,7 @@ export function readerOf(job: ReadJob, fence: number, now: () => Date): Reader {
 async function store(
   job: ReadJob,
   fence: number,
-  sequence: number,
-  text: string,
-  now: () => Date,
+  { sequence, text, now }: { sequence: number; text: string; now: () => Date },
 ): Promise<"open" | "failed" | "closed"> {
   // No text of the database holds this character, and a part would be wrong.
   if (text.includes("\0")) return "failed";

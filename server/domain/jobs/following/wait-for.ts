@@ -34,7 +34,7 @@ export async function waitFor(
     TERMINAL.includes(status) || (until === "end" ? needsSomebody.includes(status) : status !== first);
   if (ms === 0 || hasEnded(job)) return job;
   const either = deadline(ms, signal);
-  const followed = await followEvents({ ...ctx, signal: () => either }, jobId, {}, pace, right);
+  const followed = await followEvents({ ...ctx, signal: () => either }, jobId, {}, { pace, right });
   for await (const { items } of followed) {
     await heard?.(
       items.map(({ type }) => type),

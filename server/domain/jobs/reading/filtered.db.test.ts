@@ -33,7 +33,7 @@ async function filtered(usage: object | null) {
       endpointUrl: vendor.url,
       models: "acme-small:1:2",
     },
-    [{ projectId: project.projectId, environment: "development" }],
+    { places: [{ projectId: project.projectId, environment: "development" }] },
   );
   vendor.answer({
     json: {

@@ -75,23 +75,27 @@ export async function invoke(
   ctx: Ctx,
   capabilityKey: string,
   raw: RawEnvelope,
-  idempotencyHeader?: string,
-  door?: Door,
+  { idempotencyHeader, door }: { idempotencyHeader?: string | undefined; door?: Door | undefined } = {},
 ): Promise<InvocationResult> {
   const capability = getCapability(capabilityKey);
-  const beside = { conversation: door?.conversation };
-  const { jobId, fresh } = await admit(ctx, "invoke", capability, raw, idempotencyHeader, beside);
+  const { jobId, fresh } = await admit(ctx, {
+    kind: "invoke",
+    capability,
+    raw,
+    idempotencyHeader,
+    beside: { conversation: door?.conversation },
+  });
   if (!fresh) return replay(ctx, jobId);
   const takesAsSaid = door !== undefined;
   const job = { ...toRow(fresh.admission), content_kept_ms: fresh.contentKeptMs };
   if (job.mode === STREAM) {
-    execute(ctx, capability, fresh, job, takesAsSaid).catch((cause) => {
+    execute(ctx, capability, { prepared: fresh, job, takesAsSaid }).catch((cause) => {
       // How it ended is on its record. Without an end there, its lease runs out and the sweeper writes one.
       if (!(cause instanceof Fault)) log.error({ err: cause, jobId: job.id }, "a stream failed");
     });
     return toStreaming(job, heldFor(job));
   }
-  const ended = await execute(ctx, capability, fresh, job, takesAsSaid);
+  const ended = await execute(ctx, capability, { prepared: fresh, job, takesAsSaid });
   // Another process, or a cancel, ended it: the answer is what its record says.
   return ended ? toResult(job, ended, fresh.plan.warnings, chargeOfCall(job, ended)) : replay(ctx, jobId);
 }
@@ -130,9 +134,11 @@ const requestOf = (job: JobRow) => ({
 async function execute(
   ctx: Ctx,
   capability: Capability,
-  { plan, admission, input }: Prepared,
-  job: JobRow,
-  takesAsSaid: boolean,
+  {
+    prepared: { plan, admission, input },
+    job,
+    takesAsSaid,
+  }: { prepared: Prepared; job: JobRow; takesAsSaid: boolean },
 ): Promise<Ended | null> {
   const { route, call, material } = plan;
   const row = freshAttempt(admission);
@@ -150,7 +156,8 @@ async function execute(
     const { isCanceled, ended = null } = await untilEnded<Extract<Next, { state: "ended" }>>(
       async (turn) => {
         // Admission has begun the first submission, and only a call is made again.
-        if (turn > 1) return attempt(ctx, job.id, { attemptId: row!.id, fence: 1 }, null, work);
+        if (turn > 1)
+          return attempt(ctx, job.id, { attemptId: row!.id, fence: 1 }, { known: null, inHand: work });
         const lease = jobLeases.hold(job.id, 1, job.execution_seconds * 1000);
         const first =
           ready && row
@@ -208,10 +215,12 @@ function toResult(
   if (outcome.outcome === "failed")
     throw toInvocationFault(
       { ...job, status: "failed", error_code: outcome.code, actual_micros: costOf(ended) },
-      outcome.message,
-      outcome.details,
-      ended.said,
-      observed.submission,
+      {
+        message: outcome.message,
+        details: outcome.details,
+        said: ended.said,
+        submission: observed.submission,
+      },
     );
   const cost = observed.costMicros === null ? 0 : microsToUsd(observed.costMicros);
   return {
@@ -244,10 +253,17 @@ const costOf = ({ outcome, observed }: Ended) =>
 /** The error of a synchronous execution: what happened and why, then what to do next. */
 function toInvocationFault(
   job: JobRow,
-  message: string | null,
-  details: Record<string, Json> | undefined,
-  said: ProviderSaid | null | undefined,
-  submission: SubmissionState,
+  {
+    message,
+    details,
+    said,
+    submission,
+  }: {
+    message: string | null;
+    details: Record<string, Json> | undefined;
+    said: ProviderSaid | null | undefined;
+    submission: SubmissionState;
+  },
 ): Fault {
   const next = resolutionOf(job, { submission, number: 1 });
   return faultOf({ code: job.error_code, message }, next, {
@@ -278,10 +294,12 @@ async function fromRows(job: JobRow): Promise<InvocationResult> {
   if (job.status !== "succeeded") {
     throw toInvocationFault(
       { ...job, error_code: job.error_code ?? "Cancelled" },
-      job.error?.message ?? null,
-      job.error?.details,
-      keptSaid(payloads),
-      attempt?.submission ?? "not_attempted",
+      {
+        message: job.error?.message ?? null,
+        details: job.error?.details,
+        said: keptSaid(payloads),
+        submission: attempt?.submission ?? "not_attempted",
+      },
     );
   }
   const output = payloads.find((payload) => payload.kind === "output");

@@ -107,7 +107,7 @@ async function storeAndEnd(
         wait: (held, leaseUntil) =>
           isKept
             ? holdOn({ ...held, leaseUntil })
-            : keepAnswerAside(ctx, held, answered, content, leaseUntil),
+            : keepAnswerAside(ctx, held, { ended: answered, content, leaseUntil }),
         setAside: (held) => setAnswerAside(ctx, held, answered, isKept ? null : content),
       });
     }

@@ -47,7 +47,7 @@ test("an answer that cannot be stored for longer is kept aside, and a worker end
 }, async () => {
   const { ctx, clock, projectId } = await makeProject();
   refuse(["finish", "answer"], Number.POSITIVE_INFINITY);
-  const asked = jobs.invoke(ctx, TEXT, REQUEST, "kept-aside");
+  const asked = jobs.invoke(ctx, TEXT, REQUEST, { idempotencyHeader: "kept-aside" });
   const fault = await asked.catch((cause) => cause);
   expect(fault).toMatchObject({
     code: "TRANSPORT_AMBIGUOUS",
@@ -60,7 +60,7 @@ test("an answer that cannot be stored for longer is kept aside, and a worker end
   await jobs.sweep(ctx, { projectId });
   await jobs.run(ctx, executionId, inlineStep(clock));
   expect(await endOf(executionId)).toMatchObject({ status: "succeeded", hold: "settled", attempts: 1 });
-  const again = await jobs.invoke(ctx, TEXT, REQUEST, "kept-aside");
+  const again = await jobs.invoke(ctx, TEXT, REQUEST, { idempotencyHeader: "kept-aside" });
   expect(again).toMatchObject({ executionId, status: "succeeded", typedOutput: { role: "assistant" } });
 });
 

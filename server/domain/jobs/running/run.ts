@@ -49,7 +49,10 @@ type Begun = { started: Started; result: Stored };
 async function begin(ctx: Ctx, jobId: string, runId: string): Promise<Begun | null> {
   const mine = await start(ctx, jobId, runId);
   return (
-    mine && { started: mine.started, result: stored(await attempt(ctx, jobId, mine.started, mine.claimed)) }
+    mine && {
+      started: mine.started,
+      result: stored(await attempt(ctx, jobId, mine.started, { known: mine.claimed })),
+    }
   );
 }
 
@@ -92,8 +95,7 @@ export async function attempt(
   ctx: Ctx,
   jobId: string,
   started: Started,
-  known: Claimed | null = null,
-  inHand?: LoadedWork,
+  { known = null, inHand }: { known?: Claimed | null | undefined; inHand?: LoadedWork | undefined } = {},
 ): Promise<Next> {
   const [loaded, claimed] = known
     ? [toLoaded(known), known.attempt]

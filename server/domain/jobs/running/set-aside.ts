@@ -40,7 +40,13 @@ export async function setAnswerAside(
   return setAside({
     ...asideOf(held, ended, now),
     content: sealed,
-    ...waiting("output_not_stored", STORE_OUTPUT, answerId, answerId !== null, now),
+    ...waiting({
+      reason: "output_not_stored",
+      step: STORE_OUTPUT,
+      answerId,
+      isAnswerKept: answerId !== null,
+      now,
+    }),
   });
 }
 
@@ -51,9 +57,11 @@ export async function setAnswerAside(
 export async function keepAnswerAside(
   ctx: Ctx,
   held: Held,
-  ended: Pick<Ended, "outcome" | "observed">,
-  content: Content,
-  leaseUntil: Date,
+  {
+    ended,
+    content,
+    leaseUntil,
+  }: { ended: Pick<Ended, "outcome" | "observed">; content: Content; leaseUntil: Date },
 ): Promise<boolean | null> {
   const now = ctx.now();
   const sealed = sealedAnswer(held.job, toText(content), now);
@@ -95,13 +103,19 @@ const heldWith = ({ job, fence, attemptId }: Held, ended: Ended, now: Date) => (
 });
 
 /** The job waits for an operator, because this step kept failing. */
-function waiting(
-  reason: StoredAttention["reason"],
-  step: StoredAttention["step"],
-  answerId: string | null,
-  isAnswerKept: boolean,
-  now: Date,
-) {
+function waiting({
+  reason,
+  step,
+  answerId,
+  isAnswerKept,
+  now,
+}: {
+  reason: StoredAttention["reason"];
+  step: StoredAttention["step"];
+  answerId: string | null;
+  isAnswerKept: boolean;
+  now: Date;
+}) {
   const attention: StoredAttention = { reason, step, since: now.toISOString(), answerId };
   const event = { type: "job.needs_attention", payload: { reason, step, isAnswerKept } };
   return { next: { status: "needs_attention" as const, attention }, event };
@@ -116,7 +130,13 @@ export function setWorkAside(ctx: Ctx, held: Held, ended: Ended): Promise<boolea
   return setAside({
     ...heldWith(held, ended, now),
     content: null,
-    ...waiting("output_not_processed", "process_output", null, true, now),
+    ...waiting({
+      reason: "output_not_processed",
+      step: "process_output",
+      answerId: null,
+      isAnswerKept: true,
+      now,
+    }),
   });
 }
 

@@ -180,7 +180,7 @@ export async function makeReady(
   if ("local" in execution || !route || !snapshot)
     throw new Error(`the call of ${capability.key} cannot be made`);
   const options = callOptions(snapshot);
-  const material = await materialize(reachOf(job), capability, input, options, kept);
+  const material = await materialize(reachOf(job), capability, { input, options, kept });
   const call = asFault(() => execution.call(input, options, route.model, material));
   return { ...work, route, call, material };
 }

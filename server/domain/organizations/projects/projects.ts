@@ -35,7 +35,7 @@ export async function createProject(
   return withSystem(async (tx) => {
     const organizationId = await chooseOrganization(tx, ctx, input.organizationId);
     access.authorize(ctx, "admin", { organizationId });
-    return insertProject(tx, ctx, organizationId, input.name, extra);
+    return insertProject(tx, ctx, { organizationId, name: input.name, extra });
   });
 }
 
@@ -43,9 +43,11 @@ export async function createProject(
 export async function insertProject(
   tx: Tx,
   ctx: Ctx,
-  organizationId: string,
-  name: string,
-  { environment, repository }: Extra = {},
+  {
+    organizationId,
+    name,
+    extra: { environment, repository } = {},
+  }: { organizationId: string; name: string; extra?: Extra | undefined },
 ): Promise<Project> {
   // Two of one name made at once wait for each other, so that each finds a slug.
   const { settings } = await lockOrganization(tx, organizationId);

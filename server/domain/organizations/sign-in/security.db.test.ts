@@ -105,7 +105,7 @@ describe("a member without a second factor", () => {
       (await tenant.post("/v1/capabilities/text.general.fast.v1/jobs", { input })).json.jobId;
     const jobId = await submit();
     const following = { ...member.ctx, whoNow: async () => (await again(member.ctx))?.principal ?? null };
-    const pages = await followEvents(following, jobId, {}, { quietMs: 5, checkMs: 0 });
+    const pages = await followEvents(following, jobId, {}, { pace: { quietMs: 5, checkMs: 0 } });
     const stream = pages[Symbol.asyncIterator]();
     let first = await stream.next();
     while (!first.done && first.value.items.length === 0) first = await stream.next(); // nothing yet, but it is open

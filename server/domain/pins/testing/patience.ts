@@ -38,7 +38,9 @@ function patientClock(startedAt: number) {
 export async function connectOpenAi(organizationId: string, projectId: string, url: string): Promise<void> {
   const account = { provider: "openai", secret: SECRET, label: "faults" };
   const place = { provider: "openai", projectId, environment: "development", replaces: true };
-  const { credentialId } = await credentials.createCredential(system, organizationId, account, [place]);
+  const { credentialId } = await credentials.createCredential(system, organizationId, account, {
+    places: [place],
+  });
   await pool.query("UPDATE credential SET base_url = $2 WHERE id = $1", [credentialId, url]);
 }
 
