@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTRPC } from "@/components/trpc";
 import { CopyButton } from "@/components/ui/copy-button";
+import { Skeleton } from "@/components/ui/skeleton";
 import { callerName } from "./caller-name";
 
 const KNOWN_MS = 5 * 60_000;
@@ -19,7 +20,7 @@ export function Caller({
   /** Leaves out the copy button, for table rows. */
   isPlain?: boolean;
 }) {
-  const { data } = useQuery({
+  const { data, isPending } = useQuery({
     ...useTRPC().projects.caller.queryOptions({ project_id: projectId, principal_id: id }),
     staleTime: KNOWN_MS,
     retry: false,
@@ -28,7 +29,11 @@ export function Caller({
   return (
     <span className="inline-flex max-w-full min-w-0 items-center gap-0.5">
       <span dir="auto" className="min-w-0 [overflow-wrap:anywhere]" title={id} data-caller={id}>
-        {callerName({ id, kind, name: data?.name ?? null })}
+        {isPending ? (
+          <Skeleton className="inline-block h-3.5 w-28 align-middle" />
+        ) : (
+          callerName({ id, kind, name: data?.name ?? null })
+        )}
       </span>
       {!isPlain && <CopyButton text={id} what="caller's id" className="-my-1" />}
     </span>

@@ -1,17 +1,22 @@
 "use client";
-import { type SyntheticEvent, useCallback, useMemo, useState } from "react";
+import { Maximize, Minus, Plus } from "lucide-react";
+import { type SyntheticEvent, useCallback, useId, useMemo, useState } from "react";
+import { CHECKERBOARD } from "@/components/artifacts/image-zoom";
+import { diffLines } from "@/components/blocks/diff/diff-lines";
+import { DiffView } from "@/components/blocks/diff/diff-view";
 import { artifactHref } from "@/components/jobs/artifact-gallery";
+import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
+import { Label } from "@/components/ui/label";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import type { Comparison } from "@/server/contract/comparisons";
 import { EntryCard } from "./entry-card";
 import { nameOf } from "./judgement";
-import { type Layer, Overlay } from "./overlay";
+import { usePair } from "./pair";
+import { Picture, PictureFrame, type Shared } from "./picture-frame";
 import { comparableText, mostItems, pictureOf } from "./shown";
-import { TextDifferences } from "./text-differences";
-import { type View, WHOLE } from "./zoom";
-import { ZoomBar } from "./zoom-bar";
+import { NEAREST, STEP, type View, WHOLE, zoomed } from "./zoom";
 
 const COLUMNS: Record<number, string> = { 3: "md:grid-cols-2 xl:grid-cols-3" };
 
@@ -95,5 +100,130 @@ export function Entries({ comparison }: { comparison: Comparison }) {
         )}
       </section>
     </Tabs>
+  );
+}
+
+type Layer = { id: string; name: string; href: string };
+
+/** Two overlaid images with a divider that can be dragged across. */
+function Overlay({ layers, shared }: { layers: Layer[]; shared: Shared }) {
+  const [border, setBorder] = useState(50);
+  const id = useId();
+  const pair = usePair(layers);
+  if (!pair) return null;
+  const { left, right, choice } = pair;
+  return (
+    <div className="space-y-3">
+      {choice}
+      <PictureFrame
+        name={`${left.name} over ${right.name}`}
+        shared={shared}
+        className="h-[min(70vh,44rem)] w-full max-sm:aspect-square max-sm:h-auto rounded-lg border border-line"
+      >
+        <Picture href={right.href} alt={right.name} view={shared.view} />
+        <div className="absolute inset-0" style={{ clipPath: `inset(0 ${100 - border}% 0 0)` }}>
+          {/* Hides the lower image behind transparent areas. */}
+          <div className={`absolute inset-0 ${CHECKERBOARD}`} />
+          <div className="relative size-full">
+            <Picture href={left.href} alt={left.name} view={shared.view} />
+          </div>
+        </div>
+        <span
+          aria-hidden
+          className="pointer-events-none absolute inset-y-0 w-0.5 -translate-x-1/2 bg-primary"
+          style={{ left: `${border}%` }}
+        />
+        <Sign className="left-2">{left.name}</Sign>
+        <Sign className="right-2">{right.name}</Sign>
+      </PictureFrame>
+      <div className="flex items-center gap-3">
+        <Label htmlFor={id} className="shrink-0">
+          Divider
+        </Label>
+        <input
+          id={id}
+          type="range"
+          min={0}
+          max={100}
+          value={border}
+          aria-valuetext={`${border}% ${left.name}`}
+          className="h-8 w-full accent-primary"
+          onChange={({ target }) => setBorder(Number(target.value))}
+        />
+      </div>
+    </div>
+  );
+}
+
+function Sign({ className, children }: { className: string; children: string }) {
+  return (
+    <span
+      aria-hidden
+      className={`pointer-events-none absolute top-2 rounded-md border border-line bg-surface px-2 py-0.5 text-xs font-semibold ${className}`}
+    >
+      {children}
+    </span>
+  );
+}
+
+/** A word diff of two of the texts. */
+function TextDifferences({ texts }: { texts: { id: string; name: string; text: string }[] }) {
+  const pair = usePair(texts);
+  const [older, newer] = [pair?.left.text ?? null, pair?.right.text ?? null];
+  const rows = useMemo(() => diffLines(older, newer), [older, newer]);
+  if (!pair) return null;
+  const { left, right, choice } = pair;
+  return (
+    <div className="space-y-3">
+      {choice}
+      {older === newer ? (
+        <p className="text-sm text-muted">
+          {left.name} and {right.name} are identical.
+        </p>
+      ) : (
+        <DiffView
+          key={`${left.id} ${right.id}`}
+          rows={rows}
+          isProse
+          caption={`${left.name} compared with ${right.name}`}
+          sides={[left.name, right.name]}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Zoom controls for all images at once. */
+function ZoomBar({ view, look }: Shared) {
+  return (
+    <div role="toolbar" aria-label="Zoom all images" className="flex items-center gap-1.5">
+      <Button
+        size="icon"
+        aria-label="Zoom out"
+        disabled={view.scale <= 1}
+        onClick={() => look((before) => zoomed(before, 1 / STEP))}
+      >
+        <Minus aria-hidden />
+      </Button>
+      <span role="status" className="w-14 text-center text-sm tabular-nums">
+        {Math.round(view.scale * 100)}%
+      </span>
+      <Button
+        size="icon"
+        aria-label="Zoom in"
+        disabled={view.scale >= NEAREST}
+        onClick={() => look((before) => zoomed(before, STEP))}
+      >
+        <Plus aria-hidden />
+      </Button>
+      <Button
+        size="icon"
+        aria-label="Reset zoom"
+        disabled={view.scale <= 1}
+        onClick={() => look(() => WHOLE)}
+      >
+        <Maximize aria-hidden />
+      </Button>
+    </div>
   );
 }

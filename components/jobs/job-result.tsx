@@ -1,19 +1,22 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { isObject, memberOf, textIn } from "@/components/blocks/data/unknown";
 import { Failure } from "@/components/blocks/feedback/failure";
 import { formatDuration } from "@/components/time/format";
 import { useNow } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
+import { isPrivate } from "@/server/contract/enums";
 import type { Job, JobRights } from "@/server/contract/jobs";
 import { ApprovalNotice } from "./approval";
 import { ArtifactGallery } from "./artifact-gallery";
 import { BlindNotice, isBlind } from "./blind";
 import { AttentionNotice } from "./job-actions";
 import { JobInput, JobOutput } from "./job-content";
-import { ProviderSaid } from "./provider-said";
 
 type Props = { job: Job; rights: JobRights | undefined };
 
@@ -114,6 +117,44 @@ function Usual({ jobId, since }: { jobId: string; since: string }) {
         {formatDuration(elapsedMs)} of usually {formatDuration(usual.medianMs)}, the median of the last{" "}
         {usual.runs} runs.
       </p>
+    </div>
+  );
+}
+
+function saidIn({ error }: Job) {
+  const said = memberOf(memberOf(error, "details"), "provider");
+  if (!isObject(said)) return null;
+  return {
+    status: typeof said.status === "number" ? said.status : null,
+    code: textIn(said, "code"),
+    message: textIn(said, "message"),
+  };
+}
+
+/** The provider's response to a failed job. A private job's message is shown only on request. */
+function ProviderSaid({ job }: { job: Job }) {
+  const trpc = useTRPC();
+  const [isAsked, setAsked] = useState(false);
+  const whole = useQuery({
+    ...trpc.jobs.content.queryOptions({ job_id: job.jobId }),
+    enabled: isAsked,
+    staleTime: 0,
+  });
+  const said = saidIn(whole.data ?? job);
+  if (!said) return null;
+  const { status, code, message } = said;
+  const head = [status === null ? null : `HTTP ${status}`, code].filter(Boolean).join(", ");
+  return (
+    <div className="mt-1.5 text-xs text-muted">
+      <p className="break-words">
+        Provider response{head && `: ${head}`}
+        {message && <q className="ml-1.5">{message}</q>}
+      </p>
+      {isPrivate(job.dataClassification) && !isAsked && (
+        <Button size="sm" onClick={() => setAsked(true)}>
+          Show provider message
+        </Button>
+      )}
     </div>
   );
 }
