@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { InngestTestEngine } from "@inngest/test";
 import { serve } from "inngest/next";
 import { describe, expect, onTestFinished, test, vi } from "vitest";

@@ -59,7 +59,9 @@ test.each([
   await from.end();
 });
 
-test("a database that accepts a connection and says nothing is refused after the deadline", async () => {
+test("a database that accepts a connection and says nothing is refused after the deadline", {
+  tags: "long",
+}, async () => {
   const silent = createServer();
   const port = await listening(silent);
   const from = at({ port: String(port) });

@@ -24,7 +24,7 @@ export async function PanelFrame({
         person={{ email: person.email, isOperator: person.isOperator }}
         projects={projects}
         projectId={projectId}
-        {...(await modeOf(projectId))}
+        mode={await modeOf(projectId)}
       >
         {children}
       </PanelShell>
@@ -33,11 +33,11 @@ export async function PanelFrame({
 }
 
 /** The mode of a project's pages: as the reader chose, or else live where the project has run outside the sandbox. */
-export async function modeOf(projectId: string): Promise<{ mode: Mode; isModeChosen: boolean }> {
+export async function modeOf(projectId: string): Promise<Mode> {
   const chosen = readMode((await cookies()).get(modeCookie(projectId))?.value);
-  if (chosen) return { mode: chosen, isModeChosen: true };
+  if (chosen) return chosen;
   const hasLive = await panelRead(({ trpc, queryClient }) =>
     queryClient.fetchQuery(trpc.usage.hasLive.queryOptions({ project_id: projectId })),
   );
-  return { mode: hasLive ? "live" : "test", isModeChosen: false };
+  return hasLive ? "live" : "test";
 }

@@ -12,7 +12,7 @@ import { ask, mypy, python, runPython } from "./python.fixture";
 
 /* Needs a Python with httpx and cryptography: on Debian, the packages python3-httpx and python3-cryptography. */
 describe.skipIf(!python)("the client for Python", () => {
-  test("its own tests hold, with both clients", () => {
+  test("its own tests hold, with both clients", { tags: "long" }, () => {
     const { stderr, status } = runPython(python!, [
       "-W",
       "error",

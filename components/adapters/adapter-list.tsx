@@ -1,10 +1,13 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { Blend, ChevronRight, Plus } from "lucide-react";
+import { Blend, Plus } from "lucide-react";
 import { formatBytes } from "@/components/artifacts/format-bytes";
 import { useProject } from "@/components/blocks/data/use-project";
+import { column } from "@/components/blocks/list/columns";
 import { FilterBar } from "@/components/blocks/list/filter-bar";
 import { ListCard } from "@/components/blocks/list/list-card";
+import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
+import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
@@ -23,7 +26,6 @@ import {
 } from "./list-state";
 import { RoomHeader } from "./room-header";
 import {
-  CheckedAt,
   type Family,
   FrozenBadge,
   familyWords,
@@ -96,16 +98,12 @@ export function AdapterList({ projectId, state }: { projectId: string; state: Li
           </EmptyState>
         }
       >
-        <ul aria-label="Adapters, newest first" className="divide-y divide-line">
-          {data.items.map((adapter) => (
-            <AdapterRow
-              key={adapter.adapterId}
-              projectId={projectId}
-              adapter={adapter}
-              families={choices.families}
-            />
-          ))}
-        </ul>
+        <ResourceTable
+          label="Adapters, newest first"
+          rows={data.items}
+          idOf={({ adapterId }) => adapterId}
+          columns={columnsOf(projectId, choices.families)}
+        />
       </ListCard>
     </>
   );
@@ -113,65 +111,68 @@ export function AdapterList({ projectId, state }: { projectId: string; state: Li
 
 const HEALTHS = SOURCE_HEALTHS.map((value) => ({ value, label: HEALTH_LOOK[value].label }));
 
-function AdapterRow({
-  projectId,
-  adapter,
-  families,
-}: {
-  projectId: string;
-  adapter: ModelAdapter;
-  families: readonly Family[];
-}) {
-  const { source, sourceHealth, triggerWords, aliases } = adapter;
+const columnsOf = (projectId: string, families: readonly Family[]): Column<ModelAdapter>[] => [
+  column.title("Adapter", ({ adapterId, displayName, baseModelFamily, source }) => (
+    <Titled
+      title={
+        <RowLink href={adapterHref(projectId, adapterId)} id={adapterId}>
+          {displayName}
+        </RowLink>
+      }
+    >
+      <span>
+        {familyWords(baseModelFamily, families)} · {sourceWords(source)}
+      </span>
+    </Titled>
+  )),
+  { header: "Aliases and trigger words", cell: (adapter) => <Names adapter={adapter} /> },
+  {
+    header: "License",
+    card: "hidden",
+    className: "text-muted",
+    cell: (adapter) => (
+      <>
+        {licenseWords(adapter)}
+        <span className="block text-xs">
+          {adapter.source.byteLength === null ? "Size unknown" : formatBytes(adapter.source.byteLength)}
+        </span>
+      </>
+    ),
+  },
+  column.status(
+    ({ frozen, sourceHealth }) => (
+      <span className="flex flex-wrap gap-1">
+        <FrozenBadge frozen={frozen} />
+        <HealthBadge health={sourceHealth} />
+      </span>
+    ),
+    "Health",
+  ),
+  {
+    header: "Checked",
+    align: "end",
+    card: "hidden",
+    className: "text-muted",
+    cell: ({ sourceHealth: { checkedAt } }) => (checkedAt ? <Ago at={checkedAt} /> : "Never"),
+  },
+];
+
+function Names({ adapter: { aliases, triggerWords } }: { adapter: ModelAdapter }) {
   const more = triggerWords.length - MOST_WORDS;
+  if (aliases.length + triggerWords.length === 0) return null;
   return (
-    <li className="relative flex items-center gap-4 px-4 py-3 hover:bg-hover/60">
-      <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-5 gap-y-2">
-        <div className="min-w-0 flex-1 basis-72 max-sm:basis-full">
-          <Link
-            href={adapterHref(projectId, adapter.adapterId)}
-            className="block truncate rounded text-sm font-medium after:absolute after:inset-0 hover:underline"
-          >
-            {adapter.displayName}
-          </Link>
-          <p className="truncate text-xs text-muted">
-            {familyWords(adapter.baseModelFamily, families)} · {sourceWords(source)}
-          </p>
-          {(aliases.length > 0 || triggerWords.length > 0) && (
-            <p className="mt-1.5 flex flex-wrap gap-1">
-              {aliases.map((alias) => (
-                <Badge key={alias} tone="busy" title="Alias">
-                  <span className="truncate">{alias}</span>
-                </Badge>
-              ))}
-              {triggerWords.slice(0, MOST_WORDS).map((word) => (
-                <Badge key={word} title="Trigger word">
-                  <span className="truncate">{word}</span>
-                </Badge>
-              ))}
-              {more > 0 && <Badge title={triggerWords.slice(MOST_WORDS).join(", ")}>+{more}</Badge>}
-            </p>
-          )}
-        </div>
-        <div className="flex min-w-0 flex-wrap gap-x-3 text-xs text-muted sm:block sm:w-44">
-          <p className="truncate" title={licenseWords(adapter)}>
-            {licenseWords(adapter)}
-          </p>
-          <p className="tabular-nums">
-            {source.byteLength === null ? "Size unknown" : formatBytes(source.byteLength)}
-          </p>
-        </div>
-        <div className="flex flex-wrap items-center gap-x-2 gap-y-1 sm:w-36 sm:flex-col sm:items-end">
-          <span className="flex flex-wrap justify-end gap-1">
-            <FrozenBadge frozen={adapter.frozen} />
-            <HealthBadge health={sourceHealth} />
-          </span>
-          <span className="text-xs text-muted">
-            <CheckedAt health={sourceHealth} />
-          </span>
-        </div>
-      </div>
-      <ChevronRight aria-hidden className="size-4 shrink-0 text-muted sm:hidden" />
-    </li>
+    <span className="flex flex-wrap gap-1">
+      {aliases.map((alias) => (
+        <Badge key={alias} tone="busy" title="Alias">
+          <span className="truncate">{alias}</span>
+        </Badge>
+      ))}
+      {triggerWords.slice(0, MOST_WORDS).map((word) => (
+        <Badge key={word} title="Trigger word">
+          <span className="truncate">{word}</span>
+        </Badge>
+      ))}
+      {more > 0 && <Badge title={triggerWords.slice(MOST_WORDS).join(", ")}>+{more}</Badge>}
+    </span>
   );
 }

@@ -1,26 +1,27 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { useRouter } from "next/navigation";
 import { formatBytes } from "@/components/artifacts/format-bytes";
+import { textIn } from "@/components/blocks/data/unknown";
 import { useAction } from "@/components/blocks/data/use-action";
 import { useProject } from "@/components/blocks/data/use-project";
+import { FormDialog } from "@/components/blocks/form/form-dialog";
+import { oneOf } from "@/components/blocks/list/list-state";
+import { Tags } from "@/components/jobs/caller-facts";
 import { PageHeader } from "@/components/shell/page-header";
-import { Moment } from "@/components/time/moment";
-import { useTRPC } from "@/components/trpc";
-import { Badge } from "@/components/ui/badge";
+import { Ago, Moment } from "@/components/time/moment";
+import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CardBody, Section } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts, HashFact } from "@/components/ui/facts";
 import { JsonView } from "@/components/ui/json-view";
 import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
-import type { ModelAdapter } from "@/server/contract/adapters";
-import { DeleteAdapter } from "./delete-adapter";
-import { adaptersHref, aliasHref } from "./list-state";
-import { UseInRequest } from "./use-in-request";
+import type { AdapterUse, ModelAdapter } from "@/server/contract/adapters";
+import { adaptersHref, aliasHref, defaultsHref } from "./list-state";
 import {
   CATALOG_ONLY,
-  CheckedAt,
   FrozenBadge,
   familyWords,
   HEALTH_LOOK,
@@ -61,12 +62,9 @@ export function AdapterPage({ projectId, adapterId }: { projectId: string; adapt
           <UseInRequest projectId={projectId} adapter={adapter} />
           <SourceCard adapter={adapter} />
           {Object.keys(adapter.provenance).length > 0 && (
-            <Card aria-labelledby="provenance-title">
-              <CardHeader title="Provenance" id="provenance-title" hint="As registered" />
-              <CardBody>
-                <JsonView value={adapter.provenance} what="provenance" />
-              </CardBody>
-            </Card>
+            <Section title="Provenance" hint="As registered">
+              <JsonView value={adapter.provenance} what="provenance" />
+            </Section>
           )}
         </div>
         <div className="grid min-w-0 gap-4">
@@ -81,30 +79,23 @@ export function AdapterPage({ projectId, adapterId }: { projectId: string; adapt
 function SourceCard({ adapter }: { adapter: ModelAdapter }) {
   const { kind, ref, revision, filePath, provider, sha256, byteLength } = adapter.source;
   return (
-    <Card aria-labelledby="source-title">
-      <CardHeader
-        title="Source"
-        id="source-title"
-        hint={adapter.frozen ? "Pinned to these exact bytes" : "May change"}
-      />
-      <CardBody>
-        <Facts>
-          <Fact name="Kind">{SOURCE_KIND[kind]}</Fact>
-          <Fact name="Provider">{provider}</Fact>
-          <Fact name={kind === "service_artifact" ? "Artifact" : "Reference"}>
-            <CopyableId id={ref} what="reference" />
-          </Fact>
-          <HashFact name={kind === "huggingface" ? "Commit" : "Revision"} hash={revision} />
-          <Fact name="File">{filePath}</Fact>
-          <HashFact name="SHA-256" hash={sha256} />
-          <Fact name="Size">
-            {byteLength === null
-              ? "Unknown"
-              : `${formatBytes(byteLength)} (${byteLength.toLocaleString("en-US")} bytes)`}
-          </Fact>
-        </Facts>
-      </CardBody>
-    </Card>
+    <Section title="Source" hint={adapter.frozen ? "Pinned to these exact bytes" : "May change"}>
+      <Facts>
+        <Fact name="Kind">{SOURCE_KIND[kind]}</Fact>
+        <Fact name="Provider">{provider}</Fact>
+        <Fact name={kind === "service_artifact" ? "Artifact" : "Reference"}>
+          <CopyableId id={ref} what="reference" />
+        </Fact>
+        <HashFact name={kind === "huggingface" ? "Commit" : "Revision"} hash={revision} />
+        <Fact name="File">{filePath}</Fact>
+        <HashFact name="SHA-256" hash={sha256} />
+        <Fact name="Size">
+          {byteLength === null
+            ? "Unknown"
+            : `${formatBytes(byteLength)} (${byteLength.toLocaleString("en-US")} bytes)`}
+        </Fact>
+      </Facts>
+    </Section>
   );
 }
 
@@ -116,27 +107,32 @@ function HealthCard({ adapter, mayWrite }: { adapter: ModelAdapter; mayWrite: bo
     refresh: [trpc.adapters.pathKey()],
   });
   return (
-    <Card aria-labelledby="health-title">
-      <CardHeader
-        title="Health"
-        id="health-title"
-        actions={
-          mayWrite && (
-            <Button
-              size="sm"
-              pending={recheck.isPending}
-              onClick={() => recheck.mutate({ adapter_id: adapter.adapterId })}
-            >
-              Check again
-            </Button>
-          )
-        }
-      />
+    <Section
+      title="Health"
+      actions={
+        mayWrite && (
+          <Button
+            size="sm"
+            pending={recheck.isPending}
+            onClick={() => recheck.mutate({ adapter_id: adapter.adapterId })}
+          >
+            Check again
+          </Button>
+        )
+      }
+      isFlush
+    >
       <CardBody className="space-y-2 text-sm" role="status" aria-busy={recheck.isPending}>
         <p className="flex flex-wrap items-center gap-2">
           <HealthBadge health={sourceHealth} />
           <span className="text-muted">
-            <CheckedAt health={sourceHealth} />
+            {sourceHealth.checkedAt ? (
+              <>
+                Checked <Ago at={sourceHealth.checkedAt} />
+              </>
+            ) : (
+              "Never checked"
+            )}
           </span>
         </p>
         <p>{sourceHealth.detail ?? HEALTH_LOOK[sourceHealth.status].meaning}</p>
@@ -144,70 +140,180 @@ function HealthCard({ adapter, mayWrite }: { adapter: ModelAdapter; mayWrite: bo
           A check looks for exactly these weights and never replaces them with newer ones.
         </p>
       </CardBody>
-    </Card>
+    </Section>
   );
 }
 
 function AboutCard({ projectId, adapter }: { projectId: string; adapter: ModelAdapter }) {
   const { aliases, triggerWords, compatibleModels, recommendedWeight, licenseUrl, environment } = adapter;
   return (
-    <Card aria-labelledby="about-title">
-      <CardHeader title="About" id="about-title" />
-      <CardBody>
-        <Facts>
-          <Fact name="Aliases">
-            {aliases.length === 0 ? (
-              <span className="text-muted">No alias</span>
-            ) : (
-              <span className="flex flex-wrap gap-x-3">
-                {aliases.map((alias) => (
-                  <Link
-                    key={alias}
-                    href={aliasHref(projectId, alias, { environment })}
-                    className="text-link hover:underline"
-                  >
-                    {alias}
-                  </Link>
-                ))}
-              </span>
-            )}
-          </Fact>
-          <Fact name="Trigger words">
-            {triggerWords.length === 0 ? (
-              <span className="text-muted">None</span>
-            ) : (
-              <span className="flex flex-wrap gap-1">
-                {triggerWords.map((word) => (
-                  <Badge key={word}>
-                    <span className="truncate">{word}</span>
-                  </Badge>
-                ))}
-              </span>
-            )}
-          </Fact>
-          <Fact name="Strength">
-            {recommendedWeight === null ? "1 (default)" : `${recommendedWeight} recommended`}
-          </Fact>
-          <Fact name="Compatible models">
-            {compatibleModels.length > 0 ? compatibleModels.join(", ") : null}
-          </Fact>
-          <Fact name="License">
-            {licenseUrl ? (
-              <a href={licenseUrl} target="_blank" rel="noreferrer" className="text-link hover:underline">
-                {licenseWords(adapter)}
-              </a>
-            ) : (
-              licenseWords(adapter)
-            )}
-          </Fact>
-          <Fact name="Registered">
-            <Moment at={adapter.createdAt} />
-          </Fact>
-          <Fact name="Registered by">
-            <CopyableId id={adapter.createdBy} what="caller id" short />
-          </Fact>
-        </Facts>
-      </CardBody>
-    </Card>
+    <Section title="About">
+      <Facts>
+        <Fact name="Aliases">
+          {aliases.length === 0 ? (
+            <span className="text-muted">No alias</span>
+          ) : (
+            <span className="flex flex-wrap gap-x-3">
+              {aliases.map((alias) => (
+                <Link
+                  key={alias}
+                  href={aliasHref(projectId, alias, { environment })}
+                  className="text-link hover:underline"
+                >
+                  {alias}
+                </Link>
+              ))}
+            </span>
+          )}
+        </Fact>
+        <Fact name="Trigger words">
+          {triggerWords.length === 0 ? (
+            <span className="text-muted">None</span>
+          ) : (
+            <Tags tags={triggerWords} />
+          )}
+        </Fact>
+        <Fact name="Strength">
+          {recommendedWeight === null ? "1 (default)" : `${recommendedWeight} recommended`}
+        </Fact>
+        <Fact name="Compatible models">
+          {compatibleModels.length > 0 ? compatibleModels.join(", ") : null}
+        </Fact>
+        <Fact name="License">
+          {licenseUrl ? (
+            <a href={licenseUrl} target="_blank" rel="noreferrer" className="text-link hover:underline">
+              {licenseWords(adapter)}
+            </a>
+          ) : (
+            licenseWords(adapter)
+          )}
+        </Fact>
+        <Fact name="Registered">
+          <Moment at={adapter.createdAt} />
+        </Fact>
+        <Fact name="Registered by">
+          <CopyableId id={adapter.createdBy} what="caller id" short />
+        </Fact>
+      </Facts>
+    </Section>
   );
+}
+
+const KINDS = ["alias", "default", "binding"] as const;
+type Reference = { kind: (typeof KINDS)[number]; name: string };
+
+/** What still uses the adapter, from the details of a refusal. */
+function referencesIn(details: unknown): Reference[] {
+  if (!Array.isArray(details)) return [];
+  return details.flatMap((each) => {
+    const kind = oneOf(KINDS)(textIn(each, "kind"));
+    const name = textIn(each, "name");
+    return kind && name ? [{ kind, name }] : [];
+  });
+}
+
+/** Deletes an adapter, or links to what still uses it. */
+function DeleteAdapter({ projectId, adapter }: { projectId: string; adapter: ModelAdapter }) {
+  const trpc = useTRPC();
+  const router = useRouter();
+  const { environment } = adapter;
+  const remove = useAction(trpc.adapters.remove.mutationOptions(), {
+    isInPlace: true,
+    done: "Adapter deleted",
+    onDone: () => router.push(adaptersHref(projectId, { environment })),
+    refresh: [trpc.adapters.list.pathKey()],
+  });
+  const references = remove.error ? referencesIn(toFailure(remove.error).details.references) : [];
+  return (
+    <FormDialog
+      title={`Delete “${adapter.displayName}”?`}
+      description="Requests can no longer use it, and its name becomes available again. Existing receipts don't change."
+      trigger={<Button>Delete</Button>}
+      action={remove}
+      send={() => remove.mutate({ adapter_id: adapter.adapterId })}
+      submit="Delete adapter"
+      tone="danger"
+      isReady={references.length === 0}
+    >
+      {references.length > 0 && (
+        <ul aria-label="Used by" className="list-disc pl-4 text-sm">
+          {references.map((reference) => (
+            <li key={`${reference.kind} ${reference.name}`}>
+              <Link href={placeOf(projectId, environment, reference)} className="text-link underline">
+                {REFERENCE[reference.kind](reference.name)}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </FormDialog>
+  );
+}
+
+const REFERENCE: Record<Reference["kind"], (name: string) => string> = {
+  alias: (name) => `Alias “${name}” points to it`,
+  default: (name) => `Default for ${name}`,
+  binding: (name) => `The recipe is pinned to a version of “${name}” that uses it`,
+};
+
+const placeOf = (projectId: string, environment: string, { kind, name }: Reference): string =>
+  kind === "default" ? defaultsHref(projectId, environment) : aliasHref(projectId, name, { environment });
+
+const MOST_MODELS = 6;
+
+/** The input of a request that uses the adapter, and the models that support it. */
+function UseInRequest({ projectId, adapter }: { projectId: string; adapter: ModelAdapter }) {
+  const trpc = useTRPC();
+  const { data: uses } = useSuspenseQuery(trpc.adapters.uses.queryOptions({ adapter_id: adapter.adapterId }));
+  const [alias] = adapter.aliases;
+  const weight = adapter.recommendedWeight ?? 1;
+  const [word] = adapter.triggerWords;
+  const choice = alias === undefined ? { adapterId: adapter.adapterId, weight } : { alias };
+  const input = {
+    prompt: word ? `${word}, a lighthouse at dawn` : "A lighthouse at dawn",
+    adapters: [choice],
+  };
+  const usable = uses.filter(({ problem }) => problem === null);
+  return (
+    <Section title="Use in a request" bodyClassName="space-y-3 text-sm">
+      {uses.map((use) =>
+        use.problem === null ? (
+          <p key={use.capabilityKey}>
+            Input for{" "}
+            <Link
+              href={`/projects/${projectId}/catalog/${use.capabilityKey}`}
+              className="text-link underline"
+            >
+              {use.capabilityKey}
+            </Link>
+            . {modelsWords(use)}
+          </p>
+        ) : (
+          <Notice key={use.capabilityKey} tone="warn" title={`Not usable with ${use.capabilityKey}`}>
+            {use.problem}
+          </Notice>
+        ),
+      )}
+      {usable.length > 0 && (
+        <>
+          <JsonView value={input} what="input with this adapter" />
+          <p className="text-xs text-muted">
+            {alias === undefined
+              ? "Create an alias to switch to better weights later without changing requests. "
+              : `“${alias}” uses the latest promoted version, currently this adapter. `}
+            A request can use up to four adapters.
+          </p>
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** The sandbox simulates every model, so it is mentioned only when no other model supports the adapter. */
+function modelsWords({ models }: AdapterUse): string {
+  const real = models.filter((model) => !model.startsWith("sandbox/"));
+  if (real.length === 0) return "No provider here supports it yet; the sandbox simulates one.";
+  const shown = real.slice(0, MOST_MODELS).join(", ");
+  const others = real.length - MOST_MODELS;
+  return others > 0 ? `Works with ${shown} and ${others} more.` : `Works with ${shown}.`;
 }

@@ -11,18 +11,15 @@ import { FrozenBadge, HealthBadge, sourceWords } from "./words";
 
 const MOST = 20;
 
-/** Picks an adapter of an environment by part of its name. */
-export function AdapterPicker({
-  projectId,
-  environment,
-  chosen,
-  onChoose,
-}: {
+type Props = {
   projectId: string;
   environment: string;
   chosen: ModelAdapter | null;
   onChoose(adapter: ModelAdapter): void;
-}) {
+};
+
+/** Picks an adapter of an environment by part of its name. */
+export function AdapterPicker({ projectId, environment, chosen, onChoose }: Props) {
   const trpc = useTRPC();
   const [text, setText] = useState("");
   const q = useDeferredValue(text);

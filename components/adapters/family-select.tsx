@@ -6,21 +6,17 @@ import { useTRPC } from "@/components/trpc";
 
 const NONE = "none"; // a select cannot hold an empty value
 
-/** Selects the base model family of an adapter. An empty value shows as `none`. */
-export function FamilySelect({
-  id,
-  value,
-  onChange,
-  none,
-  hint,
-}: {
+type Props = {
   id: string;
   value: string;
   onChange(value: string): void;
   /** The label of the empty choice; undefined when a family is required. */
   none?: string;
   hint: ReactNode;
-}) {
+};
+
+/** Selects the base model family of an adapter. An empty value shows as `none`. */
+export function FamilySelect({ id, value, onChange, none, hint }: Props) {
   const trpc = useTRPC();
   const { data: choices } = useSuspenseQuery(trpc.adapters.choices.queryOptions());
   const families = choices.families.map(({ name, title }) => ({ value: name, label: title }));

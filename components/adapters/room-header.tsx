@@ -27,18 +27,10 @@ const ROOMS = {
 };
 type Room = keyof typeof ROOMS;
 
+type Props = { projectId: string; room: Room; environment: string; actions?: ReactNode };
+
 /** The header of each adapter page: its title, links to the other adapter pages, and the environment. */
-export function RoomHeader({
-  projectId,
-  room,
-  environment,
-  actions,
-}: {
-  projectId: string;
-  room: Room;
-  environment: string;
-  actions?: ReactNode;
-}) {
+export function RoomHeader({ projectId, room, environment, actions }: Props) {
   return (
     <>
       <PageHeader title={ROOMS[room].title} actions={actions}>
@@ -63,16 +55,10 @@ export function RoomHeader({
   );
 }
 
+type EnvironmentChoiceProps = { projectId: string; environment: string; hrefOf(environment: string): string };
+
 /** Chooses the environment, since adapters belong to one. Renders nothing when the project has only one. */
-export function EnvironmentChoice({
-  projectId,
-  environment,
-  hrefOf,
-}: {
-  projectId: string;
-  environment: string;
-  hrefOf(environment: string): string;
-}) {
+export function EnvironmentChoice({ projectId, environment, hrefOf }: EnvironmentChoiceProps) {
   const router = useRouter();
   const [isPending, startTransition] = useTransition();
   const environments = useProject(projectId).project?.environments ?? [];

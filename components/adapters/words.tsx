@@ -1,6 +1,5 @@
 import { CircleAlert, CircleCheck, CircleHelp, TriangleAlert } from "lucide-react";
 import { type Look, LookBadge } from "@/components/blocks/status/status";
-import { Ago } from "@/components/time/moment";
 import { Badge } from "@/components/ui/badge";
 import type { ModelAdapter } from "@/server/contract/adapters";
 
@@ -37,16 +36,6 @@ export const HEALTH_LOOK: Record<Health, Look & { meaning: string }> = {
 export function HealthBadge({ health }: { health: ModelAdapter["sourceHealth"] }) {
   const look = HEALTH_LOOK[health.status];
   return <LookBadge look={look} title={health.detail ?? look.meaning} />;
-}
-
-/** When the weights were last checked. */
-export function CheckedAt({ health: { checkedAt } }: { health: ModelAdapter["sourceHealth"] }) {
-  if (!checkedAt) return <>Never checked</>;
-  return (
-    <>
-      Checked <Ago at={checkedAt} />
-    </>
-  );
 }
 
 export const CATALOG_ONLY =

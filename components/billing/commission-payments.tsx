@@ -1,16 +1,16 @@
 "use client";
 import { useInfiniteQuery } from "@tanstack/react-query";
+import { column } from "@/components/blocks/list/columns";
+import { GrowingList } from "@/components/blocks/list/growing-list";
+import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
+import { Amount } from "@/components/blocks/money/amount";
 import { formatMoney } from "@/components/blocks/money/money";
 import { requestHref } from "@/components/requests/list-state";
-import { Ago } from "@/components/time/moment";
-import { sentencesOf, useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/trpc";
 import { Badge, type Tone } from "@/components/ui/badge";
-import { Button } from "@/components/ui/button";
-import { Card, CardHeader } from "@/components/ui/card";
-import Link from "@/components/ui/link";
-import { Notice } from "@/components/ui/notice";
+import { Section } from "@/components/ui/card";
 import type { PaidCommission } from "@/server/contract/commissions";
-import { TestMoneyBadge } from "./test-money";
+import { TEST_MONEY } from "./test-money";
 
 /** Commission payments and their refunds. They are not transactions, since they never touch the wallet. */
 export function CommissionPayments({ organizationId }: { organizationId: string }) {
@@ -24,80 +24,60 @@ export function CommissionPayments({ organizationId }: { organizationId: string 
   const items = paid.data?.pages.flatMap((page) => page.items) ?? [];
   if (items.length === 0 && !paid.error) return null;
   return (
-    <Card aria-labelledby="commissions-title" className="mt-6 overflow-hidden">
-      <CardHeader
-        id="commissions-title"
-        title="Commission payments"
-        hint="Paid at checkout. They don't affect the wallet."
-      />
-      {paid.error && (
-        <div className="p-4">
-          <Notice tone="bad" role="alert">
-            {sentencesOf(paid.error)}
-          </Notice>
-        </div>
-      )}
-      <ul aria-labelledby="commissions-title" className="divide-y divide-line">
-        {items.map((item) => (
-          <Payment key={item.paymentId} item={item} />
-        ))}
-      </ul>
-      {paid.hasNextPage && (
-        <div className="border-t border-line p-3 text-center">
-          <Button pending={paid.isFetchingNextPage} onClick={() => paid.fetchNextPage()}>
-            Show earlier payments
-          </Button>
-        </div>
-      )}
-    </Card>
-  );
-}
-
-function Payment({ item }: { item: PaidCommission }) {
-  const { amount, tax, refunded } = item;
-  const paid = { ...amount, amountMicros: -(amount.amountMicros + tax.amountMicros) };
-  return (
-    <li
-      className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1 px-4 py-3 text-sm"
-      data-commission={item.paymentId}
+    <Section
+      title="Commission payments"
+      hint="Paid at checkout. They don't affect the wallet."
+      isFlush
+      className="mt-6"
     >
-      <div className="min-w-0 flex-1 basis-56 space-y-1">
-        <Link
-          href={requestHref(item.projectId, item.requestId)}
-          prefetch={false}
-          dir="auto"
-          className="line-clamp-2 rounded text-left font-medium [overflow-wrap:anywhere] hover:underline"
-        >
-          {item.summary}
-        </Link>
-        <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-muted">
-          <Standing item={item} />
-          {item.test && <TestMoneyBadge />}
-          <span>
-            {item.startedBy && `${item.startedBy}, `}
-            <Ago at={item.paidAt ?? item.createdAt} />
-          </span>
-        </p>
-      </div>
-      <div className="ml-auto text-right tabular-nums">
-        <p>{formatMoney(paid)}</p>
-        {tax.amountMicros > 0 && <p className="text-xs text-muted">Includes {formatMoney(tax)} tax</p>}
-        {refunded.amountMicros > 0 && (
-          <p className="font-medium text-good">+{formatMoney(refunded)} refunded</p>
+      <GrowingList what="commission payments" query={paid} rows={items} empty="No payments yet.">
+        {(rows) => (
+          <ResourceTable
+            label="Commission payments, newest first"
+            rows={rows}
+            idOf={({ paymentId }) => paymentId}
+            marks={({ paymentId }) => ({ "data-commission": paymentId })}
+            columns={COLUMNS}
+          />
         )}
-      </div>
-    </li>
+      </GrowingList>
+    </Section>
   );
 }
 
-function Standing({ item }: { item: PaidCommission }) {
-  const [tone, label] = standingOf(item);
-  return (
-    <Badge tone={tone} data-refund={item.refund?.state}>
-      {label}
-    </Badge>
-  );
-}
+const COLUMNS: Column<PaidCommission>[] = [
+  column.title("Commission", ({ summary, projectId, requestId, startedBy, test }) => (
+    <Titled
+      title={
+        <RowLink href={requestHref(projectId, requestId)} id={requestId}>
+          {summary}
+        </RowLink>
+      }
+    >
+      <span>{[startedBy, test && TEST_MONEY].filter(Boolean).join(", ")}</span>
+    </Titled>
+  )),
+  column.status((item) => {
+    const [tone, label] = standingOf(item);
+    return (
+      <Badge tone={tone} data-refund={item.refund?.state}>
+        {label}
+      </Badge>
+    );
+  }),
+  column.amount("Amount", ({ amount, tax, refunded }) => (
+    <Amount
+      of={{ ...amount, amountMicros: -(amount.amountMicros + tax.amountMicros) }}
+      note={[
+        tax.amountMicros > 0 && `Includes ${formatMoney(tax)} tax`,
+        refunded.amountMicros > 0 && `+${formatMoney(refunded)} refunded`,
+      ]
+        .filter(Boolean)
+        .join(", ")}
+    />
+  )),
+  column.ago("Paid", ({ paidAt, createdAt }) => paidAt ?? createdAt),
+];
 
 /** The status of a commission payment. */
 export function standingOf({

@@ -1,18 +1,18 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { ReceiptText } from "lucide-react";
+import { column } from "@/components/blocks/list/columns";
 import { ListCard } from "@/components/blocks/list/list-card";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
-import { formatMoney } from "@/components/blocks/money/money";
-import { WORK_COLUMN, WorkCell } from "@/components/blocks/work/work";
+import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
+import { Amount } from "@/components/blocks/money/amount";
+import { WorkCell } from "@/components/blocks/work/work";
 import { comparisonHref } from "@/components/comparisons/list-state";
-import { OtherMode, useIsTest } from "@/components/shell/mode";
-import { Ago } from "@/components/time/moment";
+import { useIsTest } from "@/components/shell/mode";
 import { useTRPC } from "@/components/trpc";
 import { CardHeader } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
+import { shortId } from "@/components/ui/copyable-id";
 import { EmptyState } from "@/components/ui/empty-state";
-import Link from "@/components/ui/link";
 import type { Place } from "@/components/ui/paging";
 import type { WalletTransaction } from "@/server/contract/billing";
 import type { OfWork } from "@/server/contract/work";
@@ -52,11 +52,7 @@ export function TransactionLog({ organizationId, place }: Props) {
         state={place}
         hrefOf={(page) => billingHref({ organizationId, ...page })}
         first={
-          <EmptyState
-            icon={ReceiptText}
-            title={`No ${isTest ? "test" : "live"} transactions yet`}
-            action={<OtherMode has>{(other) => `${other} transactions are listed apart.`}</OtherMode>}
-          >
+          <EmptyState icon={ReceiptText} title={`No ${isTest ? "test" : "live"} transactions yet`}>
             Charges and top-ups appear here.
           </EmptyState>
         }
@@ -74,28 +70,22 @@ export function TransactionLog({ organizationId, place }: Props) {
 }
 
 const COLUMNS: Column<OfWork<WalletTransaction>>[] = [
-  {
-    header: "Transaction",
-    card: "title",
-    className: WORK_COLUMN,
-    cell: (item) => (
-      <WorkCell work={item.work} otherwise={KINDS[item.kind] ?? item.kind}>
-        <Reference item={item} />
-      </WorkCell>
-    ),
-  },
+  column.title("Transaction", (item) => (
+    <WorkCell work={item.work} otherwise={KINDS[item.kind] ?? item.kind}>
+      <Reference item={item} />
+    </WorkCell>
+  )),
   {
     header: "Source",
     className: "text-muted",
     cell: ({ account }) => (account === "wallet" ? "Wallet" : "Allowance"),
   },
-  { header: "Amount", align: "end", card: "status", cell: (item) => <Amount item={item} /> },
-  {
-    header: "Date",
-    align: "end",
-    className: "text-muted",
-    cell: ({ createdAt }) => <Ago at={createdAt} />,
-  },
+  column.amount("Amount", ({ amount }) => (
+    <span className={cn(amount.amountMicros > 0 && "font-medium text-good")}>
+      <Amount of={amount} sign />
+    </span>
+  )),
+  column.ago("Date", ({ createdAt }) => createdAt),
 ];
 
 function Reference({ item }: { item: WalletTransaction }) {
@@ -103,21 +93,8 @@ function Reference({ item }: { item: WalletTransaction }) {
   const to = jobId
     ? { id: jobId, href: `/jobs/${jobId}` }
     : comparisonId && projectId && { id: comparisonId, href: comparisonHref(projectId, comparisonId) };
-  const look = "rounded font-mono text-xs [overflow-wrap:anywhere]";
-  if (!to) return <span className={look}>{item.paymentId ?? item.transactionId}</span>;
+  if (to) return <RowLink {...to} />;
   return (
-    <Link href={to.href} prefetch={false} className={cn(look, "text-link hover:underline")}>
-      {to.id}
-    </Link>
-  );
-}
-
-function Amount({ item }: { item: WalletTransaction }) {
-  const isIn = item.amount.amountMicros > 0;
-  return (
-    <span className={cn("tabular-nums", isIn && "font-medium text-good")}>
-      {isIn && "+"}
-      {formatMoney(item.amount)}
-    </span>
+    <code title={item.paymentId ?? item.transactionId}>{shortId(item.paymentId ?? item.transactionId)}</code>
   );
 }

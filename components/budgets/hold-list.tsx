@@ -1,30 +1,38 @@
 "use client";
 import { useState } from "react";
-import { TEST_MONEY } from "@/components/billing/test-money";
+import { useAction } from "@/components/blocks/data/use-action";
 import { useLive } from "@/components/blocks/data/use-live";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { ChoiceField, MoneyField, TextField } from "@/components/blocks/form/fields";
+import { FormDialog } from "@/components/blocks/form/form-dialog";
+import { column } from "@/components/blocks/list/columns";
+import { type Column, ResourceTable, Titled } from "@/components/blocks/list/resource-table";
+import { Amount } from "@/components/blocks/money/amount";
 import { dollars } from "@/components/blocks/money/money";
 import { Caller } from "@/components/callers/caller";
 import { comparisonHref } from "@/components/comparisons/list-state";
-import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
+import { SOME_AMOUNT } from "@/components/ui/amount";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CardBody, Section } from "@/components/ui/card";
+import { shortId } from "@/components/ui/copyable-id";
 import Link from "@/components/ui/link";
 import type { HoldView } from "@/server/contract/budgets";
+import type { Names } from "./owner-name";
 import { ResolveAllDialog } from "./resolve-all-dialog";
-import { ResolveDialog } from "./resolve-dialog";
 
 const REFRESH_MS = 5_000;
 
+type Props = Names & { isTest: boolean; canResolve: boolean };
+
 /** The funds reserved by unfinished jobs. An owner resolves unconfirmed charges here. */
-export function HoldList({ projectId, canResolve }: { projectId: string; canResolve: boolean }) {
+export function HoldList({ projectId, keyNames, isTest, canResolve }: Props) {
   const trpc = useTRPC();
   const [chosen, setChosen] = useState<HoldView | null>(null);
   const { data } = useLive(trpc.budgets.holds.queryOptions({ projectId }), REFRESH_MS);
-  const unknown = data.items.filter(({ state }) => state === "ambiguous").length;
-  const [first] = data.items;
+  const holds = data.items.filter((hold) => hold.isTest === isTest);
+  const unknown = holds.filter(({ state }) => state === "ambiguous").length;
+  const [first] = holds;
   const resolveOf = (hold: HoldView) =>
     hold.state === "ambiguous" &&
     canResolve &&
@@ -34,80 +42,118 @@ export function HoldList({ projectId, canResolve }: { projectId: string; canReso
       </Button>
     );
   return (
-    <Card aria-labelledby="holds-title" className="mt-4 overflow-hidden">
-      <CardHeader
-        id="holds-title"
-        title="Reserved funds"
-        hint={unknown > 0 ? `${unknown} with unconfirmed charges` : "By unfinished jobs"}
-        actions={
-          canResolve &&
-          first &&
-          unknown > 1 && <ResolveAllDialog projectId={projectId} organizationId={first.organizationId} />
-        }
-      />
-      {data.items.length === 0 ? (
+    <Section
+      title="Reserved funds"
+      hint={unknown > 0 ? `${unknown} with unconfirmed charges` : "By unfinished jobs"}
+      actions={
+        canResolve &&
+        first &&
+        unknown > 1 && <ResolveAllDialog projectId={projectId} organizationId={first.organizationId} />
+      }
+      isFlush
+      className="mt-4"
+    >
+      {holds.length === 0 ? (
         <CardBody className="text-sm text-muted">No reserved funds.</CardBody>
       ) : (
         <ResourceTable
           label="Reserved funds"
-          rows={data.items}
+          rows={holds}
           idOf={({ holdId }) => holdId}
-          columns={columnsOf(projectId)}
+          columns={columnsOf({ projectId, keyNames })}
           actions={resolveOf}
         />
       )}
       {chosen && <ResolveDialog hold={chosen} onClose={() => setChosen(null)} />}
-    </Card>
+    </Section>
   );
 }
 
-const columnsOf = (projectId: string): Column<HoldView>[] => [
-  {
-    header: "Job",
-    card: "title",
-    className: "[overflow-wrap:anywhere]",
-    cell: (hold) => (
-      <>
-        <Link href={hrefOf(hold)} className="text-link hover:underline">
-          {hold.capabilityKey ?? hold.executionId}
-        </Link>
-        <div className="font-mono text-2xs text-muted">{hold.executionId}</div>
-      </>
+const columnsOf = ({ projectId, keyNames }: Names): Column<HoldView>[] => [
+  column.title("Job", (hold) => (
+    <Titled title={hold.capabilityKey ?? "Comparison"}>
+      <Link href={hrefOf(hold)} title={hold.executionId} className="font-mono text-link hover:underline">
+        {shortId(hold.executionId)}
+      </Link>
+    </Titled>
+  )),
+  column.amount("Amount", ({ amountMicros }) => <Amount of={amountMicros} />),
+  column.status(({ state }) =>
+    state === "ambiguous" ? (
+      <Badge tone="warn">Unconfirmed charge</Badge>
+    ) : (
+      <Badge tone="busy">Reserved</Badge>
     ),
-  },
-  { header: "Amount", className: "whitespace-nowrap", cell: (hold) => <Reserved hold={hold} /> },
-  { header: "Status", card: "status", cell: (hold) => <HoldState hold={hold} /> },
+  ),
   {
     header: "Caller",
     className: "max-w-40 truncate",
     cell: ({ principalId }) => (
       <span title={principalId}>
-        <Caller projectId={projectId} id={principalId} isPlain />
+        <Caller projectId={projectId} id={principalId} name={keyNames.get(principalId)} isPlain />
       </span>
     ),
   },
-  { header: "Created", className: "text-muted", cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  column.ago("Created", ({ createdAt }) => createdAt),
 ];
-
-function Reserved({ hold }: { hold: HoldView }) {
-  return (
-    <>
-      {dollars(hold.amountMicros)}
-      {hold.isTest && <span className="text-muted"> {TEST_MONEY}</span>}
-    </>
-  );
-}
-
-function HoldState({ hold }: { hold: HoldView }) {
-  return hold.state === "ambiguous" ? (
-    <Badge tone="warn">Unconfirmed charge</Badge>
-  ) : (
-    <Badge tone="busy">Reserved</Badge>
-  );
-}
 
 /** An unjudged comparison has one hold for all entries; unconfirmed charges are resolved per entry after the judgement. */
 const isComparison = ({ executionId }: HoldView) => executionId.startsWith("cmp_");
 
 const hrefOf = (hold: HoldView) =>
   isComparison(hold) ? comparisonHref(hold.projectId, hold.executionId) : `/jobs/${hold.executionId}`;
+
+const OUTCOMES = [
+  { value: "charged", label: "Charged" },
+  { value: "not", label: "Not charged" },
+];
+
+/** A person records the outcome of an unconfirmed charge. */
+function ResolveDialog({ hold, onClose }: { hold: HoldView; onClose: () => void }) {
+  const trpc = useTRPC();
+  const [outcome, setOutcome] = useState("charged");
+  const resolve = useAction(trpc.budgets.resolve.mutationOptions(), {
+    done: "Charge resolved",
+    refresh: [trpc.budgets.pathKey()],
+    isInPlace: true,
+  });
+  return (
+    <FormDialog
+      isOpen
+      onOpenChange={onClose}
+      title="Resolve charge"
+      description={`${dollars(hold.amountMicros)} is reserved. The sealed receipt does not change. This cannot be undone.`}
+      action={resolve}
+      send={(sent) =>
+        resolve.mutate({
+          hold_id: hold.holdId,
+          note: sent.text("note"),
+          ...(outcome === "charged"
+            ? { chargedMicros: sent.requiredMicros("chargedMicros") }
+            : { notCharged: true }),
+        })
+      }
+      submit="Resolve charge"
+    >
+      <div className="grid gap-4 sm:grid-cols-2">
+        <ChoiceField
+          name="outcome"
+          label="Outcome"
+          value={outcome}
+          onValueChange={setOutcome}
+          options={OUTCOMES}
+        />
+        {outcome === "charged" && (
+          <MoneyField
+            name="chargedMicros"
+            label="Total charge in US dollars"
+            bounds={SOME_AMOUNT}
+            required
+            micros={hold.amountMicros}
+          />
+        )}
+      </div>
+      <TextField name="note" label="Evidence" required maxLength={1000} />
+    </FormDialog>
+  );
+}

@@ -8,17 +8,9 @@ import type {
   BudgetView,
 } from "@/server/contract/budgets";
 
-export const PERIODS: Record<BudgetPeriod, string> = {
-  day: "Daily",
-  month: "Monthly",
-  total: "Total",
-};
+export const PERIODS: Record<BudgetPeriod, string> = { day: "Daily", month: "Monthly", total: "Total" };
 export const NOW: Record<BudgetPeriod, string> = { day: "today", month: "this month", total: "so far" };
-export const MODES: Record<BudgetEnforcement, string> = {
-  prevent: "Prevent",
-  warn: "Warn only",
-  off: "Off",
-};
+export const MODES: Record<BudgetEnforcement, string> = { prevent: "Prevent", warn: "Warn only", off: "Off" };
 
 /** The name of the owner of a budget. */
 export function ownerName(scope: string, keyNames: ReadonlyMap<string, string>): string {

@@ -32,12 +32,12 @@ export function BulkBar({ bulk, className }: { bulk: Counted; className?: string
       aria-valuetext={`${ended.toLocaleString("en-US")} of ${bulk.itemCount.toLocaleString("en-US")}`}
       className={cn("flex h-3 gap-px overflow-hidden rounded-full bg-line", className)}
     >
-      {ITEM_ORDER.map((status) => (
+      {ITEM_ORDER.filter((status) => bulk.counts[status] > 0).map((status) => (
         <span
           key={status}
           className={cn("transition-[flex-grow] duration-500", ITEM_FILL[status])}
-          // Keeps one item of ten thousand visible.
-          style={{ flexGrow: bulk.counts[status], minWidth: bulk.counts[status] > 0 ? 3 : 0 }}
+          // The least width keeps one item of ten thousand visible.
+          style={{ flexGrow: bulk.counts[status], minWidth: 3 }}
         />
       ))}
     </div>

@@ -1,64 +1,55 @@
 "use client";
+import { column } from "@/components/blocks/list/columns";
 import { FilterBar } from "@/components/blocks/list/filter-bar";
+import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
 import { Reason } from "@/components/blocks/status/reason";
 import { recordHref } from "@/components/pins/list-state";
 import { itemStatusLabel, PinStatusBadge } from "@/components/pins/pin-status";
-import { Card, CardHeader } from "@/components/ui/card";
-import { Pagination } from "@/components/ui/pagination";
+import { CardHeader } from "@/components/ui/card";
 import type { BulkItemView, PinnedBulk } from "@/server/contract/pinned";
 import { ITEM_ORDER } from "./bulk-bar";
 import { type ItemState, itemsHref } from "./bulk-state";
 
+type Props = { bulk: PinnedBulk; projectId: string; state: ItemState };
+
 /** The items of a bulk in input order, paged, each with a link to its record. */
-export function BulkItems({
-  bulk,
-  projectId,
-  state,
-}: {
-  bulk: PinnedBulk;
-  projectId: string;
-  state: ItemState;
-}) {
+export function BulkItems({ bulk, projectId, state }: Props) {
   const hrefOf = (next: ItemState) => itemsHref(projectId, bulk.bulkId, next);
   return (
-    <section aria-labelledby="items-title" className="space-y-4">
-      <Card className="overflow-hidden">
-        <CardHeader
-          title="Items"
-          id="items-title"
-          actions={
-            <FilterBar
-              label="Filter items"
-              state={state}
-              hrefOf={hrefOf}
-              fields={[{ name: "status", label: "Status", any: "Any status", options: optionsOf(bulk) }]}
-            />
-          }
-        />
-        {bulk.items.length === 0 ? (
-          <p className="px-4 py-10 text-center text-sm text-muted">
-            {state.status
-              ? `No ${itemStatusLabel(state.status).toLowerCase()} items.`
-              : "There are no items on this page."}
-          </p>
-        ) : (
-          <ResourceTable
-            label="Items in input order"
-            rows={bulk.items}
-            idOf={({ id }) => id}
-            columns={columnsOf(projectId)}
+    <section aria-labelledby="items-title">
+      <ListCard
+        noun="items"
+        header={
+          <CardHeader
+            title="Items"
+            id="items-title"
+            actions={
+              <FilterBar
+                label="Filter items"
+                state={state}
+                hrefOf={hrefOf}
+                fields={[{ name: "status", label: "Status", any: "Any status", options: optionsOf(bulk) }]}
+              />
+            }
           />
-        )}
-      </Card>
-      <Pagination
-        label="Pages of items"
+        }
+        page={bulk}
+        state={state}
+        hrefOf={hrefOf}
+        allHref={hrefOf({})}
+        isFiltered={state.status !== undefined}
+        first={null}
         back="Previous"
         on="Next"
-        state={state}
-        nextCursor={bulk.nextCursor}
-        hrefOf={hrefOf}
-      />
+      >
+        <ResourceTable
+          label="Items in input order"
+          rows={bulk.items}
+          idOf={({ id }) => id}
+          columns={columnsOf(projectId)}
+        />
+      </ListCard>
     </section>
   );
 }
@@ -70,7 +61,7 @@ const optionsOf = ({ counts }: PinnedBulk) =>
   }));
 
 const columnsOf = (projectId: string): Column<BulkItemView>[] => [
-  { header: "Status", card: "status", cell: ({ status }) => <PinStatusBadge status={status} /> },
+  column.status(({ status }) => <PinStatusBadge status={status} />),
   {
     header: "Item",
     card: "title",

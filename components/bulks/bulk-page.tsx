@@ -1,22 +1,26 @@
 "use client";
 import { useQueryClient } from "@tanstack/react-query";
+import { CircleStop, RefreshCw } from "lucide-react";
+import { useRouter } from "next/navigation";
 import { useEffect, useState } from "react";
+import { toast } from "sonner";
+import { useAction } from "@/components/blocks/data/use-action";
 import { useLive } from "@/components/blocks/data/use-live";
 import { useProject } from "@/components/blocks/data/use-project";
+import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { useConnectionLost } from "@/components/connection/connection";
 import { bulkHref, bulksHref } from "@/components/pins/list-state";
 import { PageHeader } from "@/components/shell/page-header";
 import { formatDuration, msBetween } from "@/components/time/format";
-import { Elapsed, Moment } from "@/components/time/moment";
+import { Moment, Took } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Figure, Figures, None } from "@/components/ui/figures";
 import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import type { PinnedBulk } from "@/server/contract/pinned";
-import { CancelBulk, RetryBulk } from "./bulk-actions";
 import { BulkBar, BulkCounts, endedOf } from "./bulk-bar";
 import { BulkItems } from "./bulk-items";
 import { type ItemState, toBulkQuery } from "./bulk-state";
@@ -25,16 +29,10 @@ import { etaMs, formatRate, rateOf, type Sample, withSample } from "./rate";
 
 const isUnderWay = ({ nextAction }: PinnedBulk) => nextAction === "poll";
 
+type Props = { projectId: string; bulkId: string; state: ItemState };
+
 /** One bulk: progress, rate, time left, and its items. */
-export function BulkPage({
-  projectId,
-  bulkId,
-  state,
-}: {
-  projectId: string;
-  bulkId: string;
-  state: ItemState;
-}) {
+export function BulkPage({ projectId, bulkId, state }: Props) {
   const trpc = useTRPC();
   const { data: bulk, dataUpdatedAt } = useLive(
     trpc.pinned.bulk.queryOptions(toBulkQuery(bulkId, state)),
@@ -105,31 +103,29 @@ function ProgressCard({ bulk, samples }: { bulk: PinnedBulk; samples: readonly S
   const isLost = useConnectionLost();
   const percent = Math.floor((ended / bulk.itemCount) * 100);
   return (
-    <Card aria-labelledby="progress-title" aria-busy={isRunning}>
-      <CardHeader
-        title="Progress"
-        id="progress-title"
-        hint={
-          <span className="tabular-nums">
-            {ended.toLocaleString("en-US")} of {bulk.itemCount.toLocaleString("en-US")} items, {percent}%
-          </span>
-        }
-        actions={isRunning && (isLost ? <Badge tone="warn">Paused</Badge> : <Badge tone="busy">Live</Badge>)}
-      />
-      <CardBody className="space-y-4">
-        <BulkBar bulk={bulk} />
-        <BulkCounts bulk={bulk} />
-        <Figures>
-          {isRunning ? <LiveFigures bulk={bulk} samples={samples} /> : <EndFigures bulk={bulk} />}
-          <Figure name={isRunning ? "Elapsed" : "Duration"}>
-            <Took bulk={bulk} />
-          </Figure>
-          <Figure name="Accepted">
-            <Moment at={bulk.createdAt} />
-          </Figure>
-        </Figures>
-      </CardBody>
-    </Card>
+    <Section
+      title="Progress"
+      hint={
+        <span className="tabular-nums">
+          {ended.toLocaleString("en-US")} of {bulk.itemCount.toLocaleString("en-US")} items, {percent}%
+        </span>
+      }
+      actions={isRunning && (isLost ? <Badge tone="warn">Paused</Badge> : <Badge tone="busy">Live</Badge>)}
+      aria-busy={isRunning}
+      bodyClassName="space-y-4"
+    >
+      <BulkBar bulk={bulk} />
+      <BulkCounts bulk={bulk} />
+      <Figures>
+        {isRunning ? <LiveFigures bulk={bulk} samples={samples} /> : <EndFigures bulk={bulk} />}
+        <Figure name={isRunning ? "Elapsed" : "Duration"}>
+          <Took from={bulk.createdAt} to={bulk.completedAt} />
+        </Figure>
+        <Figure name="Accepted">
+          <Moment at={bulk.createdAt} />
+        </Figure>
+      </Figures>
+    </Section>
   );
 }
 
@@ -139,13 +135,13 @@ function LiveFigures({ bulk, samples }: { bulk: PinnedBulk; samples: readonly Sa
   return (
     <>
       <Figure name="Current rate">
-        <span data-testid="rate">{rate === null ? <Unknown /> : formatRate(rate)}</span>
+        <span data-testid="rate">{rate === null ? "unknown" : formatRate(rate)}</span>
       </Figure>
       <Figure name="Time left">
-        <span data-testid="eta">{left === null ? <Unknown /> : `about ${formatDuration(left)}`}</span>
+        <span data-testid="eta">{left === null ? "unknown" : `about ${formatDuration(left)}`}</span>
       </Figure>
       <Figure name="Concurrency">
-        <Concurrency bulk={bulk} />
+        {bulk.currentConcurrency} of {bulk.concurrency}
       </Figure>
     </>
   );
@@ -153,33 +149,15 @@ function LiveFigures({ bulk, samples }: { bulk: PinnedBulk; samples: readonly Sa
 
 /** The figures of a finished bulk. */
 function EndFigures({ bulk }: { bulk: PinnedBulk }) {
-  const ranMs = msBetween(bulk.startedAt, bulk.completedAt);
+  const tookMs = msBetween(bulk.createdAt, bulk.completedAt); // as shown beside it
   const ran = endedOf(bulk) - bulk.counts.canceled;
   return (
     <>
-      <Figure name="Average rate">{ranMs && ran > 0 ? formatRate((ran * 1000) / ranMs) : <None />}</Figure>
+      <Figure name="Average rate">{tookMs && ran > 0 ? formatRate((ran * 1000) / tookMs) : <None />}</Figure>
       <Figure name="Safe to retry">{bulk.safelyRetryable.toLocaleString("en-US")}</Figure>
       <Figure name="Concurrency">{bulk.concurrency}</Figure>
     </>
   );
-}
-
-function Unknown() {
-  return <span className="text-muted">unknown</span>;
-}
-
-function Concurrency({ bulk }: { bulk: PinnedBulk }) {
-  const { currentConcurrency, concurrency } = bulk;
-  return (
-    <>
-      {currentConcurrency} <span className="text-sm font-normal text-muted">of {concurrency}</span>
-    </>
-  );
-}
-
-function Took({ bulk }: { bulk: PinnedBulk }) {
-  const ms = msBetween(bulk.createdAt, bulk.completedAt);
-  return ms === null ? <Elapsed since={bulk.createdAt} /> : formatDuration(ms);
 }
 
 function Notices({ bulk, projectId }: { bulk: PinnedBulk; projectId: string }) {
@@ -216,5 +194,57 @@ function Notices({ bulk, projectId }: { bulk: PinnedBulk; projectId: string }) {
         </Notice>
       )}
     </>
+  );
+}
+
+const items = (count: number) => (count === 1 ? "1 item" : `${count.toLocaleString("en-US")} items`);
+
+/** Cancels the items that have not been sent, after a confirmation. */
+function CancelBulk({ bulk }: { bulk: PinnedBulk }) {
+  const trpc = useTRPC();
+  const cancel = useAction(trpc.pinned.cancelBulk.mutationOptions(), {
+    done: "Cancel requested",
+    refresh: [trpc.pinned.pathKey()],
+  });
+  if (bulk.nextAction === "stop" || bulk.cancelRequestedAt) return null;
+  return (
+    <ConfirmAction
+      icon={CircleStop}
+      label="Cancel"
+      title="Cancel this bulk?"
+      description={`${items(bulk.counts.queued)} not sent yet will be canceled. Items already sent will finish, since they may be charged.`}
+      action="Cancel bulk"
+      keep="Keep running"
+      onConfirm={() => cancel.mutate({ bulk_id: bulk.bulkId })}
+      pending={cancel.isPending}
+    />
+  );
+}
+
+/** Retries the items that did not run, as a new bulk. */
+function RetryBulk({ bulk, projectId }: { bulk: PinnedBulk; projectId: string }) {
+  const trpc = useTRPC();
+  const router = useRouter();
+  const retry = useAction(trpc.pinned.retryBulk.mutationOptions(), {
+    onDone: (fresh) => {
+      toast.success("Retry started as a new bulk");
+      router.push(bulkHref(projectId, fresh.bulkId));
+    },
+    refresh: [trpc.pinned.pathKey()],
+  });
+  const count = bulk.safelyRetryable;
+  if (bulk.nextAction === "poll" || count === 0) return null;
+  return (
+    <ConfirmAction
+      icon={RefreshCw}
+      label={`Retry ${items(count)}`}
+      title={`Retry ${items(count)}?`}
+      description="These items did not run, so nothing runs twice. They are sent as a new bulk with the same pin and settings. Items that ran or may have run are left out."
+      action="Retry items"
+      isHarmless
+      onConfirm={() => retry.mutate({ bulk_id: bulk.bulkId })}
+      variant="primary"
+      pending={retry.isPending}
+    />
   );
 }

@@ -7,32 +7,32 @@ import { callerName } from "./caller-name";
 
 const KNOWN_MS = 5 * 60_000;
 
-/** A caller known only by id. Loads and shows the name, with the id to copy. */
-export function Caller({
-  projectId,
-  id,
-  kind,
-  isPlain = false,
-}: {
+type Props = {
   projectId: string;
   id: string;
   kind?: string | null | undefined;
+  /** Where it is known already. */
+  name?: string | undefined;
   /** Leaves out the copy button, for table rows. */
   isPlain?: boolean;
-}) {
+};
+
+/** A caller known only by id. Loads and shows the name, with the id to copy. */
+export function Caller({ projectId, id, kind, name, isPlain = false }: Props) {
   const { data, isPending } = useQuery({
     ...useTRPC().projects.caller.queryOptions({ project_id: projectId, principal_id: id }),
     staleTime: KNOWN_MS,
     retry: false,
+    enabled: name === undefined,
     meta: { isShownInPlace: true },
   });
   return (
     <span className="inline-flex max-w-full min-w-0 items-center gap-0.5">
       <span dir="auto" className="min-w-0 [overflow-wrap:anywhere]" title={id} data-caller={id}>
-        {isPending ? (
+        {isPending && !name ? (
           <Skeleton className="inline-block h-3.5 w-28 align-middle" />
         ) : (
-          callerName({ id, kind, name: data?.name ?? null })
+          callerName({ id, kind, name: name ?? data?.name ?? null })
         )}
       </span>
       {!isPlain && <CopyButton text={id} what="caller's id" className="-my-1" />}

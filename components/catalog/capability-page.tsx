@@ -1,13 +1,11 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { ArrowLeft } from "lucide-react";
 import { Playground } from "@/components/playground/playground";
 import { PageHeader } from "@/components/shell/page-header";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { CopyButton } from "@/components/ui/copy-button";
-import Link from "@/components/ui/link";
-import { Described, MODE_LABEL, RunsNow } from "./words";
+import { Described, MODE_LABEL, NeedsConnection } from "./words";
 
 /** One capability: its description and a playground. */
 export function CapabilityPage({ projectId, capabilityKey }: { projectId: string; capabilityKey: string }) {
@@ -19,14 +17,10 @@ export function CapabilityPage({ projectId, capabilityKey }: { projectId: string
   const entry = entries.find(({ key }) => key === capabilityKey);
   return (
     <>
-      <Link
-        href={`/projects/${projectId}/catalog`}
-        className="mb-3 inline-flex items-center gap-1.5 text-sm text-muted hover:text-text"
+      <PageHeader
+        back={{ href: `/projects/${projectId}/catalog`, label: "Catalog" }}
+        title={capability.title}
       >
-        <ArrowLeft aria-hidden className="size-4" />
-        Catalog
-      </Link>
-      <PageHeader title={capability.title}>
         <Described text={capability.description} />
       </PageHeader>
       <div className="mb-5 flex flex-wrap items-center gap-2 text-xs">
@@ -34,7 +28,7 @@ export function CapabilityPage({ projectId, capabilityKey }: { projectId: string
           <code className="truncate">{capability.key}</code>
           <CopyButton text={capability.key} what="capability key" />
         </span>
-        {entry && <RunsNow now={entry.runsNow} />}
+        {entry?.runsNow === false && <NeedsConnection />}
         {capability.executionModes.map((mode) => (
           <Badge key={mode}>{MODE_LABEL[mode]}</Badge>
         ))}

@@ -5,7 +5,6 @@ import { Search, SearchX } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { PageHeader } from "@/components/shell/page-header";
 import { useTRPC } from "@/components/trpc";
-import { Badge } from "@/components/ui/badge";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -13,7 +12,7 @@ import { ErrorState } from "@/components/ui/error-state";
 import { Input } from "@/components/ui/input";
 import Link from "@/components/ui/link";
 import type { AppRouter } from "@/server/trpc";
-import { Described, FAMILY_LABEL, MODE_LABEL, RunsNow } from "./words";
+import { Described, FAMILY_LABEL, MODE_LABEL, NeedsConnection } from "./words";
 
 type Entry = inferRouterOutputs<AppRouter>["catalog"]["list"][number];
 
@@ -102,33 +101,34 @@ function families(entries: Entry[]): [string, Entry[]][] {
 
 function Entries({ projectId, entries }: { projectId: string; entries: Entry[] }) {
   return (
-    <ul className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,19rem),1fr))] gap-3">
+    <ul className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,19rem),1fr))] gap-3 max-sm:gap-2">
       {entries.map((entry) => (
         <li
           key={entry.key}
-          className="relative flex min-w-0 flex-col rounded-lg border border-line bg-surface p-4 shadow-card transition-colors focus-within:border-focus hover:border-line-strong"
+          className="relative flex min-w-0 flex-col gap-2 rounded-lg border border-line bg-surface p-4 shadow-card transition-colors focus-within:border-focus hover:border-line-strong max-sm:gap-1 max-sm:px-3.5 max-sm:py-2.5"
         >
-          <h3 className="text-base font-semibold">
-            <Link
-              href={`/projects/${projectId}/catalog/${entry.key}`}
-              className="outline-none after:absolute after:inset-0 after:rounded-lg focus-visible:after:outline-2 focus-visible:after:outline-focus"
-            >
-              {entry.title}
-            </Link>
-          </h3>
-          <code className="mt-0.5 truncate text-2xs text-muted">{entry.key}</code>
-          <div className="mt-2 flex-1 text-sm text-muted">
-            <p className="line-clamp-4">
-              <Described text={entry.description} />
-            </p>
+          <div className="flex items-start justify-between gap-2">
+            <h3 className="text-base font-semibold max-sm:text-sm">
+              <Link
+                href={`/projects/${projectId}/catalog/${entry.key}`}
+                className="outline-none after:absolute after:inset-0 after:rounded-lg focus-visible:after:outline-2 focus-visible:after:outline-focus"
+              >
+                {entry.title}
+              </Link>
+            </h3>
+            {!entry.runsNow && <NeedsConnection />}
           </div>
-          <div className="mt-3 flex flex-wrap items-center gap-1.5">
-            <RunsNow now={entry.runsNow} />
-            {entry.executionModes.map((mode) => (
-              <Badge key={mode}>{MODE_LABEL[mode]}</Badge>
-            ))}
-          </div>
-          <p className="mt-2.5 text-xs text-pretty text-muted">{entry.price}</p>
+          <code className="-mt-1.5 truncate text-2xs text-muted max-sm:hidden">{entry.key}</code>
+          <p className="line-clamp-3 text-sm text-muted max-sm:line-clamp-2 max-sm:text-xs">
+            <Described text={entry.description} />
+          </p>
+          <p className="mt-auto text-xs text-pretty text-faint">
+            <span className="text-muted">{entry.price}</span>
+            <span className="max-sm:hidden">
+              {" · "}
+              {entry.executionModes.map((mode) => MODE_LABEL[mode]).join(", ")}
+            </span>
+          </p>
         </li>
       ))}
     </ul>

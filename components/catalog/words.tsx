@@ -1,4 +1,4 @@
-import { CircleCheck, Plug } from "lucide-react";
+import { Plug } from "lucide-react";
 import { Badge } from "@/components/ui/badge";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
 
@@ -33,16 +33,9 @@ export function Described({ text }: { text: string }) {
   );
 }
 
-export function RunsNow({ now }: { now: boolean }) {
-  return now ? (
-    <Badge tone="good">
-      <CircleCheck aria-hidden />
-      Runs now
-    </Badge>
-  ) : (
-    <Badge tone="warn">
-      <Plug aria-hidden />
-      Needs a connection
-    </Badge>
-  );
-}
+export const NeedsConnection = () => (
+  <Badge tone="warn">
+    <Plug aria-hidden />
+    Needs a connection
+  </Badge>
+);

@@ -2,12 +2,12 @@
 import { Columns2 } from "lucide-react";
 import { soonWhile, useLive } from "@/components/blocks/data/use-live";
 import { useProject } from "@/components/blocks/data/use-project";
+import { column } from "@/components/blocks/list/columns";
 import { FilterBar, toOptions } from "@/components/blocks/list/filter-bar";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
-import { WORK_COLUMN, WorkCell } from "@/components/blocks/work/work";
+import { WorkCell } from "@/components/blocks/work/work";
 import { PageHeader } from "@/components/shell/page-header";
-import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -106,18 +106,18 @@ const DECISIONS = [
 ];
 
 const columnsOf = (projectId: string): Column<OfWork<ComparisonLine>>[] => [
+  column.title("Comparison", ({ work, capabilityKey, comparisonId: id }) => (
+    <WorkCell work={work} otherwise={capabilityKey}>
+      <RowLink href={comparisonHref(projectId, id)} id={id} />
+    </WorkCell>
+  )),
+  column.status(({ status }) => <ComparisonStatusBadge status={status} />),
   {
-    header: "Comparison",
-    card: "title",
-    className: WORK_COLUMN,
-    cell: ({ work, capabilityKey, comparisonId: id }) => (
-      <WorkCell work={work} otherwise={capabilityKey}>
-        <RowLink href={comparisonHref(projectId, id)} id={id} />
-      </WorkCell>
-    ),
+    header: "Intent",
+    card: "hidden",
+    className: "text-muted",
+    cell: ({ intent }) => INTENT_WORDS[intent].name,
   },
-  { header: "Status", card: "status", cell: ({ status }) => <ComparisonStatusBadge status={status} /> },
-  { header: "Intent", className: "text-muted", cell: ({ intent }) => INTENT_WORDS[intent].name },
   { header: "Decision", cell: (line) => <DecisionBadge line={line} /> },
   {
     header: "Entries",
@@ -126,10 +126,5 @@ const columnsOf = (projectId: string): Column<OfWork<ComparisonLine>>[] => [
     className: "text-muted",
     cell: ({ entryCount }) => entryCount,
   },
-  {
-    header: "Created",
-    align: "end",
-    className: "text-muted",
-    cell: ({ createdAt }) => <Ago at={createdAt} />,
-  },
+  column.ago("Created", ({ createdAt }) => createdAt),
 ];

@@ -3,8 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { EyeOff } from "lucide-react";
 import { useState } from "react";
 import { useLive } from "@/components/blocks/data/use-live";
-import { wholeDollars } from "@/components/blocks/money/money";
+import { dollars, wholeDollars } from "@/components/blocks/money/money";
 import { workTitle } from "@/components/blocks/work/work";
+import { chargeOf } from "@/components/jobs/charge-words";
 import { PageHeader } from "@/components/shell/page-header";
 import { Moment } from "@/components/time/moment";
 import { sentencesOf, useTRPC } from "@/components/trpc";
@@ -19,6 +20,7 @@ import { TERMINAL } from "@/server/contract/enums";
 import { Entries } from "./entries";
 import { JudgeForm } from "./judge-form";
 import { comparisonsHref } from "./list-state";
+import type { Entry } from "./shown";
 import { isJudged, UseTheWinner, Verdict } from "./verdict";
 import { ComparisonStatusBadge, INTENT_WORDS } from "./words";
 
@@ -86,7 +88,7 @@ function PrivateEntries({ comparison }: { comparison: ComparisonShown }) {
 
 function Head({ comparison, projectId }: { comparison: ComparisonShown; projectId: string }) {
   const title = workTitle(comparison.work);
-  const { entries, cost, estimatedCost, maximumCost } = comparison;
+  const { entries, estimatedCost, maximumCost } = comparison;
   const ended = entries.filter(({ status }) => TERMINAL.includes(status)).length;
   return (
     <PageHeader
@@ -108,23 +110,24 @@ function Head({ comparison, projectId }: { comparison: ComparisonShown; projectI
           <Figure name="Finished">
             {ended} of {entries.length}
           </Figure>
-          <Figure name="Estimated cost">
+          <Figure
+            name="Estimated cost"
+            note={maximumCost !== estimatedCost && `up to ${wholeDollars(maximumCost)}`}
+          >
             {wholeDollars(estimatedCost)}
-            {maximumCost !== estimatedCost && (
-              <span className="block text-xs font-normal text-muted">up to {wholeDollars(maximumCost)}</span>
-            )}
           </Figure>
-          <Figure name="Total cost">
-            {cost === null ? (
-              <span className="text-muted">{ended < entries.length ? "–" : "Unknown"}</span>
-            ) : (
-              wholeDollars(cost)
-            )}
-          </Figure>
+          {isJudged(comparison) && <Figure name="You pay">{paidFor(entries)}</Figure>}
         </Figures>
       }
     />
   );
+}
+
+/** The sum of what the entries paid, as the table of results has them. */
+function paidFor(entries: readonly Entry[]): string {
+  const charges = entries.flatMap(({ charge }) => (charge ? [chargeOf(charge).micros] : []));
+  const sum = charges.reduce<number>((total, micros) => total + (micros ?? 0), 0);
+  return charges.includes(null) ? `${dollars(sum)} so far` : dollars(sum);
 }
 
 /** The request that all entries received, loaded when opened. */

@@ -103,6 +103,68 @@ export function Entries({ comparison }: { comparison: Comparison }) {
   );
 }
 
+/** Zoom controls for all images at once. */
+function ZoomBar({ view, look }: Shared) {
+  return (
+    <div role="toolbar" aria-label="Zoom all images" className="flex items-center gap-1.5">
+      <Button
+        size="icon"
+        aria-label="Zoom out"
+        disabled={view.scale <= 1}
+        onClick={() => look((before) => zoomed(before, 1 / STEP))}
+      >
+        <Minus aria-hidden />
+      </Button>
+      <span role="status" className="w-14 text-center text-sm tabular-nums">
+        {Math.round(view.scale * 100)}%
+      </span>
+      <Button
+        size="icon"
+        aria-label="Zoom in"
+        disabled={view.scale >= NEAREST}
+        onClick={() => look((before) => zoomed(before, STEP))}
+      >
+        <Plus aria-hidden />
+      </Button>
+      <Button
+        size="icon"
+        aria-label="Reset zoom"
+        disabled={view.scale <= 1}
+        onClick={() => look(() => WHOLE)}
+      >
+        <Maximize aria-hidden />
+      </Button>
+    </div>
+  );
+}
+
+/** A word diff of two of the texts. */
+function TextDifferences({ texts }: { texts: { id: string; name: string; text: string }[] }) {
+  const pair = usePair(texts);
+  const [older, newer] = [pair?.left.text ?? null, pair?.right.text ?? null];
+  const rows = useMemo(() => diffLines(older, newer), [older, newer]);
+  if (!pair) return null;
+  const { left, right, choice } = pair;
+  return (
+    <div className="space-y-3">
+      {choice}
+      {older === newer ? (
+        <p className="text-sm text-muted">
+          {left.name} and {right.name} are identical.
+        </p>
+      ) : (
+        <DiffView
+          key={`${left.id} ${right.id}`}
+          rows={rows}
+          isProse
+          caption={`${left.name} compared with ${right.name}`}
+          sides={[left.name, right.name]}
+        />
+      )}
+    </div>
+  );
+}
+
 type Layer = { id: string; name: string; href: string };
 
 /** Two overlaid images with a divider that can be dragged across. */
@@ -163,67 +225,5 @@ function Sign({ className, children }: { className: string; children: string }) 
     >
       {children}
     </span>
-  );
-}
-
-/** A word diff of two of the texts. */
-function TextDifferences({ texts }: { texts: { id: string; name: string; text: string }[] }) {
-  const pair = usePair(texts);
-  const [older, newer] = [pair?.left.text ?? null, pair?.right.text ?? null];
-  const rows = useMemo(() => diffLines(older, newer), [older, newer]);
-  if (!pair) return null;
-  const { left, right, choice } = pair;
-  return (
-    <div className="space-y-3">
-      {choice}
-      {older === newer ? (
-        <p className="text-sm text-muted">
-          {left.name} and {right.name} are identical.
-        </p>
-      ) : (
-        <DiffView
-          key={`${left.id} ${right.id}`}
-          rows={rows}
-          isProse
-          caption={`${left.name} compared with ${right.name}`}
-          sides={[left.name, right.name]}
-        />
-      )}
-    </div>
-  );
-}
-
-/** Zoom controls for all images at once. */
-function ZoomBar({ view, look }: Shared) {
-  return (
-    <div role="toolbar" aria-label="Zoom all images" className="flex items-center gap-1.5">
-      <Button
-        size="icon"
-        aria-label="Zoom out"
-        disabled={view.scale <= 1}
-        onClick={() => look((before) => zoomed(before, 1 / STEP))}
-      >
-        <Minus aria-hidden />
-      </Button>
-      <span role="status" className="w-14 text-center text-sm tabular-nums">
-        {Math.round(view.scale * 100)}%
-      </span>
-      <Button
-        size="icon"
-        aria-label="Zoom in"
-        disabled={view.scale >= NEAREST}
-        onClick={() => look((before) => zoomed(before, STEP))}
-      >
-        <Plus aria-hidden />
-      </Button>
-      <Button
-        size="icon"
-        aria-label="Reset zoom"
-        disabled={view.scale <= 1}
-        onClick={() => look(() => WHOLE)}
-      >
-        <Maximize aria-hidden />
-      </Button>
-    </div>
   );
 }

@@ -1,6 +1,6 @@
 "use client";
 import { ArrowUpRight, BadgeDollarSign, Trophy } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { ArtifactViewer, isPicture } from "@/components/artifacts/viewer";
 import { artifactHref } from "@/components/jobs/artifact-gallery";
 import { JobStatusBadge } from "@/components/jobs/job-status";
@@ -56,16 +56,18 @@ export function EntryCard(view: EntryView) {
                 Best value
               </Badge>
             )}
-            <Link
-              // The job page is not loaded before it is opened.
-              prefetch={false}
-              href={`/projects/${comparison.projectId}/jobs/${entry.jobId}`}
-              aria-label={`Job of ${name}`}
-              className="inline-flex items-center gap-0.5 rounded text-xs text-link hover:underline"
-            >
-              Job
-              <ArrowUpRight aria-hidden className="size-3.5" />
-            </Link>
+            {judgement && (
+              <Link
+                // The job page is not loaded before it is opened.
+                prefetch={false}
+                href={`/projects/${comparison.projectId}/jobs/${entry.jobId}`}
+                aria-label={`Job of ${name}`}
+                className="inline-flex items-center gap-0.5 rounded text-xs text-link hover:underline"
+              >
+                Job
+                <ArrowUpRight aria-hidden className="size-3.5" />
+              </Link>
+            )}
           </>
         }
       />
@@ -120,37 +122,34 @@ function EntryContent(view: EntryView) {
     case "succeeded":
       return <Made {...view} />;
     case "failed":
-    case "canceled":
+    case "canceled": {
+      const hasFailed = entry.status === "failed";
       return (
-        <Boxed>
-          <Notice
-            tone={entry.status === "failed" ? "bad" : "busy"}
-            title={entry.status === "failed" ? `${name} failed` : `${name} was canceled`}
-          >
-            <p>{entry.error?.message ?? "There is no output."}</p>
-            {entry.error && <code className="mt-1 block text-xs text-muted">{entry.error.code}</code>}
-          </Notice>
-        </Boxed>
+        <Notice
+          className="m-4"
+          tone={hasFailed ? "bad" : "busy"}
+          title={hasFailed ? `${name} failed` : `${name} was canceled`}
+        >
+          <p>{entry.error?.message ?? "There is no output."}</p>
+          {entry.error && <code className="mt-1 block text-xs text-muted">{entry.error.code}</code>}
+        </Notice>
       );
+    }
     case "awaiting_approval":
       return (
-        <Boxed>
-          <Notice tone="warn" title="Waiting for approval">
-            All entries need approval.{" "}
-            <Link href={`/projects/${comparison.projectId}/approvals`} className="text-link underline">
-              Open approvals
-            </Link>
-          </Notice>
-        </Boxed>
+        <Notice className="m-4" tone="warn" title="Waiting for approval">
+          All entries need approval.{" "}
+          <Link href={`/projects/${comparison.projectId}/approvals`} className="text-link underline">
+            Open approvals
+          </Link>
+        </Notice>
       );
     case "needs_attention":
       return (
-        <Boxed>
-          <Notice tone="warn" title="Needs attention">
-            The provider returned a result, but a later step keeps failing. An operator must decide how to
-            continue.
-          </Notice>
-        </Boxed>
+        <Notice className="m-4" tone="warn" title="Needs attention">
+          The provider returned a result, but a later step keeps failing. An operator must decide how to
+          continue.
+        </Notice>
       );
     default:
       return (
@@ -164,8 +163,6 @@ function EntryContent(view: EntryView) {
       );
   }
 }
-
-const Boxed = ({ children }: { children: ReactNode }) => <div className="p-4">{children}</div>;
 
 /** The output of an entry: the file at this position, its text, or its data. */
 function Made({ comparison, entry, name, place, shared }: EntryView) {
@@ -211,17 +208,9 @@ function Made({ comparison, entry, name, place, shared }: EntryView) {
   );
 }
 
-function Item({
-  jobId,
-  item,
-  alt,
-  shared,
-}: {
-  jobId: string;
-  item: Entry["artifacts"][number];
-  alt: string;
-  shared: Shared;
-}) {
+type Props = { jobId: string; item: Entry["artifacts"][number]; alt: string; shared: Shared };
+
+function Item({ jobId, item, alt, shared }: Props) {
   const href = artifactHref(jobId, item.artifactId);
   if (isPicture(item.mediaType))
     return (

@@ -6,7 +6,7 @@ import { useProject } from "@/components/blocks/data/use-project";
 import { sentencesOf, useTRPC } from "@/components/trpc";
 import { Confirm } from "@/components/ui/alert-dialog";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Choice as Select } from "@/components/ui/choice";
 import { Notice } from "@/components/ui/notice";
 import type { Comparison } from "@/server/contract/comparisons";
@@ -41,106 +41,93 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
   const overall = typeof choice.overall === "object" ? choice.overall?.winner : choice.overall;
 
   return (
-    <Card aria-labelledby="judge-title">
-      <CardHeader title="Your judgement" id="judge-title" hint="Blind, and final once submitted" />
-      <CardBody className="space-y-4">
-        {!isOpen && (
-          <p role="status" className="text-sm text-muted">
-            You can judge once every entry has finished.
-          </p>
-        )}
-        <fieldset disabled={disabled} className="min-w-0">
-          <legend className="mb-2 text-sm font-medium">Which is best?</legend>
-          <div className="grid gap-2 sm:grid-cols-2 lg:grid-cols-3">
-            {entries.map((entry, at) => (
-              <Option
-                key={entry.entryId}
-                checked={overall === entry.entryId}
-                disabled={!couldWin(entry)}
-                onPick={() => choose({ ...choice, overall: { winner: entry.entryId } })}
-                hint={isOpen && !couldWin(entry) ? "No output to judge" : null}
-              >
-                {nameOf(at)}
-              </Option>
-            ))}
+    <Section title="Your judgement" hint="Blind, and final once submitted" bodyClassName="space-y-4">
+      {!isOpen && (
+        <p role="status" className="text-sm text-muted">
+          You can judge once every entry has finished.
+        </p>
+      )}
+      <fieldset disabled={disabled} className="min-w-0">
+        <legend className="mb-2 text-sm font-medium">Which is best?</legend>
+        <div className="grid gap-2 sm:grid-cols-2 lg:grid-cols-3">
+          {entries.map((entry, at) => (
             <Option
-              checked={overall === "tie"}
-              disabled={winners.length < 2}
-              onPick={() => choose({ overall: "tie", value: null })}
-              hint="No entry is better than the others"
+              key={entry.entryId}
+              checked={overall === entry.entryId}
+              disabled={!couldWin(entry)}
+              onPick={() => choose({ ...choice, overall: { winner: entry.entryId } })}
+              hint={isOpen && !couldWin(entry) ? "No output to judge" : null}
             >
-              Tie
+              {nameOf(at)}
             </Option>
-            <Option
-              checked={overall === "none"}
-              onPick={() => choose({ overall: "none", value: null })}
-              hint="No entry is good enough"
-            >
-              None
-            </Option>
-          </div>
-        </fieldset>
-        {judgement?.decision === "winner" && winners.length > 1 && (
-          <div className="max-w-72">
-            <Select
-              label="Best value (optional)"
-              value={choice.value ?? SAME}
-              disabled={disabled}
-              options={[
-                [SAME, "Same as the winner"],
-                ...entries.flatMap((entry, at): [string, string][] =>
-                  couldWin(entry) ? [[entry.entryId, nameOf(at)]] : [],
-                ),
-              ]}
-              onChange={(value) => choose({ ...choice, value: value === SAME ? null : value })}
-            />
-          </div>
-        )}
-        {judge.error && (
-          <Notice tone="bad" role="alert" title="Judgement not saved">
-            {sentencesOf(judge.error)}
-          </Notice>
-        )}
-        <div className="flex flex-wrap items-center gap-3">
-          <Confirm
-            title="Submit your judgement?"
-            description={
-              <>
-                {judgement && wordsOf(judgement, entries)} You can't change this later. Models, costs and
-                durations will be revealed.
-              </>
-            }
-            action="Submit judgement"
-            actionVariant="primary"
-            onConfirm={() => judgement && judge.mutate({ comparison_id: comparisonId, ...judgement })}
+          ))}
+          <Option
+            checked={overall === "tie"}
+            disabled={winners.length < 2}
+            onPick={() => choose({ overall: "tie", value: null })}
+            hint="No entry is better than the others"
           >
-            <Button variant="primary" size="lg" pending={judge.isPending} disabled={disabled || !judgement}>
-              {!judge.isPending && <Gavel aria-hidden />}
-              Judge
-            </Button>
-          </Confirm>
-          <p aria-live="polite" className="text-sm text-muted">
-            {mayWrite ? judgement && wordsOf(judgement, entries) : whyNot("member", "judge")}
-          </p>
+            Tie
+          </Option>
+          <Option
+            checked={overall === "none"}
+            onPick={() => choose({ overall: "none", value: null })}
+            hint="No entry is good enough"
+          >
+            None
+          </Option>
         </div>
-      </CardBody>
-    </Card>
+      </fieldset>
+      {judgement?.decision === "winner" && winners.length > 1 && (
+        <div className="max-w-72">
+          <Select
+            label="Best value (optional)"
+            value={choice.value ?? SAME}
+            disabled={disabled}
+            options={[
+              [SAME, "Same as the winner"],
+              ...entries.flatMap((entry, at): [string, string][] =>
+                couldWin(entry) ? [[entry.entryId, nameOf(at)]] : [],
+              ),
+            ]}
+            onChange={(value) => choose({ ...choice, value: value === SAME ? null : value })}
+          />
+        </div>
+      )}
+      {judge.error && (
+        <Notice tone="bad" role="alert" title="Judgement not saved">
+          {sentencesOf(judge.error)}
+        </Notice>
+      )}
+      <div className="flex flex-wrap items-center gap-3">
+        <Confirm
+          title="Submit your judgement?"
+          description={
+            <>
+              {judgement && wordsOf(judgement, entries)} You can't change this later. Models, costs and
+              durations will be revealed.
+            </>
+          }
+          action="Submit judgement"
+          actionVariant="primary"
+          onConfirm={() => judgement && judge.mutate({ comparison_id: comparisonId, ...judgement })}
+        >
+          <Button variant="primary" size="lg" pending={judge.isPending} disabled={disabled || !judgement}>
+            {!judge.isPending && <Gavel aria-hidden />}
+            Judge
+          </Button>
+        </Confirm>
+        <p aria-live="polite" className="text-sm text-muted">
+          {mayWrite ? judgement && wordsOf(judgement, entries) : whyNot("member", "judge")}
+        </p>
+      </div>
+    </Section>
   );
 }
 
-function Option({
-  checked,
-  disabled,
-  hint,
-  onPick,
-  children,
-}: {
-  checked: boolean;
-  disabled?: boolean;
-  hint?: ReactNode;
-  onPick(): void;
-  children: ReactNode;
-}) {
+type Props = { checked: boolean; disabled?: boolean; hint?: ReactNode; onPick(): void; children: ReactNode };
+
+function Option({ checked, disabled, hint, onPick, children }: Props) {
   return (
     <label className="flex min-w-0 items-start gap-2.5 rounded-md border border-line px-3 py-2.5 shadow-card has-checked:border-primary has-checked:bg-hover has-disabled:opacity-55 has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-focus">
       <input

@@ -7,19 +7,16 @@ import { byKey, moved, type Point, pinched, transformOf, type View, wheelFactor,
 /** A view that several frames share, so that they zoom and pan together. */
 export type Shared = { view: View; look(change: (before: View) => View): void };
 
-/** A frame that shows part of an image; zoomed and panned by pointer, wheel, pinch and keys. */
-export function PictureFrame({
-  name,
-  shared,
-  className,
-  children,
-}: {
+type Props = {
   name: string;
   shared: Shared;
   className?: string;
   /** Fills the frame; see `Picture`. */
   children: ReactNode;
-}) {
+};
+
+/** A frame that shows part of an image; zoomed and panned by pointer, wheel, pinch and keys. */
+export function PictureFrame({ name, shared, className, children }: Props) {
   const frame = useRef<HTMLElement>(null);
   const hands = usePointers(shared);
   useWheel(frame, shared);

@@ -1,16 +1,18 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
 import { ReceiptText } from "lucide-react";
+import { column } from "@/components/blocks/list/columns";
 import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { Amount } from "@/components/blocks/money/amount";
 import { callerName } from "@/components/callers/caller-name";
 import { competitorName } from "@/components/comparisons/new/draft";
-import { chargeWords } from "@/components/jobs/charge-words";
+import { ChargeAmount } from "@/components/jobs/charge-words";
 import { JobStatusBadge } from "@/components/jobs/job-status";
 import { Snippets } from "@/components/playground/snippets";
 import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
-import { Card, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { shortId } from "@/components/ui/copyable-id";
 import Link from "@/components/ui/link";
 import type { ComparisonShown } from "@/server/contract/comparisons";
@@ -26,17 +28,17 @@ export const isJudged = (comparison: ComparisonShown): comparison is Judged => c
 export function Verdict({ comparison }: { comparison: Judged }) {
   const { entries, judgement } = comparison;
   return (
-    <Card aria-labelledby="verdict-title" className="overflow-hidden">
-      <CardHeader
-        title="Results"
-        id="verdict-title"
-        hint={
-          <>
-            Judged by {callerName({ id: judgement.judgedBy, name: comparison.judgedByName ?? null })},{" "}
-            <Moment at={judgement.judgedAt} />
-          </>
-        }
-      />
+    <Section
+      title="Results"
+      id="verdict-title"
+      hint={
+        <>
+          Judged by {callerName({ id: judgement.judgedBy, name: comparison.judgedByName ?? null })},{" "}
+          <Moment at={judgement.judgedAt} />
+        </>
+      }
+      isFlush
+    >
       <p className="border-b border-line px-4 py-3 text-base" data-decision={judgement.decision}>
         {wordsOf(judgement, entries)} {revealOf(comparison)}
       </p>
@@ -47,7 +49,7 @@ export function Verdict({ comparison }: { comparison: Judged }) {
         marks={(entry) => ({ "data-revealed": nameOf(entries.indexOf(entry)) })}
         columns={columnsOf(comparison)}
       />
-    </Card>
+    </Section>
   );
 }
 
@@ -59,11 +61,14 @@ const columnsOf = (comparison: Judged): Column<Entry>[] => [
       <Name comparison={comparison} entry={entry} name={nameOf(comparison.entries.indexOf(entry))} />
     ),
   },
-  { header: "Provider", cell: ({ provider }) => provider },
   {
     header: "Model",
     className: "[overflow-wrap:anywhere]",
-    cell: ({ model }) => <code className="text-xs">{model}</code>,
+    cell: ({ provider, model }) => (
+      <>
+        {provider ?? "Local"} <code className="text-xs text-muted">{model}</code>
+      </>
+    ),
   },
   {
     header: "Competitor",
@@ -71,8 +76,14 @@ const columnsOf = (comparison: Judged): Column<Entry>[] => [
     className: "text-muted",
     cell: ({ competitor }) => competitor && competitorName(competitor),
   },
-  { header: "Provider cost", align: "end", card: "fact", cell: providerCost },
-  { header: "You pay", align: "end", card: "fact", cell: ({ charge }) => charge && chargeWords(charge) },
+  {
+    header: "Provider cost",
+    align: "end",
+    card: "fact",
+    cell: (entry) =>
+      typeof entry.costMicros === "number" ? <Amount of={entry.costMicros} /> : providerCost(entry),
+  },
+  column.amount("You pay", ({ charge }) => charge && <ChargeAmount charge={charge} />),
   { header: "Duration", align: "end", className: "whitespace-nowrap", cell: ranFor },
   { header: "Receipt", cell: (entry) => <ReceiptLink projectId={comparison.projectId} entry={entry} /> },
 ];

@@ -2,6 +2,7 @@
 import { CircleCheck, TriangleAlert } from "lucide-react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
+import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { type Look, LookBadge } from "@/components/blocks/status/status";
 import { Ago } from "@/components/time/moment";
 import { type ProjectChoice, useTRPC } from "@/components/trpc";
@@ -10,21 +11,18 @@ import { Button } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
 import type { ConnectableProvider, Credential } from "@/server/contract/credentials";
 import { ConnectionDetail, TestResult, useTest } from "./connection-detail";
-import { RotateSecret } from "./rotate-form";
+import { readSecret, SecretFields } from "./secret-fields";
 
-/** One connected account: its environments, its status, and the actions on it. */
-export function ConnectionRow({
-  credential,
-  project,
-  provider,
-  canChange,
-}: {
+type Props = {
   credential: Credential;
   project: ProjectChoice;
   /** Null when this installation no longer supports the provider. */
   provider: ConnectableProvider | null;
   canChange: boolean;
-}) {
+};
+
+/** One connected account: its environments, its status, and the actions on it. */
+export function ConnectionRow({ credential, project, provider, canChange }: Props) {
   const title = provider?.title ?? credential.provider;
   const test = useTest();
   const elsewhere = credential.bindings.filter(({ projectId }) => projectId !== project.projectId).length;
@@ -124,19 +122,15 @@ const pathOf = ({ organizationId, credentialId }: Credential) => ({
   credential_id: credentialId,
 });
 
-function Place({
-  credential,
-  projectId,
-  environment,
-  title,
-  canChange,
-}: {
+type PlaceProps = {
   credential: Credential;
   projectId: string;
   environment: string;
   title: string;
   canChange: boolean;
-}) {
+};
+
+function Place({ credential, projectId, environment, title, canChange }: PlaceProps) {
   const trpc = useTRPC();
   const refresh = [trpc.connections.pathKey()]; // every change can affect the whole page
   const bind = useAction(trpc.connections.bind.mutationOptions(), { refresh });
@@ -176,17 +170,14 @@ function Place({
   );
 }
 
-function Actions({
-  credential,
-  provider,
-  title,
-  test,
-}: {
+type ActionsProps = {
   credential: Credential;
   test: ReturnType<typeof useTest>;
   provider: ConnectableProvider | null;
   title: string;
-}) {
+};
+
+function Actions({ credential, provider, title, test }: ActionsProps) {
   const trpc = useTRPC();
   const refresh = [trpc.connections.pathKey()]; // every change can affect the whole page
   const remove = useAction(trpc.connections.remove.mutationOptions(), {
@@ -220,5 +211,48 @@ function Actions({
         aria-label={`Delete ${name}`}
       />
     </div>
+  );
+}
+
+/** Replaces the secret of a connection. */
+function RotateSecret({
+  credential,
+  provider,
+  name,
+}: {
+  credential: Credential;
+  provider: ConnectableProvider;
+  /** The connection's. */
+  name: string;
+}) {
+  const trpc = useTRPC();
+  const rotate = useAction(trpc.connections.rotate.mutationOptions(), {
+    isInPlace: true,
+    done: `${provider.title} secret rotated`,
+    refresh: [trpc.connections.pathKey()],
+  });
+  return (
+    <FormDialog
+      title={`Rotate ${provider.title} secret`}
+      description="The new secret replaces the old one once the provider accepts it. Nothing else changes."
+      trigger={
+        <Button size="sm" aria-label={`Rotate ${name}`}>
+          Rotate
+        </Button>
+      }
+      action={rotate}
+      send={(sent) =>
+        rotate.mutate({
+          organization_id: credential.organizationId,
+          credential_id: credential.credentialId,
+          provider: credential.provider,
+          label: credential.label,
+          secret: readSecret(provider, sent),
+        })
+      }
+      submit="Rotate secret"
+    >
+      <SecretFields provider={provider} />
+    </FormDialog>
   );
 }

@@ -1,20 +1,24 @@
 "use client";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { Plug } from "lucide-react";
+import { CircleCheck, Plug } from "lucide-react";
 import { redirect } from "next/navigation";
 import { useState } from "react";
 import { useProject } from "@/components/blocks/data/use-project";
+import { ResourceTable } from "@/components/blocks/list/resource-table";
 import { PageHeader } from "@/components/shell/page-header";
-import { sentencesOf, useTRPC } from "@/components/trpc";
-import { Card } from "@/components/ui/card";
+import { type ProjectChoice, sentencesOf, useTRPC } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Card, Section } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
+import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
+import type { OnboardingSession as Session } from "@/server/contract/connections";
+import type { ConnectableProvider } from "@/server/contract/credentials";
 import { ConnectDialog } from "./connect-form";
 import { ConnectionRow } from "./connection-row";
 import { Onboarding } from "./onboarding";
-import { OnboardingSession } from "./onboarding-session";
-import { nextOf } from "./planned-accounts";
-import { ProviderList } from "./provider-list";
+import { nextOf, PlannedAccounts } from "./planned-accounts";
 
 /** What the link opens: the form of a provider for an environment, or the next step of an onboarding session. */
 type Asked = { provider: string | null; environment: string | null; onboarding: string | null };
@@ -66,7 +70,7 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
           onClose={() => setOpenFor(null)}
         />
       )}
-      <div className="space-y-8">
+      <div className="space-y-4">
         {session.error && <Notice tone="warn">{sentencesOf(session.error)}</Notice>}
         {session.data && (
           <OnboardingSession
@@ -76,7 +80,6 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
             onConnect={setOpenFor}
           />
         )}
-        {data.items.length === 0 && onboarding}
         <Card className="overflow-hidden">
           {data.items.length === 0 ? (
             <EmptyState icon={Plug} title="No connections yet">
@@ -98,7 +101,6 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
             </ul>
           )}
         </Card>
-        {data.items.length > 0 && onboarding}
         <ProviderList
           providers={providers}
           connected={
@@ -110,7 +112,104 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
           }
           onConnect={data.canChange ? setOpenFor : null}
         />
+        {onboarding}
       </div>
     </>
+  );
+}
+
+type Props = {
+  session: Session;
+  project: ProjectChoice;
+  canChange: boolean;
+  onConnect: (provider: string) => void;
+};
+
+/** The accounts that someone, often an agent, asked the reader to connect, and the next step. */
+function OnboardingSession({ session: { plan }, project, canChange, onConnect }: Props) {
+  return (
+    <Section
+      title="Requested connections"
+      hint={`For ${plan.environment} in ${project.displayName}`}
+      bodyClassName="space-y-4"
+    >
+      <ul aria-label="Requested capabilities" className="flex flex-wrap gap-1.5">
+        {plan.capabilities.map(({ key, title, ready }) => (
+          <li key={key} className="max-w-full">
+            <Badge title={key} tone={ready ? "good" : "neutral"}>
+              <span className="truncate">{title}</span>
+              {ready && <span className="sr-only">, ready</span>}
+            </Badge>
+          </li>
+        ))}
+      </ul>
+      <PlannedAccounts plan={plan} canChange={canChange} onConnect={onConnect} />
+      <p className="text-sm text-muted">
+        {plan.status === "ready" && "You're done here. The agent or person who sent you can continue. "}
+        <Link
+          href={`/projects/${project.projectId}/connections`}
+          className="text-link underline underline-offset-2"
+        >
+          Choose capabilities
+        </Link>
+      </p>
+    </Section>
+  );
+}
+
+/** The providers that can be connected, with the capabilities each unlocks. */
+function ProviderList({
+  providers,
+  connected,
+  onConnect,
+}: {
+  providers: ConnectableProvider[];
+  connected: ReadonlySet<string>;
+  /** Null when the reader may not connect accounts. */
+  onConnect: ((provider: string) => void) | null;
+}) {
+  return (
+    <Section id="providers" title="Providers" hint="What an account at each of them can run" isFlush>
+      <ResourceTable
+        label="Providers"
+        rows={providers}
+        idOf={({ name }) => name}
+        marks={({ name }) => ({ "data-provider": name })}
+        columns={[
+          {
+            header: "Provider",
+            card: "title",
+            className: "font-medium whitespace-nowrap",
+            cell: ({ title }) => title,
+          },
+          {
+            header: "Capabilities",
+            className: "w-full text-xs text-muted",
+            cell: ({ unlocks }) =>
+              unlocks.map(({ title }) => title).join(", ") || "No capabilities in this installation yet.",
+          },
+          {
+            header: "Account",
+            align: "end",
+            card: "status",
+            cell: ({ name, title }) => (
+              <span className="flex items-center justify-end gap-2">
+                {connected.has(name) && (
+                  <Badge tone="good">
+                    <CircleCheck aria-hidden />
+                    Connected
+                  </Badge>
+                )}
+                {onConnect && (
+                  <Button size="sm" aria-label={`Connect ${title}`} onClick={() => onConnect(name)}>
+                    Connect
+                  </Button>
+                )}
+              </span>
+            ),
+          },
+        ]}
+      />
+    </Section>
   );
 }

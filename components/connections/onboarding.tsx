@@ -1,29 +1,24 @@
 "use client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useId, useState } from "react";
+import { useState } from "react";
 import { Refusal } from "@/components/blocks/feedback/refusal";
 import { type ProjectChoice, useTRPC } from "@/components/trpc";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { CheckList } from "@/components/ui/check-list";
 import type { ConnectableProvider } from "@/server/contract/credentials";
 import { PlannedAccounts } from "./planned-accounts";
 
-/** Finds the accounts that the chosen capabilities need, and opens their forms. */
-export function Onboarding({
-  project,
-  providers,
-  environment,
-  canChange,
-  onConnect,
-}: {
+type Props = {
   project: ProjectChoice;
   providers: ConnectableProvider[];
   environment: string;
   canChange: boolean;
   onConnect: (provider: string) => void;
-}) {
+};
+
+/** Finds the accounts that the chosen capabilities need, and opens their forms. */
+export function Onboarding({ project, providers, environment, canChange, onConnect }: Props) {
   const trpc = useTRPC();
-  const titleId = useId();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set());
   const capabilities = capabilitiesOf(providers);
   const plan = useQuery({
@@ -36,33 +31,30 @@ export function Onboarding({
     placeholderData: keepPreviousData,
   });
   return (
-    <Card aria-labelledby={titleId}>
-      <CardHeader
-        id={titleId}
-        title="Connect by capability"
-        hint={`For ${environment} in ${project.displayName}`}
-      />
-      <CardBody className="space-y-4">
-        <fieldset>
-          <legend className="text-sm text-muted">
-            Choose capabilities to see the fewest accounts that unlock them all.
-          </legend>
-          <CheckList
-            name="capabilities"
-            names={capabilities.map(({ key }) => key)}
-            words={Object.fromEntries(capabilities.map(({ key, title }) => [key, title]))}
-            chosen={chosen}
-            onChange={setChosen}
-          />
-        </fieldset>
-        <Refusal error={plan.error} />
-        {chosen.size > 0 && plan.data && (
-          <div className="border-t border-line pt-4">
-            <PlannedAccounts plan={plan.data} canChange={canChange} onConnect={onConnect} />
-          </div>
-        )}
-      </CardBody>
-    </Card>
+    <Section
+      title="Connect by capability"
+      hint={`For ${environment} in ${project.displayName}`}
+      bodyClassName="space-y-4"
+    >
+      <details>
+        <summary className="text-sm text-muted">
+          Choose capabilities to see the fewest accounts that unlock them all.
+        </summary>
+        <CheckList
+          name="capabilities"
+          names={capabilities.map(({ key }) => key)}
+          words={Object.fromEntries(capabilities.map(({ key, title }) => [key, title]))}
+          chosen={chosen}
+          onChange={setChosen}
+        />
+      </details>
+      <Refusal error={plan.error} />
+      {chosen.size > 0 && plan.data && (
+        <div className="border-t border-line pt-4">
+          <PlannedAccounts plan={plan.data} canChange={canChange} onConnect={onConnect} />
+        </div>
+      )}
+    </Section>
   );
 }
 

@@ -11,16 +11,10 @@ import type { OnboardingPlan, PlannedAccount } from "@/server/contract/connectio
 export const nextOf = ({ accounts }: OnboardingPlan) =>
   accounts.find(({ state }) => state !== "connected") ?? null;
 
+type Props = { plan: OnboardingPlan; canChange: boolean; onConnect: (provider: string) => void };
+
 /** The accounts that a plan needs, each with its remaining action; the next one is highlighted. */
-export function PlannedAccounts({
-  plan,
-  canChange,
-  onConnect,
-}: {
-  plan: OnboardingPlan;
-  canChange: boolean;
-  onConnect: (provider: string) => void;
-}) {
+export function PlannedAccounts({ plan, canChange, onConnect }: Props) {
   const titles = new Map(plan.capabilities.map(({ key, title }) => [key, title]));
   const next = nextOf(plan);
   const unserved = plan.unserved.map((key) => titles.get(key) ?? key);

@@ -10,7 +10,7 @@ import { useAction } from "@/components/blocks/data/use-action";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CardBody, Section } from "@/components/ui/card";
 import type { Job, JobArtifactRef } from "@/server/contract/jobs";
 import { eventsKey } from "./events-key";
 import { PrivateContent } from "./job-content";
@@ -26,17 +26,16 @@ export function ArtifactGallery({ job }: { job: Job }) {
   const cells = job.artifacts.filter((artifact) => artifact.sliceCellId !== null);
   const others = job.artifacts.filter((artifact) => artifact.sliceCellId === null);
   return (
-    <Card aria-labelledby="artifacts-title">
-      <CardHeader
-        title="Artifacts"
-        id="artifacts-title"
-        hint={
-          variants && cells.length > 0
-            ? `Sheet of ${cells.length} cells`
-            : variants &&
-              `${variants.completedCount} of ${variants.requestedCount} variants${variants.failedCount ? `, ${variants.failedCount} failed` : ""}`
-        }
-      />
+    <Section
+      title="Artifacts"
+      hint={
+        variants && cells.length > 0
+          ? `Sheet of ${cells.length} cells`
+          : variants &&
+            `${variants.completedCount} of ${variants.requestedCount} variants${variants.failedCount ? `, ${variants.failedCount} failed` : ""}`
+      }
+      isFlush
+    >
       <PrivateContent job={job}>
         <CardBody className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,14rem),1fr))] gap-4">
           {others.map((artifact) => (
@@ -45,7 +44,7 @@ export function ArtifactGallery({ job }: { job: Job }) {
         </CardBody>
         {cells.length > 0 && <SheetCells job={job} cells={cells} />}
       </PrivateContent>
-    </Card>
+    </Section>
   );
 }
 

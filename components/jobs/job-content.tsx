@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { isObject, memberOf, textIn } from "@/components/blocks/data/unknown";
 import { TabCard } from "@/components/blocks/detail/tab-card";
 import { useTRPC } from "@/components/trpc";
-import { Card, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts } from "@/components/ui/facts";
 import { HiddenContent } from "@/components/ui/hidden-content";
@@ -36,10 +36,9 @@ function Revealed({ job, title, id, children }: RevealedProps) {
   if (!isPrivate(job.dataClassification)) return children(job);
   if (isShown && whole.data) return children(whole.data);
   return (
-    <Card aria-labelledby={id} aria-busy={whole.isFetching}>
-      <CardHeader title={title} id={id} />
+    <Section title={title} id={id} isFlush aria-busy={whole.isFetching}>
       <HiddenContent of="job" onShow={() => setShown(true)} />
-    </Card>
+    </Section>
   );
 }
 
@@ -101,12 +100,11 @@ function InputCard({ job }: { job: Job }) {
   const snapshot = job.requestSnapshot;
   if (!snapshot) {
     return (
-      <Card aria-labelledby="input-title">
-        <CardHeader title="Input" id="input-title" />
+      <Section title="Input" id="input-title" isFlush>
         <p className="p-4 text-sm text-muted">
           The content of this request is no longer stored. The receipt has its hash.
         </p>
-      </Card>
+      </Section>
     );
   }
   return (

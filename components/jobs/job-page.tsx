@@ -1,28 +1,37 @@
 "use client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { CircleStop, RefreshCw } from "lucide-react";
 import dynamic from "next/dynamic";
+import { useRouter } from "next/navigation";
+import { toast } from "sonner";
+import { useAction } from "@/components/blocks/data/use-action";
 import { useLive } from "@/components/blocks/data/use-live";
 import { PageTabs } from "@/components/blocks/detail/page-tabs";
+import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
+import { ChoiceField } from "@/components/blocks/form/fields";
+import { FormDialog, type FormDialogProps } from "@/components/blocks/form/form-dialog";
+import { toOptions } from "@/components/blocks/list/filter-bar";
+import { dollars } from "@/components/blocks/money/money";
 import { useConnectionLost } from "@/components/connection/connection";
 import { PageHeader } from "@/components/shell/page-header";
-import { formatDuration, msBetween } from "@/components/time/format";
-import { Elapsed, Moment } from "@/components/time/moment";
+import { Moment, Took } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Figure, Figures, None } from "@/components/ui/figures";
 import { isPrivate, TERMINAL } from "@/server/contract/enums";
 import type { Job, JobRights } from "@/server/contract/jobs";
 import { subjectOf } from "@/server/contract/subject";
+import { useShownJobs } from "./approval";
 import { isBlind } from "./blind";
-import { CancelJob } from "./cancel-job";
-import { chargeWords } from "./charge-words";
+import { chargeOf, chargeWords } from "./charge-words";
+import { eventsKey } from "./events-key";
 import { useRights } from "./job-actions";
 import { JobRequest } from "./job-content";
 import { pollMs } from "./job-events";
 import { JobRail } from "./job-rail";
 import { JobResult } from "./job-result";
 import { JobStatusBadge } from "./job-status";
-import { RetryJob } from "./retry-job";
-
 import { JobTimeline } from "./timeline/job-timeline";
 
 const ReceiptCard = dynamic(() => import("./receipt-card").then((module) => module.ReceiptCard));
@@ -80,15 +89,9 @@ function Receipt({ job }: { job: Job }) {
   );
 }
 
-function JobHeader({
-  job,
-  rights,
-  projectId,
-}: {
-  job: Job;
-  rights: JobRights | undefined;
-  projectId: string;
-}) {
+type Props = { job: Job; rights: JobRights | undefined; projectId: string };
+
+function JobHeader({ job, rights, projectId }: Props) {
   const subject = isPrivate(job.dataClassification) ? "Private content" : subjectOf(job);
   return (
     <PageHeader
@@ -111,14 +114,12 @@ function JobHeader({
         <Figures>
           {!isBlind(job) && (
             <>
-              <Figure name="You pay" isWide>
-                <YouPay job={job} />
-              </Figure>
+              <YouPay job={job} />
               <Figure name="Queue time">
-                <Span from={job.createdAt} to={job.startedAt ?? job.completedAt} />
+                <Took from={job.createdAt} to={job.startedAt ?? job.completedAt} />
               </Figure>
               <Figure name="Run time">
-                {job.startedAt ? <Span from={job.startedAt} to={job.completedAt} /> : <None />}
+                {job.startedAt ? <Took from={job.startedAt} to={job.completedAt} /> : <None />}
               </Figure>
             </>
           )}
@@ -131,22 +132,131 @@ function JobHeader({
   );
 }
 
-/** The amount, larger than why it is this one. */
+/** The amount, and below it why it is this one. */
 function YouPay({ job: { charge, chargeResolution } }: { job: Job }) {
-  if (!charge) return <None />;
-  const [amount, ...why] = chargeWords(charge).split(/(?=, )/);
+  const { micros = null, note } = charge ? chargeOf(charge) : {};
+  return (
+    <Figure
+      name="You pay"
+      isWide
+      note={[note, chargeResolution && "set by a person"].filter(Boolean).join(", ")}
+    >
+      <span className="text-xl font-semibold">
+        {micros !== null ? dollars(micros) : charge ? chargeWords(charge) : <None />}
+      </span>
+    </Figure>
+  );
+}
+
+/** Cancels a job after confirmation. Requests already sent to a provider may still be charged. */
+function CancelJob({ job }: { job: Job }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const cancel = useAction(trpc.jobs.cancel.mutationOptions(), {
+    onDone: (fresh) => {
+      queryClient.setQueryData(trpc.jobs.get.queryKey({ job_id: job.jobId }), fresh);
+      toast.success(fresh.status === "canceled" ? "Job canceled" : "Cancel requested");
+    },
+    refresh: [trpc.jobs.pathKey(), eventsKey(job.jobId)],
+  });
+  if (TERMINAL.includes(job.status) || job.status === "canceling") return null;
+  return (
+    <ConfirmAction
+      icon={CircleStop}
+      label="Cancel"
+      title="Cancel this job?"
+      description={
+        job.status === "running"
+          ? "This job is running. Requests already sent to the provider may still be charged. The receipt shows the final charge."
+          : "This job has not started. Nothing was sent to a provider, so nothing is charged."
+      }
+      action="Cancel job"
+      keep="Keep running"
+      onConfirm={() => cancel.mutate({ job_id: job.jobId })}
+      pending={cancel.isPending}
+    />
+  );
+}
+
+type RetryJobProps = { job: Job; rights: JobRights | undefined; projectId: string };
+
+/**
+ * Submits a job's request again: where nothing was charged at once, and on another model after a refusal; where its provider may
+ * have run it, after a warning.
+ */
+function RetryJob({ job, rights, projectId }: RetryJobProps) {
+  const trpc = useTRPC();
+  const router = useRouter();
+  const retry = useAction(trpc.jobs.retry.mutationOptions(), {
+    done: "New job submitted",
+    onDone: (fresh) => router.push(`/projects/${projectId}/jobs/${fresh.jobId}`),
+    refresh: useShownJobs(job.jobId),
+  });
+  const ask = { job_id: job.jobId };
+  if (rights?.runAgain)
+    return (
+      <ConfirmAction
+        icon={RefreshCw}
+        label="Run again"
+        title="Run this job again?"
+        description="The provider may already have run it, and you may be charged a second time. This submits a new job with the same request."
+        action="Run again"
+        onConfirm={() => retry.mutate({ ...ask, body: { acceptPossibleDuplicateCharge: true } })}
+        pending={retry.isPending}
+      />
+    );
+  if (!rights?.retry) return null;
   return (
     <>
-      <span className="text-xl font-semibold">{amount}</span>
-      <span className="font-normal text-muted">
-        {why}
-        {chargeResolution && ", set by a person"}
-      </span>
+      {job.error?.code === "ProviderRejected" && (
+        <OtherModel
+          job={job}
+          projectId={projectId}
+          retry={retry}
+          onChoose={(model) => retry.mutate({ ...ask, body: { model } })}
+        />
+      )}
+      <ConfirmAction
+        icon={RefreshCw}
+        label="Retry job"
+        title="Retry this job?"
+        description="Nothing ran and nothing was charged. This submits a new job with the same request."
+        action="Retry job"
+        isHarmless
+        onConfirm={() => retry.mutate(ask)}
+        pending={retry.isPending}
+      />
     </>
   );
 }
 
-function Span({ from, to }: { from: string; to: string | null }) {
-  const ms = msBetween(from, to);
-  return ms === null ? <Elapsed since={from} /> : formatDuration(ms);
+type OtherModelProps = {
+  job: Job;
+  projectId: string;
+  retry: FormDialogProps["action"];
+  onChoose: (model: string) => void;
+};
+
+/** Another model for a request that one has refused. */
+function OtherModel({ job, projectId, retry, onChoose }: OtherModelProps) {
+  const trpc = useTRPC();
+  const { data } = useQuery(
+    trpc.catalog.targets.queryOptions({ project_id: projectId, capability_key: job.capabilityKey }),
+  );
+  const others = (data?.targets ?? []).filter(
+    ({ availability, target }) => availability.available && target !== job.diagnostics?.backendId,
+  );
+  if (others.length === 0) return null;
+  return (
+    <FormDialog
+      title="Try another model"
+      description="This submits a new job with the same request. Another model may accept it, at its own price."
+      trigger={<Button>Try another model</Button>}
+      action={retry}
+      send={(sent) => sent.given("model") && onChoose(sent.text("model"))}
+      submit="Submit job"
+    >
+      <ChoiceField name="model" label="Model" options={toOptions(others.map(({ target }) => target))} />
+    </FormDialog>
+  );
 }

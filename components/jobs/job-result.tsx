@@ -7,7 +7,7 @@ import { formatDuration } from "@/components/time/format";
 import { useNow } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
 import { isPrivate } from "@/server/contract/enums";
@@ -72,26 +72,24 @@ function OutputToCome({ job }: { job: Job }) {
   if (!UNDER_WAY.includes(job.status)) return null;
   const { progress } = job;
   return (
-    <Card aria-labelledby="to-come-title" aria-busy>
-      <CardHeader
-        title="Output"
-        id="to-come-title"
-        hint={progress && [progress.phase, progress.step].filter(Boolean).join(", ")}
-      />
-      <CardBody className="space-y-2.5">
-        {typeof progress?.percent === "number" && (
-          <progress aria-label="Progress" max={100} value={progress.percent} className={BAR} />
-        )}
-        {job.startedAt && !isBlind(job) && <Usual jobId={job.jobId} since={job.startedAt} />}
-        <Skeleton className="h-4 w-4/5" />
-        <Skeleton className="h-4 w-3/5" />
-        <p className="pt-1 text-xs text-muted">
-          {job.status === "queued"
-            ? "Waiting for a worker. Output appears here when the job finishes."
-            : "Output appears here when the job finishes."}
-        </p>
-      </CardBody>
-    </Card>
+    <Section
+      title="Output"
+      hint={progress && [progress.phase, progress.step].filter(Boolean).join(", ")}
+      aria-busy
+      bodyClassName="space-y-2.5"
+    >
+      {typeof progress?.percent === "number" && (
+        <progress aria-label="Progress" max={100} value={progress.percent} className={BAR} />
+      )}
+      {job.startedAt && !isBlind(job) && <Usual jobId={job.jobId} since={job.startedAt} />}
+      <Skeleton className="h-4 w-4/5" />
+      <Skeleton className="h-4 w-3/5" />
+      <p className="pt-1 text-xs text-muted">
+        {job.status === "queued"
+          ? "Waiting for a worker. Output appears here when the job finishes."
+          : "Output appears here when the job finishes."}
+      </p>
+    </Section>
   );
 }
 

@@ -8,15 +8,14 @@ import { Moment } from "@/components/time/moment";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
-import { Fact, FactGroup, HashFact } from "@/components/ui/facts";
+import { Fact, FactGroup, HashFact, UsageFacts } from "@/components/ui/facts";
 import { JsonView } from "@/components/ui/json-view";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
-import { spaced, words } from "@/components/ui/wording";
+import { words } from "@/components/ui/wording";
 import { VerifyHere } from "@/components/verify/verify-here";
 import type { Job } from "@/server/contract/jobs";
 import type { Receipt, ReceiptAdapter } from "@/server/contract/receipts";
-import { AdapterFacts } from "./adapter-facts";
 
 /** The receipt's further members that the readable form shows. A receipt lacks those that are younger than itself. */
 type Readable = Partial<{
@@ -153,15 +152,7 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
               .join(" · ")}
           </Fact>
         ))}
-        {Object.entries(more.usage ?? {}).map(([name, value]) => (
-          <Fact key={name} name={spaced(name)}>
-            {value === null
-              ? null
-              : typeof value === "number"
-                ? value.toLocaleString("en-US")
-                : JSON.stringify(value)}
-          </Fact>
-        ))}
+        <UsageFacts usage={more.usage} />
       </FactGroup>
       {more.media?.adapters?.map((adapter) => (
         <AdapterFacts key={adapter.adapterId} adapter={adapter} />
@@ -210,5 +201,26 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
         )}
       </FactGroup>
     </div>
+  );
+}
+
+/** The LoRA weights of an image: the requested name, and the version it resolved to when the job was admitted. */
+function AdapterFacts({ adapter }: { adapter: ReceiptAdapter }) {
+  const { alias, aliasVersionNumber, aliasVersionId, source, triggerWords } = adapter;
+  return (
+    <FactGroup title={`Adapter: ${adapter.displayName}`}>
+      <Fact name="Alias">
+        {alias && `${alias}, version ${aliasVersionNumber}${adapter.byDefault ? ", by default" : ""}`}
+      </Fact>
+      <Fact name="Strength">{adapter.weight.toLocaleString("en-US")}</Fact>
+      <Fact name="Trigger words">{triggerWords.join(", ") || null}</Fact>
+      <HashFact name="Adapter" hash={adapter.adapterId} />
+      <HashFact name="Alias version" hash={aliasVersionId} />
+      <Fact name="Source">
+        {[source.provider && `${source.provider}:`, source.ref, source.filePath].filter(Boolean).join(" ")}
+      </Fact>
+      <HashFact name="Revision" hash={source.revision} />
+      <HashFact name="Digest" hash={adapter.sha256} />
+    </FactGroup>
   );
 }

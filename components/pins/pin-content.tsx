@@ -5,7 +5,7 @@ import { isObject, textIn } from "@/components/blocks/data/unknown";
 import { TabCard, type View } from "@/components/blocks/detail/tab-card";
 import { formatDuration } from "@/components/time/format";
 import { toFailure, useTRPC } from "@/components/trpc";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CardBody, Section } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import { HiddenContent } from "@/components/ui/hidden-content";
 import { JsonView } from "@/components/ui/json-view";
@@ -43,8 +43,7 @@ export function PinContent({ record }: { record: PinnedRecord }) {
         {hidden || failed}
       </RequestCard>
       {record.nativeResponseHash !== null && (
-        <Card aria-labelledby="native-title">
-          <CardHeader title="Native response" id="native-title" hint="Exactly as the provider sent it." />
+        <Section title="Native response" hint="Exactly as the provider sent it." isFlush>
           {hidden || failed || (
             <CardBody>
               {native === undefined ? (
@@ -54,7 +53,7 @@ export function PinContent({ record }: { record: PinnedRecord }) {
               )}
             </CardBody>
           )}
-        </Card>
+        </Section>
       )}
     </>
   );

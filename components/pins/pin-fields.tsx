@@ -52,20 +52,16 @@ export function toBody(draft: PinDraft, choices: readonly PinChoice[], projectId
   };
 }
 
-/** The fields of a pinned request. */
-export function PinFields({
-  projectId,
-  choices,
-  draft,
-  disabled,
-  onChange,
-}: {
+type Props = {
   projectId: string;
   choices: readonly PinChoice[];
   draft: PinDraft;
   disabled: boolean;
   onChange(change: Partial<PinDraft>): void;
-}) {
+};
+
+/** The fields of a pinned request. */
+export function PinFields({ projectId, choices, draft, disabled, onChange }: Props) {
   const places = [...new Map(choices.map((choice) => [placeOf(choice), choice])).values()];
   const models = choices.filter((choice) => placeOf(choice) === draft.place);
   const chosen = chosenOf(draft, choices);

@@ -3,22 +3,24 @@ import { FileCheck, Play } from "lucide-react";
 import { useState } from "react";
 import { useLive } from "@/components/blocks/data/use-live";
 import { useProject } from "@/components/blocks/data/use-project";
+import { column } from "@/components/blocks/list/columns";
 import { ListCard } from "@/components/blocks/list/list-card";
-import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
+import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
+import { Amount } from "@/components/blocks/money/amount";
 import { Reason } from "@/components/blocks/status/reason";
 import { CreateManifest } from "@/components/provenance/create-manifest";
 import { PageHeader } from "@/components/shell/page-header";
 import { formatDuration, msBetween } from "@/components/time/format";
-import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
+import { cn } from "@/components/ui/class-names";
 import { shortId } from "@/components/ui/copyable-id";
 import Link from "@/components/ui/link";
 import type { PinnedListItem } from "@/server/contract/pinned-records";
 import { FirstPin } from "./first-pin";
 import { type ListPlace, pinnedHref, recordHref, toPageQuery } from "./list-state";
 import { PinStatusBadge, SUBMISSION_WORDS } from "./pin-status";
-import { costWords, pinWords } from "./words";
+import { pinWords } from "./words";
 
 const REFRESH_MS = 10_000;
 
@@ -92,15 +94,9 @@ export function PinHistory({
   );
 }
 
-function Chosen({
-  projectId,
-  chosen,
-  onClear,
-}: {
-  projectId: string;
-  chosen: ReadonlySet<string>;
-  onClear(): void;
-}) {
+type Props = { projectId: string; chosen: ReadonlySet<string>; onClear(): void };
+
+function Chosen({ projectId, chosen, onClear }: Props) {
   return (
     <section aria-label="Selected records" className="flex flex-wrap items-center gap-2 text-sm">
       <span role="status">{chosen.size === 1 ? "1 record selected" : `${chosen.size} records selected`}</span>
@@ -122,45 +118,27 @@ function Chosen({
 }
 
 const columnsOf = (projectId: string): Column<PinnedListItem>[] => [
-  { header: "Status", card: "status", cell: ({ status }) => <PinStatusBadge status={status} /> },
-  { header: "Pin", card: "title", className: "max-w-56", cell: (item) => <PinName item={item} /> },
-  {
-    header: "Record",
-    cell: ({ receiptId: id }) => <RowLink href={recordHref(projectId, id)} id={id} />,
-  },
-  { header: "Submission", cell: (item) => <Submission item={item} /> },
-  { header: "Cost", align: "end", className: "text-muted", cell: costWords },
-  { header: "Duration", align: "end", className: "whitespace-nowrap text-muted", cell: took },
-  {
-    header: "Time",
-    align: "end",
-    className: "text-muted",
-    cell: ({ createdAt }) => <Ago at={createdAt} />,
-  },
+  column.title("Record", ({ pin, itemId, receiptId: id }) => (
+    <Titled title={pin.model}>
+      <span title={pinWords(pin)}>
+        {pin.provider} · {pin.api}
+        {itemId !== null && ` · ${itemId}`}
+      </span>
+      <RowLink href={recordHref(projectId, id)} id={id} />
+    </Titled>
+  )),
+  column.status(({ status }) => <PinStatusBadge status={status} />),
+  { header: "Submission", cell: submissionWords },
+  column.amount("Cost", ({ cost }) => (cost ? <Amount of={cost} /> : "Unknown")),
+  column.quiet("Duration", took),
+  column.ago("Time", ({ createdAt }) => createdAt),
 ];
 
-function PinName({ item }: { item: PinnedListItem }) {
-  return (
-    <div className="min-w-0" title={pinWords(item.pin)}>
-      <div className="truncate text-sm font-medium">{item.pin.model}</div>
-      <div className="truncate text-xs text-muted">
-        {item.pin.provider} · {item.pin.api}
-        {item.itemId !== null && ` · ${item.itemId}`}
-      </div>
-    </div>
+const submissionWords = ({ errorCode, status, providerSubmission }: PinnedListItem) =>
+  errorCode ? (
+    <Reason code={errorCode} className={cn("text-xs", status === "failed" ? "text-bad" : "text-warn")} />
+  ) : (
+    <span className="text-xs text-muted @max-2xl:hidden">{SUBMISSION_WORDS[providerSubmission]}</span>
   );
-}
-
-function Submission({ item }: { item: PinnedListItem }) {
-  return (
-    <span className="text-xs text-muted">
-      {item.errorCode ? (
-        <Reason code={item.errorCode} className={item.status === "failed" ? "text-bad" : "text-warn"} />
-      ) : (
-        SUBMISSION_WORDS[item.providerSubmission]
-      )}
-    </span>
-  );
-}
 
 const took = (item: PinnedListItem) => formatDuration(msBetween(item.createdAt, item.completedAt) ?? 0);

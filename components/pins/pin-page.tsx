@@ -1,29 +1,29 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { CircleCheck, OctagonX } from "lucide-react";
+import { CircleCheck, OctagonX, ShieldCheck } from "lucide-react";
+import { Waterfall } from "@/components/blocks/chart/waterfall";
 import { Failure } from "@/components/blocks/feedback/failure";
 import { Caller } from "@/components/callers/caller";
 import { Metadata, Tags } from "@/components/jobs/caller-facts";
 import { PageHeader } from "@/components/shell/page-header";
-import { formatDuration } from "@/components/time/format";
+import { formatDuration, msBetween } from "@/components/time/format";
 import { Moment } from "@/components/time/moment";
 import { useTRPC, useTRPCClient } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Card, CardBody, Section } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { DownloadJson } from "@/components/ui/download";
-import { Fact, Facts } from "@/components/ui/facts";
+import { Fact, FactGroup, Facts, HashFact, UsageFacts } from "@/components/ui/facts";
 import { Figure, Figures, None } from "@/components/ui/figures";
 import { JsonView } from "@/components/ui/json-view";
 import Link from "@/components/ui/link";
-import { spaced } from "@/components/ui/wording";
+import { VerifyHere } from "@/components/verify/verify-here";
 import type { PinnedRecord } from "@/server/contract/pinned-records";
 import { bulkHref, pinnedHref } from "./list-state";
 import { PinContent } from "./pin-content";
-import { PinProof } from "./pin-proof";
 import { PinStatusBadge, SUBMISSION_WORDS } from "./pin-status";
-import { TimingCard } from "./timing-card";
+import { spansOf } from "./spans";
 import { costWords, verdictOf } from "./words";
 
 /** One pinned record: the request, timing, response, cost and signature. */
@@ -90,7 +90,7 @@ function RecordHeader({ record, projectId }: { record: PinnedRecord; projectId: 
             <Clock ms={record.providerExecutionMs} />
           </Figure>
           <Figure name="Total">
-            <Clock ms={record.wallClockMs} />
+            <Clock ms={msBetween(record.createdAt, record.completedAt)} />
           </Figure>
           <Figure name="Cost">{costWords(record)}</Figure>
         </Figures>
@@ -126,71 +126,53 @@ function Verdict({ record }: { record: PinnedRecord }) {
 function CostCard({ record }: { record: PinnedRecord }) {
   const discount = record.deferredDiscountBps > 0 ? `, ${record.deferredDiscountBps / 100}% off` : "";
   return (
-    <Card aria-labelledby="cost-title">
-      <CardHeader title="Usage and cost" id="cost-title" actions={record.isTest && <Badge>Test</Badge>} />
-      <CardBody>
-        <Facts>
-          {Object.entries(record.usage ?? {}).map(([name, value]) => (
-            <Fact key={name} name={spaced(name)}>
-              {value === null
-                ? null
-                : typeof value === "number"
-                  ? value.toLocaleString("en-US")
-                  : JSON.stringify(value)}
-            </Fact>
-          ))}
-          <Fact name="Cost at list price">{costWords(record)}</Fact>
-          <Fact name="Tier">{record.processingTier ? `${record.processingTier}${discount}` : null}</Fact>
-          <Fact name="You pay">{record.isTest ? "$0.00" : "$0.00, the provider bills you"}</Fact>
-          <Fact name="Reservation">{record.holdState}</Fact>
-          <Fact name="Pricing version">{record.pricingVersion}</Fact>
-        </Facts>
-      </CardBody>
-    </Card>
+    <Section title="Usage and cost" actions={record.isTest && <Badge>Test</Badge>}>
+      <Facts>
+        <UsageFacts usage={record.usage} />
+        <Fact name="Cost at list price">{costWords(record)}</Fact>
+        <Fact name="Tier">{record.processingTier ? `${record.processingTier}${discount}` : null}</Fact>
+        <Fact name="You pay">{record.isTest ? "$0.00" : "$0.00, the provider bills you"}</Fact>
+        <Fact name="Reservation">{record.holdState}</Fact>
+        <Fact name="Pricing version">{record.pricingVersion}</Fact>
+      </Facts>
+    </Section>
   );
 }
 
 function Details({ record, projectId }: { record: PinnedRecord; projectId: string }) {
   return (
-    <Card aria-labelledby="details-title">
-      <CardHeader title="Details" id="details-title" />
-      <CardBody>
-        <Facts>
-          <Fact name="Submission">{SUBMISSION_WORDS[record.providerSubmission]}</Fact>
-          <Fact name="Processing">{record.processing}</Fact>
-          <Fact name="Isolation">{record.isolation}</Fact>
-          <Fact name="Responding model">{record.providerModel}</Fact>
-          <Fact name="Fingerprint">{record.providerFingerprint}</Fact>
-          <Fact name="Provider request id">
-            {record.providerRequestId && (
-              <CopyableId id={record.providerRequestId} what="provider request id" />
-            )}
-          </Fact>
-          <Fact name="Bulk">
-            {record.bulkId && (
-              <Link
-                href={bulkHref(projectId, record.bulkId)}
-                className="font-mono text-xs text-link hover:underline"
-              >
-                {record.bulkId}
-              </Link>
-            )}
-          </Fact>
-          <Fact name="Item">{record.itemId}</Fact>
-          <Fact name="Environment">{record.environment}</Fact>
-          <Fact name="Sent by">
-            <Caller projectId={projectId} id={record.principalId} kind={record.principalKind} />
-          </Fact>
-          <Fact name="Data">
-            {[record.dataClassification, record.retentionRequirement].filter(Boolean).join(", ") || null}
-          </Fact>
-          <Fact name="External reference">{record.externalRef}</Fact>
-          <Fact name="Correlation id">{record.correlationId}</Fact>
-          <Fact name="Tags">{record.tags.length === 0 ? null : <Tags tags={record.tags} />}</Fact>
-        </Facts>
-        <Metadata metadata={record.metadata} />
-      </CardBody>
-    </Card>
+    <Section title="Details" id="details-title">
+      <Facts>
+        <Fact name="Submission">{SUBMISSION_WORDS[record.providerSubmission]}</Fact>
+        <Fact name="Processing">{record.processing}</Fact>
+        <Fact name="Isolation">{record.isolation}</Fact>
+        <Fact name="Responding model">{record.providerModel}</Fact>
+        <Fact name="Fingerprint">{record.providerFingerprint}</Fact>
+        <HashFact name="Provider request id" hash={record.providerRequestId} />
+        <Fact name="Bulk">
+          {record.bulkId && (
+            <Link
+              href={bulkHref(projectId, record.bulkId)}
+              className="font-mono text-xs text-link hover:underline"
+            >
+              {record.bulkId}
+            </Link>
+          )}
+        </Fact>
+        <Fact name="Item">{record.itemId}</Fact>
+        <Fact name="Environment">{record.environment}</Fact>
+        <Fact name="Sent by">
+          <Caller projectId={projectId} id={record.principalId} kind={record.principalKind} />
+        </Fact>
+        <Fact name="Data">
+          {[record.dataClassification, record.retentionRequirement].filter(Boolean).join(", ") || null}
+        </Fact>
+        <Fact name="External reference">{record.externalRef}</Fact>
+        <Fact name="Correlation id">{record.correlationId}</Fact>
+        <Fact name="Tags">{record.tags.length === 0 ? null : <Tags tags={record.tags} />}</Fact>
+      </Facts>
+      <Metadata metadata={record.metadata} />
+    </Section>
   );
 }
 
@@ -203,12 +185,7 @@ const CORRECTION: Record<PinnedRecord["corrections"][number]["kind"], string> = 
 function Corrections({ record }: { record: PinnedRecord }) {
   if (record.corrections.length === 0) return null;
   return (
-    <Card aria-labelledby="corrections-title">
-      <CardHeader
-        title="Corrections"
-        id="corrections-title"
-        hint="Added later. The sealed record is unchanged."
-      />
+    <Section title="Corrections" hint="Added later. The sealed record is unchanged." isFlush>
       <ul className="divide-y divide-line">
         {record.corrections.map(({ correctionId, kind, details, createdAt }) => (
           <li key={correctionId} className="space-y-2 px-4 py-3 text-sm">
@@ -222,6 +199,50 @@ function Corrections({ record }: { record: PinnedRecord }) {
           </li>
         ))}
       </ul>
-    </Card>
+    </Section>
   );
 }
+
+/** A record's hashes and signature, with verification of both in the browser. */
+function PinProof({ record }: { record: PinnedRecord }) {
+  return (
+    <Section
+      icon={<ShieldCheck aria-hidden className="size-4 text-good" />}
+      title="Proof"
+      hint={<CopyableId id={record.receiptId} what="receipt id of the proof" short />}
+      bodyClassName="space-y-5"
+    >
+      <VerifyHere what="record" document={record} canForge />
+      <FactGroup title="Signature" wide>
+        <HashFact name="Record hash" hash={record.recordHash} />
+        <HashFact name="Signed by" hash={record.signature.keyId} />
+        <HashFact name="Signature" hash={record.signature.value} />
+      </FactGroup>
+      <FactGroup title="Sealed hashes" wide>
+        <HashFact name="Request" hash={record.requestHash} />
+        <HashFact name="Bytes sent" hash={record.sentHash} />
+        <HashFact name="Instructions" hash={record.instructionsHash} />
+        <HashFact name="Input" hash={record.inputHash} />
+        <HashFact name="Tools" hash={record.toolsHash} />
+        <HashFact name="Response format" hash={record.responseFormatHash} />
+        <HashFact name="Output" hash={record.outputHash} />
+        <HashFact name="Native response" hash={record.nativeResponseHash} />
+      </FactGroup>
+    </Section>
+  );
+}
+
+/** A record's timing, with every HTTP submission, as bars on one time axis. */
+function TimingCard({ record }: { record: PinnedRecord }) {
+  return (
+    <Section
+      title="Timing"
+      id="timing-title"
+      hint={`${count(record.providerSubmissions, "submission")}, ${count(record.capacityRejections, "capacity rejection")}`}
+    >
+      <Waterfall label="Timing" spans={spansOf(record)} />
+    </Section>
+  );
+}
+
+const count = (number: number, word: string) => `${number} ${word}${number === 1 ? "" : "s"}`;

@@ -11,7 +11,7 @@ import { Snippets } from "@/components/playground/snippets";
 import { PageHeader } from "@/components/shell/page-header";
 import { type Failure, toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Card, Section } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import Link from "@/components/ui/link";
 import { Skeleton } from "@/components/ui/skeleton";
@@ -61,23 +61,20 @@ export function PinRoom({ projectId }: { projectId: string }) {
             });
           }}
         >
-          <Card aria-labelledby="pin-form-title">
-            <CardHeader title="Request" id="pin-form-title" />
-            <CardBody className="space-y-4">
-              <PinFields
-                projectId={projectId}
-                choices={choices}
-                draft={draft}
-                disabled={!mayWrite}
-                onChange={(change) => setDraft((before) => ({ ...before, ...change }))}
-              />
-              <Button type="submit" variant="primary" size="lg" pending={run.isPending} disabled={!mayWrite}>
-                {!run.isPending && <Play aria-hidden />}
-                Run
-              </Button>
-              {!mayWrite && <p className="text-sm text-muted">{whyNot("member", "run this")}</p>}
-            </CardBody>
-          </Card>
+          <Section title="Request" bodyClassName="space-y-4">
+            <PinFields
+              projectId={projectId}
+              choices={choices}
+              draft={draft}
+              disabled={!mayWrite}
+              onChange={(change) => setDraft((before) => ({ ...before, ...change }))}
+            />
+            <Button type="submit" variant="primary" size="lg" pending={run.isPending} disabled={!mayWrite}>
+              {!run.isPending && <Play aria-hidden />}
+              Run
+            </Button>
+            {!mayWrite && <p className="text-sm text-muted">{whyNot("member", "run this")}</p>}
+          </Section>
         </Form>
         <div className="min-w-0 lg:row-span-2" role="status" aria-busy={run.isPending}>
           <Outcome
@@ -95,17 +92,14 @@ export function PinRoom({ projectId }: { projectId: string }) {
   );
 }
 
-function Outcome({
-  projectId,
-  answer,
-  failure,
-  state,
-}: {
+type Props = {
   projectId: string;
   answer: PinnedAnswer | undefined;
   failure: Failure | null;
   state: "idle" | "running" | "ended";
-}) {
+};
+
+function Outcome({ projectId, answer, failure, state }: Props) {
   if (state === "idle")
     return (
       <Card>
@@ -116,42 +110,39 @@ function Outcome({
     );
   const receiptId = answer?.receiptId ?? failure?.details.receiptId;
   return (
-    <Card aria-labelledby="outcome-title">
-      <CardHeader
-        title="Response"
-        id="outcome-title"
-        hint={answer && <PinStatusBadge status={answer.status} />}
-      />
-      <CardBody className="space-y-4">
-        {state === "running" && (
-          <div className="space-y-2.5">
-            <Skeleton className="h-4 w-4/5" />
-            <Skeleton className="h-4 w-3/5" />
-            <p className="text-xs text-muted">Running. This can take as long as its limits allow.</p>
-          </div>
-        )}
-        {failure && <Failed projectId={projectId} failure={failure} />}
-        {answer?.output && answer.output.text !== "" && <Words text={answer.output.text} what="response" />}
-        {answer?.output?.toolCalls.map(({ id, name, arguments: given }) => (
-          <p key={id} className="text-sm [overflow-wrap:anywhere]">
-            Calls <code className="font-medium">{name}</code> with <code>{given}</code>
-          </p>
-        ))}
-        {typeof receiptId === "string" && (
-          <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">
-            <Link
-              href={recordHref(projectId, receiptId)}
-              className="inline-flex items-center gap-1 text-link hover:underline"
-            >
-              Record
-              <ArrowUpRight aria-hidden className="size-3.5" />
-            </Link>
-            <code className="text-xs text-muted">{receiptId}</code>
-            {answer && <span className="text-muted">Cost: {costWords(answer.receipt)}</span>}
-          </p>
-        )}
-      </CardBody>
-    </Card>
+    <Section
+      title="Response"
+      hint={answer && <PinStatusBadge status={answer.status} />}
+      bodyClassName="space-y-4"
+    >
+      {state === "running" && (
+        <div className="space-y-2.5">
+          <Skeleton className="h-4 w-4/5" />
+          <Skeleton className="h-4 w-3/5" />
+          <p className="text-xs text-muted">Running. This can take as long as its limits allow.</p>
+        </div>
+      )}
+      {failure && <Failed projectId={projectId} failure={failure} />}
+      {answer?.output && answer.output.text !== "" && <Words text={answer.output.text} what="response" />}
+      {answer?.output?.toolCalls.map(({ id, name, arguments: given }) => (
+        <p key={id} className="text-sm [overflow-wrap:anywhere]">
+          Calls <code className="font-medium">{name}</code> with <code>{given}</code>
+        </p>
+      ))}
+      {typeof receiptId === "string" && (
+        <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">
+          <Link
+            href={recordHref(projectId, receiptId)}
+            className="inline-flex items-center gap-1 text-link hover:underline"
+          >
+            Record
+            <ArrowUpRight aria-hidden className="size-3.5" />
+          </Link>
+          <code className="text-xs text-muted">{receiptId}</code>
+          {answer && <span className="text-muted">Cost: {costWords(answer.receipt)}</span>}
+        </p>
+      )}
+    </Section>
   );
 }
 

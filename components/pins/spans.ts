@@ -3,13 +3,7 @@ import type { PinnedRecord } from "@/server/contract/pinned-records";
 
 type Timed = Pick<
   PinnedRecord,
-  | "createdAt"
-  | "startedAt"
-  | "completedAt"
-  | "attempts"
-  | "schedulerWaitMs"
-  | "providerExecutionMs"
-  | "wallClockMs"
+  "createdAt" | "startedAt" | "completedAt" | "attempts" | "schedulerWaitMs" | "providerExecutionMs"
 >;
 type Attempt = PinnedRecord["attempts"][number];
 
@@ -60,12 +54,6 @@ export function spansOf(record: Timed): Span[] {
       toMs,
     });
   }
-  spans.push({
-    key: "total",
-    name: "Total",
-    kind: "total",
-    fromMs: Math.max(0, endMs - record.wallClockMs),
-    toMs: endMs,
-  });
+  spans.push({ key: "total", name: "Total", kind: "total", fromMs: 0, toMs: endMs });
   return spans;
 }

@@ -2,8 +2,8 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { FileCheck, FileLock2, Plus } from "lucide-react";
 import { useProject } from "@/components/blocks/data/use-project";
+import { postCommand, Snippet } from "@/components/blocks/feedback/first-command";
 import { ListCard } from "@/components/blocks/list/list-card";
-import { postCommand, Snippet } from "@/components/pins/first-pin";
 import { type ListPlace, manifestHref, manifestsHref, toPageQuery } from "@/components/pins/list-state";
 import { PageHeader } from "@/components/shell/page-header";
 import { Ago } from "@/components/time/moment";

@@ -1,5 +1,5 @@
 import { Lightbulb } from "lucide-react";
-import { postCommand, Snippet } from "@/components/pins/first-pin";
+import { postCommand, Snippet } from "@/components/blocks/feedback/first-command";
 import { EmptyState } from "@/components/ui/empty-state";
 
 /** Shown in a project without requests: how an agent or a person files one. */

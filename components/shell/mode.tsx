@@ -1,5 +1,5 @@
 "use client";
-import { createContext, type ReactNode, startTransition, useContext, useEffect, useState } from "react";
+import { createContext, type ReactNode, startTransition, useContext, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { type Mode, modeCookie } from "./mode-cookie";
 
@@ -8,50 +8,31 @@ const WORDS: Record<Mode, string> = { test: "Test", live: "Live" };
 /** Choices of this visit: a frame that the browser kept from before a choice starts with them. */
 const chosen = new Map<string, Mode>();
 
-type State = { mode: Mode; isChosen: boolean; choose(mode: Mode): void; lean(mode: Mode): void };
-const ModeContext = createContext<State>({
-  mode: "live",
-  isChosen: false,
-  choose: () => {},
-  lean: () => {},
-});
+type State = { mode: Mode; choose(mode: Mode): void };
+const ModeContext = createContext<State>({ mode: "live", choose: () => {} });
 
 /** Keeps whether a project's pages show live or test money. A choice is remembered per project. */
 export function ModeProvider({
   projectId,
   initial,
-  isInitialChosen,
   children,
 }: {
   projectId: string;
   initial: Mode;
-  isInitialChosen: boolean;
   children: ReactNode;
 }) {
   const [mode, setMode] = useState(() => chosen.get(projectId) ?? initial);
-  const [isChosen, setChosen] = useState(() => isInitialChosen || chosen.has(projectId));
   function choose(next: Mode) {
     chosen.set(projectId, next);
     // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing in plain-http pages
     document.cookie = `${modeCookie(projectId)}=${next}; path=/; max-age=31536000; samesite=lax`;
-    startTransition(() => {
-      setMode(next);
-      setChosen(true);
-    });
+    startTransition(() => setMode(next));
   }
-  return <ModeContext value={{ mode, isChosen, choose, lean: setMode }}>{children}</ModeContext>;
+  return <ModeContext value={{ mode, choose }}>{children}</ModeContext>;
 }
 
-/**
- * Whether the page shows test money, in place of live money. `has`: in which of the two the page has something; until the
- * reader chooses, a page that has something in one only shows that one.
- */
-export function useIsTest(has?: Record<Mode, boolean>): boolean {
-  const { mode, isChosen, lean } = useContext(ModeContext);
-  const only = !isChosen && has && has.live !== has.test ? (has.test ? "test" : "live") : mode;
-  useEffect(() => lean(only), [lean, only]);
-  return only === "test";
-}
+/** Whether the project's pages show test money, in place of live money: all of them the same. */
+export const useIsTest = (): boolean => useContext(ModeContext).mode === "test";
 
 /** The switch between test and live money, in the header of the pages that follow it. */
 export function ModeSwitch() {

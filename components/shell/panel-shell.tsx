@@ -18,15 +18,12 @@ export function PanelShell({
   projects,
   projectId,
   mode,
-  isModeChosen,
   children,
 }: {
   person: { email: string; isOperator: boolean };
   projects: ProjectChoice[];
   projectId: string;
   mode: Mode;
-  /** The reader chose the mode; it is no default. */
-  isModeChosen: boolean;
   children: ReactNode;
 }) {
   const project = projects.find((each) => each.projectId === projectId);
@@ -35,7 +32,7 @@ export function PanelShell({
     account: <AccountMenu email={person.email} isOperator={person.isOperator} />,
   };
   return (
-    <ModeProvider key={projectId} projectId={projectId} initial={mode} isInitialChosen={isModeChosen}>
+    <ModeProvider key={projectId} projectId={projectId} initial={mode}>
       <div className="min-h-dvh lg:grid lg:grid-cols-[14.5rem_minmax(0,1fr)]">
         <SkipLink />
         <aside

@@ -1,7 +1,7 @@
 "use client";
 import { useState, useSyncExternalStore } from "react";
 import { useConnectionLost } from "@/components/connection/connection";
-import { formatAgo, formatDuration, formatMoment } from "./format";
+import { formatAgo, formatDuration, formatMoment, msBetween } from "./format";
 
 const TICK_MS = 1000;
 const listeners = new Set<() => void>();
@@ -69,4 +69,10 @@ export function Elapsed({ since }: { since: string }) {
       {formatDuration(Math.max(0, now - new Date(since).getTime()))}
     </span>
   );
+}
+
+/** How long something took, or has taken so far. */
+export function Took({ from, to }: { from: string; to: string | null }) {
+  const ms = msBetween(from, to);
+  return ms === null ? <Elapsed since={from} /> : formatDuration(ms);
 }

@@ -1,4 +1,4 @@
-import type { ComponentProps, ReactNode } from "react";
+import { type ComponentProps, type ReactNode, useId } from "react";
 import { cn } from "./class-names";
 
 export function Card({ className, ...rest }: ComponentProps<"section">) {
@@ -10,21 +10,17 @@ export function Card({ className, ...rest }: ComponentProps<"section">) {
   );
 }
 
-/** A card's header: title with an icon, hint and actions. */
-export function CardHeader({
-  icon,
-  title,
-  id,
-  hint,
-  actions,
-}: {
+type Header = {
   icon?: ReactNode;
   title: ReactNode;
   /** Names the card when it is a region: `<Card aria-labelledby={id}>`. */
   id?: string;
   hint?: ReactNode;
   actions?: ReactNode;
-}) {
+};
+
+/** A card's header: title with an icon, hint and actions. */
+export function CardHeader({ icon, title, id, hint, actions }: Header) {
   return (
     <header className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line-soft px-4 py-1.5">
       <h2 id={id} dir="auto" className={cn("text-sm font-semibold", icon && "flex items-center gap-1.5")}>
@@ -39,4 +35,23 @@ export function CardHeader({
 
 export function CardBody({ className, ...rest }: ComponentProps<"div">) {
   return <div className={cn("p-4", className)} {...rest} />;
+}
+
+type SectionProps = Header &
+  Omit<ComponentProps<"section">, keyof Header> & {
+    bodyClassName?: string;
+    /** Its content has its own edges, as a table has. */
+    isFlush?: boolean;
+  };
+
+/** A card with a header and a body, which is a region of that name. */
+export function Section({ icon, title, id, hint, actions, ...more }: SectionProps) {
+  const { bodyClassName, isFlush, className, children, ...rest } = more;
+  const own = useId();
+  return (
+    <Card aria-labelledby={id ?? own} className={cn(isFlush && "overflow-hidden", className)} {...rest}>
+      <CardHeader icon={icon} title={title} id={id ?? own} hint={hint} actions={actions} />
+      {isFlush ? children : <CardBody className={bodyClassName}>{children}</CardBody>}
+    </Card>
+  );
 }

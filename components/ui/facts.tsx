@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { cn } from "./class-names";
 import { CopyableId } from "./copyable-id";
+import { spaced } from "./wording";
 
 /** Aligned names and values: the standard way to show the facts of one item. */
 export function Facts({ className, children }: { className?: string; children: ReactNode }) {
@@ -18,6 +19,15 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
       </dd>
     </div>
   );
+}
+
+/** What was used, by name. */
+export function UsageFacts({ usage }: { usage: Record<string, unknown> | null | undefined }) {
+  return Object.entries(usage ?? {}).map(([name, value]) => (
+    <Fact key={name} name={spaced(name)}>
+      {typeof value === "number" ? value.toLocaleString("en-US") : value !== null && JSON.stringify(value)}
+    </Fact>
+  ));
 }
 
 /** A titled group of facts, in two columns where there is room. */

@@ -10,12 +10,17 @@ export function Figures({ children }: { children: ReactNode }) {
   );
 }
 
-/** One figure; on a phone two are side by side, but for a wide one. */
-export function Figure({ name, isWide, children }: { name: string; isWide?: boolean; children: ReactNode }) {
+type FigureProps = { name: string; isWide?: boolean; note?: ReactNode; children: ReactNode };
+
+/** One figure, with a note on it; on a phone two are side by side, but for a wide one. */
+export function Figure({ name, isWide, note, children }: FigureProps) {
   return (
     <div className={cn("bg-surface px-4 py-2.5 max-sm:odd:last:col-span-2", isWide && "max-sm:col-span-2")}>
       <dt className="text-xs text-faint">{name}</dt>
-      <dd className="mt-0.5 text-base font-medium tabular-nums">{children}</dd>
+      <dd className="mt-0.5 tabular-nums">
+        <span className="block text-base font-medium">{children}</span>
+        {note && <span className="block text-xs text-muted">{note}</span>}
+      </dd>
     </div>
   );
 }

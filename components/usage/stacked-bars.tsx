@@ -17,19 +17,16 @@ const HEIGHT = 200;
 /** The width of one day; the chart is stretched to the available width. */
 const STEP = 10;
 
-/** Stacked bars, one per day. Screen readers get a label here and the figures in the table. */
-export function StackedBars({
-  days,
-  series,
-  label,
-  format,
-}: {
+type Props = {
   days: string[];
   series: Series[];
   /** Describes the chart for screen readers. */
   label: string;
   format: (value: number) => string;
-}) {
+};
+
+/** Stacked bars, one per day. Screen readers get a label here and the figures in the table. */
+export function StackedBars({ days, series, label, format }: Props) {
   const totals = days.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
   const most = Math.max(...totals, 0);
   const top = niceTop(most);

@@ -1,14 +1,15 @@
 "use client";
 import { ChartColumn, Download } from "lucide-react";
-import type { ReactNode } from "react";
 import { useLive } from "@/components/blocks/data/use-live";
+import { Amount } from "@/components/blocks/money/amount";
 import { dollars } from "@/components/blocks/money/money";
 import { OtherMode, useIsTest } from "@/components/shell/mode";
 import { PageHeader } from "@/components/shell/page-header";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Card, Section } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
+import { Figure, Figures } from "@/components/ui/figures";
 import { LinkChoice } from "@/components/ui/link-choice";
 import { useAddress } from "@/components/ui/use-address";
 import type { UsageFigures } from "@/server/contract/usage";
@@ -36,16 +37,18 @@ const MEASURE: Record<Measure, string> = {
 };
 const GROUP = { capability: "Capability", provider: "Provider", key: "Key or person" };
 
+const isMoney = (measure: Measure) => measure === "charged" || measure === "cost";
+
 /** Formats a figure of the chart and its table. */
 export const formatMeasure = (value: number, measure: Measure) =>
-  measure === "charged" || measure === "cost" ? dollars(value) : value.toLocaleString("en-US");
+  isMoney(measure) ? dollars(value) : value.toLocaleString("en-US");
 
 /** A project's usage by day: a chart, the same figures as a table, and a CSV export. */
 export function UsageRoom({ projectId, state }: { projectId: string; state: UsageState }) {
   const trpc = useTRPC();
   const { data: usage } = useLive(trpc.usage.days.queryOptions(toDaysQuery(projectId, state)), REFRESH_MS);
   const hasSome = (isTest: boolean) => usage.rows.some(({ test }) => test === isTest);
-  const isTest = useIsTest({ live: hasSome(false), test: hasSome(true) });
+  const isTest = useIsTest();
   const groups = groupUsage(usage, state, isTest);
   const totals = addFigures(groups.map(({ figures }) => figures));
   const { wanted, show } = useAddress(state, (next) => usageHref(projectId, next));
@@ -112,31 +115,29 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
       ) : (
         <div className="grid grid-cols-1 gap-5">
           <Totals totals={totals} isTest={isTest} />
-          <Card aria-labelledby="chart-title">
-            <CardHeader
-              id="chart-title"
-              title={`${MEASURE[state.show]} by ${GROUP[state.by].toLowerCase()}`}
-              hint={`${usage.from} to ${usage.to}`}
-            />
-            <CardBody>
-              {series.every(({ values }) => values.every((value) => value === 0)) ? (
-                <p className="text-sm text-muted">{MEASURE[state.show]}: 0 on every day of this period.</p>
-              ) : (
-                <StackedBars
-                  days={usage.days}
-                  series={series}
-                  format={(value) => formatMeasure(value, state.show)}
-                  label={`${MEASURE[state.show]} per day by ${GROUP[state.by].toLowerCase()}, ${usage.from} to ${usage.to}: ${whole} in total. The figures are in the tables below.`}
-                />
-              )}
-            </CardBody>
-          </Card>
+          <Section
+            title={`${MEASURE[state.show]} by ${GROUP[state.by].toLowerCase()}`}
+            hint={`${usage.from} to ${usage.to}`}
+          >
+            {series.every(({ values }) => values.every((value) => value === 0)) ? (
+              <p className="text-sm text-muted">{MEASURE[state.show]}: 0 on every day of this period.</p>
+            ) : (
+              <StackedBars
+                days={usage.days}
+                series={series}
+                format={(value) => formatMeasure(value, state.show)}
+                label={`${MEASURE[state.show]} per day by ${GROUP[state.by].toLowerCase()}, ${usage.from} to ${usage.to}: ${whole} in total. The figures are in the tables below.`}
+              />
+            )}
+          </Section>
           <GroupTable groups={groups} totals={totals} heading={GROUP[state.by]} />
           <DayTable
             days={usage.days}
             series={series}
             caption={`${MEASURE[state.show]} by day and ${GROUP[state.by].toLowerCase()}`}
-            format={(value) => formatMeasure(value, state.show)}
+            format={(value) =>
+              isMoney(state.show) ? <Amount of={value} /> : formatMeasure(value, state.show)
+            }
           />
         </div>
       )}
@@ -153,11 +154,9 @@ function toSeries(groups: UsageGroupRow[], days: string[], show: Measure): Serie
         return sum + (figures ? measureOf(figures, show) : 0);
       }, 0),
     );
-  const shown = groups.slice(0, MOST_SERIES).map((group) => ({
-    key: group.key,
-    name: group.name,
-    values: valuesOf([group]),
-  }));
+  const shown = groups
+    .slice(0, MOST_SERIES)
+    .map((group) => ({ key: group.key, name: group.name, values: valuesOf([group]) }));
   const rest = groups.slice(MOST_SERIES);
   if (rest.length === 0) return shown;
   return [...shown, { key: "\nrest", name: `${rest.length} others`, values: valuesOf(rest) }];
@@ -166,16 +165,16 @@ function toSeries(groups: UsageGroupRow[], days: string[], show: Measure): Serie
 function Totals({ totals, isTest }: { totals: UsageFigures; isTest: boolean }) {
   const count = (value: number) => value.toLocaleString("en-US");
   return (
-    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line shadow-card md:grid-cols-4">
+    <Figures>
       <Figure
         name={isTest ? "Charged (test money)" : "Charged"}
-        more={`Includes ${dollars(totals.feeMicros)} service fee`}
+        note={`Includes ${dollars(totals.feeMicros)} service fee`}
       >
         {dollars(totals.chargedMicros)}
       </Figure>
       <Figure
         name="Provider cost at list price"
-        more={totals.unknownCosts > 0 && `${count(totals.unknownCosts)} with unknown cost`}
+        note={totals.unknownCosts > 0 && `${count(totals.unknownCosts)} with unknown cost`}
       >
         {totals.unknownCosts > 0 && totals.providerCostMicros === 0
           ? "Unknown"
@@ -183,7 +182,7 @@ function Totals({ totals, isTest }: { totals: UsageFigures; isTest: boolean }) {
       </Figure>
       <Figure
         name="Executions"
-        more={[
+        note={[
           totals.failed > 0 && `${count(totals.failed)} failed`,
           totals.canceled > 0 && `${count(totals.canceled)} canceled`,
           totals.unfinished > 0 && `${count(totals.unfinished)} in progress`,
@@ -196,22 +195,10 @@ function Totals({ totals, isTest }: { totals: UsageFigures; isTest: boolean }) {
       </Figure>
       <Figure
         name="Tokens in and out"
-        more={totals.images > 0 && `${count(totals.images)} ${totals.images === 1 ? "image" : "images"}`}
+        note={totals.images > 0 && `${count(totals.images)} ${totals.images === 1 ? "image" : "images"}`}
       >
         {count(totals.inputTokens)} / {count(totals.outputTokens)}
       </Figure>
-    </dl>
-  );
-}
-
-function Figure({ name, more, children }: { name: string; more: ReactNode; children: ReactNode }) {
-  return (
-    <div className="bg-surface px-4 py-2.5">
-      <dt className="text-xs text-muted">{name}</dt>
-      <dd className="mt-0.5 tabular-nums">
-        <span className="block text-base font-medium">{children}</span>
-        {more && <span className="block text-xs text-muted">{more}</span>}
-      </dd>
-    </div>
+    </Figures>
   );
 }

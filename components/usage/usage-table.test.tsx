@@ -15,7 +15,7 @@ const group = (key: string, figures: Partial<typeof NOTHING>) => ({
 function readRows(html: string): Record<string, string>[] {
   const table = /<table.*?<\/table>/s.exec(html)?.[0] ?? "";
   const cellsOf = (row: string) =>
-    [...row.matchAll(/<t[hd].*?>(.*?)<\/t[hd]>/gs)].map(([, text = ""]) => text.trim());
+    [...row.matchAll(/<t[hd].*?>(.*?)<\/t[hd]>/gs)].map(([, text = ""]) => text.replace(/<.*?>/g, ""));
   const [names = [], ...rows] = [...table.matchAll(/<tr.*?<\/tr>/gs)].map(([row]) => cellsOf(row));
   return rows.map((cells) => Object.fromEntries(names.map((name, place) => [name, cells[place] ?? ""])));
 }
@@ -39,5 +39,5 @@ test("on screen, work and fee add up to what was charged, in each row and in the
     expect(each.reduce((sum, value) => sum + value, 0)).toBe(micros(rows.at(-1)?.[name]));
   }
   expect(rows[0]).toMatchObject({ Charged: "$0.005218", "Provider cost": "Unknown" });
-  expect(rows[2]).toMatchObject({ Charged: "$0.00", "Provider cost": "$2.000004" });
+  expect(rows[2]).toMatchObject({ Charged: "$0.000000", "Provider cost": "$2.000004" });
 });

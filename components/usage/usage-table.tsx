@@ -1,50 +1,42 @@
+import type { ReactNode } from "react";
 import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
-import { dollars } from "@/components/blocks/money/money";
-import { Card, CardHeader } from "@/components/ui/card";
+import { Amount } from "@/components/blocks/money/amount";
+import { Section } from "@/components/ui/card";
 import type { UsageFigures } from "@/server/contract/usage";
 import type { Series } from "./stacked-bars";
 import type { UsageGroupRow } from "./usage-state";
 
-/** To the micro, so that what is shown adds up as it does in the books. */
 const count = (value: number) => value.toLocaleString("en-US");
 
 /** The known cost, with a note if some is unknown. Unknown is never shown as zero. */
-function providerCost({ providerCostMicros, unknownCosts }: UsageFigures): string {
-  if (unknownCosts === 0) return dollars(providerCostMicros);
-  return providerCostMicros === 0
-    ? "Unknown"
-    : `${dollars(providerCostMicros)} + ${count(unknownCosts)} unknown`;
+function providerCost({ providerCostMicros, unknownCosts }: UsageFigures) {
+  if (unknownCosts > 0 && providerCostMicros === 0) return "Unknown";
+  return <Amount of={providerCostMicros} note={unknownCosts > 0 && `+ ${count(unknownCosts)} unknown`} />;
 }
 
-const COLUMNS: [name: string, of: (figures: UsageFigures) => string][] = [
-  ["Executions", ({ executions }) => count(executions)],
-  ["Failed", ({ failed }) => count(failed)],
-  ["Work", ({ chargedMicros, feeMicros }) => dollars(chargedMicros - feeMicros)],
-  ["Fee", ({ feeMicros }) => dollars(feeMicros)],
-  ["Charged", ({ chargedMicros }) => dollars(chargedMicros)],
+/** To the micro, so that what is shown adds up as it does in the books. */
+const COLUMNS: [name: string, of: (figures: UsageFigures) => ReactNode, card?: Column<never>["card"]][] = [
+  ["Executions", ({ executions }) => count(executions), "fact"],
+  ["Failed", ({ failed }) => count(failed), "fact"],
+  ["Work", ({ chargedMicros, feeMicros }) => <Amount of={chargedMicros - feeMicros} />],
+  ["Fee", ({ feeMicros }) => <Amount of={feeMicros} />],
+  ["Charged", ({ chargedMicros }) => <Amount of={chargedMicros} />, "amount"],
   ["Provider cost", providerCost],
   ["Tokens in", ({ inputTokens }) => count(inputTokens)],
   ["Tokens out", ({ outputTokens }) => count(outputTokens)],
   ["Images", ({ images }) => count(images)],
 ];
 
+type Props = { groups: UsageGroupRow[]; totals: UsageFigures; heading: string };
+
 /** Every group with all its figures. */
-export function GroupTable({
-  groups,
-  totals,
-  heading,
-}: {
-  groups: UsageGroupRow[];
-  totals: UsageFigures;
-  heading: string;
-}) {
+export function GroupTable({ groups, totals, heading }: Props) {
   return (
-    <Card className="overflow-hidden" aria-labelledby="groups-title">
-      <CardHeader
-        id="groups-title"
-        title={`By ${heading.toLowerCase()}`}
-        hint="Work and fee add up to what you paid. Provider cost is the list price, also of work on your own accounts."
-      />
+    <Section
+      title={`By ${heading.toLowerCase()}`}
+      hint="Work and fee add up to what you paid. Provider cost is the list price, also of work on your own accounts."
+      isFlush
+    >
       <ResourceTable
         label={`Usage by ${heading.toLowerCase()}, largest first`}
         rows={groups}
@@ -57,40 +49,36 @@ export function GroupTable({
             cell: ({ name }) => name,
           },
           ...COLUMNS.map(
-            ([header, of]): Column<UsageGroupRow> => ({
+            ([header, of, card = "hidden"]): Column<UsageGroupRow> => ({
               header,
               align: "end",
-              card: "fact",
+              card,
               cell: ({ figures }) => of(figures),
             }),
           ),
         ]}
         totals={["Total", ...COLUMNS.map(([, of]) => of(totals))]}
       />
-    </Card>
+    </Section>
   );
 }
 
-/** The chart's figures by day, newest first, without empty days. */
-export function DayTable({
-  days,
-  series,
-  caption,
-  format,
-}: {
+type DayTableProps = {
   days: string[];
   series: Series[];
   caption: string;
-  format: (value: number) => string;
-}) {
+  format: (value: number) => ReactNode;
+};
+
+/** The chart's figures by day, newest first, without empty days. */
+export function DayTable({ days, series, caption, format }: DayTableProps) {
   const lines = days
     .map((day, at) => ({ day, values: series.map(({ values }) => values[at] ?? 0) }))
     .filter(({ values }) => values.some((value) => value > 0))
     .reverse();
   if (lines.length === 0) return null;
   return (
-    <Card className="overflow-hidden" aria-labelledby="days-title">
-      <CardHeader id="days-title" title="By day" />
+    <Section title="By day" isFlush>
       <ResourceTable
         label={caption}
         rows={lines}
@@ -102,19 +90,19 @@ export function DayTable({
               id: key,
               header: name,
               align: "end",
-              card: "fact",
+              card: "hidden",
               cell: ({ values }) => format(values[place] ?? 0),
             }),
           ),
           {
             header: "Total",
             align: "end",
-            card: "status",
+            card: "amount",
             className: "font-medium",
             cell: ({ values }) => format(values.reduce((sum, value) => sum + value, 0)),
           },
         ]}
       />
-    </Card>
+    </Section>
   );
 }

@@ -176,7 +176,9 @@ async function readAlong(page: Page): Promise<void> {
 }
 
 for (const page of [pageAt("README.md"), ...pagesUnder("docs/start")])
-  test(`the code blocks of ${page.path} run as they are`, async () => {
+  test(`the code blocks of ${page.path} run as they are`, {
+    tag: page.path === "README.md" ? [] : "@long",
+  }, async () => {
     test.setTimeout(300_000);
     await readAlong(page);
   });

@@ -89,8 +89,8 @@ test("weights are dropped, checked and uploaded, and the adapter is found by nam
   await page.getByLabel("Name, alias, trigger word or source").fill(name.toUpperCase());
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/q=DROPPED/);
-  const list = page.getByRole("list", { name: "Adapters, newest first" });
-  await expect(list.getByRole("listitem")).toHaveCount(1);
+  const list = page.getByRole("table", { name: "Adapters, newest first" });
+  await expect(list.locator("tbody").getByRole("row")).toHaveCount(1);
   await expect(list).toContainText("FLUX.1");
   await page.getByRole("combobox", { name: "Health" }).click();
   await page.getByRole("option", { name: "Missing" }).click();
@@ -141,7 +141,9 @@ test("a hostile file is refused with its rule: before the upload if its header i
   await expect(page.getByRole("alert").filter({ hasText: "Upload failed" })).toContainText("has this name");
 });
 
-test("a slow upload shows its progress and can be canceled; nothing is saved", async ({ page }) => {
+test("a slow upload shows its progress and can be canceled; nothing is saved", { tag: "@long" }, async ({
+  page,
+}) => {
   const name = unique("slow");
   await open(page, `${rooms}/new`);
   const line = await page.context().newCDPSession(page);
@@ -209,7 +211,9 @@ test.describe("links", () => {
     await expect(page).toHaveURL(first);
   });
 
-  test("one of several files is chosen, and an unknown base model must be chosen", async ({ page }) => {
+  test("one of several files is chosen, and an unknown base model must be chosen", { tag: "@long" }, async ({
+    page,
+  }) => {
     const unsaid = freshWeights({ ss_base_model_version: "" });
     const repo = putRepo({ "one.safetensors": unsaid, "two.safetensors": unsaid });
     await lookUp(page, repo);
@@ -225,9 +229,9 @@ test.describe("links", () => {
     await expect(page.locator("main")).toContainText("Qwen-Image");
   });
 
-  test("a gated or missing source and a file that is no LoRA are refused with the reason", async ({
-    page,
-  }) => {
+  test("a gated or missing source and a file that is no LoRA are refused with the reason", {
+    tag: "@long",
+  }, async ({ page }) => {
     const alert = page.getByRole("alert").filter({ hasText: /\w/ });
     await lookUp(page, "ada/nothing-here");
     await expect(alert).toContainText("No public source has this name");
@@ -273,7 +277,10 @@ test("an alias is created, promoted after its diff is shown, pinned by the recip
   await promote.getByRole("button", { name: "Promote to version 2" }).click();
   await expect(promote).toHaveCount(0);
 
-  const versions = page.getByRole("list", { name: "Versions, newest first" }).getByRole("listitem");
+  const versions = page
+    .getByRole("table", { name: "Versions, newest first" })
+    .locator("tbody")
+    .getByRole("row");
   await expect(versions).toHaveCount(2);
   await expect(versions.nth(0)).toContainText(two.displayName);
   await expect(versions.nth(0)).toContainText("Current");
@@ -311,7 +318,7 @@ test("an alias is created, promoted after its diff is shown, pinned by the recip
   await expect(image).toContainText("No default");
 });
 
-test("an unused adapter is deleted", async ({ page }) => {
+test("an unused adapter is deleted", { tag: "@long" }, async ({ page }) => {
   const { adapterId, displayName } = await putAdapter(unique("unwanted"));
   await open(page, `${rooms}/${adapterId}`);
   await page.getByRole("button", { name: "Delete" }).click();
@@ -349,7 +356,7 @@ test.describe("a viewer", () => {
   });
 });
 
-test("every adapter page and dialog is accessible and fits a phone", { tag: "@full" }, async ({ page }) => {
+test("every adapter page and dialog is accessible and fits a phone", { tag: "@long" }, async ({ page }) => {
   const alias = unique("looks");
   const one = await putAdapter(unique("a rather long name of an adapter that nobody would write"), {
     triggerWords: "ohwx, wet stone, a rather long trigger word of some people",

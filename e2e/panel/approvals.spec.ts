@@ -88,7 +88,7 @@ test("a waiting job shows its reason and cost and can be approved or rejected", 
 });
 
 test("the approvals page lists jobs and commissions with price, requester and deadline", {
-  tag: "@full",
+  tag: "@long",
 }, async ({ page, browser }) => {
   const inbox = admin("project", "create", "--name", "Inbox", "--organization", world.organizationId);
   const room = `/projects/${inbox.projectId}/approvals`;

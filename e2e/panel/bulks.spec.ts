@@ -29,7 +29,9 @@ test("a running bulk updates its bar, counts, rate and time left until it ends",
   expect(asked).toBe(0);
 });
 
-test("items are paged and filtered by status in the URL, and each links to its record", async ({ page }) => {
+test("items are paged and filtered by status in the URL, and each links to its record", {
+  tag: "@long",
+}, async ({ page }) => {
   const { bulkId } = await submitBulk([...times(54, "Number"), "[refuse] This", "[lost] That"], {
     concurrency: 16,
   });
@@ -56,7 +58,7 @@ test("items are paged and filtered by status in the URL, and each links to its r
   await expect(page).toHaveURL(new RegExp(`${bulkPath(bulkId)}$`));
 });
 
-test("a canceled bulk sends no more items", async ({ page }) => {
+test("a canceled bulk sends no more items", { tag: "@long" }, async ({ page }) => {
   const { bulkId } = await submitBulk(times(200, "[slow 2000] Number"), { concurrency: 2 });
   await open(page, bulkPath(bulkId));
   await page.getByRole("button", { name: "Cancel" }).click();
@@ -68,7 +70,7 @@ test("a canceled bulk sends no more items", async ({ page }) => {
   await expect(page.locator("[data-count=canceled]")).toContainText(String(counts.canceled));
 });
 
-test("only the safely retryable items are retried, as a new bulk", async ({ page }) => {
+test("only the safely retryable items are retried, as a new bulk", { tag: "@long" }, async ({ page }) => {
   const { bulkId } = await submitBulk(["Fine", "[refuse] One", "[refuse] Two", "[lost] Three"]);
   await bulkEnded(bulkId);
   await open(page, bulkPath(bulkId));
@@ -82,7 +84,7 @@ test("only the safely retryable items are retried, as a new bulk", async ({ page
   await expect(rows.first()).toContainText("item-002");
 });
 
-test("running and finished bulks are accessible and fit a phone", { tag: "@full" }, async ({ page }) => {
+test("running and finished bulks are accessible and fit a phone", { tag: "@long" }, async ({ page }) => {
   const over = await submitBulk(["Fine", "[refuse] One", "[lost] Two"]);
   await bulkEnded(over.bulkId);
   const running = await submitBulk(times(200, "[slow 4000] Number"), { concurrency: 2 });

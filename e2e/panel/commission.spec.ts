@@ -208,7 +208,7 @@ async function findLetter(page: Page, subject: string, to: string): Promise<void
   }
 }
 
-test("a replaced quote links to the newer quote once there is one", { tag: "@full" }, async ({ browser }) => {
+test("a replaced quote links to the newer quote once there is one", { tag: "@long" }, async ({ browser }) => {
   const operator = await signedIn(browser, world.operator);
   const member = await signedIn(browser, world.member);
   const first = await quoted(operator.page, projectId);
@@ -279,7 +279,7 @@ test("a viewer sees who can pay; a stranger and an unknown URL get the same page
 });
 
 test("the time left counts down, in seconds at the end, and the page shows when the quote has expired", {
-  tag: "@full",
+  tag: "@long",
 }, async ({ browser }) => {
   const operator = await signedIn(browser, world.operator);
   const member = await signedIn(browser, world.member);
@@ -303,9 +303,9 @@ test("the time left counts down, in seconds at the end, and the page shows when 
   await member.context.close();
 });
 
-test("two members share one checkout, and the later one sees that it is already paid", async ({
-  browser,
-}) => {
+test("two members share one checkout, and the later one sees that it is already paid", {
+  tag: "@long",
+}, async ({ browser }) => {
   const operator = await signedIn(browser, world.operator);
   const [one, other] = [await signedIn(browser, world.member), await signedIn(browser, makePerson("member"))];
   const { path, requestId } = await quoted(operator.page, projectId);

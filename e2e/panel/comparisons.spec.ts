@@ -195,9 +195,9 @@ test("images of three competitors are compared blind, zoomed together, judged by
   await expect(page.getByRole("main")).not.toContainText("hidden until");
 });
 
-test("texts are compared side by side and as a diff; a failed entry is marked; a tie can be judged", async ({
-  page,
-}) => {
+test("texts are compared side by side and as a diff; a failed entry is marked; a tie can be judged", {
+  tag: "@long",
+}, async ({ page }) => {
   const comparison = await compare(TEXT, textInput(unique("Tell of kites")), pins("1", "2", "refuse"));
   const { entries } = await over(comparison);
   const failed = entries.findIndex(({ status }) => status === "failed");
@@ -227,7 +227,9 @@ test("texts are compared side by side and as a diff; a failed entry is marked; a
   await expect(page.getByText(comparison.comparisonId.slice(-6))).toHaveCount(0);
 });
 
-test("a double click starts one comparison, and a recipe has its own fields", async ({ page }) => {
+test("a double click starts one comparison, and a recipe has its own fields", { tag: "@long" }, async ({
+  page,
+}) => {
   const words = unique("Say ahoy");
   await open(page, comparisonsPath(`/new?capability=${TEXT}`));
   await page.getByLabel("Content").first().fill(words);
@@ -285,7 +287,7 @@ async function expectForEverybody(page: Page, paths: string[]) {
   }
 }
 
-test("the list and the form are accessible and fit a phone", { tag: "@full" }, async ({ page }) => {
+test("the list and the form are accessible and fit a phone", { tag: "@long" }, async ({ page }) => {
   await compare(TEXT, textInput("Looks"), pins("1", "2"));
   await expectForEverybody(page, [
     comparisonsPath(),
@@ -295,7 +297,7 @@ test("the list and the form are accessible and fit a phone", { tag: "@full" }, a
   ]);
 });
 
-test("images, texts and the job of an entry are accessible and fit a phone", { tag: "@full" }, async ({
+test("images, texts and the job of an entry are accessible and fit a phone", { tag: "@long" }, async ({
   page,
 }) => {
   const [images, texts] = await Promise.all([

@@ -54,10 +54,9 @@ test("the page of a running job reports a lost connection, stops its clock and r
   await expect(page.locator("h1 + [role=status]")).toHaveText("Succeeded");
 });
 
-test("an offline device shows the same notice, and a link opens once it is online again", async ({
-  page,
-  context,
-}) => {
+test("an offline device shows the same notice, and a link opens once it is online again", {
+  tag: "@long",
+}, async ({ page, context }) => {
   const { subject } = await openRunningJob(page);
   await context.setOffline(true);
   await expect(page.getByText(LOST)).toBeVisible();
@@ -70,9 +69,9 @@ test("an offline device shows the same notice, and a link opens once it is onlin
   await expect(page.getByText(LOST)).toBeHidden();
 });
 
-test("a link followed while the server is unreachable shows an error with Retry, and opens once the server responds", async ({
-  page,
-}) => {
+test("a link followed while the server is unreachable shows an error with Retry, and opens once the server responds", {
+  tag: "@long",
+}, async ({ page }) => {
   await open(page, jobsPath());
   await takeServerAway(page);
   await page.getByRole("link", { name: "Catalog", exact: true }).click();
@@ -86,7 +85,7 @@ test("a link followed while the server is unreachable shows an error with Retry,
   await expect(page.getByText(LOST)).toBeHidden();
 });
 
-test("the notice of a lost connection is accessible and fits a phone", { tag: "@full" }, async ({
+test("the notice of a lost connection is accessible and fits a phone", { tag: "@long" }, async ({
   page,
   context,
 }) => {

@@ -141,6 +141,7 @@ signedOut(
     const projectId = makeProject();
     await openAsOwner(page, pathOf(projectId));
     const onboarding = page.getByRole("region", { name: "Connect by capability" });
+    await onboarding.getByText("Choose capabilities").click();
     await onboarding.getByRole("checkbox", { name: "3D model from an image" }).check();
     const accounts = onboarding.getByRole("list", { name: "Required accounts" });
     await expect(accounts.getByRole("listitem")).toHaveCount(2);
@@ -191,7 +192,7 @@ signedOut(
   },
 );
 
-test("the page without a connection is accessible and fits a phone", { tag: "@full" }, async ({ page }) => {
+test("the page without a connection is accessible and fits a phone", { tag: "@long" }, async ({ page }) => {
   const projectId = makeProject();
   await page.setViewportSize({ width: 1280, height: 800 });
   await open(page, pathOf(projectId));

@@ -36,7 +36,7 @@ test("filters live in the URL and narrow the history", async ({ page }) => {
   await expect(page).toHaveURL(new RegExp(`${jobsPath()}$`));
 });
 
-test("older pages are reached by cursor and back, newest first", async ({ page }) => {
+test("older pages are reached by cursor and back, newest first", { tag: "@long" }, async ({ page }) => {
   const tag = unique("paging");
   const jobIds: string[] = [];
   for (let number = 0; number < 27; number++) {

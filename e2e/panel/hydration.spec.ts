@@ -41,7 +41,7 @@ test("text typed into the playground before its scripts run stays and is what ru
   await expect(page.getByRole("region", { name: "Code", exact: true })).toContainText(words);
 });
 
-test("the caret in early text keeps its position", async ({ page }) => {
+test("the caret in early text keeps its position", { tag: "@long" }, async ({ page }) => {
   const runScripts = await openWithoutScripts(page, catalogPath(TEXT));
   const content = page.getByLabel("Content").first();
   await content.fill("One three");
@@ -59,10 +59,10 @@ const FORMS = [
   { path: `${project}/comparisons/new?capability=${TEXT}`, field: "Content", text: "Which is better?" },
 ];
 
-for (const { path, field, text } of FORMS)
-  test(`early text in ${field} of ${path.slice(project.length)} stays and is known to the form`, async ({
-    page,
-  }) => {
+for (const [place, { path, field, text }] of FORMS.entries())
+  test(`early text in ${field} of ${path.slice(project.length)} stays and is known to the form`, {
+    tag: place > 0 ? "@long" : [],
+  }, async ({ page }) => {
     const runScripts = await openWithoutScripts(page, path);
     const input = page.getByLabel(field).first();
     await input.fill(text);
@@ -72,7 +72,7 @@ for (const { path, field, text } of FORMS)
     await expect(page.getByRole("alertdialog", { name: "Leave without saving?" })).toBeVisible();
   });
 
-test("text typed early into the catalog search is searched for", async ({ page }) => {
+test("text typed early into the catalog search is searched for", { tag: "@long" }, async ({ page }) => {
   const runScripts = await openWithoutScripts(page, catalogPath());
   await page.getByLabel("Search capabilities").fill("exact decimals");
   await runScripts();
@@ -80,7 +80,7 @@ test("text typed early into the catalog search is searched for", async ({ page }
   await expect(page.getByRole("main").getByRole("listitem").first()).toContainText("compute.evaluate.v1");
 });
 
-test("a form sent before its scripts run keeps its text", async ({ page }) => {
+test("a form sent before its scripts run keeps its text", { tag: "@long" }, async ({ page }) => {
   const runScripts = await openWithoutScripts(page, catalogPath(TEXT));
   const content = page.getByLabel("Content").first();
   await content.fill("Sent early");
@@ -101,7 +101,7 @@ test("selects show their value before the scripts run", async ({ page }) => {
   await expect(page.getByLabel("Status", { exact: true })).toHaveText("Failed");
 });
 
-test("the layout does not shift when the price arrives", async ({ page }) => {
+test("the layout does not shift when the price arrives", { tag: "@long" }, async ({ page }) => {
   let answer = () => {};
   const allowed = new Promise<void>((resolve) => {
     answer = resolve;

@@ -7,7 +7,7 @@ const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1280, height: 800 };
 
 test("a person disconnects a sign-in that is not theirs, by their password, and their other session ends", {
-  tag: "@full",
+  tag: "@long",
 }, async ({ browser }) => {
   const person = makePerson("member");
   for (const issuer of ["https://github.com", "https://accounts.google.com"])

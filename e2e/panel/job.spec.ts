@@ -46,7 +46,9 @@ test("a job page updates live: output, timeline and receipt appear when the job 
   await expect(card).toContainText('"service.receipt.v1"');
 });
 
-test("a sheet shows its labelled cells, which can be opened and downloaded", async ({ page }) => {
+test("a sheet shows its labelled cells, which can be opened and downloaded", { tag: "@long" }, async ({
+  page,
+}) => {
   const submitted = await submit({
     capability: "image.generate.v1",
     input: {
@@ -126,9 +128,9 @@ test("a failed job shows what happened and whether it is safe to retry", async (
   await expect(alert).toContainText(`${error?.message}${error?.resolution}`);
 });
 
-test("a part of a job's page has an address of its own, and Back leads to the part before", async ({
-  page,
-}) => {
+test("a part of a job's page has an address of its own, and Back leads to the part before", {
+  tag: "@long",
+}, async ({ page }) => {
   const { jobId, receiptId } = await ended((await submit({ input: textInput("Parts") })).jobId);
   const chosen = page.getByRole("tablist", { name: "Parts of the job" }).getByRole("tab", { selected: true });
   const receipt = page.getByRole("region", { name: /^Receipt/ });
@@ -179,7 +181,9 @@ test("private content is hidden until it is requested", async ({ page }) => {
   await expect(input).toContainText(words);
 });
 
-test("a missing job and one under another project's URL show the same page", async ({ page }) => {
+test("a missing job and one under another project's URL show the same page", { tag: "@long" }, async ({
+  page,
+}) => {
   const job = await submit({ input: textInput("Here") });
   for (const path of [jobPath("wfr_00000000000000000000000000"), `/projects/cpr_other/jobs/${job.jobId}`]) {
     const answer = await page.goto(path);

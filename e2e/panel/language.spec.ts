@@ -4,7 +4,7 @@ import { enter, expect, expectAccessible, expectNoSidewaysScroll, jobPath, open,
 
 const HEBREW = "שלום עולם, 42 (test)";
 
-test("text runs in the direction of its language", async ({ page }) => {
+test("text runs in the direction of its language", { tag: "@long" }, async ({ page }) => {
   const job = await ended((await submit({ input: textInput(HEBREW) })).jobId);
   await open(page, jobPath(job.jobId));
   const words = page.getByRole("main").getByText(HEBREW).first();
@@ -48,7 +48,7 @@ test.describe("not signed in", () => {
   });
 
   test("on a narrow phone every tab of an organization is in view and can be reached", {
-    tag: "@full",
+    tag: "@long",
   }, async ({ page }) => {
     await page.setViewportSize({ width: 320, height: 640 });
     await enter(page.context(), world.operator);

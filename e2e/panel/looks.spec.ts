@@ -81,7 +81,7 @@ test("the job page is accessible and fits a phone, for succeeded, failed and run
   }
 });
 
-test("the keys and their dialog are accessible and fit a phone", { tag: "@full" }, async ({ page }) => {
+test("the keys and their dialog are accessible and fit a phone", { tag: "@long" }, async ({ page }) => {
   await open(page, keysPath);
   await expectAccessible(page);
   await page.setViewportSize(PHONE);
@@ -93,7 +93,7 @@ test("the keys and their dialog are accessible and fit a phone", { tag: "@full" 
   await expectNoSidewaysScroll(page);
 });
 
-test("the chosen theme persists", async ({ page }) => {
+test("the chosen theme persists", { tag: "@long" }, async ({ page }) => {
   await open(page, jobsPath());
   await page.getByRole("button", { name: /^Account/ }).click();
   await page.getByRole("menuitemradio", { name: "Dark" }).click();
@@ -102,9 +102,9 @@ test("the chosen theme persists", async ({ page }) => {
   await expect(page.locator("html")).toHaveClass(/dark/);
 });
 
-test("by keyboard: the first stop skips to the content, and a phone's navigation opens and closes", async ({
-  page,
-}) => {
+test("by keyboard: the first stop skips to the content, and a phone's navigation opens and closes", {
+  tag: "@long",
+}, async ({ page }) => {
   await open(page, jobsPath());
   await page.keyboard.press("Tab");
   await expect(page.getByRole("link", { name: "Skip to content" })).toBeFocused();

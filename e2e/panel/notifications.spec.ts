@@ -58,7 +58,7 @@ test.describe("for operators", () => {
     await expect(page.getByRole("tabpanel")).toContainText("because you are an operator");
   });
 
-  test("operators open the outbox from the account menu, and no one else can", { tag: "@full" }, async ({
+  test("operators open the outbox from the account menu, and no one else can", { tag: "@long" }, async ({
     page,
     browser,
   }) => {

@@ -94,9 +94,9 @@ test("an operator takes a request from the queue, compares its revisions and iss
   );
 });
 
-test("an answer to a revision that was replaced meanwhile is refused, and the page shows the new one", async ({
-  page,
-}) => {
+test("an answer to a revision that was replaced meanwhile is refused, and the page shows the new one", {
+  tag: "@long",
+}, async ({ page }) => {
   const id = await file(unique("Reworded"));
   await enter(page.context(), operator);
   await open(page, `/operator/requests/${id}`);
@@ -111,7 +111,7 @@ test("an answer to a revision that was replaced meanwhile is refused, and the pa
   expect(await statusOf(id)).toBe("draft");
 });
 
-test("no one else can open the operator pages", async ({ page }) => {
+test("no one else can open the operator pages", { tag: "@long" }, async ({ page }) => {
   await enter(page.context(), world.member);
   await open(page, "/");
   for (const path of ["/operator/requests", "/operator/requests/cr_00000000000000000000000000"])

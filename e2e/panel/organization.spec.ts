@@ -114,7 +114,7 @@ test("an owner invites a person, who joins; their role is changed, a key is rota
   expect((await download).suggestedFilename()).toMatch(/^audit-log-\d{4}-\d{2}-\d{2}\.csv$/);
 });
 
-test("a person without an organization creates one", { tag: "@full" }, async ({ page }) => {
+test("a person without an organization creates one", { tag: "@long" }, async ({ page }) => {
   const { organizationId } = admin("organization", "create", "--name", unique("Short"));
   makePerson("owner", { organizationId });
   admin("project", "create", "--name", "Stay", "--organization", organizationId);

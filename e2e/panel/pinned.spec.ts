@@ -81,7 +81,7 @@ test("a forged copy of a record fails at the changed line, and the restored copy
   await expectNoSidewaysScroll(page);
 });
 
-test("a record shows whether its request is safe to retry", async ({ page }) => {
+test("a record shows whether its request is safe to retry", { tag: "@long" }, async ({ page }) => {
   const [refused, lost] = await Promise.all([
     runPin({ input: "[refuse] This?" }),
     runPin({ input: "[lost] That?" }),
@@ -98,7 +98,7 @@ test("a record shows whether its request is safe to retry", async ({ page }) => 
   await expect(page.getByRole("main").getByRole("alert")).toContainText("TRANSPORT_AMBIGUOUS");
 });
 
-test("waits between submissions are part of the timing", async ({ page }) => {
+test("waits between submissions are part of the timing", { tag: "@long" }, async ({ page }) => {
   const record = await runPin({ input: "[busy 2] And now?" });
   expect(record).toMatchObject({ status: "succeeded", capacityRejections: 2 });
   await open(page, recordPath(record.receiptId));
@@ -109,7 +109,7 @@ test("waits between submissions are part of the timing", async ({ page }) => {
   await expect(waits.last()).toHaveText(/after [\d.]+ m?s[\d.]+ m?s$/);
 });
 
-test("private content is shown only on request", async ({ page }) => {
+test("private content is shown only on request", { tag: "@long" }, async ({ page }) => {
   const words = unique("secret");
   const { receiptId } = await runPin({
     input: words,
@@ -139,7 +139,9 @@ test("a pinned request runs from the form, and the same request is shown as code
   await expect(page.getByRole("region", { name: "Request" })).toContainText(words);
 });
 
-test("an invalid field is refused beside the field, in words without paths", async ({ page }) => {
+test("an invalid field is refused beside the field, in words without paths", { tag: "@long" }, async ({
+  page,
+}) => {
   await open(page, `${listPath}/new`);
   await page.getByRole("button", { name: "Run", exact: true }).click();
   const input = page.getByRole("textbox", { name: "Input" });
@@ -152,7 +154,7 @@ test("an invalid field is refused beside the field, in words without paths", asy
   await expect(page.getByRole("textbox", { name: "Temperature" })).toHaveAttribute("aria-invalid", "true");
 });
 
-test("pinned records, a record and the run page are accessible and fit a phone", { tag: "@full" }, async ({
+test("pinned records, a record and the run page are accessible and fit a phone", { tag: "@long" }, async ({
   page,
 }) => {
   const [good, lost] = await Promise.all([

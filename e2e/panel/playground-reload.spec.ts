@@ -59,7 +59,7 @@ test("a synchronous run is found by its key after a reload", { tag: "@long" }, a
   expect(sent).toHaveLength(1);
 });
 
-test("a stream is read from its beginning after a reload", async ({ page }) => {
+test("a stream is read from its beginning after a reload", { tag: "@long" }, async ({ page }) => {
   const sent = countRuns(page);
   await openSlow(page, "Stream");
   await page.getByRole("button", { name: "Stream", exact: true }).click();

@@ -38,7 +38,7 @@ test("streamed text appears live, and the price is shown before the run", async 
   await expect(page).toHaveURL(/\/jobs\/wfr_/);
 });
 
-test("a durable job is canceled from the playground", async ({ page }) => {
+test("a durable job is canceled from the playground", { tag: "@long" }, async ({ page }) => {
   await open(page, catalogPath(TEXT));
   await page.getByLabel("Run mode", { exact: true }).click();
   await page.getByRole("option", { name: "Durable job" }).click();
@@ -75,7 +75,9 @@ test("an empty required field shows its error before anything is sent, until it 
   expect(sent).toEqual([]);
 });
 
-test("a server error is shown at its field, and disappears when the field is fixed", async ({ page }) => {
+test("a server error is shown at its field, and disappears when the field is fixed", {
+  tag: "@long",
+}, async ({ page }) => {
   await open(page, catalogPath("image.generate.v1"));
   const count = page.getByLabel("Variant count");
   if (!(await count.isVisible())) await page.getByText(/^\d+ more fields$/).click();
@@ -88,7 +90,7 @@ test("a server error is shown at its field, and disappears when the field is fix
   await expect(page.locator("[data-issue]")).toHaveCount(0);
 });
 
-test("a missing artifact is refused at its index in a list", async ({ page }) => {
+test("a missing artifact is refused at its index in a list", { tag: "@long" }, async ({ page }) => {
   await open(page, catalogPath("model.generate.3d.v1"));
   const field = page.getByPlaceholder("art_…").first();
   await field.fill("art_00000000000000000000000000");
@@ -97,7 +99,9 @@ test("a missing artifact is refused at its index in a list", async ({ page }) =>
   await expect(page.locator("[data-issue]")).toHaveText("There is no such artifact in this project.");
 });
 
-test("form and JSON are two views of one input, and the code is the exact request", async ({ page }) => {
+test("form and JSON are two views of one input, and the code is the exact request", { tag: "@long" }, async ({
+  page,
+}) => {
   const words = unique("it's");
   await open(page, catalogPath(TEXT));
   await page.getByLabel("Content").first().fill(words);
@@ -121,11 +125,8 @@ test("form and JSON are two views of one input, and the code is the exact reques
   await expect(code).toContainText('os.environ["CAPSTAN_API_KEY"]');
 });
 
-for (const [width, tag] of [
-  [390, "@full"],
-  [1280, "@long"],
-] as const)
-  test(`catalog and playground are accessible: ${width} pixels`, { tag }, async ({ page }) => {
+for (const width of [390, 1280])
+  test(`catalog and playground are accessible: ${width} pixels`, { tag: "@long" }, async ({ page }) => {
     await page.setViewportSize({ width, height: 900 });
     for (const path of [catalogPath(), catalogPath(TEXT), catalogPath("image.generate.v1")]) {
       await open(page, path);
@@ -135,7 +136,7 @@ for (const [width, tag] of [
     }
   });
 
-test("a viewer sees the form and cannot run it", async ({ browser }) => {
+test("a viewer sees the form and cannot run it", { tag: "@long" }, async ({ browser }) => {
   const context = await browser.newContext({ storageState: { cookies: [], origins: [] } });
   const page = await context.newPage();
   await enter(page.context(), makePerson("viewer"));

@@ -51,9 +51,9 @@ test("selected records become a manifest that verifies in the browser and on the
   await expect(page).toHaveURL(new RegExp(`/pinned/${first?.receiptId}$`));
 });
 
-test("a manifest binds pasted receipt ids of jobs too, and invalid ids are refused in words", async ({
-  page,
-}) => {
+test("a manifest binds pasted receipt ids of jobs too, and invalid ids are refused in words", {
+  tag: "@long",
+}, async ({ page }) => {
   const job = await ended((await submit({ input: textInput("Bind me") })).jobId);
   const receiptId = String(job.receiptId);
   await open(page, `${projectPath}/provenance`);
@@ -99,7 +99,7 @@ test("a downloaded lockfile is valid, and fails with a reason when one byte chan
   await expect(offline.getByRole("status")).toContainText("This lockfile is not authentic");
 });
 
-test("a text that is not a lockfile is refused in words", async ({ page }) => {
+test("a text that is not a lockfile is refused in words", { tag: "@long" }, async ({ page }) => {
   await open(page, lockfilePath);
   await page.getByRole("textbox", { name: "Lockfile" }).fill("not a lockfile");
   await page.getByRole("button", { name: "Check lockfile" }).click();
@@ -111,7 +111,7 @@ test("a text that is not a lockfile is refused in words", async ({ page }) => {
 });
 
 test("manifests, a verified manifest and a checked lockfile are accessible and fit a phone", {
-  tag: "@full",
+  tag: "@long",
 }, async ({ page }) => {
   const { receiptId } = await runPin({ input: unique("Looks") });
   const made = await call("/v1/provenance/manifests", {

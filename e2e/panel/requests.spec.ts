@@ -13,7 +13,7 @@ test.beforeAll(() => {
 const roomPath = () => `/projects/${projectId}/requests`;
 
 test("an empty project shows how an agent files a request, on a desktop and on a phone", {
-  tag: "@full",
+  tag: "@long",
 }, async ({ page }) => {
   const empty = admin("project", "create", "--name", "Empty", "--organization", world.organizationId);
   for (const size of [DESK, PHONE]) {
@@ -85,7 +85,7 @@ test("a member writes a request, sees errors at their fields, submits and revise
 });
 
 test("the list is filtered by state and paginated, and long words do not break the layout", {
-  tag: "@full",
+  tag: "@long",
 }, async ({ page }) => {
   const crowded = admin("project", "create", "--name", "Crowded", "--organization", world.organizationId);
   const long = await file(
@@ -142,7 +142,7 @@ test.describe("others", () => {
   });
 
   test("an operator's question or refusal is shown to the customer with the next step", {
-    tag: "@full",
+    tag: "@long",
   }, async ({ browser, page }) => {
     const operator = await signedIn(browser, world.operator);
     const asked = await file(needOf(projectId));

@@ -89,7 +89,7 @@ const addressOf = (page: string, values: Record<string, string>) =>
     return value;
   });
 
-test("no page and no script contains a secret", { tag: "@full" }, async ({ page }) => {
+test("no page and no script contains a secret", { tag: "@long" }, async ({ page }) => {
   test.setTimeout(300_000);
   const vendor = await startVendor();
   try {

@@ -9,11 +9,10 @@ const shownFromMemory = () => {
   window.dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
 };
 
-for (const path of [keysPath, "/account", "/billing", "/notifications"])
-  test(`a page restored from the browser's cache leads to sign-in when the session has ended: ${path.replace(world.projectId, "{id}")}`, async ({
-    page,
-    context,
-  }) => {
+for (const [place, path] of [keysPath, "/account", "/billing", "/notifications"].entries())
+  test(`a page restored from the browser's cache leads to sign-in when the session has ended: ${path.replace(world.projectId, "{id}")}`, {
+    tag: place > 0 ? "@long" : [],
+  }, async ({ page, context }) => {
     await open(page, path);
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
     await context.clearCookies();

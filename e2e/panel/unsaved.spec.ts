@@ -51,7 +51,7 @@ test("leaving or reloading a page with unsaved input asks first", { tag: "@full"
 });
 
 test("when a session ends, typed text stays: the reader signs in in another tab, comes back and submits it", {
-  tag: "@full",
+  tag: "@long",
 }, async ({ browser }) => {
   const person = makePerson("member");
   const context = await browser.newContext({ storageState: { cookies: [], origins: [] } });
@@ -91,9 +91,9 @@ test("when a session ends, typed text stays: the reader signs in in another tab,
   await context.close();
 });
 
-test("leaving unsaved input in the playground, an adapter form or a comparison asks first, and Compare carries it along", async ({
-  page,
-}) => {
+test("leaving unsaved input in the playground, an adapter form or a comparison asks first, and Compare carries it along", {
+  tag: "@long",
+}, async ({ page }) => {
   const asked = page.getByRole("alertdialog", { name: "Leave without saving?" });
   const leaveBy = async (name: string) => {
     await page.getByRole("link", { name, exact: true }).click();
@@ -123,9 +123,9 @@ test("leaving unsaved input in the playground, an adapter form or a comparison a
   await leaveBy("Jobs");
 });
 
-test("text typed into a dialog survives Escape and a click outside, and is discarded only after a question", async ({
-  page,
-}) => {
+test("text typed into a dialog survives Escape and a click outside, and is discarded only after a question", {
+  tag: "@long",
+}, async ({ page }) => {
   for (const [path, opener, field] of [
     ["keys", "Create key", "Name"],
     ["webhooks", "Add endpoint", "URL"],

@@ -124,8 +124,8 @@ test.describe("people of their own", () => {
       expect(await figuresOf(page, table.getByRole("row").filter({ hasText: capabilityKey }))).toMatchObject({
         Executions: String(figures.executions),
         Failed: String(figures.failed),
-        Fee: dollars(figures.feeMicros),
-        Charged: dollars(figures.chargedMicros),
+        Fee: inColumn(figures.feeMicros),
+        Charged: inColumn(figures.chargedMicros),
         "Tokens out": figures.outputTokens.toLocaleString("en-US"),
         Images: String(figures.images),
       });
@@ -148,6 +148,7 @@ test.describe("people of their own", () => {
     await open(page, "/billing");
     const wallet = Wallet.parse(await read(`/v1/billing/wallet?organizationId=${organizationId}`));
     await expect(page.getByTestId("test-wallet-available")).toHaveText(formatMoney(wallet.test.available));
+    await page.getByRole("button", { name: "Show Live" }).click();
     await expect(page.getByTestId("live-wallet-available")).toHaveText(formatMoney(wallet.available));
 
     await open(page, `/projects/${projectId}/jobs`);
@@ -179,6 +180,9 @@ function makeTenant() {
     owner: makePerson("owner", { organizationId }),
   };
 }
+
+/** Amounts of a column have the same decimals. */
+const inColumn = (micros: number) => `$${(micros / 1e6).toFixed(6)}`;
 
 /** The cells of a row by the headings of their columns. */
 async function figuresOf(page: Page, row: ReturnType<Page["getByRole"]>): Promise<Record<string, string>> {

@@ -109,7 +109,7 @@ test("an endpoint receives a job's signed events, and can be edited, replayed an
   }
 });
 
-test("an invalid URL is refused beside the field", async ({ page }) => {
+test("an invalid URL is refused beside the field", { tag: "@long" }, async ({ page }) => {
   await open(page, webhooksPath);
   await page.getByRole("button", { name: "Add endpoint" }).first().click();
   const form = page.getByRole("dialog");
@@ -119,7 +119,7 @@ test("an invalid URL is refused beside the field", async ({ page }) => {
 });
 
 test("webhooks, their dialogs and a failed delivery are accessible and fit a phone", {
-  tag: "@full",
+  tag: "@long",
 }, async ({ page }) => {
   const receiver = await startReceiver("looks");
   receiver.state.status = 410;

@@ -58,7 +58,7 @@ describe("a wake", () => {
 });
 
 describe("a run that throws", () => {
-  test("is repeated at once, then retried until it succeeds", async () => {
+  test("is repeated at once, then retried until it succeeds", { tags: "long" }, async () => {
     let tries = 0;
     const pauses: number[] = [];
     const backoffMs = (retry: number) => pauses.push(retry) && 0;
@@ -71,7 +71,7 @@ describe("a run that throws", () => {
     expect({ tries, pauses }).toEqual({ tries: 6, pauses: [1] }); // four tries of a turn, a pause, two more
   });
 
-  test("is given up after its retries; a new wake runs it again", async () => {
+  test("is given up after its retries; a new wake runs it again", { tags: "long" }, async () => {
     let tries = 0;
     const flow = onBulk(async () => {
       tries++;
@@ -86,7 +86,7 @@ describe("a run that throws", () => {
     expect(tries).toBe(16);
   });
 
-  test("gives up its turn between retries", async () => {
+  test("gives up its turn between retries", { tags: "long" }, async () => {
     const ran: string[] = [];
     const flow = onMail(async (id) => {
       ran.push(id);

@@ -28,7 +28,9 @@ function held() {
   };
 }
 
-test("a limit holds over all workers, for each key separately; what waits is rows, not jobs", async () => {
+test("a limit holds over all workers, for each key separately; what waits is rows, not jobs", {
+  tags: "long",
+}, async () => {
   const { flow, seen, open } = held();
   await Promise.all([world.start([flow]), world.start([flow])]);
   await world.send(...Array.from({ length: 200 }, (_, n) => bulk(1000 + n)));
@@ -79,7 +81,7 @@ test("a limit without a key holds for all runs of the event", async () => {
   expect(atWork).toBe(9);
 });
 
-test("a run that sleeps holds no turn, and takes one before it goes on", async () => {
+test("a run that sleeps holds no turn, and takes one before it goes on", { tags: "long" }, async () => {
   const begun: string[] = [];
   const hold = gate();
   await world.start([

@@ -97,7 +97,7 @@ test("a worker that is silent loses its runs, with their turns; its late end cha
   await world.idle();
 });
 
-test("runs end although every database connection is cut now and then", async () => {
+test("runs end although every database connection is cut now and then", { tags: "long" }, async () => {
   const ended = new Set<string>();
   const slept = new Set<string>();
   const flow = onBulk(async (id, step) => {
@@ -135,7 +135,9 @@ async function interfere(body: string) {
   });
 }
 
-test("an engine that could not report a job as done while others were being reported goes on taking jobs", async () => {
+test("an engine that could not report a job as done while others were being reported goes on taking jobs", {
+  tags: "long",
+}, async () => {
   await interfere(
     `if n < 3 then perform pg_sleep(1); end if;
      if n = 3 and nextval('times') = 1 then raise exception 'cut'; end if;`,

@@ -104,7 +104,7 @@ describe("the admin command", () => {
     }
   });
 
-  test("lists the jobs that wait for an operator and lets them out", async () => {
+  test("lists the jobs that wait for an operator and lets them out", { tags: "long" }, async () => {
     const waiting = await Promise.all(
       ["accept", "fail"].map(async (way) => {
         const project = await makeProject();
@@ -327,7 +327,7 @@ describe("the admin command", () => {
     expect(out).not.toMatch(/[{}[\]"]/);
   });
 
-  test("reads the settings of .env where the environment has none", async () => {
+  test("reads the settings of .env where the environment has none", { tags: "long" }, async () => {
     const home = mkdtempSync(join(tmpdir(), "capstan-admin-home-"));
     writeFileSync(join(home, ".env"), `CAPSTAN_DATA_DIR=${directory}\n`);
     const { code, stdout, stderr } = await spawnAdmin(["organization", "list", "--json"], {
@@ -339,7 +339,7 @@ describe("the admin command", () => {
     expect(JSON.parse(stdout).items).toBeInstanceOf(Array);
   });
 
-  test("finds the running installation, and says so when there is none", async () => {
+  test("finds the running installation, and says so when there is none", { tags: "long" }, async () => {
     const { code, stdout, stderr } = await spawnAdmin(["organization", "list", "--json"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(JSON.parse(stdout).items).toBeInstanceOf(Array);

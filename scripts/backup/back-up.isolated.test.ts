@@ -57,7 +57,7 @@ test("the next backup copies only the artifacts that are new", async () => {
   rmSync(again.folder, { recursive: true });
 });
 
-test("a snapshot is of one moment, though work goes on while it is written", async () => {
+test("a snapshot is of one moment, though work goes on while it is written", { tags: "long" }, async () => {
   const stop = new AbortController();
   const working = (async () => {
     while (!stop.signal.aborted)

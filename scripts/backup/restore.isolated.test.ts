@@ -202,7 +202,9 @@ async function emptyDatabase(): Promise<string> {
   return Object.assign(new URL(env.DATABASE_URL ?? ""), { pathname: `/${name}` }).href;
 }
 
-test("a changed artifact is refused and leaves the database empty, so that a good copy can be restored into it", async () => {
+test("a changed artifact is refused and leaves the database empty, so that a good copy can be restored into it", {
+  tags: "long",
+}, async () => {
   const bad = world.at("bad");
   cpSync(world.at("backup"), bad, { recursive: true });
   const { sha256 } = world.original;

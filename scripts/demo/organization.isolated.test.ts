@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { beforeAll, expect, test } from "vitest";
 import { capabilities } from "@/server/capabilities/registry.gen";
 import { checkLedger } from "@/server/domain/billing";

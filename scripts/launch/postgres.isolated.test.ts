@@ -26,7 +26,9 @@ async function query(server: Postgres, text: string) {
   }
 }
 
-test("a stopped server comes back with its data, on its port, with its password", async () => {
+test("a stopped server comes back with its data, on its port, with its password", {
+  tags: "long",
+}, async () => {
   const first = await start();
   await query(first, "CREATE TABLE stopped AS SELECT 42 AS answer");
   await first.stop();

@@ -47,7 +47,9 @@ test(`the packages of an installation take at most ${MOST_BYTES / 1e6} MB`, () =
   expect(bytes).toBeLessThan(MOST_BYTES);
 });
 
-test("everything that a built program imports is a dependency, and no other package is one", async () => {
+test("everything that a built program imports is a dependency, and no other package is one", {
+  tags: "long",
+}, async () => {
   const { metafile } = await build({
     entryPoints: Object.values(PROGRAMS),
     outdir: "dist",

@@ -37,6 +37,8 @@ const UNSEEN: [files: RegExp, reach: Reach][] = [
     { tests: /^scripts\//, specs: /^e2e\/api\/start/ },
   ],
   [/^server\/(web|worker)\.ts$/, { specs: /^e2e\/api\// }],
+  // Felt by the processes of a restored installation.
+  [/^server\/domain\/restores\//, { tests: /^scripts\/backup\// }],
   [/^scripts\/(migrate\/.*|migrate)\.ts$/, { tests: EVERY_DATABASE_TEST }],
   [/^e2e\/.*\.spec\.ts$/, {}],
   // A run of its own: npm run test:outside.
@@ -73,6 +75,12 @@ const PARTS = "server/operations/statuses/parts.fixture.ts";
  */
 const ROOTS = new Set(["server/operations/index.ts", "server/trpc/index.ts", PARTS]);
 
+/**
+ * A test does not test what it only prepares its world with, so a change of the product goes no further there. The programs
+ * that tests start run the product itself.
+ */
+const PREPARING = /^testing\/(?!setup\/|\w+-process)|\.fixture\.ts$/;
+
 /** They go through all operations, and are left to `npm test` unless they change themselves. */
 const SWEEPS = /^server\/(operations\/(tenant-matrix|blindness|fuzz|envelope-fuzz|tenants\/)|laws\/canary)/;
 
@@ -94,7 +102,8 @@ function statusesOf(modules: string[]): string[] {
 
 /** The tests that a change of one file reaches, as the imports show it. */
 function testsOf(file: string, usersOf: ReturnType<typeof openReach>["usersOf"]): string[] {
-  const near = [...usersOf(file, (user) => ROOTS.has(user))];
+  const isEnd = (user: string) => ROOTS.has(user) || (PREPARING.test(user) && !PREPARING.test(file));
+  const near = [...usersOf(file, isEnd)];
   const modules = near.filter((user) => /^server\/operations\/[\w-]+\.ts$/.test(user) && !ROOTS.has(user));
   const own = `${dirname(file)}/`;
   const beside = [...usersOf(file)].filter((user) => user.startsWith(own));

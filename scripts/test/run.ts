@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { build, isBuilt } from "../launch/build";
 import { generate } from "../launch/generate";
 import { runBrowserTests } from "./browser";
-import { LONG_SPECS, longTests } from "./campaigns";
+import { LONG_SPECS, longFiles, longTests } from "./campaigns";
 import { reachedByChanges } from "./changed";
 import { runOutside } from "./outside";
 import { BIN, type Count, runTool } from "./process";
@@ -18,6 +18,8 @@ const USAGE =
 
 type Work = () => Promise<Count | Part[]>;
 type Step = [title: string, work: Work];
+/** One after the other, each with what runs beside it: the compiler uses one core, so tests begin meanwhile. */
+type Steps = Step[][];
 /** For vitest: without the tests that `npm run test:long` alone runs. */
 const SHORT = ["--tags-filter=!long"];
 
@@ -59,7 +61,7 @@ export async function test(args: string[]) {
           : values.changed
             ? await changedOnly(scratch, positionals[0])
             : everything(scratch, values.only);
-    for (const [title, work] of steps) await total.add(title, work);
+    for (const together of steps) await Promise.all(together.map(([title, work]) => total.add(title, work)));
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -67,47 +69,52 @@ export async function test(args: string[]) {
 }
 
 const types: Step = ["types", () => command("tsc", ["--noEmit"])];
+const built: Step = ["build", buildOnce];
 const style: Step = ["style", () => command("biome", ["check", "."])];
 
-function everything(scratch: string, only?: string): Step[] {
-  const unit: Step[] = [types, style, ["tests", () => runUnitTests({ scratch, options: SHORT })]];
-  const browser: Step[] = [
-    ["build", buildOnce],
-    ["browser", () => runBrowserTests({ scratch, options: ["--grep-invert", "@long"] })],
+function everything(scratch: string, only?: string): Steps {
+  const tests: Step = [
+    "tests",
+    () => runUnitTests({ scratch, options: [...SHORT, ...longFiles().map((file) => `--exclude=${file}`)] }),
   ];
-  return [...(only === "e2e" ? [] : unit), ...(only === "unit" ? [] : browser)];
+  const browser: Step = ["browser", () => runBrowserTests({ scratch, options: ["--grep-invert", "@long"] })];
+  return [
+    ...(only === "e2e" ? [] : [[style], [types, tests]]),
+    ...(only === "unit" ? [] : [[built], [browser]]),
+  ];
 }
 
-async function changedOnly(scratch: string, revision = "HEAD"): Promise<Step[]> {
+async function changedOnly(scratch: string, revision = "HEAD"): Promise<Steps> {
   const reached = await reachedByChanges(revision);
   console.log(`${reached.changed.length} files changed: ${reached.why}`);
   if (reached.everything) return everything(scratch);
-  const steps: Step[] = [types, style];
-  if (reached.tests.length > 0)
-    steps.push(["tests", () => runUnitTests({ scratch, files: reached.tests, options: SHORT })]);
+  const long = new Set(longFiles());
+  const files = reached.tests.filter((file) => !long.has(file));
+  const tests: Step = ["tests", () => runUnitTests({ scratch, files, options: SHORT })];
+  const steps: Steps = [[style], files.length > 0 ? [types, tests] : [types]];
   if (reached.specs.length > 0)
-    steps.push(["build", buildOnce], ["browser", () => runBrowserTests({ scratch, specs: reached.specs })]);
+    steps.push([built], [["browser", () => runBrowserTests({ scratch, specs: reached.specs })]]);
   return steps;
 }
 
-function campaigns(scratch: string, seed: number): Step[] {
+function campaigns(scratch: string, seed: number): Steps {
   console.log(`Seed ${seed}. The same again: npm run test:long -- --seed ${seed}`);
   const env = { CAPSTAN_CAMPAIGN: "full", CAPSTAN_SEED: String(seed) };
   const { whole, tagged } = longTests();
   return [
-    ["campaigns", () => runUnitTests({ scratch, files: whole, env })],
-    ["long tests", () => runUnitTests({ scratch, files: tagged, env, options: ["--tags-filter=long"] })],
-    ["build", buildOnce],
-    ["browser", () => runBrowserTests({ scratch, options: ["--grep", LONG_SPECS], env })],
+    [["campaigns", () => runUnitTests({ scratch, files: whole, env })]],
+    [["long tests", () => runUnitTests({ scratch, files: tagged, env, options: ["--tags-filter=long"] })]],
+    [built],
+    [["browser", () => runBrowserTests({ scratch, options: ["--grep", LONG_SPECS], env })]],
     ...teethOnly([]),
   ];
 }
 
-const teethOnly = (names: string[]): Step[] => [["teeth", () => runTeeth(names)]];
+const teethOnly = (names: string[]): Steps => [[["teeth", () => runTeeth(names)]]];
 
-const outside = (scratch: string, args: string[]): Step[] => [
-  ["build", buildOnce],
-  ["outside", () => runOutside(scratch, args)],
+const outside = (scratch: string, args: string[]): Steps => [
+  [built],
+  [["outside", () => runOutside(scratch, args)]],
 ];
 
 async function command(tool: string, args: string[]): Promise<Count> {

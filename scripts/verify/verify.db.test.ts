@@ -263,7 +263,10 @@ test.skipIf(!hasTools)(
   60_000,
 );
 
-test("the command runs in an empty folder, without an environment and without a network", () => {
+test("the command runs in an empty folder, without an environment and without a network", {
+  tags: "long",
+  timeout: 120_000,
+}, () => {
   const empty = at("empty");
   mkdirSync(empty);
   save("empty/record.json", record);
@@ -303,4 +306,4 @@ test("the command runs in an empty folder, without an environment and without a 
   });
   expect(run("missing.json").status).toBe(2);
   expect(run("record.json", "--keys", "http://127.0.0.1:4567/").status).toBe(99);
-}, 120_000);
+});

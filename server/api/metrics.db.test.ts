@@ -47,7 +47,7 @@ test("requests are counted by endpoint and status, and no id of anybody's is a l
   expect(JSON.stringify(after)).not.toContain(missing);
 });
 
-test("the backlog shows waiting jobs and the age of the oldest", async () => {
+test("the backlog shows waiting jobs and the age of the oldest", { tags: "long" }, async () => {
   const tenant = await makeTenant();
   const before = (await read("capstan_jobs_queued"))[""] ?? 0;
   const { status } = await tenant.post("/v1/capabilities/text.general.fast.v1/jobs", {
@@ -60,7 +60,9 @@ test("the backlog shows waiting jobs and the age of the oldest", async () => {
   expect(Object.keys(await read("process_cpu_seconds_total"))).toEqual([""]);
 });
 
-test("ended executions are counted by mode, status and code, and calls to providers by outcome", async () => {
+test("ended executions are counted by mode, status and code, and calls to providers by outcome", {
+  tags: "long",
+}, async () => {
   const tenant = await makeTenant();
   const invoke = (preferredModel: string) =>
     tenant.post("/v1/capabilities/text.general.fast.v1/invoke", {

@@ -26,7 +26,7 @@ test("every reference leads somewhere", () => {
   expect(text).not.toContain("#/$defs/");
 });
 
-test("every component has a name that its schema gives it", () => {
+test("every component has a name that its schema gives it", { tags: "long" }, () => {
   const { schemas } = openapi(endpoints).components;
   expect(Object.keys(schemas).filter((name) => name.startsWith("__"))).toEqual([]);
   expect(schemas.JsonValue).toEqual({ description: "Any JSON value." });
@@ -148,7 +148,7 @@ test("a text that is trimmed may not be blank, and says so", () => {
   });
 });
 
-test("operation ids are unique", () => {
+test("operation ids are unique", { tags: "long" }, () => {
   const ids = Object.values(openapi(endpoints).paths).flatMap((methods) =>
     Object.values(methods).map(({ operationId }) => operationId),
   );
@@ -191,7 +191,9 @@ test("answers are published open and requests as strict as they are; a named sch
   expect(thing).toContain('"required":["id","inner"]');
 });
 
-test("the Idempotency-Key header is declared where it is read, and read nowhere else", () => {
+test("the Idempotency-Key header is declared where it is read, and read nowhere else", {
+  tags: "long",
+}, () => {
   const document = openapi(endpoints);
   const declared = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).flatMap(([method, operation]) =>
@@ -264,7 +266,7 @@ function fieldsOf(document: OpenApi, schema: Published): Record<string, Publishe
 /** A body whose fields are those of the capability it is for. */
 const OF_ANY_CAPABILITY = ["POST /v1/payloads"];
 
-test("every body has named fields", () => {
+test("every body has named fields", { tags: "long" }, () => {
   const document = openapi(endpoints);
   const open = bodies.filter(({ method, path }) => {
     const { requestBody } = document.paths[path]?.[method.toLowerCase()] ?? {};

@@ -32,7 +32,9 @@ const upload = (projectId: string, headers: Record<string, string | undefined>, 
 const read = (path: string, headers: Record<string, string | undefined>, method = "GET") =>
   panelFiles(incoming({ method, path, headers }));
 
-test("a file from a form is stored for the session of the browser and counts against the person's rate limit", async () => {
+test("a file from a form is stored for the session of the browser and counts against the person's rate limit", {
+  tags: "long",
+}, async () => {
   const { projectId, cookie, person } = await makePanel();
   const stored = await upload(projectId, { cookie });
   expect(stored.status).toBe(200);
@@ -72,7 +74,9 @@ test("no other site, key or stranger stores a file, and a refusal has the shape 
   expect(jsonOf(await upload(projectId, { cookie }, ""))).toMatchObject({ detail: [{ loc: ["body"] }] });
 });
 
-test("an artifact of a job is shown to those who may see the job, whole or in part, and to no other site", async () => {
+test("an artifact of a job is shown to those who may see the job, whole or in part, and to no other site", {
+  tags: "long",
+}, async () => {
   const { cookie, person, projectId } = await makePanel();
   const other = await makePanel();
   const { jobId } = await submit(person.ctx, "image.generate.v1", {

@@ -170,7 +170,7 @@ test("equal bodies sent side by side, by one key or by two, are executions of th
   expect(await executions()).toHaveLength(6);
 });
 
-test("a retry after 429 or 503 with nothing sent is a new execution", async () => {
+test("a retry after 429 or 503 with nothing sent is a new execution", { tags: "long" }, async () => {
   await makeOne();
   const constrained = {
     ...question(INVOKE, "[busy 99]"),
@@ -203,7 +203,9 @@ describe("a picture that takes 150 seconds, of a door that waits for 120", () =>
       },
     });
 
-  test("is drawn once, whether its caller asks again before it is drawn or after", async () => {
+  test("is drawn once, whether its caller asks again before it is drawn or after", {
+    tags: "long",
+  }, async () => {
     for (const asksAgain of ["before", "after"]) {
       await makeOne();
       const clock = testClock();
@@ -251,7 +253,9 @@ describe("statements", () => {
     }
   }
 
-  test("are as many for a request that matches nothing as without the guard, be it answered or refused", async () => {
+  test("are as many for a request that matches nothing as without the guard, be it answered or refused", {
+    tags: "long",
+  }, async () => {
     await makeOne();
     for (const path of [CHAT, RESPONSES, INVOKE]) {
       const ask = (script: string) => () =>

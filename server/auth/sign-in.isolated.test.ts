@@ -46,7 +46,9 @@ const identitiesOf = async (userId: string) => {
 };
 
 describe("by a provider of OpenID Connect", () => {
-  test("a verified e-mail links its account once, and from then on the subject is the person", async () => {
+  test("a verified e-mail links its account once, and from then on the subject is the person", {
+    tags: "long",
+  }, async () => {
     const { userId, email } = await person();
     const subject = randomUUID();
     provider.signIn({ claims: { sub: subject, email: email.toUpperCase(), email_verified: true } });
@@ -122,7 +124,9 @@ describe("by a provider of OpenID Connect", () => {
     expect((await identitiesOf(userId)).map(({ subject }) => subject)).toEqual([first]);
   });
 
-  test("an e-mail that only the userinfo endpoint tells counts, but not over the signed token", async () => {
+  test("an e-mail that only the userinfo endpoint tells counts, but not over the signed token", {
+    tags: "long",
+  }, async () => {
     const { userId, email } = await person();
     const subject = randomUUID();
     provider.signIn({ claims: { sub: subject }, userinfo: { sub: subject, email, email_verified: true } });
@@ -287,7 +291,9 @@ describe("by a password", () => {
     expect(await elsewhere.session()).toBeNull();
   });
 
-  test("strangers with wrong passwords do not lock somebody out where they have signed in before", async () => {
+  test("strangers with wrong passwords do not lock somebody out where they have signed in before", {
+    tags: "long",
+  }, async () => {
     const { userId, email, password } = await person();
     const home = address();
     await openBrowser(home).withPassword(email, password);

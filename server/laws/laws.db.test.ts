@@ -423,7 +423,9 @@ describe("every endpoint has a route file, and every route file an endpoint", ()
     expect(extra.sort()).toEqual(["app/v1/[...path]/route.ts", "app/v1/route.ts"]);
   });
 
-  test("a route file answers as the web process does, with the methods in the same order", async () => {
+  test("a route file answers as the web process does, with the methods in the same order", {
+    tags: "long",
+  }, async () => {
     const web = handlers(router(endpoints));
     for (const path of byPath.keys()) {
       const module: Record<string, (request: Request) => Promise<Response>> = await import(

@@ -172,7 +172,9 @@ afterAll(async () => {
   rmSync(copy, { recursive: true, force: true });
 });
 
-test("a capability and a provider that are one file each are listed, matched, run and pinned", async () => {
+test("a capability and a provider that are one file each are listed, matched, run and pinned", {
+  tags: "long",
+}, async () => {
   writeFileSync(join(copy, "server/capabilities/text.riddle.v1.ts"), CAPABILITY);
   writeFileSync(join(copy, "server/providers/sphinx.ts"), PROVIDER);
   writeFileSync(join(copy, "look.ts"), LOOK);

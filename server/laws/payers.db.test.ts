@@ -118,7 +118,9 @@ function personWithRole(world: Payable, role: "admin") {
 /** For people who have no account yet: holders of an invitation's token. */
 const OPENED_BY_TOKEN = ["organizations.lookAtInvitation", "organizations.acceptInvitation"];
 
-test("every procedure of the panel refuses all but signed-in people, before it looks at anything", async () => {
+test("every procedure of the panel refuses all but signed-in people, before it looks at anything", {
+  tags: "long",
+}, async () => {
   const world = await makePayable();
   const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
   const before = await moneyOf(world);
@@ -163,7 +165,9 @@ test("every procedure of the panel refuses all but signed-in people, before it l
 
 const ABOUT_MONEY = /billing|payment|checkout|commission|capability-requests|quote|approve|approval/i;
 
-test("no endpoint of the API that is about payments or commissions pays for a key of any scope", async () => {
+test("no endpoint of the API that is about payments or commissions pays for a key of any scope", {
+  tags: "long",
+}, async () => {
   const world = await makePayable();
   await requests.startCommissionCheckout(world.member, world.quoteId);
   const about = endpoints.filter((each) =>
@@ -211,7 +215,7 @@ test("no endpoint of the API that is about payments or commissions pays for a ke
 const ROOT = resolve(import.meta.dirname, "../..");
 const { importedBy } = openImports(ROOT);
 
-test("whatever process can book a payment knows commissions", () => {
+test("whatever process can book a payment knows commissions", { tags: "long" }, () => {
   const routes = readdirSync(join(ROOT, "app"), { recursive: true, encoding: "utf8" })
     .filter((file) => /(^|\/)(route\.ts|page\.tsx|layout\.tsx)$/.test(file))
     .map((file) => `app/${file}`);

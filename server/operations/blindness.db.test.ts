@@ -135,7 +135,10 @@ function leaks(answers: Answers, twin: Answers, needles: Needle[]): string[] {
   return found;
 }
 
-test("before judgement no answer, event, header, webhook or question of the panel tells maker, figure or moment of an entry", async () => {
+test("before judgement no answer, event, header, webhook or question of the panel tells maker, figure or moment of an entry", {
+  tags: "long",
+  timeout: 600_000,
+}, async () => {
   const world = await makeWorld(vendor);
   const twin = await makeWorld(vendor);
   await compareAll(vendor, world);
@@ -161,4 +164,4 @@ test("before judgement no answer, event, header, webhook or question of the pane
   const places = new Set(revealed.map((line) => line.split(": ")[0]));
   for (const place of REVEALING) expect(places).toContain(place);
   await Promise.all([world.receiver.stop(), twin.receiver.stop()]);
-}, 600_000);
+});

@@ -31,7 +31,9 @@ test.each(capabilities.map(({ key }) => [key]))(
   },
 );
 
-test("a job is submitted, followed and its file downloaded from the document alone", async () => {
+test("a job is submitted, followed and its file downloaded from the document alone", {
+  tags: "long",
+}, async () => {
   const document = await documentOf("image.generate.v1");
   const submit = operationIn(document, "post", /\/jobs$/);
   const { example, schema } = submit.operation.requestBody.content["application/json"];

@@ -34,7 +34,7 @@ test("a panel session is refused wherever the endpoint does not list it, also wh
   }
 });
 
-test("it is let in by every endpoint that lists it", async () => {
+test("it is let in by every endpoint that lists it", { tags: "long" }, async () => {
   const open = endpoints.filter(({ auth }) => auth.includes("panel_session"));
   expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toMatchInlineSnapshot(`
     [
@@ -138,7 +138,7 @@ describe("what pages of other origins may read", () => {
     }
   });
 
-  test("nothing that a key, a person or a page without sessions asks", async () => {
+  test("nothing that a key, a person or a page without sessions asks", { tags: "long" }, async () => {
     const owner = await sessionHeaders(tenant.organizationId, "owner");
     const asks = [
       await call("GET", "/v1/jobs/none", { key: tenant.key, headers: { origin: HOST } }),

@@ -203,7 +203,7 @@ test("a key belongs to one request whatever the order of its members; any other 
   }
 });
 
-test("twenty posts of one key run once, and every one is answered with it", async () => {
+test("twenty posts of one key run once, and every one is answered with it", { tags: "long" }, async () => {
   const sent = body({ idempotencyKey: "together", pin: { ...PIN, model: "sandbox-busy" } });
   const answers = await Promise.all(Array.from({ length: 20 }, () => post(sent)));
   expect(new Set(answers.map(({ status, json }) => `${status} ${json.executionId}`)).size).toBe(1);

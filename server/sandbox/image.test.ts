@@ -53,7 +53,7 @@ describe("the sandbox draws", () => {
     expect(await difference(first, second)).toBeGreaterThan(4);
   });
 
-  test("as many different variants as were asked for", async () => {
+  test("as many different variants as were asked for", { tags: "long" }, async () => {
     const variants = await draw({ count: 4 });
     expect(variants).toHaveLength(4);
     for (const [index, variant] of variants.entries()) {

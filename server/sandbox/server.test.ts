@@ -233,7 +233,9 @@ describe("the log tells what was taken on", () => {
     expect([count, refusals.length]).toEqual([0, 1]); // what it understood and could not do
   });
 
-  test("a thousand requests at once leave a thousand lines, each before its answer", async () => {
+  test("a thousand requests at once leave a thousand lines, each before its answer", {
+    tags: "long",
+  }, async () => {
     const calls = Array.from({ length: 1_000 }, (_, index) =>
       post("/v1/text", text("sandbox-1"), `many-${index % 500}`),
     );

@@ -23,13 +23,17 @@ beforeAll(async () => {
       await import(file).catch((cause: Error) => unloaded.add(cause.message));
 }, 60_000);
 
-test("every statement is what it says of itself: its parameters, and the columns it returns", async () => {
+test("every statement is what it says of itself: its parameters, and the columns it returns", {
+  tags: "long",
+}, async () => {
   const statements = [...registered()];
   expect([...unloaded, ...(await checkStatements(DATABASE, statements))]).toEqual([]);
   expect(statements.map(({ name }) => name)).toContain("claim-many");
 });
 
-test("a renamed column is reported with each statement that names it, and nothing else is", async () => {
+test("a renamed column is reported with each statement that names it, and nothing else is", {
+  tags: "long",
+}, async () => {
   const reported = await checkStatements(
     DATABASE,
     registered(),
@@ -45,7 +49,9 @@ test("the compiler refuses a column that the schema does not have", () => {
   expect(pick(job, "fault_code").fault_code).toBeUndefined();
 });
 
-test("the check tells each way in which a statement may differ from what it says", async () => {
+test("the check tells each way in which a statement may differ from what it says", {
+  tags: "long",
+}, async () => {
   const of = (sql: string, row: Registered["row"], params: Registered["params"] = {}) => ({
     name: "wrong",
     text: sql,

@@ -242,7 +242,9 @@ test("private content leaves the server only when the reader asks for it", async
   expect(await of("Internal")).toEqual([true, true]);
 });
 
-test("what a person does to a private job answers without its content, as its read does", async () => {
+test("what a person does to a private job answers without its content, as its read does", {
+  tags: "long",
+}, async () => {
   const { organizationId, projectId } = await makeTenant();
   const { ctx } = await makePerson(organizationId, "owner");
   const panel = appRouter.createCaller(ctx);

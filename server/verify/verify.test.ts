@@ -316,7 +316,10 @@ test("one changed byte is found by its hash; two are not", () => {
   expect(beforeOneChange("x".repeat(20_000), hash)).toBeNull();
 }, 60_000);
 
-test("the folder and the canonical form beside it verify where they are copied to, with nothing else", () => {
+test("the folder and the canonical form beside it verify where they are copied to, with nothing else", {
+  tags: "long",
+  timeout: 60_000,
+}, () => {
   const folder = mkdtempSync(join(tmpdir(), "capstan-copied-"));
   cpSync("server/verify", join(folder, "verify"), {
     recursive: true,
@@ -335,7 +338,7 @@ test("the folder and the canonical form beside it verify where they are copied t
   const run = spawnSync(tsx, ["main.mts"], { cwd: folder, encoding: "utf8" });
   rmSync(folder, { recursive: true });
   expect(run.stdout).toBe("true false\n");
-}, 60_000);
+});
 
 type Path = (string | number)[];
 
@@ -358,7 +361,9 @@ function put(document: Document, path: Path, value: Json | undefined): void {
   else delete place[key];
 }
 
-test("a text is JSON here exactly where a parser says so, and is then the same value", () => {
+test("a text is JSON here exactly where a parser says so, and is then the same value", {
+  tags: "long",
+}, () => {
   const parsed = (text: string) => {
     try {
       return { value: JSON.parse(text) };

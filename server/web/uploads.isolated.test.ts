@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { once } from "node:events";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";

@@ -102,7 +102,9 @@ test("the row of a task has its interval, its last pass, how late it began, and 
   expect(ended_at.getTime()).toBeGreaterThanOrEqual(started_at.getTime());
 });
 
-test("a task that takes long holds up no other, and is not begun twice in a process", async () => {
+test("a task that takes long holds up no other, and is not begun twice in a process", {
+  tags: "long",
+}, async () => {
   const [long, short] = [`test-long-${ulid()}`, `test-short-${ulid()}`];
   const counts = { long: 0, short: 0 };
   let end = () => {};

@@ -23,7 +23,7 @@ export default async function BillingPage({ searchParams }: Props) {
   const current = projects.find(({ projectId }) => projectId === last) ?? projects[0];
   const organizationId = state.organizationId ?? current?.organizationId ?? accounts[0]?.organizationId;
   if (!accounts.some((each) => each.organizationId === organizationId) || !organizationId) return missing();
-  const isTest = current ? (await modeOf(current.projectId)).mode === "test" : false;
+  const isTest = current ? (await modeOf(current.projectId)) === "test" : false;
   await panelRead(({ trpc, queryClient }) =>
     Promise.all([
       queryClient.fetchQuery(trpc.billing.wallet.queryOptions({ organizationId })),

@@ -29,7 +29,7 @@ test("they compile as a TypeScript source file under strict", () => {
   expect(compile("api.ts")).toBe("");
 });
 
-test("operations that can also stream keep the type of their JSON in openapi-fetch", () => {
+test("operations that can also stream keep the type of their JSON in openapi-fetch", { tags: "long" }, () => {
   writeFileSync(
     join(folder, "use.ts"),
     `import createClient from "openapi-fetch";

@@ -63,7 +63,9 @@ test("a program loads less than 25 KB gzipped", () => {
   expect(gzipSync(readFileSync(join(home, "dist/cjs/index.js"))).byteLength).toBeLessThan(25_000);
 });
 
-test("it compiles for Node, as both kinds of module, and for bundlers, and wrong calls do not", async () => {
+test("it compiles for Node, as both kinds of module, and for bundlers, and wrong calls do not", {
+  tags: "long",
+}, async () => {
   const right = `import { createClient, type Run, type WebhookEvent, verifyWebhook } from "@capstan/client";
 import { verifyText } from "@capstan/client/verify";
 const client = createClient({ baseUrl: "http://localhost:3000", apiKey: "cap_x" });
@@ -132,7 +134,9 @@ test("it runs as both kinds of module", () => {
   expect(run("use.cjs", [])).toBe("true Unreachable false\n");
 });
 
-test("the command runs from the installed package, and from the packed file without installing it", () => {
+test("the command runs from the installed package, and from the packed file without installing it", {
+  tags: "long",
+}, () => {
   expect(run(join(home, "dist/cli.js"), ["--version"])).toMatch(/^\d+\.\d+\.\d+\n$/);
   const empty = mkdtempSync(join(tmpdir(), "capstan-npx-"));
   cpSync(join(folder, packed), join(empty, packed));

@@ -17,14 +17,10 @@ import { LinkForm } from "./link-form";
 import { RegisterForm } from "./register-form";
 import { UploadForm } from "./upload-form";
 
+type Props = { projectId: string; environment: string | undefined };
+
 /** The ways to add an adapter: upload a file, paste a link, or reference another source. */
-export function AddAdapter({
-  projectId,
-  environment: asked,
-}: {
-  projectId: string;
-  environment: string | undefined;
-}) {
+export function AddAdapter({ projectId, environment: asked }: Props) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const router = useRouter();

@@ -5,18 +5,10 @@ import { formatBytes } from "@/components/artifacts/format-bytes";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
 
+type Props = { file: File | null; mostBytes: number; disabled: boolean; onFile(file: File): void };
+
 /** Takes one file, dropped onto it or chosen with the button. */
-export function DropZone({
-  file,
-  mostBytes,
-  disabled,
-  onFile,
-}: {
-  file: File | null;
-  mostBytes: number;
-  disabled: boolean;
-  onFile(file: File): void;
-}) {
+export function DropZone({ file, mostBytes, disabled, onFile }: Props) {
   const picker = useRef<HTMLInputElement>(null);
   /** Counts nested enter and leave events: leaving a child is not leaving the zone. */
   const depth = useRef(0);

@@ -69,13 +69,9 @@ function Found({ suggestion, query, ...props }: AddProps & { suggestion: Suggest
   );
 }
 
-function Known({
-  projectId,
-  adapters,
-}: {
-  projectId: string;
-  adapters: Pick<ModelAdapter, "adapterId" | "displayName">[];
-}) {
+type Props = { projectId: string; adapters: Pick<ModelAdapter, "adapterId" | "displayName">[] };
+
+function Known({ projectId, adapters }: Props) {
   return (
     <Notice
       tone="good"

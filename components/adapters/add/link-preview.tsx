@@ -140,15 +140,9 @@ function exactly({ ref, revision }: SourcePreview, path: string): string {
   return `hf:${ref}@${revision ?? "main"}/${path.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-function Files({
-  files,
-  chosen,
-  onChoose,
-}: {
-  files: SourcePreview["files"];
-  chosen: string | null;
-  onChoose(path: string): void;
-}) {
+type Props = { files: SourcePreview["files"]; chosen: string | null; onChoose(path: string): void };
+
+function Files({ files, chosen, onChoose }: Props) {
   return (
     <div className="space-y-1.5">
       <p id="files-label" className="text-sm font-medium">

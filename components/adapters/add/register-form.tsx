@@ -2,8 +2,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { FamilySelect } from "@/components/adapters/family-select";
-import { readWeight } from "@/components/adapters/read-weight";
-import { WeightField } from "@/components/adapters/weight-field";
+import { readWeight, WeightField } from "@/components/adapters/weight-field";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ChoiceField, TextField } from "@/components/blocks/form/fields";
 import { Form, useProblem } from "@/components/blocks/form/form";

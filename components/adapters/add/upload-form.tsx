@@ -3,10 +3,11 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { Upload as UploadIcon } from "lucide-react";
 import { useRef, useState } from "react";
 import { FamilySelect } from "@/components/adapters/family-select";
-import { readWeight } from "@/components/adapters/read-weight";
-import { WeightField } from "@/components/adapters/weight-field";
+import { readWeight, WeightField } from "@/components/adapters/weight-field";
+import { formatBytes } from "@/components/artifacts/format-bytes";
 import { TextField } from "@/components/blocks/form/fields";
 import { Form } from "@/components/blocks/form/form";
+import { formatDuration } from "@/components/time/format";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Notice } from "@/components/ui/notice";
@@ -14,8 +15,7 @@ import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import type { AddProps } from "./add-props";
 import { DropZone } from "./drop-zone";
 import { type Look, lookAt, nameOfFile } from "./header-look";
-import { UploadProgress } from "./upload-progress";
-import { useUpload } from "./use-upload";
+import { type Upload, useUpload } from "./use-upload";
 
 /** Uploads a file: checks its header here, then sends it to be checked in full on the server. */
 export function UploadForm({ projectId, environment, onAdded }: AddProps) {
@@ -154,4 +154,52 @@ function Rule({ rule }: { rule: string | null }) {
       Rule <code>{rule}</code>
     </p>
   );
+}
+
+/** The progress of an upload, its rate and the time left. */
+function UploadProgress({ upload, onCancel }: { upload: Upload; onCancel(): void }) {
+  if (upload.state !== "sending" && upload.state !== "checking") return null;
+  const isChecking = upload.state === "checking";
+  const percent = isChecking ? 100 : upload.progress.percent;
+  return (
+    <div className="space-y-2">
+      <div
+        role="progressbar"
+        aria-label="Upload"
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={percent}
+        className="meter h-2 overflow-hidden rounded-full bg-hover"
+      >
+        <div className="h-full rounded-full bg-primary transition-[width]" style={{ width: `${percent}%` }} />
+      </div>
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2 text-sm">
+        <p className="min-w-0 flex-1 tabular-nums">
+          {isChecking ? (
+            "Upload complete. Checking the file …"
+          ) : (
+            <>
+              {formatBytes(upload.progress.sent)} of {formatBytes(upload.total)}
+              <span className="text-muted">{paceWords(upload.progress)}</span>
+            </>
+          )}
+        </p>
+        <Button size="sm" onClick={onCancel}>
+          Cancel upload
+        </Button>
+      </div>
+      {/* Announced every 25%, not with every chunk. */}
+      <p className="sr-only" role="status">
+        {isChecking ? "Checking the file" : `${Math.floor(percent / 25) * 25}% uploaded`}
+      </p>
+    </div>
+  );
+}
+
+type Props = { bytesPerSecond: number | null; secondsLeft: number | null };
+
+function paceWords({ bytesPerSecond, secondsLeft }: Props) {
+  if (bytesPerSecond === null) return "";
+  const pace = ` · ${formatBytes(Math.round(bytesPerSecond))}/s`;
+  return secondsLeft === null ? pace : `${pace} · ${formatDuration(secondsLeft * 1000)} left`;
 }

@@ -1,7 +1,9 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { ChevronRight, Plus, Tag } from "lucide-react";
+import { Plus, Tag } from "lucide-react";
+import { useRouter } from "next/navigation";
 import { useState } from "react";
+import { AdapterPicker } from "@/components/adapters/adapter-picker";
 import {
   aliasesHref,
   aliasHref,
@@ -10,16 +12,20 @@ import {
   toPageQuery,
 } from "@/components/adapters/list-state";
 import { RoomHeader } from "@/components/adapters/room-header";
-import { FrozenBadge, familyWords, HealthBadge } from "@/components/adapters/words";
+import { readWeight, WeightField } from "@/components/adapters/weight-field";
+import { type Family, FrozenBadge, familyWords, HealthBadge } from "@/components/adapters/words";
+import { useAction } from "@/components/blocks/data/use-action";
 import { useProject } from "@/components/blocks/data/use-project";
+import { TextField } from "@/components/blocks/form/fields";
+import { FormDialog } from "@/components/blocks/form/form-dialog";
+import { column } from "@/components/blocks/list/columns";
 import { ListCard } from "@/components/blocks/list/list-card";
-import { Ago } from "@/components/time/moment";
+import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
-import Link from "@/components/ui/link";
-import { CreateAlias } from "./create-alias";
+import type { AliasShown, ModelAdapter } from "@/server/contract/adapters";
 import { weightWords } from "./diff";
 
 /** The aliases of an environment, newest first, each with its current adapter. */
@@ -62,43 +68,101 @@ export function AliasList({ projectId, state }: { projectId: string; state: Page
           </EmptyState>
         }
       >
-        <ul aria-label="Aliases, newest first" className="divide-y divide-line">
-          {data.items.map(({ aliasId, alias, adapter, current, versionCount, binding }) => (
-            <li key={aliasId} className="relative flex items-center gap-4 px-4 py-3 hover:bg-hover/60">
-              <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-5 gap-y-1.5">
-                <div className="min-w-0 flex-1 basis-72 max-sm:basis-full">
-                  <Link
-                    href={aliasHref(projectId, alias, { environment })}
-                    className="block truncate rounded text-sm font-medium after:absolute after:inset-0 hover:underline"
-                  >
-                    {alias}
-                  </Link>
-                  <p className="truncate text-xs text-muted">
-                    {adapter.displayName} · {familyWords(adapter.baseModelFamily, choices.families)} ·
-                    strength {weightWords(current.target.weight, adapter)}
-                  </p>
-                </div>
-                <span className="flex flex-wrap gap-1">
-                  <FrozenBadge frozen={adapter.frozen} />
-                  {adapter.sourceHealth.status !== "healthy" && <HealthBadge health={adapter.sourceHealth} />}
-                  {binding && (
-                    <Badge title="The project's recipe is pinned to this version">
-                      Recipe at version {binding.number}
-                    </Badge>
-                  )}
-                </span>
-                <span className="text-sm tabular-nums sm:w-24 sm:text-right">
-                  {versionCount === 1 ? "1 version" : `${versionCount} versions`}
-                </span>
-                <span className="text-sm text-muted sm:w-20 sm:text-right" title="Last promoted">
-                  <Ago at={current.createdAt} />
-                </span>
-              </div>
-              <ChevronRight aria-hidden className="size-4 shrink-0 text-muted sm:hidden" />
-            </li>
-          ))}
-        </ul>
+        <ResourceTable
+          label="Aliases, newest first"
+          rows={data.items}
+          idOf={({ aliasId }) => aliasId}
+          columns={columnsOf(projectId, environment, choices.families)}
+        />
       </ListCard>
     </>
+  );
+}
+
+const columnsOf = (
+  projectId: string,
+  environment: string,
+  families: readonly Family[],
+): Column<AliasShown>[] => [
+  column.title("Alias", ({ aliasId, alias, adapter, current }) => (
+    <Titled
+      title={
+        <RowLink href={aliasHref(projectId, alias, { environment })} id={aliasId}>
+          {alias}
+        </RowLink>
+      }
+    >
+      <span>
+        {adapter.displayName} · {familyWords(adapter.baseModelFamily, families)} · strength{" "}
+        {weightWords(current.target.weight, adapter)}
+      </span>
+    </Titled>
+  )),
+  column.status(
+    ({ adapter, binding }) => (
+      <span className="flex flex-wrap gap-1">
+        <FrozenBadge frozen={adapter.frozen} />
+        <HealthBadge health={adapter.sourceHealth} />
+        {binding && (
+          <Badge title="The project's recipe is pinned to this version">
+            Recipe at version {binding.number}
+          </Badge>
+        )}
+      </span>
+    ),
+    "Health",
+  ),
+  { header: "Versions", align: "end", card: "fact", cell: ({ versionCount }) => versionCount },
+  column.ago("Promoted", ({ current }) => current.createdAt),
+];
+
+type Props = { projectId: string; environment: string; onClose(): void };
+
+/** A dialog that creates an alias for an adapter. */
+function CreateAlias({ projectId, environment, onClose }: Props) {
+  const trpc = useTRPC();
+  const router = useRouter();
+  const [alias, setAlias] = useState("");
+  const [adapter, setAdapter] = useState<ModelAdapter | null>(null);
+  const [weight, setWeight] = useState("");
+  const create = useAction(trpc.adapters.createAlias.mutationOptions(), {
+    isInPlace: true,
+    done: "Alias created",
+    onDone: (made) => router.push(aliasHref(projectId, made.alias, { environment })),
+    refresh: [trpc.adapters.pathKey()],
+  });
+  const chosenWeight = readWeight(weight);
+  return (
+    <FormDialog
+      isOpen
+      onOpenChange={onClose}
+      title="Create alias"
+      description={`Requests in ${environment} use this name. You can point it to another adapter later.`}
+      action={create}
+      send={() => {
+        if (!adapter || chosenWeight === undefined) return;
+        const target = { adapterId: adapter.adapterId, weight: chosenWeight };
+        create.mutate({ projectId, environment, alias, target });
+      }}
+      submit="Create alias"
+      isReady={alias.trim() !== "" && adapter !== null && chosenWeight !== undefined}
+    >
+      <TextField
+        name="alias"
+        label="Name"
+        hint="Letters and digits, with spaces or . _ - between them."
+        value={alias}
+        required
+        maxLength={64}
+        onChange={({ target }) => setAlias(target.value)}
+      />
+      <AdapterPicker projectId={projectId} environment={environment} chosen={adapter} onChoose={setAdapter} />
+      <WeightField
+        id="alias-weight"
+        value={weight}
+        onChange={setWeight}
+        hint="1 is the strength as trained. Leave empty to use the adapter's recommendation."
+      />
+    </FormDialog>
   );
 }

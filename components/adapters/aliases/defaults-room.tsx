@@ -8,7 +8,7 @@ import { useProject } from "@/components/blocks/data/use-project";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
 import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
@@ -17,14 +17,10 @@ import type { AdapterDefault, AliasShown } from "@/server/contract/adapters";
 const MOST_ALIASES = 200;
 type Default = AdapterDefault & { title: string };
 
+type Props = { projectId: string; environment: string | undefined };
+
 /** The alias that each capability uses when a request names no adapter. */
-export function DefaultsRoom({
-  projectId,
-  environment: asked,
-}: {
-  projectId: string;
-  environment: string | undefined;
-}) {
+export function DefaultsRoom({ projectId, environment: asked }: Props) {
   const trpc = useTRPC();
   const place = { projectId, environment: asked };
   const { data: defaults } = useSuspenseQuery(trpc.adapters.defaults.queryOptions(place));
@@ -58,55 +54,53 @@ export function DefaultsRoom({
   );
 }
 
-function DefaultCard({
-  projectId,
-  environment,
-  chosen,
-  aliases,
-  mayWrite,
-}: {
+type DefaultCardProps = {
   projectId: string;
   environment: string;
   chosen: Default;
   aliases: AliasShown[];
   mayWrite: boolean;
-}) {
+};
+
+function DefaultCard({ projectId, environment, chosen, aliases, mayWrite }: DefaultCardProps) {
   const id = `default-${chosen.capabilityKey}`;
   const standing = aliases.find(({ alias }) => alias === chosen.alias);
   return (
-    <Card aria-labelledby={id}>
-      <CardHeader id={id} title={chosen.title} hint={<code>{chosen.capabilityKey}</code>} />
-      <CardBody className="space-y-4 text-sm">
-        {chosen.alias === null ? (
-          <p>No default. Requests that name no adapter run without one.</p>
-        ) : (
-          <p>
-            Requests that name no adapter use{" "}
-            <Link
-              href={aliasHref(projectId, chosen.alias, { environment })}
-              className="font-medium text-link underline"
-            >
-              {chosen.alias}
-            </Link>
-            {standing && <Meaning projectId={projectId} alias={standing} />}
-            {chosen.setAt && (
-              <span className="text-muted">
-                {" "}
-                Set <Ago at={chosen.setAt} />.
-              </span>
-            )}
-          </p>
-        )}
-        {standing && !standing.binding && !standing.adapter.frozen && (
-          <Notice tone="bad">
-            This adapter is catalog-only, so requests that name no adapter are refused. Set another default.
-          </Notice>
-        )}
-        {mayWrite && (
-          <Change projectId={projectId} environment={environment} chosen={chosen} aliases={aliases} />
-        )}
-      </CardBody>
-    </Card>
+    <Section
+      id={id}
+      title={chosen.title}
+      hint={<code>{chosen.capabilityKey}</code>}
+      bodyClassName="space-y-4 text-sm"
+    >
+      {chosen.alias === null ? (
+        <p>No default. Requests that name no adapter run without one.</p>
+      ) : (
+        <p>
+          Requests that name no adapter use{" "}
+          <Link
+            href={aliasHref(projectId, chosen.alias, { environment })}
+            className="font-medium text-link underline"
+          >
+            {chosen.alias}
+          </Link>
+          {standing && <Meaning projectId={projectId} alias={standing} />}
+          {chosen.setAt && (
+            <span className="text-muted">
+              {" "}
+              Set <Ago at={chosen.setAt} />.
+            </span>
+          )}
+        </p>
+      )}
+      {standing && !standing.binding && !standing.adapter.frozen && (
+        <Notice tone="bad">
+          This adapter is catalog-only, so requests that name no adapter are refused. Set another default.
+        </Notice>
+      )}
+      {mayWrite && (
+        <Change projectId={projectId} environment={environment} chosen={chosen} aliases={aliases} />
+      )}
+    </Section>
   );
 }
 
@@ -131,28 +125,14 @@ function Meaning({
   );
 }
 
-function Change({
-  projectId,
-  environment,
-  chosen,
-  aliases,
-}: {
-  projectId: string;
-  environment: string;
-  chosen: Default;
-  aliases: AliasShown[];
-}) {
+type ChangeProps = { projectId: string; environment: string; chosen: Default; aliases: AliasShown[] };
+
+function Change({ projectId, environment, chosen, aliases }: ChangeProps) {
   const trpc = useTRPC();
   const [alias, setAlias] = useState(chosen.alias ?? "");
   const refresh = [trpc.adapters.pathKey()];
-  const set = useAction(trpc.adapters.setDefault.mutationOptions(), {
-    refresh,
-    done: "Default set",
-  });
-  const clear = useAction(trpc.adapters.clearDefault.mutationOptions(), {
-    refresh,
-    done: "Default cleared",
-  });
+  const set = useAction(trpc.adapters.setDefault.mutationOptions(), { refresh, done: "Default set" });
+  const clear = useAction(trpc.adapters.clearDefault.mutationOptions(), { refresh, done: "Default cleared" });
   const asked = { projectId, environment, capability_key: chosen.capabilityKey };
   if (aliases.length === 0)
     return (

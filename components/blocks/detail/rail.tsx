@@ -6,15 +6,9 @@ export function Rail({ children }: { children: ReactNode }) {
   return <Card className="divide-y divide-line-soft">{children}</Card>;
 }
 
-export function RailSection({
-  title,
-  hint,
-  children,
-}: {
-  title: string;
-  hint?: ReactNode;
-  children: ReactNode;
-}) {
+type Props = { title: string; hint?: ReactNode; children: ReactNode };
+
+export function RailSection({ title, hint, children }: Props) {
   const id = useId();
   return (
     <section aria-labelledby={id} className="px-4 py-3.5">

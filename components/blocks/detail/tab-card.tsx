@@ -1,20 +1,11 @@
 import type { ReactNode } from "react";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CardBody, Section } from "@/components/ui/card";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 
 /** One of several ways to see a card's content. A flush one has its own edges, as a table has. */
 export type View = { name: string; content: ReactNode; isFlush?: boolean };
 
-/** A card with several views of the same thing. A single one needs no tabs. */
-export function TabCard({
-  id,
-  icon,
-  title,
-  hint,
-  label,
-  views,
-  isBusy,
-}: {
+type Props = {
   id: string;
   icon?: ReactNode;
   title: string;
@@ -24,34 +15,38 @@ export function TabCard({
   /** The first is shown. */
   views: readonly View[];
   isBusy?: boolean;
-}) {
+};
+
+/** A card with several views of the same thing. A single one needs no tabs. */
+export function TabCard({ id, icon, title, hint, label, views, isBusy }: Props) {
   const [first] = views;
   return (
     <Tabs key={first?.name} defaultValue={first?.name}>
-      <Card aria-labelledby={id} aria-busy={isBusy}>
-        <CardHeader
-          icon={icon}
-          title={title}
-          id={id}
-          hint={hint}
-          actions={
-            views.length > 1 && (
-              <TabsList aria-label={label}>
-                {views.map(({ name }) => (
-                  <TabsTrigger key={name} value={name}>
-                    {name}
-                  </TabsTrigger>
-                ))}
-              </TabsList>
-            )
-          }
-        />
+      <Section
+        icon={icon}
+        title={title}
+        id={id}
+        hint={hint}
+        actions={
+          views.length > 1 && (
+            <TabsList aria-label={label}>
+              {views.map(({ name }) => (
+                <TabsTrigger key={name} value={name}>
+                  {name}
+                </TabsTrigger>
+              ))}
+            </TabsList>
+          )
+        }
+        isFlush
+        aria-busy={isBusy}
+      >
         {views.map(({ name, content, isFlush }) => (
           <TabsContent key={name} value={name}>
             {isFlush ? content : <CardBody>{content}</CardBody>}
           </TabsContent>
         ))}
-      </Card>
+      </Section>
     </Tabs>
   );
 }

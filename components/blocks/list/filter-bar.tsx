@@ -8,11 +8,10 @@ import { useAddress } from "@/components/ui/use-address";
 import { withFilter } from "./list-state";
 
 type Option = { value: string; label: string };
-export type FilterField<Name extends string = string> = {
-  name: Name;
-  label: string;
-  className?: string;
-} & ({ any: string; options: readonly Option[] } | { longest: number });
+export type FilterField<Name extends string = string> = { name: Name; label: string; className?: string } & (
+  | { any: string; options: readonly Option[] }
+  | { longest: number }
+);
 
 /** Options that are their own labels. */
 export const toOptions = (values: readonly string[]): Option[] =>

@@ -14,10 +14,10 @@ export type Column<Row> = {
   /** Numbers and times. */
   align?: "end";
   /**
-   * Its place where there is no room for columns and a row is a card: the first line has the title and the status, the rest
-   * follows, after its header where it is a "fact".
+   * Its place where there is no room for columns and a row is a card of two lines: the title and the amount, or without one
+   * the status; below them the rest, after its header where it is a "fact", and the status last.
    */
-  card?: "title" | "status" | "fact" | "hidden";
+  card?: "title" | "amount" | "status" | "fact" | "hidden";
   className?: string;
 };
 
@@ -29,14 +29,22 @@ export type Selection<Row> = {
 };
 
 const CARD = {
-  title: "@max-2xl:order-[-3] @max-2xl:flex-1 @max-2xl:basis-1/2 @max-2xl:max-w-none",
+  title:
+    "@max-2xl:order-[-3] @max-2xl:w-auto @max-2xl:flex-1 @max-2xl:basis-1/2 @max-2xl:max-w-none @max-2xl:text-sm",
+  amount: "@max-2xl:order-[-2] @max-2xl:ml-auto @max-2xl:text-right! @max-2xl:text-sm",
   status: "@max-2xl:order-[-2] @max-2xl:ml-auto",
+  last: "@max-2xl:order-1 @max-2xl:ml-auto",
   fact: "@max-2xl:before:text-muted @max-2xl:before:content-[attr(data-header)':_']",
   hidden: "@max-2xl:hidden",
   rest: "",
 };
 const CELL =
   "h-11 min-w-0 px-3 py-1.5 text-left align-middle font-normal first:pl-4 last:pr-4 @max-2xl:h-auto @max-2xl:p-0! @max-2xl:text-left! @max-2xl:text-xs @max-2xl:empty:hidden";
+const ROW =
+  "@max-2xl:flex @max-2xl:flex-wrap @max-2xl:items-center @max-2xl:gap-x-3 @max-2xl:gap-y-0.5 @max-2xl:px-4 @max-2xl:py-2.5 @max-2xl:before:order-[-1] @max-2xl:before:basis-full";
+
+/** A header of more characters may break. */
+const LONG = 20;
 
 /** Rows of one kind as a table, and as cards of the same elements where the table has no room. */
 export function ResourceTable<Row>({
@@ -65,6 +73,7 @@ export function ResourceTable<Row>({
   isSmall?: boolean;
 }) {
   const ids = rows.map(idOf);
+  const hasAmount = columns.some(({ card }) => card === "amount");
   const cell = (column: Column<Row>, content: ReactNode) => {
     const isTitle = column.card === "title";
     const As = isTitle ? "th" : "td";
@@ -77,9 +86,8 @@ export function ResourceTable<Row>({
         className={cn(
           CELL,
           column.align && "text-right",
-          isTitle && "@max-2xl:text-sm",
           column.className,
-          CARD[column.card ?? "rest"],
+          CARD[column.card === "status" && hasAmount ? "last" : (column.card ?? "rest")],
         )}
       >
         {content}
@@ -109,7 +117,13 @@ export function ResourceTable<Row>({
               </Head>
             )}
             {columns.map(({ id, header, align }) => (
-              <Head key={id ?? header} className={cn(align && "text-right")}>
+              <Head
+                key={id ?? header}
+                className={cn(
+                  align && "text-right",
+                  header.length > LONG ? "min-w-24 [overflow-wrap:anywhere]" : "whitespace-nowrap",
+                )}
+              >
                 {header}
               </Head>
             ))}
@@ -126,7 +140,7 @@ export function ResourceTable<Row>({
               role="row"
               key={idOf(row)}
               {...marks?.(row)}
-              className="group relative border-b border-line-soft last:border-0 hover:bg-hover/60 @max-2xl:flex @max-2xl:flex-wrap @max-2xl:items-center @max-2xl:gap-x-3 @max-2xl:gap-y-1 @max-2xl:px-4 @max-2xl:py-3 @max-2xl:before:order-[-1] @max-2xl:before:basis-full"
+              className={cn("group relative border-b border-line-soft last:border-0 hover:bg-hover/60", ROW)}
             >
               {selection && (
                 <td role="cell" className={cn(CELL, "@max-2xl:order-[-4]")}>
@@ -140,7 +154,7 @@ export function ResourceTable<Row>({
               )}
               {columns.map((column) => cell(column, column.cell(row)))}
               {actions && (
-                <td role="cell" className={cn(CELL, "text-right @max-2xl:ml-auto")}>
+                <td role="cell" className={cn(CELL, "text-right @max-2xl:order-2 @max-2xl:ml-auto")}>
                   {actions(row)}
                 </td>
               )}
@@ -149,10 +163,7 @@ export function ResourceTable<Row>({
         </tbody>
         {totals && (
           <tfoot role="rowgroup" className="border-t border-line font-medium @max-2xl:block">
-            <tr
-              role="row"
-              className="@max-2xl:flex @max-2xl:flex-wrap @max-2xl:gap-x-3 @max-2xl:gap-y-1 @max-2xl:px-4 @max-2xl:py-3 @max-2xl:before:order-[-1] @max-2xl:before:basis-full"
-            >
+            <tr role="row" className={ROW}>
               {columns.map((column, at) => cell(column, totals[at]))}
             </tr>
           </tfoot>
@@ -167,7 +178,7 @@ const Head = ({ className, children }: { className?: string; children: ReactNode
     role="columnheader"
     scope="col"
     className={cn(
-      "h-8 border-b border-line-soft px-3 text-xs font-medium whitespace-nowrap text-faint first:pl-4 last:pr-4",
+      "h-8 border-b border-line-soft px-3 py-1 text-xs font-medium text-faint first:pl-4 last:pr-4",
       className,
     )}
   >
@@ -175,15 +186,30 @@ const Head = ({ className, children }: { className?: string; children: ReactNode
   </th>
 );
 
-/** A row's link, by its id. It covers the whole row. */
-export function RowLink({ href, id }: { href: string; id: string }) {
+/** A row's link: its id, or its name. It covers the whole row. */
+export function RowLink({ href, id, children }: { href: string; id: string; children?: ReactNode }) {
   return (
     <Link
       href={href}
-      title={id}
-      className="rounded font-mono text-xs whitespace-nowrap text-link after:absolute after:inset-0 hover:underline"
+      title={children ? undefined : id}
+      className={cn(
+        "rounded after:absolute after:inset-0 hover:underline",
+        children ? "block truncate font-medium" : "font-mono text-xs whitespace-nowrap text-link",
+      )}
     >
-      {shortId(id)}
+      {children ?? shortId(id)}
     </Link>
   );
 }
+
+/** A row's first cell: its name, and below it in a quiet line what else tells it from others. */
+export const Titled = ({ title, children }: { title: ReactNode; children: ReactNode }) => (
+  <span className="block min-w-0">
+    <span dir="auto" className="block truncate font-medium">
+      {title}
+    </span>
+    <span className="flex min-w-0 items-baseline gap-x-2 text-xs text-muted [&>*:first-child]:truncate [&>*+*]:shrink-0">
+      {children}
+    </span>
+  </span>
+);

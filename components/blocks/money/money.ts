@@ -6,11 +6,16 @@ const MICROS = 1_000_000;
 export function formatMoney({ amountMicros, currency }: Pick<Money, "amountMicros" | "currency">): string {
   const size = Math.abs(amountMicros);
   const whole = Math.floor(size / MICROS).toLocaleString("en-US");
-  const part = String(size % MICROS)
+  return `${amountMicros < 0 ? "−" : ""}${currency === "USD" ? "$" : `${currency} `}${whole}.${partOf(size)}`;
+}
+
+const partOf = (size: number) =>
+  String(size % MICROS)
     .padStart(6, "0")
     .replace(/0{1,4}$/, "");
-  return `${amountMicros < 0 ? "−" : ""}${currency === "USD" ? "$" : `${currency} `}${whole}.${part}`;
-}
+
+/** How many decimals an amount is written with. */
+export const decimalsOf = (amountMicros: number) => partOf(Math.abs(amountMicros)).length;
 
 export const dollars = (amountMicros: number): string => formatMoney({ amountMicros, currency: "USD" });
 

@@ -11,6 +11,7 @@ import {
   Sparkles,
 } from "lucide-react";
 import type { ReactNode } from "react";
+import { Titled } from "@/components/blocks/list/resource-table";
 import type { Work } from "@/server/contract/work";
 
 /** By the first word of a capability's key. */
@@ -68,18 +69,10 @@ export function WorkCell({
   return (
     <span className="flex min-w-0 items-center gap-3">
       {work && <WorkPreview work={work} />}
-      <span className="min-w-0 flex-1">
-        <span
-          dir="auto"
-          className="block truncate font-medium @max-2xl:line-clamp-2 @max-2xl:whitespace-normal"
-        >
-          {title ?? otherwise}
-        </span>
-        <span className="flex flex-wrap items-baseline gap-x-2 text-xs text-muted">
-          {title !== null && <span>{otherwise}</span>}
-          {children}
-        </span>
-      </span>
+      <Titled title={title ?? otherwise}>
+        {title !== null && <span>{otherwise}</span>}
+        {children}
+      </Titled>
     </span>
   );
 }

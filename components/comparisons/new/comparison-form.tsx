@@ -19,7 +19,7 @@ import type { Input } from "@/components/playground/schema";
 import { useMissing } from "@/components/playground/use-missing";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
 import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import type { JsonObject } from "@/server/contract/common";
@@ -31,16 +31,10 @@ import { Estimate } from "./estimate";
 
 type Sent = { input: Input; draft: Draft };
 
+type Props = { projectId: string; capabilityKey: string; isCarried: boolean };
+
 /** The form of a new comparison: input, competitors, estimate and start. */
-export function ComparisonForm({
-  projectId,
-  capabilityKey,
-  isCarried,
-}: {
-  projectId: string;
-  capabilityKey: string;
-  isCarried: boolean;
-}) {
+export function ComparisonForm({ projectId, capabilityKey, isCarried }: Props) {
   const trpc = useTRPC();
   const router = useRouter();
   const which = { project_id: projectId, capability_key: capabilityKey };
@@ -123,46 +117,43 @@ export function ComparisonForm({
             issues={issues.competitors}
             onChange={setDraft}
           />
-          <Card aria-labelledby="start-title">
-            <CardHeader title="Cost and intent" id="start-title" />
-            <CardBody className="space-y-4">
-              <div className="max-w-72">
-                <Choice
-                  label="Intent"
-                  value={intent}
-                  disabled={isBusy}
-                  options={COMPARISON_INTENTS.map((each) => [each, INTENT_WORDS[each].name])}
-                  onChange={(value) => setIntent(oneOfOr("exploratory", COMPARISON_INTENTS)(value))}
-                />
-                <p className="mt-1 text-xs text-muted">{INTENT_WORDS[intent].hint}</p>
-              </div>
-              <Estimate
-                projectId={projectId}
-                capabilityKey={capabilityKey}
-                body={body}
-                enabled={isEnough(draft)}
-                hasUnread={hasUnread}
+          <Section title="Cost and intent" bodyClassName="space-y-4">
+            <div className="max-w-72">
+              <Choice
+                label="Intent"
+                value={intent}
+                disabled={isBusy}
+                options={COMPARISON_INTENTS.map((each) => [each, INTENT_WORDS[each].name])}
+                onChange={(value) => setIntent(oneOfOr("exploratory", COMPARISON_INTENTS)(value))}
               />
-              {failure && (
-                <Refused
-                  failure={failure}
-                  fieldsRefused="Some fields are invalid. Fix the marked fields and try again. Nothing was started."
-                >
-                  <BudgetWall projectId={projectId} failure={failure} />
-                </Refused>
-              )}
-              <Button
-                type="submit"
-                variant="primary"
-                size="lg"
-                pending={isBusy}
-                disabled={!isEnough(draft) || hasUnread}
+              <p className="mt-1 text-xs text-muted">{INTENT_WORDS[intent].hint}</p>
+            </div>
+            <Estimate
+              projectId={projectId}
+              capabilityKey={capabilityKey}
+              body={body}
+              enabled={isEnough(draft)}
+              hasUnread={hasUnread}
+            />
+            {failure && (
+              <Refused
+                failure={failure}
+                fieldsRefused="Some fields are invalid. Fix the marked fields and try again. Nothing was started."
               >
-                {!isBusy && <Columns2 aria-hidden />}
-                Start comparison
-              </Button>
-            </CardBody>
-          </Card>
+                <BudgetWall projectId={projectId} failure={failure} />
+              </Refused>
+            )}
+            <Button
+              type="submit"
+              variant="primary"
+              size="lg"
+              pending={isBusy}
+              disabled={!isEnough(draft) || hasUnread}
+            >
+              {!isBusy && <Columns2 aria-hidden />}
+              Start comparison
+            </Button>
+          </Section>
         </div>
       </Form>
     </UnreadTexts>

@@ -5,7 +5,7 @@ import { schemaOf } from "@/components/playground/input/input-form";
 import type { Input } from "@/components/playground/schema";
 import type { FieldIssue } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Checkbox } from "@/components/ui/checkbox";
 import { cn } from "@/components/ui/class-names";
 import { Label } from "@/components/ui/label";
@@ -41,90 +41,87 @@ export function CompetitorPicker(props: Props) {
     each.profileKey === key && each.profileVersion === version;
 
   return (
-    <Card aria-labelledby="competitors-title">
-      <CardHeader
-        title="Competitors"
-        id="competitors-title"
-        hint={
-          <span role="status">
-            {countOf(draft)} selected, 2 to {MOST_COMPETITORS} allowed
-          </span>
-        }
-      />
-      <CardBody className="space-y-5">
-        {options.providers.length > 0 && (
-          <Group title="Models">
-            {there.map((each) => (
+    <Section
+      title="Competitors"
+      hint={
+        <span role="status">
+          {countOf(draft)} selected, 2 to {MOST_COMPETITORS} allowed
+        </span>
+      }
+      bodyClassName="space-y-5"
+    >
+      {options.providers.length > 0 && (
+        <Group title="Models">
+          {there.map((each) => (
+            <Row
+              key={each.providerPin}
+              id={`pin-${each.providerPin}`}
+              checked={draft.pins.includes(each.providerPin)}
+              disabled={full && !draft.pins.includes(each.providerPin)}
+              locked={disabled}
+              title={each.title}
+              code={each.providerPin}
+              hint={each.reason}
+              onToggle={() => toggle(each.providerPin)}
+            />
+          ))}
+          {there.length === 0 && (
+            <p className="text-sm text-muted">No models are available. Connect a provider account first.</p>
+          )}
+          {away.length > 0 && (
+            <details>
+              <summary className="py-1 text-xs font-medium text-muted hover:text-text">
+                {away.length === 1 ? "1 unavailable model" : `${away.length} unavailable models`}
+              </summary>
+              <ul className="mt-1 space-y-1.5 border-l border-line pl-3 text-xs text-muted">
+                {away.map(({ providerPin, title, reason }) => (
+                  <li key={providerPin} className="[overflow-wrap:anywhere]">
+                    <span className="font-medium">{title}</span> <code>{providerPin}</code>
+                    {reason && <span className="block">{reason}</span>}
+                  </li>
+                ))}
+              </ul>
+            </details>
+          )}
+        </Group>
+      )}
+      {options.profiles.length > 0 && (
+        <Group title="Profiles" hint="A preset; the model is chosen automatically.">
+          {options.profiles.map(({ profileKey, profileVersion, title, description }) => {
+            const is = isProfile(profileKey, profileVersion);
+            const isChosen = draft.profiles.some(is);
+            return (
               <Row
-                key={each.providerPin}
-                id={`pin-${each.providerPin}`}
-                checked={draft.pins.includes(each.providerPin)}
-                disabled={full && !draft.pins.includes(each.providerPin)}
+                key={`${profileKey} ${profileVersion}`}
+                id={`profile-${profileKey}-${profileVersion}`}
+                checked={isChosen}
+                disabled={full && !isChosen}
                 locked={disabled}
-                title={each.title}
-                code={each.providerPin}
-                hint={each.reason}
-                onToggle={() => toggle(each.providerPin)}
+                title={title}
+                code={`${profileKey} ${profileVersion}`}
+                hint={description}
+                onToggle={() =>
+                  onChange({
+                    ...draft,
+                    profiles: isChosen
+                      ? draft.profiles.filter((each) => !is(each))
+                      : [...draft.profiles, { profileKey, profileVersion }],
+                  })
+                }
               />
-            ))}
-            {there.length === 0 && (
-              <p className="text-sm text-muted">No models are available. Connect a provider account first.</p>
-            )}
-            {away.length > 0 && (
-              <details>
-                <summary className="py-1 text-xs font-medium text-muted hover:text-text">
-                  {away.length === 1 ? "1 unavailable model" : `${away.length} unavailable models`}
-                </summary>
-                <ul className="mt-1 space-y-1.5 border-l border-line pl-3 text-xs text-muted">
-                  {away.map(({ providerPin, title, reason }) => (
-                    <li key={providerPin} className="[overflow-wrap:anywhere]">
-                      <span className="font-medium">{title}</span> <code>{providerPin}</code>
-                      {reason && <span className="block">{reason}</span>}
-                    </li>
-                  ))}
-                </ul>
-              </details>
-            )}
-          </Group>
-        )}
-        {options.profiles.length > 0 && (
-          <Group title="Profiles" hint="A preset; the model is chosen automatically.">
-            {options.profiles.map(({ profileKey, profileVersion, title, description }) => {
-              const is = isProfile(profileKey, profileVersion);
-              const isChosen = draft.profiles.some(is);
-              return (
-                <Row
-                  key={`${profileKey} ${profileVersion}`}
-                  id={`profile-${profileKey}-${profileVersion}`}
-                  checked={isChosen}
-                  disabled={full && !isChosen}
-                  locked={disabled}
-                  title={title}
-                  code={`${profileKey} ${profileVersion}`}
-                  hint={description}
-                  onToggle={() =>
-                    onChange({
-                      ...draft,
-                      profiles: isChosen
-                        ? draft.profiles.filter((each) => !is(each))
-                        : [...draft.profiles, { profileKey, profileVersion }],
-                    })
-                  }
-                />
-              );
-            })}
-          </Group>
-        )}
-        {options.recipes.supported && (
-          <Group
-            title="Recipes"
-            hint="The same request with some fields changed; the model is chosen automatically."
-          >
-            <Recipes {...props} full={full} />
-          </Group>
-        )}
-      </CardBody>
-    </Card>
+            );
+          })}
+        </Group>
+      )}
+      {options.recipes.supported && (
+        <Group
+          title="Recipes"
+          hint="The same request with some fields changed; the model is chosen automatically."
+        >
+          <Recipes {...props} full={full} />
+        </Group>
+      )}
+    </Section>
   );
 }
 
@@ -188,16 +185,7 @@ function Group({ title, hint, children }: { title: string; hint?: string; childr
   );
 }
 
-function Row({
-  id,
-  checked,
-  disabled,
-  locked,
-  title,
-  code,
-  hint,
-  onToggle,
-}: {
+type RowProps = {
   id: string;
   checked: boolean;
   disabled: boolean;
@@ -206,7 +194,9 @@ function Row({
   code: string;
   hint: string | null;
   onToggle(): void;
-}) {
+};
+
+function Row({ id, checked, disabled, locked, title, code, hint, onToggle }: RowProps) {
   return (
     <div className="flex items-start gap-2.5">
       <Checkbox

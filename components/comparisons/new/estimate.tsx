@@ -10,20 +10,10 @@ import { competitorName } from "./draft";
 
 type Body = { input: z.output<typeof JsonObject>; competitors: Competitor[] };
 
+type Props = { projectId: string; capabilityKey: string; body: Body; enabled: boolean; hasUnread: boolean };
+
 /** The estimated cost per competitor and in total, before the start. */
-export function Estimate({
-  projectId,
-  capabilityKey,
-  body,
-  enabled,
-  hasUnread,
-}: {
-  projectId: string;
-  capabilityKey: string;
-  body: Body;
-  enabled: boolean;
-  hasUnread: boolean;
-}) {
+export function Estimate({ projectId, capabilityKey, body, enabled, hasUnread }: Props) {
   const client = useTRPCClient();
   return (
     <LivePrice

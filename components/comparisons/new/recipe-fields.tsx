@@ -138,15 +138,7 @@ export function RecipeFields({
 /** The initial value of a field that the request omits. */
 const presetOf = (schema: Schema, field: string) => settle(schema.properties?.[field] ?? {}, schema).default;
 
-function OverrideField({
-  form,
-  prefix,
-  override,
-  schema,
-  isRequired,
-  onChange,
-  onRemove,
-}: {
+type Props = {
   form: Form;
   prefix: string;
   override: Override;
@@ -154,7 +146,9 @@ function OverrideField({
   isRequired: boolean;
   onChange(change: Partial<Override>): void;
   onRemove(): void;
-}) {
+};
+
+function OverrideField({ form, prefix, override, schema, isRequired, onChange, onRemove }: Props) {
   const { field, value, isLeftOut } = override;
   const leaveId = `${prefix}-${field}-left-out`;
   return (

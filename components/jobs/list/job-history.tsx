@@ -1,36 +1,36 @@
 "use client";
-import { FileBox } from "lucide-react";
+import { FileBox, Rocket } from "lucide-react";
 import { soonWhile, useLive } from "@/components/blocks/data/use-live";
+import { FirstCommand, postCommand } from "@/components/blocks/feedback/first-command";
+import { column } from "@/components/blocks/list/columns";
 import { FilterBar, toOptions } from "@/components/blocks/list/filter-bar";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
 import { Reason } from "@/components/blocks/status/reason";
-import { WORK_COLUMN, WorkCell } from "@/components/blocks/work/work";
-import { chargeWords } from "@/components/jobs/charge-words";
+import { WorkCell } from "@/components/blocks/work/work";
+import { ChargeAmount } from "@/components/jobs/charge-words";
 import { JOB_STATUS_OPTIONS, JobStatusBadge } from "@/components/jobs/job-status";
 import { formatDuration, msBetween } from "@/components/time/format";
-import { Ago, Elapsed } from "@/components/time/moment";
+import { Elapsed } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import Link from "@/components/ui/link";
 import { TERMINAL } from "@/server/contract/enums";
 import type { JobListItem } from "@/server/contract/jobs";
 import type { OfWork } from "@/server/contract/work";
-import { FirstJob } from "./first-job";
 import { hasFilter, type ListState, listHref, toJobsQuery } from "./list-state";
 
-/** A project's jobs, newest first, with their filters. Refreshes often while one is running. */
-export function JobHistory({
-  projectId,
-  state,
-  capabilities,
-  baseUrl,
-}: {
+type Props = {
   projectId: string;
   state: ListState;
   /** The capability keys to filter by. */
   capabilities: string[];
   /** The API's base URL, for the example in an empty project. */
   baseUrl: string;
-}) {
+};
+
+/** A project's jobs, newest first, with their filters. Refreshes often while one is running. */
+export function JobHistory({ projectId, state, capabilities, baseUrl }: Props) {
   const trpc = useTRPC();
   const { data } = useLive(
     trpc.jobs.list.queryOptions(toJobsQuery(projectId, state)),
@@ -82,31 +82,16 @@ const OUTCOMES = [
 ];
 
 const columnsOf = (projectId: string): Column<OfWork<JobListItem>>[] => [
-  {
-    header: "Job",
-    card: "title",
-    className: WORK_COLUMN,
-    cell: ({ work, capabilityKey, jobId }) => (
-      <WorkCell work={work} otherwise={capabilityKey}>
-        <RowLink href={`/projects/${projectId}/jobs/${jobId}`} id={jobId} />
-      </WorkCell>
-    ),
-  },
-  { header: "Status", card: "status", cell: ({ status }) => <JobStatusBadge status={status} /> },
+  column.title("Job", ({ work, capabilityKey, jobId }) => (
+    <WorkCell work={work} otherwise={capabilityKey}>
+      <RowLink href={`/projects/${projectId}/jobs/${jobId}`} id={jobId} />
+    </WorkCell>
+  )),
+  column.status(({ status }) => <JobStatusBadge status={status} />),
   { header: "Result", cell: (job) => <JobOutcome job={job} /> },
-  {
-    header: "You pay",
-    align: "end",
-    className: "text-muted",
-    cell: ({ charge }) => charge && chargeWords(charge),
-  },
-  { header: "Duration", align: "end", className: "text-muted", cell: (job) => <Took job={job} /> },
-  {
-    header: "Created",
-    align: "end",
-    className: "text-muted",
-    cell: ({ createdAt }) => <Ago at={createdAt} />,
-  },
+  column.amount("You pay", ({ charge }) => charge && <ChargeAmount charge={charge} />),
+  column.quiet("Duration", (job) => <Took job={job} />, "hidden"),
+  column.ago("Created", ({ createdAt }) => createdAt),
 ];
 
 function isUnderWay(job: JobListItem): boolean {
@@ -132,4 +117,30 @@ function Took({ job }: { job: JobListItem }) {
   if (ms !== null) return formatDuration(ms);
   // What waits, for its turn or for a person, has not taken any time yet.
   return job.status === "running" || job.status === "canceling" ? <Elapsed since={job.createdAt} /> : null;
+}
+
+/** Shown in a project without jobs: the command that runs the first one. */
+function FirstJob({ baseUrl, projectId }: { baseUrl: string; projectId: string }) {
+  return (
+    <FirstCommand
+      icon={Rocket}
+      title="Run your first job"
+      action={
+        <Button asChild variant="primary">
+          <Link href={`/projects/${projectId}/keys`}>Create API key</Link>
+        </Button>
+      }
+      command={postCommand(
+        baseUrl,
+        "/v1/capabilities/text.general.fast.v1/jobs",
+        `{
+    "context": { "projectId": "${projectId}" },
+    "input": { "messages": [{ "role": "user", "content": "Say hello" }] }
+  }`,
+      )}
+    >
+      Jobs that agents and programs submit appear here with their events, output and receipt. Create a key,
+      put it into <code className="text-sm">CAPSTAN_API_KEY</code> and submit one:
+    </FirstCommand>
+  );
 }

@@ -2,7 +2,7 @@
 import { Waterfall } from "@/components/blocks/chart/waterfall";
 import { formatDuration, msBetween } from "@/components/time/format";
 import { Moment, useNow } from "@/components/time/moment";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { spaced } from "@/components/ui/wording";
 import { TERMINAL } from "@/server/contract/enums";
@@ -30,12 +30,7 @@ export function JobTimeline({ job, isTimed }: { job: Job; isTimed: boolean }) {
   return (
     <>
       {isTimed && <JobWaterfall job={job} events={events} />}
-      <Card aria-labelledby="events-title">
-        <CardHeader
-          title="Events"
-          id="events-title"
-          hint={events.length === 1 ? "1 event" : `${events.length} events`}
-        />
+      <Section title="Events" hint={events.length === 1 ? "1 event" : `${events.length} events`} isFlush>
         <div role="log" aria-label="Job events" aria-live="polite">
           <ol className="divide-y divide-line-soft">
             {events.map((event, place) => (
@@ -48,7 +43,7 @@ export function JobTimeline({ job, isTimed }: { job: Job; isTimed: boolean }) {
             ))}
           </ol>
         </div>
-      </Card>
+      </Section>
     </>
   );
 }
@@ -56,12 +51,9 @@ export function JobTimeline({ job, isTimed }: { job: Job; isTimed: boolean }) {
 function JobWaterfall({ job, events }: { job: Job; events: readonly JobEvent[] }) {
   const nowMs = useNow(!TERMINAL.includes(job.status));
   return (
-    <Card aria-labelledby="timing-title">
-      <CardHeader title="Timing" id="timing-title" />
-      <CardBody>
-        <Waterfall label="Timing" spans={spansOf(events, nowMs)} />
-      </CardBody>
-    </Card>
+    <Section title="Timing" id="timing-title">
+      <Waterfall label="Timing" spans={spansOf(events, nowMs)} />
+    </Section>
   );
 }
 

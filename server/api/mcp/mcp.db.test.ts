@@ -298,7 +298,9 @@ describe("work", () => {
     expect((await use("job_status", { job_id: jobId })).status).toBe("queued");
   });
 
-  test("a key holds fifty waits open at once, one more is refused with the reason, and other keys wait", async () => {
+  test("a key holds fifty waits open at once, one more is refused with the reason, and other keys wait", {
+    tags: "long",
+  }, async () => {
     const { jobId } = await submit();
     const [one, stranger] = [await makeKey({ projectId: tenant.projectId }), await makeKey(theirs)];
     const waiter = await connect(one);

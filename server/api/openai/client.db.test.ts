@@ -92,7 +92,9 @@ describe("chat completions", () => {
     expect(choices[0]?.message.content).toContain("rivers");
   });
 
-  test("a reader that goes away in the middle loses nothing but its own view: the execution ends and is recorded", async () => {
+  test("a reader that goes away in the middle loses nothing but its own view: the execution ends and is recorded", {
+    tags: "long",
+  }, async () => {
     const stream = await world.client.chat.completions.create({
       model: `${FAST}@sandbox/sandbox-slow`,
       messages: [{ role: "user", content: "Write 40 sentences about rivers." }],

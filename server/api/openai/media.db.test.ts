@@ -147,7 +147,7 @@ const sizeOf = (base64 = "") => {
 };
 
 describe("images", () => {
-  test("are drawn, waited for, and come as base64", async () => {
+  test("are drawn, waited for, and come as base64", { tags: "long" }, async () => {
     const { data: answer, response } = await client.images
       .generate({ model: "image.generate.v1", prompt: "A kite", n: 2, size: "1536x1024", quality: "high" })
       .withResponse();
@@ -165,7 +165,7 @@ describe("images", () => {
     expect(data?.[0]?.b64_json).toBeUndefined();
   });
 
-  test("are edited, with a mask or by several pictures", async () => {
+  test("are edited, with a mask or by several pictures", { tags: "long" }, async () => {
     const { data: answer, response } = await client.images
       .edit({
         model: "sandbox/sandbox-1",
@@ -249,7 +249,7 @@ describe("images", () => {
 });
 
 describe("speech", () => {
-  test("is read and comes as a file that plays, MP3 or Opus", async () => {
+  test("is read and comes as a file that plays, MP3 or Opus", { tags: "long" }, async () => {
     const answer = await client.audio.speech.create({
       model: "audio.voice.generate.v1",
       voice: "alloy",
@@ -292,7 +292,7 @@ describe("speech", () => {
 });
 
 describe("what takes longer than a client waits", () => {
-  test("is answered with 504 that names the job, and the job goes on", async () => {
+  test("is answered with 504 that names the job, and the job goes on", { tags: "long" }, async () => {
     const idle = await makeTenant(); // no one works for it yet
     setSettings({ JOB_WAIT_SECONDS: 1 });
     const patient = clientOf(idle.key, { maxRetries: 0 });
@@ -314,7 +314,9 @@ describe("what takes longer than a client waits", () => {
     expect(await executions(idle.projectId)).toBe(1);
   });
 
-  test("is joined by the same request sent again without a key: a drawing, and a form with another boundary", async () => {
+  test("is joined by the same request sent again without a key: a drawing, and a form with another boundary", {
+    tags: "long",
+  }, async () => {
     const asks: ((by: OpenAI) => Promise<OpenAI.ImagesResponse>)[] = [
       (by) => by.images.generate({ prompt: "A kite" }),
       async (by) => by.images.edit({ image: await picture("a.png"), prompt: "A kite" }),
@@ -331,7 +333,9 @@ describe("what takes longer than a client waits", () => {
     }
   });
 
-  test("is got by a client as it comes, which repeats what was answered 504: one execution", async () => {
+  test("is got by a client as it comes, which repeats what was answered 504: one execution", {
+    tags: "long",
+  }, async () => {
     const idle = await makeTenant();
     setSettings({ JOB_WAIT_SECONDS: 2 });
     const asked = clientOf(idle.key).images.generate({ prompt: "A kite" });
@@ -360,7 +364,7 @@ describe("what takes longer than a client waits", () => {
     expect(error.headers?.get("x-should-retry")).toBe("false");
   });
 
-  test("needs no right but to run", async () => {
+  test("needs no right but to run", { tags: "long" }, async () => {
     const key = await makeKey({ projectId: tenant.projectId, scopes: ["capabilities:run"] });
     const { data } = await clientOf(key).images.generate({ prompt: "A kite" });
     expect(data).toHaveLength(1);

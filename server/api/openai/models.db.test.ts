@@ -69,7 +69,7 @@ async function list(client: OpenAI) {
 }
 
 describe("a vendor's own model name", () => {
-  test("runs where one connected account has it", async () => {
+  test("runs where one connected account has it", { tags: "long" }, async () => {
     const { client, tenant } = await makeConnected(ownServer("acme-small:1:2,org/acme@large:1:2"));
     for (const model of ["acme-small", `${FAST}@acme-small`, "org/acme@large"]) {
       const completion = await client.chat.completions.create({ model, messages });

@@ -274,7 +274,9 @@ describe("members that are not known here", () => {
 });
 
 describe("the list of a connection", () => {
-  test("is reported, kept by a rotation that does not name it, and changed by one that does", async () => {
+  test("is reported, kept by a rotation that does not name it, and changed by one that does", {
+    tags: "long",
+  }, async () => {
     const mine = await connected(["top_k"]);
     const headers = await sessionHeaders(mine.organizationId, "owner");
     const read = async () => (await call("GET", `/v1/connections/${mine.credentialId}`, { headers })).json;

@@ -215,8 +215,8 @@ test.each([
   "%s: no value of a field is our failure, and each refusal is short and in OpenAI's shape",
   async (path, whole) => {
     expect((await post(path, whole)).status).toBe(200);
-    // Each place gets a third of them (a ninth in the small campaign), and its neighbours the others.
-    const parts = campaign.size({ small: 9, full: 3 });
+    // Each place gets a third of them (an eighteenth in the small campaign), and its neighbours the others.
+    const parts = campaign.size({ small: 18, full: 3 });
     const cases = [...placesIn(whole)].flatMap((place, number) =>
       VALUES.filter((_, each) => (each + number) % parts === 0).map((value) => ({ place, value })),
     );

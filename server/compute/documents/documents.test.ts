@@ -133,7 +133,9 @@ test("a caller's bytes stay the caller's", async () => {
   expect(Buffer.compare(before, pdf)).toBe(0);
 });
 
-test("a PDF that takes longer than the deadline is given up, and the next one is read", async () => {
+test("a PDF that takes longer than the deadline is given up, and the next one is read", {
+  tags: "long",
+}, async () => {
   const read = poolOf(await findProgram("documents"), 4_000);
   // Forms that draw another one twice, thirty deep: a billion words in some kilobytes.
   const bomb = await makePdf(["x"], ({ context }, [page]) => {

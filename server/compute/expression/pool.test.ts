@@ -69,7 +69,9 @@ test("evaluations that run side by side get their own answers", async () => {
   expect(answers.map(({ result }) => result)).toEqual(Array.from({ length: 200 }, (_, n) => String(n * n)));
 });
 
-test("hostile expressions end with a result or one of the ten codes, and the pool serves on", async () => {
+test("hostile expressions end with a result or one of the ten codes, and the pool serves on", {
+  tags: "long",
+}, async () => {
   const long = `1.${"7316497392".repeat(50)}`;
   const repeat = (text: string, times: number, separator: string): string =>
     Array(times).fill(text).join(separator);

@@ -108,7 +108,7 @@ describe("a schema made to hurt", () => {
     expect(await misfitsOf(schema, `${"a".repeat(5_000)}!`)).toHaveLength(1);
   });
 
-  test("by what it multiplies is stopped, and the next one is served", async () => {
+  test("by what it multiplies is stopped, and the next one is served", { tags: "long" }, async () => {
     // Each level tries both branches of the one below: 2^28 ways to fail.
     const levels = Array.from({ length: 28 }, (_, n) => [
       `l${n}`,

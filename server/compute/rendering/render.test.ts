@@ -92,7 +92,7 @@ const digests = (rendered: Rendered) => [...rendered.views, rendered.sheet].map(
 describe("the same file and request", () => {
   const glb = fixture("monkey");
 
-  test("give the same bytes twice, on a thread, and in another process", async () => {
+  test("give the same bytes twice, on a thread, and in another process", { tags: "long" }, async () => {
     const first = digests(await render(await glb(), SMALL));
     expect(digests(await render(await glb(), SMALL))).toEqual(first);
     expect(digests(await renderModel(await glb(), SMALL, new AbortController().signal))).toEqual(first);
@@ -125,7 +125,9 @@ describe("the same file and request", () => {
   });
 });
 
-test("what a drawing takes is counted before it is done: the same for the same file, and refused above the limit", async () => {
+test("what a drawing takes is counted before it is done: the same for the same file, and refused above the limit", {
+  tags: "long",
+}, async () => {
   const scene = await readScene(await MODELS["textured cube"]!(), "clay");
   const [eye] = placeCameras(scene, ["front"], REQUEST);
   if (!eye) throw new Error("a view has a camera");
@@ -142,7 +144,7 @@ test("what a drawing takes is counted before it is done: the same for the same f
 });
 
 describe("a thread", () => {
-  test("is ended at the deadline, and the next file is drawn", async () => {
+  test("is ended at the deadline, and the next file is drawn", { tags: "long" }, async () => {
     const glb = await fixture("controller")();
     const never = new AbortController().signal;
     await expect(renderModel(glb, SMALL, never, 1)).rejects.toMatchObject({ name: "OutOfTime" });

@@ -106,7 +106,7 @@ test("only models that take all of them are left", async () => {
   expect(await refusal(modelsOf(flux.adapterId, xl.adapterId))).toBe("body.input.adapters incompatible");
 });
 
-test("what cannot be used is refused at its place, all at once", async () => {
+test("what cannot be used is refused at its place, all at once", { tags: "long" }, async () => {
   const { ctx, projectId, resolve, alias } = await setUp();
   const good = await putAdapter(ctx, "good");
   const loose = await putAdapter(ctx, "loose", { frozen: false, revision: null, filePath: null });

@@ -122,7 +122,9 @@ test.each(["CreateMultipartUpload", "UploadPart", "CompleteMultipartUpload", "Co
   },
 );
 
-test("the first error is reported even when cleaning up fails too; the sweep cleans later", async () => {
+test("the first error is reported even when cleaning up fails too; the sweep cleans later", {
+  tags: "long",
+}, async () => {
   const broken = new Error("the caller hung up");
   s3.setMood((operation) => (operation === "AbortMultipartUpload" ? 403 : undefined));
   await expect(store.put(zeros(20 * MiB, broken))).rejects.toBe(broken);

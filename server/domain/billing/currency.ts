@@ -5,6 +5,7 @@ import {
   type BillingCurrencyUpdate,
   type ScaledFxRate,
 } from "@/server/contract/billing";
+import { BILLING_CURRENCIES } from "@/server/contract/enums";
 import type { ReceiptPricing } from "@/server/contract/pricing";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
@@ -51,6 +52,10 @@ export function rateTo(currency: BillingCurrency): ScaledFxRate | null {
     asOf: null,
   };
 }
+
+/** The currencies that an organization of this installation can pay in. */
+export const payableIn = (): readonly BillingCurrency[] =>
+  env.FX_USD_CAD !== undefined || env.CAPSTAN_ENV !== "production" ? BILLING_CURRENCIES : ["USD"];
 
 /** What an amount in US dollars costs in the other currency: whole cents, rounded up. */
 export function convertUp(usdMicros: Micros, fx: ScaledFxRate): Micros {

@@ -4,6 +4,7 @@ export { type Credit, credit } from "./credit";
 export {
   billingSettings,
   convertUp,
+  payableIn,
   present,
   presentationFor,
   rateTo,

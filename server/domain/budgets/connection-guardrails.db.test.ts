@@ -58,7 +58,9 @@ function sorted(answers: { status: number; json: { detail?: { code: string; deta
   return { admitted: answers.length - refused.length, refused: refused.map(({ json }) => json.detail) };
 }
 
-test("of 20 jobs at once against a day with room for 3, exactly 3 are admitted; what is given back is room again", async () => {
+test("of 20 jobs at once against a day with room for 3, exactly 3 are admitted; what is given back is room again", {
+  tags: "long",
+}, async () => {
   const { tenant, scope, guard, read, price } = await makeRoom();
   await guard({ dailyMicros: price * 3 });
   const answers = await Promise.all(Array.from({ length: 20 }, () => submit(tenant)));
@@ -82,7 +84,9 @@ test("of 20 jobs at once against a day with room for 3, exactly 3 are admitted; 
   expect(differences.filter(({ what }) => !what.endsWith("balance"))).toEqual([]);
 });
 
-test("what ran before it was set counts in its day; null takes the ceiling away, and the audit log says who did", async () => {
+test("what ran before it was set counts in its day; null takes the ceiling away, and the audit log says who did", {
+  tags: "long",
+}, async () => {
   const { tenant, scope, guard, price } = await makeRoom();
   await submit(tenant);
   expect(await guard({ dailyMicros: price * 2 - 1 })).toMatchObject({
@@ -134,7 +138,9 @@ test.each([
   expect((await run(tenant)).status).toBe(200);
 });
 
-test("twenty pinned executions at once never pass the ceiling of their connection", async () => {
+test("twenty pinned executions at once never pass the ceiling of their connection", {
+  tags: "long",
+}, async () => {
   const { tenant, guard, read, price } = await makeRoom();
   await guard({ dailyMicros: price * 3 });
   const answers = await Promise.all(
@@ -147,7 +153,9 @@ test("twenty pinned executions at once never pass the ceiling of their connectio
   expect(spend.settledMicros + spend.heldMicros).toBeLessThanOrEqual(price * 3);
 });
 
-test("a guardrail holds its own connection alone: another one of the organization and the sandbox go on", async () => {
+test("a guardrail holds its own connection alone: another one of the organization and the sandbox go on", {
+  tags: "long",
+}, async () => {
   const { tenant, guard } = await makeRoom();
   await guard({ dailyMicros: 0, perExecutionMicros: 0 });
   expect((await submit(tenant)).status).toBe(402);

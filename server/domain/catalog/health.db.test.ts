@@ -112,7 +112,7 @@ test.each([
   },
 );
 
-test("a closed door is of the provider, whichever model was behind it", async () => {
+test("a closed door is of the provider, whichever model was behind it", { tags: "long" }, async () => {
   const project = await makeConnected();
   await pool.query("UPDATE credential SET base_url = 'http://127.0.0.1:9' WHERE id = $1", [
     project.credentialId,

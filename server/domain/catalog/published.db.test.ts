@@ -45,7 +45,7 @@ test("the same answer has the same tag, another answer another one", () => {
   expect(new Set(tags).size).toBe(tags.length);
 });
 
-test("a search keeps nothing: its words are the caller's", () => {
+test("a search keeps nothing: its words are the caller's", { tags: "long" }, () => {
   const [one, other] = [
     publishedList({ q: "picture" }, seen(false)),
     publishedList({ q: "picture" }, seen(false)),

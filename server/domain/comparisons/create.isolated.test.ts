@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { beforeAll, describe, expect, test } from "vitest";
 import { ModelAdapterCreate } from "@/server/contract/adapters";
 import { ComparisonEstimateRequest } from "@/server/contract/comparisons";

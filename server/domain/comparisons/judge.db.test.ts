@@ -84,7 +84,7 @@ describe("the status of a comparison", () => {
       );
   });
 
-  test("a canceled entry has ended; one that waits for a person has not", async () => {
+  test("a canceled entry has ended; one that waits for a person has not", { tags: "long" }, async () => {
     const project = await makeProject();
     const made = await ask(project, pinned("1", "2", "slow"));
     const [canceled, attended, run] = made.entries.map(({ jobId }) => jobId) as [string, string, string];
@@ -183,7 +183,9 @@ describe("judgement", () => {
     expect(items).toHaveLength(1);
   });
 
-  test("an entry that failed wins nothing, nor one of another comparison, nor a job's id", async () => {
+  test("an entry that failed wins nothing, nor one of another comparison, nor a job's id", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const done = await ended(project, "1", "refuse");
     const elsewhere = await ended(project, "1", "2");
@@ -218,7 +220,7 @@ describe("judgement", () => {
       await expect(pool.query(statement, [comparisonId])).rejects.toThrow();
   });
 
-  test("a member judges, a viewer reads; to a stranger it is not there", async () => {
+  test("a member judges, a viewer reads; to a stranger it is not there", { tags: "long" }, async () => {
     const project = await makeProject();
     const { comparisonId } = await ended(project, "1", "2");
     const viewer = await makePerson(project.organizationId, "viewer");
@@ -233,7 +235,9 @@ describe("judgement", () => {
   });
 });
 
-test("the list has a line for each, newest first, in pages, with nothing that betrays", async () => {
+test("the list has a line for each, newest first, in pages, with nothing that betrays", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   const made = [];
   for (const models of [

@@ -67,7 +67,9 @@ const receiptOf = async (tenant: Tenant, jobId: string) =>
   (await tenant.get(`/v1/jobs/${jobId}/receipt`)).json;
 const sent = () => vendor.arrived.filter(({ method }) => method === "POST");
 
-test("a project's own account before the operator's, before the sandbox; billingMode and names choose otherwise", async () => {
+test("a project's own account before the operator's, before the sandbox; billingMode and names choose otherwise", {
+  tags: "long",
+}, async () => {
   const tenant = await makeTenant();
   const sandbox = { provider: "sandbox", billingMode: "managed" };
   expect((await quoted(tenant)).resolved).toMatchObject(sandbox);

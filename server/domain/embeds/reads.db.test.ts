@@ -6,7 +6,9 @@ import { openPanel } from "@/testing/embeds";
 import { at, fields, IMAGE, input, TEXT } from "./embeds.fixture";
 
 describe("what it reads is its own", () => {
-  test("jobs, events, results, receipts, artifacts and streams of anybody else are as none at all", async () => {
+  test("jobs, events, results, receipts, artifacts and streams of anybody else are as none at all", {
+    tags: "long",
+  }, async () => {
     const tenant = await makeTenant();
     const [one, other] = [await openPanel(tenant), await openPanel(tenant)];
     const drawn = await one.post(at(IMAGE), { prompt: "A kite" });
@@ -83,7 +85,9 @@ describe("what it reads is its own", () => {
     expect((await run(own)).status).toBe(200);
   });
 
-  test("a file that is neither its own nor given to it is none: it cannot be run on", async () => {
+  test("a file that is neither its own nor given to it is none: it cannot be run on", {
+    tags: "long",
+  }, async () => {
     const tenant = await makeTenant();
     const file = async () =>
       (await finish((await tenant.post(at(IMAGE), { prompt: "A kite" })).json.jobId)).artifacts[0]

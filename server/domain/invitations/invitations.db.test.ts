@@ -197,7 +197,7 @@ describe("accepting", () => {
     expect(stays).toMatchObject({ userId: other.userId });
   });
 
-  test("a token is used once, also by twenty at once", async () => {
+  test("a token is used once, also by twenty at once", { tags: "long" }, async () => {
     const email = address();
     await send(email);
     const token = await tokenTo(email);

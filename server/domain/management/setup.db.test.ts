@@ -70,7 +70,9 @@ const actionsOf = async () => {
   return rows.map(({ action }) => action);
 };
 
-test("a script with a management key sets up a second project over /v1 alone, and running it again changes nothing", async () => {
+test("a script with a management key sets up a second project over /v1 alone, and running it again changes nothing", {
+  tags: "long",
+}, async () => {
   const setup = {
     key: { name: "agent", scopes: ["capabilities:run", "jobs:read"] },
     budget: { period: "month", ceilingMicros: 50_000_000, enforcement: "prevent" },
@@ -125,7 +127,9 @@ test("a connection is made only at hosts that the owner allowed and in projects 
   expect(await actionsOf()).toEqual([]);
 });
 
-test("a connection of its projects is read, tested, rotated, unbound and deleted; one that serves others is not there", async () => {
+test("a connection of its projects is read, tested, rotated, unbound and deleted; one that serves others is not there", {
+  tags: "long",
+}, async () => {
   const { id } = (await ask("POST", "/v1/connections", connectionOf(servers[0]!))).json.connection;
   const one = `/v1/connections/${id}`;
   expect((await ask("GET", one)).json).toMatchObject({ id, endpointUrl: servers[0]!.url });

@@ -106,7 +106,7 @@ test.each([
   await encrypted.stop();
 });
 
-test("metrics count waiting and failed emails", async () => {
+test("metrics count waiting and failed emails", { tags: "long" }, async () => {
   const [open, failed] = [await metric("capstan_mail_open"), await metric("capstan_mail_failed")];
   const [first = ""] = await write(2);
   expect(await metric("capstan_mail_open")).toBeGreaterThanOrEqual(open + 2);

@@ -39,7 +39,9 @@ const mails = async () =>
   ).rows;
 const operator = systemCtx("operator");
 
-test("an operator retries a failed email once, with an audit entry; other callers and other emails are refused", async () => {
+test("an operator retries a failed email once, with an audit entry; other callers and other emails are refused", {
+  tags: "long",
+}, async () => {
   const person = await makePerson(project.organizationId, "member");
   await announce();
   const [{ id }] = await mails();

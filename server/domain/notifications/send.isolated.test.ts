@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Role } from "@/server/domain/ctx";
 import { inTransaction, pool } from "@/server/platform/db";
@@ -148,7 +149,9 @@ test("email goes to the address at the time of writing", async () => {
   expect(arrived()).toEqual([person.email, renamed].toSorted());
 });
 
-test("after a kill between sending and recording, the same email is sent again: one Message-ID, the same bytes", async () => {
+test("after a kill between sending and recording, the same email is sent again: one Message-ID, the same bytes", {
+  timeout: 60_000,
+}, async () => {
   await member();
   await tellMembers();
   const { id } = await only();
@@ -168,7 +171,7 @@ test("after a kill between sending and recording, the same email is sent again: 
   expect(server.received).toHaveLength(2);
   expect(first!.headers["message-id"]).toBe(`<${id}@localhost>`);
   expect(copy!.raw).toBe(first!.raw);
-}, 60_000);
+});
 
 test("a temporary failure is retried with growing backoff", async () => {
   await member();

@@ -150,7 +150,9 @@ test("whose connection it is follows from the project, or from the only organiza
   ).toEqual([]);
 });
 
-test("members and viewers change nothing, keys never, and strangers find nothing", async () => {
+test("members and viewers change nothing, keys never, and strangers find nothing", {
+  tags: "long",
+}, async () => {
   const { tenant, connect } = await makeRoom();
   const { id, bindings } = (await connect()).json.connection;
   const stranger = await makeRoom();
@@ -179,7 +181,9 @@ test("members and viewers change nothing, keys never, and strangers find nothing
   }
 });
 
-test("a test tells what the provider says, keeps it, and leaves the connection as it is where no one can say", async () => {
+test("a test tells what the provider says, keeps it, and leaves the connection as it is where no one can say", {
+  tags: "long",
+}, async () => {
   const { ask, connect } = await makeRoom();
   const { id } = (await connect()).json.connection;
   vendor.answer({ status: 401, json: { error: { code: "invalid_api_key" } } });

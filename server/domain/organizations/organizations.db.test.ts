@@ -54,7 +54,9 @@ describe("who may do what", () => {
     }
   });
 
-  test("admins make projects and people, members keys, viewers nothing; only an owner makes owners", async () => {
+  test("admins make projects and people, members keys, viewers nothing; only an owner makes owners", {
+    tags: "long",
+  }, async () => {
     const codes: Record<string, string[]> = {};
     for (const [role, ctx] of Object.entries(people)) {
       codes[role] = [
@@ -221,7 +223,9 @@ describe("sign-in", () => {
     );
   });
 
-  test("after ten failures of an account the right password is refused too, until a quarter of an hour has passed", async () => {
+  test("after ten failures of an account the right password is refused too, until a quarter of an hour has passed", {
+    tags: "long",
+  }, async () => {
     const { email, password } = await makePerson(mine.organizationId, "member");
     for (let n = 0; n < 10; n++) {
       expect(
@@ -240,7 +244,9 @@ describe("sign-in", () => {
     });
   });
 
-  test("ten failures from an address close it for every account, and a success does not wash them off", async () => {
+  test("ten failures from an address close it for every account, and a success does not wash them off", {
+    tags: "long",
+  }, async () => {
     const from = address();
     const { email, password } = await makePerson(mine.organizationId, "member");
     for (let n = 0; n < 10; n++) {
@@ -262,7 +268,9 @@ describe("sign-in", () => {
     });
   });
 
-  test("where no one knows who asks, failures close the account they were of, and no other", async () => {
+  test("where no one knows who asks, failures close the account they were of, and no other", {
+    tags: "long",
+  }, async () => {
     const guessed = await makePerson(mine.organizationId, "member");
     const other = await makePerson(mine.organizationId, "member");
     const tryAt = (n: number, email: string, password: string) =>

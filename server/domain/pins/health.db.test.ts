@@ -57,7 +57,9 @@ const refusal = (status: number, code: string): Script => ({
   json: { error: { code, message: "No." } },
 });
 
-test("pins that fail by their vendor's fault put its route behind, for that account alone, and go there all the same", async () => {
+test("pins that fail by their vendor's fault put its route behind, for that account alone, and go there all the same", {
+  tags: "long",
+}, async () => {
   const { pin, health } = await connected();
   const route = "openai/gpt-5.6-luna";
   await pin({ status: 500, json: { error: { message: "Broken." } } });

@@ -71,7 +71,9 @@ const isBalanced = async (project: TestProject) => {
   expect(differences.filter(({ what }) => !what.endsWith("wallet: balance"))).toEqual([]);
 };
 
-test("each end of a pinned execution ends its one hold as it must, and the ledger agrees", async () => {
+test("each end of a pinned execution ends its one hold as it must, and the ledger agrees", {
+  tags: "long",
+}, async () => {
   const project = await makeProjectAtNoon();
   await budgets.set(system(project), {
     owner: { projectId: project.projectId },
@@ -110,7 +112,9 @@ test("each end of a pinned execution ends its one hold as it must, and the ledge
   await isBalanced(project);
 });
 
-test("an ambiguous hold of a pin is resolved by an owner: budget and ledger move, the record stays, a signed correction says so", async () => {
+test("an ambiguous hold of a pin is resolved by an owner: budget and ledger move, the record stays, a signed correction says so", {
+  tags: "long",
+}, async () => {
   const project = await makeProjectAtNoon();
   const { budgetId } = await budgets.set(system(project), {
     owner: { projectId: project.projectId },
@@ -189,7 +193,9 @@ test("one that was not charged is released, and says so beside its record", asyn
   await isBalanced(project);
 });
 
-test("a hundred pins at once never pass a ceiling that prevents; a refusal writes nothing and keeps its key free", async () => {
+test("a hundred pins at once never pass a ceiling that prevents; a refusal writes nothing and keeps its key free", {
+  tags: "long",
+}, async () => {
   const project = await makeProjectAtNoon();
   const { executionId } = await pins.run(project.ctx, body("sandbox-1"));
   const { amount_micros: each } = await holdOf(executionId);

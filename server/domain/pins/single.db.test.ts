@@ -200,7 +200,9 @@ test("deferred is asked for only on opt-in; its record says what ran and at whic
   });
 });
 
-test("posts of one key at once run it once: fifty of each of twenty keys, every one answered the same", async () => {
+test("posts of one key at once run it once: fifty of each of twenty keys, every one answered the same", {
+  tags: "long",
+}, async () => {
   const { ctx } = await makeProject();
   const before = tap.size();
   const posts = Array.from({ length: 1_000 }, (_, place) => place % 20).map((number) =>
@@ -349,7 +351,7 @@ test("the account's secret is sent to its vendor alone and is nowhere in what is
   });
 });
 
-test("an account that is disconnected sends nothing a second later", async () => {
+test("an account that is disconnected sends nothing a second later", { tags: "long" }, async () => {
   await withAccount(async ({ ctx, vendor, organizationId, credentialId, bindingId }) => {
     vendor.answer(SCRIPT_BUSY, SCRIPT_BUSY, SCRIPT_BUSY, { json: response() });
     const running = pins.run(ctx, ask(OWN)).catch((error) => error);

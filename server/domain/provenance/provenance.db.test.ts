@@ -107,7 +107,7 @@ describe("a manifest", () => {
     await expect(pool.query("DELETE FROM manifest WHERE id = $1", [made[0]])).rejects.toThrow(/append-only/);
   });
 
-  test("of a thousand items of a bulk is made and verified in their order", async () => {
+  test("of a thousand items of a bulk is made and verified in their order", { tags: "long" }, async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(1_000), { concurrency: 64 });
     await runBulk(project, bulkId);

@@ -155,7 +155,9 @@ describe("a commission quote", () => {
     expect((await requests.revisions(ctx, request.id)).length).toBe(1);
   });
 
-  test("issued and reworded at once, 30 times: nothing of an old wording can ever be paid", async () => {
+  test("issued and reworded at once, 30 times: nothing of an old wording can ever be paid", {
+    tags: "long",
+  }, async () => {
     const { ctx, projectId } = await makeProject();
     const outcomes = new Set<string>();
     for (let round = 0; round < 30; round++) {

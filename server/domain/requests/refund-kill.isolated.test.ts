@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemCtx } from "@/server/domain/ctx";
 import * as payments from "@/server/domain/payments";

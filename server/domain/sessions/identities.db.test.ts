@@ -164,7 +164,7 @@ describe("disconnecting one", () => {
     expect(await outcome(unlinkIdentity(later(ctx, 14 * 60), { issuer }))).toBe("done");
   });
 
-  test("is of one's own alone, and of what is connected", async () => {
+  test("is of one's own alone, and of what is connected", { tags: "long" }, async () => {
     const { email, ctx, identities } = await linked(GITHUB);
     const stranger = await linked();
     const { password } = stranger;

@@ -40,7 +40,9 @@ async function executeAll(project: TestProject) {
 
 const summarize = (ctx: Ctx, days = 7) => usage.summary(ctx, { days });
 
-test("a summary counts every execution by how it ended, and charges what the ledger charged", async () => {
+test("a summary counts every execution by how it ended, and charges what the ledger charged", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   await executeAll(project);
   const { live, test: sandbox } = await summarize(project.ctx);
@@ -67,7 +69,7 @@ test("a summary counts every execution by how it ended, and charges what the led
   expect(totals.providerCostMicros).toBe(rows[0].known);
 });
 
-test("every way to group a summary adds up to its totals", async () => {
+test("every way to group a summary adds up to its totals", { tags: "long" }, async () => {
   const project = await makeProject();
   await executeAll(project);
   const { test: side } = await summarize(project.ctx);
@@ -103,7 +105,9 @@ test("a summary says what is left of wallet and allowance, live and test apart",
   expect(sandbox.funds.allowance.granted.amountMicros).toBe(0);
 });
 
-test("a day that has ended is counted once, and the summary stays what it was", async () => {
+test("a day that has ended is counted once, and the summary stays what it was", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   const { waiting, lost } = await executeAll(project);
   await pin(project, "sandbox-1");
@@ -157,7 +161,9 @@ test("a day that has ended is counted once, and the summary stays what it was", 
   });
 });
 
-test("a day that cannot be counted keeps no other organization's from being counted", async () => {
+test("a day that cannot be counted keeps no other organization's from being counted", {
+  tags: "long",
+}, async () => {
   const [odd, other] = [await makeProject(), await makeProject()];
   const jobId = await execute(odd, TEXT, { input: text });
   await copyJob(jobId, 1);
@@ -203,7 +209,9 @@ test("a bound key sees its project, an open one its organization, and no one som
   await expect(summarize(poor)).rejects.toMatchObject(denied);
 });
 
-test("a person sees the only organization they belong to, and names one where there are several", async () => {
+test("a person sees the only organization they belong to, and names one where there are several", {
+  tags: "long",
+}, async () => {
   const [one, two] = [await makeTenant(), await makeTenant()];
   const { ctx } = await makePerson(one.organizationId, "viewer");
   expect((await summarize(ctx)).organizationId).toBe(one.organizationId);
@@ -217,7 +225,9 @@ test("a person sees the only organization they belong to, and names one where th
   expect(named.organizationId).toBe(two.organizationId);
 });
 
-test("the lines of an export add up to the ledger, to the micro, also after a person decided a charge", async () => {
+test("the lines of an export add up to the ledger, to the micro, also after a person decided a charge", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   const { lost, unknown } = await executeAll(project);
   const first = await exported(project.ctx);
@@ -275,7 +285,9 @@ test("tags, names and references of an enemy stay text in a spreadsheet, and com
   expect(csv.split("\r\n")[0]).toBe(COLUMNS.map(([name]) => name).join(","));
 });
 
-test("an export reads page after page, each execution once, and knows the words of FOCUS", async () => {
+test("an export reads page after page, each execution once, and knows the words of FOCUS", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   const jobId = await execute(project, TEXT, { input: text });
   // More of them than a page has, without running each.
@@ -304,7 +316,9 @@ test("an export reads page after page, each execution once, and knows the words 
   });
 });
 
-test("what one execution costs is null while no one knows it, and says who pays", async () => {
+test("what one execution costs is null while no one knows it, and says who pays", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   const { done, unknown, lost, refused, waiting } = await executeAll(project);
   const of = (jobId: string) => usage.cost(project.ctx, jobId);
@@ -336,7 +350,9 @@ test("what one execution costs is null while no one knows it, and says who pays"
   await expect(usage.cost(stranger.ctx, done)).rejects.toMatchObject({ code: "NotFound" });
 });
 
-test("actualCost of a job is the provider's cost: null while unknown, never the charge, never a made-up zero", async () => {
+test("actualCost of a job is the provider's cost: null while unknown, never the charge, never a made-up zero", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   const { done, unknown, lost, refused, waiting } = await executeAll(project);
   const of = (jobId: string) => jobs.get(project.ctx, jobId);

@@ -95,7 +95,9 @@ async function placesOf(keyId: string): Promise<string[]> {
 const requestOf = async (tenant: Tenant, jobId: string) =>
   (await tenant.get(`/v1/jobs/${jobId}/request`)).json;
 
-test("everything that is encrypted is handed over: then the new key opens it alone, and nothing knows the old", async () => {
+test("everything that is encrypted is handed over: then the new key opens it alone, and nothing knows the old", {
+  tags: "long",
+}, async () => {
   const { tenant, jobId, close } = await fill();
   try {
     const asked = await requestOf(tenant, jobId);

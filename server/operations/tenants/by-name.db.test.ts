@@ -314,7 +314,9 @@ test("adapters, artifacts, versions and aliases of another tenant in a body are 
   expect(comparable(await put("theirs"))).toEqual(comparable(await put("unknown")));
 });
 
-test("OpenAI's project header of another tenant is answered like one that does not exist", async () => {
+test("OpenAI's project header of another tenant is answered like one that does not exist", {
+  tags: "long",
+}, async () => {
   const paths = endpoints.filter(({ refusals }) => refusals);
   expect(paths.length).toBe(8);
   setSettings({ JOB_WAIT_SECONDS: 1 }); // no one works on jobs here

@@ -53,7 +53,9 @@ describe("a film of the sandbox", () => {
     },
   );
 
-  test("is the same to the byte for the same request, and another for another", async () => {
+  test("is the same to the byte for the same request, and another for another", {
+    tags: "long",
+  }, async () => {
     const [one, again, other, shown] = await Promise.all([
       shoot(),
       shoot(),

@@ -81,7 +81,9 @@ test("a version whose adapter was deleted keeps its name in the history, and in 
   await expect(panel.get({ adapter_id: gone.adapterId })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("a list is searched by name, alias, trigger word and source, and narrowed by family and health", async () => {
+test("a list is searched by name, alias, trigger word and source, and narrowed by family and health", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   const { projectId, ctx } = project;
   const { panel } = await personOf(project, "viewer");

@@ -1,8 +1,15 @@
 import { z } from "zod";
-import { PaymentRef, PaymentView, WalletTransaction, WalletTransactionPage } from "@/server/contract/billing";
+import {
+  BillingCurrency,
+  PaymentRef,
+  PaymentView,
+  WalletTransaction,
+  WalletTransactionPage,
+} from "@/server/contract/billing";
 import { ListCommissionPayments, PaidCommissionPage } from "@/server/contract/commissions";
 import { Role } from "@/server/contract/organizations";
 import { ofWork } from "@/server/contract/work";
+import * as billing from "@/server/domain/billing";
 import { listOrganizations } from "@/server/domain/organizations";
 import * as payments from "@/server/domain/payments";
 import * as requests from "@/server/domain/requests"; // also sells commissions, which the test checkout shows and pays
@@ -26,8 +33,15 @@ export const billingRouter = router({
   }),
   /** The payment provider of this installation; null if there is none. */
   checkout: human
-    .output(z.object({ provider: z.string(), test: z.boolean() }).nullable())
-    .query(() => payments.checkoutOffered()),
+    .output(
+      z
+        .object({ provider: z.string(), test: z.boolean(), currencies: z.array(BillingCurrency).readonly() })
+        .nullable(),
+    )
+    .query(() => {
+      const offered = payments.checkoutOffered();
+      return offered && { ...offered, currencies: billing.payableIn() };
+    }),
   wallet: query(api.getWallet, ofOrganization),
   transactions: widerQuery(api.listWalletTransactions, {
     ...ofOrganization,

@@ -6,7 +6,9 @@ import { makePerson } from "@/testing/tenants";
 import { inlineStep, makeProject } from "@/testing/world";
 import { appRouter } from "../index";
 
-test("the list is filtered by status, by capability and by whether it was judged", async () => {
+test("the list is filtered by status, by capability and by whether it was judged", {
+  tags: "long",
+}, async () => {
   const tenant = await makeTenant();
   const { ctx } = await makePerson(tenant.organizationId, "viewer");
   const { comparisons } = appRouter.createCaller(ctx);

@@ -210,7 +210,9 @@ test("the queue holds requests of every organization by what waits, oldest or ne
   expect(seen).toContain(one.requestId);
 });
 
-test("a revision of another request, and a request that is not there, are not found", async () => {
+test("a revision of another request, and a request that is not there, are not found", {
+  tags: "long",
+}, async () => {
   const [one, two] = [await makeRequest(), await makeRequest()];
   const { panel } = await makeOperator();
   const strange = panel.revision({ requestId: one.requestId, revisionId: two.revisionId });

@@ -46,7 +46,9 @@ test("a member writes, rewords and submits a request; a viewer only reads it", a
     await expect(act()).rejects.toMatchObject({ code: "FORBIDDEN" });
 });
 
-test("somebody else's request, quote or project and none at all are the same refusal", async () => {
+test("somebody else's request, quote or project and none at all are the same refusal", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   const { request, quote } = await quotedNeed(project.ctx);
   const stranger = await personOf(await makeProject(), "owner");
@@ -96,7 +98,9 @@ test("the list says the price of each request, and is read by state and page by 
   expect(quoted.items.map(({ id }) => id)).toEqual([request.id]);
 });
 
-test("a member of the organization and an operator may pay a quote; a viewer sees it and may not", async () => {
+test("a member of the organization and an operator may pay a quote; a viewer sees it and may not", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   const { quote } = await quotedNeed(project.ctx);
   const asked = { quoteId: quote.quoteId };

@@ -27,7 +27,9 @@ async function makePanel() {
   return { ...project, panel, listed, run, works: async () => (await listed()).map(({ work }) => work) };
 }
 
-test("a job in the list has its prompt as subject and its image as picture, and the API's list has neither", async () => {
+test("a job in the list has its prompt as subject and its image as picture, and the API's list has neither", {
+  tags: "long",
+}, async () => {
   const { ctx, projectId, run, works } = await makePanel();
   await run(FAST, { input: words("How deep is the sea?") });
   const drawn = await run("image.generate.v1", { input: { prompt: "A kite" } });
@@ -53,7 +55,7 @@ test("content that is kept encrypted for a short time has its subject, private c
   expect(JSON.stringify(await listed())).not.toContain("diary");
 });
 
-test("subject and picture end with the content they are made from", async () => {
+test("subject and picture end with the content they are made from", { tags: "long" }, async () => {
   const { ctx, clock, projectId, run, works } = await makePanel();
   await run("image.generate.v1", { input: { prompt: "A kite" } });
   await run(FAST, { input: words("Hashes"), context: { retentionRequirement: "HashesOnly" } });
@@ -84,7 +86,9 @@ test("competitors of an unjudged comparison have the subject that they share, an
   expect((await works()).slice(0, 2).map((work) => work?.subject)).toEqual([null, null]);
 });
 
-test("a comparison has the request of its entries as subject, and a picture only of its winner", async () => {
+test("a comparison has the request of its entries as subject, and a picture only of its winner", {
+  tags: "long",
+}, async () => {
   const project = await makePanel();
   const { projectId, panel } = project;
   const works = async () =>

@@ -105,7 +105,9 @@ async function refused(code: number, args: string[], how: How = {}): Promise<Bod
   return JSON.parse(done.out).error;
 }
 
-test("what there is: a list, what fits an intent, a description; without a key too", async () => {
+test("what there is: a list, what fits an intent, a description; without a key too", {
+  tags: "long",
+}, async () => {
   const env = { CAPSTAN_API_KEY: "" };
   const [{ capabilities }, { matches }, described, { out }, unknown] = await Promise.all([
     answer(["capabilities", "list"], { env }),
@@ -121,7 +123,9 @@ test("what there is: a list, what fits an intent, a description; without a key t
   expect(unknown.code).toBe("UNKNOWN_CAPABILITY");
 });
 
-test("the command and the line of the client that a descriptor gives run as they are", async () => {
+test("the command and the line of the client that a descriptor gives run as they are", {
+  tags: "long",
+}, async () => {
   const described = await answer(["capabilities", "describe", "compute.evaluate.v1"]);
   const { cli, sdk } = described.nextAction;
   const file = join(folder, "sdk.mjs");
@@ -148,7 +152,9 @@ test("the command and the line of the client that a descriptor gives run as they
   expect(code).toEqual({ code: 0, out: `${inspect(output)}\n`, error: "" });
 });
 
-test("the command that resolve hints at runs as it is, with its input in the line and in a file", async () => {
+test("the command that resolve hints at runs as it is, with its input in the line and in a file", {
+  tags: "long",
+}, async () => {
   const env = { CAPSTAN_API_KEY: "" };
   const { matches } = await answer(["capabilities", "find", "what is 2 + 2 exactly"], { env });
   const { cli, inputFile } = matches[0].runHint;
@@ -164,7 +170,9 @@ test("the command that resolve hints at runs as it is, with its input in the lin
   }
 });
 
-test("run: input as JSON, from a file and from standard input; text for people, JSON for programs", async () => {
+test("run: input as JSON, from a file and from standard input; text for people, JSON for programs", {
+  tags: "long",
+}, async () => {
   writeFileSync(join(folder, "sum.json"), '{"expression": "2 + 2"}');
   const inputs = [
     ['{"expression": "2 + 2"}', ""],
@@ -195,7 +203,9 @@ test("run: input as JSON, from a file and from standard input; text for people, 
 
 const draw = ["run", "image.generate.v1", "--input", '{"prompt": "A lighthouse"}'];
 
-test("a job is submitted and followed to its end; its artifacts are saved under their seal, its receipt verifies", async () => {
+test("a job is submitted and followed to its end; its artifacts are saved under their seal, its receipt verifies", {
+  tags: "long",
+}, async () => {
   const { jobId } = await answer(draw);
   let isAsked = false;
   const onOut = () => {
@@ -242,7 +252,9 @@ test("a job is submitted and followed to its end; its artifacts are saved under 
   expect(again.jobId).toBe(jobId);
 });
 
-test("a job can be canceled; one that waits for a person or longer than asked has a number of its own", async () => {
+test("a job can be canceled; one that waits for a person or longer than asked has a number of its own", {
+  tags: "long",
+}, async () => {
   const project = tenant.otherProjectId;
   const how = { env: { CAPSTAN_API_KEY: tenant.unboundKey } };
   const other = [...draw, "--project", project];
@@ -288,7 +300,9 @@ test("who, and what is missing: each problem has its number and a next step", as
   expect(keylessWho.message).toContain("login");
 });
 
-test("a key is kept from standard input alone, for its owner alone, and sent to its own service alone", async () => {
+test("a key is kept from standard input alone, for its owner alone, and sent to its own service alone", {
+  tags: "long",
+}, async () => {
   const home = mkdtempSync(join(folder, "home-"));
   const env = { CAPSTAN_API_KEY: "", XDG_CONFIG_HOME: home };
   await refused(EXIT_CODES.usage, ["login", "--api-key", "cap_development_text"], { env });
@@ -317,7 +331,9 @@ async function loginAs(person: Ctx, decision: "approved" | "denied", args: strin
   return done;
 }
 
-test("login: a person approves the code, a key of their project is made and kept; logout ends both", async () => {
+test("login: a person approves the code, a key of their project is made and kept; logout ends both", {
+  tags: "long",
+}, async () => {
   const home = mkdtempSync(join(folder, "home-"));
   const env = { CAPSTAN_API_KEY: "", XDG_CONFIG_HOME: home };
   const { ctx: person, email, userId } = await makePerson(tenant.organizationId, "member");
@@ -352,7 +368,9 @@ test("login: a person approves the code, a key of their project is made and kept
   }
 });
 
-test("login that cannot go on says why, and leaves neither a session nor a file", async () => {
+test("login that cannot go on says why, and leaves neither a session nor a file", {
+  tags: "long",
+}, async () => {
   const home = mkdtempSync(join(folder, "home-"));
   const env = { CAPSTAN_API_KEY: "", XDG_CONFIG_HOME: home };
   const people = await Promise.all([
@@ -384,7 +402,9 @@ test("login that cannot go on says why, and leaves neither a session nor a file"
   expect(readdirSync(home)).toEqual([]);
 });
 
-test("in a clone the source runs as it lies there; files are read and written where it was typed", async () => {
+test("in a clone the source runs as it lies there; files are read and written where it was typed", {
+  tags: "long",
+}, async () => {
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
   const [tsx, script] = String(scripts.capstan).split(" ");
   expect(tsx).toBe("tsx");

@@ -165,7 +165,9 @@ test("an artifact whose time has come is kept while an adapter is made from the 
 /** What the state of its source does not decide. */
 const lasting = <T extends object>({ runnable: _runs, notRunnable: _why, ...rest }: T & Runnable) => rest;
 
-test("revalidation tells missing, degraded and healthy, and changes nothing but whether it can run", async () => {
+test("revalidation tells missing, degraded and healthy, and changes nothing but whether it can run", {
+  tags: "long",
+}, async () => {
   publish();
   const { ctx } = await makeProject();
   const source = { kind: "huggingface", ref: "maker/moss", filePath: "moss.safetensors" };
@@ -321,7 +323,7 @@ test("a commit that was looked at is what is registered, wherever its branch is 
   });
 });
 
-test("20 accepts of one link at once register one adapter", async () => {
+test("20 accepts of one link at once register one adapter", { tags: "long" }, async () => {
   publish();
   const { ctx } = await makeProject();
   const all = await Promise.all(

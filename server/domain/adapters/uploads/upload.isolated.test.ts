@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -207,9 +208,7 @@ describe.each([
     bytes: inPieces(bytes),
   });
 
-  test("that is killed amid its bytes, or before they are kept, leaves what the sweep takes", {
-    tags: "long",
-  }, async () => {
+  test("that is killed amid its bytes, or before they are kept, leaves what the sweep takes", async () => {
     const kept = await world.kept();
     for (const diesHalfWay of [true, undefined] as const) {
       const request = { projectId: tenant.projectId, seed: ulid(), megabytes: 12 };

@@ -38,7 +38,9 @@ test("no intent is trained on that accuracy is measured by", () => {
   expect(training.some(({ intent }) => measured.has(intent.toLowerCase()))).toBe(false);
 });
 
-test("of the intents no one tuned for, nine of ten find their capability, or that there is none", () => {
+test("of the intents no one tuned for, nine of ten find their capability, or that there is none", {
+  tags: "long",
+}, () => {
   for (const name of ["training", "tuned"] as const)
     for (const { intent, expect: wanted } of sets[name]) {
       const got = answerTo(intent);

@@ -73,7 +73,9 @@ describe("an ambiguous outcome", () => {
     expect(later.id).not.toBe(first.id);
   });
 
-  test("of a call that ran into its limit is one, since the provider may have done the work", async () => {
+  test("of a call that ran into its limit is one, since the provider may have done the work", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const text = slow(9_000);
     const first = await send(project, text, { seconds: 5 }).answer;
@@ -141,7 +143,9 @@ describe("a request that still runs", () => {
     expect(both.map(({ isReplay }) => isReplay)).toEqual([false, false]);
   });
 
-  test("is joined when its caller left, by one repeat; when that one leaves, by another", async () => {
+  test("is joined when its caller left, by one repeat; when that one leaves, by another", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const text = slow();
     const first = send(project, text);
@@ -162,7 +166,7 @@ describe("a request that still runs", () => {
     expect(await executions(project)).toHaveLength(2);
   });
 
-  test("is joined by one of two repeats sent at once", async () => {
+  test("is joined by one of two repeats sent at once", { tags: "long" }, async () => {
     const project = await makeProject();
     const text = slow();
     const first = send(project, text);
@@ -176,7 +180,9 @@ describe("a request that still runs", () => {
     expect(await executions(project)).toHaveLength(2);
   });
 
-  test("two users' equal requests that were both cut off are each joined once", async () => {
+  test("two users' equal requests that were both cut off are each joined once", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const text = slow();
     const users = [send(project, text), send(project, text)];
@@ -191,7 +197,9 @@ describe("a request that still runs", () => {
     expect(await executions(project)).toHaveLength(2);
   });
 
-  test("is joined by a client that says it repeats, once for each time it says so", async () => {
+  test("is joined by a client that says it repeats, once for each time it says so", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const text = slow();
     const first = send(project, text);
@@ -207,7 +215,9 @@ describe("a request that still runs", () => {
     expect(await executions(project)).toHaveLength(2);
   });
 
-  test("is joined when its lease is lost, or not renewed for 3 s where its process is not known, and taken over by no one", async () => {
+  test("is joined when its lease is lost, or not renewed for 3 s where its process is not known, and taken over by no one", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     for (const [process, leaseMs, isJoined] of [
       [null, 13_000, false],
@@ -233,7 +243,7 @@ describe("a request that still runs", () => {
     }
   });
 
-  test("is joined as soon as the lock of its process is free, and not before", async () => {
+  test("is joined as soon as the lock of its process is free, and not before", { tags: "long" }, async () => {
     const project = await makeProject();
     const lock = await holdLock("4712");
     const text = slow();
@@ -261,7 +271,9 @@ async function holdLock(number: string) {
 }
 
 describe("a success that did not reach its caller", () => {
-  test("is replayed to one client that says it repeats, within the guard, while its content is kept", async () => {
+  test("is replayed to one client that says it repeats, within the guard, while its content is kept", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const lost = async () => {
       const text = slow(500);
@@ -305,7 +317,9 @@ describe("a success that did not reach its caller", () => {
 });
 
 describe("an answer without the end", () => {
-  test("lets a repeat wait for the same work, and read its end when that came meanwhile", async () => {
+  test("lets a repeat wait for the same work, and read its end when that came meanwhile", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     for (const waits of [true, false]) {
       const text = slow(600);
@@ -325,7 +339,7 @@ describe("an answer without the end", () => {
   });
 });
 
-test("a repeat that no budget or plan has room for is joined all the same", async () => {
+test("a repeat that no budget or plan has room for is joined all the same", { tags: "long" }, async () => {
   const project = await makeProject();
   const text = slow();
   const first = send(project, text);

@@ -220,7 +220,9 @@ test("fal and Replicate fetch files of the hub at the frozen commit", async () =
 
 const pick = ({ adapterId }: { adapterId: string }) => ({ adapterId });
 
-test("weights of our own are fetched at an address that is nowhere else, and that ends", async () => {
+test("weights of our own are fetched at an address that is nowhere else, and that ends", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   const made = await uploaded(project.ctx, "Own");
   const lines = logged();
@@ -315,7 +317,9 @@ test("without an account of a vendor that takes them, the form of one is named",
   });
 });
 
-test("the sandbox reads the beginning of weights, draws otherwise for others, and refuses what is not there", async () => {
+test("the sandbox reads the beginning of weights, draws otherwise for others, and refuses what is not there", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   const [own, same, other] = [
     await uploaded(project.ctx, "Own"),
@@ -369,7 +373,9 @@ test("the sandbox fetches from nowhere but listed hosts and our own server", asy
   await inside.stop();
 });
 
-test("content that a waiting job needs is not pruned, also when its adapter was deleted; afterwards it is", async () => {
+test("content that a waiting job needs is not pruned, also when its adapter was deleted; afterwards it is", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   const { ctx, clock } = project;
   const made = await uploaded(ctx, "Own", weights({ metadata: { "modelspec.title": "Short-lived" } }));

@@ -86,7 +86,9 @@ test("what an alias pointed to is on the receipt, which verifies offline", async
   expect((await verifyDocument(changed, keys)).verified).toBe(false);
 });
 
-test("the default is drawn with at the version the recipe keeps, and the receipt says so; an empty list has none", async () => {
+test("the default is drawn with at the version the recipe keeps, and the receipt says so; an empty list has none", {
+  tags: "long",
+}, async () => {
   const { project, ctx, first, second, promote } = await setUp();
   await adapters.setDefault(ctx, IMAGE, {}, { alias: "hero" });
   await adapters.bindRecipe(ctx, "hero", {}, {});
@@ -110,7 +112,9 @@ test("the default is drawn with at the version the recipe keeps, and the receipt
   expect(await drawnWith(project, cleared.jobId)).toBeUndefined();
 });
 
-test("weights and how much of them change the picture; the same request draws the same", async () => {
+test("weights and how much of them change the picture; the same request draws the same", {
+  tags: "long",
+}, async () => {
   const { project, ctx, first, second } = await setUp();
   const drawn = async (choices: AdapterChoice[]) => {
     const { jobId } = await jobs.submit(ctx, IMAGE, { input: input(choices) });
@@ -271,7 +275,10 @@ test("a project without defaults is not asked about adapters, other than for its
   ]);
 });
 
-test("of a hundred pictures during ten promotions, each names a version that was current while it was admitted", async () => {
+test("of a hundred pictures during ten promotions, each names a version that was current while it was admitted", {
+  tags: "long",
+  timeout: 120_000,
+}, async () => {
   const { project, ctx, first, second, promote } = await setUp();
   const seen: { jobId: string; before: number; after: number }[] = [];
   const current = async () => (await adapters.getAlias(ctx, "hero", {})).current.number;
@@ -305,4 +312,4 @@ test("of a hundred pictures during ten promotions, each names a version that was
   }
   expect(seen.length).toBeGreaterThanOrEqual(100);
   expect(used.size).toBeGreaterThan(5);
-}, 120_000);
+});

@@ -95,7 +95,9 @@ describe("what is made is a file that a player plays", () => {
     expect(receipt.artifacts[0]).toMatchObject({ durationMs: artifact?.durationMs });
   });
 
-  test("the same call gives the same file, another voice or prompt another one", async () => {
+  test("the same call gives the same file, another voice or prompt another one", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const hashOf = async (key: string, input: Record<string, Json>) =>
       (await record(project, key, input)).artifacts[0]?.sha256;
@@ -106,7 +108,7 @@ describe("what is made is a file that a player plays", () => {
     expect(await hashOf(VOICE, { ...said, voiceId: "stone" })).not.toBe(await hashOf(VOICE, said));
   });
 
-  test("a longer text takes longer, and so does a slower voice", async () => {
+  test("a longer text takes longer, and so does a slower voice", { tags: "long" }, async () => {
     const project = await makeProject();
     const lengthOf = async (more: Record<string, Json>) =>
       (await record(project, VOICE, { ...said, ...more })).artifacts[0]?.durationMs ?? 0;
@@ -137,7 +139,7 @@ describe("takes", () => {
     expect((await rowsOf(job.jobId)).job.actual_micros).toBe(3_000);
   });
 
-  test("with a seed and no wish to differ are the same", async () => {
+  test("with a seed and no wish to differ are the same", { tags: "long" }, async () => {
     const project = await makeProject();
     const hashes = async (diversityMode: string) =>
       (await record(project, VOICE, { ...said, variantCount: 2, seed: 7, diversityMode })).artifacts.map(
@@ -183,7 +185,9 @@ describe("what goes wrong ends as what it is", () => {
   });
 });
 
-test("providerExtensions are free-form: what the model does not know is not sent", async () => {
+test("providerExtensions are free-form: what the model does not know is not sent", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   const providerExtensions = { language_code: "en", constructor: 1, nested: { deep: [1] } };
   for (const [key, input] of [

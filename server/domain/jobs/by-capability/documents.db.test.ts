@@ -94,7 +94,9 @@ const ITEMS = [
   { name: "discount", verdict: "not_found", value: null, evidence: [], confidence: null },
 ];
 
-test("a PDF is verified the same at once and as a job, by its bytes and by its artifact", async () => {
+test("a PDF is verified the same at once and as a job, by its bytes and by its artifact", {
+  tags: "long",
+}, async () => {
   const wanted = { documentSha256: sha256(pdf), pages: 3, items: ITEMS };
   const inline = await tenant.post(at("invoke"), { input: { document: encoded(pdf), fields } });
   expect(inline.status, inline.text).toBe(200);
@@ -130,7 +132,9 @@ test.each(["text/plain", "text/markdown"])("%s is one page, by its bytes or its 
   }
 });
 
-test("what is expected never reaches the provider, in the first call or in a repair", async () => {
+test("what is expected never reaches the provider, in the first call or in a repair", {
+  tags: "long",
+}, async () => {
   for (const preferredModel of ["sandbox-1", "sandbox-malformed"]) {
     const { job, sent, receipt } = await run({ document: encoded(pdf), fields }, { preferredModel });
     expect(job.status).toBe("succeeded");

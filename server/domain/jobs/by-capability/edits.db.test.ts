@@ -60,7 +60,9 @@ async function pixelsOf(sha256: string | null) {
 const source = await gradient();
 const before = await sharp(source).ensureAlpha().raw().toBuffer();
 
-test("with a mask, what it leaves clear is drawn anew and every other pixel is the source's", async () => {
+test("with a mask, what it leaves clear is drawn anew and every other pixel is the source's", {
+  tags: "long",
+}, async () => {
   const { job, pictures, project } = await edit({
     prompt: "A red balloon",
     sourceImage: inline(source),
@@ -97,7 +99,9 @@ test("with a mask, what it leaves clear is drawn anew and every other pixel is t
   expect(receipt.artifacts).toHaveLength(2);
 });
 
-test("without a mask the source shows through everywhere, and the prompt decides the rest", async () => {
+test("without a mask the source shows through everywhere, and the prompt decides the rest", {
+  tags: "long",
+}, async () => {
   const [one, again, other] = await Promise.all([
     edit({ prompt: "At night", sourceImage: inline(source) }),
     edit({ prompt: "At night", sourceImage: inline(source) }),

@@ -129,7 +129,9 @@ describe("a sheet that is sliced", () => {
     },
   );
 
-  test("without transparency is cut along the grid, and the cells put together are the sheet", async () => {
+  test("without transparency is cut along the grid, and the cells put together are the sheet", {
+    tags: "long",
+  }, async () => {
     const job = await draw(await makeProject(), {
       prompt: "Fields",
       width: 1008,
@@ -151,7 +153,7 @@ describe("a sheet that is sliced", () => {
     expect(together.equals(sheet?.data ?? Buffer.alloc(0))).toBe(true);
   });
 
-  test("labels reach neither the provider's request nor the picture", async () => {
+  test("labels reach neither the provider's request nor the picture", { tags: "long" }, async () => {
     const project = await makeProject();
     const base = { prompt: "Things", width: 816, height: 816 };
     const sheet = { rows: 2, columns: 2, slice: true };
@@ -202,7 +204,9 @@ describe("transparent output", () => {
 });
 
 describe("variants", () => {
-  test("that the provider did not draw are counted as failed, and only what was drawn is charged", async () => {
+  test("that the provider did not draw are counted as failed, and only what was drawn is charged", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const job = await draw(project, { prompt: "A kite", variantCount: 3 }, "sandbox-partial");
     expect(job).toMatchObject({
@@ -221,7 +225,9 @@ describe("variants", () => {
     expect(hold.amount_micros).toBeGreaterThan(hold.settled_micros);
   });
 
-  test("a single image is the primary artifact; of several the chosen one, which lists can be asked for", async () => {
+  test("a single image is the primary artifact; of several the chosen one, which lists can be asked for", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const { ctx, projectId } = project;
     const one = await draw(project, { prompt: "A kite" });
@@ -242,7 +248,7 @@ describe("variants", () => {
     expect(await listed({ selected: false })).toEqual([one.jobId]);
   });
 
-  test("cells of a sheet are no variants: they cannot be selected", async () => {
+  test("cells of a sheet are no variants: they cannot be selected", { tags: "long" }, async () => {
     const project = await makeProject();
     const job = await draw(project, { prompt: "Things", sheet: { rows: 1, columns: 2, slice: true } });
     const [sheet, cell] = job.artifacts.map(({ artifactId }) => artifactId);
@@ -265,7 +271,9 @@ describe("an answer whose picture cannot be worked on", () => {
     return { project, job: await draw(project, input, "sandbox-garbled") };
   }
 
-  test("is kept as it came, and an operator is asked; nothing is settled and no receipt sealed", async () => {
+  test("is kept as it came, and an operator is asked; nothing is settled and no receipt sealed", {
+    tags: "long",
+  }, async () => {
     const { project, job } = await stuck();
     expect(job).toMatchObject({ status: "needs_attention", typedOutput: null, receiptId: null });
     expect(job.artifacts).toMatchObject([
@@ -284,7 +292,7 @@ describe("an answer whose picture cannot be worked on", () => {
     });
   });
 
-  test("tried again it ends in the same place, without another submission", async () => {
+  test("tried again it ends in the same place, without another submission", { tags: "long" }, async () => {
     const { project, job } = await stuck();
     await jobs.retryStep(operator, job.jobId);
     await jobs.run(project.ctx, job.jobId, inlineStep(project.clock));
@@ -297,7 +305,9 @@ describe("an answer whose picture cannot be worked on", () => {
     expect(events.filter(({ type }) => type === "job.provider_submitted")).toHaveLength(1);
   });
 
-  test("tried again once the picture can be read, it is cut, and the cells take the place of what was kept", async () => {
+  test("tried again once the picture can be read, it is cut, and the cells take the place of what was kept", {
+    tags: "long",
+  }, async () => {
     const { project, job } = await stuck();
     const healed = await draw(project, input);
     const { rows } = await pool.query("SELECT artifact_id FROM job_artifact WHERE job_id = $1", [job.jobId]);
@@ -314,7 +324,9 @@ describe("an answer whose picture cannot be worked on", () => {
     expect([row.artifact_count, hold.state, receipts.length]).toEqual([5, "settled", 1]);
   });
 
-  test("accepted, it succeeds with the picture as it came; failed or canceled, its cost is settled all the same", async () => {
+  test("accepted, it succeeds with the picture as it came; failed or canceled, its cost is settled all the same", {
+    tags: "long",
+  }, async () => {
     const accepted = await stuck();
     const whole = await jobs.acceptAsIs(operator, accepted.job.jobId);
     expect(whole).toMatchObject({

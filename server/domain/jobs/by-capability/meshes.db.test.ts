@@ -26,7 +26,9 @@ async function make(input: object, model = "sandbox-1") {
   return { jobId, job: (await tenant.get(`/v1/jobs/${jobId}`)).json };
 }
 
-test("pictures become a GLB that the Khronos validator finds nothing wrong with", async () => {
+test("pictures become a GLB that the Khronos validator finds nothing wrong with", {
+  tags: "long",
+}, async () => {
   const ids = await Promise.all([
     upload(await picture("#c33"), "image/png"),
     upload(await picture("#3c3", "jpeg"), "image/jpeg"),

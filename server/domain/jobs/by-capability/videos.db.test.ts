@@ -37,7 +37,9 @@ async function make(input: object, model = "sandbox-1", more: object = {}) {
   return { jobId, job: (await tenant.get(`/v1/jobs/${jobId}`)).json };
 }
 
-test("a prompt and pictures become an MP4 whose length is measured, reported and paid for", async () => {
+test("a prompt and pictures become an MP4 whose length is measured, reported and paid for", {
+  tags: "long",
+}, async () => {
   const picture = await sharp({ create: { width: 300, height: 300, channels: 3, background: "#c33" } })
     .png()
     .toBuffer();
@@ -71,7 +73,9 @@ test("a prompt and pictures become an MP4 whose length is measured, reported and
 });
 
 describe("while the provider works", () => {
-  test("its progress is reported, and a worker that takes over asks and does not submit again", async () => {
+  test("its progress is reported, and a worker that takes over asks and does not submit again", {
+    tags: "long",
+  }, async () => {
     const tap = await tapSandbox();
     try {
       const asked = { prompt: "Fog", durationSeconds: 1 };
@@ -112,7 +116,9 @@ describe("while the provider works", () => {
     }
   });
 
-  test("a deadline that passes ends it as ExecutionTimeout, its hold ambiguous and its cost unknown", async () => {
+  test("a deadline that passes ends it as ExecutionTimeout, its hold ambiguous and its cost unknown", {
+    tags: "long",
+  }, async () => {
     const { jobId, job } = await make({ prompt: "Snow", durationSeconds: 2 }, "sandbox-slow", {
       execution: { executionConstraints: { maxDurationSeconds: 5 } },
     });

@@ -49,7 +49,9 @@ async function turnsOf(project: TestProject, jobId: string, turns: number): Prom
   return waits;
 }
 
-test("a store that cannot be reached for a while is retried automatically: no person is asked, and nothing is sent again", async () => {
+test("a store that cannot be reached for a while is retried automatically: no person is asked, and nothing is sent again", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   const { jobId } = await jobs.submit(project.ctx, "image.generate.v1", PICTURE);
   const down = outage();
@@ -78,7 +80,9 @@ test("a store that cannot be reached for a while is retried automatically: no pe
   expect(types).not.toContain("job.needs_attention");
 });
 
-test("a person is asked when the store cannot be reached for half an hour, and a cancel meanwhile charges what was made", async () => {
+test("a person is asked when the store cannot be reached for half an hour, and a cancel meanwhile charges what was made", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   const [{ jobId }, canceled] = [
     await jobs.submit(project.ctx, "image.generate.v1", PICTURE),
@@ -188,7 +192,9 @@ test("retrying the step ends the job with the very result that was paid for, and
   expect(rows).toEqual([{ content: null }]);
 });
 
-test("accepted, the job succeeds with what there is; failed or canceled, it ends so; the provider's cost is charged once", async () => {
+test("accepted, the job succeeds with what there is; failed or canceled, it ends so; the provider's cost is charged once", {
+  tags: "long",
+}, async () => {
   for (const [end, wanted] of [
     [
       jobs.acceptAsIs,

@@ -236,7 +236,7 @@ test("a door that takes what was said: an answer cut off at its limit succeeds a
   await expectRow(ctx, result.executionId, { model: "sandbox-1", capacityRejections: 0, ...SUCCEEDED });
 });
 
-test("an artifact's bytes have the SHA-256 its receipt names", async () => {
+test("an artifact's bytes have the SHA-256 its receipt names", { tags: "long" }, async () => {
   const { ctx, clock } = await makeProject();
   const { jobId } = await jobs.submit(ctx, "image.generate.v1", { prompt: "A red kite", variantCount: 2 });
   await jobs.run(ctx, jobId, inlineStep(clock));

@@ -109,7 +109,9 @@ test("a job that has not ended keeps its request, whatever its age", async () =>
   expect(await jobs.get(world.ctx, jobId)).toMatchObject({ status: "succeeded" });
 });
 
-test("what an input names stays while its job waits, is approved and runs, and goes when it has ended", async () => {
+test("what an input names stays while its job waits, is approved and runs, and goes when it has ended", {
+  tags: "long",
+}, async () => {
   const world = await makeProject();
   await pool.query("UPDATE project SET approval_threshold_micros = 0 WHERE id = $1", [world.projectId]);
   const { artifactId, sha256 } = await inputs.storeArtifact(
@@ -186,7 +188,9 @@ test("texts, frames and delivery bodies of a job go with its content", async () 
   expect((await left()).bodies).toEqual([]);
 });
 
-test("bytes go when no one names them any more; bytes just stored are left alone", async () => {
+test("bytes go when no one names them any more; bytes just stored are left alone", {
+  tags: "long",
+}, async () => {
   const world = await makeProject();
   const prompt = `A kite ${newId("request")}`;
   const draw = (retentionRequirement: string) =>

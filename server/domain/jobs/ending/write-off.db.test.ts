@@ -157,7 +157,9 @@ test("text that was delivered before its call was lost is charged: the input and
   expect(ledger.reduce((sum, { amount_micros }) => sum + amount_micros, 0)).toBe(0);
 });
 
-test("a provider that took the work under a handle is asked again before anything is written off", async () => {
+test("a provider that took the work under a handle is asked again before anything is written off", {
+  tags: "long",
+}, async () => {
   const project = await makeProject();
   const { jobId } = await jobs.submit(project.ctx, "video.generate.v1", {
     input: { prompt: "A capstan turns." },

@@ -160,7 +160,7 @@ describe("a job's events as a stream", () => {
     expect(pages).toContain(0);
   });
 
-  test("an event without a notice is found too", async () => {
+  test("an event without a notice is found too", { tags: "long" }, async () => {
     const jobId = await submit();
     const stream = await open(jobId);
     await stream.until(1);
@@ -174,7 +174,9 @@ describe("a job's events as a stream", () => {
     stream.cut();
   });
 
-  test("when the listening connection is lost, another takes its place and nothing is missed", async () => {
+  test("when the listening connection is lost, another takes its place and nothing is missed", {
+    tags: "long",
+  }, async () => {
     const jobId = await submit();
     const stream = await open(jobId);
     await stream.until(1);

@@ -22,7 +22,9 @@ async function upload({ projectId }: TestProject, fields: { prunedAt?: Date; exp
 
 const idsOf = (page: { items: { artifactId: string }[] }) => page.items.map(({ artifactId }) => artifactId);
 
-test("references are uploads and the output a job is best known by, newest first", async () => {
+test("references are uploads and the output a job is best known by, newest first", {
+  tags: "long",
+}, async () => {
   const world = await makeProject();
   const single = await draw(world, 1);
   const several = await draw(world, 2);

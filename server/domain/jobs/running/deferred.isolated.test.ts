@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { expect, test } from "vitest";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";

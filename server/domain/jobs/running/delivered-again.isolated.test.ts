@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import * as jobs from "@/server/domain/jobs";
 import { env } from "@/server/platform/settings/env";
+import { campaign } from "@/testing/campaign";
 import { runJobKilledAt } from "@/testing/processes";
 import { inlineStep, makeProject, rowsOf } from "@/testing/world";
 
@@ -24,7 +25,7 @@ async function killedAt(place: Parameters<typeof runJobKilledAt>[1]) {
   return { jobId, runId, deliver, sent };
 }
 
-test.each([
+const PLACES = [
   { place: "after-claim", status: "succeeded", error: null, sentBefore: 0, sentAfter: 1 },
   {
     place: "after-submission-begun",
@@ -35,7 +36,9 @@ test.each([
   },
   { place: "after-answer", status: "succeeded", error: null, sentBefore: 1, sentAfter: 1 },
   { place: "before-receipt", status: "succeeded", error: null, sentBefore: 1, sentAfter: 1 },
-] as const)(
+] as const;
+
+test.each(campaign.inTurn(PLACES, 1))(
   "the run of a worker that died $place goes on with what it claimed; another run does not",
   async ({ place, status, error, sentBefore, sentAfter }) => {
     const { jobId, runId, deliver, sent } = await killedAt(place);

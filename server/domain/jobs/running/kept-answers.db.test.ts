@@ -41,12 +41,18 @@ test("a database that fails while an answer is written costs the caller a moment
   expect(await endOf(executionId)).toMatchObject({ status: "succeeded", hold: "settled", attempts: 1 });
 });
 
-test("an answer that cannot be stored for longer is kept aside, and a worker ends the execution with it", async () => {
+test("an answer that cannot be stored for longer is kept aside, and a worker ends the execution with it", {
+  tags: "long",
+  timeout: 30_000,
+}, async () => {
   const { ctx, clock, projectId } = await makeProject();
   refuse(["finish", "answer"], Number.POSITIVE_INFINITY);
   const asked = jobs.invoke(ctx, TEXT, REQUEST, "kept-aside");
   const fault = await asked.catch((cause) => cause);
-  expect(fault).toMatchObject({ code: "TRANSPORT_AMBIGUOUS", details: { executionId: expect.any(String) } });
+  expect(fault).toMatchObject({
+    code: "TRANSPORT_AMBIGUOUS",
+    details: { executionId: expect.any(String) },
+  });
   const { executionId } = fault.details;
   expect(await jobs.get(ctx, executionId)).toMatchObject({ status: "running" });
   vi.restoreAllMocks();
@@ -56,7 +62,7 @@ test("an answer that cannot be stored for longer is kept aside, and a worker end
   expect(await endOf(executionId)).toMatchObject({ status: "succeeded", hold: "settled", attempts: 1 });
   const again = await jobs.invoke(ctx, TEXT, REQUEST, "kept-aside");
   expect(again).toMatchObject({ executionId, status: "succeeded", typedOutput: { role: "assistant" } });
-}, 30_000);
+});
 
 test("work that a provider took from a process that died is taken over by a worker", async () => {
   const project = await makeProject();

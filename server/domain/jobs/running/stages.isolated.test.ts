@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { beforeAll, describe, expect, test } from "vitest";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
@@ -126,7 +127,7 @@ describe("one picture becomes four views and a mesh", () => {
     ["sheet1x4", ["turnaround"], 60_000],
     ["perView", VIEWS.map((view) => `turnaround.${view}`), 4 * SHEET],
     ["panelRepair", ["turnaround"], SHEET],
-  ])("%s: %j", { tags: "long" }, async (turnaroundMode, stages, cost) => {
+  ])("%s: %j", async (turnaroundMode, stages, cost) => {
     const jobId = await submit({ turnaroundMode });
     await work(jobId);
     const job = await read(jobId);

@@ -37,7 +37,7 @@ async function house() {
 }
 
 describe("who asks for it", () => {
-  test("is an owner, and one who has a second factor", async () => {
+  test("is an owner, and one who has a second factor", { tags: "long" }, async () => {
     const { organizationId, owner, member, set } = await house();
     const stranger = await makePerson((await makeTenant()).organizationId, "owner");
     const admin = await makePerson(organizationId, "admin");
@@ -66,7 +66,7 @@ describe("who asks for it", () => {
     ]);
   });
 
-  test("sees how many have none; others see the requirement", async () => {
+  test("sees how many have none; others see the requirement", { tags: "long" }, async () => {
     const { organizationId, member, owner } = await house();
     const of = (ctx: Ctx) => organizations.readSecurity(ctx, organizationId);
     expect(await of(member.ctx)).toMatchObject({ requireSecondFactor: false, membersWithout: null });
@@ -91,7 +91,9 @@ describe("who asks for it", () => {
 });
 
 describe("a member without a second factor", () => {
-  test("has no rights there from the next request on, over HTTP, in the panel and in open streams; keys and jobs go on", async () => {
+  test("has no rights there from the next request on, over HTTP, in the panel and in open streams; keys and jobs go on", {
+    tags: "long",
+  }, async () => {
     const { tenant, organizationId, owner, member, set } = await house();
     await turnOn(owner.ctx, owner.password);
     const [cookie, ownerCookie] = [await cookieOf(member.userId), await cookieOf(owner.userId)];
@@ -139,7 +141,9 @@ describe("a member without a second factor", () => {
     expect((await appRouter.createCaller(met ?? now).account.read()).askedBy).toEqual([]);
   });
 
-  test("keeps their rights in other organizations, and has them back once no one asks", async () => {
+  test("keeps their rights in other organizations, and has them back once no one asks", {
+    tags: "long",
+  }, async () => {
     const { organizationId, owner, member, set } = await house();
     const home = (await makeTenant()).organizationId;
     await pool.query("INSERT INTO membership (user_id, organization_id, role) VALUES ($1, $2, 'viewer')", [
@@ -157,7 +161,7 @@ describe("a member without a second factor", () => {
     expect((await roles())?.sort()).toEqual([home, organizationId].sort());
   });
 
-  test("who turns theirs off has no rights until it is on again", async () => {
+  test("who turns theirs off has no rights until it is on again", { tags: "long" }, async () => {
     const { owner, set, organizationId } = await house();
     const { recoveryCodes } = await turnOn(owner.ctx, owner.password);
     await set({ requireSecondFactor: true });

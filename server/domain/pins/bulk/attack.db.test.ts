@@ -21,7 +21,7 @@ test("what thousands of items would each be hashed with has a bound, found befor
   expect(await bulksOf(project.projectId)).toBe(0);
 });
 
-test("while a large bulk is read others have their turn", async () => {
+test("while a large bulk is read others have their turn", { tags: "long" }, async () => {
   const project = await makeProject();
   let [turns, hasEnded] = [0, false];
   const turn = () => {

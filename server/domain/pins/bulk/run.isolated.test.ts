@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { describe, expect, test, vi } from "vitest";
 import * as budgets from "@/server/domain/budgets";
 import { systemCtx } from "@/server/domain/ctx";
@@ -95,9 +96,7 @@ describe("a bulk runs", () => {
     expect((await statuses(bulkId))[0]).toBe("succeeded");
   });
 
-  test("two processes on one bulk never have more under way than was asked, and near as many", {
-    tags: "long",
-  }, async () => {
+  test("two processes on one bulk never have more under way than was asked, and near as many", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(120, "[slow 100] "), { concurrency: 12 });
     const taken = await takeBulk(bulkId, "test", project.clock.now());

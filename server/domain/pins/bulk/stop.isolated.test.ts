@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { expect, test, vi } from "vitest";
 import { systemCtx } from "@/server/domain/ctx";
 import { itemsOf, plain, submitBulk } from "@/testing/bulks";

@@ -12,9 +12,7 @@ type Props = {
   searchParams: Promise<SearchParams>;
 };
 
-export async function generateMetadata({ params }: Props): Promise<Metadata> {
-  return { title: `Bulk ${(await params).bulkId}` };
-}
+export const metadata: Metadata = { title: "Bulk" };
 
 export default async function Page({ params, searchParams }: Props) {
   const { projectId, bulkId } = await params;

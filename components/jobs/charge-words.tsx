@@ -1,0 +1,34 @@
+import { Amount } from "@/components/blocks/money/amount";
+import { dollars } from "@/components/blocks/money/money";
+import type { Charge } from "@/server/contract/charge";
+
+/** Why the amount is this one, where it is not simply what was paid. */
+const NOTES: Partial<Record<Charge["state"], string>> = {
+  reserved: "at most",
+  covered: "covered",
+  byok: "the provider bills you",
+  written_off: "written off",
+};
+const UNKNOWN = "Not known yet";
+
+/** What the customer pays for an execution: the amount, which may be unknown, and why. */
+export const chargeOf = ({ state, chargedMicros, authorizedMicros }: Charge) => ({
+  micros: state === "unsettled" ? null : state === "reserved" ? authorizedMicros : (chargedMicros ?? 0),
+  note: NOTES[state],
+});
+
+/** The same in a sentence. */
+export function chargeWords(charge: Charge): string {
+  const { micros, note } = chargeOf(charge);
+  return micros === null ? UNKNOWN : [dollars(micros), note].filter(Boolean).join(", ");
+}
+
+/** The same in a column. */
+export function ChargeAmount({ charge }: { charge: Charge }) {
+  const { micros, note } = chargeOf(charge);
+  return micros === null ? (
+    <span className="text-xs text-muted">{UNKNOWN}</span>
+  ) : (
+    <Amount of={micros} note={note} />
+  );
+}
