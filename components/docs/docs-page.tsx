@@ -28,9 +28,9 @@ export function DocsFrame({
         id="contents"
         className={`max-lg:order-last max-lg:border-t max-lg:border-line max-lg:pt-5 ${column}`}
       >
-        <div className="mb-4 max-lg:hidden">
+        <header className="mb-4 max-lg:hidden">
           <Home />
-        </div>
+        </header>
         {search}
         {nav}
       </div>
