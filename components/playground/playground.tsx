@@ -1,7 +1,8 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Columns2, Play } from "lucide-react";
-import { useMemo, useRef, useState } from "react";
+import dynamic from "next/dynamic";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { useProject } from "@/components/blocks/data/use-project";
 import { dollars } from "@/components/blocks/money/money";
 import { RunBudget } from "@/components/budgets/run-budget";
@@ -12,6 +13,7 @@ import { useTRPC, useTRPCClient } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
+import { EmptyState } from "@/components/ui/empty-state";
 import Link from "@/components/ui/link";
 import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
@@ -21,11 +23,13 @@ import { carry } from "./carried";
 import { isExample } from "./example";
 import { issuesOf, standing } from "./issues";
 import { LivePrice } from "./live-price";
-import { Result } from "./result";
 import { type Input, labelOf } from "./schema";
 import { Snippets } from "./snippets";
 import { useMissing } from "./use-missing";
 import { type Mode, type RunRequest, useRun } from "./use-run";
+
+const loadResult = () => import("./result");
+const Result = dynamic(loadResult);
 
 const MODES: Record<Mode, { label: string; run: string }> = {
   invoke_sync: { label: "Wait for result", run: "Run" },
@@ -54,6 +58,8 @@ export function Playground({
   const isKept = input === begun || isExample(capability, input) || (run.jobId !== null && input === sent);
   useUnsaved(hasUnread || !isKept);
   const resultRef = useRef<HTMLDivElement>(null);
+  // It is there before a run starts, whose connection may break.
+  useEffect(() => void loadResult(), []);
 
   const isBusy = run.state === "sending" || run.state === "running";
   const issues = useMemo(
@@ -101,7 +107,15 @@ export function Playground({
         />
       </form>
       <div ref={resultRef} className="min-w-0 scroll-mt-4 lg:row-span-2">
-        <Result run={run} projectId={projectId} />
+        {run.state === "idle" ? (
+          <Card>
+            <EmptyState icon={Play} title="No results yet">
+              Results appear here: text, data, images, audio, video or meshes.
+            </EmptyState>
+          </Card>
+        ) : (
+          <Result run={run} projectId={projectId} />
+        )}
       </div>
       <div className="min-w-0">
         <Snippets

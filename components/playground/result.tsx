@@ -1,5 +1,5 @@
 "use client";
-import { ArrowUpRight, Play } from "lucide-react";
+import { ArrowUpRight } from "lucide-react";
 import { BudgetWall } from "@/components/budgets/budget-wall";
 import { ArtifactGallery } from "@/components/jobs/artifact-gallery";
 import { chargeWords } from "@/components/jobs/charge-words";
@@ -7,7 +7,6 @@ import { JobOutput } from "@/components/jobs/job-content";
 import { JobStatusBadge } from "@/components/jobs/job-status";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
-import { EmptyState } from "@/components/ui/empty-state";
 import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
@@ -16,15 +15,7 @@ import { Refused } from "./refused";
 import type { Run } from "./use-run";
 
 /** A run's progress, text, artifacts and record. */
-export function Result({ run, projectId }: { run: Run; projectId: string }) {
-  if (run.state === "idle")
-    return (
-      <Card>
-        <EmptyState icon={Play} title="No results yet">
-          Results appear here: text, data, images, audio, video or meshes.
-        </EmptyState>
-      </Card>
-    );
+export default function Result({ run, projectId }: { run: Run; projectId: string }) {
   const { job } = run;
   const hasEnded = run.state === "ended";
   const isText = run.mode === "invoke_stream" && !(hasEnded && job?.typedOutput);

@@ -188,9 +188,9 @@ test.describe("links", () => {
     await page.getByRole("button", { name: "Look up" }).click();
   }
 
-  test("a link is looked up and registered as shown; the same link again is the same adapter", async ({
-    page,
-  }) => {
+  test("a link is looked up and registered as shown; the same link again is the same adapter", {
+    tag: "@long",
+  }, async ({ page }) => {
     const card =
       "---\nlicense: apache-2.0\ninstance_prompt: ohwx moss\nbase_model: black-forest-labs/FLUX.1-dev\n---\n";
     const repo = putRepo({ "moss.safetensors": freshWeights(), "README.md": Buffer.from(card) });

@@ -29,7 +29,7 @@ async function expectRefused(field: Locator, text: string): Promise<void> {
 }
 
 test("an amount with a comma or a second point is refused with an example, and nothing is saved", {
-  tag: "@full",
+  tag: "@long",
 }, async ({ page }) => {
   await open(page, `/projects/${projectId}/budgets`);
   await page.getByRole("button", { name: "Set budget" }).click();

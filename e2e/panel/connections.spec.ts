@@ -136,7 +136,7 @@ async function openAsOwner(page: Page, path: string) {
 
 signedOut(
   "the chosen capabilities show the required accounts and open their forms",
-  { tag: "@full" },
+  { tag: "@long" },
   async ({ page }) => {
     const projectId = makeProject();
     await openAsOwner(page, pathOf(projectId));
@@ -157,7 +157,7 @@ signedOut(
 
 signedOut(
   "an onboarding link opens the next form, then shows the remaining accounts; an unknown session is reported",
-  { tag: "@full" },
+  { tag: "@long" },
   async ({ page }) => {
     const projectId = makeProject();
     const asked = {

@@ -60,7 +60,7 @@ test("older pages are reached by cursor and back, newest first", { tag: "@long" 
   expect(await shown()).toEqual(newestFirst.slice(0, 25));
 });
 
-test("a running job updates in the list, and its row opens it", async ({ page }) => {
+test("a running job updates in the list, and its row opens it", { tag: "@long" }, async ({ page }) => {
   const tag = unique("live");
   const job = await submit({ input: textInput("Slowly"), tags: [tag], model: "sandbox-slow" });
   await open(page, jobsPath({ tag }));

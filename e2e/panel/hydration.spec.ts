@@ -93,7 +93,7 @@ test("a form sent before its scripts run keeps its text", { tag: "@long" }, asyn
   await expect(content).toHaveValue("Sent early");
 });
 
-test("selects show their value before the scripts run", async ({ page }) => {
+test("selects show their value before the scripts run", { tag: "@long" }, async ({ page }) => {
   await openWithoutScripts(page, catalogPath(TEXT));
   await expect(page.getByLabel("Run mode", { exact: true })).toHaveText("Wait for result");
   await expect(page.getByLabel("Model", { exact: true })).toHaveText("Automatic");

@@ -22,7 +22,7 @@ signedOut("sign-in is accessible and fits a phone", { tag: "@full" }, async ({ p
 
 signedOut(
   "the pages of the documentation are accessible in both themes and fit a phone, and a search finds one",
-  { tag: "@full" },
+  { tag: "@long" },
   async ({ page }) => {
     for (const path of ["/docs/index", "/docs/reference/errors", "/docs/errors/BudgetExceeded"]) {
       await page.setViewportSize({ width: 1280, height: 800 });

@@ -17,7 +17,7 @@ async function look(page: Page, name: string): Promise<void> {
 }
 
 test("an operator sets limits, the owner sees usage and turns external actions off; an archived project is restored", {
-  tag: "@full",
+  tag: "@long",
 }, async ({ page, browser }) => {
   const name = unique("Quarry");
   const { organizationId } = admin("organization", "create", "--name", name);

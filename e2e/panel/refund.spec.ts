@@ -8,7 +8,7 @@ const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1280, height: 900 };
 
 test("a failed refund is shown to the member, and an operator retries it until the money is refunded", {
-  tag: "@full",
+  tag: "@long",
 }, async ({ browser }) => {
   const { projectId } = admin(
     "project",

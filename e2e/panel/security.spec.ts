@@ -4,7 +4,7 @@ import { look, setUp } from "./authenticator";
 import { expect, open, signIn } from "./panel";
 
 test("an owner requires a second factor, and a member is led to set it up and continues", {
-  tag: "@full",
+  tag: "@long",
 }, async ({ browser }) => {
   const name = unique("Vault");
   const { organizationId } = admin("organization", "create", "--name", name);

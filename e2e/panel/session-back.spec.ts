@@ -33,10 +33,9 @@ test("a page restored from the browser's cache is loaded again while the session
   await expect(page.getByRole("heading", { name: "API keys", level: 1 })).toBeVisible();
 });
 
-test("typed text stays on a page restored from the browser's cache, and the reader signs in in another tab", async ({
-  page,
-  context,
-}) => {
+test("typed text stays on a page restored from the browser's cache, and the reader signs in in another tab", {
+  tag: "@long",
+}, async ({ page, context }) => {
   await open(page, `/projects/${world.projectId}/requests/new`);
   const need = unique("Count the trees");
   await page.getByLabel("Need").fill(need);

@@ -80,7 +80,9 @@ test("a project opens on the mode that has activity, and a page says when only t
   await expect(page.getByText("Test has activity in this period too.")).toBeVisible();
 });
 
-test("the chosen mode is kept for the project and followed by its pages of money", async ({ page }) => {
+test("the chosen mode is kept for the project and followed by its pages of money", { tag: "@long" }, async ({
+  page,
+}) => {
   await ended((await submit({ input: textInput("Mode") })).jobId);
   await open(page, usagePath());
   const mode = page.getByRole("banner").getByRole("group", { name: "Mode" });

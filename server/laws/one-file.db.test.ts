@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { execFile } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -172,9 +173,7 @@ afterAll(async () => {
   rmSync(copy, { recursive: true, force: true });
 });
 
-test("a capability and a provider that are one file each are listed, matched, run and pinned", {
-  tags: "long",
-}, async () => {
+test("a capability and a provider that are one file each are listed, matched, run and pinned", async () => {
   writeFileSync(join(copy, "server/capabilities/text.riddle.v1.ts"), CAPABILITY);
   writeFileSync(join(copy, "server/providers/sphinx.ts"), PROVIDER);
   writeFileSync(join(copy, "look.ts"), LOOK);

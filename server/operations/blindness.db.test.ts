@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pool } from "@/server/platform/db";
 import { env } from "@/server/platform/settings/env";
@@ -136,7 +137,6 @@ function leaks(answers: Answers, twin: Answers, needles: Needle[]): string[] {
 }
 
 test("before judgement no answer, event, header, webhook or question of the panel tells maker, figure or moment of an entry", {
-  tags: "long",
   timeout: 600_000,
 }, async () => {
   const world = await makeWorld(vendor);

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { expect, test } from "vitest";
 import * as billing from "@/server/domain/billing";
 import * as budgets from "@/server/domain/budgets";
@@ -78,9 +79,7 @@ async function shownOf({
 const reveal = (comparisonId: string) =>
   pool.query("UPDATE job SET is_blind = false WHERE comparison_id = $1", [comparisonId]);
 
-test("totals are exact after every end; a comparison is one line until it is judged, then each entry has its own", {
-  tags: "long",
-}, async () => {
+test("totals are exact after every end; a comparison is one line until it is judged, then each entry has its own", async () => {
   const world = await makeCompared();
   const [first, second, third] = world.jobIds as [string, string, string];
   await world.run(first);
@@ -161,9 +160,7 @@ test("totals are exact after every end; a comparison is one line until it is jud
   expect(judged.file.trim().split("\r\n")).toHaveLength(4);
 });
 
-test("a day that is counted with a blind comparison in it is counted anew once that is judged", {
-  tags: "long",
-}, async () => {
+test("a day that is counted with a blind comparison in it is counted anew once that is judged", async () => {
   const world = await makeCompared();
   for (const jobId of world.jobIds) await world.run(jobId);
   world.clock.advance(2 * DAY_MS);
@@ -178,9 +175,7 @@ test("a day that is counted with a blind comparison in it is counted anew once t
   expect((await totals()).byProvider).toMatchObject([{ provider: "sandbox", executions: 3, succeeded: 3 }]);
 });
 
-test("an unconfirmed charge is the hold of its comparison, and is resolved once it is judged", {
-  tags: "long",
-}, async () => {
+test("an unconfirmed charge is the hold of its comparison, and is resolved once it is judged", async () => {
   const world = await makeCompared();
   const [first, ...others] = world.jobIds;
   for (const jobId of others) await world.run(jobId);
