@@ -5,7 +5,7 @@ const DATABASE = "**/*.db.test.ts";
 const ISOLATED = "**/*.isolated.test.ts";
 const NO_TESTS = [
   // Whole files that `npm test` leaves to `npm run test:long`.
-  ...(process.env.CAPSTAN_LEFT_OUT ?? "").split(",").filter((file) => file !== ""),
+  ...(process.env.TESTS_LEFT_OUT ?? "").split(",").filter((file) => file !== ""),
   "**/node_modules/**",
   "**/.next/**",
   "**/dist/**",

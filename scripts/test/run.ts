@@ -73,7 +73,7 @@ const built: Step = ["build", buildOnce];
 const style: Step = ["style", () => command("biome", ["check", "."])];
 
 function everything(scratch: string, only?: string): Steps {
-  const env = { CAPSTAN_LEFT_OUT: longFiles().join(",") };
+  const env = { TESTS_LEFT_OUT: longFiles().join(",") };
   const tests: Step = ["tests", () => runUnitTests({ scratch, options: SHORT, env })];
   const browser: Step = ["browser", () => runBrowserTests({ scratch, options: ["--grep-invert", "@long"] })];
   return [

@@ -119,13 +119,11 @@ describe("one changed byte is told, and ends with 1", () => {
 
   test("of the hash, of the signature, of the key's name: each by itself", async () => {
     const hash = String(record.recordHash);
-    const other = `${hash.slice(0, -1)}${hash.endsWith("0") ? "1" : "0"}`;
-    expect(await said("record", hash, other)).toContain("recordHash itself was changed");
     const { value, keyId } = record.signature as { value: string; keyId: string };
-    expect(await said("record", value, `B${value.slice(1)}`.replace("BB", "BA"))).toContain(
-      "the signature was changed",
-    );
-    expect(await said("record", keyId, `${keyId.slice(0, -1)}_`)).toContain("signature.keyId was changed");
+    const other = (text: string) => `${text.startsWith("0") ? "1" : "0"}${text.slice(1)}`;
+    expect(await said("record", hash, other(hash))).toContain("recordHash itself was changed");
+    expect(await said("record", value, other(value))).toContain("the signature was changed");
+    expect(await said("record", keyId, other(keyId))).toContain("signature.keyId was changed");
   });
 
   test("of more than one byte: where another copy differs", { timeout: 60_000 }, async () => {
