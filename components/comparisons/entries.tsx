@@ -1,9 +1,8 @@
 "use client";
 import { Maximize, Minus, Plus } from "lucide-react";
+import dynamic from "next/dynamic";
 import { type SyntheticEvent, useCallback, useId, useMemo, useState } from "react";
 import { CHECKERBOARD } from "@/components/artifacts/image-zoom";
-import { diffLines } from "@/components/blocks/diff/diff-lines";
-import { DiffView } from "@/components/blocks/diff/diff-view";
 import { artifactHref } from "@/components/jobs/artifact-gallery";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
@@ -17,6 +16,8 @@ import { usePair } from "./pair";
 import { Picture, PictureFrame, type Shared } from "./picture-frame";
 import { comparableText, mostItems, pictureOf } from "./shown";
 import { NEAREST, STEP, type View, WHOLE, zoomed } from "./zoom";
+
+const TextDifferences = dynamic(() => import("./text-differences"));
 
 const COLUMNS: Record<number, string> = { 3: "md:grid-cols-2 xl:grid-cols-3" };
 
@@ -134,33 +135,6 @@ function ZoomBar({ view, look }: Shared) {
       >
         <Maximize aria-hidden />
       </Button>
-    </div>
-  );
-}
-
-/** A word diff of two of the texts. */
-function TextDifferences({ texts }: { texts: { id: string; name: string; text: string }[] }) {
-  const pair = usePair(texts);
-  const [older, newer] = [pair?.left.text ?? null, pair?.right.text ?? null];
-  const rows = useMemo(() => diffLines(older, newer), [older, newer]);
-  if (!pair) return null;
-  const { left, right, choice } = pair;
-  return (
-    <div className="space-y-3">
-      {choice}
-      {older === newer ? (
-        <p className="text-sm text-muted">
-          {left.name} and {right.name} are identical.
-        </p>
-      ) : (
-        <DiffView
-          key={`${left.id} ${right.id}`}
-          rows={rows}
-          isProse
-          caption={`${left.name} compared with ${right.name}`}
-          sides={[left.name, right.name]}
-        />
-      )}
     </div>
   );
 }
