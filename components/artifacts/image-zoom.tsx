@@ -22,6 +22,13 @@ export function ZoomableImage({ picture, beside }: { picture: Picture; beside: P
   const others = beside.filter(({ href }) => href !== picture.href);
   const compared = others.find(({ href }) => href === other);
   const scale = STEPS[step] ?? 1;
+  const [isBroken, setBroken] = useState(false);
+  if (isBroken)
+    return (
+      <p className={`grid aspect-4/3 w-full place-items-center px-3 text-sm text-muted ${CHECKERBOARD}`}>
+        No preview: this file is not a readable image.
+      </p>
+    );
   return (
     <Dialog
       onOpenChange={(isOpen) => {
@@ -36,9 +43,13 @@ export function ZoomableImage({ picture, beside }: { picture: Picture; beside: P
       >
         {/* biome-ignore lint/performance/noImgElement: shown as stored, behind the reader's session, never through an optimizer */}
         <img
+          // It may have failed before the page's scripts ran.
+          ref={(image) => {
+            if (image?.complete && image.naturalWidth === 0) setBroken(true);
+          }}
+          onError={() => setBroken(true)}
           src={picture.href}
           alt={`Artifact ${picture.name}`}
-          loading="lazy"
           className="size-full object-contain"
         />
         <span className="absolute right-2 bottom-2 grid size-7 place-items-center rounded-md border border-line bg-surface text-muted opacity-0 transition-opacity group-hover:opacity-100 group-focus-visible:opacity-100">

@@ -17,6 +17,7 @@ import { ArtifactGallery } from "./artifact-gallery";
 import { BlindNotice, isBlind } from "./blind";
 import { AttentionNotice } from "./job-actions";
 import { JobInput, JobOutput } from "./job-content";
+import { warningWords } from "./warning-words";
 
 type Props = { job: Job; rights: JobRights | undefined };
 
@@ -58,7 +59,7 @@ function JobNotices({ job, rights }: Props) {
       {job.warnings.map((warning, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: warnings have no id and are only ever appended
         <Notice key={index} tone="warn" title="Warning">
-          {typeof warning.message === "string" ? warning.message : JSON.stringify(warning)}
+          {warningWords(warning)}
         </Notice>
       ))}
     </>

@@ -5,9 +5,10 @@ export function words(text: string | null | undefined): string | null {
 
 /** `inputTokens` as `Input tokens`. */
 export function spaced(name: string): string {
-  const lower = name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+  const lower = name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`).trim();
   return lower.charAt(0).toUpperCase() + lower.slice(1);
 }
 
-/** `key.rotated` as `Key rotated`: the code of an event or an act, for reading. */
-export const wordsOfCode = (code: string): string => spaced(code.replaceAll(/[._]/g, " "));
+/** `key.rotated` as `Key rotated`, `BudgetExceeded` as `Budget exceeded`: the code of an event, an act or an error, for reading. */
+export const wordsOfCode = (code: string): string =>
+  spaced((code === code.toUpperCase() ? code.toLowerCase() : code).replaceAll(/[._]/g, " "));

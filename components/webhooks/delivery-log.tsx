@@ -126,7 +126,7 @@ const columnsOf = (
         >
           {delivery.type}
         </button>
-        {delivery.jobId && <span className="font-mono">{shortId(delivery.jobId)}</span>}
+        {delivery.jobId && <span className="font-mono @max-2xl:hidden">{shortId(delivery.jobId)}</span>}
       </WorkCell>
     ),
   },

@@ -208,7 +208,7 @@ export const Titled = ({ title, children }: { title: ReactNode; children: ReactN
     <span dir="auto" className="block truncate font-medium">
       {title}
     </span>
-    <span className="flex min-w-0 items-baseline gap-x-2 text-xs text-muted [&>*:first-child]:truncate [&>*+*]:shrink-0">
+    <span className="flex min-w-0 items-baseline gap-x-2 overflow-hidden text-xs text-muted [&>*:first-child]:truncate [&>*+*]:shrink-0">
       {children}
     </span>
   </span>
