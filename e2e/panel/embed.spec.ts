@@ -150,9 +150,7 @@ test("a page outside the session's origins can frame neither its embed nor any o
   }
 });
 
-test("a launch code in the URL opens the embed once, and is removed from the URL", { tag: "@long" }, async ({
-  page,
-}) => {
+test("a launch code in the URL opens the embed once, and is removed from the URL", async ({ page }) => {
   const { definitions } = await (await call(`/v1/panel-definitions?projectId=${world.projectId}`)).json();
   const panelDefinitionId = definitions.find(({ key }: { key: string }) => key === "example-panel").id;
   const body = {
