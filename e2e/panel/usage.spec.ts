@@ -139,9 +139,7 @@ test("a job's cost shows the reserved amount, charge and payer, and unknown wher
   await expect(fact("Reserved")).toContainText("until a person resolves it");
 
   await open(page, jobsPath({ tag }));
-  await expect(page.getByRole("row").filter({ hasText: "TRANSPORT_AMBIGUOUS" })).toContainText(
-    "Not known yet",
-  );
+  await expect(page.getByRole("row").filter({ hasText: "it may have run" })).toContainText("Not known yet");
 });
 
 test("usage is accessible and fits a phone, with and without any", { tag: "@long" }, async ({ page }) => {
