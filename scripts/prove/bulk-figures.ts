@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openInstallation, report } from "./installation";
+import { type Figure, type Installation, openInstallation, report } from "./installation";
 
 const POLL_MS = 50;
 const SAMPLE_MS = 100;
@@ -19,17 +19,71 @@ type Bulk = { seconds: number; acceptMs: number; status: string; counts: Record<
  */
 export async function proveFigures(items: number, concurrency: number): Promise<boolean> {
   const installation = await openInstallation(0);
-  const { base, parts } = installation;
-  const { apiKey } = await installation.tenant("Bulks");
+  const { parts } = installation;
+  const run = runnerOf(installation, (await installation.tenant("Bulks")).apiKey);
+  const memory = watchMemory(() => parts.map(({ child }) => child.pid ?? 0));
+  await run(Math.max(10, Math.round(items / 20)), concurrency); // warm
+  await sleep(1_000);
+  const alone = await run(10, 8);
+  const hundredth = await runSize(run, Math.round(items / 100), concurrency);
+  const tenth = await runSize(run, Math.round(items / 10), concurrency);
+
+  const before = memory.now();
+  memory.reset();
+  const whole = await inHandOf(installation, () => run(items, concurrency));
+  const most = memory.most();
+  await sleep(12_000); // the collector gives back after eight idle seconds
+  const after = memory.now();
+  say(`${items} items, concurrency ${concurrency}`, whole.bulk, items);
+  for (const [place, { name }] of parts.entries())
+    console.log(
+      `  memory of ${name}: ${before[place]} MB before, ${most[place]} at most, ${after[place]} after`,
+    );
+  console.log(`  under way at once, by the sandbox's log: ${Math.max(...whole.inHand)} at most`);
+
+  memory.reset();
+  const running = run(items, concurrency);
+  await sleep(1_000);
+  const beside = await run(10, 8);
+  say(`${items} items, another bulk of 10 beside it`, await running, items);
+  const later = memory.most();
+  memory.stop();
+  for (const [place, { name }] of parts.entries())
+    console.log(`  memory of ${name}, after as many again: ${later[place]} MB at most`);
+  say("  the bulk of 10, alone", alone, 10);
+  say("  the bulk of 10, beside", beside, 10);
+
+  const thoughtful = Math.max(concurrency * 10, Math.round(items / 10));
+  const slow = await inHandOf(installation, () => run(thoughtful, concurrency, `[slow ${THINK_MS}] `));
+  say(`${thoughtful} items whose answer takes ${THINK_MS} ms`, slow.bulk, thoughtful);
+  const inHand = slow.inHand.toSorted((a, b) => a - b);
+  const median = inHand[Math.floor(inHand.length / 2)] ?? 0;
+  console.log(
+    `  under way at once, by the sandbox's log: ${Math.max(...inHand)} at most, ${median} at the median`,
+  );
+
+  const broken = report([
+    ["bulks that did not succeed", [alone, hundredth, tenth, whole.bulk, beside, slow.bulk].filter(({ status }) => status !== "succeeded").length, 0], // biome-ignore format: one figure
+    ...(await figuresOfRecords(installation)),
+    ...figuresOfPace([...whole.inHand, ...inHand], concurrency, [hundredth, tenth, whole.bulk]),
+    figureOfMemory(before, most),
+  ]);
+  await installation.close(broken > 0);
+  return broken === 0;
+}
+
+type Runner = (count: number, concurrency: number, script?: string) => Promise<Bulk>;
+
+/** Sends bulks of so many items, each with texts of its own, and waits for their ends. */
+function runnerOf({ base }: Installation, apiKey: string): Runner {
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
   let number = 0;
-
-  async function run(count: number, lanes: number, script = ""): Promise<Bulk> {
+  return async (count, concurrency, script = "") => {
     number++;
     const body = JSON.stringify({
       pin: { provider: "sandbox", model: script ? "sandbox-mixed" : "sandbox-1", api: "responses" },
       sampling: { maxOutputTokens: 64 },
-      concurrency: lanes,
+      concurrency,
       items: Array.from({ length: count }, (_, item) => ({
         id: `item-${item}`,
         input: `${script}Item ${item} of bulk ${number}: what is a capstan, and what is it for?`,
@@ -50,84 +104,64 @@ export async function proveFigures(items: number, concurrency: number): Promise<
       }
       await sleep(count > 1_000 ? 10 * POLL_MS : POLL_MS);
     }
-  }
+  };
+}
 
-  const memory = watchMemory(() => parts.map(({ child }) => child.pid ?? 0));
-  const say = (what: string, { seconds, acceptMs, status }: Bulk, count: number) =>
-    console.log(
-      `${what.padEnd(44)} ${seconds.toFixed(2).padStart(7)} s  ${Math.round(count / seconds)
-        .toString()
-        .padStart(5)} items/s  accepted in ${Math.round(acceptMs)} ms  ${status}`,
-    );
-  await run(Math.max(10, Math.round(items / 20)), concurrency); // warm
-  await sleep(1_000);
-  const alone = await run(10, 8);
-  const sizes = [items / 100, items / 10].map(Math.round);
-  const smaller: Bulk[] = [];
-  for (const size of sizes) {
-    const bulk = await run(size, concurrency);
-    smaller.push(bulk);
-    say(`${size} items, concurrency ${concurrency}`, bulk, size);
-  }
+async function runSize(run: Runner, count: number, concurrency: number): Promise<Bulk> {
+  const bulk = await run(count, concurrency);
+  say(`${count} items, concurrency ${concurrency}`, bulk, count);
+  return bulk;
+}
+
+/** A bulk, and how many of its items were under way whenever one arrived, by the sandbox's own log. */
+async function inHandOf(installation: Installation, run: () => Promise<Bulk>) {
   const logged = (await installation.sandboxLog()).length;
   await sleep(1_000);
-  const before = memory.now();
-  memory.reset();
-  const whole = await run(items, concurrency);
-  const most = memory.most();
-  await sleep(12_000); // the collector gives back after eight idle seconds
-  const after = memory.now();
-  say(`${items} items, concurrency ${concurrency}`, whole, items);
+  const bulk = await run();
   const inHand = (await installation.sandboxLog()).slice(logged).map((line) => line.inHand);
-  for (const [place, { name }] of parts.entries())
-    console.log(
-      `  memory of ${name}: ${before[place]} MB before, ${most[place]} at most, ${after[place]} after`,
-    );
-  console.log(`  under way at once, by the sandbox's log: ${Math.max(...inHand)} at most`);
+  return { bulk, inHand };
+}
 
-  memory.reset();
-  const running = run(items, concurrency);
-  await sleep(1_000);
-  const beside = await run(10, 8);
-  say(`${items} items, another bulk of 10 beside it`, await running, items);
-  const later = memory.most();
-  for (const [place, { name }] of parts.entries())
-    console.log(`  memory of ${name}, after as many again: ${later[place]} MB at most`);
-  say("  the bulk of 10, alone", alone, 10);
-  say("  the bulk of 10, beside", beside, 10);
-
-  const thoughtful = Math.max(concurrency * 10, Math.round(items / 10));
-  const from = (await installation.sandboxLog()).length;
-  const slow = await run(thoughtful, concurrency, `[slow ${THINK_MS}] `);
-  const atOnce = (await installation.sandboxLog()).slice(from).map((line) => line.inHand);
-  say(`${thoughtful} items whose answer takes ${THINK_MS} ms`, slow, thoughtful);
-  const median = atOnce.toSorted((a, b) => a - b)[Math.floor(atOnce.length / 2)] ?? 0;
+const say = (what: string, { seconds, acceptMs, status }: Bulk, count: number) =>
   console.log(
-    `  under way at once, by the sandbox's log: ${Math.max(...atOnce)} at most, ${median} at the median`,
+    `${what.padEnd(44)} ${seconds.toFixed(2).padStart(7)} s  ${Math.round(count / seconds)
+      .toString()
+      .padStart(5)} items/s  accepted in ${Math.round(acceptMs)} ms  ${status}`,
   );
 
+async function figuresOfRecords(installation: Installation): Promise<Figure[]> {
   const database = await installation.connect();
   const count = async (sql: string) => Number((await database.query(sql)).rows[0]?.n ?? 0);
   const submissions = await installation.submissions();
-  const bulks = [alone, ...smaller, whole, beside, slow];
-  const added = most.map((mb, place) => mb - (before[place] ?? 0));
-  const decades = [smaller[1]!.seconds / smaller[0]!.seconds, whole.seconds / smaller[1]!.seconds];
-  const isTrue = (holds: boolean) => (holds ? 0 : 1);
-  const broken = report([
-    ["bulks that did not succeed", bulks.filter(({ status }) => status !== "succeeded").length, 0],
-    ["executions without their record", await count("SELECT count(*) - (SELECT count(*) FROM pinned_record) AS n FROM pinned_execution"), 0], // biome-ignore format: one figure
-    ["executions the sandbox did not see once", [...submissions.values()].filter((times) => times !== 1).length + Math.abs(submissions.size - (await count("SELECT count(*) AS n FROM pinned_execution"))), 0], // biome-ignore format: one figure
-    ["more under way at once than asked", Math.max(0, Math.max(...inHand, ...atOnce) - concurrency - 8), 0],
-    ["under way at once far from what was asked", isTrue(Math.max(...atOnce) > concurrency * 0.9), 0],
-    [`memory grew by more than ${MOST_ADDED_MB} MB (web ${added[0]}, worker ${added[1]})`, isTrue(added.every((mb) => mb <= MOST_ADDED_MB)), 0], // biome-ignore format: one figure
-    [`ten times the items in more than 11 times the time (${decades.map((x) => x.toFixed(1)).join(", ")})`, isTrue(decades.every((x) => x <= 11)), 0], // biome-ignore format: one figure
+  const executions = await count("SELECT count(*) AS n FROM pinned_execution");
+  const notOnce = [...submissions.values()].filter((times) => times !== 1).length;
+  const figures: Figure[] = [
+    ["executions without their record", executions - (await count("SELECT count(*) AS n FROM pinned_record")), 0], // biome-ignore format: one figure
+    ["executions the sandbox did not see once", notOnce + Math.abs(submissions.size - executions), 0],
     ["micros the ledger is out of balance", await count("SELECT coalesce(sum(abs(total)), 0) AS n FROM (SELECT sum(amount_micros) AS total FROM ledger_entry GROUP BY transaction_id) x"), 0], // biome-ignore format: one figure
-  ]);
-  memory.stop();
+  ];
   await database.end();
-  await installation.close(broken > 0);
-  return broken === 0;
+  return figures;
 }
+
+/** As many at once as asked, and ten times the items in about ten times the time. */
+function figuresOfPace(inHand: number[], concurrency: number, decades: Bulk[]): Figure[] {
+  const most = Math.max(...inHand);
+  const growth = decades.slice(1).map(({ seconds }, place) => seconds / (decades[place]?.seconds ?? 0));
+  return [
+    ["more under way at once than asked", Math.max(0, most - concurrency - 8), 0],
+    ["under way at once far from what was asked", oneUnless(most > concurrency * 0.9), 0],
+    [`ten times the items in more than 11 times the time (${growth.map((x) => x.toFixed(1)).join(", ")})`, oneUnless(growth.every((x) => x <= 11)), 0], // biome-ignore format: one figure
+  ];
+}
+
+function figureOfMemory(before: number[], most: number[]): Figure {
+  const added = most.map((mb, place) => mb - (before[place] ?? 0));
+  const what = `memory grew by more than ${MOST_ADDED_MB} MB (web ${added[0]}, worker ${added[1]})`;
+  return [what, oneUnless(added.every((mb) => mb <= MOST_ADDED_MB)), 0];
+}
+
+const oneUnless = (holds: boolean) => (holds ? 0 : 1);
 
 type Polled = {
   status: string;

@@ -43,93 +43,24 @@ export async function openInstallation(
 ) {
   const directory = await mkdtemp(join(tmpdir(), "capstan-prove-"));
   await chmod(directory, 0o711);
-  const sandboxPort = await freePort();
-  const webPort = await freePort();
   if (!isBuilt()) await build();
   const startDatabase = () => startPostgres({ dataDir: directory, logFile: join(directory, "postgres.log") });
   let postgres = await startDatabase();
-  const env: NodeJS.ProcessEnv = {
-    ...process.env,
-    NODE_ENV: "production",
-    CAPSTAN_ENV: "development",
-    CAPSTAN_DATA_DIR: directory,
-    DATABASE_URL: postgres.url,
-    SANDBOX_PORT: String(sandboxPort),
-    SANDBOX_URL: `http://127.0.0.1:${sandboxPort}`,
-    NEXTAUTH_SECRET: randomUUID(),
-    CAPSTAN_VAULT_KEY: randomBytes(32).toString("base64"),
-    HOST: "127.0.0.1",
-    PORT: String(webPort),
-    LOG_LEVEL: "warn",
-    RATE_LIMIT_KEY_PER_MINUTE: "1000000",
-    ...RUNTIME_ENV,
-    ...settings,
-  };
+  const env = { ...(await settingsOf(directory, postgres.url)), ...settings };
   await mkdir(join(directory, "logs"), { recursive: true });
   await applyMigrations(postgres.url);
   await migrateEngine(postgres.url);
-
-  /** What is up now; none outlives this process, however it ends. */
-  const running = new Set<ChildProcess>();
-  process.once("exit", () => {
-    for (const child of running) child.kill("SIGKILL");
-  });
-
-  async function start(name: string, extra: Record<string, string> = {}): Promise<ChildProcess> {
-    const log = await open(join(directory, "logs", `${name}.log`), "a");
-    const child = spawn(process.execPath, [...runtimeFlags(name), `dist/${name}.mjs`], {
-      env: { ...env, ...extra },
-      stdio: ["ignore", log.fd, log.fd],
-    });
-    running.add(child);
-    child.once("exit", () => {
-      running.delete(child);
-      void log.close();
-    });
-    return child;
-  }
-
-  let isCalm = false;
-  /** A process that is started again at once whenever it dies; counts its deaths by SIGKILL. */
-  async function keep(name: "web" | "worker"): Promise<Part> {
+  const processes = processesIn(directory, env);
+  const failpointsOf = (name: "web" | "worker") => {
     const likely = typeof chance === "number" ? chance : chance[name];
-    const failpoints = { CAPSTAN_FAILPOINTS: points[name].map((point) => `${point}:${likely}`).join(",") };
-    let isStopping = false;
-    const part: Part = {
-      name,
-      kills: 0,
-      child: await start(name, failpoints),
-      async stop() {
-        isStopping = true;
-        const last = part.child;
-        if (last.exitCode !== null || last.signalCode !== null) return;
-        const ended = new Promise((resolve) => last.once("exit", resolve));
-        last.kill("SIGTERM");
-        await ended;
-      },
-    };
-    const watch = () =>
-      part.child.once("exit", async (_code, signal) => {
-        if (signal === "SIGKILL") part.kills++;
-        if (isStopping) return;
-        if (signal !== "SIGKILL") await sleep(1_000); // it ended by itself: its log says why
-        part.child = await start(name, isCalm ? undefined : failpoints);
-        watch();
-      });
-    watch();
-    return part;
-  }
-
-  const sandbox = await start("sandbox");
-  const parts = [await keep("web"), await keep("worker")];
-
-  const base = `http://127.0.0.1:${webPort}`;
-  const admin = async <T = Record<string, string>>(...words: string[]): Promise<T> => {
-    const { stdout } = await promisify(execFile)("npx", ["tsx", "scripts/admin.ts", ...words, "--json"], {
-      env,
-    });
-    return JSON.parse(stdout);
+    return points[name].map((point) => `${point}:${likely}`).join(",");
   };
+  const sandbox = await processes.start("sandbox");
+  const parts = [
+    await processes.keep("web", failpointsOf("web")),
+    await processes.keep("worker", failpointsOf("worker")),
+  ];
+  const base = `http://127.0.0.1:${env.PORT}`;
 
   return {
     directory,
@@ -139,18 +70,9 @@ export async function openInstallation(
     parts,
     postgresKills: 0,
     databaseUrl: () => postgres.url,
-
-    /** The admin command against it. */
-    admin,
-
-    /** An organization with a project and its key. */
-    async tenant(name: string) {
-      const { organizationId = "" } = await admin("organization", "create", "--name", name);
-      const of = ["--organization", organizationId];
-      const { projectId = "" } = await admin("project", "create", "--name", name, ...of);
-      const { apiKey = "" } = await admin("key", "create", "--project", projectId, "--name", "prove");
-      return { organizationId, projectId, apiKey };
-    },
+    sandboxPid: () => sandbox.pid ?? 0,
+    ...adminOf(env),
+    ...logsOf(directory),
 
     /** Waits until its web process can work. */
     ready: () =>
@@ -171,11 +93,6 @@ export async function openInstallation(
       return database;
     },
 
-    /** SIGKILL for one of its processes, taken by chance. */
-    killOne() {
-      parts[Math.random() < 0.5 ? 0 : 1]?.child.kill("SIGKILL");
-    },
-
     /** SIGKILL for the database server, and its recovery. */
     async killPostgres() {
       process.kill(postgres.pid, "SIGKILL");
@@ -183,6 +100,9 @@ export async function openInstallation(
       await postgres.exited;
       postgres = await startDatabase();
     },
+
+    /** SIGKILL for one of its processes, taken by chance. */
+    killOne: () => parts[Math.random() < 0.5 ? 0 : 1]?.child.kill("SIGKILL"),
 
     /** Starts its processes again, one after the other and each with its work ended, with these settings from now on. */
     async restart(changed: Record<string, string>) {
@@ -194,46 +114,11 @@ export async function openInstallation(
       }
     },
 
-    /** What its processes logged so far. */
-    async logs(): Promise<string> {
-      const texts = ["web", "worker"].map((name) => readFile(join(directory, "logs", `${name}.log`), "utf8"));
-      return (await Promise.all(texts)).join("\n");
-    },
-
     /** From here on nothing dies any more. */
     calm() {
-      isCalm = true;
+      processes.calm();
       for (const part of parts) part.child.kill("SIGKILL"); // the next start has no failpoints
     },
-
-    /** How often a process died at each place. */
-    async deaths(): Promise<Record<string, number>> {
-      const text = await readFile(join(directory, "failpoints.log"), "utf8").catch(() => "");
-      const counts: Record<string, number> = {};
-      for (const line of text.split("\n").filter(Boolean)) {
-        const name = line.split(" ")[1] ?? "";
-        counts[name] = (counts[name] ?? 0) + 1;
-      }
-      return counts;
-    },
-
-    /** How often each attempt, or each body by its hash, reached the sandbox, by its own log. */
-    async submissions(by: "attemptId" | "sha256" = "attemptId"): Promise<Map<string, number>> {
-      const counts = new Map<string, number>();
-      for (const line of await this.sandboxLog()) counts.set(line[by], (counts.get(line[by]) ?? 0) + 1);
-      return counts;
-    },
-
-    /** What the sandbox took on, line by line. */
-    async sandboxLog(): Promise<Submission[]> {
-      const text = await readFile(join(directory, "sandbox", "submissions.ndjson"), "utf8").catch(() => "");
-      return text
-        .split("\n")
-        .filter(Boolean)
-        .map((line) => JSON.parse(line)); // written by our sandbox
-    },
-
-    sandboxPid: () => sandbox.pid ?? 0,
 
     /** Ends everything; the directory stays for a look where something was broken. */
     async close(isBroken: boolean) {
@@ -244,6 +129,141 @@ export async function openInstallation(
       else await rm(directory, { recursive: true, force: true });
     },
   };
+}
+export type Installation = Awaited<ReturnType<typeof openInstallation>>;
+
+async function settingsOf(directory: string, databaseUrl: string): Promise<NodeJS.ProcessEnv> {
+  const sandboxPort = await freePort();
+  return {
+    ...process.env,
+    NODE_ENV: "production",
+    CAPSTAN_ENV: "development",
+    CAPSTAN_DATA_DIR: directory,
+    DATABASE_URL: databaseUrl,
+    SANDBOX_PORT: String(sandboxPort),
+    SANDBOX_URL: `http://127.0.0.1:${sandboxPort}`,
+    NEXTAUTH_SECRET: randomUUID(),
+    CAPSTAN_VAULT_KEY: randomBytes(32).toString("base64"),
+    HOST: "127.0.0.1",
+    PORT: String(await freePort()),
+    LOG_LEVEL: "warn",
+    RATE_LIMIT_KEY_PER_MINUTE: "1000000",
+    ...RUNTIME_ENV,
+  };
+}
+
+/** Processes of the build with these settings, logging to the directory. */
+function processesIn(directory: string, env: NodeJS.ProcessEnv) {
+  /** What is up now; none outlives this process, however it ends. */
+  const running = new Set<ChildProcess>();
+  process.once("exit", () => {
+    for (const child of running) child.kill("SIGKILL");
+  });
+  let isCalm = false;
+
+  async function start(name: string, extra: Record<string, string> = {}): Promise<ChildProcess> {
+    const log = await open(join(directory, "logs", `${name}.log`), "a");
+    const child = spawn(process.execPath, [...runtimeFlags(name), `dist/${name}.mjs`], {
+      env: { ...env, ...extra },
+      stdio: ["ignore", log.fd, log.fd],
+    });
+    running.add(child);
+    child.once("exit", () => {
+      running.delete(child);
+      void log.close();
+    });
+    return child;
+  }
+
+  /** A process that is started again at once whenever it dies; counts its deaths by SIGKILL. */
+  async function keep(name: "web" | "worker", failpoints: string): Promise<Part> {
+    const startPart = () => start(name, isCalm ? {} : { CAPSTAN_FAILPOINTS: failpoints });
+    let isStopping = false;
+    const part: Part = {
+      name,
+      kills: 0,
+      child: await startPart(),
+      async stop() {
+        isStopping = true;
+        const last = part.child;
+        if (last.exitCode !== null || last.signalCode !== null) return;
+        const ended = new Promise((resolve) => last.once("exit", resolve));
+        last.kill("SIGTERM");
+        await ended;
+      },
+    };
+    const watch = () =>
+      part.child.once("exit", async (_code, signal) => {
+        if (signal === "SIGKILL") part.kills++;
+        if (isStopping) return;
+        if (signal !== "SIGKILL") await sleep(1_000); // it ended by itself: its log says why
+        part.child = await startPart();
+        watch();
+      });
+    watch();
+    return part;
+  }
+
+  return {
+    start,
+    keep,
+    /** What starts from now on has no failpoints. */
+    calm() {
+      isCalm = true;
+    },
+  };
+}
+
+function adminOf(env: NodeJS.ProcessEnv) {
+  const admin = async <T = Record<string, string>>(...words: string[]): Promise<T> => {
+    const run = promisify(execFile);
+    const { stdout } = await run("npx", ["tsx", "scripts/admin.ts", ...words, "--json"], { env });
+    return JSON.parse(stdout);
+  };
+  return {
+    /** The admin command against it. */
+    admin,
+
+    /** An organization with a project and its key. */
+    async tenant(name: string) {
+      const { organizationId = "" } = await admin("organization", "create", "--name", name);
+      const of = ["--organization", organizationId];
+      const { projectId = "" } = await admin("project", "create", "--name", name, ...of);
+      const { apiKey = "" } = await admin("key", "create", "--project", projectId, "--name", "prove");
+      return { organizationId, projectId, apiKey };
+    },
+  };
+}
+
+function logsOf(directory: string) {
+  const linesOf = async (...file: string[]) => {
+    const text = await readFile(join(directory, ...file), "utf8").catch(() => "");
+    return text.split("\n").filter(Boolean);
+  };
+  /** What the sandbox took on, line by line. */
+  const sandboxLog = async (): Promise<Submission[]> =>
+    (await linesOf("sandbox", "submissions.ndjson")).map((line) => JSON.parse(line)); // written by our sandbox
+  return {
+    sandboxLog,
+
+    /** What its processes logged so far. */
+    logs: async (): Promise<string> =>
+      [...(await linesOf("logs", "web.log")), ...(await linesOf("logs", "worker.log"))].join("\n"),
+
+    /** How often a process died at each place. */
+    deaths: async (): Promise<Record<string, number>> =>
+      timesOf((await linesOf("failpoints.log")).map((line) => line.split(" ")[1] ?? "")),
+
+    /** How often each attempt, or each body by its hash, reached the sandbox, by its own log. */
+    submissions: async (by: "attemptId" | "sha256" = "attemptId"): Promise<Map<string, number>> =>
+      new Map(Object.entries(timesOf((await sandboxLog()).map((line) => line[by])))),
+  };
+}
+
+function timesOf(names: string[]): Record<string, number> {
+  const times: Record<string, number> = {};
+  for (const name of names) times[name] = (times[name] ?? 0) + 1;
+  return times;
 }
 
 /** Prints the figures, broken promises marked; answers how many are broken. */
