@@ -99,6 +99,11 @@ test("what the pages import is a dependency, or bundled into them", () => {
   );
 });
 
+test("what the pages load is installed once", () => {
+  const names = [...closureOf(packages, bundledPackages())].map((path) => nameOf(path, packages[path]!));
+  expect(names.filter((name, place) => names.indexOf(name) !== place)).toEqual([]);
+});
+
 test("every package that has an install script is listed, and few of them run it", () => {
   const scripted = Object.entries(packages).filter(([, entry]) => "hasInstallScript" in entry);
   const names = scripted.map(([path, entry]) => nameOf(path, entry));

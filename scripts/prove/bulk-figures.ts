@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Figure, type Installation, openInstallation, report } from "./installation";
+import { type Figure, type Installation, LEDGER_IN_BALANCE, openInstallation, report } from "./installation";
 
 const POLL_MS = 50;
 const SAMPLE_MS = 100;
@@ -138,7 +138,7 @@ async function figuresOfRecords(installation: Installation): Promise<Figure[]> {
   const figures: Figure[] = [
     ["executions without their record", executions - (await count("SELECT count(*) AS n FROM pinned_record")), 0], // biome-ignore format: one figure
     ["executions the sandbox did not see once", notOnce + Math.abs(submissions.size - executions), 0],
-    ["micros the ledger is out of balance", await count("SELECT coalesce(sum(abs(total)), 0) AS n FROM (SELECT sum(amount_micros) AS total FROM ledger_entry GROUP BY transaction_id) x"), 0], // biome-ignore format: one figure
+    [LEDGER_IN_BALANCE[0], await count(LEDGER_IN_BALANCE[1]), 0],
   ];
   await database.end();
   return figures;

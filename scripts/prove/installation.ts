@@ -266,6 +266,12 @@ function timesOf(names: string[]): Record<string, number> {
   return times;
 }
 
+/** What must count nothing whenever all is at rest. */
+export const LEDGER_IN_BALANCE: [what: string, sql: string] = [
+  "micros the ledger is out of balance",
+  "SELECT coalesce(sum(abs(total)), 0) AS n FROM (SELECT sum(amount_micros) AS total FROM ledger_entry GROUP BY transaction_id) x",
+];
+
 /** Prints the figures, broken promises marked; answers how many are broken. */
 export function report(figures: Figure[]): number {
   let broken = 0;
