@@ -210,7 +210,7 @@ const jobOf = statement("find-job", {
 });
 
 /**
- * The job of this id, where the caller may see it: the only read by id. Somebody else's job and none at all are the
+ * The job of this id, where the caller may see it. Somebody else's job and none at all are the
  * same NotFound.
  */
 export async function findJob(ctx: Ctx, jobId: string, right: Scope = "jobs:read"): Promise<JobRow> {
