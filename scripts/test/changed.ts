@@ -23,7 +23,7 @@ const EVERY_DATABASE_TEST = /\.(db|isolated)\.test\.ts$/;
  */
 const UNSEEN: [files: RegExp, reach: Reach][] = [
   // They read the sources and documents themselves.
-  [/\.(tsx?|md|css)$/, { tests: /^server\/laws\/laws\.db\.test\.ts$/ }],
+  [/\.(tsx?|md|css)$/, { tests: /^server\/laws\/(laws|imports)\.db\.test\.ts$/ }],
   [/\.md$/, { tests: /^scripts\/docs\.db\.test\.ts$/ }],
   [/^(README\.md|docs\/start\/)/, { specs: /^e2e\/api\/docs/ }],
   [
@@ -77,9 +77,12 @@ const ROOTS = new Set(["server/operations/index.ts", "server/trpc/index.ts", PAR
 
 /**
  * A test does not test what it only prepares its world with, so a change of the product goes no further there. The programs
- * that tests start run the product itself.
+ * that tests start run the product itself, and so does what the halves of one test share.
  */
 const PREPARING = /^testing\/(?!setup\/|\w+-process)|\.fixture\.ts$/;
+const HALVES =
+  /\/(adapter-vendors|attack|cli|connections|json-schema|mcp|payment-fuzz|payments|server|webhooks)\.fixture\.ts$/;
+const isPreparing = (file: string) => PREPARING.test(file) && !HALVES.test(file);
 
 /** They go through all operations, and are left to `npm test` unless they change themselves. */
 const SWEEPS = /^server\/(operations\/(tenant-matrix|blindness|fuzz|envelope-fuzz|tenants\/)|laws\/canary)/;
@@ -91,8 +94,8 @@ function statusesOf(modules: string[]): string[] {
     const name = file.replace(/^.*\/|\.ts$/g, "");
     const id = new RegExp(`import \\* as (\\w+) from "\\.\\./${name}"`).exec(text)?.[1];
     if (!id) return [];
-    const taken = new RegExp(`^const \\{ (.*) \\} = ${id};$`, "m").exec(text)?.[1] ?? id;
-    return taken.replaceAll("...", "").split(", ");
+    const taken = new RegExp(`^const \\{([^}]*)\\} = ${id};$`, "m").exec(text)?.[1] ?? id;
+    return taken.match(/\w+/g) ?? [];
   });
   const rows = [...text.matchAll(/^ {2}(\w+): endpointsOf\((.*)\),$/gm)];
   return rows
@@ -102,7 +105,7 @@ function statusesOf(modules: string[]): string[] {
 
 /** The tests that a change of one file reaches, as the imports show it. */
 function testsOf(file: string, usersOf: ReturnType<typeof openReach>["usersOf"]): string[] {
-  const isEnd = (user: string) => ROOTS.has(user) || (PREPARING.test(user) && !PREPARING.test(file));
+  const isEnd = (user: string) => ROOTS.has(user) || (isPreparing(user) && !isPreparing(file));
   const near = [...usersOf(file, isEnd)];
   const modules = near.filter((user) => /^server\/operations\/[\w-]+\.ts$/.test(user) && !ROOTS.has(user));
   const own = `${dirname(file)}/`;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DAY_MS } from "@/server/platform/time/units";
-
 import type { Vendor } from "@/server/providers/testing/vendor";
 import { campaign } from "@/testing/campaign";
 import { makeManagementKey } from "@/testing/management";
 import { setSettings } from "@/testing/settings";
+import { comparable, leaksIn } from "@/testing/tenant-matrix/answers";
 import {
   anonymous,
   type Caller,
@@ -174,43 +174,6 @@ function requestWith({ operation, part, place }: Cell, caller: Caller, value: un
 
 /** What a panel session may know of: where it is, by its maker's word. */
 const OPEN_TO_PAGES = new Set<string>(["organization", "project", "environment"]);
-
-const ANY_ID = /\b[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b/g;
-const OF_EACH_ANSWER = ["x-request-id", "ratelimit-remaining", "ratelimit-reset", "etag", "content-length"];
-
-/** An answer without the names of the requested thing, and without what is never twice the same. */
-function comparable({ status, text, headers }: Answer, value: string) {
-  const plain = (words: string) =>
-    words
-      .replaceAll(value, "<it>")
-      .replaceAll(value.toLowerCase(), "<it>")
-      .replaceAll(ANY_ID, "<id>")
-      .replaceAll(/\b[0-9a-f]{32,64}\b|sha256-[\w+/]{43}=/g, "<hash>")
-      .replaceAll(/\bcapp_\w+/g, "<token>")
-      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>");
-  const kept = Object.entries(headers).filter(([name]) => !OF_EACH_ANSWER.includes(name));
-  return {
-    status,
-    text: plain(text),
-    headers: kept.map(([name, words]) => `${name}: ${plain(words)}`).sort(),
-  };
-}
-
-/** Ids and marks of others in an answer, but for the requested ones. */
-function leaksIn(
-  { text, headers }: Answer,
-  value: string,
-  { ids, marks }: { ids: Set<string>; marks: string[] },
-) {
-  const whole = `${JSON.stringify(headers)}\n${text}`;
-  const rest = whole.replaceAll(value, "").replaceAll(value.toLowerCase(), "");
-  return [
-    ...[...whole.matchAll(ANY_ID)]
-      .map(([id]) => id)
-      .filter((id) => ids.has(id) && id !== value.toLowerCase()),
-    ...marks.filter((mark) => rest.includes(mark)),
-  ];
-}
 
 const nameOf = ({ operation, part, place }: Cell) => `${operation.name} ${part} ${place.steps.join(".")}`;
 

@@ -1,24 +1,17 @@
 import { once } from "node:events";
-import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent, request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { bytes, endpoint, type Outgoing, raw } from "@/server/api/endpoint";
+import { bytes, endpoint, type Outgoing } from "@/server/api/endpoint";
 import { serve } from "@/server/api/next";
 import { router } from "@/server/api/router";
 import { log } from "@/server/platform/log/log";
 import { withoutRequestId } from "@/testing/requests";
-import { makeTenant } from "@/testing/tenants";
-import { startServer, type WebServer } from "./server";
+import { base, call, openTenant, server, start, startWith, tenant } from "./server.fixture";
 
-let tenant: Awaited<ReturnType<typeof makeTenant>>;
-let server: WebServer;
-beforeAll(async () => {
-  tenant = await makeTenant();
-});
+beforeAll(openTenant);
 afterEach(() => server?.stop(0));
-
-const base = { summary: "", auth: ["anonymous", "service_principal"], output: z.json(), errors: [] } as const;
 
 const echo = endpoint({
   ...base,
@@ -41,28 +34,6 @@ const item = endpoint({
   params: z.object({ id: z.string() }),
   run: async (_ctx, { params }) => params.id,
 });
-
-/** Calls without fetch's comforts, so that odd requests can be made. */
-async function call(
-  path: string,
-  options: { method?: string; headers?: Record<string, string>; body?: string | Buffer; agent?: Agent } = {},
-) {
-  const { body, ...rest } = options;
-  const request = httpRequest(`${server.url}${path}`, rest);
-  request.end(body);
-  const [response]: [IncomingMessage] = await once(request, "response").then(([first]) => [first]);
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk);
-  return {
-    status: response.statusCode ?? 0,
-    headers: response.headers,
-    body: Buffer.concat(chunks).toString(),
-  };
-}
-
-const start = async (...endpoints: Parameters<typeof router>[0][number][]) => {
-  server = await startServer({ host: "127.0.0.1", port: 0, pages: null, route: router(endpoints) });
-};
 
 describe("the API over real HTTP", () => {
   test("requests are answered with their length, over one kept connection", async () => {
@@ -170,7 +141,7 @@ describe("the API over real HTTP", () => {
   });
 
   test("a target with scheme and host is the path behind it; what is no path is no one's page", async () => {
-    server = await startServer({
+    await startWith({
       host: "127.0.0.1",
       port: 0,
       route: router([item]),
@@ -215,7 +186,7 @@ describe("the API over real HTTP", () => {
     const answer = new Promise<Outgoing>((resolve) => {
       tell = resolve;
     });
-    server = await startServer({
+    await startWith({
       host: "127.0.0.1",
       port: 0,
       pages: null,
@@ -234,7 +205,7 @@ describe("the API over real HTTP", () => {
   });
 
   test("what is not the API goes to the pages, with the headers every answer has", async () => {
-    server = await startServer({
+    await startWith({
       host: "127.0.0.1",
       port: 0,
       route: router([item]),
@@ -259,7 +230,7 @@ describe("the API over real HTTP", () => {
   });
 
   test("a page that fails is logged by its path, without the query, which may carry a token", async () => {
-    server = await startServer({
+    await startWith({
       host: "127.0.0.1",
       port: 0,
       pages: { handle: () => Promise.reject(new Error("a page failed")) },
@@ -270,185 +241,6 @@ describe("the API over real HTTP", () => {
     logged.mockRestore();
     expect(said).toEqual([expect.stringContaining('"path":"/invitation"')]);
     expect(said.join()).not.toContain("kept-secret");
-  });
-});
-
-describe("streams", () => {
-  /** An endless body that tells how far it was read, and when it was ended. */
-  function endless() {
-    const seen = { chunks: 0, ended: false, aborted: false };
-    const stream = endpoint({
-      ...base,
-      method: "GET",
-      path: "/v1/stream",
-      output: raw("text/event-stream"),
-      run: async (ctx) => {
-        ctx.signal?.().addEventListener("abort", () => {
-          seen.aborted = true;
-        });
-        return { status: 200, headers: {}, body: chunks() };
-      },
-    });
-    async function* chunks() {
-      try {
-        for (;;) {
-          seen.chunks++;
-          yield Buffer.alloc(65_536, 0x61);
-          await new Promise(setImmediate);
-        }
-      } finally {
-        seen.ended = true;
-      }
-    }
-    return { seen, stream };
-  }
-
-  const until = async (isTrue: () => boolean) => {
-    while (!isTrue()) await new Promise(setImmediate);
-  };
-
-  async function open(): Promise<[ClientRequest, IncomingMessage]> {
-    const request = httpRequest(`${server.url}/v1/stream`);
-    request.on("error", () => {});
-    request.end();
-    const [response] = await once(request, "response");
-    return [request, response];
-  }
-
-  test("a reader that does not read holds the source back; one that leaves ends it", async () => {
-    const { seen, stream } = endless();
-    await start(stream);
-    const [request, response] = await open();
-    response.pause();
-    // The source stops when the buffers between are full.
-    let before = -1;
-    while (before !== seen.chunks) {
-      before = seen.chunks;
-      for (let turn = 0; turn < 2000; turn++) await new Promise(setImmediate);
-    }
-    expect(seen.chunks).toBeLessThan(1_000);
-    request.destroy();
-    await until(() => seen.ended && seen.aborted);
-  });
-
-  test("a stream that breaks is cut off, not ended as if it were whole", async () => {
-    await start(
-      endpoint({
-        ...base,
-        method: "GET",
-        path: "/v1/stream",
-        output: raw("application/octet-stream"),
-        run: async () => ({
-          status: 200,
-          headers: {},
-          body: (async function* () {
-            yield Buffer.from("half");
-            throw new Error("the disk is gone");
-          })(),
-        }),
-      }),
-    );
-    await expect(call("/v1/stream")).rejects.toThrow();
-  });
-
-  test("a body is taken no faster than it is read", async () => {
-    let taken = 0;
-    let release: () => void = () => {};
-    const gate = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await start(
-      endpoint({
-        ...base,
-        method: "POST",
-        path: "/v1/upload",
-        rawBody: true,
-        run: async (_ctx, { incoming }) => {
-          await gate;
-          for await (const chunk of incoming.body ?? []) taken += chunk.byteLength;
-          return taken;
-        },
-      }),
-    );
-    const request = httpRequest(`${server.url}/v1/upload`, { method: "POST" });
-    const size = 64 * 1024 * 1024;
-    const chunk = Buffer.alloc(1024 * 1024);
-    let sent = 0;
-    while (sent < size && request.write(chunk)) sent += chunk.length;
-    expect(sent).toBeLessThan(size);
-    release();
-    for (sent += chunk.length; sent < size; sent += chunk.length) {
-      if (!request.write(chunk)) await once(request, "drain");
-    }
-    request.end();
-    const [response] = await once(request, "response");
-    let text = "";
-    for await (const part of response) text += part;
-    expect(text).toBe(String(size));
-  });
-});
-
-describe("stopping", () => {
-  test("a process that stops is not ready, and says so on a connection it still has", async () => {
-    let finish: () => void = () => {};
-    const get = { ...base, method: "GET" } as const;
-    const slow = endpoint({
-      ...get,
-      path: "/v1/slow",
-      run: () =>
-        new Promise<string>((done) => {
-          finish = () => done("done");
-        }),
-    });
-    const go = endpoint({ ...get, path: "/v1/go", run: async () => finish() ?? "gone" });
-    await start(slow, go);
-    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
-    const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
-    socket.write(ask("/v1/slow"));
-    await call("/healthz"); // answered after the request before it has been taken
-    const stopped = server.stop(60_000);
-    socket.write(ask("/readyz") + ask("/v1/go"));
-    let text = "";
-    for await (const chunk of socket) text += chunk;
-    expect(text).toMatch(
-      /200 OK[\s\S]*"done"[\s\S]*503 Service Unavailable[\s\S]*connection: close[\s\S]*"draining"/i,
-    );
-    await stopped;
-  });
-
-  test("running requests end, idle connections close, nothing new is taken", async () => {
-    let finish: () => void = () => {};
-    const entered = new Promise<void>((resolve) => {
-      const slow = endpoint({
-        ...base,
-        method: "GET",
-        path: "/v1/slow",
-        run: () =>
-          new Promise<string>((done) => {
-            finish = () => done("done");
-            resolve();
-          }),
-      });
-      void start(slow).then(() => running.push(call("/v1/slow")));
-    });
-    const running: ReturnType<typeof call>[] = [];
-    await entered;
-    const stopped = server.stop(60_000);
-    await expect(call("/healthz")).rejects.toThrow();
-    finish();
-    expect(await running[0]).toMatchObject({ status: 200, body: '"done"' });
-    await stopped;
-  });
-
-  test("what does not end within the grace is cut", async () => {
-    await start(
-      endpoint({ ...base, method: "GET", path: "/v1/never", run: () => new Promise<never>(() => {}) }),
-    );
-    const running = call("/v1/never");
-    const outcome = expect(running).rejects.toThrow();
-    await call("/healthz"); // answered after the request before it has been taken
-    await server.stop(10);
-    await outcome;
   });
 });
 

@@ -1,93 +1,30 @@
-import { setMaxListeners } from "node:events";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
 import { publicUrl } from "@/server/platform/settings/env";
-import { startServer, type WebServer } from "@/server/web/server";
-import {
-  finish,
-  makeKey,
-  makeKeyWithId,
-  makeTenant,
-  revokeKey,
-  submitWaiting,
-  type Tenant,
-} from "@/testing/api";
+import { finish, makeKey, makeKeyWithId, makeTenant, revokeKey } from "@/testing/api";
 import { NEED } from "@/testing/needs";
 import { tools } from "./call";
+import {
+  type Body,
+  client,
+  closeServers,
+  connect,
+  input,
+  openServers,
+  other,
+  PIN,
+  refused,
+  server,
+  submit,
+  TEXT,
+  tenant,
+  theirs,
+  use,
+} from "./mcp.fixture";
 
-/* The official SDK's client, over HTTP, against running servers. */
-
-const TEXT = "text.general.fast.v1";
-const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
-const PIN = {
-  pin: { provider: "sandbox", model: "sandbox-1", api: "responses" },
-  input: "How deep is the sea?",
-};
-
-let tenant: Tenant;
-let theirs: Tenant;
-let server: WebServer;
-let other: WebServer;
-let client: Client;
-const clients: Client[] = [];
-
-async function connect(key: string, more: { fetch?: typeof fetch; url?: string } = {}): Promise<Client> {
-  const made = new Client({ name: "test", version: "1" });
-  const { url = server.url, ...options } = more;
-  await made.connect(
-    new StreamableHTTPClientTransport(new URL("/mcp", url), {
-      requestInit: { headers: { authorization: `Bearer ${key}` } },
-      ...options,
-    }),
-  );
-  clients.push(made);
-  return made;
-}
-
-beforeAll(async () => {
-  [tenant, theirs] = [await makeTenant(), await makeTenant()];
-  server = await startServer({ host: "127.0.0.1", port: 0, pages: null });
-  other = await startServer({ host: "127.0.0.1", port: 0, pages: null });
-  client = await connect(tenant.key);
-  await client.listTools(); // so that it holds every answer to the tool's output schema
-});
-afterAll(async () => {
-  for (const each of clients) await each.close();
-  await Promise.all([server.stop(500), other.stop(500)]);
-});
-
-// biome-ignore lint/suspicious/noExplicitAny: a test reads answers of every shape
-type Body = any;
-
-async function raw(name: string, args: object = {}, by = client): Promise<CallToolResult> {
-  return (await by.callTool({ name, arguments: { ...args } })) as CallToolResult;
-}
-
-/** What a tool answers; fails where it refuses. */
-async function use(name: string, args: object = {}, by = client): Promise<Body> {
-  const result = await raw(name, args, by);
-  const [first] = result.content;
-  expect(result.isError, first?.type === "text" ? first.text : "").toBeUndefined();
-  if (first?.type === "text") expect(JSON.parse(first.text)).toEqual(result.structuredContent);
-  return result.structuredContent;
-}
-
-/** What a tool refuses with. */
-async function refused(name: string, args: object = {}, by = client): Promise<Body> {
-  const result = await raw(name, args, by);
-  expect(result.isError).toBe(true);
-  const [first] = result.content;
-  if (first?.type !== "text") throw new Error("a refusal is text");
-  expect(first.text).not.toMatch(/\bat [\w.<]+ \(|node_modules|\/server\//); // no stack
-  return JSON.parse(first.text);
-}
-
-const submit = (key = TEXT, request: object = { input }, by = client) =>
-  use("submit_job", { capability_key: key, request }, by);
+beforeAll(openServers);
+afterAll(closeServers);
 
 describe("the door", () => {
   test("says who it is and what to do, and lists tools with schemas and hints; none pays or approves", async () => {
@@ -216,139 +153,6 @@ describe("discovery", () => {
     const filed = await use("request_capability_quote", { request: NEED });
     expect(filed.status).not.toBe("draft");
     expect((await refused("get_capability_request_quote", { request_id: filed.id })).code).toBe("NotFound");
-  });
-});
-
-describe("work", () => {
-  test("short work is answered, and once for one key", async () => {
-    const args = { capability_key: TEXT, request: { input }, idempotency_key: "one" };
-    const first = await use("invoke", args);
-    expect(first).toMatchObject({ status: "succeeded", typedOutput: { role: "assistant" } });
-    expect(await use("invoke", args)).toEqual(first);
-    expect(await refused("invoke", { ...args, request: { input, tags: ["x"] } })).toMatchObject({
-      code: "IdempotencyConflict",
-    });
-    const long = await refused("invoke", {
-      capability_key: "image.generate.v1",
-      request: { prompt: "A kite" },
-    });
-    expect(long).toMatchObject({ code: "USE_JOBS", details: { submit: expect.any(String) } });
-  });
-
-  test("a job is submitted, waited for with progress, read, found and looked into, and its receipt and pictures fetched", async () => {
-    const { jobId, status } = await submit("image.generate.v1", { prompt: "A kite over the dunes" });
-    expect(status).toBe("queued");
-    const heard: (string | undefined)[] = [];
-    const waiting = client.callTool(
-      { name: "wait_job", arguments: { job_id: jobId, timeout_seconds: 60 } },
-      undefined,
-      { onprogress: ({ message }) => heard.push(message), timeout: 60_000 },
-    );
-    await finish(jobId);
-    const { structuredContent: ended } = (await waiting) as Body;
-    expect(ended).toMatchObject({ jobId, status: "succeeded" });
-    expect(heard).toContain("job.queued");
-    expect((await use("job_status", { job_id: jobId })).status).toBe("succeeded");
-    const found = await use("jobs_find", { capability_key: "image.generate.v1" });
-    expect(found.items.map((each: { jobId: string }) => each.jobId)).toContain(jobId);
-    const looked = await use("job_inspect", { job_id: jobId });
-    expect(JSON.stringify(looked.request)).toContain("kite over the dunes");
-    expect((await use("get_receipt", { job_id: jobId })).receiptId).toBe(ended.receiptId);
-    const artifactId = ended.artifacts[0].artifactId;
-    const result = await raw("download_artifact", { job_id: jobId, artifact_id: artifactId });
-    const { downloadPath, byteLength } = result.structuredContent as Body;
-    const file = await tenant.get(downloadPath);
-    expect(file.bytes.byteLength).toBe(byteLength);
-    expect(result.content.map(({ type }) => type)).toEqual(["text", "resource_link", "image"]);
-    const picture = result.content.find(({ type }) => type === "image");
-    expect(picture?.type === "image" && picture.data).toBe(file.bytes.toString("base64"));
-  });
-
-  test("a wait ends when the time is up, and where a person is needed", async () => {
-    const { jobId } = await submit();
-    expect((await use("wait_job", { job_id: jobId, timeout_seconds: 1 })).status).toBe("queued");
-    const held = await submitWaiting(tenant, TEXT, { input });
-    expect((await use("wait_job", { job_id: held.jobId, timeout_seconds: 60 })).status).toBe(
-      "awaiting_approval",
-    );
-  });
-
-  test("a wait that is cancelled ends here and there, and leaves the job alone", async () => {
-    const { jobId } = await submit();
-    const cancelling = new AbortController();
-    const answers: Promise<string>[] = [];
-    const watched = await connect(tenant.key, {
-      async fetch(target, init) {
-        const answer = await fetch(target, init);
-        if (String(init?.body).includes("wait_job")) answers.push(answer.clone().text());
-        return answer;
-      },
-    });
-    const waiting = watched.callTool(
-      { name: "wait_job", arguments: { job_id: jobId, timeout_seconds: 300 } },
-      undefined,
-      {
-        signal: cancelling.signal,
-        onprogress: () => cancelling.abort("enough"),
-      },
-    );
-    await expect(waiting).rejects.toThrow();
-    expect(answers.length).toBe(1);
-    await answers[0]; // the stream of the call has ended, minutes before its time
-    expect((await use("job_status", { job_id: jobId })).status).toBe("queued");
-  });
-
-  test("a key holds fifty waits open at once, one more is refused with the reason, and other keys wait", {
-    tags: "long",
-  }, async () => {
-    const { jobId } = await submit();
-    const [one, stranger] = [await makeKey({ projectId: tenant.projectId }), await makeKey(theirs)];
-    const waiter = await connect(one);
-    const cancelling = new AbortController();
-    setMaxListeners(0, cancelling.signal);
-    const opened = Array.from(
-      { length: 50 },
-      () =>
-        new Promise<void>((heard) => {
-          waiter
-            .callTool({ name: "wait_job", arguments: { job_id: jobId, timeout_seconds: 300 } }, undefined, {
-              signal: cancelling.signal,
-              onprogress: () => heard(),
-            })
-            .catch(() => {});
-        }),
-    );
-    await Promise.all(opened);
-    expect(await refused("wait_job", { job_id: jobId }, waiter)).toMatchObject({
-      code: "RateLimited",
-      message: expect.stringContaining("50 waits"),
-    });
-    expect((await use("wait_job", { job_id: jobId, timeout_seconds: 1 })).status).toBe("queued");
-    cancelling.abort("enough");
-    expect(await refused("wait_job", { job_id: jobId }, await connect(stranger))).toMatchObject({
-      code: "NotFound",
-    });
-  });
-
-  test("a job is cancelled, and cancelled stays", async () => {
-    const { jobId } = await submit();
-    for (const _ of [1, 2]) expect((await use("cancel_job", { job_id: jobId })).status).toBe("canceled");
-  });
-});
-
-describe("evidence", () => {
-  test("a pinned run, its record, lockfile and manifest, and a bulk", async () => {
-    const answer = await use("pinned_run", { request: PIN, idempotency_key: "pin" });
-    const { receiptId } = answer;
-    expect(JSON.stringify(await use("pinned_get", { receipt_id: receiptId }))).toContain("sandbox-1");
-    const lockfile = await use("lockfile_emit", { receipt_id: receiptId });
-    expect(await use("verify_lockfile", { lockfile })).toBeDefined();
-    const manifest = await use("manifest_create", { manifest: { label: "x", receiptIds: [receiptId] } });
-    expect(await use("manifest_verify", { manifest_id: manifest.manifestId })).toBeDefined();
-    const bulk = await use("pinned_bulk", {
-      request: { pin: PIN.pin, items: [{ id: "one", input: PIN.input }] },
-    });
-    expect((await use("pinned_bulk_get", { bulk_id: bulk.bulkId })).bulkId).toBe(bulk.bulkId);
   });
 });
 

@@ -2,6 +2,7 @@ import type { Comparison, Competitor } from "@/server/contract/comparisons";
 import { ComparisonCreateRequest } from "@/server/contract/comparisons";
 import * as comparisons from "@/server/domain/comparisons";
 import * as jobs from "@/server/domain/jobs";
+import { pool } from "@/server/platform/db";
 import { inlineStep, type TestProject } from "@/testing/world";
 
 export const TEXT = "text.general.fast.v1";
@@ -26,3 +27,12 @@ export async function finished(project: TestProject, { comparisonId, entries }: 
   for (const { jobId } of entries) await jobs.run(project.ctx, jobId, inlineStep(project.clock));
   return comparisons.get(project.ctx, comparisonId);
 }
+
+/** What of a project was written for comparisons. */
+export async function written({ projectId }: Pick<TestProject, "projectId">) {
+  const count = (table: string) => `(SELECT count(*)::int FROM ${table} WHERE project_id = $1) AS ${table}`;
+  const tables = ["comparison", "comparison_entry", "job", "hold", "payload", "job_event"];
+  const { rows } = await pool.query(`SELECT ${tables.map(count).join(", ")}`, [projectId]);
+  return rows[0];
+}
+export const NOTHING = { comparison: 0, comparison_entry: 0, job: 0, hold: 0, payload: 0, job_event: 0 };

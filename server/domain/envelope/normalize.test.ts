@@ -1,29 +1,12 @@
 import fc from "fast-check";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { RawEnvelope } from "@/server/contract/envelope";
-import { Fault, ValidationFault } from "@/server/platform/errors/errors";
-import { env } from "@/server/platform/settings/env";
+import { ValidationFault } from "@/server/platform/errors/errors";
 import { campaign } from "@/testing/campaign";
-import { setSettings } from "@/testing/settings";
 import { type EnvelopeKind, normalizeEnvelope, settleKey } from "./normalize";
+import { input, refusal } from "./normalize.fixture";
 
 const KINDS: EnvelopeKind[] = ["jobs", "invoke", "quote"];
-const input = { messages: [{ role: "user", content: "Hello" }] };
-
-/** What a normalization refuses, in few words. */
-function refusal(work: () => unknown): Record<string, unknown> {
-  try {
-    work();
-  } catch (cause) {
-    if (cause instanceof Fault) return { code: cause.code, ...cause.details };
-    if (cause instanceof ValidationFault) {
-      const [issue] = cause.issues;
-      return { at: issue?.loc.join("."), type: issue?.type };
-    }
-    throw cause;
-  }
-  throw new Error("nothing was refused");
-}
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const OPTIONS = {
@@ -321,76 +304,6 @@ test("a quote is closed: nothing but context, input and execution", () => {
     code: "UNKNOWN_EXECUTION_FIELD",
     path: "tags",
   });
-});
-
-const ceilings = { ...env };
-afterEach(() => {
-  setSettings(ceilings);
-});
-
-function nested(depth: number): Record<string, never> {
-  let value = {};
-  for (let level = 1; level < depth; level++) value = { a: value };
-  return value;
-}
-
-const LIMITS: [string, RawEnvelope, RawEnvelope, string][] = [
-  ["externalRef", { externalRef: "x".repeat(255) }, { externalRef: "x".repeat(256) }, "body.externalRef"],
-  [
-    "externalRef in characters",
-    { externalRef: "é😀".repeat(127) },
-    { externalRef: "😀".repeat(256) },
-    "body.externalRef",
-  ],
-  ["the number of tags", { tags: Array(32).fill("x") }, { tags: Array(33).fill("x") }, "body.tags"],
-  ["the length of a tag", { tags: ["x".repeat(256)] }, { tags: ["a", "x".repeat(257)] }, "body.tags.1"],
-  [
-    "the size of metadata in bytes",
-    { metadata: { a: "é".repeat((16384 - 8) / 2) } },
-    { metadata: { a: `${"é".repeat((16384 - 8) / 2)}x` } },
-    "body.metadata",
-  ],
-  ["the depth of metadata", { metadata: nested(32) }, { metadata: nested(33) }, "body.metadata"],
-];
-
-for (const [what, fits, exceeds, at] of LIMITS) {
-  test(`${what} is held to its published ceiling`, () => {
-    expect(() => normalizeEnvelope("jobs", { input, ...fits })).not.toThrow();
-    expect(refusal(() => normalizeEnvelope("jobs", { input, ...exceeds }))).toMatchObject({ at });
-    expect(() => normalizeEnvelope("invoke", { input, ...fits })).not.toThrow();
-    expect(refusal(() => normalizeEnvelope("invoke", { input, ...exceeds }))).toMatchObject({ at });
-  });
-}
-
-test("a deployment may lower the ceilings; values out of range count as the published ones", () => {
-  setSettings({
-    TAGS_MAX: 1,
-    TAG_MAX_LENGTH: 3,
-    EXTERNAL_REF_MAX_LENGTH: 2,
-    METADATA_MAX_BYTES: 10,
-    METADATA_MAX_DEPTH: 1,
-  });
-  for (const [body, at] of [
-    [{ tags: ["a", "b"] }, "body.tags"],
-    [{ tags: ["abcd"] }, "body.tags.0"],
-    [{ externalRef: "abc" }, "body.externalRef"],
-    [{ metadata: { a: "12345" } }, "body.metadata"],
-    [{ metadata: { a: {} } }, "body.metadata"],
-  ] as const) {
-    expect(refusal(() => normalizeEnvelope("jobs", { input, ...body } as RawEnvelope))).toMatchObject({ at });
-  }
-  for (const value of [0, -1, 1_000_000]) {
-    setSettings({ TAGS_MAX: value, METADATA_MAX_BYTES: value });
-    expect(() => normalizeEnvelope("jobs", { input, tags: Array(32).fill("x") })).not.toThrow();
-    expect(refusal(() => normalizeEnvelope("jobs", { input, tags: Array(33).fill("x") }))).toMatchObject({
-      at: "body.tags",
-    });
-    expect(
-      refusal(() => normalizeEnvelope("jobs", { input, metadata: { a: "x".repeat(16384) } })),
-    ).toMatchObject({
-      at: "body.metadata",
-    });
-  }
 });
 
 test("an idempotency key is the body's or the header's; blank is absent", () => {

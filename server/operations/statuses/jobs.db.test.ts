@@ -1,24 +1,21 @@
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
-import { artifactStore } from "@/server/domain/artifacts";
 import { pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
 import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { DAY_MS } from "@/server/platform/time/units";
 import { finish, submitWaiting } from "@/testing/api";
-import { ask, everyStatusHasACase } from "./ask.fixture";
+import { everyStatusHasACase } from "./ask.fixture";
 import { everyEndpoint, type Request } from "./every-endpoint.fixture";
 import {
   at,
+  drawTwo,
   type Finished,
   get,
-  IMAGE,
   input,
-  MANIFESTS,
   MATH,
   openTenant,
   post,
-  say,
   TEXT,
   tenant,
 } from "./tenant.fixture";
@@ -29,8 +26,7 @@ beforeAll(openTenant, 60_000);
 let image: Finished;
 let done: string;
 let queued: string;
-/** One more finished image job, whose variants are chosen, and a canceled job. */
-let chosen: Finished;
+/** A canceled job. */
 let canceled: string;
 /** An execution that was invoked. */
 let executed: string;
@@ -39,12 +35,7 @@ let approved: string;
 let rejected: string;
 
 beforeAll(async () => {
-  const draw = async (prompt: string) => {
-    const { json } = await tenant.post(at(IMAGE, "jobs"), { prompt, variantCount: 2 });
-    return (await finish(json.jobId)) as unknown as Finished; // a finished image job has all three
-  };
-  image = await draw("A kite over the dunes");
-  chosen = await draw("Two kites over the dunes");
+  image = await drawTwo("A kite over the dunes");
   done = (await finish((await tenant.post(at(TEXT, "jobs"), { input })).json.jobId)).jobId;
   queued = (await tenant.post(at(TEXT, "jobs"), { input })).json.jobId;
   canceled = (await tenant.post(at(TEXT, "jobs"), { input })).json.jobId;
@@ -58,20 +49,10 @@ beforeAll(async () => {
 
 /** For every endpoint a request that succeeds, made of the jobs above. */
 function sample({ method, path }: Endpoint): Request {
-  const job = path.endsWith("/select") ? chosen : image;
-  const artifactId = job.artifacts[0]?.artifactId ?? "";
-  const ended: Record<string, string> = {
-    cancel: canceled,
-    retry: canceled,
-    approve: approved,
-    reject: rejected,
-  };
+  const ended: Record<string, string> = { cancel: canceled, approve: approved, reject: rejected };
   const verb = path.split("/").at(-1) ?? "";
-  const target = path
-    .replace("{job_id}", /artifact|variants/.test(path) ? job.jobId : (ended[verb] ?? done))
-    .replace("{execution_id}", executed)
-    .replace("{artifact_id}", artifactId);
-  return path.endsWith("/select") ? { method, target, body: { artifactId } } : { method, target };
+  const target = path.replace("{job_id}", ended[verb] ?? done).replace("{execution_id}", executed);
+  return { method, target };
 }
 
 everyEndpoint("jobs", { sample });
@@ -255,110 +236,6 @@ describe("a job that waits for a person", () => {
   });
 });
 
-describe("retry", () => {
-  const retry = (jobId: string) => `/v1/jobs/${jobId}/retry`;
-  const refusedJob = async () => {
-    const { json } = await post(200, at(TEXT, "jobs"), {
-      input,
-      preferredModel: "sandbox-refuse",
-      tags: ["mine"],
-    });
-    return (await finish(json.jobId)).jobId;
-  };
-
-  test("is a new job of the same request under a new key, once, or once for each key that is named", async () => {
-    const first = await refusedJob();
-    const { json } = await post(200, retry(first));
-    expect(json).toMatchObject({ retryOf: first, status: "queued", tags: ["mine"] });
-    const original = (await get(200, `/v1/jobs/${first}/request`)).json;
-    const again = (await get(200, `/v1/jobs/${json.jobId}/request`)).json;
-    expect(again.request).toEqual(original.request);
-    expect(again.requestHash).toBe(original.requestHash);
-    expect(again.idempotencyKey).not.toBe(original.idempotencyKey);
-    expect((await post(200, retry(first))).json.jobId).toBe(json.jobId);
-    const headers = { "idempotency-key": "third-try" };
-    const third = await post(200, retry(first), undefined, { headers });
-    expect([first, json.jobId]).not.toContain(third.json.jobId);
-    const taken = { "idempotency-key": original.idempotencyKey };
-    expect((await post(200, retry(first), undefined, { headers: taken })).json.jobId).toBe(first);
-  });
-
-  test("runs a job again that may have run, once its caller accepts that it may be charged twice", async () => {
-    const { json } = await post(200, at(TEXT, "jobs"), { input, preferredModel: "sandbox-lost" });
-    await finish(json.jobId);
-    const { json: refused } = await post([409, "RetryNotSafe"], retry(json.jobId), {
-      acceptPossibleDuplicateCharge: false,
-    });
-    expect(refused.detail.message).toContain("acceptPossibleDuplicateCharge: true");
-    const accepted = { acceptPossibleDuplicateCharge: true };
-    const again = await post(200, retry(json.jobId), accepted);
-    expect(again.json).toMatchObject({ retryOf: json.jobId, status: "queued" });
-    expect((await post(200, retry(json.jobId), accepted)).json.jobId).toBe(again.json.jobId);
-    for (const job of [done, queued]) await post([409, "RetryNotSafe"], retry(job), accepted);
-  });
-
-  test("runs a refused request on another model, a job for each model", async () => {
-    const first = await refusedJob();
-    const { error } = (await get(200, `/v1/jobs/${first}`)).json;
-    expect(error.resolution).toContain("Another model may accept it.");
-    const other = await post(200, retry(first), { model: "sandbox/sandbox-2" });
-    expect(other.json).toMatchObject({
-      retryOf: first,
-      tags: ["mine"],
-      diagnostics: { backendId: "sandbox/sandbox-2" },
-    });
-    expect((await post(200, retry(first), { model: "sandbox/sandbox-2" })).json.jobId).toBe(other.json.jobId);
-    expect((await post(200, retry(first))).json.jobId).not.toBe(other.json.jobId);
-    expect((await finish(other.json.jobId)).status).toBe("succeeded");
-  });
-
-  test("409 where it may have run, has not ended, or its key belongs to something else", async () => {
-    await post([409, "RetryNotSafe"], retry(done));
-    await post([409, "RetryNotSafe"], retry(queued));
-    const { json } = await post(200, at(TEXT, "jobs"), { input, preferredModel: "sandbox-lost" });
-    await finish(json.jobId);
-    await post([409, "RetryNotSafe"], retry(json.jobId));
-    const other = (await post(200, at(TEXT, "jobs"), say("Something else."))).json;
-    const headers = { "idempotency-key": other.idempotencyKey };
-    await post([409, "IdempotencyConflict"], retry(canceled), undefined, { headers });
-  });
-
-  test("409 for a competitor that no one has judged, as for its receipt", async () => {
-    const { json } = await post(200, at(TEXT, "jobs"), { input });
-    const { receiptId } = await finish(json.jobId);
-    const comparisonId = newId("comparison");
-    await pool.query("UPDATE job SET is_blind = true, comparison_id = $2 WHERE id = $1", [
-      json.jobId,
-      comparisonId,
-    ]);
-    for (const refused of [
-      await post([409, "ComparisonUnjudged"], retry(json.jobId)),
-      await get([409, "ComparisonUnjudged"], `/v1/jobs/${json.jobId}/receipt`),
-      await post([409, "ComparisonUnjudged"], MANIFESTS, { label: "x", receiptIds: [receiptId] }),
-    ])
-      expect(refused.json.detail.details).toEqual({ comparisonId });
-  });
-
-  test("409 where the route has gone meanwhile, 410 where the content was removed, 400 for a synchronous run", async () => {
-    const rewrite = (jobId: string, content: string | null) =>
-      pool.query("UPDATE payload SET content = $2 WHERE job_id = $1 AND kind = 'request'", [jobId, content]);
-    const first = await refusedJob();
-    const { request } = (await get(200, `/v1/jobs/${first}/request`)).json;
-    const wanting = (preferredModel: string) => {
-      const execution = { ...request.execution, executionConstraints: { preferredModel } };
-      return JSON.stringify({ ...request, execution });
-    };
-    await rewrite(first, wanting("gone-1"));
-    await post([409, "ROUTE_UNAVAILABLE"], retry(first));
-    await rewrite(first, wanting("gpt-4.1-mini"));
-    await post([409, "CONNECTION_REQUIRED"], retry(first));
-    await rewrite(first, null);
-    await post([410, "PayloadUnavailable"], retry(first));
-    const { json } = await post([422, "division_by_zero"], at(MATH, "invoke"), { expression: "1 / 0" });
-    await post([400, "USE_INVOKE"], retry(json.detail.executionId));
-  });
-});
-
 describe("events", () => {
   const events = async (query: string) => (await get(200, `/v1/jobs/${image.jobId}/events${query}`)).json;
 
@@ -422,98 +299,6 @@ describe("events", () => {
       expect(json.detail[0].loc).toEqual(["query", "limit"]);
     }
     await events("?limit=200");
-  });
-});
-
-describe("artifacts and variants", () => {
-  const path = (position: number) =>
-    `/v1/jobs/${image.jobId}/artifacts/${image.artifacts[position]?.artifactId}`;
-
-  test("the bytes are those the receipt names", async () => {
-    const { json: receipt } = await get(200, `/v1/jobs/${image.jobId}/receipt`);
-    for (const [position, artifact] of receipt.artifacts.entries()) {
-      expect(artifact.downloadPath).toBe(path(position));
-      const answer = await get(200, artifact.downloadPath);
-      expect(sha256Hex(answer.bytes)).toBe(artifact.sha256);
-      expect(answer.bytes.byteLength).toBe(artifact.byteLength);
-      expect(answer.headers).toMatchObject({
-        "content-type": "image/png",
-        "content-length": String(artifact.byteLength),
-        etag: `"${artifact.sha256}"`,
-        "accept-ranges": "bytes",
-        "x-content-type-options": "nosniff",
-      });
-    }
-  });
-
-  test("206, 304, 416 and HEAD", async () => {
-    const whole = await get(200, path(0));
-    const length = whole.bytes.byteLength;
-    const part = await get(206, path(0), { headers: { range: "bytes=10-19" } });
-    expect(part.bytes.equals(whole.bytes.subarray(10, 20))).toBe(true);
-    expect(part.headers["content-range"]).toBe(`bytes 10-19/${length}`);
-    const tail = await get(206, path(0), { headers: { range: "bytes=-5" } });
-    expect(tail.bytes.equals(whole.bytes.subarray(-5))).toBe(true);
-    const known = await get(304, path(0), { headers: { "if-none-match": whole.headers.etag ?? "" } });
-    expect(known.bytes.byteLength).toBe(0);
-    const beyond = { headers: { range: `bytes=${length}-` } };
-    const refused = await get([416, "RangeNotSatisfiable"], path(0), beyond);
-    expect(refused.headers).toMatchObject({
-      "content-range": `bytes */${length}`,
-      "content-type": "application/json",
-    });
-    expect(refused.headers).not.toHaveProperty("content-length");
-    expect(refused.json.detail.details).toEqual({ byteLength: length });
-    const head = await ask(200, "HEAD", path(0), { key: tenant.key });
-    expect(head.headers["content-length"]).toBe(String(length));
-    expect(head.bytes.byteLength).toBe(0);
-  });
-
-  test("404 for an artifact that is not the job's, 410 when its bytes were removed", async () => {
-    await get([404, "NotFound"], `/v1/jobs/${image.jobId}/artifacts/${newId("artifact")}`);
-    await get([404, "NotFound"], `/v1/jobs/${done}/artifacts/${image.artifacts[0]?.artifactId}`);
-    const { json } = await post(200, at(IMAGE, "jobs"), { prompt: "Something to be removed soon" });
-    const [gone] = (await finish(json.jobId)).artifacts;
-    await artifactStore().remove(gone?.sha256 ?? "");
-    await get([410, "Gone"], gone?.downloadPath ?? "");
-  });
-
-  test("a variant is chosen, at once everywhere, and the choice may change", async () => {
-    const { json } = await post(200, at(IMAGE, "jobs"), { prompt: "Two kites", variantCount: 2 });
-    const [one, two] = (await finish(json.jobId)).artifacts.map(({ artifactId }) => artifactId);
-    const before = (await get(200, `/v1/jobs/${json.jobId}`)).json;
-    expect(before).toMatchObject({ primaryArtifactId: null, selectedArtifactId: null });
-    expect(before.artifacts.map((each: { variantIndex: number }) => each.variantIndex)).toEqual([0, 1]);
-    for (const artifactId of [one, two]) {
-      const { json: job } = await post(200, `/v1/jobs/${json.jobId}/variants/select`, { artifactId });
-      expect(job).toMatchObject({
-        status: "succeeded",
-        selectedArtifactId: artifactId,
-        primaryArtifactId: artifactId,
-        variantSet: { selectedArtifactId: artifactId, requestedCount: 2, completedCount: 2, failedCount: 0 },
-      });
-      expect(job.artifacts.filter((each: { selected: boolean }) => each.selected)).toMatchObject([
-        { artifactId },
-      ]);
-      expect((await get(200, `/v1/jobs/${json.jobId}`)).json).toEqual(job);
-    }
-    await post(200, `/v1/jobs/${json.jobId}/variants/select`, { artifactId: two });
-    const { json: page } = await get(200, `/v1/jobs/${json.jobId}/events?type=job.variant_selected`);
-    expect(page.events.map((event: { payload: unknown }) => event.payload)).toEqual([
-      { artifactId: one },
-      { artifactId: two },
-    ]);
-    const sealed = (await get(200, `/v1/jobs/${json.jobId}/receipt`)).json;
-    expect(sealed.artifacts.map((each: { selected: boolean }) => each.selected)).toEqual([false, false]);
-  });
-
-  test("422 for what is no variant of the job, 409 before it has succeeded", async () => {
-    const target = `/v1/jobs/${image.jobId}/variants/select`;
-    const { json } = await post([422, "list"], target, { artifactId: newId("artifact") });
-    expect(json.detail[0].loc).toEqual(["body", "artifactId"]);
-    await post([422, "list"], target, {});
-    await post([422, "list"], target, { artifactId: "art_1", extra: 1 });
-    await post([409, "JobNotFinished"], `/v1/jobs/${queued}/variants/select`, { artifactId: "art_1" });
   });
 });
 

@@ -36,26 +36,43 @@ import * as webhooks from "../webhooks";
  */
 
 const { invokeCapability, submitJob, followExecution, ...planning } = capabilities;
-const { listJobs, listProjectJobs, listProjectReferences, ...ofOneJob } = jobs;
+const { uploadAdapter, ...ofAdapters } = adapters;
+const {
+  listJobs,
+  listProjectJobs,
+  listProjectReferences,
+  getJobArtifact,
+  selectJobVariant,
+  retryJob,
+  ...ofOneJob
+} = jobs;
 const { getKeySet, ...evidence } = provenance;
 
 const endpointsOf = (...modules: Record<string, Endpoint>[]): Endpoint[] =>
   modules.flatMap((each) => Object.values(each));
 
 export const PARTS = {
-  adapters: endpointsOf(adapters, adapterAliases, adapterWeights),
-  billing: endpointsOf(billing, budgets, usage),
+  adapters: endpointsOf(ofAdapters, adapterAliases),
+  artifacts: endpointsOf({ getJobArtifact, selectJobVariant }),
+  audit: endpointsOf(auditLog),
+  billing: endpointsOf(billing, usage),
+  budgets: endpointsOf(budgets),
+  bulks: endpointsOf(bulks),
   capabilities: endpointsOf(planning, capabilityDocuments),
   comparisons: endpointsOf(comparisons),
+  conversations: endpointsOf(openai),
   credentials: endpointsOf(credentials, connections),
-  executions: endpointsOf({ invokeCapability, submitJob }, openai),
+  executions: endpointsOf({ invokeCapability }),
   jobs: endpointsOf(ofOneJob, { followExecution }),
   media: endpointsOf(openaiMedia),
-  organizations: endpointsOf(organizations, auditLog, keys),
-  pinned: endpointsOf(pins, bulks, evidence),
+  organizations: endpointsOf(organizations, keys),
+  pinned: endpointsOf(pins, evidence),
   project: endpointsOf({ listJobs, listProjectJobs }, inputs, webhooks),
   requests: endpointsOf(requests),
+  retries: endpointsOf({ retryJob }),
   sessions: endpointsOf({ getKeySet, listProjectReferences }, diagnostics, session, auth, embeds),
+  submit: endpointsOf({ submitJob }),
+  weights: endpointsOf({ uploadAdapter }, adapterWeights),
 };
 export type Part = keyof typeof PARTS;
 export const partNames = ownKeys(PARTS);
@@ -71,18 +88,21 @@ export const TOGETHER: { part: Part; answers: AnswerKind[]; of: Endpoint[] }[] =
     of: [invokeCapability, submitJob],
   },
   {
-    part: "executions",
+    part: "submit",
     answers: ["DURABLE_CONCURRENCY_LIMIT"],
-    of: [ofOneJob.retryJob, comparisons.createComparison],
+    of: [retryJob, comparisons.createComparison],
   },
-  { part: "jobs", answers: [409, "ComparisonUnjudged"], of: [evidence.createManifest] },
+  { part: "adapters", answers: ["PROJECT_REQUIRED"], of: [uploadAdapter] },
+  { part: "jobs", answers: [404, "NotFound"], of: [selectJobVariant, retryJob] },
+  { part: "retries", answers: [409, "ComparisonUnjudged"], of: [evidence.createManifest] },
+  { part: "retries", answers: ["ComparisonUnjudged"], of: [ofOneJob.getJobReceipt] },
   {
     part: "organizations",
     answers: ["EXTERNAL_ACTIONS_DISABLED"],
     of: [
       invokeCapability,
       submitJob,
-      ofOneJob.retryJob,
+      retryJob,
       comparisons.createComparison,
       pins.runPinned,
       bulks.submitPinnedBulk,

@@ -1,27 +1,11 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
-import { systemCtx } from "@/server/domain/ctx";
-import * as pins from "@/server/domain/pins";
 import { pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
 import { type Call, finish, makeTenant } from "@/testing/api";
-import { inlineStep, testClock } from "@/testing/world";
 import { type ExpectedStatus, everyStatusHasACase } from "./ask.fixture";
 import { everyEndpoint, type Request } from "./every-endpoint.fixture";
-import {
-  at,
-  BULK,
-  BULKS,
-  get,
-  input,
-  MANIFESTS,
-  openTenant,
-  PIN,
-  PINNED,
-  post,
-  TEXT,
-  tenant,
-} from "./tenant.fixture";
+import { at, get, input, MANIFESTS, openTenant, PIN, PINNED, post, TEXT, tenant } from "./tenant.fixture";
 
 beforeAll(openTenant, 60_000);
 
@@ -33,27 +17,19 @@ let pinned: string;
 /** Its manifest and its lockfile. */
 let manifest: string;
 let lockfile: object;
-/** A bulk that was canceled before it ran. */
-let bulk: string;
 beforeAll(async () => {
   done = (await finish((await tenant.post(at(TEXT, "jobs"), { input })).json.jobId)).jobId;
   pinned = (await tenant.post(PINNED, PIN)).json.receiptId;
-  bulk = (await tenant.post(BULKS, BULK)).json.bulkId;
-  expect((await tenant.post(`${BULKS}/${bulk}/cancel`)).json.status).toBe("failed");
   manifest = (await tenant.post(MANIFESTS, { label: "x", receiptIds: [pinned] })).json.manifestId;
   lockfile = (await tenant.get(`${LOCKFILE}?receipt_id=${pinned}`)).json;
 }, 60_000);
 
 /** For every endpoint a request that succeeds. */
 function sample({ method, path }: Endpoint): Request {
-  const target = path
-    .replace("{receipt_id}", pinned)
-    .replace("{bulk_id}", bulk)
-    .replace("{manifest_id}", manifest);
+  const target = path.replace("{receipt_id}", pinned).replace("{manifest_id}", manifest);
   if (path === PINNED && method === "GET")
     return { method, target: `${target}?projectId=${tenant.projectId}` };
   if (path === PINNED) return { method, target, body: PIN };
-  if (path === BULKS) return { method, target, body: BULK };
   if (path === LOCKFILE) return { method, target: `${target}?receipt_id=${pinned}` };
   if (path === `${LOCKFILE}/verify`) return { method, target, body: lockfile };
   if (path === MANIFESTS) return { method, target, body: { label: "x", receiptIds: [pinned] } };
@@ -238,136 +214,6 @@ describe("pinned executions", () => {
       await get([422, "list"], `${PINNED}?${query}`);
     await get([422, "PROJECT_REQUIRED"], PINNED, { key: tenant.unboundKey });
     await get([403, "AuthorizationFailed"], `${PINNED}?projectId=${one.projectId}`);
-  });
-});
-
-describe("bulks of pinned executions", () => {
-  const submit = (wanted: ExpectedStatus, more: object = {}, options: Call = {}) =>
-    post(wanted, BULKS, { ...BULK, ...more }, options);
-  const run = async (bulkId: string) => {
-    const clock = testClock();
-    await pins.runBulk(systemCtx("test", clock.now), bulkId, inlineStep(clock));
-  };
-  const items = (count: number) => Array.from({ length: count }, (_, n) => ({ id: `${n}`, input: "Hm?" }));
-
-  test("submit: 200 with the bulk and its items, in pages above a thousand", async () => {
-    const { json } = await submit(200, { items: items(1_001) });
-    expect(json).toMatchObject({ status: "accepted", nextAction: "poll", pollAfterSeconds: 4 });
-    expect(json.items).toHaveLength(1_000);
-    const { json: rest } = await get(200, `${BULKS}/${json.bulkId}?cursor=${json.nextCursor}`);
-    expect(rest).toMatchObject({ items: [{ id: "1000", status: "queued" }], nextCursor: null });
-    await post(200, `${BULKS}/${json.bulkId}/cancel`);
-  });
-
-  test("submit: 422 for what no bulk is, with the field", async () => {
-    for (const [more, loc] of [
-      [{ items: items(10_001) }, ["body", "items"]],
-      [{ items: [] }, ["body", "items"]],
-      [{ items: [...items(2), { id: "0", input: "again" }] }, ["body", "items", 2, "id"]],
-      [{ concurrency: 65 }, ["body", "concurrency"]],
-      [{ concurrency: 0 }, ["body", "concurrency"]],
-      [{ pin: { ...PIN.pin, model: "nothing" } }, ["body", "pin", "model"]],
-    ] as const) {
-      const { json } = await submit([422, "list"], more);
-      expect(json.detail[0].loc).toEqual(loc);
-    }
-    await submit([422, "UNKNOWN_EXECUTION_FIELD"], { itmes: [] });
-    await submit([422, "UNKNOWN_EXECUTION_FIELD"], { execution: { quoteId: "q" } });
-    await submit([422, "CONFLICTING_EXECUTION_CONSTRAINT"], {
-      timeoutSeconds: 60,
-      limits: { timeoutSeconds: 61 },
-    });
-    await submit([422, "PROJECT_REQUIRED"], {}, { key: tenant.unboundKey });
-    const { json } = await submit([422, "PromptTooLong"], {
-      items: [...items(1), { id: "long", input: "x".repeat(1_000_000) }],
-    });
-    expect(json.detail.field).toBe("items[1].input");
-  });
-
-  test("submit: 501, 409, 402 and 400 as for a single one", async () => {
-    await submit([501, "MANAGED_PINNED_UNAVAILABLE"], { billingMode: "managed" });
-    await submit([409, "CONNECTION_REQUIRED"], {
-      pin: { provider: "openai", model: "gpt-5.6-luna", api: "responses" },
-    });
-    await submit([402, "BudgetExceeded"], { execution: { maxCostUsd: 0.000001 } });
-    const strict = await makeTenant();
-    await pool.query("UPDATE project SET approval_threshold_micros = 1 WHERE id = $1", [strict.projectId]);
-    await submit([400, "PolicyRejected"], {}, { key: strict.key });
-  });
-
-  test("submit: 409 for another bulk under the same key, 200 for the same", async () => {
-    const { json: first } = await submit(200, { idempotencyKey: "bulk-1" });
-    const { json } = await submit([409, "IdempotencyConflict"], { idempotencyKey: "bulk-1", concurrency: 9 });
-    expect(json.detail.details).toEqual({ jobId: first.bulkId });
-    const again = await submit(200, {}, { headers: { "idempotency-key": "bulk-1" } });
-    expect(again.json).toEqual(first);
-    await submit([422, "list"], { idempotencyKey: "bulk-1" }, { headers: { "idempotency-key": "bulk-2" } });
-  });
-
-  test("read: by status; 422 for a page there cannot be, 404 for none", async () => {
-    const { json } = await get(200, `${BULKS}/${bulk}?status=canceled&limit=1`);
-    expect(json).toMatchObject({ counts: { canceled: 2 }, items: [{ id: "one" }], nextCursor: "1" });
-    for (const query of ["limit=0", "limit=1001", "cursor=x", "status=done"])
-      await get([422, "list"], `${BULKS}/${bulk}?${query}`);
-    await get([404, "NotFound"], `${BULKS}/${newId("bulk")}`);
-  });
-
-  test("cancel: 200, again 200; 409 after another end; 404 for none", async () => {
-    const { json } = await submit(200);
-    const first = await post(200, `${BULKS}/${json.bulkId}/cancel`);
-    expect(first.json).toMatchObject({ status: "failed", nextAction: "stop", counts: { canceled: 2 } });
-    expect((await post(200, `${BULKS}/${json.bulkId}/cancel`)).json).toEqual(first.json);
-    const { json: other } = await submit(200);
-    await run(other.bulkId);
-    const refused = await post([409, "JobNotCancelable"], `${BULKS}/${other.bulkId}/cancel`);
-    expect(refused.json.detail.details).toEqual({ status: "succeeded" });
-    await post([404, "NotFound"], `${BULKS}/${newId("bulk")}/cancel`);
-  });
-
-  test("cancel: 403 where the plan has no such thing", async () => {
-    const { json: running } = await submit(200);
-    const features = (settings: object) =>
-      pool.query("UPDATE organization SET settings = $2 WHERE id = $1", [tenant.organizationId, settings]);
-    await features({ features: { cancel: false } });
-    const { json } = await post([403, "CapabilityNotAllowed"], `${BULKS}/${running.bulkId}/cancel`);
-    expect(json.detail.details).toEqual({ feature: "cancel", plan: "self-hosted" });
-    await features({});
-    await post(200, `${BULKS}/${running.bulkId}/cancel`);
-  });
-
-  test("retry: 200 with a new bulk; 409 where nothing can be sent again, or while it runs", async () => {
-    const { json } = await submit(200, { pin: { ...PIN.pin, model: "sandbox-refuse" } });
-    const again = `${BULKS}/${json.bulkId}/retry`;
-    await post([409, "RetryNotSafe"], again);
-    await run(json.bulkId);
-    const { json: retry } = await post(200, again);
-    expect(retry).toMatchObject({ retryOf: json.bulkId, itemCount: 2, status: "accepted" });
-    expect((await post(200, again)).json).toEqual(retry);
-    const key = { headers: { "idempotency-key": "bulk-again" } };
-    expect((await post(200, again, undefined, key)).json.bulkId).not.toBe(retry.bulkId);
-    await post([409, "IdempotencyConflict"], `${BULKS}/${bulk}/retry`, undefined, key);
-    await post([422, "list"], again, undefined, { headers: { "idempotency-key": "k".repeat(256) } });
-    await post([404, "NotFound"], `${BULKS}/${newId("bulk")}/retry`);
-  });
-
-  test("retry: what would refuse the bulk now refuses it", async () => {
-    const one = await makeTenant();
-    const { json } = await submit(200, {}, { key: one.key });
-    await post(200, `${BULKS}/${json.bulkId}/cancel`, undefined, { key: one.key });
-    const refused = (wanted: ExpectedStatus) =>
-      post(wanted, `${BULKS}/${json.bulkId}/retry`, undefined, { key: one.key });
-    const change = async (table: "project" | "organization", set: string) => {
-      const id = table === "project" ? one.projectId : one.organizationId;
-      await pool.query(`UPDATE ${table} SET ${set} WHERE id = $1`, [id]);
-    };
-    await change("project", "approval_threshold_micros = 1");
-    await refused([400, "PolicyRejected"]);
-    await change("project", "approval_threshold_micros = NULL");
-    await change("organization", `settings = '{"guardrails": {"perExecutionMicros": 1}}'`);
-    await refused([402, "BudgetExceeded"]);
-    await change("organization", "settings = '{}'");
-    await pool.query("UPDATE payload SET content = NULL WHERE bulk_id = $1", [json.bulkId]);
-    await refused([410, "PayloadUnavailable"]);
   });
 });
 

@@ -44,6 +44,12 @@ export type Finished = {
   artifacts: { artifactId: string; sha256: string; byteLength: number }[];
 };
 
+/** A finished image job with two variants. */
+export async function drawTwo(prompt: string): Promise<Finished> {
+  const { json } = await tenant.post(at(IMAGE, "jobs"), { prompt, variantCount: 2 });
+  return (await finish(json.jobId)) as unknown as Finished; // a finished image job has all three
+}
+
 export const settings = (projectId: string, values: object) =>
   pool.query("UPDATE project SET settings = $2 WHERE id = $1", [projectId, JSON.stringify(values)]);
 

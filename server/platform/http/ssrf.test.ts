@@ -5,7 +5,8 @@ import { isPublicAddress } from "./addresses";
 import { FetchFault } from "./fetch-fault";
 import { type FetchRules, fetchPublic } from "./fetch-public";
 import { type Network, readPublicUrl } from "./public-url";
-import { HOSTS, LISTED, LOCATIONS, NAMES, type NameCase, TEXTS } from "./ssrf-corpus";
+import { HOSTS, LOCATIONS, NAMES, type NameCase } from "./ssrf-corpus";
+import { LISTED, TEXTS } from "./ssrf-texts";
 
 /*
  * Nothing that a caller or a server says leads a fetch to a blocked address. Counted twice: by listeners on every address of

@@ -2,47 +2,17 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { pool } from "@/server/platform/db";
 import { env } from "@/server/platform/settings/env";
 import { DAY_MS } from "@/server/platform/time/units";
-import { makeTenant, type Tenant } from "@/testing/api";
 import { campaign } from "@/testing/campaign";
 import { validateGlb } from "@/testing/glb";
-import { figure, upload, work } from "@/testing/meshes";
+import { work } from "@/testing/meshes";
 import { runJobKilledAt } from "@/testing/processes";
 import { rowsOf, startJob, testClock } from "@/testing/world";
 import { attempt } from "./run";
+import { MESH, openTenant, read, receiptOf, SHEET, submit, tenant, withFee } from "./stages.fixture";
 
-const KEY = "model.generate.3d.from-image.v1";
-const SHEET = 40_000;
-const MESH = 20_000;
-const withFee = (micros: number) => Math.round(micros * 1.06);
-
-let tenant: Tenant;
-let base: string;
-beforeAll(async () => {
-  tenant = await makeTenant();
-  base = await upload(tenant, await figure("#c33"), "image/png");
-});
-
-async function submit(input: object = {}, more: object = {}): Promise<string> {
-  const { json, status, text } = await tenant.post(`/v1/capabilities/${KEY}/jobs`, {
-    input: { baseArtifactId: base, ...input },
-    ...more,
-  });
-  if (status !== 200) throw new Error(text);
-  return json.jobId;
-}
-const read = async (jobId: string) => (await tenant.get(`/v1/jobs/${jobId}`)).json;
-const receiptOf = async (jobId: string) => (await tenant.get(`/v1/jobs/${jobId}/receipt`)).json;
-
-/** A model of the first stage, by name: no input has a field for it. */
-async function drawnBy(jobId: string, model: string) {
-  await pool.query(
-    `UPDATE job SET pricing = jsonb_set(pricing, '{stages,0,route,model}', to_jsonb($2::text)) WHERE id = $1`,
-    [jobId, model],
-  );
-}
+beforeAll(openTenant);
 
 /** The attempts as the rows have them, with how often the sandbox has really got each. */
 async function callsOf(jobId: string) {
@@ -176,33 +146,6 @@ describe("one picture becomes four views and a mesh", () => {
   });
 });
 
-describe("a quote is of all stages", () => {
-  test.each([
-    ["sheet2x2", "exact", SHEET + MESH, SHEET + MESH],
-    ["perView", "exact", 4 * SHEET + MESH, 4 * SHEET + MESH],
-    ["panelRepair", "upper_bound", SHEET + MESH, 5 * SHEET + MESH],
-  ])("%s: %s, from %i to %i", async (turnaroundMode, qualifier, least, most) => {
-    const { json } = await tenant.post(`/v1/capabilities/${KEY}/quote`, {
-      input: { baseArtifactId: base, turnaroundMode },
-    });
-    expect(json.pricing.quote).toMatchObject({
-      qualifier,
-      customerTotal: { amountMicros: withFee(least) },
-      maximumCustomerTotal: { amountMicros: withFee(most) },
-    });
-    const jobId = await submit({ turnaroundMode }, { execution: { quoteId: json.pricing.quote.quoteId } });
-    expect((await rowsOf(jobId)).hold).toMatchObject({ state: "open", amount_micros: withFee(most) });
-  });
-
-  test("a call's own ceiling is held against the whole", async () => {
-    const { status, json } = await tenant.post(`/v1/capabilities/${KEY}/jobs`, {
-      input: { baseArtifactId: base },
-      maxCostUsd: 0.05,
-    });
-    expect([status, json.code]).toEqual([402, "BudgetExceeded"]);
-  });
-});
-
 describe("a person looks at the views before the mesh is made", () => {
   async function waiting() {
     const jobId = await submit({ requireTurnaroundApproval: true });
@@ -315,92 +258,5 @@ describe("a process that dies between the stages", () => {
     );
     const views = (await read(jobId)).artifacts.filter(({ kind }: Shown) => kind === "turnaround_view");
     expect(views).toHaveLength(4);
-  });
-});
-
-describe("how the money of both stages ends", () => {
-  const MESH_ENDS: [string, string, string, number | null][] = [
-    ["sandbox-refuse", "ProviderRejected", "settled", withFee(SHEET)],
-    ["sandbox-fail", "PROVIDER_ERROR", "settled", withFee(SHEET)],
-    ["sandbox-empty", "PROVIDER_EMPTY_OUTPUT", "settled", withFee(SHEET)],
-    ["sandbox-lost", "TRANSPORT_AMBIGUOUS", "ambiguous", null],
-  ];
-  test.each(campaign.sample(MESH_ENDS, ([, , state]) => [state]))(
-    "the mesh by %s: %s, the hold %s at %s",
-    async (preferredModel, code, state, settled) => {
-      const jobId = await submit({}, { preferredModel });
-      await work(jobId);
-      const job = await read(jobId);
-      expect(job).toMatchObject({ status: "failed", error: { code }, retry: { newKeySafe: false } });
-      // The views were paid for and stay.
-      expect(job.artifacts).toHaveLength(5);
-      expect((await rowsOf(jobId)).hold).toMatchObject({ state, settled_micros: settled });
-      expect((await receiptOf(jobId)).stages[0]).toMatchObject({ cost: { amountMicros: SHEET } });
-    },
-  );
-
-  const DRAWING_ENDS: [string, string, string, number | null, boolean][] = [
-    ["sandbox-refuse", "ProviderRejected", "released", null, true],
-    ["sandbox-fail", "PROVIDER_ERROR", "released", null, false],
-    ["sandbox-empty", "PROVIDER_EMPTY_OUTPUT", "settled", 0, false],
-    ["sandbox-lost", "TRANSPORT_AMBIGUOUS", "ambiguous", null, false],
-  ];
-  test.each(
-    campaign.sample(DRAWING_ENDS, ([, code, , , isSafe]) => [
-      `${isSafe}`,
-      code === "PROVIDER_EMPTY_OUTPUT" ? "empty" : "",
-    ]),
-  )("the drawing by %s: %s, the hold %s at %s, and no mesh", async (model, code, state, settled, isSafe) => {
-    const jobId = await submit();
-    await drawnBy(jobId, model);
-    await work(jobId);
-    expect(await read(jobId)).toMatchObject({
-      status: "failed",
-      error: { code },
-      retry: { newKeySafe: isSafe },
-    });
-    const { hold, attempts } = await rowsOf(jobId);
-    expect(hold).toMatchObject({ state, settled_micros: settled });
-    expect(attempts).toHaveLength(1);
-  });
-});
-
-describe("what is refused, and where", () => {
-  test.each<[object, string[]]>([
-    [{ baseArtifactId: "" }, ["baseArtifactId"]],
-    [{ baseArtifactId: "art_0" }, ["baseArtifactId"]],
-    [{ turnaroundMode: "spin" }, ["turnaroundMode"]],
-    [{ requireTurnaroundApproval: "yes" }, ["requireTurnaroundApproval"]],
-    [{ meshProfile: "hero_hd", meshSettings: { profile: "draft_fast" } }, ["meshSettings", "profile"]],
-    [
-      { meshSettings: { textureReferenceArtifactId: "art_0" } },
-      ["meshSettings", "textureReferenceArtifactId"],
-    ],
-  ])("%j at %j", async (input, field) => {
-    const { status, json } = await tenant.post(`/v1/capabilities/${KEY}/jobs`, {
-      input: { baseArtifactId: base, ...input },
-    });
-    expect(status).toBe(422);
-    expect(json.detail.map(({ loc }: { loc: string[] }) => loc)).toEqual([["body", "input", ...field]]);
-  });
-
-  test.each<[object, string, number]>([
-    [{ resolvedPrompt: "x".repeat(32_001) }, "resolvedPrompt", 32_000],
-    [{ meshSettings: { texturePrompt: "x".repeat(801) } }, "meshSettings.texturePrompt", 800],
-    [
-      { meshSettings: { overrides: { texturePrompt: "x".repeat(801) } } },
-      "meshSettings.overrides.texturePrompt",
-      800,
-    ],
-  ])("a text that is longer than its descriptor says: %#", async (input, field, maxCharacters) => {
-    const { status, json } = await tenant.post(`/v1/capabilities/${KEY}/jobs`, {
-      input: { baseArtifactId: base, ...input },
-    });
-    expect([status, json.code]).toEqual([422, "PromptTooLong"]);
-    expect(json.detail).toMatchObject({
-      field: `input.${field}`,
-      maxCharacters,
-      actualCharacters: maxCharacters + 1,
-    });
   });
 });

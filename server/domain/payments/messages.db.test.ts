@@ -1,0 +1,322 @@
+import fc from "fast-check";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { POST } from "@/app/api/webhooks/stripe/route";
+import { checkLedger, credit, wallet, walletTransactions } from "@/server/domain/billing";
+import { pool } from "@/server/platform/db";
+import { env } from "@/server/platform/settings/env";
+import { campaign } from "@/testing/campaign";
+import { setSettings } from "@/testing/settings";
+import { messagesOf, signed } from "@/testing/stripe";
+import * as payments from ".";
+import {
+  closeStripe,
+  codeOf,
+  open,
+  openStripe,
+  outcomeOf,
+  receive,
+  resetStripe,
+  stripe,
+  system,
+} from "./payments.fixture";
+
+beforeAll(openStripe);
+afterAll(closeStripe);
+afterEach(resetStripe);
+
+describe("a message of Stripe", () => {
+  const post = (raw: string, signature: string | null) =>
+    POST(
+      new Request("http://capstan.test/api/webhooks/stripe", {
+        method: "POST",
+        body: raw,
+        headers: signature === null ? {} : { "stripe-signature": signature },
+      }),
+    );
+
+  test("is taken over HTTP byte for byte, and again without effect", async () => {
+    const { ctx, say } = await open(10_000_000);
+    const { raw, signature } = signed(say.completed());
+    const answers = [await post(raw, signature), await post(raw, signature)];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await Promise.all(answers.map((answer) => answer.json()))).toEqual([
+      { received: true, outcome: "applied" },
+      { received: true, outcome: "seen" },
+    ]);
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(10_000_000);
+  });
+
+  test("unsigned, changed, signed by another or older than five minutes is refused and changes nothing", async () => {
+    const { ctx, say } = await open(10_000_000);
+    const event = say.completed();
+    const good = signed(event);
+    const old = signed(event, new Date(Date.now() - 301_000));
+    const foreign = signed(event, new Date(), "whsec_of_another");
+    for (const [raw, signature] of [
+      [good.raw, null],
+      [good.raw, ""],
+      [good.raw, "t=1,v1=00"],
+      [`${good.raw} `, good.signature],
+      [good.raw.replace('"paid"', '"PAID"'), good.signature],
+      [old.raw, old.signature],
+      [foreign.raw, foreign.signature],
+    ] as const) {
+      const answer = await post(raw, signature);
+      expect(answer.status).toBe(400);
+      expect(await answer.text()).not.toContain("whsec_");
+    }
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(0);
+    const young = signed(event, new Date(Date.now() - 290_000));
+    expect((await post(young.raw, young.signature)).status).toBe(200);
+  });
+
+  test("above 256 KiB is not read to its end", async () => {
+    const { raw, signature } = signed({ id: "evt_1", padding: "x".repeat(300_000) });
+    expect((await post(raw, signature)).status).toBe(413);
+  });
+
+  test("finds no one where Stripe is not set up", async () => {
+    const { STRIPE_WEBHOOK_SECRET } = env;
+    setSettings({ STRIPE_WEBHOOK_SECRET: undefined });
+    try {
+      const { raw, signature } = signed({ id: "evt_1" });
+      expect((await post(raw, signature)).status).toBe(404);
+    } finally {
+      setSettings({ STRIPE_WEBHOOK_SECRET });
+    }
+  });
+
+  test.each([
+    ["amount", { amount_total: 1 }],
+    ["currency", { currency: "cad" }],
+    ["organization", { metadata: { paymentId: "x", organizationId: "org_other" } }],
+    ["session", { id: "cs_other" }],
+  ])("that contradicts our payment in its %s is audited and credits nothing", async (_what, changed) => {
+    const { ctx, paymentId, organizationId, sold, say } = await open(10_000_000);
+    const metadata =
+      "metadata" in changed ? { metadata: { ...say.metadata, organizationId: "org_other" } } : changed;
+    expect(await receive(say.completed(metadata))).toBe("mismatch");
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(0);
+    const { rows } = await pool.query(
+      "SELECT action FROM audit_entry WHERE organization_id = $1 AND subject = $2 AND action = 'payment.mismatch'",
+      [organizationId, paymentId],
+    );
+    expect(rows).toHaveLength(1);
+    expect(await receive(messagesOf({ ...sold, livemode: true }).completed())).toBe("mismatch");
+    expect(await receive(say.completed())).toBe("applied");
+  });
+
+  test("about what is not ours, or nothing we keep, is taken and forgotten", async () => {
+    const { say } = await open(10_000_000);
+    const foreign = messagesOf({
+      paymentId: "pmt_x",
+      organizationId: "org_x",
+      sessionId: "cs_x",
+      cents: 100,
+    });
+    stripe.intents.set(foreign.intent, {});
+    for (const event of [
+      say.unrelated(),
+      foreign.completed(),
+      foreign.refunded(100),
+      foreign.disputed("dp_x", 100, "lost"),
+    ])
+      expect(await receive(event)).toBe("foreign");
+  });
+
+  test("about a payment only Stripe can name is sent again while Stripe does not answer", async () => {
+    const { ctx, say } = await open(10_000_000);
+    stripe.state.isDown = true;
+    const early = say.disputed("dp_early", 1000, "lost");
+    expect(await codeOf(receive(early))).toBe("ServiceUnavailable");
+    stripe.state.isDown = false;
+    expect(await receive(early)).toBe("applied");
+    expect(await receive(say.completed())).toBe("applied");
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(0);
+  });
+});
+
+describe("what went back", () => {
+  test("leaves the wallet by what it is now in all; more than was left takes it below zero", async () => {
+    const { ctx, organizationId, paymentId, say } = await open(10_000_000);
+    await receive(say.completed());
+    await credit(system, { organizationId, amountMicros: -9_000_000, isTest: true, reason: "spent" });
+    await receive(say.refunded(400));
+    await receive(say.refunded(250)); // late: it was 2.50 before it was 4.00
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(-3_000_000);
+    expect((await payments.payment(ctx, paymentId)).refunded.amountMicros).toBe(4_000_000);
+    expect((await checkLedger(system, organizationId)).isBalanced).toBe(true);
+  });
+
+  test("comes back where the refund fails, once, no matter who made it and how it is reported", async () => {
+    const { ctx, organizationId, paymentId, say } = await open(10_000_000);
+    await receive(say.completed());
+    await receive(say.refunded(1000));
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(0);
+    const failed = say.refundFailed("re_1", 700, null, { type: "refund.updated" });
+    expect(await receive(failed)).toBe("applied");
+    expect(await receive(failed)).toBe("seen");
+    expect(await receive(say.refundFailed("re_1", 700))).toBe("applied");
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(7_000_000);
+    expect((await payments.payment(ctx, paymentId)).refunded.amountMicros).toBe(3_000_000);
+    const { items } = await walletTransactions(ctx, { limit: 10 });
+    expect(items.map(({ kind, amount }) => [kind, amount.amountMicros])).toEqual([
+      ["refund_failed", 7_000_000],
+      ["refund", -10_000_000],
+      ["top_up", 10_000_000],
+    ]);
+    const { rows } = await pool.query(
+      "SELECT details FROM audit_entry WHERE organization_id = $1 AND action = 'payment.refund_failed'",
+      [organizationId],
+    );
+    expect(rows).toMatchObject([
+      { details: { providerRefundId: "re_1", cameBackMicros: 7_000_000, error: "lost_or_stolen_card" } },
+    ]);
+    expect(await checkLedger(system, organizationId)).toMatchObject({ differences: [], transactions: 3 });
+  });
+
+  test("stays where a refund is reported that has not failed, is unknown, contradicts ours or is not signed", async () => {
+    const { ctx, sold, say } = await open(10_000_000);
+    await receive(say.completed());
+    await receive(say.refunded(1000));
+    const type = "refund.updated" as const;
+    for (const status of ["pending", "requires_action", "succeeded"])
+      expect(await receive(say.refundFailed("re_1", 1000, null, { type, status }))).toBe("foreign");
+    const other = messagesOf({ ...sold, paymentId: "pmt_x", sessionId: "cs_x" });
+    stripe.intents.set(other.intent, {});
+    expect(await receive(other.refundFailed("re_1", 1000))).toBe("foreign");
+    expect(await receive(other.refundFailed("re_1", 1000, "rfd_x"))).toBe("foreign");
+    expect(await receive(say.refundFailed("re_1", 1000, null, { payment_intent: null }))).toBe("foreign");
+    expect(await receive(say.refundFailed("re_1", 1001))).toBe("mismatch");
+    expect(await receive(say.refundFailed("re_1", 1000, null, { currency: "cad" }))).toBe("mismatch");
+    const { raw, signature } = signed(say.refundFailed("re_1", 1000), new Date(), "whsec_of_another");
+    expect(await codeOf(payments.receiveStripeMessage(raw, signature))).toBe("InvalidRequest");
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(0);
+  });
+
+  test("a dispute takes nothing until it is lost, and with refunds never more than was paid", async () => {
+    const { ctx, say } = await open(10_000_000);
+    await receive(say.completed());
+    await receive(say.disputed("dp_1", 1000, "needs_response"));
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(10_000_000);
+    await receive(say.disputed("dp_1", 1000, "lost"));
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(0);
+    await receive(say.refunded(1000));
+    await receive(say.disputed("dp_1", 1000, "needs_response"));
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(0);
+  });
+
+  test("a dispute that was won takes nothing", async () => {
+    const { ctx, say } = await open(10_000_000);
+    await receive(say.completed());
+    await receive(say.disputed("dp_2", 1000, "needs_response"));
+    await receive(say.disputed("dp_2", 1000, "won"));
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(10_000_000);
+  });
+});
+
+describe("replaying every message twice and out of order changes nothing", () => {
+  /** What Stripe may report of one payment, in the order it happens. */
+  const HISTORIES = {
+    "paid at once, refunded in three steps": ["completed", "refund 100", "refund 350", "refund 1000"],
+    "paid at once, refunded in part, disputed and lost": ["completed", "refund 300", "dispute", "lost"],
+    "paid at once, disputed and won": ["completed", "dispute", "won", "refund 200"],
+    "paid later": ["unpaid", "succeeded", "refund 50"],
+    "paid later, disputed and lost": ["unpaid", "succeeded", "dispute", "lost"],
+    "never paid": ["unpaid", "failed"],
+    expired: ["expired"],
+    "refunded whole in vain": ["completed", "refund 1000", "fails re_1 1000"],
+    "refunded in vain, and again": ["completed", "refund 1000", "fails re_1 1000", "refund 1000"],
+    "refunded in parts, two of them in vain": [
+      "completed",
+      "refund 300",
+      "refund 700",
+      "fails re_2 400",
+      "refund 600",
+      "fails re_1 300",
+      "fails re_2 400",
+    ],
+    "refunded in vain, then disputed and lost": [
+      "completed",
+      "refund 300",
+      "fails re_1 300",
+      "dispute",
+      "lost",
+    ],
+    "completed and paid reported twice over": ["completed", "unpaid", "succeeded", "unrelated", "refund 999"],
+  } as const;
+
+  function eventOf(say: ReturnType<typeof messagesOf>, word: string) {
+    const dispute = `dp_${say.intent}`;
+    if (word.startsWith("refund ")) return say.refunded(Number(word.slice(7)));
+    const [, refundId, cents] = word.match(/^fails (\w+) (\d+)$/) ?? [];
+    if (refundId) return say.refundFailed(refundId, Number(cents));
+    const events: Record<string, () => { id: string }> = {
+      completed: say.completed,
+      unpaid: say.completedUnpaid,
+      succeeded: say.succeeded,
+      failed: say.failed,
+      expired: say.expired,
+      dispute: () => say.disputed(dispute, 700, "needs_response"),
+      lost: () => say.disputed(dispute, 700, "lost"),
+      won: () => say.disputed(dispute, 700, "won"),
+      unrelated: say.unrelated,
+    };
+    return events[word]!();
+  }
+
+  /** Each message a second after the one before. */
+  function ticking() {
+    let nowMs = Date.now();
+    return () => {
+      nowMs += 1000;
+      return new Date(nowMs);
+    };
+  }
+
+  const canonical = new Map<string, unknown>();
+  async function canonicalOf(name: keyof typeof HISTORIES, currency: "USD" | "CAD") {
+    const key = `${name} ${currency}`;
+    if (!canonical.has(key)) {
+      const { organizationId, paymentId, say } = await open(10_000_000, currency, ticking());
+      for (const word of HISTORIES[name]) await receive(eventOf(say, word));
+      canonical.set(key, await outcomeOf(organizationId, paymentId));
+    }
+    return canonical.get(key);
+  }
+
+  const run = fc.record({
+    name: fc.constantFrom(...(Object.keys(HISTORIES) as (keyof typeof HISTORIES)[])),
+    currency: fc.constantFrom("USD" as const, "CAD" as const),
+    /** Where each delivery goes: two or three of each message, shuffled by these. */
+    shuffle: fc.array(fc.nat(), { minLength: 21, maxLength: 21 }),
+    copies: fc.integer({ min: 2, max: 3 }),
+    /** How many arrive at once. */
+    atOnce: fc.integer({ min: 1, max: 6 }),
+  });
+
+  test("any order, any number of copies, any number at once: one wallet, one ledger, one state", async () => {
+    setSettings({ FX_USD_CAD: 1.25 }); // 12.50, so that CAD amounts are whole shares too
+    await fc.assert(
+      fc.asyncProperty(run, async ({ name, currency, shuffle, copies, atOnce }) => {
+        const expected = await canonicalOf(name, currency);
+        const { organizationId, paymentId, say } = await open(10_000_000, currency, ticking());
+        const events = HISTORIES[name].map((word) => eventOf(say, word));
+        const deliveries = Array.from({ length: copies }, () => events)
+          .flat()
+          .map((event, position) => ({ event, at: shuffle[position % shuffle.length]! + position * 0.001 }))
+          .sort((a, b) => a.at - b.at);
+        for (let from = 0; from < deliveries.length; from += atOnce)
+          await Promise.all(deliveries.slice(from, from + atOnce).map(({ event }) => receive(event)));
+        expect(await outcomeOf(organizationId, paymentId)).toEqual(expected);
+        const once = await checkLedger(system, organizationId);
+        expect(once.differences).toEqual([]);
+        // And everything once more, when all is done.
+        for (const event of events) await receive(event);
+        expect(await outcomeOf(organizationId, paymentId)).toEqual(expected);
+        expect((await checkLedger(system, organizationId)).entries).toBe(once.entries);
+      }),
+      campaign.covering(run, ({ name, currency, copies }) => [name, currency, `${copies} copies`], 60),
+    );
+  });
+});

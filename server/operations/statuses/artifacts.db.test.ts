@@ -1,0 +1,139 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Endpoint } from "@/server/api/endpoint";
+import { artifactStore } from "@/server/domain/artifacts";
+import { newId } from "@/server/platform/ids";
+import { sha256Hex } from "@/server/platform/text/canonical";
+import { finish } from "@/testing/api";
+import { ask, everyStatusHasACase } from "./ask.fixture";
+import { everyEndpoint, type Request } from "./every-endpoint.fixture";
+import {
+  at,
+  drawTwo,
+  type Finished,
+  get,
+  IMAGE,
+  input,
+  openTenant,
+  post,
+  TEXT,
+  tenant,
+} from "./tenant.fixture";
+
+beforeAll(openTenant, 60_000);
+
+/** A finished image job with two variants, one more whose variants are chosen, a finished text job and one that waits. */
+let image: Finished;
+let chosen: Finished;
+let done: string;
+let queued: string;
+beforeAll(async () => {
+  image = await drawTwo("A kite over the dunes");
+  chosen = await drawTwo("Two kites over the dunes");
+  done = (await finish((await tenant.post(at(TEXT, "jobs"), { input })).json.jobId)).jobId;
+  queued = (await tenant.post(at(TEXT, "jobs"), { input })).json.jobId;
+}, 60_000);
+
+/** For every endpoint a request that succeeds. */
+function sample({ method, path }: Endpoint): Request {
+  const isChoice = path.endsWith("/select");
+  const { jobId, artifacts } = isChoice ? chosen : image;
+  const artifactId = artifacts[0]?.artifactId ?? "";
+  const target = path.replace("{job_id}", jobId).replace("{artifact_id}", artifactId);
+  return isChoice ? { method, target, body: { artifactId } } : { method, target };
+}
+
+everyEndpoint("artifacts", { sample });
+
+describe("artifacts and variants", () => {
+  const path = (position: number) =>
+    `/v1/jobs/${image.jobId}/artifacts/${image.artifacts[position]?.artifactId}`;
+
+  test("the bytes are those the receipt names", async () => {
+    const { json: receipt } = await get(200, `/v1/jobs/${image.jobId}/receipt`);
+    for (const [position, artifact] of receipt.artifacts.entries()) {
+      expect(artifact.downloadPath).toBe(path(position));
+      const answer = await get(200, artifact.downloadPath);
+      expect(sha256Hex(answer.bytes)).toBe(artifact.sha256);
+      expect(answer.bytes.byteLength).toBe(artifact.byteLength);
+      expect(answer.headers).toMatchObject({
+        "content-type": "image/png",
+        "content-length": String(artifact.byteLength),
+        etag: `"${artifact.sha256}"`,
+        "accept-ranges": "bytes",
+        "x-content-type-options": "nosniff",
+      });
+    }
+  });
+
+  test("206, 304, 416 and HEAD", async () => {
+    const whole = await get(200, path(0));
+    const length = whole.bytes.byteLength;
+    const part = await get(206, path(0), { headers: { range: "bytes=10-19" } });
+    expect(part.bytes.equals(whole.bytes.subarray(10, 20))).toBe(true);
+    expect(part.headers["content-range"]).toBe(`bytes 10-19/${length}`);
+    const tail = await get(206, path(0), { headers: { range: "bytes=-5" } });
+    expect(tail.bytes.equals(whole.bytes.subarray(-5))).toBe(true);
+    const known = await get(304, path(0), { headers: { "if-none-match": whole.headers.etag ?? "" } });
+    expect(known.bytes.byteLength).toBe(0);
+    const beyond = { headers: { range: `bytes=${length}-` } };
+    const refused = await get([416, "RangeNotSatisfiable"], path(0), beyond);
+    expect(refused.headers).toMatchObject({
+      "content-range": `bytes */${length}`,
+      "content-type": "application/json",
+    });
+    expect(refused.headers).not.toHaveProperty("content-length");
+    expect(refused.json.detail.details).toEqual({ byteLength: length });
+    const head = await ask(200, "HEAD", path(0), { key: tenant.key });
+    expect(head.headers["content-length"]).toBe(String(length));
+    expect(head.bytes.byteLength).toBe(0);
+  });
+
+  test("404 for an artifact that is not the job's, 410 when its bytes were removed", async () => {
+    await get([404, "NotFound"], `/v1/jobs/${image.jobId}/artifacts/${newId("artifact")}`);
+    await get([404, "NotFound"], `/v1/jobs/${done}/artifacts/${image.artifacts[0]?.artifactId}`);
+    const { json } = await post(200, at(IMAGE, "jobs"), { prompt: "Something to be removed soon" });
+    const [gone] = (await finish(json.jobId)).artifacts;
+    await artifactStore().remove(gone?.sha256 ?? "");
+    await get([410, "Gone"], gone?.downloadPath ?? "");
+  });
+
+  test("a variant is chosen, at once everywhere, and the choice may change", async () => {
+    const { json } = await post(200, at(IMAGE, "jobs"), { prompt: "Two kites", variantCount: 2 });
+    const [one, two] = (await finish(json.jobId)).artifacts.map(({ artifactId }) => artifactId);
+    const before = (await get(200, `/v1/jobs/${json.jobId}`)).json;
+    expect(before).toMatchObject({ primaryArtifactId: null, selectedArtifactId: null });
+    expect(before.artifacts.map((each: { variantIndex: number }) => each.variantIndex)).toEqual([0, 1]);
+    for (const artifactId of [one, two]) {
+      const { json: job } = await post(200, `/v1/jobs/${json.jobId}/variants/select`, { artifactId });
+      expect(job).toMatchObject({
+        status: "succeeded",
+        selectedArtifactId: artifactId,
+        primaryArtifactId: artifactId,
+        variantSet: { selectedArtifactId: artifactId, requestedCount: 2, completedCount: 2, failedCount: 0 },
+      });
+      expect(job.artifacts.filter((each: { selected: boolean }) => each.selected)).toMatchObject([
+        { artifactId },
+      ]);
+      expect((await get(200, `/v1/jobs/${json.jobId}`)).json).toEqual(job);
+    }
+    await post(200, `/v1/jobs/${json.jobId}/variants/select`, { artifactId: two });
+    const { json: page } = await get(200, `/v1/jobs/${json.jobId}/events?type=job.variant_selected`);
+    expect(page.events.map((event: { payload: unknown }) => event.payload)).toEqual([
+      { artifactId: one },
+      { artifactId: two },
+    ]);
+    const sealed = (await get(200, `/v1/jobs/${json.jobId}/receipt`)).json;
+    expect(sealed.artifacts.map((each: { selected: boolean }) => each.selected)).toEqual([false, false]);
+  });
+
+  test("422 for what is no variant of the job, 409 before it has succeeded", async () => {
+    const target = `/v1/jobs/${image.jobId}/variants/select`;
+    const { json } = await post([422, "list"], target, { artifactId: newId("artifact") });
+    expect(json.detail[0].loc).toEqual(["body", "artifactId"]);
+    await post([422, "list"], target, {});
+    await post([422, "list"], target, { artifactId: "art_1", extra: 1 });
+    await post([409, "JobNotFinished"], `/v1/jobs/${queued}/variants/select`, { artifactId: "art_1" });
+  });
+});
+
+everyStatusHasACase("artifacts");
