@@ -1,7 +1,6 @@
 "use client";
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Laptop, LogIn, Terminal } from "lucide-react";
-import { toast } from "sonner";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { TextField } from "@/components/blocks/form/fields";
@@ -14,6 +13,7 @@ import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
+import { toast } from "@/components/ui/toaster";
 import type { Account, LinkedIdentity, Session } from "@/server/contract/sessions";
 import { leave } from "./leave";
 import { AccountName, PresenceField } from "./presence-field";

@@ -1,7 +1,6 @@
 "use client";
 import { Eye, type LucideIcon, MessageCircleQuestion, RotateCcw, Undo2, XCircle } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { toast } from "sonner";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { Refusal } from "@/components/blocks/feedback/refusal";
@@ -14,6 +13,7 @@ import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
+import { toast } from "@/components/ui/toaster";
 import type { RefundState } from "@/server/contract/billing";
 import type { CommissionPayment } from "@/server/contract/commissions";
 import type { DossierPayment, OperatorAct, RequestDossier } from "@/server/contract/dossiers";

@@ -2,7 +2,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { UserPlus } from "lucide-react";
 import { useState } from "react";
-import { toast } from "sonner";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { ChoiceField, TextField } from "@/components/blocks/form/fields";
@@ -15,7 +14,8 @@ import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardHeader } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Select } from "@/components/ui/select";
+import { toast } from "@/components/ui/toaster";
 import type { Invitation, Member, RemovedMember } from "@/server/contract/members";
 import { isAsHigh, MEANING, ROLES, type RoleName } from "./roles";
 
@@ -105,22 +105,16 @@ function MemberRow({
       </div>
       {mayChange ? (
         <Select
+          aria-label={`Role of ${member.email}`}
+          className="w-32 capitalize"
           value={member.role}
           disabled={change.isPending}
+          options={toOptions(ROLES.filter((each) => isAsHigh(role, each)))}
           onValueChange={(next) => {
             const wanted = ROLES.find((each) => each === next);
             if (wanted) change.mutate({ organizationId, userId: member.userId, role: wanted });
           }}
-        >
-          <SelectTrigger aria-label={`Role of ${member.email}`} className="w-32 capitalize" />
-          <SelectContent>
-            {ROLES.filter((each) => isAsHigh(role, each)).map((each) => (
-              <SelectItem key={each} value={each} className="capitalize">
-                {each}
-              </SelectItem>
-            ))}
-          </SelectContent>
-        </Select>
+        />
       ) : (
         <Badge className="capitalize">{member.role}</Badge>
       )}

@@ -1,23 +1,26 @@
 "use client";
-import { Tooltip as Primitive } from "radix-ui";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
+import { onDemand } from "./on-demand";
 
-export const TooltipProvider = Primitive.Provider;
+const Frame = onDemand(async () => (await import("./tooltip-frame")).TooltipFrame);
 
-/** A short explanation on hover and on focus; the only child is what it explains. */
+/** A short explanation on hover and on focus; the child, a button, has it in its own words for screen readers. */
 export function Tooltip({ text, children }: { text: ReactNode; children: ReactNode }) {
+  const [isNear, setNear] = useState(false);
+  const come = () => setNear(true);
+  const go = () => setNear(false);
   return (
-    <Primitive.Root>
-      <Primitive.Trigger asChild>{children}</Primitive.Trigger>
-      <Primitive.Portal>
-        <Primitive.Content
-          sideOffset={5}
-          collisionPadding={8}
-          className="pop-in z-50 max-w-72 rounded-md bg-text px-2 py-1 text-xs text-canvas shadow-raised"
-        >
-          {text}
-        </Primitive.Content>
-      </Primitive.Portal>
-    </Primitive.Root>
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only listens to what its button does
+    <span
+      className="relative inline-flex"
+      onPointerEnter={come}
+      onPointerLeave={go}
+      onFocus={come}
+      onBlur={go}
+      onKeyDown={({ key }) => key === "Escape" && go()}
+    >
+      {children}
+      {isNear && <Frame>{text}</Frame>}
+    </span>
   );
 }

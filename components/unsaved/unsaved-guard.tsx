@@ -2,9 +2,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
 import { useEffect, useEffectEvent } from "react";
-import { toast } from "sonner";
 import { useTRPCClient } from "@/components/trpc";
-import { Confirm } from "@/components/ui/alert-dialog";
+import { Confirm, prepareConfirm } from "@/components/ui/alert-dialog";
+import { toast } from "@/components/ui/toaster";
 import {
   dropQuestion,
   giveUp,
@@ -73,7 +73,10 @@ function useAskedBefore() {
     }
     window.addEventListener("click", click, { capture: true });
     window.addEventListener("beforeunload", unload);
+    // The questions are there by the time the server may be out of reach.
+    window.addEventListener("input", prepareConfirm, { once: true });
     return () => {
+      window.removeEventListener("input", prepareConfirm);
       window.removeEventListener("click", click, { capture: true });
       window.removeEventListener("beforeunload", unload);
     };

@@ -5,7 +5,7 @@ import { blankOf, type Input, type Path, type Schema, withValue } from "@/compon
 import type { FieldIssue } from "@/components/trpc";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Select } from "@/components/ui/select";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
 import { ObjectFields } from "./fields";
@@ -121,20 +121,18 @@ function Examples({
   onPick(place: number): void;
 }) {
   return (
-    <Select value="" disabled={disabled} onValueChange={(place) => onPick(Number(place))}>
-      <SelectTrigger
-        aria-label="Load an example"
-        placeholder="Examples"
-        className="h-7 w-auto max-w-40 text-xs"
-      />
-      <SelectContent>
-        {capability.examples.map((example, place) => (
-          <SelectItem key={titleOf(example, place)} value={String(place)}>
-            {titleOf(example, place)}
-          </SelectItem>
-        ))}
-      </SelectContent>
-    </Select>
+    <Select
+      aria-label="Load an example"
+      placeholder="Examples"
+      className="h-7 w-auto max-w-40 text-xs"
+      value=""
+      disabled={disabled}
+      options={capability.examples.map((example, place) => ({
+        value: String(place),
+        label: titleOf(example, place),
+      }))}
+      onValueChange={(place) => onPick(Number(place))}
+    />
   );
 }
 
