@@ -11,7 +11,7 @@ import { payingPayment } from "@/components/commissions/stage";
 import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import { toast } from "@/components/ui/toaster";
 import type { RefundState } from "@/server/contract/billing";
@@ -55,49 +55,46 @@ export function Acts({ dossier }: { dossier: RequestDossier }) {
   const refund = request.status === "refunded" ? null : refundOfDossier(dossier);
   const failed = paymentsOf(dossier).filter((payment) => payment.refund?.state === "failed");
   return (
-    <Card aria-labelledby="acts-title">
-      <CardHeader title="Actions" id="acts-title" />
-      <CardBody className="space-y-3">
-        {outdated && (
-          <Notice tone="warn" role="alert" title="The request has changed">
-            {outdated} Nothing was done. This page now shows the current request.
-          </Notice>
+    <Section title="Actions" bodyClassName="space-y-3">
+      {outdated && (
+        <Notice tone="warn" role="alert" title="The request has changed">
+          {outdated} Nothing was done. This page now shows the current request.
+        </Notice>
+      )}
+      {failed.length > 0 && (
+        <Notice tone="bad" title="Refund failed">
+          The customer is still waiting for their money. Retry the refund, or refund them at the payment
+          provider.
+        </Notice>
+      )}
+      {failed.map(
+        (payment) =>
+          payment.refundId && (
+            <RetryRefund key={payment.paymentId} payment={payment} refundId={payment.refundId} />
+          ),
+      )}
+      <p className="text-sm text-muted">
+        {refund
+          ? RETURNING[refund]
+          : isExpired
+            ? "The quote expired unpaid. You can issue a new one."
+            : STATUS_TEXT[request.status]}
+        {request.status === "fulfilled" && dossier.acceptedUntil && !refund && (
+          <>
+            {" "}
+            {acts.includes("refund") ? "It can be refunded until" : "It could be refunded until"}{" "}
+            <Moment at={dossier.acceptedUntil} />.
+          </>
         )}
-        {failed.length > 0 && (
-          <Notice tone="bad" title="Refund failed">
-            The customer is still waiting for their money. Retry the refund, or refund them at the payment
-            provider.
-          </Notice>
-        )}
-        {failed.map(
-          (payment) =>
-            payment.refundId && (
-              <RetryRefund key={payment.paymentId} payment={payment} refundId={payment.refundId} />
-            ),
-        )}
-        <p className="text-sm text-muted">
-          {refund
-            ? RETURNING[refund]
-            : isExpired
-              ? "The quote expired unpaid. You can issue a new one."
-              : STATUS_TEXT[request.status]}
-          {request.status === "fulfilled" && dossier.acceptedUntil && !refund && (
-            <>
-              {" "}
-              {acts.includes("refund") ? "It can be refunded until" : "It could be refunded until"}{" "}
-              <Moment at={dossier.acceptedUntil} />.
-            </>
-          )}
-        </p>
-        {acts.length > 0 && (
-          <div className="flex flex-wrap gap-2">
-            {acts.map((act) => (
-              <ActButton key={act} act={act} isFirst={failed.length === 0} {...props} />
-            ))}
-          </div>
-        )}
-      </CardBody>
-    </Card>
+      </p>
+      {acts.length > 0 && (
+        <div className="flex flex-wrap gap-2">
+          {acts.map((act) => (
+            <ActButton key={act} act={act} isFirst={failed.length === 0} {...props} />
+          ))}
+        </div>
+      )}
+    </Section>
   );
 }
 

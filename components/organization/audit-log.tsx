@@ -11,7 +11,7 @@ import { AUDIT_COLUMNS } from "@/components/callers/audit-columns";
 import { callerName } from "@/components/callers/caller-name";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { shortId } from "@/components/ui/copyable-id";
 import { Fact, Facts } from "@/components/ui/facts";
 import { spaced, words, wordsOfCode } from "@/components/ui/wording";
@@ -47,20 +47,21 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
   const named = useNamed(organizationId);
   const entries = log.data?.pages.flatMap(({ items }) => items) ?? [];
   return (
-    <Card aria-labelledby="log-title" aria-busy={log.isFetching} className="overflow-hidden">
-      <CardHeader
-        id="log-title"
-        title="Audit log"
-        hint="Newest first"
-        actions={
-          <Button asChild size="sm">
-            <a href={logFileHref(organizationId, filter)} download>
-              <Download aria-hidden />
-              Download CSV
-            </a>
-          </Button>
-        }
-      />
+    <Section
+      id="log-title"
+      title="Audit log"
+      hint="Newest first"
+      actions={
+        <Button asChild size="sm">
+          <a href={logFileHref(organizationId, filter)} download>
+            <Download aria-hidden />
+            Download CSV
+          </a>
+        </Button>
+      }
+      aria-busy={log.isFetching}
+      isFlush
+    >
       <Form
         send={({ given }) => setFilter(Object.fromEntries(FIELDS.map(({ name }) => [name, given(name)])))}
         className="grid gap-3 border-b border-line p-4 sm:grid-cols-2 lg:grid-cols-5"
@@ -95,7 +96,7 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
           />
         )}
       </GrowingList>
-    </Card>
+    </Section>
   );
 }
 

@@ -12,7 +12,7 @@ import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import { Select } from "@/components/ui/select";
 import { toast } from "@/components/ui/toaster";
@@ -34,13 +34,13 @@ export function PeopleCard({ organizationId, role }: { organizationId: string; r
           {removed.keys.map(({ name }) => name).join(", ")}. Rotate or revoke them if needed.
         </Notice>
       )}
-      <Card aria-labelledby="members-title" className="overflow-hidden">
-        <CardHeader
-          id="members-title"
-          title="Members"
-          hint={members.length === 1 ? "1 member" : `${members.length} members`}
-          actions={isAdmin && <InviteDialog organizationId={organizationId} role={role} />}
-        />
+      <Section
+        id="members-title"
+        title="Members"
+        hint={members.length === 1 ? "1 member" : `${members.length} members`}
+        actions={isAdmin && <InviteDialog organizationId={organizationId} role={role} />}
+        isFlush
+      >
         <ul aria-labelledby="members-title" className="divide-y divide-line">
           {members.map((member) => (
             <MemberRow
@@ -53,7 +53,7 @@ export function PeopleCard({ organizationId, role }: { organizationId: string; r
             />
           ))}
         </ul>
-      </Card>
+      </Section>
       {isAdmin && <InvitationList organizationId={organizationId} role={role} />}
     </div>
   );
@@ -146,8 +146,7 @@ function InvitationList({ organizationId, role }: { organizationId: string; role
     trpc.organizations.invitations.queryOptions({ organizationId }),
   );
   return (
-    <Card aria-labelledby="invitations-title" className="overflow-hidden">
-      <CardHeader id="invitations-title" title="Invitations" hint="Pending" />
+    <Section id="invitations-title" title="Invitations" hint="Pending" isFlush>
       {invitations.length === 0 ? (
         <p className="px-4 py-8 text-center text-sm text-muted">No pending invitations.</p>
       ) : (
@@ -161,7 +160,7 @@ function InvitationList({ organizationId, role }: { organizationId: string; role
           ))}
         </ul>
       )}
-    </Card>
+    </Section>
   );
 }
 

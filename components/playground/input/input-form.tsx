@@ -3,7 +3,7 @@ import { useState } from "react";
 import { exampleInput, isObject } from "@/components/playground/example";
 import { blankOf, type Input, type Path, type Schema, withValue } from "@/components/playground/schema";
 import type { FieldIssue } from "@/components/trpc";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import { Select } from "@/components/ui/select";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
@@ -47,57 +47,53 @@ export function InputForm({
   );
   return (
     <Tabs value={view} onValueChange={setView}>
-      <Card aria-labelledby="input-form-title">
-        <CardHeader
-          title="Input"
-          id="input-form-title"
-          actions={
-            <>
-              {capability.examples.length > 0 && (
-                <Examples
-                  capability={capability}
-                  disabled={disabled}
-                  onPick={(place) => onChange(exampleInput(capability, place) ?? {})}
-                />
-              )}
-              <TabsList aria-label="Input view">
-                <TabsTrigger value="form" disabled={hasUnread && view !== "form"}>
-                  Form
-                </TabsTrigger>
-                <TabsTrigger value="json" disabled={hasUnread && view !== "json"}>
-                  JSON
-                </TabsTrigger>
-              </TabsList>
-            </>
-          }
-        />
-        <CardBody>
-          {loose.length > 0 && (
-            <Notice tone="bad" className="mb-4">
-              {loose.map(({ loc, msg }) => (
-                <p key={`${loc.join(".")} ${msg}`}>
-                  {loc.length > 0 && <code>{loc.join(".")}: </code>}
-                  {msg}
-                </p>
-              ))}
-            </Notice>
-          )}
-          <TabsContent value="form">
-            <ObjectFields form={form} path={[]} schema={schema} value={input} />
-          </TabsContent>
-          <TabsContent value="json">
-            <JsonText
-              aria={{}}
-              value={input}
-              disabled={disabled}
-              onChange={(value) => isObject(value) && onChange(value)}
-              label="Input as JSON"
-              holds="object"
-              className="min-h-64"
-            />
-          </TabsContent>
-        </CardBody>
-      </Card>
+      <Section
+        title="Input"
+        actions={
+          <>
+            {capability.examples.length > 0 && (
+              <Examples
+                capability={capability}
+                disabled={disabled}
+                onPick={(place) => onChange(exampleInput(capability, place) ?? {})}
+              />
+            )}
+            <TabsList aria-label="Input view">
+              <TabsTrigger value="form" disabled={hasUnread && view !== "form"}>
+                Form
+              </TabsTrigger>
+              <TabsTrigger value="json" disabled={hasUnread && view !== "json"}>
+                JSON
+              </TabsTrigger>
+            </TabsList>
+          </>
+        }
+      >
+        {loose.length > 0 && (
+          <Notice tone="bad" className="mb-4">
+            {loose.map(({ loc, msg }) => (
+              <p key={`${loc.join(".")} ${msg}`}>
+                {loc.length > 0 && <code>{loc.join(".")}: </code>}
+                {msg}
+              </p>
+            ))}
+          </Notice>
+        )}
+        <TabsContent value="form">
+          <ObjectFields form={form} path={[]} schema={schema} value={input} />
+        </TabsContent>
+        <TabsContent value="json">
+          <JsonText
+            aria={{}}
+            value={input}
+            disabled={disabled}
+            onChange={(value) => isObject(value) && onChange(value)}
+            label="Input as JSON"
+            holds="object"
+            className="min-h-64"
+          />
+        </TabsContent>
+      </Section>
     </Tabs>
   );
 }
