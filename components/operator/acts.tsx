@@ -104,9 +104,8 @@ function ActButton({ act, isFirst, ...props }: ActProps & { act: OperatorAct; is
     case "review":
       return <OpenForReview {...props} />;
     case "ask":
-      return <AskForInformation {...props} />;
     case "decline":
-      return <Decline {...props} />;
+      return <Message act={act} {...props} />;
     case "quote":
       return <QuoteDialog {...props} />;
     case "fulfil":
@@ -135,39 +134,43 @@ function OpenForReview({ dossier, onOutdated }: ActProps) {
   );
 }
 
-function AskForInformation({ dossier, onOutdated }: ActProps) {
-  const trpc = useTRPC();
-  const ends = useActEnds({ done: "Question sent", onOutdated });
-  const ask = useAction(trpc.operator.askForInformation.mutationOptions(ends), {});
-  return (
-    <MessageDialog
-      icon={MessageCircleQuestion}
-      button="Ask for information"
-      title="Ask for information"
-      description="The customer receives your question. They answer by revising the request and submitting it again."
-      label="Question"
-      submit="Send question"
-      action={ask}
-      onSend={(message) => ask.mutate({ requestId: dossier.request.id, message })}
-    />
-  );
-}
+const MESSAGES = {
+  ask: {
+    done: "Question sent",
+    icon: MessageCircleQuestion,
+    button: "Ask for information",
+    title: "Ask for information",
+    description:
+      "The customer receives your question. They answer by revising the request and submitting it again.",
+    label: "Question",
+    submit: "Send question",
+  },
+  decline: {
+    done: "Request declined",
+    icon: XCircle,
+    button: "Decline",
+    title: "Decline this request?",
+    description:
+      "The customer receives your reason. This cannot be undone; they would have to file a new request.",
+    label: "Reason",
+    submit: "Decline request",
+    tone: "danger",
+  },
+} as const;
 
-function Decline({ dossier, onOutdated }: ActProps) {
+/** Sends the customer a question, or the reason why the request is declined. */
+function Message({ act, dossier, onOutdated }: ActProps & { act: keyof typeof MESSAGES }) {
   const trpc = useTRPC();
-  const ends = useActEnds({ done: "Request declined", onOutdated });
+  const { done, ...dialog } = MESSAGES[act];
+  const ends = useActEnds({ done, onOutdated });
+  const ask = useAction(trpc.operator.askForInformation.mutationOptions(ends), {});
   const decline = useAction(trpc.operator.decline.mutationOptions(ends), {});
+  const action = act === "ask" ? ask : decline;
   return (
     <MessageDialog
-      icon={XCircle}
-      button="Decline"
-      title="Decline this request?"
-      description="The customer receives your reason. This cannot be undone; they would have to file a new request."
-      label="Reason"
-      submit="Decline request"
-      tone="danger"
-      action={decline}
-      onSend={(message) => decline.mutate({ requestId: dossier.request.id, message })}
+      {...dialog}
+      action={action}
+      onSend={(message) => action.mutate({ requestId: dossier.request.id, message })}
     />
   );
 }

@@ -1,26 +1,41 @@
 "use client";
-import type { ComponentProps, ReactElement } from "react";
-import { Opener, onDemand, useOpening } from "./on-demand";
-
-const Frame = onDemand(async () => (await import("./dialog-frame")).ConfirmFrame);
-export const prepareConfirm = Frame.prepare;
+import type { ComponentProps, ReactElement, ReactNode } from "react";
+import { Button } from "./button";
+import { Dialog, DialogActions, DialogClose, DialogContent } from "./dialog";
 
 /** Asks before an action that cannot be undone. The button that asks is the only child. */
 export function Confirm({
+  title,
+  description,
+  action,
+  actionVariant = "danger",
+  keep = "Cancel",
+  onConfirm,
   children,
-  open,
-  onOpenChange,
-  ...asked
-}: Omit<ComponentProps<typeof Frame>, "fallback"> & { children?: ReactElement }) {
-  const { isOpen, wasOpened, show } = useOpening({ open, onOpenChange });
+  ...opening
+}: {
+  title: string;
+  description: ReactNode;
+  /** The label of the confirming button. */
+  action: string;
+  /** Primary where the action is not destructive. */
+  actionVariant?: "danger" | "primary";
+  keep?: string;
+  onConfirm: () => void;
+  children?: ReactElement;
+} & Pick<ComponentProps<typeof Dialog>, "open" | "onOpenChange">) {
   return (
-    <>
-      {children && (
-        <Opener isOpen={isOpen} prepare={Frame.prepare} onOpen={() => show(true)}>
-          {children}
-        </Opener>
-      )}
-      {wasOpened && <Frame {...asked} open={isOpen} onOpenChange={show} />}
-    </>
+    <Dialog trigger={children} {...opening}>
+      <DialogContent role="alertdialog" ways="keys" title={title} description={description}>
+        <DialogActions>
+          <DialogClose asChild>
+            <Button>{keep}</Button>
+          </DialogClose>
+          <DialogClose asChild onClick={onConfirm}>
+            <Button variant={actionVariant}>{action}</Button>
+          </DialogClose>
+        </DialogActions>
+      </DialogContent>
+    </Dialog>
   );
 }

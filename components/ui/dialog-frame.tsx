@@ -1,11 +1,11 @@
 "use client";
 import { X } from "lucide-react";
-import { AlertDialog, Dialog as Primitive } from "radix-ui";
+import { Dialog as Primitive } from "radix-ui";
 import { type ComponentProps, type ReactNode, useRef } from "react";
 import { Button } from "./button";
 import { cn } from "./class-names";
 
-/* What `dialog` and `alert-dialog` load when something opens. */
+/* What `dialog` loads when something opens. */
 
 export const DialogFrame = Primitive.Root;
 export const DialogClose = Primitive.Close;
@@ -39,8 +39,8 @@ export function DialogContent({
 }: Omit<ComponentProps<typeof Primitive.Content>, "title"> & {
   title: ReactNode;
   description?: ReactNode;
-  /** How it closes. A dialog that shows a secret once closes only by its own button. */
-  ways?: "any" | "button";
+  /** How it closes: by Escape and its own buttons, or, where it shows a secret once, only by its button. */
+  ways?: "any" | "keys" | "button";
 }) {
   return (
     <Primitive.Portal>
@@ -52,7 +52,8 @@ export function DialogContent({
         )}
         {...useFocusBack()}
         {...(description ? {} : { "aria-describedby": undefined })}
-        {...(ways === "button" ? { onEscapeKeyDown: stay, onInteractOutside: stay } : {})}
+        {...(ways !== "any" && { onInteractOutside: stay })}
+        {...(ways === "button" && { onEscapeKeyDown: stay })}
         {...rest}
       >
         <Primitive.Title
@@ -62,8 +63,8 @@ export function DialogContent({
           {title}
         </Primitive.Title>
         {description && (
-          <Primitive.Description className="text-sm text-muted [overflow-wrap:anywhere]">
-            {description}
+          <Primitive.Description asChild>
+            <div className="text-sm text-muted [overflow-wrap:anywhere]">{description}</div>
           </Primitive.Description>
         )}
         <div className="mt-4">{children}</div>
@@ -101,56 +102,5 @@ export function Sheet({ title, children }: { title: string; children: ReactNode 
         {children}
       </Primitive.Content>
     </Primitive.Portal>
-  );
-}
-
-/** What Confirm shows. */
-export function ConfirmFrame({
-  title,
-  description,
-  action,
-  actionVariant = "danger",
-  keep = "Cancel",
-  open,
-  onOpenChange,
-  onConfirm,
-}: {
-  title: string;
-  description: ReactNode;
-  /** The label of the confirming button. */
-  action: string;
-  /** Primary where the action is not destructive. */
-  actionVariant?: "danger" | "primary";
-  keep?: string;
-  open?: boolean;
-  onOpenChange?: (open: boolean) => void;
-  onConfirm: () => void;
-}) {
-  const focusBack = useFocusBack();
-  return (
-    <AlertDialog.Root open={open} onOpenChange={onOpenChange}>
-      <AlertDialog.Portal>
-        <AlertDialog.Overlay className="fade-in fixed inset-0 z-40 bg-veil" />
-        <AlertDialog.Content
-          {...focusBack}
-          className="dialog-in fixed top-1/2 left-1/2 z-50 w-[calc(100vw-2rem)] max-w-[30rem] -translate-x-1/2 -translate-y-1/2 rounded-xl border border-line bg-surface p-5 shadow-dialog outline-none"
-        >
-          <AlertDialog.Title dir="auto" className="text-xl font-semibold [overflow-wrap:anywhere]">
-            {title}
-          </AlertDialog.Title>
-          <AlertDialog.Description asChild>
-            <div className="mt-1.5 text-sm text-muted [overflow-wrap:anywhere]">{description}</div>
-          </AlertDialog.Description>
-          <div className="mt-5 flex flex-wrap justify-end gap-2">
-            <AlertDialog.Cancel asChild>
-              <Button>{keep}</Button>
-            </AlertDialog.Cancel>
-            <AlertDialog.Action asChild onClick={onConfirm}>
-              <Button variant={actionVariant}>{action}</Button>
-            </AlertDialog.Action>
-          </div>
-        </AlertDialog.Content>
-      </AlertDialog.Portal>
-    </AlertDialog.Root>
   );
 }

@@ -1,32 +1,50 @@
 "use client";
-import type { ReactElement, ReactNode } from "react";
-import { cn } from "./class-names";
-import { Opener, onDemand, useOpening } from "./on-demand";
+import { Slot } from "radix-ui";
+import { type ReactElement, type ReactNode, useState } from "react";
+import { onDemand } from "./on-demand";
 
 const load = () => import("./dialog-frame");
 const Frame = onDemand(async () => (await load()).DialogFrame);
 export const DialogContent = onDemand(async () => (await load()).DialogContent);
 export const DialogClose = onDemand(async () => (await load()).DialogClose);
 export const Sheet = onDemand(async () => (await load()).Sheet);
+export const prepareDialog = Frame.prepare;
 
-/** A dialog, by itself or behind a button. Its content is a `DialogContent` or a `Sheet`. */
+/**
+ * A dialog, by itself or behind a button, whose code is loaded once the button is pointed at or focused. Its content is a
+ * `DialogContent` or a `Sheet`.
+ */
 export function Dialog({
   trigger,
+  open,
+  onOpenChange,
   children,
-  ...opening
 }: {
-  trigger?: ReactElement;
-  open?: boolean;
-  onOpenChange?: (isOpen: boolean) => void;
+  trigger?: ReactElement | undefined;
+  open?: boolean | undefined;
+  onOpenChange?: ((isOpen: boolean) => void) | undefined;
   children: ReactNode;
 }) {
-  const { isOpen, wasOpened, show } = useOpening(opening);
+  const [isOwnOpen, setOwnOpen] = useState(false);
+  const isOpen = open ?? isOwnOpen;
+  const [wasOpened, setWasOpened] = useState(isOpen);
+  if (isOpen && !wasOpened) setWasOpened(true);
+  function show(next: boolean) {
+    setOwnOpen(next);
+    onOpenChange?.(next);
+  }
   return (
     <>
       {trigger && (
-        <Opener isOpen={isOpen} prepare={Frame.prepare} onOpen={() => show(true)}>
+        <Slot.Root
+          aria-haspopup="dialog"
+          aria-expanded={isOpen}
+          onClick={() => show(true)}
+          onPointerEnter={prepareDialog}
+          onFocus={prepareDialog}
+        >
           {trigger}
-        </Opener>
+        </Slot.Root>
       )}
       {wasOpened && (
         <Frame open={isOpen} onOpenChange={show}>
@@ -38,14 +56,8 @@ export function Dialog({
 }
 
 /** The foot of a dialog, in sight however far its body scrolls. */
-export function DialogActions({ children }: { children: ReactNode }) {
-  return (
-    <div
-      className={cn(
-        "sticky -bottom-5 z-10 -mx-5 mt-5 -mb-5 flex min-h-14 flex-wrap items-center justify-end gap-2 border-t border-line-soft bg-surface px-5 py-2.5",
-      )}
-    >
-      {children}
-    </div>
-  );
-}
+export const DialogActions = ({ children }: { children: ReactNode }) => (
+  <div className="sticky -bottom-5 z-10 -mx-5 mt-5 -mb-5 flex min-h-14 flex-wrap items-center justify-end gap-2 border-t border-line-soft bg-surface px-5 py-2.5 first:mt-0">
+    {children}
+  </div>
+);

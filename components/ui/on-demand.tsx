@@ -1,6 +1,5 @@
 "use client";
-import { Slot } from "radix-ui";
-import { type ComponentType, type ReactElement, type ReactNode, useEffect, useState } from "react";
+import { type ComponentType, type ReactNode, useEffect, useState } from "react";
 
 const RETRY_MS = 3000;
 
@@ -38,44 +37,4 @@ export function onDemand<Props extends object>(load: () => Promise<ComponentType
     return isHere && Loaded ? <Loaded {...(rest as unknown as Props)} /> : fallback;
   }
   return Object.assign(OnDemand, { prepare: () => void fetchCode().catch(() => undefined) });
-}
-
-type Opening = { open?: boolean; onOpenChange?: (isOpen: boolean) => void };
-
-/** Whether something is open, as its owner says or by itself, and whether it ever was. */
-export function useOpening({ open, onOpenChange }: Opening) {
-  const [isOwnOpen, setOwnOpen] = useState(false);
-  const isOpen = open ?? isOwnOpen;
-  const [wasOpened, setWasOpened] = useState(isOpen);
-  if (isOpen && !wasOpened) setWasOpened(true);
-  function show(next: boolean) {
-    setOwnOpen(next);
-    onOpenChange?.(next);
-  }
-  return { isOpen, wasOpened, show };
-}
-
-/** Makes its only child, a button, open a dialog whose code is loaded once the button is pointed at or focused. */
-export function Opener({
-  isOpen,
-  prepare,
-  onOpen,
-  children,
-}: {
-  isOpen: boolean;
-  prepare(): void;
-  onOpen(): void;
-  children: ReactElement;
-}) {
-  return (
-    <Slot.Root
-      aria-haspopup="dialog"
-      aria-expanded={isOpen}
-      onClick={onOpen}
-      onPointerEnter={prepare}
-      onFocus={prepare}
-    >
-      {children}
-    </Slot.Root>
-  );
 }

@@ -1,8 +1,7 @@
 "use client";
 import { Check } from "lucide-react";
 import { Select as Primitive } from "radix-ui";
-import type { SelectProps } from "./select";
-import { SelectIcon, triggerStyle } from "./select-trigger";
+import { SelectIcon, type SelectProps, triggerStyle } from "./select";
 
 /** What `select` loads when it is first opened, and opens. */
 export function SelectList({

@@ -1,7 +1,9 @@
 "use client";
+import { ChevronDown } from "lucide-react";
 import { type ComponentProps, useState } from "react";
+import { cn } from "./class-names";
+import { fieldStyle } from "./input";
 import { onDemand } from "./on-demand";
-import { SelectIcon, triggerStyle } from "./select-trigger";
 
 export type Option = { value: string; label: string };
 
@@ -20,6 +22,18 @@ export type SelectProps = {
 >;
 
 const List = onDemand(async () => (await import("./select-list")).SelectList);
+
+/** How a select looks while it is closed, before and after its list is loaded. */
+export const triggerStyle = (className: string | undefined) =>
+  cn(
+    fieldStyle,
+    "inline-flex items-center justify-between gap-2 text-left data-placeholder:text-faint [&>span]:truncate",
+    className,
+  );
+
+export function SelectIcon() {
+  return <ChevronDown aria-hidden className="size-4 shrink-0 text-muted" />;
+}
 
 const OPENING_KEYS = ["ArrowDown", "ArrowUp"];
 

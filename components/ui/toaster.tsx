@@ -1,27 +1,19 @@
 "use client";
-import { useSyncExternalStore } from "react";
+import { useEffect, useState } from "react";
 import type { ExternalToast, toast as shown } from "sonner";
 import { onDemand } from "./on-demand";
 
 const Frame = onDemand(async () => (await import("./toaster-frame")).ToasterFrame);
 
-type Act = (messages: typeof shown) => void;
+let mount = () => {};
+let ready: (loaded: typeof shown) => void;
+const messages = new Promise<typeof shown>((resolve) => {
+  ready = resolve;
+});
 
-let messages: typeof shown | undefined;
-let isAsked = false;
-const waiting: Act[] = [];
-const listeners = new Set<() => void>();
-
-function act(next: Act) {
-  if (messages) return next(messages);
-  waiting.push(next);
-  isAsked = true;
-  for (const listener of listeners) listener();
-}
-
-function ready(loaded: typeof shown) {
-  messages = loaded;
-  for (const next of waiting.splice(0)) next(loaded);
+function act(next: (loaded: typeof shown) => void) {
+  mount();
+  void messages.then(next);
 }
 
 /** Short messages. What shows them is loaded with the first. */
@@ -35,17 +27,11 @@ export const toast = {
   dismiss: (id: string) => act((loaded) => loaded.dismiss(id)),
 };
 
-function subscribe(listener: () => void) {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
 /** Where short messages appear; announced politely. */
 export function Toaster() {
-  const isShown = useSyncExternalStore(
-    subscribe,
-    () => isAsked,
-    () => false,
-  );
-  return isShown && <Frame onReady={ready} />;
+  const [isAsked, setAsked] = useState(false);
+  useEffect(() => {
+    mount = () => setAsked(true);
+  }, []);
+  return isAsked && <Frame onReady={ready} />;
 }
