@@ -3,14 +3,15 @@ import { ChevronsUpDown } from "lucide-react";
 import { MenuButton } from "@/components/ui/menu-button";
 import { onDemand } from "@/components/ui/on-demand";
 
-const List = onDemand(async () => (await import("./account-list")).AccountList);
+const { part, prepare } = onDemand(() => import("./account-list"));
+const List = part((code) => code.AccountList);
 
 /** Who is signed in, with links to their account, the theme, the operator pages and sign-out. */
 export function AccountMenu({ email, isOperator }: { email: string; isOperator: boolean }) {
   return (
     <MenuButton
       className="flex w-full min-w-0 items-center gap-2 rounded-md p-1.5 text-left text-sm hover:bg-hover"
-      prepare={List.prepare}
+      prepare={prepare}
       menu={(props) => <List {...props} isOperator={isOperator} />}
     >
       <span

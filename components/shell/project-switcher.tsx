@@ -4,7 +4,8 @@ import type { ProjectChoice } from "@/components/trpc";
 import { MenuButton } from "@/components/ui/menu-button";
 import { onDemand } from "@/components/ui/on-demand";
 
-const List = onDemand(async () => (await import("./project-list")).ProjectList);
+const { part, prepare } = onDemand(() => import("./project-list"));
+const List = part((code) => code.ProjectList);
 
 /** The projects of the reader's organizations. Choosing one stays on the same page of the panel. */
 export function ProjectSwitcher({ projects, current }: { projects: ProjectChoice[]; current: string }) {
@@ -12,7 +13,7 @@ export function ProjectSwitcher({ projects, current }: { projects: ProjectChoice
   return (
     <MenuButton
       className="flex w-full min-w-0 items-center gap-2.5 rounded-md border border-line bg-surface p-2 text-left shadow-card hover:bg-hover"
-      prepare={List.prepare}
+      prepare={prepare}
       menu={(props) => <List {...props} projects={projects} current={current} />}
     >
       <FolderKanban aria-hidden className="size-4 shrink-0 text-muted" />

@@ -3,12 +3,12 @@ import { Slot } from "radix-ui";
 import { type ReactElement, type ReactNode, useState } from "react";
 import { onDemand } from "./on-demand";
 
-const load = () => import("./dialog-frame");
-const Frame = onDemand(async () => (await load()).DialogFrame);
-export const DialogContent = onDemand(async () => (await load()).DialogContent);
-export const DialogClose = onDemand(async () => (await load()).DialogClose);
-export const Sheet = onDemand(async () => (await load()).Sheet);
-export const prepareDialog = Frame.prepare;
+const { part, prepare } = onDemand(() => import("./dialog-frame"));
+const Frame = part((code) => code.DialogFrame);
+export const DialogContent = part((code) => code.DialogContent);
+export const DialogClose = part((code) => code.DialogClose);
+export const Sheet = part((code) => code.Sheet);
+export const prepareDialog = prepare;
 
 /**
  * A dialog, by itself or behind a button, whose code is loaded once the button is pointed at or focused. Its content is a

@@ -3,38 +3,51 @@ import { type ComponentType, type ReactNode, useEffect, useState } from "react";
 
 const RETRY_MS = 3000;
 
+type Source<Code> = { code?: Code; fetch(): Promise<unknown> };
+
+/** The code once it is there. While the server cannot be reached it is asked for again. */
+function useCode<Code>(source: Source<Code>): Code | undefined {
+  const [isHere, setHere] = useState(source.code !== undefined);
+  useEffect(() => {
+    if (isHere) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isGone = false;
+    const attempt = () =>
+      source.fetch().then(
+        () => isGone || setHere(true),
+        () => {
+          if (!isGone) timer = setTimeout(attempt, RETRY_MS);
+        },
+      );
+    void attempt();
+    return () => {
+      isGone = true;
+      clearTimeout(timer);
+    };
+  }, [isHere, source]);
+  return isHere ? source.code : undefined;
+}
+
 /**
- * A component whose code is loaded when it is first shown, or ahead by `prepare`. Until then `fallback` stands in its place.
- * While the server cannot be reached it tries again.
+ * Code that is loaded when a component of it is first shown, or ahead by `prepare`. `part` makes such a component, in whose
+ * place `fallback` stands until then. The parts of one code come together, as the focus of a dialog needs.
  */
-export function onDemand<Props extends object>(load: () => Promise<ComponentType<Props>>) {
-  let Loaded: ComponentType<Props> | undefined;
-  const fetchCode = async () => {
-    Loaded ??= await load();
+export function onDemand<Code>(load: () => Promise<Code>) {
+  const source: Source<Code> = {
+    async fetch() {
+      source.code ??= await load();
+    },
   };
-  // biome-ignore lint/correctness/noComponentHookFactories: made once for a module, as with React.lazy
-  function OnDemand(props: Props & { fallback?: ReactNode }) {
-    const [isHere, setHere] = useState(Loaded !== undefined);
-    useEffect(() => {
-      if (isHere) return;
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      let isGone = false;
-      const attempt = () =>
-        fetchCode().then(
-          () => isGone || setHere(true),
-          () => {
-            if (!isGone) timer = setTimeout(attempt, RETRY_MS);
-          },
-        );
-      void attempt();
-      return () => {
-        isGone = true;
-        clearTimeout(timer);
-      };
-    }, [isHere]);
-    const { fallback = null, ...rest } = props;
-    // What is left of `props` without `fallback` are the props of the component, which TypeScript cannot see.
-    return isHere && Loaded ? <Loaded {...(rest as unknown as Props)} /> : fallback;
-  }
-  return Object.assign(OnDemand, { prepare: () => void fetchCode().catch(() => undefined) });
+  return {
+    prepare: () => void source.fetch().catch(() => undefined),
+    part:
+      <Props extends object>(pick: (code: Code) => ComponentType<Props>) =>
+      ({ fallback = null, ...rest }: Props & { fallback?: ReactNode }): ReactNode => {
+        const code = useCode(source);
+        if (code === undefined) return fallback;
+        const Part = pick(code);
+        // What is left of the props without `fallback` are the component's, which TypeScript cannot see.
+        return <Part {...(rest as unknown as Props)} />;
+      },
+  };
 }

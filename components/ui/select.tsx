@@ -21,7 +21,8 @@ export type SelectProps = {
   "id" | "className" | "disabled" | (`aria-${string}` & keyof ComponentProps<"button">)
 >;
 
-const List = onDemand(async () => (await import("./select-list")).SelectList);
+const { part, prepare } = onDemand(() => import("./select-list"));
+const List = part((code) => code.SelectList);
 
 /** How a select looks while it is closed, before and after its list is loaded. */
 export const triggerStyle = (className: string | undefined) =>
@@ -52,8 +53,8 @@ export function Select(props: SelectProps) {
         aria-autocomplete="none"
         {...(label === undefined && { "data-placeholder": "" })}
         className={triggerStyle(className)}
-        onPointerEnter={List.prepare}
-        onFocus={List.prepare}
+        onPointerEnter={prepare}
+        onFocus={prepare}
         onClick={() => setAsked(true)}
         onKeyDown={(event) => {
           if (!OPENING_KEYS.includes(event.key)) return;

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import type { ExternalToast, toast as shown } from "sonner";
 import { onDemand } from "./on-demand";
 
-const Frame = onDemand(async () => (await import("./toaster-frame")).ToasterFrame);
+const Frame = onDemand(() => import("./toaster-frame")).part((code) => code.ToasterFrame);
 
 let mount = () => {};
 let ready: (loaded: typeof shown) => void;

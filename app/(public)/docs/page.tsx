@@ -115,12 +115,14 @@ function Part({
   children: ReactNode;
 }) {
   return (
-    <details id={id} className="mt-3 rounded-lg border border-line bg-surface">
+    <details className="mt-3 rounded-lg border border-line bg-surface">
       <summary className="cursor-pointer px-4 py-3">
         <h2 className="inline text-lg font-semibold">{title}</h2>{" "}
         <span className="text-sm text-muted">{hint}</span>
       </summary>
-      <div className="grid gap-4 border-t border-line-soft bg-canvas p-4">{children}</div>
+      <div id={id} className="grid gap-4 border-t border-line-soft bg-canvas p-4">
+        {children}
+      </div>
     </details>
   );
 }
