@@ -29,7 +29,7 @@ export function Confirm({
       <DialogContent role="alertdialog" ways="keys" title={title} description={description}>
         <DialogActions>
           <DialogClose asChild>
-            <Button>{keep}</Button>
+            <Button data-first>{keep}</Button>
           </DialogClose>
           <DialogClose asChild onClick={onConfirm}>
             <Button variant={actionVariant}>{action}</Button>

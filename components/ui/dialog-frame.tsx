@@ -12,12 +12,16 @@ export const DialogClose = Primitive.Close;
 
 const stay = (event: Event) => event.preventDefault();
 
-/** Gives the focus back to what opened it, which the primitive does only for a trigger of its own. */
+/** Puts the focus on what is marked as first, and gives it back to what opened the dialog, which the primitive does only for a trigger of its own. */
 function useFocusBack() {
   const opener = useRef<Element>(null);
   return {
-    onOpenAutoFocus() {
+    onOpenAutoFocus(event: Event) {
       opener.current = document.activeElement;
+      const first = event.target instanceof Element && event.target.querySelector("[data-first]");
+      if (!(first instanceof HTMLElement)) return;
+      event.preventDefault();
+      first.focus();
     },
     onCloseAutoFocus(event: Event) {
       const { current } = opener;

@@ -5,8 +5,7 @@ import { expect, test } from "./panel";
 const LIMITS = [
   { pages: /^\(public\)\/(docs|sign-in|signed-in)|^_|^\(panel\)\/jobs\//, kb: 25 },
   { pages: /^\(public\)\//, kb: 70 },
-  { pages: /^\(panel\)\/.*(\/comparisons\/|\/jobs\/|\/catalog\/|^\(panel\)\/operator\/requests\/)/, kb: 100 },
-  { pages: /^\(panel\)\//, kb: 92 },
+  { pages: /^\(panel\)\//, kb: 100 },
 ];
 
 test("no page loads more than its limit", () => {
