@@ -46,6 +46,7 @@ export function Select(props: SelectProps) {
   const label = options.find((option) => option.value === shown)?.label;
   const closed = (
     <>
+      {name && <input type="hidden" name={name} value={shown ?? ""} disabled={button.disabled} />}
       <button
         type="button"
         role="combobox"
@@ -66,7 +67,6 @@ export function Select(props: SelectProps) {
         <span>{label ?? placeholder}</span>
         <SelectIcon />
       </button>
-      {name && <input type="hidden" name={name} value={shown ?? ""} disabled={button.disabled} />}
     </>
   );
   return isAsked ? <List {...props} fallback={closed} /> : closed;
