@@ -3,9 +3,9 @@ import { Columns2, Expand, Minus, Plus } from "lucide-react";
 import { useState } from "react";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
-import { Dialog, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { Dialog, DialogContent } from "@/components/ui/dialog";
 import { Label } from "@/components/ui/label";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Select } from "@/components/ui/select";
 
 export type Picture = { href: string; name: string };
 
@@ -36,26 +36,29 @@ export function ZoomableImage({ picture, beside }: { picture: Picture; beside: P
         setStep(0);
         setOther(null);
       }}
+      trigger={
+        <button
+          type="button"
+          aria-label={`Enlarge ${picture.name}`}
+          className={`group relative block aspect-4/3 w-full ${CHECKERBOARD}`}
+        >
+          {/* biome-ignore lint/performance/noImgElement: shown as stored, behind the reader's session, never through an optimizer */}
+          <img
+            // It may have failed before the page's scripts ran.
+            ref={(image) => {
+              if (image?.complete && image.naturalWidth === 0) setBroken(true);
+            }}
+            onError={() => setBroken(true)}
+            src={picture.href}
+            alt={`Artifact ${picture.name}`}
+            className="size-full object-contain"
+          />
+          <span className="absolute right-2 bottom-2 grid size-7 place-items-center rounded-md border border-line bg-surface text-muted opacity-0 transition-opacity group-hover:opacity-100 group-focus-visible:opacity-100">
+            <Expand aria-hidden className="size-4" />
+          </span>
+        </button>
+      }
     >
-      <DialogTrigger
-        aria-label={`Enlarge ${picture.name}`}
-        className={`group relative block aspect-4/3 w-full ${CHECKERBOARD}`}
-      >
-        {/* biome-ignore lint/performance/noImgElement: shown as stored, behind the reader's session, never through an optimizer */}
-        <img
-          // It may have failed before the page's scripts ran.
-          ref={(image) => {
-            if (image?.complete && image.naturalWidth === 0) setBroken(true);
-          }}
-          onError={() => setBroken(true)}
-          src={picture.href}
-          alt={`Artifact ${picture.name}`}
-          className="size-full object-contain"
-        />
-        <span className="absolute right-2 bottom-2 grid size-7 place-items-center rounded-md border border-line bg-surface text-muted opacity-0 transition-opacity group-hover:opacity-100 group-focus-visible:opacity-100">
-          <Expand aria-hidden className="size-4" />
-        </span>
-      </DialogTrigger>
       <DialogContent title={picture.name} className="max-w-6xl">
         <div className="mb-3 flex flex-wrap items-center gap-2">
           <Button size="icon" aria-label="Zoom out" disabled={step === 0} onClick={() => setStep(step - 1)}>
@@ -79,19 +82,15 @@ export function ZoomableImage({ picture, beside }: { picture: Picture; beside: P
                 Compare with
               </Label>
               <Select
+                id="compare-with"
+                className="h-8 w-auto min-w-32 text-sm"
                 value={other ?? "none"}
+                options={[
+                  { value: "none", label: "None" },
+                  ...others.map(({ href, name }) => ({ value: href, label: name })),
+                ]}
                 onValueChange={(href) => setOther(href === "none" ? null : href)}
-              >
-                <SelectTrigger id="compare-with" className="h-8 w-auto min-w-32 text-sm" />
-                <SelectContent>
-                  <SelectItem value="none">None</SelectItem>
-                  {others.map(({ href, name }) => (
-                    <SelectItem key={href} value={href}>
-                      {name}
-                    </SelectItem>
-                  ))}
-                </SelectContent>
-              </Select>
+              />
             </div>
           )}
         </div>

@@ -2,7 +2,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, Download } from "lucide-react";
 import type { CSSProperties } from "react";
-import { toast } from "sonner";
 import { formatBytes } from "@/components/artifacts/format-bytes";
 import { CHECKERBOARD } from "@/components/artifacts/image-zoom";
 import { ArtifactViewer, isPicture } from "@/components/artifacts/viewer";
@@ -11,6 +10,7 @@ import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { CardBody, Section } from "@/components/ui/card";
+import { toast } from "@/components/ui/toaster";
 import type { Job, JobArtifactRef } from "@/server/contract/jobs";
 import { eventsKey } from "./events-key";
 import { PrivateContent } from "./job-content";

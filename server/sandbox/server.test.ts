@@ -162,7 +162,7 @@ describe("the log tells what was taken on", () => {
     expect((await submissions("busy-2")).count).toBe(0);
   });
 
-  test("sandbox-mixed does as each question says, and answers one that says nothing", async () => {
+  test("sandbox-mixed does as each question or a system message says, and answers what says nothing", async () => {
     const ask = (words: string, attemptId: string) =>
       post("/v1/text", text("sandbox-mixed", { messages: [{ role: "user", content: words }] }), attemptId);
     for (const _ of [1, 2, 3]) expect((await ask("[busy 3] And now?", "mixed-1")).status).toBe(429);
@@ -172,6 +172,11 @@ describe("the log tells what was taken on", () => {
     expect((await ask("[empty] This?", "mixed-4")).body.text).toBe("");
     await expect(ask("[lost] This?", "mixed-5")).rejects.toThrow();
     expect((await ask("Plainly?", "mixed-6")).status).toBe(200);
+    const said = ["[fail]", "Plainly?"].map((content, at) => ({
+      role: at === 0 ? "system" : "user",
+      content,
+    }));
+    expect((await post("/v1/text", text("sandbox-mixed", { messages: said }), "mixed-9")).status).toBe(500);
     const answered: string[] = [];
     const slow = ask("[slow 1000] This?", "mixed-7").then(({ status }) => answered.push(`slow ${status}`));
     const plain = ask("Plainly?", "mixed-8").then(({ status }) => answered.push(`plain ${status}`));
