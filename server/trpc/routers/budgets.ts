@@ -1,7 +1,6 @@
 import { z } from "zod";
 import {
   BudgetAlert,
-  BudgetCourse,
   BudgetList,
   BudgetRef,
   BudgetView,
@@ -18,8 +17,6 @@ import * as api from "@/server/operations/budgets";
 import { human, router } from "../init";
 import { mutation, query } from "../of";
 
-const Course = BudgetRef.extend({ isTest: z.boolean() });
-
 /** The budgets that apply to a project, their holds, and what a person may do about both. */
 export const budgetsRouter = router({
   /** Of the project, its organization, and their keys and people. */
@@ -33,10 +30,6 @@ export const budgetsRouter = router({
       const { items } = await budgets.list(ctx, { organizationId });
       return { items: items.filter(({ projectId }) => projectId === null || projectId === id) };
     }),
-  course: human
-    .input(Course)
-    .output(BudgetCourse)
-    .query(({ ctx, input }) => budgets.course(ctx, input)),
   set: human
     .input(SetBudget)
     .output(BudgetView)
