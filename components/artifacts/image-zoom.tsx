@@ -15,8 +15,16 @@ export const CHECKERBOARD =
 
 const STEPS = [1, 1.5, 2, 3, 4, 6, 8];
 
-/** An image that opens in a dialog with zoom, optionally next to another image of the same job. */
-export function ZoomableImage({ picture, beside }: { picture: Picture; beside: Picture[] }) {
+/** An image that opens in a dialog with zoom, optionally next to another image of the same job. Alone, it keeps its own shape. */
+export function ZoomableImage({
+  picture,
+  beside,
+  isAlone,
+}: {
+  picture: Picture;
+  beside: Picture[];
+  isAlone: boolean;
+}) {
   const [step, setStep] = useState(0);
   const [other, setOther] = useState<string | null>(null);
   const others = beside.filter(({ href }) => href !== picture.href);
@@ -40,7 +48,7 @@ export function ZoomableImage({ picture, beside }: { picture: Picture; beside: P
         <button
           type="button"
           aria-label={`Enlarge ${picture.name}`}
-          className={`group relative block aspect-4/3 w-full ${CHECKERBOARD}`}
+          className={cn("group relative block w-full bg-sunken", !isAlone && "aspect-4/3")}
         >
           {/* biome-ignore lint/performance/noImgElement: shown as stored, behind the reader's session, never through an optimizer */}
           <img
@@ -51,7 +59,10 @@ export function ZoomableImage({ picture, beside }: { picture: Picture; beside: P
             onError={() => setBroken(true)}
             src={picture.href}
             alt={`Artifact ${picture.name}`}
-            className="size-full object-contain"
+            className={cn(
+              CHECKERBOARD,
+              isAlone ? "mx-auto block max-h-[40rem] min-h-40 max-w-full" : "size-full object-contain",
+            )}
           />
           <span className="absolute right-2 bottom-2 grid size-7 place-items-center rounded-md border border-line bg-surface text-muted opacity-0 transition-opacity group-hover:opacity-100 group-focus-visible:opacity-100">
             <Expand aria-hidden className="size-4" />
