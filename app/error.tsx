@@ -1,29 +1,13 @@
 "use client";
+import type { ComponentProps } from "react";
 import { PlainPage } from "@/components/shell/plain-page";
-import { Button } from "@/components/ui/button";
-import { ErrorState } from "@/components/ui/error-state";
+import RoomError from "./(panel)/projects/[projectId]/error";
 
-/** A page that could not be rendered. The server's log has the error under its digest. */
-export default function PageError({
-  error,
-  reset,
-}: {
-  error: Error & { digest?: string };
-  reset: () => void;
-}) {
+/** A page outside the panel's frame that could not be rendered. */
+export default function PageError(props: ComponentProps<typeof RoomError>) {
   return (
     <PlainPage>
-      <ErrorState
-        title="This page could not be loaded"
-        requestId={error.digest}
-        action={
-          <Button variant="primary" onClick={reset}>
-            Try again
-          </Button>
-        }
-      >
-        Running jobs are not affected. Try again. If it keeps failing, check the server’s log.
-      </ErrorState>
+      <RoomError {...props} />
     </PlainPage>
   );
 }

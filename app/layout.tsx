@@ -5,7 +5,6 @@ import "./globals.css";
 import type { ReactNode } from "react";
 import { ThemeProvider } from "@/components/shell/theme-provider";
 import { Toaster } from "@/components/ui/toaster";
-import { TooltipProvider } from "@/components/ui/tooltip";
 
 export const metadata: Metadata = {
   title: { default: "Capstan", template: "%s · Capstan" },
@@ -31,7 +30,7 @@ export default function RootLayout({ children }: { children: ReactNode }) {
         {/* Until its scripts run, the browser would submit a form itself and reload the page without its text. */}
         <script>{HOLD_EARLY_FORMS}</script>
         <ThemeProvider>
-          <TooltipProvider delayDuration={250}>{children}</TooltipProvider>
+          {children}
           <Toaster />
         </ThemeProvider>
       </body>

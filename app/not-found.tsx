@@ -1,7 +1,6 @@
 import type { Metadata } from "next";
 import { PlainPage, PlainTitle } from "@/components/shell/plain-page";
 import { Button } from "@/components/ui/button";
-import Link from "@/components/ui/link";
 
 export const metadata: Metadata = { title: "Not found" };
 
@@ -13,7 +12,8 @@ export default function NotFound() {
       </PlainTitle>
       <div className="text-center">
         <Button asChild variant="primary">
-          <Link href="/">Go to project</Link>
+          {/* Next's link would be loaded with every page */}
+          <a href="/">Go to project</a>
         </Button>
       </div>
     </PlainPage>

@@ -11,8 +11,8 @@ import { createTRPCClient, httpBatchLink, httpLink, httpSubscriptionLink, splitL
 import { CloudOff } from "lucide-react";
 import { useOffline } from "next/offline";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
-import { toast } from "sonner";
 import { Button } from "@/components/ui/button";
+import { toast } from "@/components/ui/toaster";
 import type { AppRouter } from "@/server/trpc";
 import { reportAnswered, useConnectionLost } from "./connection/connection";
 import { makeQueryClient } from "./query-client";

@@ -1,7 +1,6 @@
 "use client";
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Laptop, LogIn, Terminal } from "lucide-react";
-import { toast } from "sonner";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { TextField } from "@/components/blocks/form/fields";
@@ -12,8 +11,9 @@ import { Ago, Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
+import { toast } from "@/components/ui/toaster";
 import type { Account, LinkedIdentity, Session } from "@/server/contract/sessions";
 import { leave } from "./leave";
 import { AccountName, PresenceField } from "./presence-field";
@@ -49,8 +49,7 @@ function IdentityCard({ account }: { account: Account }) {
   const { identities } = account;
   if (identities.length === 0) return null;
   return (
-    <Card aria-labelledby="identities">
-      <CardHeader id="identities" title="Identity providers" hint="Each one signs you in to this account" />
+    <Section id="identities" title="Identity providers" hint="Each one signs you in to this account" isFlush>
       <ul aria-labelledby="identities" className="divide-y divide-line">
         {identities.map((identity) => (
           <li key={identity.issuer} className="flex flex-wrap items-start gap-3 px-4 py-3 text-sm">
@@ -69,7 +68,7 @@ function IdentityCard({ account }: { account: Account }) {
       <p className="border-t border-line px-4 py-3 text-xs text-muted">
         If you don't recognize one, disconnect it and contact your operator.
       </p>
-    </Card>
+    </Section>
   );
 }
 
@@ -104,18 +103,15 @@ function Disconnect({ account, identity: { issuer, name } }: { account: Account;
 /** Changes the password; an account without one sees a note instead. */
 function PasswordCard({ account }: { account: Account }) {
   return (
-    <Card aria-labelledby="password">
-      <CardHeader id="password" title="Password" />
-      <CardBody>
-        {account.hasPassword ? (
-          <PasswordForm email={account.email} />
-        ) : (
-          <p className="text-sm text-muted">
-            You sign in with an identity provider, so there is no password to change.
-          </p>
-        )}
-      </CardBody>
-    </Card>
+    <Section id="password" title="Password">
+      {account.hasPassword ? (
+        <PasswordForm email={account.email} />
+      ) : (
+        <p className="text-sm text-muted">
+          You sign in with an identity provider, so there is no password to change.
+        </p>
+      )}
+    </Section>
   );
 }
 
@@ -169,29 +165,29 @@ function SessionList() {
     onDone: () => leave("everywhere"),
   });
   return (
-    <Card aria-labelledby="sessions">
-      <CardHeader
-        id="sessions"
-        title="Sessions"
-        hint="Browsers and devices signed in as you"
-        actions={
-          <ConfirmAction
-            label="Sign out everywhere"
-            title="Sign out everywhere?"
-            description="This ends all your browser and device sessions, including this one. API keys keep working."
-            action="Sign out everywhere"
-            onConfirm={() => endAll.mutate()}
-            size="sm"
-            pending={endAll.isPending}
-          />
-        }
-      />
+    <Section
+      id="sessions"
+      title="Sessions"
+      hint="Browsers and devices signed in as you"
+      actions={
+        <ConfirmAction
+          label="Sign out everywhere"
+          title="Sign out everywhere?"
+          description="This ends all your browser and device sessions, including this one. API keys keep working."
+          action="Sign out everywhere"
+          onConfirm={() => endAll.mutate()}
+          size="sm"
+          pending={endAll.isPending}
+        />
+      }
+      isFlush
+    >
       <ul className="divide-y divide-line">
         {sessions.map((session) => (
           <SessionRow key={session.sessionId} session={session} />
         ))}
       </ul>
-    </Card>
+    </Section>
   );
 }
 

@@ -7,7 +7,7 @@ import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { CopyButton } from "@/components/ui/copy-button";
 import { DownloadText } from "@/components/ui/download";
 import { Notice } from "@/components/ui/notice";
@@ -20,21 +20,18 @@ export function SecondFactorCard({ account }: { account: Account }) {
   const [codes, setCodes] = useState<string[] | null>(null);
   const { since, recoveryCodesLeft } = account.secondFactor;
   return (
-    <Card aria-labelledby="second-factor">
-      <CardHeader
-        id="second-factor"
-        title="Second factor"
-        hint={since ? <Badge tone="good">On</Badge> : <Badge>Off</Badge>}
-      />
-      <CardBody className="space-y-5 text-sm">
-        {codes && <RecoveryCodes codes={codes} onKept={() => setCodes(null)} />}
-        {since ? (
-          <Upkeep since={since} recoveryCodesLeft={recoveryCodesLeft} onCodes={setCodes} />
-        ) : (
-          <SecondFactorSetup account={account} onCodes={setCodes} />
-        )}
-      </CardBody>
-    </Card>
+    <Section
+      title="Second factor"
+      hint={since ? <Badge tone="good">On</Badge> : <Badge>Off</Badge>}
+      bodyClassName="space-y-5 text-sm"
+    >
+      {codes && <RecoveryCodes codes={codes} onKept={() => setCodes(null)} />}
+      {since ? (
+        <Upkeep since={since} recoveryCodesLeft={recoveryCodesLeft} onCodes={setCodes} />
+      ) : (
+        <SecondFactorSetup account={account} onCodes={setCodes} />
+      )}
+    </Section>
   );
 }
 

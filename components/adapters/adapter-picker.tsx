@@ -1,6 +1,5 @@
 "use client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { RadioGroup } from "radix-ui";
 import { useDeferredValue, useState } from "react";
 import { useTRPC } from "@/components/trpc";
 import { Field } from "@/components/ui/field";
@@ -54,34 +53,30 @@ export function AdapterPicker({ projectId, environment, chosen, onChoose }: Prop
         </p>
       )}
       {data && data.items.length > 0 && (
-        <RadioGroup.Root
+        <div
+          role="radiogroup"
           aria-label="Matching adapters"
-          value={chosen?.adapterId ?? ""}
-          onValueChange={(adapterId) => {
-            const found = data.items.find((each) => each.adapterId === adapterId);
-            if (found) onChoose(found);
-          }}
           className="max-h-56 divide-y divide-line overflow-y-auto rounded-md border border-line"
         >
           {data.items.map((adapter) => (
-            <RadioGroup.Item
+            <label
               key={adapter.adapterId}
-              value={adapter.adapterId}
-              className="flex w-full flex-wrap items-center gap-x-2 gap-y-1 px-3 py-2 text-left text-sm -outline-offset-2 hover:bg-hover data-[state=checked]:bg-busy-soft"
+              className="flex flex-wrap items-center gap-x-2 gap-y-1 px-3 py-2 text-sm hover:bg-hover has-checked:bg-busy-soft"
             >
-              <span
-                aria-hidden
-                className="grid size-4 shrink-0 place-items-center rounded-full border border-line-strong bg-surface"
-              >
-                <RadioGroup.Indicator className="size-2 rounded-full bg-primary" />
-              </span>
+              <input
+                type="radio"
+                name="adapter"
+                checked={adapter.adapterId === chosen?.adapterId}
+                onChange={() => onChoose(adapter)}
+                className="size-4 accent-primary"
+              />
               <span className="min-w-0 flex-1 truncate font-medium">{adapter.displayName}</span>
               <FrozenBadge frozen={adapter.frozen} />
               {adapter.sourceHealth.status !== "healthy" && <HealthBadge health={adapter.sourceHealth} />}
               <span className="w-full truncate pl-6 text-xs text-muted">{sourceWords(adapter.source)}</span>
-            </RadioGroup.Item>
+            </label>
           ))}
-        </RadioGroup.Root>
+        </div>
       )}
       {data?.nextCursor && (
         <p className="text-xs text-muted">

@@ -2,9 +2,10 @@
 import { useRouter } from "next/navigation";
 import { type ReactNode, useTransition } from "react";
 import { useProject } from "@/components/blocks/data/use-project";
+import { toOptions } from "@/components/blocks/list/filter-bar";
 import { PageHeader } from "@/components/shell/page-header";
 import { LinkChoice } from "@/components/ui/link-choice";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Select } from "@/components/ui/select";
 import { ownKeys } from "@/server/contract/own-keys";
 import { adaptersHref, aliasesHref, defaultsHref } from "./list-state";
 
@@ -65,21 +66,12 @@ export function EnvironmentChoice({ projectId, environment, hrefOf }: Environmen
   if (environments.length < 2) return null;
   return (
     <Select
+      aria-label="Environment"
+      aria-busy={isPending}
+      className="h-8 w-auto min-w-36 text-sm sm:ml-auto"
       value={environment}
+      options={toOptions(environments)}
       onValueChange={(value) => startTransition(() => router.push(hrefOf(value), { scroll: false }))}
-    >
-      <SelectTrigger
-        aria-label="Environment"
-        aria-busy={isPending}
-        className="h-8 w-auto min-w-36 text-sm sm:ml-auto"
-      />
-      <SelectContent>
-        {environments.map((each) => (
-          <SelectItem key={each} value={each}>
-            {each}
-          </SelectItem>
-        ))}
-      </SelectContent>
-    </Select>
+    />
   );
 }

@@ -1,16 +1,16 @@
 "use client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { toast } from "sonner";
 import { useActionPerInput } from "@/components/blocks/data/use-action";
 import { useTRPC } from "@/components/trpc";
+import { toast } from "@/components/ui/toaster";
 
 export type Decision = "approve" | "reject";
 
 const UNDO_MS = 6_000;
 const DONE: Record<Decision, string> = { approve: "Job approved", reject: "Job rejected" };
 
-type Waiting = { decision: Decision; timer: ReturnType<typeof setTimeout>; toastId: string | number };
+type Waiting = { decision: Decision; timer: ReturnType<typeof setTimeout> };
 
 /**
  * Decisions on waiting jobs. Each is sent six seconds after it was made, and can be undone until then; leaving the page
@@ -45,7 +45,7 @@ export function useDecisions(): {
     if (!held) return undefined;
     clearTimeout(held.timer);
     waiting.current.delete(jobId);
-    toast.dismiss(held.toastId);
+    toast.dismiss(jobId);
     return held;
   }, []);
   const send = useCallback(
@@ -59,11 +59,12 @@ export function useDecisions(): {
   function decide(jobId: string, decision: Decision) {
     if (waiting.current.has(jobId)) return;
     setDecided((before) => new Set(before).add(jobId));
-    const toastId = toast(DONE[decision], {
+    toast.show(DONE[decision], {
+      id: jobId,
       duration: UNDO_MS,
       action: { label: "Undo", onClick: () => take(jobId) && giveBack(jobId) },
     });
-    waiting.current.set(jobId, { decision, toastId, timer: setTimeout(() => send(jobId), UNDO_MS) });
+    waiting.current.set(jobId, { decision, timer: setTimeout(() => send(jobId), UNDO_MS) });
   }
 
   useEffect(() => {

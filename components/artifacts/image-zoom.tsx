@@ -3,9 +3,9 @@ import { Columns2, Expand, Minus, Plus } from "lucide-react";
 import { useState } from "react";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
-import { Dialog, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { Dialog, DialogContent } from "@/components/ui/dialog";
 import { Label } from "@/components/ui/label";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Select } from "@/components/ui/select";
 
 export type Picture = { href: string; name: string };
 
@@ -15,8 +15,16 @@ export const CHECKERBOARD =
 
 const STEPS = [1, 1.5, 2, 3, 4, 6, 8];
 
-/** An image that opens in a dialog with zoom, optionally next to another image of the same job. */
-export function ZoomableImage({ picture, beside }: { picture: Picture; beside: Picture[] }) {
+/** An image that opens in a dialog with zoom, optionally next to another image of the same job. Alone, it keeps its own shape. */
+export function ZoomableImage({
+  picture,
+  beside,
+  isAlone,
+}: {
+  picture: Picture;
+  beside: Picture[];
+  isAlone: boolean;
+}) {
   const [step, setStep] = useState(0);
   const [other, setOther] = useState<string | null>(null);
   const others = beside.filter(({ href }) => href !== picture.href);
@@ -36,26 +44,32 @@ export function ZoomableImage({ picture, beside }: { picture: Picture; beside: P
         setStep(0);
         setOther(null);
       }}
+      trigger={
+        <button
+          type="button"
+          aria-label={`Enlarge ${picture.name}`}
+          className={cn("group relative block w-full bg-sunken", !isAlone && "aspect-4/3")}
+        >
+          {/* biome-ignore lint/performance/noImgElement: shown as stored, behind the reader's session, never through an optimizer */}
+          <img
+            // It may have failed before the page's scripts ran.
+            ref={(image) => {
+              if (image?.complete && image.naturalWidth === 0) setBroken(true);
+            }}
+            onError={() => setBroken(true)}
+            src={picture.href}
+            alt={`Artifact ${picture.name}`}
+            className={cn(
+              CHECKERBOARD,
+              isAlone ? "mx-auto block max-h-[40rem] min-h-40 max-w-full" : "size-full object-contain",
+            )}
+          />
+          <span className="absolute right-2 bottom-2 grid size-7 place-items-center rounded-md border border-line bg-surface text-muted opacity-0 transition-opacity group-hover:opacity-100 group-focus-visible:opacity-100">
+            <Expand aria-hidden className="size-4" />
+          </span>
+        </button>
+      }
     >
-      <DialogTrigger
-        aria-label={`Enlarge ${picture.name}`}
-        className={`group relative block aspect-4/3 w-full ${CHECKERBOARD}`}
-      >
-        {/* biome-ignore lint/performance/noImgElement: shown as stored, behind the reader's session, never through an optimizer */}
-        <img
-          // It may have failed before the page's scripts ran.
-          ref={(image) => {
-            if (image?.complete && image.naturalWidth === 0) setBroken(true);
-          }}
-          onError={() => setBroken(true)}
-          src={picture.href}
-          alt={`Artifact ${picture.name}`}
-          className="size-full object-contain"
-        />
-        <span className="absolute right-2 bottom-2 grid size-7 place-items-center rounded-md border border-line bg-surface text-muted opacity-0 transition-opacity group-hover:opacity-100 group-focus-visible:opacity-100">
-          <Expand aria-hidden className="size-4" />
-        </span>
-      </DialogTrigger>
       <DialogContent title={picture.name} className="max-w-6xl">
         <div className="mb-3 flex flex-wrap items-center gap-2">
           <Button size="icon" aria-label="Zoom out" disabled={step === 0} onClick={() => setStep(step - 1)}>
@@ -79,19 +93,15 @@ export function ZoomableImage({ picture, beside }: { picture: Picture; beside: P
                 Compare with
               </Label>
               <Select
+                id="compare-with"
+                className="h-8 w-auto min-w-32 text-sm"
                 value={other ?? "none"}
+                options={[
+                  { value: "none", label: "None" },
+                  ...others.map(({ href, name }) => ({ value: href, label: name })),
+                ]}
                 onValueChange={(href) => setOther(href === "none" ? null : href)}
-              >
-                <SelectTrigger id="compare-with" className="h-8 w-auto min-w-32 text-sm" />
-                <SelectContent>
-                  <SelectItem value="none">None</SelectItem>
-                  {others.map(({ href, name }) => (
-                    <SelectItem key={href} value={href}>
-                      {name}
-                    </SelectItem>
-                  ))}
-                </SelectContent>
-              </Select>
+              />
             </div>
           )}
         </div>

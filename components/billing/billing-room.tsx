@@ -10,7 +10,7 @@ import { useTRPC } from "@/components/trpc";
 import { Section } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import { Notice } from "@/components/ui/notice";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Select } from "@/components/ui/select";
 import type { Wallet, WalletMoney } from "@/server/contract/billing";
 import { type BillingState, billingHref } from "./billing-state";
 import { CommissionPayments } from "./commission-payments";
@@ -39,18 +39,12 @@ export function BillingRoom({ organizationId, state }: { organizationId: string;
         actions={
           accounts.length > 1 && (
             <Select
+              aria-label="Organization"
+              className="w-56"
               value={organizationId}
+              options={accounts.map((each) => ({ value: each.organizationId, label: each.displayName }))}
               onValueChange={(next) => router.push(billingHref({ organizationId: next }))}
-            >
-              <SelectTrigger aria-label="Organization" className="w-56" />
-              <SelectContent>
-                {accounts.map((each) => (
-                  <SelectItem key={each.organizationId} value={each.organizationId}>
-                    {each.displayName}
-                  </SelectItem>
-                ))}
-              </SelectContent>
-            </Select>
+            />
           )
         }
       >

@@ -7,7 +7,7 @@ import { artifactHref } from "@/components/jobs/artifact-gallery";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
 import { Label } from "@/components/ui/label";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Select } from "@/components/ui/select";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import type { Comparison } from "@/server/contract/comparisons";
 import { EntryCard } from "./entry-card";
@@ -56,17 +56,16 @@ export function Entries({ comparison }: { comparison: Comparison }) {
             </TabsList>
           )}
           {most > 1 && (
-            <Select value={String(place)} onValueChange={(value) => setPlace(Number(value))}>
-              <SelectTrigger aria-label="Variant" className="h-8 w-40 text-sm" />
-              <SelectContent>
-                {Array.from({ length: most }, (_, at) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: places have no other name
-                  <SelectItem key={at} value={String(at)}>
-                    Variant {at + 1} of {most}
-                  </SelectItem>
-                ))}
-              </SelectContent>
-            </Select>
+            <Select
+              aria-label="Variant"
+              className="h-8 w-40 text-sm"
+              value={String(place)}
+              options={Array.from({ length: most }, (_, at) => ({
+                value: String(at),
+                label: `Variant ${at + 1} of ${most}`,
+              }))}
+              onValueChange={(value) => setPlace(Number(value))}
+            />
           )}
           {layers.length > 0 && <ZoomBar {...shared} />}
           {layers.length > 0 && (

@@ -3,7 +3,6 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleStop, RefreshCw } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useRouter } from "next/navigation";
-import { toast } from "sonner";
 import { useAction } from "@/components/blocks/data/use-action";
 import { useLive } from "@/components/blocks/data/use-live";
 import { PageTabs } from "@/components/blocks/detail/page-tabs";
@@ -19,6 +18,8 @@ import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Figure, Figures, None } from "@/components/ui/figures";
+import Link from "@/components/ui/link";
+import { toast } from "@/components/ui/toaster";
 import { isPrivate, TERMINAL } from "@/server/contract/enums";
 import type { Job, JobRights } from "@/server/contract/jobs";
 import { subjectOf } from "@/server/contract/subject";
@@ -195,15 +196,22 @@ function RetryJob({ job, rights, projectId }: RetryJobProps) {
   const ask = { job_id: job.jobId };
   if (rights?.runAgain)
     return (
-      <ConfirmAction
-        icon={RefreshCw}
-        label="Run again"
-        title="Run this job again?"
-        description="The provider may already have run it, and you may be charged a second time. This submits a new job with the same request."
-        action="Run again"
-        onConfirm={() => retry.mutate({ ...ask, body: { acceptPossibleDuplicateCharge: true } })}
-        pending={retry.isPending}
-      />
+      <>
+        {job.charge?.state === "unsettled" && (
+          <Button asChild>
+            <Link href={`/projects/${projectId}/budgets`}>Resolve charge</Link>
+          </Button>
+        )}
+        <ConfirmAction
+          icon={RefreshCw}
+          label="Run again"
+          title="Run this job again?"
+          description="The provider may already have run it, and you may be charged a second time. This submits a new job with the same request."
+          action="Run again"
+          onConfirm={() => retry.mutate({ ...ask, body: { acceptPossibleDuplicateCharge: true } })}
+          pending={retry.isPending}
+        />
+      </>
     );
   if (!rights?.retry) return null;
   return (

@@ -195,7 +195,11 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
           (artifact) =>
             artifact.sha256 && (
               <Fact key={artifact.artifactId} name={artifact.filename ?? artifact.kind}>
-                <CopyableId id={artifact.sha256} what={`hash of ${artifact.filename ?? artifact.kind}`} />
+                <CopyableId
+                  id={artifact.sha256}
+                  what={`hash of ${artifact.filename ?? artifact.kind}`}
+                  short
+                />
               </Fact>
             ),
         )}

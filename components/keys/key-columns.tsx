@@ -4,10 +4,9 @@ import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import type { Column } from "@/components/blocks/list/resource-table";
 import { defineStatus } from "@/components/blocks/status/status";
-import { Ago, Moment } from "@/components/time/moment";
+import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { CopyableId } from "@/components/ui/copyable-id";
-import { Tooltip } from "@/components/ui/tooltip";
 import type { ApiKey } from "@/server/contract/organizations";
 
 /** The columns of a key's lists: the project's, and the organization's. */
@@ -48,16 +47,12 @@ export const KEY_COLUMNS = {
 } satisfies Record<string, Column<ApiKey>>;
 
 function Scopes({ scopes }: { scopes: ApiKey["scopes"] }) {
+  if (scopes.length === 1) return <code className="text-xs text-muted">{scopes[0]}</code>;
   return (
-    <Tooltip text={<span className="font-mono">{scopes.join("  ")}</span>}>
-      <button
-        type="button"
-        className="rounded text-xs whitespace-nowrap text-muted underline decoration-dotted underline-offset-3"
-      >
-        {scopes.length === 1 ? scopes[0] : `${scopes.length} scopes`}
-        <span className="sr-only">: {scopes.join(", ")}</span>
-      </button>
-    </Tooltip>
+    <details className="text-xs text-muted">
+      <summary className="whitespace-nowrap">{scopes.length} scopes</summary>
+      <code>{scopes.join(" ")}</code>
+    </details>
   );
 }
 
@@ -81,23 +76,12 @@ function KeyStatus({ apiKey }: { apiKey: ApiKey }) {
   const at = apiKey.expiresAt;
   if (at === null || status === "revoked") return <StatusBadge status={status} />;
   return (
-    <Tooltip
-      text={
-        <>
-          {status === "expired" ? "Expired" : "Expires"} <Moment at={at} />
-        </>
-      }
-    >
-      <button type="button" className="rounded-full" suppressHydrationWarning>
-        <StatusBadge status={status}>
-          {status === "expired" ? undefined : (
-            <span>
-              {status === "rotated" ? "Rotated, ends" : "Expires"} <Ago at={at} />
-            </span>
-          )}
-        </StatusBadge>
-      </button>
-    </Tooltip>
+    <StatusBadge status={status}>
+      <span>
+        {{ active: "Ends", expiring: "Expires", rotated: "Rotated, ends", expired: "Expired" }[status]}{" "}
+        <Ago at={at} />
+      </span>
+    </StatusBadge>
   );
 }
 

@@ -1,7 +1,6 @@
 "use client";
 import { Eye, type LucideIcon, MessageCircleQuestion, RotateCcw, Undo2, XCircle } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { toast } from "sonner";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { Refusal } from "@/components/blocks/feedback/refusal";
@@ -12,8 +11,9 @@ import { payingPayment } from "@/components/commissions/stage";
 import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
+import { toast } from "@/components/ui/toaster";
 import type { RefundState } from "@/server/contract/billing";
 import type { CommissionPayment } from "@/server/contract/commissions";
 import type { DossierPayment, OperatorAct, RequestDossier } from "@/server/contract/dossiers";
@@ -55,49 +55,46 @@ export function Acts({ dossier }: { dossier: RequestDossier }) {
   const refund = request.status === "refunded" ? null : refundOfDossier(dossier);
   const failed = paymentsOf(dossier).filter((payment) => payment.refund?.state === "failed");
   return (
-    <Card aria-labelledby="acts-title">
-      <CardHeader title="Actions" id="acts-title" />
-      <CardBody className="space-y-3">
-        {outdated && (
-          <Notice tone="warn" role="alert" title="The request has changed">
-            {outdated} Nothing was done. This page now shows the current request.
-          </Notice>
+    <Section title="Actions" bodyClassName="space-y-3">
+      {outdated && (
+        <Notice tone="warn" role="alert" title="The request has changed">
+          {outdated} Nothing was done. This page now shows the current request.
+        </Notice>
+      )}
+      {failed.length > 0 && (
+        <Notice tone="bad" title="Refund failed">
+          The customer is still waiting for their money. Retry the refund, or refund them at the payment
+          provider.
+        </Notice>
+      )}
+      {failed.map(
+        (payment) =>
+          payment.refundId && (
+            <RetryRefund key={payment.paymentId} payment={payment} refundId={payment.refundId} />
+          ),
+      )}
+      <p className="text-sm text-muted">
+        {refund
+          ? RETURNING[refund]
+          : isExpired
+            ? "The quote expired unpaid. You can issue a new one."
+            : STATUS_TEXT[request.status]}
+        {request.status === "fulfilled" && dossier.acceptedUntil && !refund && (
+          <>
+            {" "}
+            {acts.includes("refund") ? "It can be refunded until" : "It could be refunded until"}{" "}
+            <Moment at={dossier.acceptedUntil} />.
+          </>
         )}
-        {failed.length > 0 && (
-          <Notice tone="bad" title="Refund failed">
-            The customer is still waiting for their money. Retry the refund, or refund them at the payment
-            provider.
-          </Notice>
-        )}
-        {failed.map(
-          (payment) =>
-            payment.refundId && (
-              <RetryRefund key={payment.paymentId} payment={payment} refundId={payment.refundId} />
-            ),
-        )}
-        <p className="text-sm text-muted">
-          {refund
-            ? RETURNING[refund]
-            : isExpired
-              ? "The quote expired unpaid. You can issue a new one."
-              : STATUS_TEXT[request.status]}
-          {request.status === "fulfilled" && dossier.acceptedUntil && !refund && (
-            <>
-              {" "}
-              {acts.includes("refund") ? "It can be refunded until" : "It could be refunded until"}{" "}
-              <Moment at={dossier.acceptedUntil} />.
-            </>
-          )}
-        </p>
-        {acts.length > 0 && (
-          <div className="flex flex-wrap gap-2">
-            {acts.map((act) => (
-              <ActButton key={act} act={act} isFirst={failed.length === 0} {...props} />
-            ))}
-          </div>
-        )}
-      </CardBody>
-    </Card>
+      </p>
+      {acts.length > 0 && (
+        <div className="flex flex-wrap gap-2">
+          {acts.map((act) => (
+            <ActButton key={act} act={act} isFirst={failed.length === 0} {...props} />
+          ))}
+        </div>
+      )}
+    </Section>
   );
 }
 
@@ -107,9 +104,8 @@ function ActButton({ act, isFirst, ...props }: ActProps & { act: OperatorAct; is
     case "review":
       return <OpenForReview {...props} />;
     case "ask":
-      return <AskForInformation {...props} />;
     case "decline":
-      return <Decline {...props} />;
+      return <Message act={act} {...props} />;
     case "quote":
       return <QuoteDialog {...props} />;
     case "fulfil":
@@ -138,39 +134,43 @@ function OpenForReview({ dossier, onOutdated }: ActProps) {
   );
 }
 
-function AskForInformation({ dossier, onOutdated }: ActProps) {
-  const trpc = useTRPC();
-  const ends = useActEnds({ done: "Question sent", onOutdated });
-  const ask = useAction(trpc.operator.askForInformation.mutationOptions(ends), {});
-  return (
-    <MessageDialog
-      icon={MessageCircleQuestion}
-      button="Ask for information"
-      title="Ask for information"
-      description="The customer receives your question. They answer by revising the request and submitting it again."
-      label="Question"
-      submit="Send question"
-      action={ask}
-      onSend={(message) => ask.mutate({ requestId: dossier.request.id, message })}
-    />
-  );
-}
+const MESSAGES = {
+  ask: {
+    done: "Question sent",
+    icon: MessageCircleQuestion,
+    button: "Ask for information",
+    title: "Ask for information",
+    description:
+      "The customer receives your question. They answer by revising the request and submitting it again.",
+    label: "Question",
+    submit: "Send question",
+  },
+  decline: {
+    done: "Request declined",
+    icon: XCircle,
+    button: "Decline",
+    title: "Decline this request?",
+    description:
+      "The customer receives your reason. This cannot be undone; they would have to file a new request.",
+    label: "Reason",
+    submit: "Decline request",
+    tone: "danger",
+  },
+} as const;
 
-function Decline({ dossier, onOutdated }: ActProps) {
+/** Sends the customer a question, or the reason why the request is declined. */
+function Message({ act, dossier, onOutdated }: ActProps & { act: keyof typeof MESSAGES }) {
   const trpc = useTRPC();
-  const ends = useActEnds({ done: "Request declined", onOutdated });
+  const { done, ...dialog } = MESSAGES[act];
+  const ends = useActEnds({ done, onOutdated });
+  const ask = useAction(trpc.operator.askForInformation.mutationOptions(ends), {});
   const decline = useAction(trpc.operator.decline.mutationOptions(ends), {});
+  const action = act === "ask" ? ask : decline;
   return (
     <MessageDialog
-      icon={XCircle}
-      button="Decline"
-      title="Decline this request?"
-      description="The customer receives your reason. This cannot be undone; they would have to file a new request."
-      label="Reason"
-      submit="Decline request"
-      tone="danger"
-      action={decline}
-      onSend={(message) => decline.mutate({ requestId: dossier.request.id, message })}
+      {...dialog}
+      action={action}
+      onSend={(message) => action.mutate({ requestId: dossier.request.id, message })}
     />
   );
 }

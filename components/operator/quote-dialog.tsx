@@ -12,7 +12,7 @@ import { formatMoney } from "@/components/blocks/money/money";
 import { daysOf } from "@/components/commissions/offer";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Dialog, DialogActions, DialogClose, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { Dialog, DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
 import { Fact, Facts } from "@/components/ui/facts";
 import { discardTyped, isAnythingUnsaved, useUnsaved } from "@/components/unsaved/unsaved-work";
 import type { RequestDossier } from "@/server/contract/dossiers";
@@ -37,12 +37,12 @@ export function QuoteDialog({ dossier, onOutdated }: ActProps) {
       onOpenChange={(next) =>
         next || !isAnythingUnsaved() ? setOpen(next) : discardTyped(() => setOpen(false))
       }
-    >
-      <DialogTrigger asChild>
+      trigger={
         <Button variant="primary">
           <Tag aria-hidden /> Issue quote
         </Button>
-      </DialogTrigger>
+      }
+    >
       {isOpen && <QuoteSteps dossier={dossier} onOutdated={onOutdated} onClose={() => setOpen(false)} />}
     </Dialog>
   );

@@ -3,7 +3,7 @@ import { formatMoney } from "@/components/blocks/money/money";
 import { daysOf } from "@/components/commissions/offer";
 import { Moment } from "@/components/time/moment";
 import { Badge, type Tone } from "@/components/ui/badge";
-import { Card, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts } from "@/components/ui/facts";
 import { Notice } from "@/components/ui/notice";
@@ -21,8 +21,7 @@ const STATES: Record<DossierQuote["status"], { label: string; tone: Tone }> = {
 export function QuoteList({ quotes, revisions }: { quotes: DossierQuote[]; revisions: RevisionHead[] }) {
   if (quotes.length === 0) return null;
   return (
-    <Card aria-labelledby="quotes-title">
-      <CardHeader title={quotes.length === 1 ? "Quote" : "Quotes"} id="quotes-title" />
+    <Section title={quotes.length === 1 ? "Quote" : "Quotes"} isFlush>
       <ul className="divide-y divide-line">
         {quotes.map((quote) => (
           <li key={quote.quoteId} className="space-y-3 p-4">
@@ -36,7 +35,7 @@ export function QuoteList({ quotes, revisions }: { quotes: DossierQuote[]; revis
           </li>
         ))}
       </ul>
-    </Card>
+    </Section>
   );
 }
 

@@ -14,7 +14,7 @@ import { PageHeader } from "@/components/shell/page-header";
 import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge, type Tone } from "@/components/ui/badge";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts, HashFact } from "@/components/ui/facts";
@@ -74,30 +74,27 @@ function Details({
   dossier: RequestDossier;
 }) {
   return (
-    <Card aria-labelledby="details-title">
-      <CardHeader title="Details" id="details-title" />
-      <CardBody>
-        <Facts>
-          <Fact name="Request">
-            <CopyableId id={request.id} what="request id" short />
-          </Fact>
-          <Fact name="Organization">
-            {organizationName} <CopyableId id={request.organizationId} what="organization id" short />
-          </Fact>
-          <Fact name="Project">
-            {projectName} <CopyableId id={request.projectId} what="project id" short />
-          </Fact>
-          <Fact name="Filed by">{callerName({ id: request.createdBy, name: author })}</Fact>
-          <Fact name="Filed">
-            <Moment at={request.createdAt} />
-          </Fact>
-          <Fact name="Submitted">{request.submittedAt && <Moment at={request.submittedAt} />}</Fact>
-          <Fact name="Shipped">{request.fulfilledAt && <Moment at={request.fulfilledAt} />}</Fact>
-          <Fact name="Capability">{request.capabilityKey && <code>{request.capabilityKey}</code>}</Fact>
-          <HashFact name="Hash" hash={request.requestHash} />
-        </Facts>
-      </CardBody>
-    </Card>
+    <Section title="Details" id="details-title">
+      <Facts>
+        <Fact name="Request">
+          <CopyableId id={request.id} what="request id" short />
+        </Fact>
+        <Fact name="Organization">
+          {organizationName} <CopyableId id={request.organizationId} what="organization id" short />
+        </Fact>
+        <Fact name="Project">
+          {projectName} <CopyableId id={request.projectId} what="project id" short />
+        </Fact>
+        <Fact name="Filed by">{callerName({ id: request.createdBy, name: author })}</Fact>
+        <Fact name="Filed">
+          <Moment at={request.createdAt} />
+        </Fact>
+        <Fact name="Submitted">{request.submittedAt && <Moment at={request.submittedAt} />}</Fact>
+        <Fact name="Shipped">{request.fulfilledAt && <Moment at={request.fulfilledAt} />}</Fact>
+        <Fact name="Capability">{request.capabilityKey && <code>{request.capabilityKey}</code>}</Fact>
+        <HashFact name="Hash" hash={request.requestHash} />
+      </Facts>
+    </Section>
   );
 }
 
@@ -115,8 +112,7 @@ function AuditCard({ requestId }: { requestId: string }) {
   });
   const entries = audit.data?.pages.flatMap(({ items }) => items) ?? [];
   return (
-    <Card aria-labelledby="audit-title" aria-busy={audit.isPending} className="overflow-hidden">
-      <CardHeader title="Audit log" id="audit-title" hint="Newest first" />
+    <Section title="Audit log" hint="Newest first" aria-busy={audit.isPending} isFlush>
       <GrowingList what="the audit log" query={audit} rows={entries} empty="No entries yet.">
         {(rows) => (
           <ResourceTable
@@ -128,7 +124,7 @@ function AuditCard({ requestId }: { requestId: string }) {
           />
         )}
       </GrowingList>
-    </Card>
+    </Section>
   );
 }
 
@@ -153,26 +149,23 @@ function CompareCard({ requestId, revisions }: { requestId: string; revisions: R
     `Revision ${number}${at === 0 ? " (current)" : ""}, ${callerName({ id: createdBy, name: author })}`,
   ]);
   return (
-    <Card aria-labelledby="compare-title">
-      <CardHeader title="Compare revisions" id="compare-title" />
-      <CardBody className="space-y-4">
-        <div className="grid gap-3 sm:grid-cols-2">
-          <Choice
-            label="From"
-            options={options}
-            value={older.id}
-            onChange={(id) => choose({ ...chosen, older: id })}
-          />
-          <Choice
-            label="To"
-            options={options}
-            value={newer.id}
-            onChange={(id) => choose({ ...chosen, newer: id })}
-          />
-        </div>
-        <Compared requestId={requestId} older={older} newer={newer} />
-      </CardBody>
-    </Card>
+    <Section title="Compare revisions" id="compare-title" bodyClassName="space-y-4">
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Choice
+          label="From"
+          options={options}
+          value={older.id}
+          onChange={(id) => choose({ ...chosen, older: id })}
+        />
+        <Choice
+          label="To"
+          options={options}
+          value={newer.id}
+          onChange={(id) => choose({ ...chosen, newer: id })}
+        />
+      </div>
+      <Compared requestId={requestId} older={older} newer={newer} />
+    </Section>
   );
 }
 

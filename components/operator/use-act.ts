@@ -1,7 +1,7 @@
 "use client";
 import { useQueryClient } from "@tanstack/react-query";
-import { toast } from "sonner";
 import { sentencesOf, toFailure, useTRPC } from "@/components/trpc";
+import { toast } from "@/components/ui/toaster";
 import type { RequestDossier } from "@/server/contract/dossiers";
 
 /** The props of every dialog of an action. */

@@ -8,11 +8,13 @@ import { GrowingList } from "@/components/blocks/list/growing-list";
 import { ResourceTable } from "@/components/blocks/list/resource-table";
 import { dollars } from "@/components/blocks/money/money";
 import { AUDIT_COLUMNS } from "@/components/callers/audit-columns";
+import { callerName } from "@/components/callers/caller-name";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { shortId } from "@/components/ui/copyable-id";
-import { spaced } from "@/components/ui/wording";
+import { Fact, Facts } from "@/components/ui/facts";
+import { spaced, words, wordsOfCode } from "@/components/ui/wording";
 import type { AuditLogEntry } from "@/server/contract/audit";
 import { logFileHref } from "./organization-state";
 
@@ -45,20 +47,21 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
   const named = useNamed(organizationId);
   const entries = log.data?.pages.flatMap(({ items }) => items) ?? [];
   return (
-    <Card aria-labelledby="log-title" aria-busy={log.isFetching} className="overflow-hidden">
-      <CardHeader
-        id="log-title"
-        title="Audit log"
-        hint="Newest first"
-        actions={
-          <Button asChild size="sm">
-            <a href={logFileHref(organizationId, filter)} download>
-              <Download aria-hidden />
-              Download CSV
-            </a>
-          </Button>
-        }
-      />
+    <Section
+      id="log-title"
+      title="Audit log"
+      hint="Newest first"
+      actions={
+        <Button asChild size="sm">
+          <a href={logFileHref(organizationId, filter)} download>
+            <Download aria-hidden />
+            Download CSV
+          </a>
+        </Button>
+      }
+      aria-busy={log.isFetching}
+      isFlush
+    >
       <Form
         send={({ given }) => setFilter(Object.fromEntries(FIELDS.map(({ name }) => [name, given(name)])))}
         className="grid gap-3 border-b border-line p-4 sm:grid-cols-2 lg:grid-cols-5"
@@ -82,22 +85,23 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
             rows={rows}
             idOf={({ entryId }) => entryId}
             columns={[
-              AUDIT_COLUMNS.action,
               {
-                header: "Details",
-                className: "text-xs text-muted",
-                cell: (entry) => <Details {...{ entry, named }} />,
+                header: "What happened",
+                card: "title",
+                className: "[overflow-wrap:anywhere]",
+                cell: (entry) => <Happened {...{ entry, named }} />,
               },
-              AUDIT_COLUMNS.actor,
               AUDIT_COLUMNS.time,
             ]}
           />
         )}
       </GrowingList>
-    </Card>
+    </Section>
   );
 }
 
+/** What the organization's own id is called. */
+const ALL = "all";
 const AN_ID = /\b[a-z]{2,6}_[0-9a-hjkmnp-tv-z]{26}\b/g;
 
 /** Ids in a text as the names of what they are, where the reader's lists have them. */
@@ -112,7 +116,7 @@ function useNamed(organizationId: string): (text: string) => string {
     ...members.map(({ userId, email }) => [userId, email] as const),
   ]);
   return (text) =>
-    text.replaceAll(AN_ID, (id) => names.get(id) ?? (id === organizationId ? "all" : shortId(id)));
+    text.replaceAll(AN_ID, (id) => names.get(id) ?? (id === organizationId ? ALL : shortId(id)));
 }
 
 function wordsOf(name: string, value: unknown): string {
@@ -122,19 +126,44 @@ function wordsOf(name: string, value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** What it was done to, and what is known of it. */
-function Details({ entry, named }: { entry: AuditLogEntry; named(text: string): string }) {
-  const known = Object.entries(entry.details)
-    .filter(([, value]) => value !== null)
-    .map(([name, value]) => `${spaced(name.replace(/Micros$/, ""))}: ${wordsOf(name, value)}`);
-  const key = entry.actorKind === "service_principal" && `Key: ${entry.actor}…`;
-  const from = entry.address && `From: ${entry.address}`;
+const DONE = /(ed|set|sent|made|held|bound)$/;
+
+/** `member.role_changed` as “ana@example.com changed the role of the member bob@example.com”. */
+function sentenceOf({ action, actorId, actorKind, actorName }: AuditLogEntry, subject: string): string {
+  const [noun, did = ""] = action.split(".");
+  const before = did.split("_");
+  const verb = before.pop() ?? "";
+  if (actorKind === "system" || !DONE.test(verb) || before[0] === "all")
+    return [wordsOfCode(action), subject].filter(Boolean).join(": ");
+  const part = before.length > 0 ? `${before.join(" ")} of the ` : "";
+  const actor = callerName({ id: actorId, kind: actorKind, name: actorName });
+  return `${actor} ${verb} the ${part}${words(noun)} ${subject}`.trim();
+}
+
+/** What was done as a sentence; below it, folded, all that is known of it. */
+function Happened({ entry, named }: { entry: AuditLogEntry; named(text: string): string }) {
+  const { action, actor, actorId, actorKind, actorName, address, details, subject } = entry;
+  const subjectName = named(subject);
   return (
-    <span className="[overflow-wrap:anywhere]" title={entry.subject}>
-      {[entry.subject, ...known, key, from]
-        .filter(Boolean)
-        .map((text) => named(String(text)))
-        .join(" · ")}
-    </span>
+    <>
+      {sentenceOf(entry, subjectName === ALL ? "" : subjectName)}
+      <details className="text-xs text-muted">
+        <summary>Details</summary>
+        <Facts className="mt-1">
+          <Fact name="Action">
+            <code>{action}</code>
+          </Fact>
+          <Fact name="Of">{subject}</Fact>
+          <Fact name="Actor">{callerName({ id: actorId, kind: actorKind, name: actorName })}</Fact>
+          <Fact name="Key">{actorKind === "service_principal" && `${actor}…`}</Fact>
+          <Fact name="From">{address}</Fact>
+          {Object.entries(details).map(([name, value]) => (
+            <Fact key={name} name={spaced(name.replace(/Micros$/, ""))}>
+              {value !== null && named(wordsOf(name, value))}
+            </Fact>
+          ))}
+        </Facts>
+      </details>
+    </>
   );
 }

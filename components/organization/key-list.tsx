@@ -17,7 +17,7 @@ import { NewKey } from "@/components/keys/create-key";
 import { KEY_COLUMNS, RevokeKey } from "@/components/keys/key-columns";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import { MANAGEMENT_SCOPES, RUN_SCOPES } from "@/server/contract/enums";
 import type { ApiKey } from "@/server/contract/organizations";
@@ -42,23 +42,22 @@ export function KeyList({
   const nameOf = new Map(projects.map((project) => [project.id, project.displayName]));
   const shown = keys.filter((key) => isAllShown || !key.revokedAt);
   return (
-    <Card aria-labelledby="keys-title" className="overflow-hidden">
-      <CardHeader
-        id="keys-title"
-        title="All API keys"
-        actions={
-          <>
-            <CheckField
-              name="revoked"
-              label="Show revoked"
-              isQuiet
-              checked={isAllShown}
-              onChange={setAllShown}
-            />
-            {isOwner && <CreateManagementKey organizationId={organizationId} projects={projects} />}
-          </>
-        }
-      />
+    <Section
+      title="All API keys"
+      actions={
+        <>
+          <CheckField
+            name="revoked"
+            label="Show revoked"
+            isQuiet
+            checked={isAllShown}
+            onChange={setAllShown}
+          />
+          {isOwner && <CreateManagementKey organizationId={organizationId} projects={projects} />}
+        </>
+      }
+      isFlush
+    >
       {shown.length === 0 ? (
         <EmptyState icon={KeyRound} title="No active keys">
           Create keys in a project, for that project or for every project of the organization.
@@ -88,7 +87,7 @@ export function KeyList({
         />
       )}
       {rotating && <RotateKey apiKey={rotating} onClose={() => setRotating(null)} />}
-    </Card>
+    </Section>
   );
 }
 

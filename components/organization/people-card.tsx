@@ -2,7 +2,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { UserPlus } from "lucide-react";
 import { useState } from "react";
-import { toast } from "sonner";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { ChoiceField, TextField } from "@/components/blocks/form/fields";
@@ -13,9 +12,10 @@ import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Select } from "@/components/ui/select";
+import { toast } from "@/components/ui/toaster";
 import type { Invitation, Member, RemovedMember } from "@/server/contract/members";
 import { isAsHigh, MEANING, ROLES, type RoleName } from "./roles";
 
@@ -34,13 +34,13 @@ export function PeopleCard({ organizationId, role }: { organizationId: string; r
           {removed.keys.map(({ name }) => name).join(", ")}. Rotate or revoke them if needed.
         </Notice>
       )}
-      <Card aria-labelledby="members-title" className="overflow-hidden">
-        <CardHeader
-          id="members-title"
-          title="Members"
-          hint={members.length === 1 ? "1 member" : `${members.length} members`}
-          actions={isAdmin && <InviteDialog organizationId={organizationId} role={role} />}
-        />
+      <Section
+        id="members-title"
+        title="Members"
+        hint={members.length === 1 ? "1 member" : `${members.length} members`}
+        actions={isAdmin && <InviteDialog organizationId={organizationId} role={role} />}
+        isFlush
+      >
         <ul aria-labelledby="members-title" className="divide-y divide-line">
           {members.map((member) => (
             <MemberRow
@@ -53,7 +53,7 @@ export function PeopleCard({ organizationId, role }: { organizationId: string; r
             />
           ))}
         </ul>
-      </Card>
+      </Section>
       {isAdmin && <InvitationList organizationId={organizationId} role={role} />}
     </div>
   );
@@ -105,22 +105,16 @@ function MemberRow({
       </div>
       {mayChange ? (
         <Select
+          aria-label={`Role of ${member.email}`}
+          className="w-32 capitalize"
           value={member.role}
           disabled={change.isPending}
+          options={toOptions(ROLES.filter((each) => isAsHigh(role, each)))}
           onValueChange={(next) => {
             const wanted = ROLES.find((each) => each === next);
             if (wanted) change.mutate({ organizationId, userId: member.userId, role: wanted });
           }}
-        >
-          <SelectTrigger aria-label={`Role of ${member.email}`} className="w-32 capitalize" />
-          <SelectContent>
-            {ROLES.filter((each) => isAsHigh(role, each)).map((each) => (
-              <SelectItem key={each} value={each} className="capitalize">
-                {each}
-              </SelectItem>
-            ))}
-          </SelectContent>
-        </Select>
+        />
       ) : (
         <Badge className="capitalize">{member.role}</Badge>
       )}
@@ -152,8 +146,7 @@ function InvitationList({ organizationId, role }: { organizationId: string; role
     trpc.organizations.invitations.queryOptions({ organizationId }),
   );
   return (
-    <Card aria-labelledby="invitations-title" className="overflow-hidden">
-      <CardHeader id="invitations-title" title="Invitations" hint="Pending" />
+    <Section id="invitations-title" title="Invitations" hint="Pending" isFlush>
       {invitations.length === 0 ? (
         <p className="px-4 py-8 text-center text-sm text-muted">No pending invitations.</p>
       ) : (
@@ -167,7 +160,7 @@ function InvitationList({ organizationId, role }: { organizationId: string; role
           ))}
         </ul>
       )}
-    </Card>
+    </Section>
   );
 }
 

@@ -5,7 +5,7 @@ import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import type { PlanLimit } from "@/server/contract/billing";
 import type { PlanSettingsView } from "@/server/contract/plan-settings";
 import { FEATURE_NAMES, FEATURES, LIMIT_NAMES, LIMITS, shownLimit } from "./limit-words";
@@ -24,8 +24,7 @@ export function PlanCards({ organizationId, isOwner }: { organizationId: string;
 function PlanCard({ settings }: { settings: PlanSettingsView }) {
   const off = FEATURE_NAMES.filter((feature) => !settings.features[feature]);
   return (
-    <Card aria-labelledby="plan-title" className="overflow-hidden">
-      <CardHeader id="plan-title" title={`Plan: ${settings.plan.displayName}`} hint={settings.plan.tagline} />
+    <Section title={`Plan: ${settings.plan.displayName}`} hint={settings.plan.tagline} isFlush>
       <ResourceTable
         isSmall
         label="Limits of the plan"
@@ -42,7 +41,7 @@ function PlanCard({ settings }: { settings: PlanSettingsView }) {
       <p className="border-t border-line px-4 py-3 text-xs text-muted">
         An operator of this installation sets plans and limits.
       </p>
-    </Card>
+    </Section>
   );
 }
 
@@ -82,35 +81,31 @@ function ExternalActions({ settings, isOwner }: { settings: PlanSettingsView; is
     refresh: [trpc.organizations.pathKey()],
   });
   return (
-    <Card aria-labelledby="external-title">
-      <CardHeader
-        id="external-title"
-        title="External actions"
-        hint={<Badge tone={externalActions ? "good" : "warn"}>{externalActions ? "On" : "Off"}</Badge>}
-        actions={
-          isOwner && (
-            <ConfirmAction
-              label={externalActions ? "Turn off" : "Turn on"}
-              isAsked={externalActions}
-              title="Turn off external actions?"
-              description="New executions that would reach a provider are refused. Local and sandbox executions continue, and so do executions already admitted."
-              action="Turn off"
-              onConfirm={() => change.mutate({ organizationId, externalActions: !externalActions })}
-              size="sm"
-              variant={externalActions ? "secondary" : "primary"}
-              pending={change.isPending}
-            />
-          )
-        }
-      />
-      <CardBody>
-        <p className="text-sm">
-          {externalActions
-            ? "Executions may reach providers, through your accounts or the operator's."
-            : "Executions that would reach a provider are refused. Local and sandbox executions continue."}
-          {!isOwner && " Only owners can change this."}
-        </p>
-      </CardBody>
-    </Card>
+    <Section
+      title="External actions"
+      hint={<Badge tone={externalActions ? "good" : "warn"}>{externalActions ? "On" : "Off"}</Badge>}
+      actions={
+        isOwner && (
+          <ConfirmAction
+            label={externalActions ? "Turn off" : "Turn on"}
+            isAsked={externalActions}
+            title="Turn off external actions?"
+            description="New executions that would reach a provider are refused. Local and sandbox executions continue, and so do executions already admitted."
+            action="Turn off"
+            onConfirm={() => change.mutate({ organizationId, externalActions: !externalActions })}
+            size="sm"
+            variant={externalActions ? "secondary" : "primary"}
+            pending={change.isPending}
+          />
+        )
+      }
+    >
+      <p className="text-sm">
+        {externalActions
+          ? "Executions may reach providers, through your accounts or the operator's."
+          : "Executions that would reach a provider are refused. Local and sandbox executions continue."}
+        {!isOwner && " Only owners can change this."}
+      </p>
+    </Section>
   );
 }

@@ -10,7 +10,7 @@ import type { Sent } from "@/components/blocks/form/sent";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import Link from "@/components/ui/link";
 import type { ProjectDetail } from "@/server/contract/projects";
 
@@ -19,18 +19,18 @@ export function ProjectList({ organizationId, isAdmin }: { organizationId: strin
   const trpc = useTRPC();
   const { data: projects } = useSuspenseQuery(trpc.organizations.projects.queryOptions({ organizationId }));
   return (
-    <Card aria-labelledby="projects-title" className="overflow-hidden">
-      <CardHeader
-        id="projects-title"
-        title="Projects and environments"
-        actions={isAdmin && <ProjectDialog organizationId={organizationId} />}
-      />
+    <Section
+      id="projects-title"
+      title="Projects and environments"
+      actions={isAdmin && <ProjectDialog organizationId={organizationId} />}
+      isFlush
+    >
       <ul aria-labelledby="projects-title" className="divide-y divide-line">
         {projects.map((project) => (
           <Row key={project.id} project={project} isAdmin={isAdmin} />
         ))}
       </ul>
-    </Card>
+    </Section>
   );
 }
 

@@ -7,7 +7,7 @@ import { Form, type FormAction } from "@/components/blocks/form/form";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import Link from "@/components/ui/link";
 import type { ChangeSecurity, SecurityView } from "@/server/contract/security";
 
@@ -26,14 +26,15 @@ export function SecurityCard({ organizationId, isOwner }: { organizationId: stri
   const set = (wanted: ChangeSecurity) => change.mutate({ organizationId, ...wanted });
   const props = { security, change, set };
   return (
-    <Card aria-labelledby="security-title">
-      <CardHeader id="security-title" title="Security" hint="Applies to people's sessions, not to API keys" />
-      <CardBody className="space-y-5 text-sm">
-        <SecondFactorRule {...props} isOwner={isOwner} />
-        {isOwner ? <SessionHours {...props} /> : <p>{sessionWords(security.sessionHours)}</p>}
-        {!isOwner && <p className="text-muted">Only owners can change this.</p>}
-      </CardBody>
-    </Card>
+    <Section
+      title="Security"
+      hint="Applies to people's sessions, not to API keys"
+      bodyClassName="space-y-5 text-sm"
+    >
+      <SecondFactorRule {...props} isOwner={isOwner} />
+      {isOwner ? <SessionHours {...props} /> : <p>{sessionWords(security.sessionHours)}</p>}
+      {!isOwner && <p className="text-muted">Only owners can change this.</p>}
+    </Section>
   );
 }
 

@@ -11,7 +11,7 @@ import { firstInput, InputForm } from "@/components/playground/input/input-form"
 import { UnreadTexts, useUnreadTexts } from "@/components/playground/input/unread";
 import { useTRPC, useTRPCClient } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Card, Section } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
 import { EmptyState } from "@/components/ui/empty-state";
 import Link from "@/components/ui/link";
@@ -255,64 +255,61 @@ function RunSettings({
   const { may, whyNot } = useProject(projectId);
   const mayRun = may("member");
   return (
-    <Card aria-labelledby="run-form-title">
-      <CardHeader title="Run settings" id="run-form-title" />
-      <CardBody className="space-y-4">
-        <div className="grid gap-4 sm:grid-cols-2">
+    <Section title="Run settings" bodyClassName="space-y-4">
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Choice
+          label="Run mode"
+          value={mode}
+          onChange={(value) => setMode(value as Mode)}
+          options={capability.executionModes.map((each) => [each, MODES[each].label])}
+        />
+        {choices.length > 0 && (
           <Choice
-            label="Run mode"
-            value={mode}
-            onChange={(value) => setMode(value as Mode)}
-            options={capability.executionModes.map((each) => [each, MODES[each].label])}
+            label="Model"
+            value={model || AUTOMATIC}
+            onChange={(value) => setModel(value === AUTOMATIC ? "" : value)}
+            options={[
+              [AUTOMATIC, "Automatic"],
+              ...choices.map(({ target, title }): [string, string] => [target, title]),
+            ]}
           />
-          {choices.length > 0 && (
-            <Choice
-              label="Model"
-              value={model || AUTOMATIC}
-              onChange={(value) => setModel(value === AUTOMATIC ? "" : value)}
-              options={[
-                [AUTOMATIC, "Automatic"],
-                ...choices.map(({ target, title }): [string, string] => [target, title]),
-              ]}
-            />
-          )}
-        </div>
-        <div className="flex flex-wrap items-center gap-x-6 gap-y-3">
-          <Button
-            type="submit"
-            variant="primary"
-            size="lg"
-            pending={isBusy}
-            disabled={!mayRun || hasUnread || needsFile}
-            aria-describedby={needsFile ? "run-waits" : undefined}
-          >
-            {!isBusy && <Play aria-hidden />}
-            {MODES[mode].run}
-          </Button>
-          {capability.executionModes.includes("job_async") && mayRun && (
-            <CompareButton
-              projectId={projectId}
-              capabilityKey={capability.key}
-              input={input}
-              disabled={hasUnread}
-            />
-          )}
-          <Cost
+        )}
+      </div>
+      <div className="flex flex-wrap items-center gap-x-6 gap-y-3">
+        <Button
+          type="submit"
+          variant="primary"
+          size="lg"
+          pending={isBusy}
+          disabled={!mayRun || hasUnread || needsFile}
+          aria-describedby={needsFile ? "run-waits" : undefined}
+        >
+          {!isBusy && <Play aria-hidden />}
+          {MODES[mode].run}
+        </Button>
+        {capability.executionModes.includes("job_async") && mayRun && (
+          <CompareButton
             projectId={projectId}
             capabilityKey={capability.key}
-            request={request}
-            enabled={mayRun}
-            hasUnread={hasUnread}
+            input={input}
+            disabled={hasUnread}
           />
-        </div>
-        {mayRun && needsFile && (
-          <p id="run-waits" className="text-sm text-muted">
-            This capability needs a file. Choose an artifact of this project or upload one in the form.
-          </p>
         )}
-        {!mayRun && <p className="text-sm text-muted">{whyNot("member", "run this")}</p>}
-      </CardBody>
-    </Card>
+        <Cost
+          projectId={projectId}
+          capabilityKey={capability.key}
+          request={request}
+          enabled={mayRun}
+          hasUnread={hasUnread}
+        />
+      </div>
+      {mayRun && needsFile && (
+        <p id="run-waits" className="text-sm text-muted">
+          This capability needs a file. Choose an artifact of this project or upload one in the form.
+        </p>
+      )}
+      {!mayRun && <p className="text-sm text-muted">{whyNot("member", "run this")}</p>}
+    </Section>
   );
 }
 

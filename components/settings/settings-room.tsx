@@ -10,7 +10,7 @@ import { PageHeader } from "@/components/shell/page-header";
 import { useTRPC } from "@/components/trpc";
 import type { Bounds } from "@/components/ui/amount";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import type { ApprovalRules } from "@/server/contract/organizations";
 
@@ -26,27 +26,24 @@ export function SettingsRoom({ projectId }: { projectId: string }) {
   return (
     <>
       <PageHeader title="Settings">Rules for every job in this project.</PageHeader>
-      <Card aria-labelledby="approvals-title" className="max-w-2xl">
-        <CardHeader id="approvals-title" title="Approvals" />
-        <CardBody>
-          <p className="mb-4 text-sm text-muted">
-            Jobs with an estimate above the threshold wait for a person's approval. After seven days without a
-            decision they are canceled.
-          </p>
-          {may("admin") ? (
-            <ApprovalForm rules={rules} />
-          ) : (
-            <Facts>
-              <Fact name="Threshold">
-                {rules.thresholdUsd === null ? "None" : wholeDollars(rules.thresholdUsd)}
-              </Fact>
-              <Fact name="Separate approver">
-                {rules.requireDifferentApprover ? "Required" : "Not required"}
-              </Fact>
-            </Facts>
-          )}
-        </CardBody>
-      </Card>
+      <Section title="Approvals" className="max-w-2xl">
+        <p className="mb-4 text-sm text-muted">
+          Jobs with an estimate above the threshold wait for a person's approval. After seven days without a
+          decision they are canceled.
+        </p>
+        {may("admin") ? (
+          <ApprovalForm rules={rules} />
+        ) : (
+          <Facts>
+            <Fact name="Threshold">
+              {rules.thresholdUsd === null ? "None" : wholeDollars(rules.thresholdUsd)}
+            </Fact>
+            <Fact name="Separate approver">
+              {rules.requireDifferentApprover ? "Required" : "Not required"}
+            </Fact>
+          </Facts>
+        )}
+      </Section>
     </>
   );
 }

@@ -3,7 +3,7 @@ import { Menu } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Logo } from "@/components/brand/logo";
 import { Button } from "@/components/ui/button";
-import { Dialog, DialogTrigger, Sheet } from "@/components/ui/dialog";
+import { Dialog, Sheet } from "@/components/ui/dialog";
 import { PanelNav } from "./panel-nav";
 
 /** The sidebar on a narrow screen: behind one button, and closed by choosing a page. */
@@ -18,12 +18,15 @@ export function MobileNav({
 }) {
   const [open, setOpen] = useState(false);
   return (
-    <Dialog open={open} onOpenChange={setOpen}>
-      <DialogTrigger asChild>
+    <Dialog
+      open={open}
+      onOpenChange={setOpen}
+      trigger={
         <Button variant="ghost" size="icon" aria-label="Open navigation" className="size-9 [&_svg]:size-5">
           <Menu aria-hidden />
         </Button>
-      </DialogTrigger>
+      }
+    >
       <Sheet title="Navigation">
         <div className="flex flex-1 flex-col gap-3 p-3">
           <div className="flex h-9 items-center px-1">

@@ -1,7 +1,7 @@
 "use client";
 import { BookOpen, type LucideIcon } from "lucide-react";
 import { usePathname } from "next/navigation";
-import { type ReactNode, useId, useState } from "react";
+import { type ReactNode, useId } from "react";
 import { WaitingCount } from "@/components/approvals/waiting-count";
 import Link from "@/components/ui/link";
 import { FOOT, GROUPS, type Page, pageHref } from "./pages";
@@ -52,7 +52,6 @@ function Group({ title, children }: { title: string | null; children: ReactNode 
   );
 }
 
-/** A link that fetches its page once the reader points at it or reaches it by keyboard, not when it is drawn. */
 function Entry({
   href,
   icon: Icon,
@@ -65,14 +64,9 @@ function Entry({
   children: ReactNode;
 }) {
   const pathname = usePathname();
-  const [isNear, setNear] = useState(false);
-  const approach = () => setNear(true);
   return (
     <Link
       href={href}
-      prefetch={isNear ? null : false}
-      onPointerEnter={approach}
-      onFocus={approach}
       onClick={onNavigate}
       aria-current={pathname === href ? "page" : pathname.startsWith(`${href}/`) ? "true" : undefined}
       className={style}

@@ -1,7 +1,7 @@
 "use client";
 import { useId } from "react";
 import { Label } from "./label";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "./select";
+import { Select } from "./select";
 
 /** A choice of a few options, below its label. */
 export function Choice({
@@ -23,16 +23,11 @@ export function Choice({
   return (
     <div className="min-w-0 space-y-1.5">
       <Label htmlFor={id}>{label}</Label>
-      <Select value={value} disabled={disabled} onValueChange={onChange}>
-        <SelectTrigger id={id} placeholder={placeholder} />
-        <SelectContent>
-          {options.map(([each, name]) => (
-            <SelectItem key={each} value={each}>
-              {name}
-            </SelectItem>
-          ))}
-        </SelectContent>
-      </Select>
+      <Select
+        {...{ id, value, placeholder, disabled }}
+        options={options.map(([value, label]) => ({ value, label }))}
+        onValueChange={onChange}
+      />
     </div>
   );
 }

@@ -1,26 +1,43 @@
 "use client";
 import { Check } from "lucide-react";
 import { DropdownMenu as Primitive } from "radix-ui";
-import type { ComponentProps } from "react";
+import { type ComponentProps, useEffect, useRef } from "react";
 import { cn } from "./class-names";
+import type { MenuProps } from "./menu-button";
 
-export const DropdownMenu = Primitive.Root;
-export const DropdownMenuTrigger = Primitive.Trigger;
 export const DropdownMenuRadioGroup = Primitive.RadioGroup;
 
-export function DropdownMenuContent({ className, ...rest }: ComponentProps<typeof Primitive.Content>) {
+/** The menu of a `MenuButton`, which opens as it is loaded. */
+export function DropdownMenu({
+  trigger,
+  asked,
+  className,
+  ...rest
+}: MenuProps & ComponentProps<typeof Primitive.Content>) {
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (asked === "pointer") return;
+    button.current?.focus();
+    // The primitive moves the focus to the first item only for a key that it saw itself.
+    button.current?.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
+  }, [asked]);
   return (
-    <Primitive.Portal>
-      <Primitive.Content
-        sideOffset={6}
-        collisionPadding={8}
-        className={cn(
-          "pop-in z-50 max-h-[min(26rem,var(--radix-dropdown-menu-content-available-height))] min-w-52 overflow-y-auto rounded-lg border border-line bg-raised p-1 shadow-raised",
-          className,
-        )}
-        {...rest}
-      />
-    </Primitive.Portal>
+    <Primitive.Root defaultOpen={asked === "pointer"}>
+      <Primitive.Trigger asChild ref={button}>
+        {trigger}
+      </Primitive.Trigger>
+      <Primitive.Portal>
+        <Primitive.Content
+          sideOffset={6}
+          collisionPadding={8}
+          className={cn(
+            "pop-in z-50 max-h-[min(26rem,var(--radix-dropdown-menu-content-available-height))] min-w-52 overflow-y-auto rounded-lg border border-line bg-raised p-1 shadow-raised",
+            className,
+          )}
+          {...rest}
+        />
+      </Primitive.Portal>
+    </Primitive.Root>
   );
 }
 

@@ -1,21 +1,37 @@
 "use client";
-import { useTheme } from "next-themes";
-import { Toaster as Sonner } from "sonner";
+import { useEffect, useState } from "react";
+import type { ExternalToast, toast as shown } from "sonner";
+import { onDemand } from "./on-demand";
+
+const Frame = onDemand(async () => (await import("./toaster-frame")).ToasterFrame);
+
+let mount = () => {};
+let ready: (loaded: typeof shown) => void;
+const messages = new Promise<typeof shown>((resolve) => {
+  ready = resolve;
+});
+
+function act(next: (loaded: typeof shown) => void) {
+  mount();
+  void messages.then(next);
+}
+
+/** Short messages. What shows them is loaded with the first. */
+export const toast = {
+  success: (text: string) => act((loaded) => loaded.success(text)),
+  error: (text: string, more?: Pick<ExternalToast, "description">) =>
+    act((loaded) => loaded.error(text, more)),
+  /** One that its sender can take away again. */
+  show: (text: string, more: Pick<ExternalToast, "duration" | "action"> & { id: string }) =>
+    act((loaded) => loaded(text, more)),
+  dismiss: (id: string) => act((loaded) => loaded.dismiss(id)),
+};
 
 /** Where short messages appear; announced politely. */
 export function Toaster() {
-  const { resolvedTheme } = useTheme();
-  return (
-    <Sonner
-      theme={resolvedTheme === "dark" ? "dark" : "light"}
-      position="bottom-right"
-      duration={6000}
-      toastOptions={{
-        classNames: {
-          toast: "!rounded-lg !border-line !bg-raised !text-text !shadow-raised !font-sans",
-          description: "!text-muted",
-        },
-      }}
-    />
-  );
+  const [isAsked, setAsked] = useState(false);
+  useEffect(() => {
+    mount = () => setAsked(true);
+  }, []);
+  return isAsked && <Frame onReady={ready} />;
 }

@@ -2,9 +2,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
 import { useEffect, useEffectEvent } from "react";
-import { toast } from "sonner";
 import { useTRPCClient } from "@/components/trpc";
 import { Confirm } from "@/components/ui/alert-dialog";
+import { prepareDialog } from "@/components/ui/dialog";
+import { toast } from "@/components/ui/toaster";
 import {
   dropQuestion,
   giveUp,
@@ -19,40 +20,43 @@ export function UnsavedGuard() {
   useAskedBefore();
   const { question, isSignedOut } = useStanding();
   useReturn(isSignedOut);
+  if (!question) return null;
+  function confirm() {
+    if (question?.kind === "leave") giveUp();
+    if (question?.kind === "signIn")
+      window.open("/sign-in?callbackUrl=/signed-in&reason=ended", "_blank", "noopener");
+    else question?.go();
+  }
   return (
-    <>
-      <Confirm
-        title="Leave without saving?"
-        description="Your changes on this page will be lost."
-        action="Leave page"
-        open={question?.kind === "leave"}
-        onOpenChange={(isOpen) => isOpen || dropQuestion()}
-        onConfirm={() => {
-          if (question?.kind !== "leave") return;
-          giveUp();
-          question.go();
-        }}
-      />
-      <Confirm
-        title="Discard what you typed?"
-        description="The form closes, and nothing is saved."
-        action="Discard"
-        open={question?.kind === "discard"}
-        onOpenChange={(isOpen) => isOpen || dropQuestion()}
-        onConfirm={() => question?.kind === "discard" && question.go()}
-      />
-      <Confirm
-        title="You are signed out"
-        description="Your session has ended, but your changes are still here. Sign in again in another tab, then come back and submit them."
-        action="Sign in"
-        actionVariant="primary"
-        open={question?.kind === "signIn"}
-        onOpenChange={(isOpen) => isOpen || dropQuestion()}
-        onConfirm={() => window.open("/sign-in?callbackUrl=/signed-in&reason=ended", "_blank", "noopener")}
-      />
-    </>
+    <Confirm
+      key={question.kind}
+      open
+      onOpenChange={(isOpen) => isOpen || dropQuestion()}
+      onConfirm={confirm}
+      {...QUESTIONS[question.kind]}
+    />
   );
 }
+
+const QUESTIONS = {
+  leave: {
+    title: "Leave without saving?",
+    description: "Your changes on this page will be lost.",
+    action: "Leave page",
+  },
+  discard: {
+    title: "Discard what you typed?",
+    description: "The form closes, and nothing is saved.",
+    action: "Discard",
+  },
+  signIn: {
+    title: "You are signed out",
+    description:
+      "Your session has ended, but your changes are still here. Sign in again in another tab, then come back and submit them.",
+    action: "Sign in",
+    actionVariant: "primary",
+  },
+} as const;
 
 /** Before one of our links is followed, and before the browser closes or reloads the page. */
 function useAskedBefore() {
@@ -73,7 +77,10 @@ function useAskedBefore() {
     }
     window.addEventListener("click", click, { capture: true });
     window.addEventListener("beforeunload", unload);
+    // The questions are there by the time the server may be out of reach.
+    window.addEventListener("input", prepareDialog, { once: true });
     return () => {
+      window.removeEventListener("input", prepareDialog);
       window.removeEventListener("click", click, { capture: true });
       window.removeEventListener("beforeunload", unload);
     };

@@ -28,7 +28,7 @@ export function shots({ projectId, places }: { projectId: string; places: Record
   const job = (thing: string) => of(`job-${thing.replace("Job", "")}`, "jobs", thing);
   return [
     { name: "sign-in", path: "/sign-in", as: null },
-    { name: "device", path: "/device", as: null },
+    { name: "device", path: "/device", as: "owner" },
     { name: "docs", path: "/docs", as: null },
     { name: "docs-page", path: "/docs/reference/errors", as: null },
     at("catalog", "catalog"),

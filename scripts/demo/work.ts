@@ -260,6 +260,11 @@ export const LOST: Request = {
 /** Works for almost ten minutes, which is the longest that it may. */
 export const LONG: Request = {
   capability: "text.general.fast.v1",
-  input: { messages: asked("[slow 580000] Read the logbook of the Endurance and list every position.") },
+  input: {
+    messages: [
+      { role: "system", content: "[slow 580000]" },
+      ...asked("Read the logbook of the Endurance and list every position."),
+    ],
+  },
   more: { ...model("sandbox-mixed"), maxDurationSeconds: 600 },
 };

@@ -1,4 +1,5 @@
 import type { Metadata } from "next";
+import type { ReactNode } from "react";
 import { DocsFrame, Links, Ticked } from "@/components/docs/docs-page";
 import { OperationCard } from "@/components/docs/operation-card";
 import { SchemaView } from "@/components/docs/schema-view";
@@ -20,6 +21,7 @@ export default function DocsPage() {
     name,
     operations: operations.filter(({ operation }) => operation.tags?.includes(name)),
   }));
+  const schemas = Object.entries(document.components.schemas);
   return (
     <DocsFrame
       nav={
@@ -59,51 +61,66 @@ export default function DocsPage() {
         .
       </p>
       {groups.map((group) => (
-        <section key={group.name} className="mt-8">
-          <h2 className="mb-3 text-lg font-semibold">{group.name}</h2>
-          <div className="grid gap-4">
-            {group.operations.map(({ path, method, operation }) => (
-              <OperationCard
-                key={operation.operationId}
-                path={path}
-                method={method}
-                operation={{
-                  ...operation,
-                  parameters: parametersIn(document, operation),
-                  responses: Object.fromEntries(
-                    Object.keys(operation.responses).map((status) => [
-                      status,
-                      responseOf(document, operation, status) ?? { description: "" },
-                    ]),
-                  ),
-                }}
-              />
-            ))}
-          </div>
-        </section>
-      ))}
-      <section className="mt-8">
-        <h2 id="schemas" className="mb-3 text-lg font-semibold">
-          Schemas
-        </h2>
-        <div className="grid gap-4">
-          {Object.entries(document.components.schemas).map(([name, schema]) => (
-            <Card key={name} aria-labelledby={`schema-${name}`}>
-              <CardBody>
-                <h3 id={`schema-${name}`} className="scroll-mt-6 text-base font-semibold">
-                  {name}
-                </h3>
-                {typeof schema.description === "string" && (
-                  <p className="mt-1 text-sm text-muted">
-                    <Ticked>{schema.description}</Ticked>
-                  </p>
-                )}
-                <SchemaView schema={schema} />
-              </CardBody>
-            </Card>
+        <Part key={group.name} title={group.name} hint={`${group.operations.length} operations`}>
+          {group.operations.map(({ path, method, operation }) => (
+            <OperationCard
+              key={operation.operationId}
+              path={path}
+              method={method}
+              operation={{
+                ...operation,
+                parameters: parametersIn(document, operation),
+                responses: Object.fromEntries(
+                  Object.keys(operation.responses).map((status) => [
+                    status,
+                    responseOf(document, operation, status) ?? { description: "" },
+                  ]),
+                ),
+              }}
+            />
           ))}
-        </div>
-      </section>
+        </Part>
+      ))}
+      <Part id="schemas" title="Schemas" hint={`${schemas.length} schemas`}>
+        {schemas.map(([name, schema]) => (
+          <Card key={name} aria-labelledby={`schema-${name}`}>
+            <CardBody>
+              <h3 id={`schema-${name}`} className="scroll-mt-6 text-base font-semibold">
+                {name}
+              </h3>
+              {typeof schema.description === "string" && (
+                <p className="mt-1 text-sm text-muted">
+                  <Ticked>{schema.description}</Ticked>
+                </p>
+              )}
+              <SchemaView schema={schema} />
+            </CardBody>
+          </Card>
+        ))}
+      </Part>
     </DocsFrame>
+  );
+}
+
+/** A part of the reference, folded: a link to anything in it opens it, without scripts too. */
+function Part({
+  id,
+  title,
+  hint,
+  children,
+}: {
+  id?: string;
+  title: string;
+  hint: string;
+  children: ReactNode;
+}) {
+  return (
+    <details id={id} className="mt-3 rounded-lg border border-line bg-surface">
+      <summary className="cursor-pointer px-4 py-3">
+        <h2 className="inline text-lg font-semibold">{title}</h2>{" "}
+        <span className="text-sm text-muted">{hint}</span>
+      </summary>
+      <div className="grid gap-4 border-t border-line-soft bg-canvas p-4">{children}</div>
+    </details>
   );
 }

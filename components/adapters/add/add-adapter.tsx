@@ -2,7 +2,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
 import { useCallback } from "react";
-import { toast } from "sonner";
 import { adapterHref, adaptersHref, environmentOf, newAdapterHref } from "@/components/adapters/list-state";
 import { EnvironmentChoice } from "@/components/adapters/room-header";
 import { useProject } from "@/components/blocks/data/use-project";
@@ -11,6 +10,7 @@ import { useTRPC } from "@/components/trpc";
 import { Card, CardBody } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
+import { toast } from "@/components/ui/toaster";
 import type { ModelAdapter } from "@/server/contract/adapters";
 import type { AddProps } from "./add-props";
 import { LinkForm } from "./link-form";

@@ -1,5 +1,4 @@
 "use client";
-import { RadioGroup } from "radix-ui";
 import { useState } from "react";
 import { FamilySelect } from "@/components/adapters/family-select";
 import { SOURCE_KIND } from "@/components/adapters/words";
@@ -144,35 +143,30 @@ type Props = { files: SourcePreview["files"]; chosen: string | null; onChoose(pa
 
 function Files({ files, chosen, onChoose }: Props) {
   return (
-    <div className="space-y-1.5">
-      <p id="files-label" className="text-sm font-medium">
+    <fieldset className="space-y-1.5">
+      <legend className="text-sm font-medium">
         {files.length === 1 ? "File" : `Choose one of ${files.length} files`}
-      </p>
-      <RadioGroup.Root
-        aria-labelledby="files-label"
-        value={chosen ?? ""}
-        onValueChange={onChoose}
-        className="max-h-64 divide-y divide-line overflow-y-auto rounded-md border border-line"
-      >
+      </legend>
+      <div className="max-h-64 divide-y divide-line overflow-y-auto rounded-md border border-line">
         {files.map(({ path, byteLength }) => (
-          <RadioGroup.Item
+          <label
             key={path}
-            value={path}
-            className="flex w-full items-center gap-2 px-3 py-2 text-left text-sm -outline-offset-2 hover:bg-hover data-[state=checked]:bg-busy-soft"
+            className="flex items-center gap-2 px-3 py-2 text-sm hover:bg-hover has-checked:bg-busy-soft"
           >
-            <span
-              aria-hidden
-              className="grid size-4 shrink-0 place-items-center rounded-full border border-line-strong bg-surface"
-            >
-              <RadioGroup.Indicator className="size-2 rounded-full bg-primary" />
-            </span>
+            <input
+              type="radio"
+              name="file"
+              checked={path === chosen}
+              onChange={() => onChoose(path)}
+              className="size-4 accent-primary"
+            />
             <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">{path}</span>
             <span className="shrink-0 text-xs text-muted tabular-nums">
               {byteLength === null ? "size unknown" : formatBytes(byteLength)}
             </span>
-          </RadioGroup.Item>
+          </label>
         ))}
-      </RadioGroup.Root>
-    </div>
+      </div>
+    </fieldset>
   );
 }

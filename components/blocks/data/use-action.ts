@@ -8,7 +8,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useCallback, useRef } from "react";
-import { toast } from "sonner";
+import { toast } from "@/components/ui/toaster";
 
 type Result<Output, Failure, Input, Context> = UseMutationResult<Output, Failure, Input, Context>;
 

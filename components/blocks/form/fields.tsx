@@ -7,14 +7,13 @@ import { cn } from "@/components/ui/class-names";
 import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Select, type SelectProps } from "@/components/ui/select";
 import { Textarea } from "@/components/ui/textarea";
 import { useProblem } from "./form";
 import type { Base } from "./text-field";
 
+export type { Option } from "@/components/ui/select";
 export { TextField } from "./text-field";
-
-export type Option = { value: string; label: string };
 
 export function LinesField({ label, hint, problem, ...area }: Base & ComponentProps<"textarea">) {
   const refused = useProblem(area.name);
@@ -79,32 +78,10 @@ export function MoneyField({
 }
 
 /** A choice of a few options. With `value` its form decides what is chosen. */
-export function ChoiceField({
-  name,
-  label,
-  hint,
-  options,
-  placeholder,
-  className,
-  ...select
-}: Base & { options: readonly Option[]; placeholder?: string; className?: string } & Pick<
-    ComponentProps<typeof Select>,
-    "value" | "defaultValue" | "onValueChange" | "disabled"
-  >) {
+export function ChoiceField({ name, label, hint, ...select }: Base & SelectProps) {
   return (
     <Field id={useId()} label={label} hint={hint} problem={useProblem(name)}>
-      {(aria) => (
-        <Select name={name} {...select}>
-          <SelectTrigger {...aria} placeholder={placeholder} className={className} />
-          <SelectContent>
-            {options.map(({ value, label }) => (
-              <SelectItem key={value} value={value}>
-                {label}
-              </SelectItem>
-            ))}
-          </SelectContent>
-        </Select>
-      )}
+      {(aria) => <Select name={name} {...select} {...aria} />}
     </Field>
   );
 }

@@ -1,7 +1,7 @@
 "use client";
 import { type ReactElement, type ReactNode, useEffect, useState } from "react";
 import { Button } from "@/components/ui/button";
-import { Dialog, DialogActions, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { Dialog, DialogActions, DialogContent } from "@/components/ui/dialog";
 import { discardTyped, useUnsaved } from "@/components/unsaved/unsaved-work";
 import { Form, type FormAction } from "./form";
 import type { Sent } from "./sent";
@@ -50,8 +50,7 @@ export function FormDialog(props: FormDialogProps) {
     else discardTyped(() => show(false));
   };
   return (
-    <Dialog open={isOpen} onOpenChange={close}>
-      {trigger && <DialogTrigger asChild>{trigger}</DialogTrigger>}
+    <Dialog trigger={trigger} open={isOpen} onOpenChange={close}>
       {isOpen && (after || <Body {...props} onInput={() => setTyped(true)} onCancel={() => show(false)} />)}
     </Dialog>
   );

@@ -3,11 +3,10 @@ import { Search, X } from "lucide-react";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
 import { Input } from "@/components/ui/input";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { type Option, Select } from "@/components/ui/select";
 import { useAddress } from "@/components/ui/use-address";
 import { withFilter } from "./list-state";
 
-type Option = { value: string; label: string };
 export type FilterField<Name extends string = string> = { name: Name; label: string; className?: string } & (
   | { any: string; options: readonly Option[] }
   | { longest: number }
@@ -86,22 +85,12 @@ export function FilterBar<State extends Record<string, string | undefined>>({
         return (
           <Select
             key={name}
+            aria-label={label}
+            className={cn("h-8 w-auto min-w-32 flex-1 text-sm sm:max-w-56 sm:flex-none", className)}
             value={value ?? ANY}
+            options={[{ value: ANY, label: any }, ...options]}
             onValueChange={(next) => set({ [name]: next === ANY ? undefined : next })}
-          >
-            <SelectTrigger
-              aria-label={label}
-              className={cn("h-8 w-auto min-w-32 flex-1 text-sm sm:max-w-56 sm:flex-none", className)}
-            />
-            <SelectContent>
-              <SelectItem value={ANY}>{any}</SelectItem>
-              {options.map(({ value, label }) => (
-                <SelectItem key={value} value={value} className="max-w-96 [overflow-wrap:anywhere]">
-                  {label}
-                </SelectItem>
-              ))}
-            </SelectContent>
-          </Select>
+          />
         );
       })}
       {fields.some(({ name }) => wanted[name]) && (

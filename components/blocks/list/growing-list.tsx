@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { sentencesOf, toFailure } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { CardBody } from "@/components/ui/card";
-import { ErrorState } from "@/components/ui/error-state";
+import { ErrorState } from "@/components/ui/empty-state";
 import { EndOfList } from "@/components/ui/pagination";
 import { Skeleton } from "@/components/ui/skeleton";
 

@@ -9,7 +9,7 @@ import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Input as TextInput } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Select } from "@/components/ui/select";
 import type { Override, Recipe } from "./draft";
 
 /** One recipe: its name and the fields it changes, rendered like the fields of the playground. */
@@ -108,28 +108,19 @@ export function RecipeFields({
       )}
       {left.length > 0 && (
         <Select
+          aria-label={`Change field of recipe ${place + 1}`}
+          placeholder="Change a field …"
+          className="h-8 text-sm"
           value=""
           disabled={disabled}
+          options={left.map((field) => ({ value: field, label: labelOf(field) }))}
           onValueChange={(field) =>
             set([
               ...recipe.overrides,
               { field, value: base[field] ?? presetOf(schema, field), isLeftOut: false },
             ])
           }
-        >
-          <SelectTrigger
-            aria-label={`Change field of recipe ${place + 1}`}
-            placeholder="Change a field …"
-            className="h-8 text-sm"
-          />
-          <SelectContent>
-            {left.map((field) => (
-              <SelectItem key={field} value={field}>
-                {labelOf(field)}
-              </SelectItem>
-            ))}
-          </SelectContent>
-        </Select>
+        />
       )}
     </fieldset>
   );

@@ -15,7 +15,7 @@ import {
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
 import { Label } from "@/components/ui/label";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Select } from "@/components/ui/select";
 import { ArtifactField, Base64Field } from "./file-fields";
 import { type DrawnProps, Framed, Issues, issuesAt, labelFor, type Props, RequiredMark } from "./frame";
 import { ChoiceField, JsonField, NumberField, SwitchField, TextField } from "./value-fields";
@@ -220,23 +220,19 @@ function VariantField(props: DrawnProps<"variants">) {
           {labelFor(props)} type
         </Label>
         <Select
+          id={id}
+          className="h-8 w-auto min-w-28 text-sm"
           value={String(chosen)}
           disabled={form.disabled}
+          options={[
+            ...(required ? [] : [{ value: "-1", label: "Not set" }]),
+            ...field.variants.map((each, place) => ({ value: String(place), label: variantName(each) })),
+          ]}
           onValueChange={(picked) => {
             const next = field.variants[Number(picked)];
             form.set(path, next ? blankOf(next, form.root) : undefined);
           }}
-        >
-          <SelectTrigger id={id} className="h-8 w-auto min-w-28 text-sm" />
-          <SelectContent>
-            {!required && <SelectItem value="-1">Not set</SelectItem>}
-            {field.variants.map((each, place) => (
-              <SelectItem key={variantName(each)} value={String(place)}>
-                {variantName(each)}
-              </SelectItem>
-            ))}
-          </SelectContent>
-        </Select>
+        />
       </div>
       {variant && <SchemaField form={form} path={path} name={name} schema={variant} value={value} required />}
     </div>

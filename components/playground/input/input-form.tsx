@@ -3,9 +3,9 @@ import { useState } from "react";
 import { exampleInput, isObject } from "@/components/playground/example";
 import { blankOf, type Input, type Path, type Schema, withValue } from "@/components/playground/schema";
 import type { FieldIssue } from "@/components/trpc";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Select } from "@/components/ui/select";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
 import { ObjectFields } from "./fields";
@@ -47,57 +47,53 @@ export function InputForm({
   );
   return (
     <Tabs value={view} onValueChange={setView}>
-      <Card aria-labelledby="input-form-title">
-        <CardHeader
-          title="Input"
-          id="input-form-title"
-          actions={
-            <>
-              {capability.examples.length > 0 && (
-                <Examples
-                  capability={capability}
-                  disabled={disabled}
-                  onPick={(place) => onChange(exampleInput(capability, place) ?? {})}
-                />
-              )}
-              <TabsList aria-label="Input view">
-                <TabsTrigger value="form" disabled={hasUnread && view !== "form"}>
-                  Form
-                </TabsTrigger>
-                <TabsTrigger value="json" disabled={hasUnread && view !== "json"}>
-                  JSON
-                </TabsTrigger>
-              </TabsList>
-            </>
-          }
-        />
-        <CardBody>
-          {loose.length > 0 && (
-            <Notice tone="bad" className="mb-4">
-              {loose.map(({ loc, msg }) => (
-                <p key={`${loc.join(".")} ${msg}`}>
-                  {loc.length > 0 && <code>{loc.join(".")}: </code>}
-                  {msg}
-                </p>
-              ))}
-            </Notice>
-          )}
-          <TabsContent value="form">
-            <ObjectFields form={form} path={[]} schema={schema} value={input} />
-          </TabsContent>
-          <TabsContent value="json">
-            <JsonText
-              aria={{}}
-              value={input}
-              disabled={disabled}
-              onChange={(value) => isObject(value) && onChange(value)}
-              label="Input as JSON"
-              holds="object"
-              className="min-h-64"
-            />
-          </TabsContent>
-        </CardBody>
-      </Card>
+      <Section
+        title="Input"
+        actions={
+          <>
+            {capability.examples.length > 0 && (
+              <Examples
+                capability={capability}
+                disabled={disabled}
+                onPick={(place) => onChange(exampleInput(capability, place) ?? {})}
+              />
+            )}
+            <TabsList aria-label="Input view">
+              <TabsTrigger value="form" disabled={hasUnread && view !== "form"}>
+                Form
+              </TabsTrigger>
+              <TabsTrigger value="json" disabled={hasUnread && view !== "json"}>
+                JSON
+              </TabsTrigger>
+            </TabsList>
+          </>
+        }
+      >
+        {loose.length > 0 && (
+          <Notice tone="bad" className="mb-4">
+            {loose.map(({ loc, msg }) => (
+              <p key={`${loc.join(".")} ${msg}`}>
+                {loc.length > 0 && <code>{loc.join(".")}: </code>}
+                {msg}
+              </p>
+            ))}
+          </Notice>
+        )}
+        <TabsContent value="form">
+          <ObjectFields form={form} path={[]} schema={schema} value={input} />
+        </TabsContent>
+        <TabsContent value="json">
+          <JsonText
+            aria={{}}
+            value={input}
+            disabled={disabled}
+            onChange={(value) => isObject(value) && onChange(value)}
+            label="Input as JSON"
+            holds="object"
+            className="min-h-64"
+          />
+        </TabsContent>
+      </Section>
     </Tabs>
   );
 }
@@ -121,20 +117,18 @@ function Examples({
   onPick(place: number): void;
 }) {
   return (
-    <Select value="" disabled={disabled} onValueChange={(place) => onPick(Number(place))}>
-      <SelectTrigger
-        aria-label="Load an example"
-        placeholder="Examples"
-        className="h-7 w-auto max-w-40 text-xs"
-      />
-      <SelectContent>
-        {capability.examples.map((example, place) => (
-          <SelectItem key={titleOf(example, place)} value={String(place)}>
-            {titleOf(example, place)}
-          </SelectItem>
-        ))}
-      </SelectContent>
-    </Select>
+    <Select
+      aria-label="Load an example"
+      placeholder="Examples"
+      className="h-7 w-auto max-w-40 text-xs"
+      value=""
+      disabled={disabled}
+      options={capability.examples.map((example, place) => ({
+        value: String(place),
+        label: titleOf(example, place),
+      }))}
+      onValueChange={(place) => onPick(Number(place))}
+    />
   );
 }
 

@@ -3,7 +3,7 @@ import { labelOf, pathId } from "@/components/playground/schema";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
-import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Select } from "@/components/ui/select";
 import { Textarea } from "@/components/ui/textarea";
 import { type DrawnProps, Framed, Issues, issuesAt, labelFor } from "./frame";
 import { JsonText } from "./json-text";
@@ -61,30 +61,21 @@ export function ChoiceField(props: DrawnProps<"choice">) {
   const { field, form, path, value, required } = props;
   const { default: preset } = field.schema;
   const shown = value === undefined ? UNSET : JSON.stringify(value);
+  const unset = { value: UNSET, label: preset === undefined ? "Not set" : `${String(preset)} (default)` };
+  const options = field.options
+    .filter((option) => option !== null)
+    .map((option) => ({ value: JSON.stringify(option), label: String(option) }));
   return (
     <Framed {...props} schema={{ ...field.schema, default: undefined }}>
       {(aria) => (
         <Select
+          {...aria}
+          className="max-w-72"
           value={shown}
           disabled={form.disabled}
+          options={!required || value === undefined ? [unset, ...options] : options}
           onValueChange={(picked) => form.set(path, picked === UNSET ? undefined : JSON.parse(picked))}
-        >
-          <SelectTrigger {...aria} className="max-w-72" />
-          <SelectContent>
-            {(!required || value === undefined) && (
-              <SelectItem value={UNSET}>
-                {preset === undefined ? "Not set" : `${String(preset)} (default)`}
-              </SelectItem>
-            )}
-            {field.options
-              .filter((option) => option !== null)
-              .map((option) => (
-                <SelectItem key={JSON.stringify(option)} value={JSON.stringify(option)}>
-                  {String(option)}
-                </SelectItem>
-              ))}
-          </SelectContent>
-        </Select>
+        />
       )}
     </Framed>
   );

@@ -58,7 +58,7 @@ test("whatever a stranger does with a budget is answered as if there were none",
   };
   const none = await answers(newId("budget"));
   expect(none.map(({ code, message }) => ({ code, message }))).toEqual(
-    Array(5).fill({
+    Array(4).fill({
       code: "NotFound",
       message: "There is no such budget. Check the id or name, and that you have access to it.",
     }),

@@ -1,4 +1,4 @@
-import { questionOf } from "../conversation";
+import { questionOf, wordsOf } from "../conversation";
 import { TextRequest } from "../requests";
 import { answerText, type TextAnswer } from "../text";
 import { definePort, type Script } from "./define";
@@ -15,9 +15,11 @@ const noText = (request: TextRequest): TextAnswer => {
 
 const SCRIPT = /^\[(slow|refuse|busy|lost|empty|fail)(?: (\d{1,6}))?\]/;
 
-/** How the question itself asks to be treated: by its first word, in brackets. */
+/** How the question, or a system message, asks for it to be treated: by its first word, in brackets. */
 function scriptOf(request: TextRequest): Script | null {
-  const found = request.model === "sandbox-mixed" ? SCRIPT.exec(questionOf(request)) : null;
+  if (request.model !== "sandbox-mixed") return null;
+  const said = request.messages.filter(({ role }) => role === "system").map(wordsOf);
+  const found = [questionOf(request), ...said].map((words) => SCRIPT.exec(words)).find(Boolean);
   if (!found) return null;
   const [, behaviour, figure] = found;
   return { behaviour: behaviour as Script["behaviour"], figure: figure ? Number(figure) : null }; // the words of the pattern

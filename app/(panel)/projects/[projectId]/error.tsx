@@ -1,8 +1,8 @@
 "use client";
 import { Button } from "@/components/ui/button";
-import { ErrorState } from "@/components/ui/error-state";
+import { ErrorState } from "@/components/ui/empty-state";
 
-/** A page that could not be rendered. The frame around it stays usable. */
+/** A page that could not be rendered. The frame around it stays usable. The server's log has the error under its digest. */
 export default function RoomError({
   error,
   reset,
