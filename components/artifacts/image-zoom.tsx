@@ -1,19 +1,14 @@
 "use client";
-import { Columns2, Expand, Minus, Plus } from "lucide-react";
+import { Columns2, Expand } from "lucide-react";
 import { useState } from "react";
-import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
 import { Dialog, DialogContent } from "@/components/ui/dialog";
 import { Label } from "@/components/ui/label";
 import { Select } from "@/components/ui/select";
+import { CHECKERBOARD, Picture, PictureFrame, useZoom, ZoomBar } from "./picture-frame";
+import { WHOLE } from "./zoom";
 
-export type Picture = { href: string; name: string };
-
-/** The background of transparent images. */
-export const CHECKERBOARD =
-  "bg-[repeating-conic-gradient(var(--sunken)_0_25%,var(--surface)_0_50%)] bg-size-[16px_16px]";
-
-const STEPS = [1, 1.5, 2, 3, 4, 6, 8];
+export type PictureFile = { href: string; name: string };
 
 /** An image that opens in a dialog with zoom, optionally next to another image of the same job. Alone, it keeps its own shape. */
 export function ZoomableImage({
@@ -21,15 +16,14 @@ export function ZoomableImage({
   beside,
   isAlone,
 }: {
-  picture: Picture;
-  beside: Picture[];
+  picture: PictureFile;
+  beside: PictureFile[];
   isAlone: boolean;
 }) {
-  const [step, setStep] = useState(0);
+  const zoom = useZoom();
   const [other, setOther] = useState<string | null>(null);
   const others = beside.filter(({ href }) => href !== picture.href);
   const compared = others.find(({ href }) => href === other);
-  const scale = STEPS[step] ?? 1;
   const [isBroken, setBroken] = useState(false);
   if (isBroken)
     return (
@@ -41,7 +35,7 @@ export function ZoomableImage({
     <Dialog
       onOpenChange={(isOpen) => {
         if (isOpen) return;
-        setStep(0);
+        zoom.look(() => WHOLE);
         setOther(null);
       }}
       trigger={
@@ -72,20 +66,7 @@ export function ZoomableImage({
     >
       <DialogContent title={picture.name} className="max-w-6xl">
         <div className="mb-3 flex flex-wrap items-center gap-2">
-          <Button size="icon" aria-label="Zoom out" disabled={step === 0} onClick={() => setStep(step - 1)}>
-            <Minus aria-hidden />
-          </Button>
-          <span role="status" className="w-14 text-center text-sm tabular-nums">
-            {Math.round(scale * 100)}%
-          </span>
-          <Button
-            size="icon"
-            aria-label="Zoom in"
-            disabled={step === STEPS.length - 1}
-            onClick={() => setStep(step + 1)}
-          >
-            <Plus aria-hidden />
-          </Button>
+          <ZoomBar label="Zoom" {...zoom} />
           {others.length > 0 && (
             <div className="ml-auto flex items-center gap-2">
               <Label htmlFor="compare-with" className="flex items-center gap-1.5 font-normal text-muted">
@@ -106,26 +87,18 @@ export function ZoomableImage({
           )}
         </div>
         <div className={cn("grid gap-3", compared && "sm:grid-cols-2")}>
-          <Large picture={picture} scale={scale} />
-          {compared && <Large picture={compared} scale={scale} />}
+          {[picture, ...(compared ? [compared] : [])].map(({ href, name }) => (
+            <PictureFrame
+              key={href}
+              name={`${name}, enlarged`}
+              shared={zoom}
+              className="h-[min(65vh,40rem)] rounded-md border border-line"
+            >
+              <Picture href={href} alt={`Artifact ${name}`} view={zoom.view} />
+            </PictureFrame>
+          ))}
         </div>
       </DialogContent>
     </Dialog>
-  );
-}
-
-function Large({ picture, scale }: { picture: Picture; scale: number }) {
-  return (
-    <section
-      aria-label={`${picture.name}, enlarged`}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-      tabIndex={0}
-      className={`h-[min(65vh,40rem)] overflow-auto rounded-md border border-line ${CHECKERBOARD}`}
-    >
-      <div style={{ width: `${scale * 100}%`, height: `${scale * 100}%` }}>
-        {/* biome-ignore lint/performance/noImgElement: as stored */}
-        <img src={picture.href} alt={`Artifact ${picture.name}`} className="size-full object-contain" />
-      </div>
-    </section>
   );
 }

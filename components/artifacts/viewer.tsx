@@ -8,7 +8,7 @@ import { cn } from "@/components/ui/class-names";
 import { CodeBlock } from "@/components/ui/code-block";
 import { JsonView } from "@/components/ui/json-view";
 import { Skeleton } from "@/components/ui/skeleton";
-import { type Picture, ZoomableImage } from "./image-zoom";
+import { type PictureFile, ZoomableImage } from "./image-zoom";
 
 /** The 3D library is large, so it is loaded only when a mesh is opened. */
 const ModelView = dynamic(() => import("./model-view"), {
@@ -33,7 +33,7 @@ export function ArtifactViewer({
   isAlone = false,
 }: {
   artifact: Viewed;
-  beside: Picture[];
+  beside: PictureFile[];
   isAlone?: boolean;
 }) {
   const { href, name, mediaType, byteLength } = artifact;

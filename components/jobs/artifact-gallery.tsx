@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, Download } from "lucide-react";
 import type { CSSProperties } from "react";
 import { formatBytes } from "@/components/artifacts/format-bytes";
-import { CHECKERBOARD } from "@/components/artifacts/image-zoom";
+import { CHECKERBOARD } from "@/components/artifacts/picture-frame";
 import { ArtifactViewer, isPicture } from "@/components/artifacts/viewer";
 import { useAction } from "@/components/blocks/data/use-action";
 import { useTRPC } from "@/components/trpc";
