@@ -43,7 +43,7 @@ export function ComparisonPage({ comparisonId, projectId }: { comparisonId: stri
   return (
     <>
       <Head comparison={comparison} projectId={projectId} />
-      <div className="space-y-5">
+      <div className="space-y-5 max-sm:pb-16">
         {isJudged(comparison) ? (
           <Verdict comparison={comparison} />
         ) : (
