@@ -5,13 +5,14 @@ import { TestMoneyBadge } from "@/components/billing/test-money";
 import { wholeDollars } from "@/components/blocks/money/money";
 import { workTitle } from "@/components/blocks/work/work";
 import { callerName } from "@/components/callers/caller-name";
+import { ApprovalFacts } from "@/components/jobs/approval";
 import { ArtifactGallery } from "@/components/jobs/artifact-gallery";
 import { JobInput } from "@/components/jobs/job-content";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
-import { Fact, Facts } from "@/components/ui/facts";
+import { Fact } from "@/components/ui/facts";
 import Link from "@/components/ui/link";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { WaitingJob } from "@/server/contract/approvals";
@@ -64,21 +65,13 @@ export function JobDetail({
             </p>
             <p className="text-sm text-muted">{approval.message}</p>
           </div>
-          <Facts>
-            <Fact name="Estimate">{wholeDollars(approval.estimatedCost)}</Fact>
-            <Fact name="Threshold">
-              {approval.threshold === null ? null : wholeDollars(approval.threshold)}
-            </Fact>
+          <ApprovalFacts
+            approval={approval}
+            due={approval.deadlineAt && <Due until={approval.deadlineAt} now={now} />}
+          >
             <Fact name="Model">{job?.diagnostics && <code>{job.diagnostics.backendId}</code>}</Fact>
             <Fact name="Requested by">{callerName(item.askedBy)}</Fact>
-            <Fact name="Due">{approval.deadlineAt && <Due until={approval.deadlineAt} now={now} />}</Fact>
-            <Fact name="Step">{approval.step}</Fact>
-            <Fact name="Approvers">
-              {approval.whoMayDecide.differentPersonRequired
-                ? "A member other than the submitter"
-                : "Any member of the organization"}
-            </Fact>
-          </Facts>
+          </ApprovalFacts>
         </CardBody>
       </Card>
       {job ? (

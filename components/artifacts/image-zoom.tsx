@@ -1,27 +1,29 @@
 "use client";
-import { Columns2, Expand, Minus, Plus } from "lucide-react";
+import { Columns2, Expand } from "lucide-react";
 import { useState } from "react";
-import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
 import { Dialog, DialogContent } from "@/components/ui/dialog";
 import { Label } from "@/components/ui/label";
 import { Select } from "@/components/ui/select";
+import { CHECKERBOARD, Picture, PictureFrame, useZoom, ZoomBar } from "./picture-frame";
+import { WHOLE } from "./zoom";
 
-export type Picture = { href: string; name: string };
+export type PictureFile = { href: string; name: string };
 
-/** The background of transparent images. */
-export const CHECKERBOARD =
-  "bg-[repeating-conic-gradient(var(--sunken)_0_25%,var(--surface)_0_50%)] bg-size-[16px_16px]";
-
-const STEPS = [1, 1.5, 2, 3, 4, 6, 8];
-
-/** An image that opens in a dialog with zoom, optionally next to another image of the same job. */
-export function ZoomableImage({ picture, beside }: { picture: Picture; beside: Picture[] }) {
-  const [step, setStep] = useState(0);
+/** An image that opens in a dialog with zoom, optionally next to another image of the same job. Alone, it keeps its own shape. */
+export function ZoomableImage({
+  picture,
+  beside,
+  isAlone,
+}: {
+  picture: PictureFile;
+  beside: PictureFile[];
+  isAlone: boolean;
+}) {
+  const zoom = useZoom();
   const [other, setOther] = useState<string | null>(null);
   const others = beside.filter(({ href }) => href !== picture.href);
   const compared = others.find(({ href }) => href === other);
-  const scale = STEPS[step] ?? 1;
   const [isBroken, setBroken] = useState(false);
   if (isBroken)
     return (
@@ -33,14 +35,14 @@ export function ZoomableImage({ picture, beside }: { picture: Picture; beside: P
     <Dialog
       onOpenChange={(isOpen) => {
         if (isOpen) return;
-        setStep(0);
+        zoom.look(() => WHOLE);
         setOther(null);
       }}
       trigger={
         <button
           type="button"
           aria-label={`Enlarge ${picture.name}`}
-          className={`group relative block aspect-4/3 w-full ${CHECKERBOARD}`}
+          className={cn("group relative block w-full bg-sunken", !isAlone && "aspect-4/3")}
         >
           {/* biome-ignore lint/performance/noImgElement: shown as stored, behind the reader's session, never through an optimizer */}
           <img
@@ -51,7 +53,10 @@ export function ZoomableImage({ picture, beside }: { picture: Picture; beside: P
             onError={() => setBroken(true)}
             src={picture.href}
             alt={`Artifact ${picture.name}`}
-            className="size-full object-contain"
+            className={cn(
+              CHECKERBOARD,
+              isAlone ? "mx-auto block max-h-[40rem] min-h-40 max-w-full" : "size-full object-contain",
+            )}
           />
           <span className="absolute right-2 bottom-2 grid size-7 place-items-center rounded-md border border-line bg-surface text-muted opacity-0 transition-opacity group-hover:opacity-100 group-focus-visible:opacity-100">
             <Expand aria-hidden className="size-4" />
@@ -61,20 +66,7 @@ export function ZoomableImage({ picture, beside }: { picture: Picture; beside: P
     >
       <DialogContent title={picture.name} className="max-w-6xl">
         <div className="mb-3 flex flex-wrap items-center gap-2">
-          <Button size="icon" aria-label="Zoom out" disabled={step === 0} onClick={() => setStep(step - 1)}>
-            <Minus aria-hidden />
-          </Button>
-          <span role="status" className="w-14 text-center text-sm tabular-nums">
-            {Math.round(scale * 100)}%
-          </span>
-          <Button
-            size="icon"
-            aria-label="Zoom in"
-            disabled={step === STEPS.length - 1}
-            onClick={() => setStep(step + 1)}
-          >
-            <Plus aria-hidden />
-          </Button>
+          <ZoomBar label="Zoom" {...zoom} />
           {others.length > 0 && (
             <div className="ml-auto flex items-center gap-2">
               <Label htmlFor="compare-with" className="flex items-center gap-1.5 font-normal text-muted">
@@ -95,26 +87,18 @@ export function ZoomableImage({ picture, beside }: { picture: Picture; beside: P
           )}
         </div>
         <div className={cn("grid gap-3", compared && "sm:grid-cols-2")}>
-          <Large picture={picture} scale={scale} />
-          {compared && <Large picture={compared} scale={scale} />}
+          {[picture, ...(compared ? [compared] : [])].map(({ href, name }) => (
+            <PictureFrame
+              key={href}
+              name={`${name}, enlarged`}
+              shared={zoom}
+              className="h-[min(65vh,40rem)] rounded-md border border-line"
+            >
+              <Picture href={href} alt={`Artifact ${name}`} view={zoom.view} />
+            </PictureFrame>
+          ))}
         </div>
       </DialogContent>
     </Dialog>
-  );
-}
-
-function Large({ picture, scale }: { picture: Picture; scale: number }) {
-  return (
-    <section
-      aria-label={`${picture.name}, enlarged`}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-      tabIndex={0}
-      className={`h-[min(65vh,40rem)] overflow-auto rounded-md border border-line ${CHECKERBOARD}`}
-    >
-      <div style={{ width: `${scale * 100}%`, height: `${scale * 100}%` }}>
-        {/* biome-ignore lint/performance/noImgElement: as stored */}
-        <img src={picture.href} alt={`Artifact ${picture.name}`} className="size-full object-contain" />
-      </div>
-    </section>
   );
 }

@@ -8,7 +8,7 @@ import { cn } from "@/components/ui/class-names";
 import { CodeBlock } from "@/components/ui/code-block";
 import { JsonView } from "@/components/ui/json-view";
 import { Skeleton } from "@/components/ui/skeleton";
-import { type Picture, ZoomableImage } from "./image-zoom";
+import { type PictureFile, ZoomableImage } from "./image-zoom";
 
 /** The 3D library is large, so it is loaded only when a mesh is opened. */
 const ModelView = dynamic(() => import("./model-view"), {
@@ -26,13 +26,22 @@ export const isPicture = (mediaType: string) => PICTURES.includes(mediaType);
 
 export type Viewed = { href: string; name: string; mediaType: string; byteLength: number | null };
 
-/** Previews an artifact by its media type, or shows an icon when there is no preview. */
-export function ArtifactViewer({ artifact, beside }: { artifact: Viewed; beside: Picture[] }) {
+/** Previews an artifact by its media type, or shows an icon when there is no preview. Alone, it has the column to itself. */
+export function ArtifactViewer({
+  artifact,
+  beside,
+  isAlone = false,
+}: {
+  artifact: Viewed;
+  beside: PictureFile[];
+  isAlone?: boolean;
+}) {
   const { href, name, mediaType, byteLength } = artifact;
-  if (isPicture(mediaType)) return <ZoomableImage picture={{ href, name }} beside={beside} />;
+  if (isPicture(mediaType))
+    return <ZoomableImage picture={{ href, name }} beside={beside} isAlone={isAlone} />;
   if (mediaType.startsWith("audio/"))
     return (
-      <Plate className="aspect-auto h-36">
+      <Plate className={isAlone ? "aspect-auto h-24" : "aspect-auto h-36"}>
         <Music aria-hidden className="size-7" strokeWidth={1.25} />
         {/* biome-ignore lint/a11y/useMediaCaption: audio from a model has no captions */}
         <audio controls preload="metadata" src={href} aria-label={`Audio ${name}`} className="h-10 w-full" />
@@ -47,12 +56,22 @@ export function ArtifactViewer({ artifact, beside }: { artifact: Viewed; beside:
         preload="metadata"
         src={href}
         aria-label={`Video ${name}`}
-        className="block aspect-4/3 w-full bg-black object-contain"
+        className={cn(
+          "block w-full bg-black object-contain",
+          isAlone ? "max-h-[40rem] min-h-40" : "aspect-4/3",
+        )}
       />
     );
   if (mediaType === "model/gltf-binary") return <Mesh href={href} name={name} />;
   if (isReadable(mediaType) && (byteLength ?? 0) <= MOST_READABLE_BYTES)
-    return <Readable href={href} name={name} isJson={mediaType.startsWith("application/json")} />;
+    return (
+      <Readable
+        href={href}
+        name={name}
+        isJson={mediaType.startsWith("application/json")}
+        className={isAlone ? "max-h-[40rem]" : "aspect-4/3 max-h-none"}
+      />
+    );
   const Icon = isReadable(mediaType) ? FileText : FileBox;
   return (
     <Plate>
@@ -93,7 +112,17 @@ function Mesh({ href, name }: { href: string; name: string }) {
 }
 
 /** Text and JSON, fetched once since artifacts never change. */
-function Readable({ href, name, isJson }: { href: string; name: string; isJson: boolean }) {
+function Readable({
+  href,
+  name,
+  isJson,
+  className,
+}: {
+  href: string;
+  name: string;
+  isJson: boolean;
+  className: string;
+}) {
   const { data, error } = useQuery({
     queryKey: ["artifact-text", href],
     queryFn: async ({ signal }) => {
@@ -106,11 +135,11 @@ function Readable({ href, name, isJson }: { href: string; name: string; isJson: 
   if (error) return <Plate>{error.message}</Plate>;
   if (data === undefined) return <Skeleton className="aspect-4/3 w-full rounded-none" />;
   const parsed = isJson ? parse(data) : undefined;
-  const className = "aspect-4/3 max-h-none rounded-none border-0";
+  const look = cn("rounded-none border-0", className);
   return parsed === undefined ? (
-    <CodeBlock code={data} what={name} wrap className={className} />
+    <CodeBlock code={data} what={name} wrap className={look} />
   ) : (
-    <JsonView value={parsed} what={name} className={className} />
+    <JsonView value={parsed} what={name} className={look} />
   );
 }
 

@@ -24,3 +24,7 @@ export const transactionsQuery = (organizationId: string, { cursor }: Place, isT
   cursor,
   test: isTest,
 });
+
+/** Lines by the date that they show. The server has them in the order in which they were written. */
+export const newestFirst = <Line>(lines: readonly Line[], at: (line: Line) => string): Line[] =>
+  lines.toSorted((one, other) => at(other).localeCompare(at(one)));

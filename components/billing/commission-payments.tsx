@@ -10,6 +10,7 @@ import { useTRPC } from "@/components/trpc";
 import { Badge, type Tone } from "@/components/ui/badge";
 import { Section } from "@/components/ui/card";
 import type { PaidCommission } from "@/server/contract/commissions";
+import { newestFirst } from "./billing-state";
 import { TEST_MONEY } from "./test-money";
 
 /** Commission payments and their refunds. They are not transactions, since they never touch the wallet. */
@@ -21,7 +22,7 @@ export function CommissionPayments({ organizationId }: { organizationId: string 
       { getNextPageParam: (page) => page.nextCursor ?? null },
     ),
   );
-  const items = paid.data?.pages.flatMap((page) => page.items) ?? [];
+  const items = newestFirst(paid.data?.pages.flatMap((page) => page.items) ?? [], shownAt);
   if (items.length === 0 && !paid.error) return null;
   return (
     <Section
@@ -44,6 +45,8 @@ export function CommissionPayments({ organizationId }: { organizationId: string 
     </Section>
   );
 }
+
+const shownAt = ({ paidAt, createdAt }: PaidCommission) => paidAt ?? createdAt;
 
 const COLUMNS: Column<PaidCommission>[] = [
   column.title("Commission", ({ summary, projectId, requestId, startedBy, test }) => (
@@ -76,7 +79,7 @@ const COLUMNS: Column<PaidCommission>[] = [
         .join(", ")}
     />
   )),
-  column.ago("Paid", ({ paidAt, createdAt }) => paidAt ?? createdAt),
+  column.ago("Paid", shownAt),
 ];
 
 /** The status of a commission payment. */

@@ -2,8 +2,8 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { ReceiptText } from "lucide-react";
 import { column } from "@/components/blocks/list/columns";
-import { ListCard } from "@/components/blocks/list/list-card";
-import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
+import { ListTable } from "@/components/blocks/list/list-card";
+import { type Column, RowLink } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
 import { WorkCell } from "@/components/blocks/work/work";
 import { comparisonHref } from "@/components/comparisons/list-state";
@@ -16,7 +16,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import type { Place } from "@/components/ui/paging";
 import type { WalletTransaction } from "@/server/contract/billing";
 import type { OfWork } from "@/server/contract/work";
-import { billingHref, transactionsQuery } from "./billing-state";
+import { billingHref, newestFirst, transactionsQuery } from "./billing-state";
 
 const KINDS: Record<string, string> = {
   top_up: "Top-up",
@@ -39,7 +39,7 @@ export function TransactionLog({ organizationId, place }: Props) {
   );
   return (
     <section aria-labelledby="transactions-title" className="mt-6">
-      <ListCard
+      <ListTable
         noun="transactions"
         header={
           <CardHeader
@@ -48,7 +48,7 @@ export function TransactionLog({ organizationId, place }: Props) {
             hint={`Immutable ledger of ${isTest ? "test balance" : "balance"} and allowance.`}
           />
         }
-        page={data}
+        page={{ ...data, items: newestFirst(data.items, ({ createdAt }) => createdAt) }}
         state={place}
         hrefOf={(page) => billingHref({ organizationId, ...page })}
         first={
@@ -56,15 +56,11 @@ export function TransactionLog({ organizationId, place }: Props) {
             Charges and top-ups appear here.
           </EmptyState>
         }
-      >
-        <ResourceTable
-          label="Transactions, newest first"
-          rows={data.items}
-          idOf={({ entryId }) => entryId}
-          marks={({ kind }) => ({ "data-entry": kind })}
-          columns={COLUMNS}
-        />
-      </ListCard>
+        label="Transactions, newest first"
+        idOf={({ entryId }) => entryId}
+        marks={({ kind }) => ({ "data-entry": kind })}
+        columns={COLUMNS}
+      />
     </section>
   );
 }

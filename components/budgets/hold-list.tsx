@@ -4,10 +4,12 @@ import { useAction } from "@/components/blocks/data/use-action";
 import { useLive } from "@/components/blocks/data/use-live";
 import { ChoiceField, MoneyField, TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
+import { Capped } from "@/components/blocks/list/capped";
 import { column } from "@/components/blocks/list/columns";
-import { type Column, ResourceTable, Titled } from "@/components/blocks/list/resource-table";
+import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
 import { dollars } from "@/components/blocks/money/money";
+import { WorkCell } from "@/components/blocks/work/work";
 import { Caller } from "@/components/callers/caller";
 import { comparisonHref } from "@/components/comparisons/list-state";
 import { useTRPC } from "@/components/trpc";
@@ -18,6 +20,7 @@ import { CardBody, Section } from "@/components/ui/card";
 import { shortId } from "@/components/ui/copyable-id";
 import Link from "@/components/ui/link";
 import type { HoldView } from "@/server/contract/budgets";
+import type { OfWork } from "@/server/contract/work";
 import type { Names } from "./owner-name";
 import { ResolveAllDialog } from "./resolve-all-dialog";
 
@@ -56,26 +59,30 @@ export function HoldList({ projectId, keyNames, isTest, canResolve }: Props) {
       {holds.length === 0 ? (
         <CardBody className="text-sm text-muted">No reserved funds.</CardBody>
       ) : (
-        <ResourceTable
-          label="Reserved funds"
-          rows={holds}
-          idOf={({ holdId }) => holdId}
-          columns={columnsOf({ projectId, keyNames })}
-          actions={resolveOf}
-        />
+        <Capped rows={holds}>
+          {(rows) => (
+            <ResourceTable
+              label="Reserved funds"
+              rows={rows}
+              idOf={({ holdId }) => holdId}
+              columns={columnsOf({ projectId, keyNames })}
+              actions={resolveOf}
+            />
+          )}
+        </Capped>
       )}
       {chosen && <ResolveDialog hold={chosen} onClose={() => setChosen(null)} />}
     </Section>
   );
 }
 
-const columnsOf = ({ projectId, keyNames }: Names): Column<HoldView>[] => [
+const columnsOf = ({ projectId, keyNames }: Names): Column<OfWork<HoldView>>[] => [
   column.title("Job", (hold) => (
-    <Titled title={hold.capabilityKey ?? "Comparison"}>
+    <WorkCell work={hold.work} otherwise={hold.capabilityKey ?? "Comparison"}>
       <Link href={hrefOf(hold)} title={hold.executionId} className="font-mono text-link hover:underline">
         {shortId(hold.executionId)}
       </Link>
-    </Titled>
+    </WorkCell>
   )),
   column.amount("Amount", ({ amountMicros }) => <Amount of={amountMicros} />),
   column.status(({ state }) =>

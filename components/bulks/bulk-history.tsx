@@ -1,8 +1,8 @@
 "use client";
 import { soonWhile, useLive } from "@/components/blocks/data/use-live";
 import { column } from "@/components/blocks/list/columns";
-import { ListCard } from "@/components/blocks/list/list-card";
-import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
+import { ListTable } from "@/components/blocks/list/list-card";
+import { type Column, RowLink, Titled } from "@/components/blocks/list/resource-table";
 import { FirstBulk } from "@/components/pins/first-pin";
 import { bulkHref, bulksHref, type ListPlace, toPageQuery } from "@/components/pins/list-state";
 import { pinWords } from "@/components/pins/words";
@@ -29,20 +29,16 @@ export function BulkHistory({ projectId, place, baseUrl }: Props) {
       <PageHeader title="Bulks">
         Up to 10,000 inputs for one pin. Each is sent once and has its own record.
       </PageHeader>
-      <ListCard
+      <ListTable
         noun="bulks"
         page={data}
         state={place}
         hrefOf={(page) => bulksHref(projectId, page)}
         first={<FirstBulk baseUrl={baseUrl} projectId={projectId} />}
-      >
-        <ResourceTable
-          label="Bulks, newest first"
-          rows={data.items}
-          idOf={({ bulkId }) => bulkId}
-          columns={columnsOf(projectId)}
-        />
-      </ListCard>
+        label="Bulks, newest first"
+        idOf={({ bulkId }) => bulkId}
+        columns={columnsOf(projectId)}
+      />
     </>
   );
 }

@@ -1,8 +1,8 @@
 "use client";
 import { column } from "@/components/blocks/list/columns";
 import { FilterBar } from "@/components/blocks/list/filter-bar";
-import { ListCard } from "@/components/blocks/list/list-card";
-import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
+import { ListTable } from "@/components/blocks/list/list-card";
+import { type Column, RowLink } from "@/components/blocks/list/resource-table";
 import { Reason } from "@/components/blocks/status/reason";
 import { recordHref } from "@/components/pins/list-state";
 import { itemStatusLabel, PinStatusBadge } from "@/components/pins/pin-status";
@@ -18,7 +18,7 @@ export function BulkItems({ bulk, projectId, state }: Props) {
   const hrefOf = (next: ItemState) => itemsHref(projectId, bulk.bulkId, next);
   return (
     <section aria-labelledby="items-title">
-      <ListCard
+      <ListTable
         noun="items"
         header={
           <CardHeader
@@ -42,14 +42,10 @@ export function BulkItems({ bulk, projectId, state }: Props) {
         first={null}
         back="Previous"
         on="Next"
-      >
-        <ResourceTable
-          label="Items in input order"
-          rows={bulk.items}
-          idOf={({ id }) => id}
-          columns={columnsOf(projectId)}
-        />
-      </ListCard>
+        label="Items in input order"
+        idOf={({ id }) => id}
+        columns={columnsOf(projectId)}
+      />
     </section>
   );
 }

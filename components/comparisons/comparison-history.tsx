@@ -3,9 +3,9 @@ import { Columns2 } from "lucide-react";
 import { soonWhile, useLive } from "@/components/blocks/data/use-live";
 import { useProject } from "@/components/blocks/data/use-project";
 import { column } from "@/components/blocks/list/columns";
-import { FilterBar, toOptions } from "@/components/blocks/list/filter-bar";
-import { ListCard } from "@/components/blocks/list/list-card";
-import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
+import { toOptions } from "@/components/blocks/list/filter-bar";
+import { ListTable } from "@/components/blocks/list/list-card";
+import { type Column, RowLink } from "@/components/blocks/list/resource-table";
 import { WorkCell } from "@/components/blocks/work/work";
 import { PageHeader } from "@/components/shell/page-header";
 import { useTRPC } from "@/components/trpc";
@@ -57,13 +57,10 @@ export function ComparisonHistory({
       <PageHeader title="Comparisons" actions={!isFirst && begin}>
         Send one request to several models or settings and judge the results blind.
       </PageHeader>
-      {!isFirst && (
-        <FilterBar
-          label="Filter comparisons"
-          className="mb-4"
-          state={state}
-          hrefOf={hrefOf}
-          fields={[
+
+      <ListTable
+        filters={
+          !isFirst && [
             { name: "status", label: "Status", any: "Any status", options: COMPARISON_STATUS_OPTIONS },
             { name: "judged", label: "Decision", any: "Any decision", options: DECISIONS },
             {
@@ -72,10 +69,8 @@ export function ComparisonHistory({
               any: "Any capability",
               options: toOptions(capabilities),
             },
-          ]}
-        />
-      )}
-      <ListCard
+          ]
+        }
         noun="comparisons"
         page={data}
         state={state}
@@ -88,14 +83,10 @@ export function ComparisonHistory({
             durations are revealed after you judge.
           </EmptyState>
         }
-      >
-        <ResourceTable
-          label="Comparisons, newest first"
-          rows={data.items}
-          idOf={({ comparisonId }) => comparisonId}
-          columns={columnsOf(projectId)}
-        />
-      </ListCard>
+        label="Comparisons, newest first"
+        idOf={({ comparisonId }) => comparisonId}
+        columns={columnsOf(projectId)}
+      />
     </>
   );
 }
@@ -119,12 +110,6 @@ const columnsOf = (projectId: string): Column<OfWork<ComparisonLine>>[] => [
     cell: ({ intent }) => INTENT_WORDS[intent].name,
   },
   { header: "Decision", cell: (line) => <DecisionBadge line={line} /> },
-  {
-    header: "Entries",
-    align: "end",
-    card: "fact",
-    className: "text-muted",
-    cell: ({ entryCount }) => entryCount,
-  },
+  column.quiet("Entries", ({ entryCount }) => entryCount, "fact"),
   column.ago("Created", ({ createdAt }) => createdAt),
 ];

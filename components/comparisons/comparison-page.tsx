@@ -22,7 +22,7 @@ import { JudgeForm } from "./judge-form";
 import { comparisonsHref } from "./list-state";
 import type { Entry } from "./shown";
 import { isJudged, UseTheWinner, Verdict } from "./verdict";
-import { ComparisonStatusBadge, INTENT_WORDS } from "./words";
+import { ComparisonStatusBadge, DecisionBadge, INTENT_WORDS } from "./words";
 
 const MS = 1000;
 /** The polling interval while anyone may judge. */
@@ -43,7 +43,7 @@ export function ComparisonPage({ comparisonId, projectId }: { comparisonId: stri
   return (
     <>
       <Head comparison={comparison} projectId={projectId} />
-      <div className="space-y-5">
+      <div className="space-y-5 max-sm:pb-16">
         {isJudged(comparison) ? (
           <Verdict comparison={comparison} />
         ) : (
@@ -94,7 +94,12 @@ function Head({ comparison, projectId }: { comparison: ComparisonShown; projectI
     <PageHeader
       back={{ href: comparisonsHref(projectId), label: "Comparisons" }}
       title={title ?? comparison.capabilityKey}
-      badge={<ComparisonStatusBadge status={comparison.status} />}
+      badge={
+        <>
+          <ComparisonStatusBadge status={comparison.status} />{" "}
+          {!isJudged(comparison) && <DecisionBadge line={{ decision: null, status: comparison.status }} />}
+        </>
+      }
       id={
         <span className="flex flex-wrap items-center gap-x-3 text-sm text-muted">
           {title !== null && comparison.capabilityKey}

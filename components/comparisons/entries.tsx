@@ -1,10 +1,15 @@
 "use client";
-import { Maximize, Minus, Plus } from "lucide-react";
 import dynamic from "next/dynamic";
-import { type SyntheticEvent, useCallback, useId, useMemo, useState } from "react";
-import { CHECKERBOARD } from "@/components/artifacts/image-zoom";
+import { type SyntheticEvent, useCallback, useId, useState } from "react";
+import {
+  CHECKERBOARD,
+  Picture,
+  PictureFrame,
+  type Shared,
+  useZoom,
+  ZoomBar,
+} from "@/components/artifacts/picture-frame";
 import { artifactHref } from "@/components/jobs/artifact-gallery";
-import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
 import { Label } from "@/components/ui/label";
 import { Select } from "@/components/ui/select";
@@ -13,9 +18,7 @@ import type { Comparison } from "@/server/contract/comparisons";
 import { EntryCard } from "./entry-card";
 import { nameOf } from "./judgement";
 import { usePair } from "./pair";
-import { Picture, PictureFrame, type Shared } from "./picture-frame";
 import { comparableText, mostItems, pictureOf } from "./shown";
-import { NEAREST, STEP, type View, WHOLE, zoomed } from "./zoom";
 
 const TextDifferences = dynamic(() => import("./text-differences"));
 
@@ -25,8 +28,7 @@ const COLUMNS: Record<number, string> = { 3: "md:grid-cols-2 xl:grid-cols-3" };
 export function Entries({ comparison }: { comparison: Comparison }) {
   const { entries } = comparison;
   const [place, setPlace] = useState(0);
-  const [view, setView] = useState<View>(WHOLE);
-  const shared = useMemo(() => ({ view, look: setView }), [view]);
+  const shared = useZoom();
   const most = mostItems(entries);
   const layers = entries.flatMap((entry, at): Layer[] => {
     const picture = pictureOf(entry, place);
@@ -67,7 +69,7 @@ export function Entries({ comparison }: { comparison: Comparison }) {
               onValueChange={(value) => setPlace(Number(value))}
             />
           )}
-          {layers.length > 0 && <ZoomBar {...shared} />}
+          {layers.length > 0 && <ZoomBar label="Zoom all images" {...shared} />}
           {layers.length > 0 && (
             <p className="basis-full text-xs text-muted xl:ml-auto xl:basis-auto">
               Images zoom and pan together: drag, pinch, or click one and use the wheel, +, − and the arrow
@@ -100,41 +102,6 @@ export function Entries({ comparison }: { comparison: Comparison }) {
         )}
       </section>
     </Tabs>
-  );
-}
-
-/** Zoom controls for all images at once. */
-function ZoomBar({ view, look }: Shared) {
-  return (
-    <div role="toolbar" aria-label="Zoom all images" className="flex items-center gap-1.5">
-      <Button
-        size="icon"
-        aria-label="Zoom out"
-        disabled={view.scale <= 1}
-        onClick={() => look((before) => zoomed(before, 1 / STEP))}
-      >
-        <Minus aria-hidden />
-      </Button>
-      <span role="status" className="w-14 text-center text-sm tabular-nums">
-        {Math.round(view.scale * 100)}%
-      </span>
-      <Button
-        size="icon"
-        aria-label="Zoom in"
-        disabled={view.scale >= NEAREST}
-        onClick={() => look((before) => zoomed(before, STEP))}
-      >
-        <Plus aria-hidden />
-      </Button>
-      <Button
-        size="icon"
-        aria-label="Reset zoom"
-        disabled={view.scale <= 1}
-        onClick={() => look(() => WHOLE)}
-      >
-        <Maximize aria-hidden />
-      </Button>
-    </div>
   );
 }
 

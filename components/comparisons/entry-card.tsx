@@ -1,6 +1,7 @@
 "use client";
 import { ArrowUpRight, BadgeDollarSign, Trophy } from "lucide-react";
 import { useState } from "react";
+import { Picture, PictureFrame, type Shared } from "@/components/artifacts/picture-frame";
 import { ArtifactViewer, isPicture } from "@/components/artifacts/viewer";
 import { artifactHref } from "@/components/jobs/artifact-gallery";
 import { JobStatusBadge } from "@/components/jobs/job-status";
@@ -14,7 +15,6 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { Words } from "@/components/ui/words";
 import type { Comparison } from "@/server/contract/comparisons";
 import { TERMINAL } from "@/server/contract/enums";
-import { Picture, PictureFrame, type Shared } from "./picture-frame";
 import { artifactName, type Entry, itemsOf, providerCost, ranFor, textOf } from "./shown";
 
 export type EntryView = {

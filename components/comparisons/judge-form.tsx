@@ -99,7 +99,7 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
           {sentencesOf(judge.error)}
         </Notice>
       )}
-      <div className="flex flex-wrap items-center gap-3">
+      <div className={ACTS}>
         <Confirm
           title="Submit your judgement?"
           description={
@@ -124,6 +124,10 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
     </Section>
   );
 }
+
+/** On a phone it stays at the foot, in reach while the reader looks at the entries. */
+const ACTS =
+  "flex flex-wrap items-center gap-3 max-sm:fixed max-sm:inset-x-0 max-sm:bottom-0 max-sm:z-20 max-sm:border-t max-sm:border-line max-sm:bg-surface max-sm:px-4 max-sm:py-2.5";
 
 type Props = { checked: boolean; disabled?: boolean; hint?: ReactNode; onPick(): void; children: ReactNode };
 

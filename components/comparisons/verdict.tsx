@@ -76,15 +76,14 @@ const columnsOf = (comparison: Judged): Column<Entry>[] => [
     className: "text-muted",
     cell: ({ competitor }) => competitor && competitorName(competitor),
   },
-  {
-    header: "Provider cost",
-    align: "end",
-    card: "fact",
-    cell: (entry) =>
+  column.quiet(
+    "Provider cost",
+    (entry) =>
       typeof entry.costMicros === "number" ? <Amount of={entry.costMicros} /> : providerCost(entry),
-  },
+    "fact",
+  ),
   column.amount("You pay", ({ charge }) => charge && <ChargeAmount charge={charge} />),
-  { header: "Duration", align: "end", className: "whitespace-nowrap", cell: ranFor },
+  column.quiet("Duration", ranFor),
   { header: "Receipt", cell: (entry) => <ReceiptLink projectId={comparison.projectId} entry={entry} /> },
 ];
 

@@ -24,7 +24,7 @@ const DECISIONS: Record<Decision | "due", Look> = {
   winner: { label: "Winner", icon: Trophy, tone: "good" },
   tie: { label: "Tie", icon: Equal },
   none: { label: "None good enough", icon: CircleX },
-  due: { label: "Awaiting judgement", icon: Eye, tone: "busy" },
+  due: { label: "Awaiting judgement", icon: Eye, tone: "warn" },
 };
 
 /** The decision, or whether one is due. */

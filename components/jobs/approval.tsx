@@ -1,5 +1,6 @@
 "use client";
 import { Check, CircleX } from "lucide-react";
+import type { ReactNode } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { wholeDollars } from "@/components/blocks/money/money";
@@ -22,7 +23,9 @@ export function ApprovalNotice({ jobId, approval, rights }: Props) {
   return (
     <Notice tone="warn" title="Waiting for approval">
       <p>{approval.message}</p>
-      <ApprovalFacts approval={approval} />
+      <ApprovalFacts approval={approval}>
+        <Fact name="Maximum charge">{wholeDollars(approval.maximumCost)}</Fact>
+      </ApprovalFacts>
       {rights?.whyNotDecide && <p className="mt-2 text-xs text-muted">{rights.whyNotDecide}</p>}
       {(rights?.approve || rights?.reject) && (
         <div className="mt-3 flex flex-wrap gap-2">
@@ -63,14 +66,23 @@ export function ApprovalNotice({ jobId, approval, rights }: Props) {
   );
 }
 
-function ApprovalFacts({ approval }: { approval: JobApproval }) {
+/** What a decision is about. `children`: what else is known. */
+export function ApprovalFacts({
+  approval,
+  due,
+  children,
+}: {
+  approval: JobApproval;
+  due?: ReactNode;
+  children?: ReactNode;
+}) {
   return (
     <Facts className="mt-2">
       <Fact name="Estimate">{wholeDollars(approval.estimatedCost)}</Fact>
-      <Fact name="Maximum charge">{wholeDollars(approval.maximumCost)}</Fact>
       <Fact name="Threshold">{approval.threshold === null ? null : wholeDollars(approval.threshold)}</Fact>
+      {children}
       <Fact name="Step">{approval.step}</Fact>
-      <Fact name="Due">{approval.deadlineAt && <Moment at={approval.deadlineAt} />}</Fact>
+      <Fact name="Due">{due ?? (approval.deadlineAt && <Moment at={approval.deadlineAt} />)}</Fact>
       <Fact name="Approvers">
         {approval.whoMayDecide.differentPersonRequired
           ? "A member other than the submitter"

@@ -3,13 +3,14 @@ import { useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, Download } from "lucide-react";
 import type { CSSProperties } from "react";
 import { formatBytes } from "@/components/artifacts/format-bytes";
-import { CHECKERBOARD } from "@/components/artifacts/image-zoom";
+import { CHECKERBOARD } from "@/components/artifacts/picture-frame";
 import { ArtifactViewer, isPicture } from "@/components/artifacts/viewer";
 import { useAction } from "@/components/blocks/data/use-action";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { CardBody, Section } from "@/components/ui/card";
+import { cn } from "@/components/ui/class-names";
 import { toast } from "@/components/ui/toaster";
 import type { Job, JobArtifactRef } from "@/server/contract/jobs";
 import { eventsKey } from "./events-key";
@@ -25,6 +26,7 @@ export function ArtifactGallery({ job }: { job: Job }) {
   const variants = job.variantSet;
   const cells = job.artifacts.filter((artifact) => artifact.sliceCellId !== null);
   const others = job.artifacts.filter((artifact) => artifact.sliceCellId === null);
+  const isAlone = others.length === 1;
   return (
     <Section
       title="Artifacts"
@@ -37,9 +39,11 @@ export function ArtifactGallery({ job }: { job: Job }) {
       isFlush
     >
       <PrivateContent job={job}>
-        <CardBody className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,14rem),1fr))] gap-4">
+        <CardBody
+          className={isAlone ? "p-0" : "grid grid-cols-[repeat(auto-fill,minmax(min(100%,14rem),1fr))] gap-4"}
+        >
           {others.map((artifact) => (
-            <ArtifactTile key={artifact.artifactId} job={job} artifact={artifact} />
+            <ArtifactTile key={artifact.artifactId} job={job} artifact={artifact} isAlone={isAlone} />
           ))}
         </CardBody>
         {cells.length > 0 && <SheetCells job={job} cells={cells} />}
@@ -120,15 +124,20 @@ function SheetCell({ job, cell }: { job: Job; cell: JobArtifactRef }) {
   );
 }
 
-function ArtifactTile({ job, artifact }: { job: Job; artifact: JobArtifactRef }) {
+function ArtifactTile({ job, artifact, isAlone }: { job: Job; artifact: JobArtifactRef; isAlone: boolean }) {
   const href = artifactHref(job.jobId, artifact.artifactId);
   const name = nameOf(artifact);
   const isSelected = job.selectedArtifactId === artifact.artifactId;
   const canSelect = job.status === "succeeded" && artifact.variantIndex !== null && job.artifacts.length > 1;
   const isUnprocessed = artifact.slotStatus === "unprocessed";
   return (
-    <figure className="flex min-w-0 flex-col overflow-hidden rounded-lg border border-line bg-surface">
-      <ArtifactViewer artifact={{ ...artifact, href, name }} beside={picturesOf(job)} />
+    <figure
+      className={cn(
+        "flex min-w-0 flex-col overflow-hidden bg-surface",
+        !isAlone && "rounded-lg border border-line",
+      )}
+    >
+      <ArtifactViewer artifact={{ ...artifact, href, name }} beside={picturesOf(job)} isAlone={isAlone} />
       <figcaption className="flex flex-1 flex-col gap-2 border-t border-line p-3 text-xs">
         <div className="flex min-w-0 items-center gap-2">
           <span className="min-w-0 flex-1 truncate text-sm font-medium" title={name}>
@@ -151,7 +160,7 @@ function ArtifactTile({ job, artifact }: { job: Job; artifact: JobArtifactRef })
             .join(" · ")}
         </div>
         <div className="mt-auto flex gap-2 pt-1">
-          <Button asChild size="sm" className="flex-1">
+          <Button asChild size="sm" className={isAlone ? undefined : "flex-1"}>
             <a href={href} download={name}>
               <Download aria-hidden />
               Download

@@ -1,10 +1,10 @@
 "use client";
 import { CircleCheck } from "lucide-react";
 import { useLive } from "@/components/blocks/data/use-live";
+import { column } from "@/components/blocks/list/columns";
 import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
 import { wholeDollars } from "@/components/blocks/money/money";
 import { PageHeader } from "@/components/shell/page-header";
-import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Card, CardHeader } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
@@ -97,18 +97,11 @@ const COLUMNS: Column<AttentionItem>[] = [
     cell: ({ isAnswerKept }) =>
       isAnswerKept ? "Stored" : <span className="text-bad">Lost: only Fail is possible</span>,
   },
-  {
-    header: "Provider cost",
-    card: "fact",
-    align: "end",
-    cell: ({ providerCost }) => (providerCost === null ? "Unknown" : wholeDollars(providerCost)),
-  },
-  { header: "Held", card: "fact", align: "end", cell: ({ held }) => wholeDollars(held) },
-  {
-    header: "Since",
-    card: "fact",
-    align: "end",
-    className: "whitespace-nowrap text-muted",
-    cell: ({ since }) => <Ago at={since} />,
-  },
+  column.quiet(
+    "Provider cost",
+    ({ providerCost }) => (providerCost === null ? "Unknown" : wholeDollars(providerCost)),
+    "fact",
+  ),
+  column.quiet("Held", ({ held }) => wholeDollars(held), "fact"),
+  column.ago("Since", ({ since }) => since),
 ];

@@ -31,40 +31,47 @@ export function AttentionNotice({ job, rights }: { job: Job; rights: JobRights |
   );
 }
 
+const ACTS = [
+  {
+    act: "retry",
+    label: "Retry step",
+    title: "Retry this step?",
+    description: "The paid result is processed and stored again. Nothing is sent to a provider.",
+  },
+  {
+    act: "accept",
+    label: "Accept",
+    title: "Accept this job?",
+    description: "The job succeeds with the files that were stored. Files that could not be stored are lost.",
+  },
+  {
+    act: "fail",
+    label: "Fail",
+    title: "Fail this job?",
+    description: "The job ends as failed. The provider’s work is charged.",
+  },
+] as const;
+
 /** The operator's three actions on a job that needs attention. */
 export function OperatorActions({ jobId, refresh }: { jobId: string; refresh: QueryKey[] }) {
-  const trpc = useTRPC();
-  const retry = useAction(trpc.attention.retry.mutationOptions(), { refresh, done: "Step retried" });
-  const accept = useAction(trpc.attention.accept.mutationOptions(), { refresh, done: "Job accepted" });
-  const fail = useAction(trpc.attention.fail.mutationOptions(), { refresh, done: "Job failed" });
-  const isPending = retry.isPending || accept.isPending || fail.isPending;
-  const ask = { job_id: jobId };
+  const { attention } = useTRPC();
+  const acts = {
+    retry: useAction(attention.retry.mutationOptions(), { refresh, done: "Step retried" }),
+    accept: useAction(attention.accept.mutationOptions(), { refresh, done: "Job accepted" }),
+    fail: useAction(attention.fail.mutationOptions(), { refresh, done: "Job failed" }),
+  };
+  const disabled = ACTS.some(({ act }) => acts[act].isPending);
   return (
     <div className="flex flex-wrap gap-2">
-      <ConfirmAction
-        size="sm"
-        label="Retry step"
-        title="Retry this step?"
-        description="The paid result is processed and stored again. Nothing is sent to a provider."
-        disabled={isPending}
-        onConfirm={() => retry.mutate(ask)}
-      />
-      <ConfirmAction
-        size="sm"
-        label="Accept"
-        title="Accept this job?"
-        description="The job succeeds with the files that were stored. Files that could not be stored are lost."
-        disabled={isPending}
-        onConfirm={() => accept.mutate(ask)}
-      />
-      <ConfirmAction
-        size="sm"
-        label="Fail"
-        title="Fail this job?"
-        description="The job ends as failed. The provider’s work is charged."
-        disabled={isPending}
-        onConfirm={() => fail.mutate(ask)}
-      />
+      {ACTS.map(({ act, ...asked }) => (
+        <ConfirmAction
+          key={act}
+          size="sm"
+          {...asked}
+          disabled={disabled}
+          onConfirm={() => acts[act].mutate({ job_id: jobId })}
+        />
+      ))}
     </div>
   );
 }

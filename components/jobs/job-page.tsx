@@ -18,6 +18,7 @@ import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Figure, Figures, None } from "@/components/ui/figures";
+import Link from "@/components/ui/link";
 import { toast } from "@/components/ui/toaster";
 import { isPrivate, TERMINAL } from "@/server/contract/enums";
 import type { Job, JobRights } from "@/server/contract/jobs";
@@ -195,15 +196,22 @@ function RetryJob({ job, rights, projectId }: RetryJobProps) {
   const ask = { job_id: job.jobId };
   if (rights?.runAgain)
     return (
-      <ConfirmAction
-        icon={RefreshCw}
-        label="Run again"
-        title="Run this job again?"
-        description="The provider may already have run it, and you may be charged a second time. This submits a new job with the same request."
-        action="Run again"
-        onConfirm={() => retry.mutate({ ...ask, body: { acceptPossibleDuplicateCharge: true } })}
-        pending={retry.isPending}
-      />
+      <>
+        {job.charge?.state === "unsettled" && (
+          <Button asChild>
+            <Link href={`/projects/${projectId}/budgets`}>Resolve charge</Link>
+          </Button>
+        )}
+        <ConfirmAction
+          icon={RefreshCw}
+          label="Run again"
+          title="Run this job again?"
+          description="The provider may already have run it, and you may be charged a second time. This submits a new job with the same request."
+          action="Run again"
+          onConfirm={() => retry.mutate({ ...ask, body: { acceptPossibleDuplicateCharge: true } })}
+          pending={retry.isPending}
+        />
+      </>
     );
   if (!rights?.retry) return null;
   return (

@@ -3,14 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import { ShieldCheck } from "lucide-react";
 import { TEST_MONEY } from "@/components/billing/test-money";
 import { TabCard } from "@/components/blocks/detail/tab-card";
+import { ReadFailure } from "@/components/blocks/list/growing-list";
 import { Caller } from "@/components/callers/caller";
 import { Moment } from "@/components/time/moment";
-import { toFailure, useTRPC } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
+import { useTRPC } from "@/components/trpc";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, FactGroup, HashFact, UsageFacts } from "@/components/ui/facts";
 import { JsonView } from "@/components/ui/json-view";
-import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
 import { words } from "@/components/ui/wording";
 import { VerifyHere } from "@/components/verify/verify-here";
@@ -80,16 +79,7 @@ export function ReceiptCard({ job, receiptId }: { job: Job; receiptId: string })
 }
 
 function Pending({ receipt }: { receipt: { error: unknown; refetch: () => void } }) {
-  if (receipt.error) {
-    return (
-      <Notice tone="bad" title="Could not load the receipt">
-        <p>{toFailure(receipt.error).message}</p>
-        <Button size="sm" className="mt-2" onClick={() => receipt.refetch()}>
-          Try again
-        </Button>
-      </Notice>
-    );
-  }
+  if (receipt.error) return <ReadFailure what="the receipt" error={receipt.error} again={receipt.refetch} />;
   return (
     <div className="grid gap-2">
       {["w-2/3", "w-1/2", "w-3/4", "w-2/5"].map((width) => (
@@ -195,7 +185,11 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
           (artifact) =>
             artifact.sha256 && (
               <Fact key={artifact.artifactId} name={artifact.filename ?? artifact.kind}>
-                <CopyableId id={artifact.sha256} what={`hash of ${artifact.filename ?? artifact.kind}`} />
+                <CopyableId
+                  id={artifact.sha256}
+                  what={`hash of ${artifact.filename ?? artifact.kind}`}
+                  short
+                />
               </Fact>
             ),
         )}

@@ -3,10 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { Mail } from "lucide-react";
 import { useState } from "react";
 import { useLive } from "@/components/blocks/data/use-live";
-import { ListCard } from "@/components/blocks/list/list-card";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { column } from "@/components/blocks/list/columns";
+import { ListTable } from "@/components/blocks/list/list-card";
+import type { Column } from "@/components/blocks/list/resource-table";
 import { PageHeader } from "@/components/shell/page-header";
-import { Ago } from "@/components/time/moment";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Badge, type Tone } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
@@ -37,7 +37,7 @@ export function OutboxRoom({ place }: { place: ListPlace }) {
           ? "Emails from this installation. Temporary failures are retried for more than a day."
           : "No mail server is configured (SMTP_URL), so nothing is sent. In development, emails are stored here."}
       </PageHeader>
-      <ListCard
+      <ListTable
         noun="emails"
         page={page}
         state={place}
@@ -47,19 +47,15 @@ export function OutboxRoom({ place }: { place: ListPlace }) {
             Emails to members and operators appear here.
           </EmptyState>
         }
-      >
-        <ResourceTable
-          label="Emails, newest first"
-          rows={page.items}
-          idOf={({ mailId }) => mailId}
-          columns={COLUMNS}
-          actions={(mail) => (
-            <Button size="sm" onClick={() => setShown(mail)} aria-label={`Show email: ${mail.subject}`}>
-              Show
-            </Button>
-          )}
-        />
-      </ListCard>
+        label="Emails, newest first"
+        idOf={({ mailId }) => mailId}
+        columns={COLUMNS}
+        actions={(mail) => (
+          <Button size="sm" onClick={() => setShown(mail)} aria-label={`Show email: ${mail.subject}`}>
+            Show
+          </Button>
+        )}
+      />
       <Dialog open={shown !== null} onOpenChange={(isOpen) => isOpen || setShown(null)}>
         {shown && (
           <DialogContent title={shown.subject} description={`To ${shown.recipient}`} className="max-w-2xl">
@@ -84,17 +80,8 @@ const COLUMNS: Column<OutboxMail>[] = [
     ),
   },
   { header: "To", className: "text-muted [overflow-wrap:anywhere]", cell: ({ recipient }) => recipient },
-  {
-    header: "Status",
-    card: "status",
-    cell: ({ state }) => <Badge tone={LOOKS[state].tone}>{LOOKS[state].label}</Badge>,
-  },
-  {
-    header: "Created",
-    align: "end",
-    className: "whitespace-nowrap text-muted",
-    cell: ({ createdAt }) => <Ago at={createdAt} />,
-  },
+  column.status(({ state }) => <Badge tone={LOOKS[state].tone}>{LOOKS[state].label}</Badge>),
+  column.ago("Created", ({ createdAt }) => createdAt),
 ];
 
 /** Both parts of an email. The HTML part is sandboxed: it cannot run scripts, load files or navigate. */

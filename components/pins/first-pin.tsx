@@ -1,5 +1,5 @@
 import { Layers, Pin } from "lucide-react";
-import { FirstCommand, postCommand } from "@/components/blocks/feedback/first-command";
+import { CreateKey, FirstCommand } from "@/components/blocks/feedback/first-command";
 import { Button } from "@/components/ui/button";
 import Link from "@/components/ui/link";
 
@@ -20,15 +20,13 @@ export function FirstPin({ baseUrl, projectId, mayRun }: Props & { mayRun: boole
           </Button>
         )
       }
-      command={postCommand(
-        baseUrl,
-        "/v1/inference/pinned",
-        `{
+      baseUrl={baseUrl}
+      path="/v1/inference/pinned"
+      body={`{
     "context": { "projectId": "${projectId}" },
     "pin": ${SANDBOX},
     "input": "Say hello"
-  }`,
-      )}
+  }`}
     >
       A pinned request goes to one provider, model and interface, exactly as it was written, and creates a
       signed record. Set an API key as <code className="text-sm">CAPSTAN_API_KEY</code> and send one:
@@ -42,15 +40,10 @@ export function FirstBulk({ baseUrl, projectId }: Props) {
     <FirstCommand
       icon={Layers}
       title="No bulks yet"
-      action={
-        <Button asChild variant="primary">
-          <Link href={`/projects/${projectId}/keys`}>Create API key</Link>
-        </Button>
-      }
-      command={postCommand(
-        baseUrl,
-        "/v1/inference/pinned/bulk",
-        `{
+      action={<CreateKey projectId={projectId} />}
+      baseUrl={baseUrl}
+      path="/v1/inference/pinned/bulk"
+      body={`{
     "context": { "projectId": "${projectId}" },
     "pin": ${SANDBOX},
     "concurrency": 8,
@@ -58,8 +51,7 @@ export function FirstBulk({ baseUrl, projectId }: Props) {
       { "id": "first", "input": "Say hello" },
       { "id": "second", "input": "Say goodbye" }
     ]
-  }`,
-      )}
+  }`}
     >
       A bulk sends many inputs to one pin. Set <code className="text-sm">CAPSTAN_API_KEY</code> to an API key
       and send your first bulk:

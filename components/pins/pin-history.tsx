@@ -4,8 +4,8 @@ import { useState } from "react";
 import { useLive } from "@/components/blocks/data/use-live";
 import { useProject } from "@/components/blocks/data/use-project";
 import { column } from "@/components/blocks/list/columns";
-import { ListCard } from "@/components/blocks/list/list-card";
-import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
+import { ListTable } from "@/components/blocks/list/list-card";
+import { type Column, RowLink, Titled } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
 import { Reason } from "@/components/blocks/status/reason";
 import { CreateManifest } from "@/components/provenance/create-manifest";
@@ -66,7 +66,7 @@ export function PinHistory({
       >
         Signed records of requests to one exact model and their responses.
       </PageHeader>
-      <ListCard
+      <ListTable
         noun="pinned records"
         page={data}
         state={place}
@@ -81,15 +81,11 @@ export function PinHistory({
             <p className="text-xs text-muted">Select records to create a manifest.</p>
           ))
         }
-      >
-        <ResourceTable
-          label="Pinned records, newest first"
-          rows={data.items}
-          idOf={({ receiptId }) => receiptId}
-          columns={columnsOf(projectId)}
-          selection={mayWrite ? { chosen, choose, nameOf: ({ receiptId }) => shortId(receiptId) } : undefined}
-        />
-      </ListCard>
+        label="Pinned records, newest first"
+        idOf={({ receiptId }) => receiptId}
+        columns={columnsOf(projectId)}
+        selection={mayWrite ? { chosen, choose, nameOf: ({ receiptId }) => shortId(receiptId) } : undefined}
+      />
     </>
   );
 }

@@ -7,7 +7,7 @@ import { manifestsHref } from "@/components/pins/list-state";
 import { PageHeader } from "@/components/shell/page-header";
 import { sentencesOf, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Card, CardBody, CardHeader, Section } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Label } from "@/components/ui/label";
@@ -92,13 +92,10 @@ export function LockfileRoom({ projectId }: { projectId: string }) {
             )}
           </Card>
           {lockfile && (
-            <Card aria-labelledby="offline-title">
-              <CardHeader title="Signature" id="offline-title" />
-              <CardBody>
-                {/* A changed text is a different document, so an old result is dropped. */}
-                <VerifyHere key={text} what="lockfile" document={lockfile} />
-              </CardBody>
-            </Card>
+            <Section title="Signature">
+              {/* A changed text is a different document, so an old result is dropped. */}
+              <VerifyHere key={text} what="lockfile" document={lockfile} />
+            </Section>
           )}
         </div>
       </div>

@@ -1,8 +1,8 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { ArrowLeft, ArrowRight, Server, ShieldCheck } from "lucide-react";
-import { useState } from "react";
+import { Server, ShieldCheck } from "lucide-react";
 import { useAction } from "@/components/blocks/data/use-action";
+import { Capped } from "@/components/blocks/list/capped";
 import { dollars } from "@/components/blocks/money/money";
 import { manifestsHref } from "@/components/pins/list-state";
 import { SUBMISSION_WORDS } from "@/components/pins/pin-status";
@@ -11,7 +11,7 @@ import { PageHeader } from "@/components/shell/page-header";
 import { Moment } from "@/components/time/moment";
 import { sentencesOf, useTRPC, useTRPCClient } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { CopyableId, shortId } from "@/components/ui/copyable-id";
 import { DownloadJson } from "@/components/ui/download";
 import { Fact, FactGroup, Facts, HashFact } from "@/components/ui/facts";
@@ -53,25 +53,22 @@ export function ManifestPage({ projectId, manifestId }: { projectId: string; man
 
 function SealCard({ manifest }: { manifest: Manifest }) {
   return (
-    <Card aria-labelledby="seal-title">
-      <CardHeader
-        icon={<ShieldCheck aria-hidden className="size-4 text-good" />}
-        title="Seal"
-        id="seal-title"
-      />
-      <CardBody className="space-y-5">
-        <Facts>
-          <Fact name="Sealed">
-            <Moment at={manifest.createdAt} />
-          </Fact>
-          <HashFact name="Manifest hash" hash={manifest.manifestHash} />
-          <HashFact name="Signed by" hash={manifest.signature.keyId} />
-          <HashFact name="Signature" hash={manifest.signature.value} />
-          <HashFact name="Experiment hash" hash={manifest.experimentHash} />
-        </Facts>
-        <VerifyHere what="manifest" document={manifest} />
-      </CardBody>
-    </Card>
+    <Section
+      icon={<ShieldCheck aria-hidden className="size-4 text-good" />}
+      title="Seal"
+      bodyClassName="space-y-5"
+    >
+      <Facts>
+        <Fact name="Sealed">
+          <Moment at={manifest.createdAt} />
+        </Fact>
+        <HashFact name="Manifest hash" hash={manifest.manifestHash} />
+        <HashFact name="Signed by" hash={manifest.signature.keyId} />
+        <HashFact name="Signature" hash={manifest.signature.value} />
+        <HashFact name="Experiment hash" hash={manifest.experimentHash} />
+      </Facts>
+      <VerifyHere what="manifest" document={manifest} />
+    </Section>
   );
 }
 
@@ -80,38 +77,34 @@ function VerifyThere({ manifestId }: { manifestId: string }) {
   const trpc = useTRPC();
   const verify = useAction(trpc.provenance.verifyManifest.mutationOptions(), { isInPlace: true });
   return (
-    <Card aria-labelledby="there-title">
-      <CardHeader
-        title="Stored receipts"
-        id="there-title"
-        actions={
-          <Button
-            size="sm"
-            pending={verify.isPending}
-            onClick={() => verify.mutate({ manifest_id: manifestId })}
-          >
-            <Server aria-hidden />
-            Verify on server
-          </Button>
-        }
-      />
-      <CardBody>
-        <div role="status">
-          {verify.data ? (
-            <ServerVerdict result={verify.data} />
-          ) : (
-            <p className="text-sm text-muted">
-              Checks every receipt of the manifest on the server: hash, signature, pin and cost.
-            </p>
-          )}
-        </div>
-        {verify.error && (
-          <Notice tone="warn" title="Could not verify the manifest">
-            {sentencesOf(verify.error)}
-          </Notice>
+    <Section
+      title="Stored receipts"
+      actions={
+        <Button
+          size="sm"
+          pending={verify.isPending}
+          onClick={() => verify.mutate({ manifest_id: manifestId })}
+        >
+          <Server aria-hidden />
+          Verify on server
+        </Button>
+      }
+    >
+      <div role="status">
+        {verify.data ? (
+          <ServerVerdict result={verify.data} />
+        ) : (
+          <p className="text-sm text-muted">
+            Checks every receipt of the manifest on the server: hash, signature, pin and cost.
+          </p>
         )}
-      </CardBody>
-    </Card>
+      </div>
+      {verify.error && (
+        <Notice tone="warn" title="Could not verify the manifest">
+          {sentencesOf(verify.error)}
+        </Notice>
+      )}
+    </Section>
   );
 }
 
@@ -166,56 +159,29 @@ function Ids({ ids }: { ids: string[] }) {
   );
 }
 
-const ROWS = 50;
-
-/** The receipts, fifty at a time: a manifest may have ten thousand. */
-function Receipts({ manifest, projectId }: { manifest: Manifest; projectId: string }) {
-  const [from, setFrom] = useState(0);
-  const { receipts } = manifest;
-  const shown = receipts.slice(from, from + ROWS);
+function Receipts({ manifest: { receipts }, projectId }: { manifest: Manifest; projectId: string }) {
   return (
-    <section aria-labelledby="receipts-title" className="space-y-4">
-      <Card className="overflow-hidden">
-        <CardHeader
-          title="Receipts"
-          id="receipts-title"
-          hint={
-            <span className="tabular-nums">
-              {receipts.length <= ROWS
-                ? receipts.length.toLocaleString("en-US")
-                : `${from + 1} to ${from + shown.length} of ${receipts.length.toLocaleString("en-US")}`}
-            </span>
-          }
-        />
-        <ul aria-label="Manifest receipts" className="divide-y divide-line">
-          {shown.map((receipt) => (
-            <li key={receipt.receiptId} className="relative px-4 py-2.5 hover:bg-hover/60">
-              <div className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-0.5">
-                <ReceiptName receipt={receipt} projectId={projectId} />
-                <span className="text-xs text-muted">
-                  {SUBMISSION_WORDS[receipt.providerSubmission]} · <Moment at={receipt.completedAt} />
-                </span>
-              </div>
-              <code className="block truncate text-xs text-muted" title={receipt.requestHash}>
-                {receipt.requestHash}
-              </code>
-            </li>
-          ))}
-        </ul>
-      </Card>
-      {receipts.length > ROWS && (
-        <nav aria-label="Pages of receipts" className="flex justify-end gap-2">
-          <Button disabled={from === 0} onClick={() => setFrom(Math.max(0, from - ROWS))}>
-            <ArrowLeft aria-hidden />
-            Previous
-          </Button>
-          <Button disabled={from + ROWS >= receipts.length} onClick={() => setFrom(from + ROWS)}>
-            Next
-            <ArrowRight aria-hidden />
-          </Button>
-        </nav>
-      )}
-    </section>
+    <Section title="Receipts" hint={receipts.length.toLocaleString("en-US")} isFlush>
+      <Capped rows={receipts}>
+        {(rows) => (
+          <ul aria-label="Manifest receipts" className="divide-y divide-line">
+            {rows.map((receipt) => (
+              <li key={receipt.receiptId} className="relative px-4 py-2.5 hover:bg-hover/60">
+                <div className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-0.5">
+                  <ReceiptName receipt={receipt} projectId={projectId} />
+                  <span className="text-xs text-muted">
+                    {SUBMISSION_WORDS[receipt.providerSubmission]} · <Moment at={receipt.completedAt} />
+                  </span>
+                </div>
+                <code className="block text-xs text-muted" title={receipt.requestHash}>
+                  {shortId(receipt.requestHash)}
+                </code>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Capped>
+    </Section>
   );
 }
 

@@ -1,6 +1,6 @@
 import { callerName } from "@/components/callers/caller-name";
 import { Moment } from "@/components/time/moment";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import type { RequestEvent } from "@/server/contract/requests";
 
 const EVENT_WORDS: Record<RequestEvent["type"], string> = {
@@ -21,26 +21,23 @@ const EVENT_WORDS: Record<RequestEvent["type"], string> = {
 /** A request's history with messages, oldest first. */
 export function EventList({ events }: { events: RequestEvent[] }) {
   return (
-    <Card aria-labelledby="thread-title">
-      <CardHeader title="History" id="thread-title" />
-      <CardBody>
-        <ol className="space-y-3.5 border-l border-line pl-4">
-          {events.map((event) => (
-            <li key={event.eventId} className="relative text-sm" data-event={event.type}>
-              <span
-                aria-hidden
-                className="absolute top-1.5 -left-[1.3rem] size-2 rounded-full border border-surface bg-line-strong"
-              />
-              <p className="font-medium">{EVENT_WORDS[event.type]}</p>
-              <p className="text-xs text-muted [overflow-wrap:anywhere]">
-                {actorOf(event)} · <Moment at={event.createdAt} />
-              </p>
-              <Detail event={event} />
-            </li>
-          ))}
-        </ol>
-      </CardBody>
-    </Card>
+    <Section title="History">
+      <ol className="space-y-3.5 border-l border-line pl-4">
+        {events.map((event) => (
+          <li key={event.eventId} className="relative text-sm" data-event={event.type}>
+            <span
+              aria-hidden
+              className="absolute top-1.5 -left-[1.3rem] size-2 rounded-full border border-surface bg-line-strong"
+            />
+            <p className="font-medium">{EVENT_WORDS[event.type]}</p>
+            <p className="text-xs text-muted [overflow-wrap:anywhere]">
+              {actorOf(event)} · <Moment at={event.createdAt} />
+            </p>
+            <Detail event={event} />
+          </li>
+        ))}
+      </ol>
+    </Section>
   );
 }
 

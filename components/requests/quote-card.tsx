@@ -8,7 +8,7 @@ import { Countdown } from "@/components/time/countdown-text";
 import { useServerNow } from "@/components/time/server-now";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts } from "@/components/ui/facts";
 import Link from "@/components/ui/link";
@@ -39,31 +39,28 @@ export function QuoteCard({ quoteId }: { quoteId: string }) {
   const stage = stageOf(commission, {}, nowMs);
   const isPayable = stage.kind === "payable";
   return (
-    <Card aria-labelledby="quote-title">
-      <CardHeader title="Commission quote" id="quote-title" hint={wordsOf(stage)} />
-      <CardBody className="space-y-4">
-        <p className="text-xl font-semibold tabular-nums">
-          {formatMoney(quote.commissionPrice)}{" "}
-          <span className="text-sm font-normal text-muted">before tax</span>
-        </p>
-        <Facts>
-          <Fact name="Delivery">{daysOf(quote.delivery.targetBusinessDays, "business day")}</Fact>
-          <Fact name="Price per run">{quote.runtimePricing.display}</Fact>
-          {isPayable && (
-            <Fact name="Expires">
-              <Countdown until={quote.expiresAt} nowMs={nowMs} over="now" />
-            </Fact>
-          )}
-          <Fact name="Quote">
-            <CopyableId id={quote.quoteId} what="quote id" short />
+    <Section title="Commission quote" hint={wordsOf(stage)} bodyClassName="space-y-4">
+      <p className="text-xl font-semibold tabular-nums">
+        {formatMoney(quote.commissionPrice)}{" "}
+        <span className="text-sm font-normal text-muted">before tax</span>
+      </p>
+      <Facts>
+        <Fact name="Delivery">{daysOf(quote.delivery.targetBusinessDays, "business day")}</Fact>
+        <Fact name="Price per run">{quote.runtimePricing.display}</Fact>
+        {isPayable && (
+          <Fact name="Expires">
+            <Countdown until={quote.expiresAt} nowMs={nowMs} over="now" />
           </Fact>
-        </Facts>
-        <Button asChild className="w-full">
-          <Link href={approvalHref(quote.quoteId)}>
-            {isPayable && commission.mayPay ? "Review and pay" : "Open quote"}
-          </Link>
-        </Button>
-      </CardBody>
-    </Card>
+        )}
+        <Fact name="Quote">
+          <CopyableId id={quote.quoteId} what="quote id" short />
+        </Fact>
+      </Facts>
+      <Button asChild className="w-full">
+        <Link href={approvalHref(quote.quoteId)}>
+          {isPayable && commission.mayPay ? "Review and pay" : "Open quote"}
+        </Link>
+      </Button>
+    </Section>
   );
 }

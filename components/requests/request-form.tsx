@@ -4,7 +4,7 @@ import { useState } from "react";
 import { LinesField, TextField } from "@/components/blocks/form/fields";
 import { Form, type FormAction } from "@/components/blocks/form/form";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Card, CardBody, Section } from "@/components/ui/card";
 import Link from "@/components/ui/link";
 import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import {
@@ -107,45 +107,42 @@ export function RequestForm({
           />
         </CardBody>
       </Card>
-      <Card aria-labelledby="more-title">
-        <CardHeader id="more-title" title="Details" hint="Optional" />
-        <CardBody className="space-y-5">
-          <Examples json={draft.acceptanceCases} onChange={(json) => change("acceptanceCases", json)} />
-          {MEMBERS.map(({ field, member, type, ...shown }) => {
-            const text = memberText(draft[field], member);
-            return (
-              <TextField
-                key={member}
-                name={member}
-                {...shown}
-                type={type}
-                disabled={text === null}
-                value={text ?? ""}
-                onChange={({ target: { value, valueAsNumber } }) =>
-                  change(
-                    field,
-                    withMember(draft[field], member, type === "number" && value ? valueAsNumber : value),
-                  )
-                }
+      <Section title="Details" hint="Optional" bodyClassName="space-y-5">
+        <Examples json={draft.acceptanceCases} onChange={(json) => change("acceptanceCases", json)} />
+        {MEMBERS.map(({ field, member, type, ...shown }) => {
+          const text = memberText(draft[field], member);
+          return (
+            <TextField
+              key={member}
+              name={member}
+              {...shown}
+              type={type}
+              disabled={text === null}
+              value={text ?? ""}
+              onChange={({ target: { value, valueAsNumber } }) =>
+                change(
+                  field,
+                  withMember(draft[field], member, type === "number" && value ? valueAsNumber : value),
+                )
+              }
+            />
+          );
+        })}
+        <Folded title="Advanced: JSON" isOpen={wasTried && body === null}>
+          <div className="space-y-5">
+            {JSON_NAMES.map(([name, label, placeholder]) => (
+              <LinesField
+                key={name}
+                {...of(name)}
+                label={label}
+                placeholder={placeholder}
+                spellCheck={false}
+                className="min-h-16 font-mono text-xs"
               />
-            );
-          })}
-          <Folded title="Advanced: JSON" isOpen={wasTried && body === null}>
-            <div className="space-y-5">
-              {JSON_NAMES.map(([name, label, placeholder]) => (
-                <LinesField
-                  key={name}
-                  {...of(name)}
-                  label={label}
-                  placeholder={placeholder}
-                  spellCheck={false}
-                  className="min-h-16 font-mono text-xs"
-                />
-              ))}
-            </div>
-          </Folded>
-        </CardBody>
-      </Card>
+            ))}
+          </div>
+        </Folded>
+      </Section>
       <div className="flex flex-wrap justify-end gap-2">
         <Button asChild>
           <Link href={backHref}>Cancel</Link>

@@ -2,12 +2,11 @@
 import { Plus } from "lucide-react";
 import { useLive } from "@/components/blocks/data/use-live";
 import { useProject } from "@/components/blocks/data/use-project";
-import { FilterBar } from "@/components/blocks/list/filter-bar";
-import { ListCard } from "@/components/blocks/list/list-card";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { column } from "@/components/blocks/list/columns";
+import { ListTable } from "@/components/blocks/list/list-card";
+import { type Column, RowLink } from "@/components/blocks/list/resource-table";
 import { formatMoney } from "@/components/blocks/money/money";
 import { PageHeader } from "@/components/shell/page-header";
-import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import Link from "@/components/ui/link";
@@ -55,16 +54,13 @@ export function RequestList({
       <PageHeader title="Requests" actions={!(isEmpty && !state.status) && write}>
         Capabilities you've requested, with price and status.
       </PageHeader>
-      {!(isEmpty && !state.status) && (
-        <FilterBar
-          label="Filter requests"
-          className="mb-4"
-          state={state}
-          hrefOf={hrefOf}
-          fields={[{ name: "status", label: "Status", any: "Any status", options: STATUSES }]}
-        />
-      )}
-      <ListCard
+
+      <ListTable
+        filters={
+          !(isEmpty && !state.status) && [
+            { name: "status", label: "Status", any: "Any status", options: STATUSES },
+          ]
+        }
         noun="requests"
         page={data}
         state={state}
@@ -72,14 +68,10 @@ export function RequestList({
         allHref={hrefOf({})}
         isFiltered={hasFilter(state)}
         first={<FirstRequest baseUrl={baseUrl} projectId={projectId} action={write} />}
-      >
-        <ResourceTable
-          label="Requests, newest first"
-          rows={data.items}
-          idOf={({ id }) => id}
-          columns={columnsOf(projectId)}
-        />
-      </ListCard>
+        label="Requests, newest first"
+        idOf={({ id }) => id}
+        columns={columnsOf(projectId)}
+      />
     </>
   );
 }
@@ -87,38 +79,15 @@ export function RequestList({
 const STATUSES = REQUEST_STATUSES.map((value) => ({ value, label: REQUEST_LOOK[value].label }));
 
 const columnsOf = (projectId: string): Column<ListedRequest>[] => [
-  {
-    header: "Request",
-    card: "title",
-    className: "w-1/2 max-w-0",
-    cell: ({ id, summary, revisionNumber }) => (
-      <>
-        <Link
-          href={requestHref(projectId, id)}
-          dir="auto"
-          title={id}
-          className="block truncate rounded font-medium after:absolute after:inset-0 hover:underline"
-        >
-          {summary}
-        </Link>
-        {revisionNumber > 1 && <span className="text-xs text-muted">Revision {revisionNumber}</span>}
-      </>
-    ),
-  },
-  {
-    header: "Status",
-    card: "status",
-    cell: ({ status, refund }) => <RequestStatusBadge status={status} refund={refund} />,
-  },
-  {
-    header: "Price",
-    align: "end",
-    cell: ({ price }) => (price ? formatMoney(price) : <span className="text-muted">No price yet</span>),
-  },
-  {
-    header: "Created",
-    align: "end",
-    className: "text-muted",
-    cell: ({ createdAt }) => <Ago at={createdAt} />,
-  },
+  column.title("Request", ({ id, summary, revisionNumber }) => (
+    <>
+      <RowLink href={requestHref(projectId, id)} id={id}>
+        {summary}
+      </RowLink>
+      {revisionNumber > 1 && <span className="text-xs text-muted">Revision {revisionNumber}</span>}
+    </>
+  )),
+  column.status(({ status, refund }) => <RequestStatusBadge status={status} refund={refund} />),
+  column.quiet("Price", ({ price }) => (price ? formatMoney(price) : "No price yet")),
+  column.ago("Created", ({ createdAt }) => createdAt),
 ];

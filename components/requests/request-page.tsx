@@ -16,7 +16,7 @@ import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts, HashFact } from "@/components/ui/facts";
 import Link from "@/components/ui/link";
@@ -217,32 +217,29 @@ function Answer({ request }: { request: CapabilityRequest }) {
 
 function Details({ request }: { request: CapabilityRequest }) {
   return (
-    <Card aria-labelledby="details-title">
-      <CardHeader title="Details" id="details-title" />
-      <CardBody>
-        <Facts>
-          <HashFact name="Hash" hash={request.requestHash} />
-          <Fact name="Filed">
-            <Moment at={request.createdAt} />
-          </Fact>
-          <Fact name="Filed by">
-            <Caller projectId={request.projectId} id={request.createdBy} />
-          </Fact>
-          <Fact name="Submitted">{request.submittedAt && <Moment at={request.submittedAt} />}</Fact>
-          <Fact name="Shipped">{request.fulfilledAt && <Moment at={request.fulfilledAt} />}</Fact>
-          <Fact name="Capability">
-            {request.capabilityKey && (
-              <Link
-                href={`/projects/${request.projectId}/catalog/${request.capabilityKey}`}
-                className="text-link hover:underline"
-              >
-                {request.capabilityKey}
-              </Link>
-            )}
-          </Fact>
-        </Facts>
-      </CardBody>
-    </Card>
+    <Section title="Details">
+      <Facts>
+        <HashFact name="Hash" hash={request.requestHash} />
+        <Fact name="Filed">
+          <Moment at={request.createdAt} />
+        </Fact>
+        <Fact name="Filed by">
+          <Caller projectId={request.projectId} id={request.createdBy} />
+        </Fact>
+        <Fact name="Submitted">{request.submittedAt && <Moment at={request.submittedAt} />}</Fact>
+        <Fact name="Shipped">{request.fulfilledAt && <Moment at={request.fulfilledAt} />}</Fact>
+        <Fact name="Capability">
+          {request.capabilityKey && (
+            <Link
+              href={`/projects/${request.projectId}/catalog/${request.capabilityKey}`}
+              className="text-link hover:underline"
+            >
+              {request.capabilityKey}
+            </Link>
+          )}
+        </Fact>
+      </Facts>
+    </Section>
   );
 }
 
@@ -268,21 +265,18 @@ function EarlierRevisions({ request }: { request: CapabilityRequest }) {
   const earlier = revisions.filter(({ number }) => number < request.revision.number);
   if (earlier.length === 0) return null;
   return (
-    <Card aria-labelledby="earlier-title">
-      <CardHeader title="Earlier revisions" id="earlier-title" hint="Read-only" />
-      <CardBody className="space-y-2">
-        {earlier.map((revision) => (
-          <Folded key={revision.id} title={`Revision ${revision.number}: ${summaryOf(revision.content)}`}>
-            <div className="space-y-3">
-              <p className="flex flex-wrap items-center gap-x-3 text-xs text-muted">
-                <Moment at={revision.createdAt} />
-                <CopyableId id={revision.requestHash} what={`hash of revision ${revision.number}`} />
-              </p>
-              <Wording content={revision.content} />
-            </div>
-          </Folded>
-        ))}
-      </CardBody>
-    </Card>
+    <Section title="Earlier revisions" hint="Read-only" bodyClassName="space-y-2">
+      {earlier.map((revision) => (
+        <Folded key={revision.id} title={`Revision ${revision.number}: ${summaryOf(revision.content)}`}>
+          <div className="space-y-3">
+            <p className="flex flex-wrap items-center gap-x-3 text-xs text-muted">
+              <Moment at={revision.createdAt} />
+              <CopyableId id={revision.requestHash} what={`hash of revision ${revision.number}`} />
+            </p>
+            <Wording content={revision.content} />
+          </div>
+        </Folded>
+      ))}
+    </Section>
   );
 }

@@ -1,6 +1,6 @@
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
-import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Section } from "@/components/ui/card";
 import { JsonView } from "@/components/ui/json-view";
 import { spaced } from "@/components/ui/wording";
 import type { RequestRevision } from "@/server/contract/requests";
@@ -17,12 +17,9 @@ const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 /** A request's current revision. */
 export function CurrentWording({ revision }: { revision: RequestRevision }) {
   return (
-    <Card aria-labelledby="wording-title">
-      <CardHeader title="Current revision" id="wording-title" hint={`Revision ${revision.number}`} />
-      <CardBody>
-        <Wording content={revision.content} />
-      </CardBody>
-    </Card>
+    <Section title="Current revision" hint={`Revision ${revision.number}`}>
+      <Wording content={revision.content} />
+    </Section>
   );
 }
 

@@ -12,6 +12,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { Figure, Figures } from "@/components/ui/figures";
 import { LinkChoice } from "@/components/ui/link-choice";
 import { useAddress } from "@/components/ui/use-address";
+import { ownKeys } from "@/server/contract/own-keys";
 import type { UsageFigures } from "@/server/contract/usage";
 import { MOST_SERIES, type Series, StackedBars } from "./stacked-bars";
 import {
@@ -52,7 +53,9 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
   const groups = groupUsage(usage, state, isTest);
   const totals = addFigures(groups.map(({ figures }) => figures));
   const { wanted, show } = useAddress(state, (next) => usageHref(projectId, next));
-  const choose = (change: Partial<UsageState>) => ({
+  const choose = (name: string, change: Partial<UsageState>) => ({
+    name,
+    current: ownKeys(change).every((each) => wanted[each] === change[each]),
     href: usageHref(projectId, { ...wanted, ...change }),
     onChoose: () => show({ ...wanted, ...change }),
   });
@@ -77,28 +80,13 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
       <div className="mb-4 flex flex-wrap gap-x-4 gap-y-2">
         <LinkChoice
           label="Days"
-          options={(["7", "30", "90"] as const).map((days) => ({
-            name: `${days} days`,
-            ...choose({ days }),
-            current: wanted.days === days,
-          }))}
+          options={(["7", "30", "90"] as const).map((days) => choose(`${days} days`, { days }))}
         />
         <LinkChoice
           label="By"
-          options={(["capability", "provider", "key"] as const).map((by) => ({
-            name: GROUP[by],
-            ...choose({ by }),
-            current: wanted.by === by,
-          }))}
+          options={(["capability", "provider", "key"] as const).map((by) => choose(GROUP[by], { by }))}
         />
-        <LinkChoice
-          label="Show"
-          options={MEASURES.map((show) => ({
-            name: MEASURE[show],
-            ...choose({ show }),
-            current: wanted.show === show,
-          }))}
-        />
+        <LinkChoice label="Show" options={MEASURES.map((show) => choose(MEASURE[show], { show }))} />
       </div>
       <OtherMode has={hasSome(!isTest)}>{(other) => `${other} has activity in this period too.`}</OtherMode>
       {groups.length === 0 ? (

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Capped } from "@/components/blocks/list/capped";
 import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
 import { Section } from "@/components/ui/card";
@@ -37,28 +38,32 @@ export function GroupTable({ groups, totals, heading }: Props) {
       hint="Work and fee add up to what you paid. Provider cost is the list price, also of work on your own accounts."
       isFlush
     >
-      <ResourceTable
-        label={`Usage by ${heading.toLowerCase()}, largest first`}
-        rows={groups}
-        idOf={({ key }) => key}
-        columns={[
-          {
-            header: heading,
-            card: "title",
-            className: "font-medium [overflow-wrap:anywhere]",
-            cell: ({ name }) => name,
-          },
-          ...COLUMNS.map(
-            ([header, of, card = "hidden"]): Column<UsageGroupRow> => ({
-              header,
-              align: "end",
-              card,
-              cell: ({ figures }) => of(figures),
-            }),
-          ),
-        ]}
-        totals={["Total", ...COLUMNS.map(([, of]) => of(totals))]}
-      />
+      <Capped rows={groups}>
+        {(rows) => (
+          <ResourceTable
+            label={`Usage by ${heading.toLowerCase()}, largest first`}
+            rows={rows}
+            idOf={({ key }) => key}
+            columns={[
+              {
+                header: heading,
+                card: "title",
+                className: "font-medium [overflow-wrap:anywhere]",
+                cell: ({ name }) => name,
+              },
+              ...COLUMNS.map(
+                ([header, of, card = "hidden"]): Column<UsageGroupRow> => ({
+                  header,
+                  align: "end",
+                  card,
+                  cell: ({ figures }) => of(figures),
+                }),
+              ),
+            ]}
+            totals={["Total", ...COLUMNS.map(([, of]) => of(totals))]}
+          />
+        )}
+      </Capped>
     </Section>
   );
 }
@@ -79,30 +84,34 @@ export function DayTable({ days, series, caption, format }: DayTableProps) {
   if (lines.length === 0) return null;
   return (
     <Section title="By day" isFlush>
-      <ResourceTable
-        label={caption}
-        rows={lines}
-        idOf={({ day }) => day}
-        columns={[
-          { header: "Day", card: "title", className: "whitespace-nowrap", cell: ({ day }) => day },
-          ...series.map(
-            ({ key, name }, place): Column<(typeof lines)[number]> => ({
-              id: key,
-              header: name,
-              align: "end",
-              card: "hidden",
-              cell: ({ values }) => format(values[place] ?? 0),
-            }),
-          ),
-          {
-            header: "Total",
-            align: "end",
-            card: "amount",
-            className: "font-medium",
-            cell: ({ values }) => format(values.reduce((sum, value) => sum + value, 0)),
-          },
-        ]}
-      />
+      <Capped rows={lines}>
+        {(rows) => (
+          <ResourceTable
+            label={caption}
+            rows={rows}
+            idOf={({ day }) => day}
+            columns={[
+              { header: "Day", card: "title", className: "whitespace-nowrap", cell: ({ day }) => day },
+              ...series.map(
+                ({ key, name }, place): Column<(typeof lines)[number]> => ({
+                  id: key,
+                  header: name,
+                  align: "end",
+                  card: "hidden",
+                  cell: ({ values }) => format(values[place] ?? 0),
+                }),
+              ),
+              {
+                header: "Total",
+                align: "end",
+                card: "amount",
+                className: "font-medium",
+                cell: ({ values }) => format(values.reduce((sum, value) => sum + value, 0)),
+              },
+            ]}
+          />
+        )}
+      </Capped>
     </Section>
   );
 }

@@ -23,7 +23,7 @@ test("filters live in the URL and narrow the history", async ({ page }) => {
   await page.getByRole("option", { name: "Failed" }).click();
   await expect(page).toHaveURL(/status=failed/);
   await expect(rows).toHaveCount(1);
-  await expect(rows).toContainText("Refused by the provider");
+  await expect(rows).toContainText("Provider rejected");
 
   await page.reload();
   await expect(rows).toHaveCount(1);

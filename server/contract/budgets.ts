@@ -252,10 +252,3 @@ export const BudgetAlert = z
   })
   .meta({ id: "BudgetAlert" });
 export type BudgetAlert = z.output<typeof BudgetAlert>;
-
-/** Spend within the current period, cumulated to the end of each step. */
-export const BudgetCourse = z.object({
-  periodStart: DateTime,
-  points: z.array(z.object({ at: DateTime, settledMicros: z.int(), heldMicros: z.int() })),
-});
-export type BudgetCourse = z.output<typeof BudgetCourse>;

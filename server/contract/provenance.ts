@@ -79,6 +79,7 @@ export const ManifestListItem = Manifest.pick({
   createdAt: true,
   manifestHash: true,
 }).extend({ receiptCount: z.int() });
+export type ManifestListItem = z.output<typeof ManifestListItem>;
 export const ManifestPage = z
   .object({ items: z.array(ManifestListItem), nextCursor: z.string().nullable() })
   .meta({ id: "ManifestPage" });

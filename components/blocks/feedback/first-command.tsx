@@ -1,16 +1,34 @@
 import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
+import { Button } from "@/components/ui/button";
 import { CodeBlock } from "@/components/ui/code-block";
 import { EmptyState } from "@/components/ui/empty-state";
+import Link from "@/components/ui/link";
 
-type Props = { icon: LucideIcon; title: string; action: ReactNode; command: string; children: ReactNode };
+type Props = {
+  icon: LucideIcon;
+  title: string;
+  action: ReactNode;
+  baseUrl: string;
+  /** What the command posts, and where. */
+  path: string;
+  body: string;
+  children: ReactNode;
+};
 
 /** Shown in a project that has none of something: the command that makes the first one. */
-export const FirstCommand = ({ command, children, ...rest }: Props) => (
+export const FirstCommand = ({ baseUrl, path, body, children, ...rest }: Props) => (
   <EmptyState {...rest}>
     <p>{children}</p>
-    <Snippet what="command" code={command} />
+    <Snippet what="command" code={postCommand(baseUrl, path, body)} />
   </EmptyState>
+);
+
+/** The way to a key, which such a command needs. */
+export const CreateKey = ({ projectId }: { projectId: string }) => (
+  <Button asChild variant="primary">
+    <Link href={`/projects/${projectId}/keys`}>Create API key</Link>
+  </Button>
 );
 
 /** A code block centred in an empty state. */

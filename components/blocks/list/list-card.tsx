@@ -7,21 +7,10 @@ import { EmptyState } from "@/components/ui/empty-state";
 import Link from "@/components/ui/link";
 import { EndOfList, Pagination } from "@/components/ui/pagination";
 import type { Place } from "@/components/ui/paging";
+import { FilterBar, type FilterField } from "./filter-bar";
+import { ResourceTable, type TableProps } from "./resource-table";
 
-/** A list by cursor in its card: its rows, or why there are none, and the way to its other pages. */
-export function ListCard<State extends Place>({
-  noun,
-  header,
-  page,
-  state,
-  hrefOf,
-  allHref,
-  isFiltered,
-  first,
-  foot,
-  children,
-  ...directions
-}: {
+type CardProps<State> = {
   /** What it lists: "jobs". */
   noun: string;
   header?: ReactNode;
@@ -40,7 +29,22 @@ export function ListCard<State extends Place>({
   on?: string;
   /** The rows. */
   children: ReactNode;
-}) {
+};
+
+/** A list by cursor in its card: its rows, or why there are none, and the way to its other pages. */
+export function ListCard<State extends Place>({
+  noun,
+  header,
+  page,
+  state,
+  hrefOf,
+  allHref,
+  isFiltered,
+  first,
+  foot,
+  children,
+  ...directions
+}: CardProps<State>) {
   return (
     <>
       <Card className="overflow-hidden">
@@ -78,6 +82,28 @@ export function ListCard<State extends Place>({
           {...directions}
         />
       </div>
+    </>
+  );
+}
+
+/** A list by cursor as a table, with its filters above it. */
+export function ListTable<Row, State extends Place>({
+  filters,
+  ...list
+}: Omit<CardProps<State>, "page" | "children"> &
+  Omit<TableProps<Row>, "rows"> & {
+    page: { items: readonly Row[]; nextCursor?: string | null | undefined };
+    filters?: readonly FilterField<keyof State & string>[] | false;
+  }) {
+  const { noun, state, hrefOf, page } = list;
+  return (
+    <>
+      {filters && (
+        <FilterBar label={`Filter ${noun}`} className="mb-4" state={state} hrefOf={hrefOf} fields={filters} />
+      )}
+      <ListCard {...list}>
+        <ResourceTable {...list} rows={page.items} />
+      </ListCard>
     </>
   );
 }

@@ -46,18 +46,7 @@ const ROW =
 /** A header of more characters may break. */
 const LONG = 20;
 
-/** Rows of one kind as a table, and as cards of the same elements where the table has no room. */
-export function ResourceTable<Row>({
-  label,
-  rows,
-  idOf,
-  columns,
-  marks,
-  actions,
-  selection,
-  totals,
-  isSmall = false,
-}: {
+export type TableProps<Row> = {
   /** Names the table: "API keys, newest first". */
   label: string;
   rows: readonly Row[];
@@ -71,7 +60,20 @@ export function ResourceTable<Row>({
   totals?: readonly ReactNode[];
   /** So few short columns that it stays a table everywhere. */
   isSmall?: boolean;
-}) {
+};
+
+/** Rows of one kind as a table, and as cards of the same elements where the table has no room. */
+export function ResourceTable<Row>({
+  label,
+  rows,
+  idOf,
+  columns,
+  marks,
+  actions,
+  selection,
+  totals,
+  isSmall = false,
+}: TableProps<Row>) {
   const ids = rows.map(idOf);
   const hasAmount = columns.some(({ card }) => card === "amount");
   const cell = (column: Column<Row>, content: ReactNode) => {

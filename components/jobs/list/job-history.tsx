@@ -1,11 +1,11 @@
 "use client";
 import { FileBox, Rocket } from "lucide-react";
 import { soonWhile, useLive } from "@/components/blocks/data/use-live";
-import { FirstCommand, postCommand } from "@/components/blocks/feedback/first-command";
+import { CreateKey, FirstCommand } from "@/components/blocks/feedback/first-command";
 import { column } from "@/components/blocks/list/columns";
-import { FilterBar, toOptions } from "@/components/blocks/list/filter-bar";
-import { ListCard } from "@/components/blocks/list/list-card";
-import { type Column, ResourceTable, RowLink } from "@/components/blocks/list/resource-table";
+import { toOptions } from "@/components/blocks/list/filter-bar";
+import { ListTable } from "@/components/blocks/list/list-card";
+import { type Column, RowLink } from "@/components/blocks/list/resource-table";
 import { Reason } from "@/components/blocks/status/reason";
 import { WorkCell } from "@/components/blocks/work/work";
 import { ChargeAmount } from "@/components/jobs/charge-words";
@@ -13,8 +13,6 @@ import { JOB_STATUS_OPTIONS, JobStatusBadge } from "@/components/jobs/job-status
 import { formatDuration, msBetween } from "@/components/time/format";
 import { Elapsed } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
-import Link from "@/components/ui/link";
 import { TERMINAL } from "@/server/contract/enums";
 import type { JobListItem } from "@/server/contract/jobs";
 import type { OfWork } from "@/server/contract/work";
@@ -38,41 +36,29 @@ export function JobHistory({ projectId, state, capabilities, baseUrl }: Props) {
   );
   const hrefOf = (next: ListState) => listHref(projectId, next);
   return (
-    <>
-      <FilterBar
-        label="Filter jobs"
-        className="mb-4"
-        state={state}
-        hrefOf={hrefOf}
-        fields={[
-          { name: "status", label: "Status", any: "Any status", options: JOB_STATUS_OPTIONS },
-          { name: "outcome", label: "Outcome", any: "Any outcome", options: OUTCOMES },
-          {
-            name: "capability",
-            label: "Capability",
-            any: "Any capability",
-            options: toOptions(capabilities),
-          },
-          { name: "tag", label: "Tag", longest: 256 },
-        ]}
-      />
-      <ListCard
-        noun="jobs"
-        page={data}
-        state={state}
-        hrefOf={hrefOf}
-        allHref={hrefOf({})}
-        isFiltered={hasFilter(state)}
-        first={<FirstJob baseUrl={baseUrl} projectId={projectId} />}
-      >
-        <ResourceTable
-          label="Jobs, newest first"
-          rows={data.items}
-          idOf={({ jobId }) => jobId}
-          columns={columnsOf(projectId)}
-        />
-      </ListCard>
-    </>
+    <ListTable
+      filters={[
+        { name: "status", label: "Status", any: "Any status", options: JOB_STATUS_OPTIONS },
+        { name: "outcome", label: "Outcome", any: "Any outcome", options: OUTCOMES },
+        {
+          name: "capability",
+          label: "Capability",
+          any: "Any capability",
+          options: toOptions(capabilities),
+        },
+        { name: "tag", label: "Tag", longest: 256 },
+      ]}
+      noun="jobs"
+      page={data}
+      state={state}
+      hrefOf={hrefOf}
+      allHref={hrefOf({})}
+      isFiltered={hasFilter(state)}
+      first={<FirstJob baseUrl={baseUrl} projectId={projectId} />}
+      label="Jobs, newest first"
+      idOf={({ jobId }) => jobId}
+      columns={columnsOf(projectId)}
+    />
   );
 }
 
@@ -125,19 +111,13 @@ function FirstJob({ baseUrl, projectId }: { baseUrl: string; projectId: string }
     <FirstCommand
       icon={Rocket}
       title="Run your first job"
-      action={
-        <Button asChild variant="primary">
-          <Link href={`/projects/${projectId}/keys`}>Create API key</Link>
-        </Button>
-      }
-      command={postCommand(
-        baseUrl,
-        "/v1/capabilities/text.general.fast.v1/jobs",
-        `{
+      action={<CreateKey projectId={projectId} />}
+      baseUrl={baseUrl}
+      path="/v1/capabilities/text.general.fast.v1/jobs"
+      body={`{
     "context": { "projectId": "${projectId}" },
     "input": { "messages": [{ "role": "user", "content": "Say hello" }] }
-  }`,
-      )}
+  }`}
     >
       Jobs that agents and programs submit appear here with their events, output and receipt. Create a key,
       put it into <code className="text-sm">CAPSTAN_API_KEY</code> and submit one:

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { checkLedger } from "@/server/domain/billing";
-import { type Ctx, systemCtx } from "@/server/domain/ctx";
+import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { createEndpoint } from "@/server/domain/webhooks";
 import { pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
 import { makePerson } from "@/testing/tenants";
-import { inlineStep, makeProjectAtNoon, rowsOf } from "@/testing/world";
+import { makeProjectAtNoon, rowsOf } from "@/testing/world";
 import * as budgets from ".";
 import { acts, operator, person, submit } from "./callers.fixture";
 
@@ -50,7 +50,6 @@ test("whatever a stranger does with a budget is answered as if there were none",
     const more = { budgetId: id, amountMicros: 1, until: "2099-01-01T00:00:00Z", reason: "A launch." };
     const asked = [
       budgets.get(stranger, id),
-      budgets.course(stranger, { budgetId: id, isTest: true }),
       budgets.increase(stranger, more),
       budgets.clearIncrease(stranger, id),
       budgets.remove(stranger, id),
@@ -59,7 +58,7 @@ test("whatever a stranger does with a budget is answered as if there were none",
   };
   const none = await answers(newId("budget"));
   expect(none.map(({ code, message }) => ({ code, message }))).toEqual(
-    Array(5).fill({
+    Array(4).fill({
       code: "NotFound",
       message: "There is no such budget. Check the id or name, and that you have access to it.",
     }),
@@ -244,24 +243,4 @@ test("each alert is delivered once to the endpoints that want it, and shown to t
     expect.objectContaining({ alertId: delivered?.event_id, percent: 50 }),
   );
   expect(await budgets.alerts(person(project, null))).toEqual([]);
-});
-
-test("the course of a period is cumulated and ends with what counts now", async () => {
-  const project = await makeProjectAtNoon();
-  const { jobId } = await submit(project);
-  await jobs.run(systemCtx("worker", project.clock.now), jobId, inlineStep(project.clock));
-  await submit(project);
-  const { budgetId, testSpend } = await budgets.set(operator(project), {
-    owner: { projectId: project.projectId },
-    period: "month",
-    ceilingMicros: 1e9,
-    enforcement: "warn",
-  });
-  const { points } = await budgets.course(person(project, "viewer"), { budgetId, isTest: true });
-  expect(points.at(-1)).toMatchObject({
-    settledMicros: testSpend.settledMicros,
-    heldMicros: testSpend.heldMicros,
-  });
-  expect(points).toHaveLength(project.clock.now().getUTCDate());
-  expect(testSpend.settledMicros).toBeGreaterThan(0);
 });

@@ -14,7 +14,7 @@ export {
 } from "./guardrails";
 export { type HoldFacts, holdFactsOf, readHold, readHolds } from "./hold-facts";
 export { listHolds } from "./holds";
-export { course, get, list } from "./list";
+export { get, list } from "./list";
 export { policy, putPolicy } from "./policy";
 export { exposureOf, type Posting, postingsOf } from "./postings";
 export {

@@ -1,11 +1,9 @@
-import type { BudgetCourse, BudgetView, ListBudgets } from "@/server/contract/budgets";
+import type { BudgetView, ListBudgets } from "@/server/contract/budgets";
 import { access, managerOf, roleIn, visibleOrganizations } from "@/server/domain/access";
 import type { Ctx, Role } from "@/server/domain/ctx";
-import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
-import { DAY_MS } from "@/server/platform/time/units";
 import { findOwner, SETS } from "./owner";
-import { type BudgetRow, COUNTS, HELD, readBudgets, toBudget } from "./rows";
+import { type BudgetRow, readBudgets, toBudget } from "./rows";
 
 /** Ceilings of the organizations the caller belongs to, with what counts now; of one of them, or of one project. */
 export async function list(ctx: Ctx, query: ListBudgets): Promise<{ items: BudgetView[] }> {
@@ -67,37 +65,4 @@ const ofManager = ({ id, organizationId, management }: Manager) => [
 /** One ceiling with what counts now. */
 export async function get(ctx: Ctx, budgetId: string): Promise<BudgetView> {
   return toBudget(await findBudget(ctx, budgetId, "viewer"), ctx.now());
-}
-
-/** How spend has grown in the current period: by the hour in a day, by the day in a month, over 30 days in total. */
-export async function course(
-  ctx: Ctx,
-  { budgetId, isTest }: { budgetId: string; isTest: boolean },
-): Promise<BudgetCourse> {
-  const row = await findBudget(ctx, budgetId, "viewer");
-  const now = ctx.now();
-  const from = row.period === "total" ? new Date(now.getTime() - 30 * DAY_MS) : row.period_start;
-  const { rows } = await pool.query<{ at: Date; settled: number; held: number }>(
-    `WITH counted AS MATERIALIZED (
-       SELECT h.created_at, CASE WHEN ${HELD} THEN 0 ELSE coalesce(h.settled_micros, 0) END AS settled,
-         CASE WHEN ${HELD} THEN h.amount_micros ELSE 0 END AS held
-       FROM budget b, LATERAL (SELECT * FROM hold h WHERE ${COUNTS} AND h.is_test = $2
-         AND h.created_at >= capstan_period_start(b.period, $4) OFFSET 0) h
-       WHERE b.id = $1
-     )
-     SELECT step.at, coalesce(sum(counted.settled), 0)::bigint AS settled, coalesce(sum(counted.held), 0)::bigint AS held
-     FROM (
-       SELECT DISTINCT least(at + $5::interval, $4::timestamptz) AS at FROM generate_series($3::timestamptz, $4, $5::interval) AS at
-     ) step LEFT JOIN counted ON counted.created_at <= step.at
-     GROUP BY step.at ORDER BY step.at`,
-    [row.id, isTest, from, now, row.period === "day" ? "1 hour" : "1 day"],
-  );
-  return {
-    periodStart: from.toISOString(),
-    points: rows.map(({ at, settled, held }) => ({
-      at: at.toISOString(),
-      settledMicros: settled,
-      heldMicros: held,
-    })),
-  };
 }

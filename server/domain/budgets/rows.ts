@@ -24,11 +24,11 @@ export type BudgetRow = {
 };
 
 /** Is the hold `h` one that the budget `b` counts? */
-export const COUNTS = `h.organization_id = b.organization_id AND (NOT b.managed_only OR h.billing_mode = 'managed')
+const COUNTS = `h.organization_id = b.organization_id AND (NOT b.managed_only OR h.billing_mode = 'managed')
   AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode, h.credential_ids))`;
 
 /** Does the hold `h` still reserve its amount? */
-export const HELD = "h.state IN ('open', 'ambiguous')";
+const HELD = "h.state IN ('open', 'ambiguous')";
 
 /** The counted window of the current period; of a budget that is off, which no one counts, the holds themselves. */
 const spendOf = (isTest: boolean) => `CASE WHEN b.enforcement <> 'off' THEN (

@@ -60,13 +60,6 @@ async function shownOf({
     transactions: (await billing.walletTransactions(ctx, { limit: 50 })).items,
     holds: (await budgets.listHolds(ctx, {})).items,
     budgets: items.map(({ updatedAt: _, ...budget }) => budget),
-    courses: await Promise.all(
-      items.map(async ({ budgetId }) =>
-        (await budgets.course(system, { budgetId, isTest: true })).points
-          .map(({ at: _, ...point }) => point)
-          .at(-1),
-      ),
-    ),
     summary: (await usage.summary(ctx, { days: 7, projectId })).test,
     days: (await usage.days(ctx, projectId, 7)).rows,
     benchmarks: (await usage.benchmarks(ctx, "image.generate.v1", projectId)).coverage.executions,

@@ -1,24 +1,27 @@
 import { z } from "zod";
 import {
   BudgetAlert,
-  BudgetCourse,
   BudgetList,
   BudgetRef,
   BudgetView,
   Guardrails,
+  HoldPage,
   HoldsResolved,
+  HoldView,
   IncreaseBudget,
   ResolveHolds,
   SetBudget,
 } from "@/server/contract/budgets";
 import { ProjectRef } from "@/server/contract/jobs";
+import { ofWork } from "@/server/contract/work";
 import { access } from "@/server/domain/access";
 import * as budgets from "@/server/domain/budgets";
 import * as api from "@/server/operations/budgets";
 import { human, router } from "../init";
-import { mutation, query } from "../of";
+import { mutation, widerQuery } from "../of";
+import { pageWithWork } from "../works";
 
-const Course = BudgetRef.extend({ isTest: z.boolean() });
+const WorkPage = HoldPage.extend({ items: z.array(HoldView.extend(ofWork)) });
 
 /** The budgets that apply to a project, their holds, and what a person may do about both. */
 export const budgetsRouter = router({
@@ -33,10 +36,6 @@ export const budgetsRouter = router({
       const { items } = await budgets.list(ctx, { organizationId });
       return { items: items.filter(({ projectId }) => projectId === null || projectId === id) };
     }),
-  course: human
-    .input(Course)
-    .output(BudgetCourse)
-    .query(({ ctx, input }) => budgets.course(ctx, input)),
   set: human
     .input(SetBudget)
     .output(BudgetView)
@@ -53,7 +52,23 @@ export const budgetsRouter = router({
     .input(BudgetRef)
     .output(BudgetView)
     .mutation(({ ctx, input }) => budgets.remove(ctx, input.budgetId)),
-  holds: query(api.listHolds, { needs: ["projectId"] }),
+  holds: widerQuery(api.listHolds, {
+    needs: ["projectId"],
+    shown: WorkPage,
+    // A hold is of a job, or of a comparison that no one has judged: its id says which.
+    view: (page, ctx) =>
+      pageWithWork(
+        {
+          ...page,
+          items: page.items.map((hold) => ({
+            ...hold,
+            jobId: hold.executionId,
+            comparisonId: hold.executionId,
+          })),
+        },
+        ctx,
+      ),
+  }),
   resolve: mutation(api.resolveHold),
   resolveMany: human
     .input(ResolveHolds)

@@ -55,6 +55,14 @@ test("content that is kept encrypted for a short time has its subject, private c
   expect(JSON.stringify(await listed())).not.toContain("diary");
 });
 
+test("reserved funds name the job that they are for", async () => {
+  const { ctx, panel, projectId } = await makePanel();
+  await jobs.submit(ctx, FAST, { input: words("How deep is the sea?") });
+  const { items } = await panel.budgets.holds({ projectId });
+  expect(items.map(({ work }) => work?.subject)).toEqual(["How deep is the sea?"]);
+  expect(items[0]).not.toHaveProperty("jobId");
+});
+
 test("subject and picture end with the content they are made from", { tags: "long" }, async () => {
   const { ctx, clock, projectId, run, works } = await makePanel();
   await run("image.generate.v1", { input: { prompt: "A kite" } });

@@ -1,11 +1,33 @@
 "use client";
-import { type ReactNode, type RefObject, useEffect, useRef } from "react";
-import { CHECKERBOARD } from "@/components/artifacts/image-zoom";
+import { Maximize, Minus, Plus } from "lucide-react";
+import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from "react";
+import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
-import { byKey, moved, type Point, pinched, transformOf, type View, wheelFactor, zoomed } from "./zoom";
+import {
+  byKey,
+  moved,
+  NEAREST,
+  type Point,
+  pinched,
+  STEP,
+  transformOf,
+  type View,
+  WHOLE,
+  wheelFactor,
+  zoomed,
+} from "./zoom";
+
+/** The background of transparent images. */
+export const CHECKERBOARD =
+  "bg-[repeating-conic-gradient(var(--sunken)_0_25%,var(--surface)_0_50%)] bg-size-[16px_16px]";
 
 /** A view that several frames share, so that they zoom and pan together. */
 export type Shared = { view: View; look(change: (before: View) => View): void };
+
+export function useZoom(): Shared {
+  const [view, setView] = useState<View>(WHOLE);
+  return useMemo(() => ({ view, look: setView }), [view]);
+}
 
 type Props = {
   name: string;
@@ -120,4 +142,39 @@ function useWheel(frame: RefObject<HTMLElement | null>, { view, look }: Shared) 
     element.addEventListener("wheel", onWheel, { passive: false });
     return () => element.removeEventListener("wheel", onWheel);
   }, [frame, look, isNear]);
+}
+
+/** Zoom controls of all images that share a view. */
+export function ZoomBar({ label, view, look }: Shared & { label: string }) {
+  return (
+    <div role="toolbar" aria-label={label} className="flex items-center gap-1.5">
+      <Button
+        size="icon"
+        aria-label="Zoom out"
+        disabled={view.scale <= 1}
+        onClick={() => look((before) => zoomed(before, 1 / STEP))}
+      >
+        <Minus aria-hidden />
+      </Button>
+      <span role="status" className="w-14 text-center text-sm tabular-nums">
+        {Math.round(view.scale * 100)}%
+      </span>
+      <Button
+        size="icon"
+        aria-label="Zoom in"
+        disabled={view.scale >= NEAREST}
+        onClick={() => look((before) => zoomed(before, STEP))}
+      >
+        <Plus aria-hidden />
+      </Button>
+      <Button
+        size="icon"
+        aria-label="Reset zoom"
+        disabled={view.scale <= 1}
+        onClick={() => look(() => WHOLE)}
+      >
+        <Maximize aria-hidden />
+      </Button>
+    </div>
+  );
 }
