@@ -85,12 +85,14 @@ export const headersOf = ({
 /** What a vendor does its own way: the words for its errors, and what it wants of a request beyond the usual. */
 type Dialect = {
   explain: NonNullable<HttpOptions["explain"]>;
+  /** The last word on a request, streamed or not: what the vendor names otherwise, refuses or needs. */
   adapt?(sent: Record<string, unknown>, call: TextCall): Record<string, unknown>;
 };
 
 /** The text port of a vendor that speaks chat completions. */
 export function chatCompletions({ explain, adapt = (sent) => sent }: Dialect): PortAdapter<"text"> {
-  const toRequest = (call: TextCall, io: ProviderIo) => adapt(toChatRequest(call, io.model), call);
+  const toRequest = (call: TextCall, io: ProviderIo, more: Record<string, unknown> = {}) =>
+    adapt({ ...toChatRequest(call, io.model), ...more }, call);
   return {
     api: "chat-completions",
     async submit(call, io) {
@@ -102,7 +104,7 @@ export function chatCompletions({ explain, adapt = (sent) => sent }: Dialect): P
       return readChat(reply, io);
     },
     async stream(call, io, onText) {
-      const sent = { ...toRequest(call, io), stream: true, stream_options: { include_usage: true } };
+      const sent = toRequest(call, io, { stream: true, stream_options: { include_usage: true } });
       const gathered = gatherChat(onText);
       const take = ({ data }: { data: string }) => gathered.take(data);
       const reply = await postForEvents(io, "/chat/completions", {
