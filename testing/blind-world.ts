@@ -80,6 +80,7 @@ export async function makeWorld(vendor: Vendor): Promise<World> {
       project_id: [tenant.projectId],
       organization_id: [tenant.organizationId],
       job_id: none("job"),
+      idempotency_key: none("comparisonEntry"),
       execution_id: none("job"),
       artifact_id: none("artifact"),
       comparison_id: none("comparison"),
@@ -175,6 +176,9 @@ export async function compareAll(vendor: Vendor, { tenant, comparisonIds, pool: 
   Object.assign(ids, {
     comparison_id: comparisonIds,
     job_id: await known(`SELECT job.id ${OF} WHERE entry.comparison_id = ANY($1)`),
+    idempotency_key: await known(
+      `SELECT job.idempotency_key AS id ${OF} WHERE entry.comparison_id = ANY($1)`,
+    ),
     execution_id: await known(`SELECT job.id ${OF} WHERE entry.comparison_id = ANY($1)`),
     receipt_id: await known(
       `SELECT receipt_id AS id ${OF} WHERE entry.comparison_id = ANY($1) AND receipt_id IS NOT NULL`,

@@ -24,8 +24,11 @@ export const Money = z
   .meta({ id: "Money", description: "An amount of money. `amountMicros` is authoritative." });
 export type Money = z.output<typeof Money>;
 
+const KeyText = z.string().max(255);
 /** A key in a body, at every door that takes one; a blank one is none. */
-export const IdempotencyKey = z.string().max(255).nullish();
+export const IdempotencyKey = KeyText.nullish();
+/** A key to look for, without the blanks around it, as it was admitted. A blank one is refused: it would find everything. */
+export const SoughtKey = KeyText.trim().min(1);
 
 export const BillingMode = z.enum(["byok", "managed"]);
 export type BillingMode = z.output<typeof BillingMode>;

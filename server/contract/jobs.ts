@@ -1,6 +1,15 @@
 import { z } from "zod";
 import { Charge } from "./charge";
-import { DateTime, JsonObject, JsonValue, PathId, pageLimit, queryFlag, wholeNumber } from "./common";
+import {
+  DateTime,
+  JsonObject,
+  JsonValue,
+  PathId,
+  pageLimit,
+  queryFlag,
+  SoughtKey,
+  wholeNumber,
+} from "./common";
 import { JOB_OUTCOMES, JOB_STATUSES } from "./enums";
 import { MatureContentTrait, MaturityRating, MaturitySource } from "./envelope";
 import { ReceiptPricing } from "./pricing";
@@ -364,6 +373,9 @@ export const ListJobs = z.object({
   provider: z.string().max(64).optional().describe("The provider that the job was planned on."),
   model: z.string().max(255).optional().describe("The model's id, or `provider/model`."),
   principalId: z.string().max(64).optional().describe("The key, person or embed session that submitted it."),
+  idempotencyKey: SoughtKey.optional().describe(
+    "Jobs that were submitted with exactly this idempotency key.",
+  ),
   minCostUsd: z
     .preprocess(
       (given) => (typeof given === "string" && /^\d+(\.\d+)?$/.test(given) ? Number(given) : given),

@@ -63,7 +63,7 @@ describe("GET /v1/jobs", () => {
       return json.jobId as string;
     };
     first = await submit(TEXT, say({ preferredModel: "sandbox-1" }));
-    second = await submit(TEXT, say({ preferredModel: "sandbox-2" }));
+    second = await submit(TEXT, say({ preferredModel: "sandbox-2", idempotencyKey: "order 4711" }));
     failed = await submit(TEXT, say({ preferredModel: "sandbox-refuse" }));
     await pool.query("UPDATE job SET actual_micros = 50000 WHERE id = $1", [second]);
   });
@@ -110,11 +110,46 @@ describe("GET /v1/jobs", () => {
     expect(await idsOf("minCostUsd=0.05")).toEqual([second]);
     expect(await idsOf("minCostUsd=0.051")).toEqual([]);
   });
+  test("idempotencyKey", async () => {
+    expect(await idsOf("idempotencyKey=order+4711")).toEqual([second]);
+    // As a submission does, without the blanks around it.
+    expect(await idsOf("idempotencyKey=%20order+4711%20")).toEqual([second]);
+    for (const other of ["order", "order+4711-b", "Order+4711", "order+%25", "never-sent"])
+      expect(await idsOf(`idempotencyKey=${other}`), other).toEqual([]);
+    expect(await idsOf("idempotencyKey=order+4711&status=failed")).toEqual([]);
+  });
+  test("idempotencyKey finds a job and a synchronous call under one key, which are two kinds of operation", async () => {
+    const body = { input: { expression: "6 * 7" }, idempotencyKey: "both" };
+    const { json } = await tenant.post("/v1/capabilities/compute.evaluate.v1/invoke", body);
+    const job = await tenant.post(TEXT, say({ idempotencyKey: "both" }));
+    expect(await idsOf("idempotencyKey=both")).toEqual([job.json.jobId, json.executionId]);
+  });
+  test("idempotencyKey finds the caller's own jobs, in each of its projects, and no one else's under the same key", async () => {
+    const elsewhere = await makeTenant();
+    const idempotencyKey = "order 4711";
+    const others = await elsewhere.post(TEXT, say({ idempotencyKey }));
+    const { unboundKey: key, projectId, otherProjectId } = tenant;
+    const context = { projectId: otherProjectId };
+    const unbound = await tenant.post(TEXT, say({ idempotencyKey, context }), { key });
+    const listed = async (target: string, options = {}) => {
+      const { status, json } = await tenant.get(`${target}?idempotencyKey=order+4711`, options);
+      expect(status, target).toBe(200);
+      return json.items.map(({ jobId }: { jobId: string }) => jobId);
+    };
+    expect(await listed("/v1/jobs")).toEqual([second]);
+    expect(await listed("/v1/jobs", { key })).toEqual([unbound.json.jobId]);
+    expect(await listed("/v1/jobs", { key: elsewhere.key })).toEqual([others.json.jobId]);
+    expect(await listed(`/v1/projects/${projectId}/jobs`, { key })).toEqual([second]);
+    expect(await listed(`/v1/projects/${otherProjectId}/jobs`, { key })).toEqual([unbound.json.jobId]);
+  });
   test("a value that no filter takes is refused, and the refusal says what it takes", async () => {
     for (const [query, words] of [
       ["status=done", /Use one of: "queued", "running"/],
       ["minCostUsd=cheap", /Must be a number/],
       ["createdAfter=yesterday", /such as 2026-02-28T10:00:00Z/],
+      ["idempotencyKey=", /cannot be empty/],
+      ["idempotencyKey=%20", /cannot be empty/],
+      [`idempotencyKey=${"k".repeat(256)}`, /255/],
     ] as const) {
       const { status, json } = await tenant.get(`/v1/jobs?${query}`);
       expect([status, json.message]).toEqual([422, expect.stringMatching(words)]);
@@ -124,7 +159,7 @@ describe("GET /v1/jobs", () => {
   test("which model did the work of a blind job is not found out by asking for it", async () => {
     await pool.query("UPDATE job SET is_blind = true WHERE id = $1", [second]);
     expect(await idsOf("status=succeeded")).toContain(second);
-    for (const query of ["provider=sandbox", "model=sandbox-2", "minCostUsd=0"])
+    for (const query of ["provider=sandbox", "model=sandbox-2", "minCostUsd=0", "idempotencyKey=order+4711"])
       expect(await idsOf(query), query).not.toContain(second);
     await pool.query("UPDATE job SET is_blind = false WHERE id = $1", [second]);
   });

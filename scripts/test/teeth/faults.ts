@@ -316,4 +316,11 @@ export const FAULTS: Fault[] = [
       "return job.is_blind ? { ...blindJob(job, view, parts.shared), diagnostics: view.diagnostics } : view;",
     caughtBy: "server/domain/jobs/reading/blind.db.test.ts",
   },
+  {
+    name: "blind-job-found-by-its-key",
+    file: "server/domain/jobs/reading/history.ts",
+    find: "provider || model || most || idempotencyKey ?",
+    replace: "provider || model || most ?",
+    caughtBy: "server/operations/discovery.db.test.ts",
+  },
 ];

@@ -1,5 +1,5 @@
 import { type JobPage, type ListJobs, type ListProjectJobs, TERMINAL } from "@/server/contract/jobs";
-import { access } from "@/server/domain/access";
+import { access, type ReadScope } from "@/server/domain/access";
 import { readHolds } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { nullEndedPageOf, readCursor } from "@/server/domain/paging";
@@ -40,6 +40,7 @@ export async function mine(ctx: Ctx, query: ListJobs): Promise<JobPage> {
       principalId: ctx.principal.id,
       ...(scope.organizationIds ? { organizationId: { in: scope.organizationIds } } : {}),
       ...(scope.projectId ? { projectId: scope.projectId } : {}),
+      ...(query.idempotencyKey && !scope.projectId ? { projectId: { in: await projectsIn(scope) } } : {}),
       ...(cursor ? { id: { lt: cursor } } : {}),
       ...filtered(query),
     },
@@ -48,6 +49,15 @@ export async function mine(ctx: Ctx, query: ListJobs): Promise<JobPage> {
     take: query.limit + 1,
   });
   return toPage(rows, query.limit);
+}
+
+/** The projects of a caller that is bound to none. The index of idempotency keys begins with the project. */
+async function projectsIn({ organizationIds }: ReadScope): Promise<string[]> {
+  const projects = await prisma.project.findMany({
+    where: organizationIds ? { organizationId: { in: organizationIds } } : {},
+    select: { id: true },
+  });
+  return projects.map(({ id }) => id);
 }
 
 async function toPage(rows: Listed[], limit: number): Promise<JobPage> {
@@ -59,7 +69,8 @@ type Where = NonNullable<NonNullable<Parameters<Tx["job"]["findMany"]>[0]>["wher
 
 /** What both lists filter by. Filters are joined by AND, so they never show a job that the caller could not list without them. */
 function filtered(query: ListJobs): Where {
-  const { status, capabilityKey, outcome, createdAfter, createdBefore, provider, model } = query;
+  const { status, capabilityKey, outcome, createdAfter, createdBefore, provider, model, idempotencyKey } =
+    query;
   const [named, ...rest] = model?.split("/") ?? [];
   const most = query.minCostUsd === undefined ? undefined : { gte: usdToMicros(query.minCostUsd) };
   const all: Where[] = [
@@ -72,10 +83,12 @@ function filtered(query: ListJobs): Where {
     ...(createdAfter ? [{ createdAt: { gte: new Date(createdAfter) } }] : []),
     ...(createdBefore ? [{ createdAt: { lt: new Date(createdBefore) } }] : []),
     ...(query.principalId ? [{ principalId: query.principalId }] : []),
-    // Who did the work of a blind job, and for how much, may not be found out by asking for it.
-    ...(provider || model || most ? [{ isBlind: false }] : []),
+    // Who did the work of a blind job, for how much, and under which key may not be found out by asking for it.
+    ...(provider || model || most || idempotencyKey ? [{ isBlind: false }] : []),
     ...(provider ? [{ provider }] : []),
     ...(model ? [{ OR: [{ model }, { provider: named ?? "", model: rest.join("/") }] }] : []),
+    // Every operation is named, for the index of keys has it before the key.
+    ...(idempotencyKey ? [{ operation: { in: ["jobs", "invoke"] }, idempotencyKey }] : []),
     ...(most ? [{ OR: [{ actualMicros: most }, { actualMicros: null, estimatedMicros: most }] }] : []),
   ];
   return { AND: all, ...withTags(query.tag) };

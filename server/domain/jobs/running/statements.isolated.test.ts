@@ -1,10 +1,10 @@
 import pg from "pg";
 import { expect, test, vi } from "vitest";
-import { systemCtx } from "@/server/domain/ctx";
+import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as pins from "@/server/domain/pins";
 import { inTransaction, pool } from "@/server/platform/db";
-import { inlineStep, makeProject } from "@/testing/world";
+import { copyJob, inlineStep, makeProject } from "@/testing/world";
 
 /* How the statements of an execution find their rows, when the planner last saw few rows in each state. */
 
@@ -44,14 +44,18 @@ async function statementsOf(work: () => Promise<unknown>): Promise<Map<string, s
   return statements;
 }
 
-/** The indexes that a statement reads by its general plan, once its tables are too large to be read whole. */
-async function indexesOf(text: string): Promise<string[]> {
+/** The lines of a statement's general plan, once its tables are too large to be read whole. */
+async function planOf(text: string): Promise<string[]> {
   return inTransaction(async (client) => {
     await client.query("SET LOCAL enable_seqscan = off");
     const { rows } = await client.query<{ "QUERY PLAN": string }>(`EXPLAIN (GENERIC_PLAN) ${text}`);
-    return rows.flatMap((row) => /(?:using|Scan on) (\w+)/.exec(row["QUERY PLAN"])?.[1] ?? []);
+    return rows.map((row) => row["QUERY PLAN"]);
   });
 }
+
+/** The indexes that it reads. */
+const indexesOf = async (text: string) =>
+  (await planOf(text)).flatMap((line) => /(?:using|Scan on) (\w+)/.exec(line)?.[1] ?? []);
 
 test("an execution reads no index of all jobs in a state; the sweeper and the operator do", async () => {
   const project = await makeProject();
@@ -82,4 +86,32 @@ test("an execution reads no index of all jobs in a state; the sweeper and the op
   });
   const read = await Promise.all([...swept.values()].filter(isReading).map(indexesOf));
   expect(read.flat()).toEqual(expect.arrayContaining([...OF_ALL_IN_A_STATE, ...OF_OTHERS_IN_A_STATE]));
+});
+
+test("lists find a job by its idempotency key in the index of keys, also for a key of the whole organization", async () => {
+  const { ctx, projectId } = await makeProject();
+  const { jobId } = await jobs.submit(ctx, "text.general.fast.v1", {
+    input: { messages: [{ role: "user", content: "Hello." }] },
+    idempotencyKey: "order 4711",
+  });
+  await copyJob(jobId, 2_000);
+  await pool.query("ANALYZE job");
+  const unbound = { ...ctx, principal: { ...ctx.principal, projectId: null } } as Ctx;
+  const query = { limit: 25, idempotencyKey: "order 4711" };
+  for (const list of [
+    () => jobs.mine(ctx, query),
+    () => jobs.mine(unbound, query),
+    () => jobs.history(ctx, projectId, query),
+  ]) {
+    const statements = await statementsOf(async () => {
+      expect((await list()).items.map((item) => item.jobId)).toEqual([jobId]);
+    });
+    const [listed = ""] = [...statements.values()].filter((text) =>
+      /^SELECT .*FROM "public"\."job"/s.test(text),
+    );
+    expect(await indexesOf(listed)).toEqual(["job_project_id_operation_idempotency_key_key"]);
+    // By all three of its columns: with the project alone it would read every key of that.
+    const [sought] = (await planOf(listed)).filter((line) => line.includes("Index Cond"));
+    expect(sought).toMatch(/project_id.+operation.+idempotency_key/);
+  }
 });
