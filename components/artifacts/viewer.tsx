@@ -62,7 +62,7 @@ export function ArtifactViewer({
         )}
       />
     );
-  if (mediaType === "model/gltf-binary") return <Mesh href={href} name={name} />;
+  if (mediaType === "model/gltf-binary") return <Mesh href={href} name={name} isAlone={isAlone} />;
   if (isReadable(mediaType) && (byteLength ?? 0) <= MOST_READABLE_BYTES)
     return (
       <Readable
@@ -93,11 +93,11 @@ function Plate({ className, children }: { className?: string; children: React.Re
   );
 }
 
-function Mesh({ href, name }: { href: string; name: string }) {
+function Mesh({ href, name, isAlone }: { href: string; name: string; isAlone: boolean }) {
   const [isShown, setShown] = useState(false);
   if (!isShown)
     return (
-      <Plate>
+      <Plate className={isAlone ? "aspect-auto h-64" : ""}>
         <Box aria-hidden className="size-8" strokeWidth={1.25} />
         <Button size="sm" onClick={() => setShown(true)} aria-label={`Show ${name} in 3D`}>
           Show in 3D
@@ -105,7 +105,7 @@ function Mesh({ href, name }: { href: string; name: string }) {
       </Plate>
     );
   return (
-    <div className="aspect-4/3 w-full bg-sunken">
+    <div className="aspect-4/3 max-h-[40rem] w-full bg-sunken">
       <ModelView href={href} name={name} />
     </div>
   );

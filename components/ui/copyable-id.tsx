@@ -26,7 +26,6 @@ export function CopyableId({
 
 /** `wfr_01k9…7f3q2x`, `sha256:fc03…a1b2c3`: the prefix shows the kind, the tail distinguishes two. */
 export function shortId(id: string): string {
-  return id.length <= 20
-    ? id
-    : `${id.slice(0, Math.max(id.indexOf("_"), id.indexOf(":")) + 1 + 4)}…${id.slice(-6)}`;
+  const kind = /^[a-z\d]{1,12}[_:]/.exec(id)?.[0].length ?? 0;
+  return id.length <= 20 ? id : `${id.slice(0, kind + 4)}…${id.slice(-6)}`;
 }
