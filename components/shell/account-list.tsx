@@ -14,10 +14,10 @@ import Link from "@/components/ui/link";
 import type { MenuProps } from "@/components/ui/menu-button";
 import { leaveUnsaved } from "@/components/unsaved/unsaved-work";
 
-export function AccountList({ isOperator, ...menu }: MenuProps & { isOperator: boolean }) {
+export function AccountList({ isOperator, trigger, asked }: MenuProps & { isOperator: boolean }) {
   const { theme = "system", setTheme } = useTheme();
   return (
-    <DropdownMenu {...menu} align="start" side="top" className="w-60">
+    <DropdownMenu trigger={trigger} asked={asked} align="start" side="top" className="w-60">
       <DropdownMenuLabel>Theme</DropdownMenuLabel>
       <DropdownMenuRadioGroup value={theme} onValueChange={setTheme}>
         <DropdownMenuRadioItem value="light">

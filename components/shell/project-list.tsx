@@ -10,13 +10,19 @@ import { LAST_PROJECT_COOKIE } from "./last-project";
 export function ProjectList({
   projects,
   current,
-  ...menu
+  trigger,
+  asked,
 }: MenuProps & { projects: ProjectChoice[]; current: string }) {
   const router = useRouter();
   const room = usePathname().split("/")[3] ?? "jobs";
   const organizations = [...new Map(projects.map((p) => [p.organizationId, p.organizationName]))];
   return (
-    <DropdownMenu {...menu} align="start" className="w-(--radix-dropdown-menu-trigger-width) min-w-56">
+    <DropdownMenu
+      trigger={trigger}
+      asked={asked}
+      align="start"
+      className="w-(--radix-dropdown-menu-trigger-width) min-w-56"
+    >
       {organizations.map(([organizationId, name]) => (
         <div key={organizationId}>
           <DropdownMenuLabel className="truncate">{name}</DropdownMenuLabel>

@@ -30,7 +30,7 @@ function useCode<Code>(source: Source<Code>): Code | undefined {
 
 /**
  * Code that is loaded when a component of it is first shown, or ahead by `prepare`. `part` makes such a component, in whose
- * place `fallback` stands until then. The parts of one code come together, as the focus of a dialog needs.
+ * place its `fallback` is shown until then. The parts of one code come together, as the focus of a dialog needs.
  */
 export function onDemand<Code>(load: () => Promise<Code>) {
   const source: Source<Code> = {
@@ -42,12 +42,11 @@ export function onDemand<Code>(load: () => Promise<Code>) {
     prepare: () => void source.fetch().catch(() => undefined),
     part:
       <Props extends object>(pick: (code: Code) => ComponentType<Props>) =>
-      ({ fallback = null, ...rest }: Props & { fallback?: ReactNode }): ReactNode => {
+      (props: Props & { fallback?: ReactNode }): ReactNode => {
         const code = useCode(source);
-        if (code === undefined) return fallback;
+        if (code === undefined) return props.fallback ?? null;
         const Part = pick(code);
-        // What is left of the props without `fallback` are the component's, which TypeScript cannot see.
-        return <Part {...(rest as unknown as Props)} />;
+        return <Part {...props} />;
       },
   };
 }

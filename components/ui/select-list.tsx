@@ -1,6 +1,7 @@
 "use client";
 import { Check } from "lucide-react";
 import { Select as Primitive } from "radix-ui";
+import type { ReactNode } from "react";
 import { SelectIcon, type SelectProps, triggerStyle } from "./select";
 
 /** What `select` loads when it is first opened, and opens. */
@@ -13,8 +14,9 @@ export function SelectList({
   placeholder,
   className,
   onValueChange,
+  fallback: _,
   ...trigger
-}: SelectProps) {
+}: SelectProps & { fallback: ReactNode }) {
   return (
     <Primitive.Root {...{ name, value, defaultValue, disabled, onValueChange }} defaultOpen>
       <Primitive.Trigger className={triggerStyle(className)} {...trigger}>

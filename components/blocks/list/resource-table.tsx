@@ -193,7 +193,8 @@ export function RowLink({ href, id, children }: { href: string; id: string; chil
   return (
     <Link
       href={href}
-      title={children ? undefined : id}
+      title={id}
+      dir={children ? "auto" : undefined}
       className={cn(
         "rounded after:absolute after:inset-0 hover:underline",
         children ? "block truncate font-medium" : "font-mono text-xs whitespace-nowrap text-link",
