@@ -40,7 +40,7 @@ function around(capability: Capability, inputSchema: JsonObject): CapabilityBrie
     }),
     priceFrom: pricingContract(capability, "catalog_default").display,
     idempotencyRecommended: true,
-    run: capability.modes.map((mode) => ({ mode, ...runBy(mode, path, exampleOf(capability)) })),
+    run: capability.modes.map((mode) => ({ mode, ...runBy(mode, path, capability) })),
     more: {
       descriptor: path,
       openapi: `${path}/openapi.json`,
@@ -65,8 +65,12 @@ function exampleOf({ examples }: Capability): JsonObject {
   return JsonObject.parse(shortest ?? {});
 }
 
-function runBy(mode: Capability["modes"][number], path: string, input: JsonObject) {
-  const body = { input, idempotencyKey: "one-key-per-task" };
+const FOLLOW =
+  "GET /v1/jobs/{jobId}?waitSeconds=30 until status is final; files: GET /v1/jobs/{jobId}/artifacts/{artifactId}.";
+const SELECT = "Of several variants choose one: POST /v1/jobs/{jobId}/variants/select with its artifactId.";
+
+function runBy(mode: Capability["modes"][number], path: string, capability: Capability) {
+  const body = { input: exampleOf(capability), idempotencyKey: "one-key-per-task" };
   switch (mode) {
     case "invoke_sync":
       return { request: `POST ${path}/invoke`, body };
@@ -80,7 +84,7 @@ function runBy(mode: Capability["modes"][number], path: string, input: JsonObjec
       return {
         request: `POST ${path}/jobs`,
         body,
-        next: "GET /v1/jobs/{jobId}?waitSeconds=30 until status is final; files: GET /v1/jobs/{jobId}/artifacts/{artifactId}.",
+        next: capability.variants ? `${FOLLOW} ${SELECT}` : FOLLOW,
       };
   }
 }
