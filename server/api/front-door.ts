@@ -12,11 +12,11 @@ export async function llmsAnswer(incoming: Incoming): Promise<Outgoing> {
   return publishedDocument(incoming, llmsText(), { "content-type": "text/plain; charset=utf-8" });
 }
 
-/** Browsers name HTML, and the panel's own navigation has the header `rsc`. Programs name another type or take any. */
+/** Browsers name HTML, and the panel's own navigation has the header `rsc`. Programs name another type, take any or say nothing. */
 export const wantsIndex = (incoming: Incoming): boolean =>
   incoming.path === "/" &&
   incoming.header("rsc") === undefined &&
-  !(incoming.header("accept") ?? "text/html").includes("text/html");
+  !incoming.header("accept")?.includes("text/html");
 
 /** `/` for programs. */
 export async function indexAnswer(incoming: Incoming): Promise<Outgoing> {

@@ -244,8 +244,11 @@ describe("statements", () => {
       return (
         (query.mock.calls as unknown as [pg.QueryConfig | string][])
           .map(([asked]) => (typeof asked === "string" ? asked : (asked.name ?? asked.text)).slice(0, 40))
-          // Of news, of a key's last use and of how routes do: gathered apart, at their own times.
-          .filter((name) => !/^(tell-news|anyone-following|WITH use AS|SELECT account, route)/.test(name))
+          // Of news, of a key's last use, of how routes do and of the signing key: gathered or read anew at their own times.
+          .filter(
+            (name) =>
+              !/^(tell-news|anyone-following|WITH use AS|SELECT (account, route|id, private_key))/.test(name),
+          )
           .sort()
       );
     } finally {

@@ -92,8 +92,12 @@ describe("the API over real HTTP", () => {
         "x-capstan-version": expect.any(String),
       });
     }
-    for (const accept of ["application/json", "*/*", "text/markdown"]) {
-      const index = await call("/", { headers: { accept } });
+    const programs: Record<string, string>[] = [
+      {},
+      ...["application/json", "*/*", "text/markdown"].map((accept) => ({ accept })),
+    ];
+    for (const headers of programs) {
+      const index = await call("/", { headers });
       expect(JSON.parse(index.body).documents.guides).toBe("/docs/index.md");
       expect(Buffer.byteLength(index.body)).toBeLessThan(1_024);
     }
@@ -149,7 +153,7 @@ describe("the API over real HTTP", () => {
     });
     const ask = async (line: string) => {
       const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
-      socket.end(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      socket.end(`${line} HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nConnection: close\r\n\r\n`);
       let text = "";
       for await (const part of socket) text += part;
       return [Number(text.slice(9, 12)), text.split("\r\n\r\n")[1]];
