@@ -203,7 +203,7 @@ test.describe("links", () => {
     await preview.getByRole("button", { name: "Register" }).click();
     await page.waitForURL(/\/adapters\/adp_/);
     const first = page.url();
-    await expect(page.getByRole("region", { name: "Source", exact: true })).toContainText(COMMIT);
+    await expect(page.getByTitle(COMMIT)).toBeVisible();
     await expect(page.getByRole("region", { name: "About" })).toContainText("apache-2.0 (declared)");
     await lookUp(page, repo);
     await preview.getByRole("button", { name: "Register" }).click();
