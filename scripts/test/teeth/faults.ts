@@ -321,6 +321,6 @@ export const FAULTS: Fault[] = [
     file: "server/domain/jobs/reading/history.ts",
     find: "provider || model || most || idempotencyKey ?",
     replace: "provider || model || most ?",
-    caughtBy: "server/operations/discovery.db.test.ts",
+    caughtBy: "server/domain/jobs/reading/blind.db.test.ts",
   },
 ];

@@ -73,6 +73,18 @@ test("a blind job shows its work and neither who did it, nor what it cost, nor w
   expect((await references()).map((each) => each.artifactId)).toContain(artifactId);
 });
 
+test("a blind job is not found by its key, which says which entry it is; judged it is", async () => {
+  const world = await makeProject();
+  const { comparisonId, jobIds } = await compareDrawings(world);
+  const { rows } = await pool.query("SELECT idempotency_key FROM job WHERE id = $1", [jobIds[0]]);
+  const [{ idempotency_key: idempotencyKey }] = rows;
+  const found = async () =>
+    (await jobs.mine(world.ctx, { limit: 25, idempotencyKey })).items.map(({ jobId }) => jobId);
+  expect(await found()).toEqual([]);
+  await reveal(comparisonId);
+  expect(await found()).toEqual([jobIds[0]]);
+});
+
 test("receipt and retry of a blind job are refused with its comparison, for every caller", async () => {
   const world = await makeProject();
   const { comparisonId, jobIds } = await compareDrawings(world);
