@@ -16,6 +16,7 @@ import { toast } from "@/components/ui/toaster";
 import type { AppRouter } from "@/server/trpc";
 import { reportAnswered, useConnectionLost } from "./connection/connection";
 import { makeQueryClient } from "./query-client";
+import { returnHref } from "./sign-in/href";
 import { isUnanswered, TRPCProvider, toFailure, useTRPCClient } from "./trpc";
 import { UnsavedGuard } from "./unsaved/unsaved-guard";
 import { isAnythingUnsaved, signInBeside } from "./unsaved/unsaved-work";
@@ -26,8 +27,8 @@ import { isAnythingUnsaved, signInBeside } from "./unsaved/unsaved-work";
  */
 function leaveIfSignedOut(error: unknown, { isAct }: { isAct: boolean }) {
   if (!toFailure(error).isSignedOut || signInBeside({ isAct })) return;
-  const here = window.location.pathname + window.location.search;
-  window.location.assign(`/sign-in?${new URLSearchParams({ callbackUrl: here, reason: "ended" })}`);
+  const href = returnHref(window.location);
+  if (href) window.location.assign(href);
 }
 
 const ALONE = new Set([
