@@ -330,4 +330,11 @@ export const FAULTS: Fault[] = [
     replace: "provider || model || most ?",
     caughtBy: "server/domain/jobs/reading/blind.db.test.ts",
   },
+  {
+    name: "rule-outlives-what-it-misses",
+    file: "server/domain/catalog/search/neighbours.ts",
+    find: '"transcribe, transcription,',
+    replace: '"transcribe, text embedding, transcription,',
+    caughtBy: "server/domain/catalog/search/search.db.test.ts",
+  },
 ];

@@ -37,7 +37,7 @@ export const CONCEPTS: Readonly<Record<string, string>> = {
   business_document:
     "document, invoice, contract, receipt, cv, resume, form, pdf, clause, letter, certificate, factura, rechnung, vertrag, dokument, facture, contrat, contrato, paperwork, agreement",
   embed:
-    "embed, embedding, embeddings, vector, vectors, vectorise, vectorize, into vectors, into embeddings, semantic search, similarity search, rag, nearest neighbours, einbettung, vektoren, vecteurs, vectores",
+    "embed, embedding, embeddings, vector, vectors, vectorise, vectorize, into vectors, into embeddings, semantic search, similarity search, rag, retrieval, nearest neighbours, nearest neighbors, vector index, einbettung, vektoren, vecteurs, vectores",
   rank: "rank, ranking, rerank, order them, put in order, in order, sort, prioritise, prioritize, most relevant, top list, shortlist, sortieren, ordnen, classer, ordenar, leaderboard, strongest, relevance",
   judge:
     "judge, adjudicate, adjudication, verdict, decide, ruling, arbitrate, referee, grade, rubric, pass or fail, which is right, evaluate answers, settle, dispute, conflicting, compliance, violates, evaluation, moderator, beurteilen, entscheiden, juger",

@@ -1,8 +1,11 @@
+import { stemmer } from "stemmer";
 import { expect, test } from "vitest";
 import { allCapabilities } from "..";
 import { resolutionOf } from "./decide";
 import intents from "./intents.json";
+import { NEIGHBOURS } from "./neighbours";
 import training from "./training.json";
+import { normalize } from "./words";
 
 const NO_MATCH = ["no_match_requestable", "no_match_not_requestable"];
 
@@ -36,6 +39,46 @@ test("the labels name every capability and both ways of finding none", () => {
 test("no intent is trained on that accuracy is measured by", () => {
   const measured = new Set(intents.map(({ intent }) => intent.toLowerCase()));
   expect(training.some(({ intent }) => measured.has(intent.toLowerCase()))).toBe(false);
+});
+
+const stemsOf = (phrase: string) => normalize(phrase).trim().split(" ").map(stemmer).join(" ");
+
+test("no rule for a missing capability has a phrase by which a capability calls itself", () => {
+  const named = new Map(
+    allCapabilities.flatMap(({ key, title, synonyms, taskTags }) =>
+      [title, key.replace(/\.v\d+$/, ""), ...synonyms, ...taskTags].map(
+        (name) => [stemsOf(name), key] as const,
+      ),
+    ),
+  );
+  const stale = NEIGHBOURS.flatMap(({ name, words }) =>
+    [name, ...words.split(",")].flatMap((phrase) => {
+      const key = named.get(stemsOf(phrase));
+      return key ? [`${name}: "${phrase.trim()}" is ${key}`] : [];
+    }),
+  );
+  expect(stale).toEqual([]);
+});
+
+test("no rule for a missing capability hides a capability from its own example intents", () => {
+  const hidden = allCapabilities.flatMap(({ key, intentExamples }) =>
+    intentExamples.filter(
+      (intent) => !resolutionOf(intent).hits.some(({ capability }) => capability.key === key),
+    ),
+  );
+  expect(hidden).toEqual([]);
+});
+
+test.each([
+  ["nearest neighbours", "text.embed.v1"],
+  ["nearest neighbors", "text.embed.v1"],
+  ["retrieval", "text.embed.v1"],
+  ["vector index", "text.embed.v1"],
+  ["a floor plan turned into a walkthrough video", "no_match_requestable"],
+  ["turn slides into a video", "no_match_requestable"],
+  ["a walkthrough video of a modern kitchen", "video.generate.v1"],
+])("the intent %j resolves to %s", (intent, wanted) => {
+  expect(answerTo(intent)).toBe(wanted);
 });
 
 test("of the intents no one tuned for, nine of ten find their capability, or that there is none", {
