@@ -207,7 +207,7 @@ export function messagesOf({
 }: Sold) {
   const intent = `pi_${paymentId}`;
   const metadata = { paymentId, organizationId };
-  const event = (type: string, object: object) => ({
+  const event = (type: string, object: object, previous?: object) => ({
     id: `evt_${ulid()}`,
     object: "event",
     api_version: "2026-10-28.endive",
@@ -216,7 +216,7 @@ export function messagesOf({
     pending_webhooks: 1,
     request: null,
     type,
-    data: { object },
+    data: { object, ...(previous && { previous_attributes: previous }) },
   });
   const session = (type: string, payment_status: string, changed: object = {}) =>
     event(type, {
@@ -241,17 +241,22 @@ export function messagesOf({
     succeeded: () => session("checkout.session.async_payment_succeeded", "paid"),
     failed: () => session("checkout.session.async_payment_failed", "unpaid"),
     expired: () => session("checkout.session.expired", "unpaid", { payment_intent: null, customer: null }),
-    refunded: (refundedCents: number, changed: object = {}) =>
-      event("charge.refunded", {
-        id: `ch_${paymentId}`,
-        object: "charge",
-        amount: cents + taxCents,
-        amount_refunded: refundedCents,
-        currency,
-        payment_intent: intent,
-        metadata,
-        ...changed,
-      }),
+    /** `beforeCents`: the total before this refund, which Stripe sends with it. */
+    refunded: (refundedCents: number, changed: object = {}, beforeCents?: number) =>
+      event(
+        "charge.refunded",
+        {
+          id: `ch_${paymentId}`,
+          object: "charge",
+          amount: cents + taxCents,
+          amount_refunded: refundedCents,
+          currency,
+          payment_intent: intent,
+          metadata,
+          ...changed,
+        },
+        beforeCents === undefined ? undefined : { amount_refunded: beforeCents },
+      ),
     /** `refundId`: of ours that asked for it; null: somebody did in Stripe's dashboard. */
     refundFailed: (
       stripeRefundId: string,

@@ -22,6 +22,7 @@ const KINDS: Record<string, string> = {
   top_up: "Top-up",
   refund: "Refund",
   refund_failed: "Refund failed",
+  dispute_won: "Dispute won",
   grant: "Credit",
   charge: "Charge",
   overrun: "Overrun",

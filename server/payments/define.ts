@@ -71,6 +71,8 @@ export type PaymentNews =
       currency: string;
       /** Everything given back so far, less what had failed by then. */
       refundedMicros: Micros;
+      /** The same before this refund; null if the provider does not say. */
+      beforeMicros: Micros | null;
     }
   | {
       /** It was taken, and then did not reach the payer: the money is ours again. */

@@ -208,6 +208,7 @@ function toNews(event: Stripe.Event): PaymentNews | null {
       const charge = event.data.object;
       const providerPaymentId = idOf(charge.payment_intent);
       if (!providerPaymentId) return null;
+      const before = event.data.previous_attributes?.amount_refunded;
       return {
         about: "refund",
         paymentId: charge.metadata.paymentId ?? null,
@@ -215,6 +216,7 @@ function toNews(event: Stripe.Event): PaymentNews | null {
         amountMicros: toMicros(charge.amount),
         currency: charge.currency.toUpperCase(),
         refundedMicros: toMicros(charge.amount_refunded),
+        beforeMicros: before === undefined ? null : toMicros(before),
       };
     }
     // Stripe may report one failure by each of these: they are the same news.

@@ -28,6 +28,7 @@ export function testProvider(publicUrl: string): PaymentProvider {
             amountMicros: paidMicros,
             currency,
             refundedMicros: paidMicros,
+            beforeMicros: null,
           },
         },
       };

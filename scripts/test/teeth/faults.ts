@@ -192,6 +192,20 @@ export const FAULTS: Fault[] = [
     caughtBy: "server/domain/receipts/compose.db.test.ts",
   },
   {
+    name: "refund-in-the-second-of-a-failure",
+    file: "server/domain/payments/merge.ts",
+    find: "total > 0 && total <= standing",
+    replace: "total > 0 && total < standing",
+    caughtBy: "server/domain/payments/messages.db.test.ts",
+  },
+  {
+    name: "dispute-stays-lost",
+    file: "server/domain/payments/merge.ts",
+    find: ": saidAt > knownAt",
+    replace: ': saidAt > knownAt && known.outcome !== "lost"',
+    caughtBy: "server/domain/payments/messages.db.test.ts",
+  },
+  {
     name: "quote-never-expires",
     file: "server/domain/quotes/check.ts",
     find: '  if (found.expires_at <= ctx.now()) mismatch("expired");\n',

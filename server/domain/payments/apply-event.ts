@@ -27,7 +27,9 @@ export async function applyPaymentEvent(
   else if (after.state !== before.state)
     await tell(client, ctx, after, { action: `payment.${after.state}`, details: { eventId } });
   if (is.returned > was.returned) await bookReturned(client, ctx, change);
-  if (is.returned < was.returned) await recordRefundReversal(client, ctx, change);
+  const isDispute = message.news?.about === "dispute";
+  if (is.returned < was.returned)
+    await recordReversal(client, ctx, change, isDispute ? "dispute_won" : "refund_failed");
   for (const [id, failed] of Object.entries(after.failed_refunds)) {
     if (!before.failed_refunds[id]) await refundFailed(client, ctx, change, { id, ...failed });
   }
@@ -44,7 +46,7 @@ async function write(client: Transaction, row: PaymentRow): Promise<void> {
   await client.query(
     `UPDATE payment SET state = $2, session_id = $3, provider_payment_id = $4, customer_id = $5, tax_micros = $6,
        refunded_micros = $7, disputes = $8, paid_at = $9, processing_at = $10, close_at = $11, refund_totals = $12,
-       failed_refunds = $13 WHERE id = $1`,
+       failed_refunds = $13, refund_steps = $14 WHERE id = $1`,
     [
       row.id,
       row.state,
@@ -59,6 +61,7 @@ async function write(client: Transaction, row: PaymentRow): Promise<void> {
       row.close_at,
       JSON.stringify(row.refund_totals),
       JSON.stringify(row.failed_refunds),
+      JSON.stringify(row.refund_steps),
     ],
   );
 }
@@ -121,27 +124,36 @@ async function bookReturned(client: Transaction, ctx: Ctx, change: Change) {
 }
 
 /** Less is given back than was: the same postings the other way, and what was bought has its money again. */
-async function recordRefundReversal(client: Transaction, ctx: Ctx, change: Change) {
+async function recordReversal(
+  client: Transaction,
+  ctx: Ctx,
+  change: Change,
+  cause: "refund_failed" | "dispute_won",
+) {
   const { row, was, is } = change;
-  await bookReturn(client, ctx, change, "refund_failed");
-  await kindOf(row.kind).onRefundReversed(client, ctx, paidOf(row, ctx), {
+  await bookReturn(client, ctx, change, cause);
+  const wasWhole = isWholeBack(was);
+  await kindOf(row.kind).onReversed(client, ctx, paidOf(row, ctx), {
     micros: was.debit - is.debit,
-    wasWhole: isWholeBack(was),
+    wasWhole,
   });
+  if (cause === "refund_failed" || !wasWhole) return;
+  const reason = "a lost dispute had returned the money, and was won later";
+  const refundId = await failRefund(client, ctx, { paymentId: row.id, refundId: null, reason, wasWhole });
+  if (refundId) await tellFailed(client, ctx, row, refundId);
 }
 
-/** What is returned only grows between two failures, so both together name what the payment is brought to. */
+/** A message is applied once and changes what is returned at most once, so its id makes the name. */
 async function bookReturn(
   client: Transaction,
   ctx: Ctx,
-  { row, was, is }: Change,
-  entryKind: "refund" | "refund_failed",
+  { row, was, is, eventId }: Change,
+  entryKind: "refund" | "refund_failed" | "dispute_won",
 ) {
-  const failures = Object.keys(row.failed_refunds).length;
   const account = kindOf(row.kind).account(paidOf(row, ctx));
   await book(client, {
     ...commonOf(row, ctx),
-    transactionId: `${transactionOf(row)}_returned_${is.returned}${failures === 0 ? "" : `_${failures}`}`,
+    transactionId: `${transactionOf(row)}_returned_${eventId}`,
     kind: entryKind,
     postings: postingsOf(row, {
       account,
@@ -174,9 +186,12 @@ async function refundFailed(
   });
   if (isWholeBack(is)) return;
   await failRefund(client, ctx, { paymentId: row.id, refundId, reason, wasWhole: isWholeBack(was) });
+  await tellFailed(client, ctx, row, refundId ?? id);
+}
+
+async function tellFailed(client: Transaction, ctx: Ctx, row: PaymentRow, id: string) {
   if (row.subject_id === null) return;
-  const failed = { id: refundId ?? id, subjectId: row.subject_id };
-  await kindOf(row.kind).onRefundFailed?.(client, ctx, failed);
+  await kindOf(row.kind).onRefundFailed?.(client, ctx, { id, subjectId: row.subject_id });
 }
 
 const transactionOf = (row: PaymentRow) => `txn_${row.id.slice(row.id.indexOf("_") + 1)}`;

@@ -10,9 +10,8 @@ import type { PaymentRow } from "./rows";
 export type Applied = "applied" | "seen" | "foreign" | "mismatch";
 
 /**
- * Applies a provider's message to a payment. The row grows only (a later state, a larger refund), its ledger entries are a
- * function of the row, and each transaction is named by the state it leads to: the same messages twice, late or at once
- * lead to the same row, ledger and wallet.
+ * Applies a provider's message to a payment, once. The row keeps the latest that was reported, whatever the order, and its
+ * ledger entries are a function of the row: the same messages twice, late or at once lead to the same row, ledger and wallet.
  */
 export async function applyPaymentMessage(
   ctx: Ctx,

@@ -34,8 +34,8 @@ export type PaymentKind = {
   onPaid(client: Transaction, ctx: Ctx, paid: Paid, micros: Micros): Promise<RefundReason | null>;
   /** In the transaction that books it: this much more went back. Each micro is reported once. */
   onReturned(client: Transaction, ctx: Ctx, paid: Paid, returned: Returned): Promise<void>;
-  /** In the transaction that books it: this much of what had gone back is ours again, since a refund failed. */
-  onRefundReversed(client: Transaction, ctx: Ctx, paid: Paid, cameBack: RefundReversal): Promise<void>;
+  /** In the transaction that books it: this much of what had gone back is ours again; a refund failed, or a dispute was won. */
+  onReversed(client: Transaction, ctx: Ctx, paid: Paid, cameBack: Reversal): Promise<void>;
   /** The provider will not give it back, or could not: somebody has to look. In the transaction that writes it down. */
   onRefundFailed?(client: Transaction, ctx: Ctx, refund: { id: string; subjectId: string }): Promise<void>;
 };
@@ -49,7 +49,7 @@ export type Returned = {
   note: string | null;
 };
 
-export type RefundReversal = {
+export type Reversal = {
   /** In the units of what was bought. */
   micros: Micros;
   /** Had the whole amount gone back? */
@@ -81,6 +81,6 @@ definePaymentKind("top_up", {
   },
   onReturned: (client, ctx, { organizationId, isTest }, { micros }) =>
     moveBalance(client, { organizationId, isTest, amountMicros: -micros, at: ctx.now() }),
-  onRefundReversed: (client, ctx, { organizationId, isTest }, { micros }) =>
+  onReversed: (client, ctx, { organizationId, isTest }, { micros }) =>
     moveBalance(client, { organizationId, isTest, amountMicros: micros, at: ctx.now() }),
 });

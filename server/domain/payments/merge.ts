@@ -1,10 +1,10 @@
 import type { PaymentMessage, PaymentNews } from "@/server/payments/define";
 import type { Micros } from "@/server/platform/money";
-import { type FailedRefund, type PaymentRow, type PaymentState, returnedMicros, totalMicros } from "./rows";
+import { type Dispute, type PaymentRow, type PaymentState, returnedMicros, totalMicros } from "./rows";
 
 /** A state gives way to later ones only: in any order of messages, the last one known is the same. */
 const RANK: Record<PaymentState, number> = { open: 0, expired: 1, failed: 2, paid: 3 };
-const OUTCOME_RANK = { open: 0, won: 1, lost: 2 } as const;
+const OUTCOME_RANK = { open: 0, lost: 1, won: 2 } as const;
 
 /** What in a message cannot be true of this payment; null: nothing. */
 export function contradiction(row: PaymentRow, message: PaymentMessage, news: PaymentNews): string | null {
@@ -58,12 +58,17 @@ export function merged(row: PaymentRow, message: PaymentMessage, news: PaymentNe
         close_at: null, // its page has ended
       };
     }
-    case "refund":
+    case "refund": {
+      const { refundedMicros: total, beforeMicros: before } = news;
       return withRefunds(
         { ...row, provider_payment_id },
-        { [at]: Math.max(row.refund_totals[at] ?? 0, news.refundedMicros) },
-        {},
+        {
+          refund_totals: { [at]: Math.max(row.refund_totals[at] ?? 0, total) },
+          // Stripe may report one refund by two events, which have the same key here.
+          refund_steps: before === null ? {} : { [`${at} ${before} ${total}`]: total - before },
+        },
       );
+    }
     case "failed_refund": {
       const { providerRefundId, amountMicros, reason, refundId } = news;
       const known = row.failed_refunds[providerRefundId];
@@ -71,46 +76,69 @@ export function merged(row: PaymentRow, message: PaymentMessage, news: PaymentNe
       const since = known && known.at < at ? known.at : at;
       return withRefunds(
         { ...row, provider_payment_id },
-        {},
-        { [providerRefundId]: { amountMicros, reason, refundId, at: since } },
+        { failed_refunds: { [providerRefundId]: { amountMicros, reason, refundId, at: since } } },
       );
     }
     case "dispute": {
       const known = row.disputes[news.disputeId];
-      const isLater = !known || OUTCOME_RANK[news.outcome] > OUTCOME_RANK[known.outcome];
-      const { amountMicros, outcome } = news;
+      const said: Dispute = { amountMicros: news.amountMicros, outcome: news.outcome, at };
       return {
         ...row,
         provider_payment_id,
-        disputes: isLater ? { ...row.disputes, [news.disputeId]: { amountMicros, outcome } } : row.disputes,
+        disputes:
+          known && !isLaterOutcome(said, known) ? row.disputes : { ...row.disputes, [news.disputeId]: said },
       };
     }
   }
 }
 
-function withRefunds(
-  row: PaymentRow,
-  totals: PaymentRow["refund_totals"],
-  failed: PaymentRow["failed_refunds"],
-): PaymentRow {
+/**
+ * A dispute that has ended does not open again. Of two ends the later one counts, since a bank may decide for us after the
+ * dispute was lost; providers report whole seconds, and in the same one it was lost before it was won.
+ */
+function isLaterOutcome(said: Dispute, known: Dispute): boolean {
+  const isEnd = said.outcome !== "open";
+  if (isEnd !== (known.outcome !== "open")) return isEnd;
+  const [saidAt, knownAt] = [said.at ?? "", known.at ?? ""];
+  return saidAt === knownAt ? OUTCOME_RANK[said.outcome] > OUTCOME_RANK[known.outcome] : saidAt > knownAt;
+}
+
+type RefundNews = Pick<PaymentRow, "refund_totals" | "refund_steps" | "failed_refunds">;
+
+function withRefunds(row: PaymentRow, news: Partial<RefundNews>): PaymentRow {
   const next = {
     ...row,
-    refund_totals: { ...row.refund_totals, ...totals },
-    failed_refunds: { ...row.failed_refunds, ...failed },
+    refund_totals: { ...row.refund_totals, ...news.refund_totals },
+    refund_steps: { ...row.refund_steps, ...news.refund_steps },
+    failed_refunds: { ...row.failed_refunds, ...news.failed_refunds },
   };
-  return { ...next, refunded_micros: standingMicros(next) };
+  return { ...next, refunded_micros: Math.max(0, byTotals(next), bySteps(next)) };
+}
+
+const sumOf = (amounts: Micros[]): Micros => amounts.reduce((sum, micros) => sum + micros, 0);
+
+/** What has gone back by the refunds one by one. It leaves out those of which the provider reported the total only. */
+function bySteps({ refund_steps, failed_refunds }: RefundNews): Micros {
+  const failed = Object.values(failed_refunds).map(({ amountMicros }) => amountMicros);
+  return sumOf(Object.values(refund_steps)) - sumOf(failed);
 }
 
 /**
- * A total leaves out refunds that had failed before it, so what failed since comes off; the largest remainder is true in any
- * order of messages. Providers report whole seconds: in the same one, the failure is the later.
+ * What has gone back by the totals, whatever the order of the messages. A total leaves out refunds that had failed before
+ * it, so what failed since comes off. Providers report whole seconds: in the same one the failure is taken as the later,
+ * unless the total has not grown, for then at least one failure came before it. So the result is never too high.
  */
-function standingMicros({ refund_totals, failed_refunds }: PaymentRow): Micros {
-  const failed: FailedRefund[] = Object.values(failed_refunds);
-  const left = Object.entries(refund_totals).map(([saidAt, micros]) =>
-    failed.reduce((rest, { at, amountMicros }) => (at >= saidAt ? rest - amountMicros : rest), micros),
-  );
-  return Math.max(0, ...left);
+function byTotals({ refund_totals, failed_refunds }: RefundNews): Micros {
+  const failures = Object.values(failed_refunds);
+  const seconds = new Set([...Object.keys(refund_totals), ...failures.map(({ at }) => at)]);
+  let standing = 0;
+  for (const second of [...seconds].sort()) {
+    const failed = failures.filter(({ at }) => at === second).map(({ amountMicros }) => amountMicros);
+    const total = refund_totals[second] ?? 0;
+    const leftOut = failed.length > 0 && total > 0 && total <= standing ? Math.min(...failed) : 0;
+    standing = Math.max(standing, total + leftOut) - sumOf(failed);
+  }
+  return standing;
 }
 
 /** Part of an amount, as `part` is of `whole`; rounded down, and the whole amount at the end. */

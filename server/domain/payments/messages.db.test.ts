@@ -194,6 +194,52 @@ describe("what went back", () => {
     expect((await wallet(ctx)).test.balance.amountMicros).toBe(0);
   });
 
+  /** An event that carries the time of its second. */
+  const inSecond = (seconds: number, event: object) => ({ ...event, created: 1_790_000_000 + seconds });
+
+  test("a refund in the same second as the failure of an earlier one is booked", async () => {
+    const { ctx, organizationId, say } = await open(20_000_000);
+    await receive(say.completed());
+    await receive(inSecond(0, say.refunded(2000)));
+    await receive(inSecond(9, say.refundFailed("re_1", 2000)));
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(20_000_000);
+    await receive(inSecond(9, say.refunded(2000)));
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(0);
+    expect((await checkLedger(system, organizationId)).differences).toEqual([]);
+  });
+
+  test("a larger total in the second of a failure is booked by what it adds, which Stripe says", async () => {
+    const { ctx, say } = await open(20_000_000);
+    await receive(say.completed());
+    await receive(inSecond(0, say.refunded(300, {}, 0)));
+    const [failure, second] = [say.refundFailed("re_1", 300), say.refunded(1400, {}, 0)];
+    await receive(inSecond(9, failure));
+    await receive(inSecond(9, second));
+    await receive(inSecond(9, { ...second, id: "evt_the_same_refund_reported_twice" }));
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(6_000_000);
+  });
+
+  test("a dispute that was lost and then won fills the wallet again, and a late message changes nothing", async () => {
+    const { ctx, organizationId, say } = await open(10_000_000);
+    await receive(say.completed());
+    const [lost, won] = [inSecond(1, say.disputed("dp_1", 1000, "lost")), say.disputed("dp_1", 1000, "won")];
+    await receive(lost);
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(0);
+    await receive(inSecond(2, { ...won, type: "charge.dispute.funds_reinstated" }));
+    await receive({ ...lost, id: "evt_the_same_outcome_reported_late" });
+    await receive(inSecond(3, say.disputed("dp_1", 1000, "needs_response")));
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(10_000_000);
+    const { items } = await walletTransactions(ctx, { limit: 10 });
+    expect(items.map(({ kind, amount }) => [kind, amount.amountMicros])).toEqual([
+      ["dispute_won", 10_000_000],
+      ["refund", -10_000_000],
+      ["top_up", 10_000_000],
+    ]);
+    await receive(inSecond(4, say.disputed("dp_1", 1000, "lost")));
+    expect((await wallet(ctx)).test.balance.amountMicros).toBe(0);
+    expect((await checkLedger(system, organizationId)).differences).toEqual([]);
+  });
+
   test("a dispute takes nothing until it is lost, and with refunds never more than was paid", async () => {
     const { ctx, say } = await open(10_000_000);
     await receive(say.completed());
@@ -224,9 +270,24 @@ describe("replaying every message twice and out of order changes nothing", () =>
     "paid later": ["unpaid", "succeeded", "refund 50"],
     "paid later, disputed and lost": ["unpaid", "succeeded", "dispute", "lost"],
     "never paid": ["unpaid", "failed"],
+    "paid at once, disputed, lost and then won": ["completed", "dispute", "lost", "won"],
+    "paid at once, disputed, won and then lost": ["completed", "dispute", "won", "lost"],
+    "disputed, lost and won in one second": ["completed", "dispute", "lost", "also won"],
     expired: ["expired"],
     "refunded whole in vain": ["completed", "refund 1000", "fails re_1 1000"],
     "refunded in vain, and again": ["completed", "refund 1000", "fails re_1 1000", "refund 1000"],
+    "refunded in vain, and again in the same second": [
+      "completed",
+      "refund 1000",
+      "fails re_1 1000",
+      "also refund 1000",
+    ],
+    "refunded in parts, one in vain, and more in the same second": [
+      "completed",
+      "refund 300 after 0",
+      "fails re_1 300",
+      "also refund 400 after 0",
+    ],
     "refunded in parts, two of them in vain": [
       "completed",
       "refund 300",
@@ -248,7 +309,8 @@ describe("replaying every message twice and out of order changes nothing", () =>
 
   function eventOf(say: ReturnType<typeof messagesOf>, word: string) {
     const dispute = `dp_${say.intent}`;
-    if (word.startsWith("refund ")) return say.refunded(Number(word.slice(7)));
+    const [, total, before] = word.match(/^refund (\d+)(?: after (\d+))?$/) ?? [];
+    if (total) return say.refunded(Number(total), {}, before === undefined ? before : Number(before));
     const [, refundId, cents] = word.match(/^fails (\w+) (\d+)$/) ?? [];
     if (refundId) return say.refundFailed(refundId, Number(cents));
     const events: Record<string, () => { id: string }> = {
@@ -265,21 +327,23 @@ describe("replaying every message twice and out of order changes nothing", () =>
     return events[word]!();
   }
 
-  /** Each message a second after the one before. */
-  function ticking() {
+  /** A sold top-up and the messages of its history: each a second after the one before, but "also …" in the same one. */
+  async function happened(name: keyof typeof HISTORIES, currency: "USD" | "CAD") {
     let nowMs = Date.now();
-    return () => {
-      nowMs += 1000;
-      return new Date(nowMs);
-    };
+    const sold = await open(10_000_000, currency, () => new Date(nowMs));
+    const events = HISTORIES[name].map((word) => {
+      if (!word.startsWith("also ")) nowMs += 1000;
+      return eventOf(sold.say, word.replace("also ", ""));
+    });
+    return { ...sold, events };
   }
 
   const canonical = new Map<string, unknown>();
   async function canonicalOf(name: keyof typeof HISTORIES, currency: "USD" | "CAD") {
     const key = `${name} ${currency}`;
     if (!canonical.has(key)) {
-      const { organizationId, paymentId, say } = await open(10_000_000, currency, ticking());
-      for (const word of HISTORIES[name]) await receive(eventOf(say, word));
+      const { organizationId, paymentId, events } = await happened(name, currency);
+      for (const event of events) await receive(event);
       canonical.set(key, await outcomeOf(organizationId, paymentId));
     }
     return canonical.get(key);
@@ -300,8 +364,7 @@ describe("replaying every message twice and out of order changes nothing", () =>
     await fc.assert(
       fc.asyncProperty(run, async ({ name, currency, shuffle, copies, atOnce }) => {
         const expected = await canonicalOf(name, currency);
-        const { organizationId, paymentId, say } = await open(10_000_000, currency, ticking());
-        const events = HISTORIES[name].map((word) => eventOf(say, word));
+        const { organizationId, paymentId, events } = await happened(name, currency);
         const deliveries = Array.from({ length: copies }, () => events)
           .flat()
           .map((event, position) => ({ event, at: shuffle[position % shuffle.length]! + position * 0.001 }))

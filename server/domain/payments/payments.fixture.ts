@@ -80,7 +80,7 @@ export async function outcomeOf(organizationId: string, paymentId: string) {
     [organizationId],
   );
   const { rows: row } = await pool.query(
-    "SELECT state, refunded_micros, disputes, provider_payment_id IS NOT NULL AS paid_by, customer_id IS NOT NULL AS payer FROM payment WHERE id = $1",
+    "SELECT state, refunded_micros, jsonb_path_query_array(disputes, '$.*.outcome') AS disputes, provider_payment_id IS NOT NULL AS paid_by, customer_id IS NOT NULL AS payer FROM payment WHERE id = $1",
     [paymentId],
   );
   const { rows: credited } = await pool.query(

@@ -107,17 +107,19 @@ export async function endRefund(client: Queryable, ctx: Ctx, paymentId: string):
 }
 
 /**
- * A refund of a payment has failed, and the payment is not wholly back: our refund failed if it is that one (`refundId`;
- * our own answer may still be on its way), or if it counted as done because everything was back.
+ * A payment is not wholly back, since a refund failed or a dispute was won: our refund failed if it is that one (`refundId`;
+ * our own answer may still be on its way), or if it counted as done because everything was back. Returns its id if it failed
+ * by this.
  */
 export async function failRefund(
   client: Queryable,
   ctx: Ctx,
   failed: { paymentId: string; refundId: string | null; reason: string; wasWhole: boolean },
-): Promise<void> {
-  await client.query(
+): Promise<string | null> {
+  const { rows } = await client.query<{ id: string }>(
     `UPDATE payment_refund SET state = 'failed', completed_at = $2, last_error = $3, next_attempt_at = NULL, lease_until = NULL
-     WHERE payment_id = $1 AND state <> 'failed' AND (id = $4 OR ($5 AND state = 'done'))`,
+     WHERE payment_id = $1 AND state <> 'failed' AND (id = $4 OR ($5 AND state = 'done')) RETURNING id`,
     [failed.paymentId, ctx.now(), failed.reason, failed.refundId, failed.wasWhole],
   );
+  return rows[0]?.id ?? null;
 }

@@ -8,9 +8,13 @@ import { kindOf } from "./kinds";
 
 export type { RefundReason };
 export type PaymentState = PaymentView["state"];
-export type Disputes = Record<string, { amountMicros: Micros; outcome: DisputeOutcome }>;
+/** `at`: when the provider reported the outcome, in ISO 8601; absent where version 0.2.0 wrote it. */
+export type Dispute = { amountMicros: Micros; outcome: DisputeOutcome; at?: string };
+export type Disputes = Record<string, Dispute>;
 /** By the time it was reported, in ISO 8601. */
 export type RefundTotals = Record<string, Micros>;
+/** What each refund added to the total, by when it was reported and from which total to which. */
+export type RefundSteps = Record<string, Micros>;
 export type FailedRefund = { amountMicros: Micros; at: string; reason: string; refundId: string | null };
 
 export type PaymentRow = {
@@ -32,6 +36,7 @@ export type PaymentRow = {
   tax_micros: Micros;
   refunded_micros: Micros;
   refund_totals: RefundTotals;
+  refund_steps: RefundSteps;
   failed_refunds: Record<string, FailedRefund>;
   disputes: Disputes;
   is_test: boolean;

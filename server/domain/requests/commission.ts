@@ -39,7 +39,7 @@ definePaymentKind(COMMISSION, {
       payload: { quoteId: quote.id, paymentId },
     });
   },
-  async onRefundReversed(client, ctx, { subjectId, paymentId }, { wasWhole }) {
+  async onReversed(client, ctx, { subjectId, paymentId }, { wasWhole }) {
     if (!wasWhole) return;
     const quote = await quoteById(client, subjectId ?? "");
     if (quote.payment_id !== paymentId) return;

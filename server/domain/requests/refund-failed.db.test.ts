@@ -286,6 +286,14 @@ describe("a refund that fails after Stripe has taken it", () => {
     await deliver(world.say.refundFailed("re_other", 125_000));
     expect(await refundOf(world.paymentId)).toMatchObject({ state: "done" });
     expect(await statusOf(world)).toBe("refunded");
+    // The bank decides for us after all: what counted as done by the dispute has to be asked for again.
+    world.clock.advance(DAY_MS);
+    await deliver(world.say.disputed(`dp_${world.paymentId}`, 125_000, "won"));
+    expect(await refundOf(world.paymentId)).toMatchObject({
+      state: "failed",
+      last_error: "a lost dispute had returned the money, and was won later",
+    });
+    expect(await statusOf(world)).toBe("paid");
     expect((await checkLedger(system, world.organizationId)).differences).toEqual([]);
   });
 

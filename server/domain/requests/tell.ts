@@ -154,7 +154,7 @@ const NEWS: Record<RequestEventType, (telling: Telling) => Notice[]> = {
       members({
         kind: "commission.refund_failed",
         title: `Refund failed: ${name}`,
-        body: `The refund of ${price(bought)} and its tax did not reach the person who paid, and the money is back at the payment provider. The operator has been notified and is looking into it.`,
+        body: `The ${price(bought)} of this commission and its tax are not refunded: either the refund did not reach the person who paid, or their bank decided a dispute for the operator. The money is back at the payment provider, and the request continues as paid.`,
         link: page,
         facts: [request, { label: "Price", value: `${price(bought)} before tax` }],
       }),
