@@ -206,6 +206,13 @@ export const FAULTS: Fault[] = [
     caughtBy: "server/domain/payments/messages.db.test.ts",
   },
   {
+    name: "lower-approval-accepted",
+    file: "server/domain/jobs/decisions/approvals.ts",
+    find: "(first !== null && authorized >= first)",
+    replace: "first !== null",
+    caughtBy: "server/operations/statuses/jobs.db.test.ts",
+  },
+  {
     name: "quote-never-expires",
     file: "server/domain/quotes/check.ts",
     find: '  if (found.expires_at <= ctx.now()) mismatch("expired");\n',

@@ -81,7 +81,8 @@ export type StoredApproval = {
   shown: Record<string, Json>;
   /** How long the started job has waited for people so far: no part of its execution limit. */
   pausedMs: number;
-  decision: { decision: "approved" | "rejected"; at: string } | null;
+  /** `authorizedMaxAmount`: null if the approver named none; absent where version 0.2.0 wrote it. */
+  decision: { decision: "approved" | "rejected"; at: string; authorizedMaxAmount?: number | null } | null;
 };
 
 /** Why an operator is asked: what keeps failing, and whether what was paid for is still there. */

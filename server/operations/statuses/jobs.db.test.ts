@@ -195,8 +195,33 @@ describe("a job that waits for a person", () => {
     const { json: job } = await post(200, path, { authorizedMaxAmount: estimate });
     expect(job).toMatchObject({ status: "queued", nextAction: "poll", approval: null });
     expect((await post(200, path)).json).toMatchObject({ jobId: waiting.jobId, status: "queued" });
+    for (const amount of [estimate, estimate + 1])
+      expect((await post(200, path, { authorizedMaxAmount: amount })).json).toMatchObject({
+        status: "queued",
+      });
     await post([409, "JobNotAwaitingApproval"], `/v1/jobs/${waiting.jobId}/reject`);
     expect((await finish(waiting.jobId)).status).toBe("succeeded");
+  });
+
+  test("409 for a second approval that authorizes less than the first, which is not changed", async () => {
+    const approved = async (first: number | null | undefined) => {
+      const { jobId } = await waitingJob();
+      const path = `/v1/jobs/${jobId}/approve`;
+      await post(200, path, first === undefined ? undefined : { authorizedMaxAmount: first });
+      return path;
+    };
+    const limited = await approved(5);
+    for (const authorizedMaxAmount of [4.999999, 0.000001, 0]) {
+      const { json } = await post([409, "JobNotAwaitingApproval"], limited, { authorizedMaxAmount });
+      expect(json.detail.details).toEqual({ status: "queued", authorizedMaxAmount: 5 });
+      expect(json.detail.message).toContain("with authorizedMaxAmount 5");
+    }
+    await post(200, limited, { authorizedMaxAmount: 5 });
+    for (const unlimited of [await approved(null), await approved(undefined)]) {
+      const { json } = await post([409, "JobNotAwaitingApproval"], unlimited, { authorizedMaxAmount: 1e9 });
+      expect(json.detail.details).toEqual({ status: "queued", authorizedMaxAmount: null });
+      await post(200, unlimited, { authorizedMaxAmount: null });
+    }
   });
 
   test("is canceled when it is rejected; rejecting again answers with it", async () => {

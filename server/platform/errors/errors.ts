@@ -166,7 +166,11 @@ export const ERRORS = {
     "Send the original body to get its result. Use a new key only to run this as a separate execution.",
   ),
   JobNotCancelable: stop(409, z.object({ status: z.string() })),
-  JobNotAwaitingApproval: stop(409, z.object({ status: z.string() })),
+  /** `authorizedMaxAmount`: what the approval authorized, where one that authorizes less comes after it; null: no limit. */
+  JobNotAwaitingApproval: stop(
+    409,
+    z.object({ status: z.string(), authorizedMaxAmount: usd.nullable().optional() }),
+  ),
   EndpointDisabled: stop(409, z.object({ endpointId: z.string() })),
   /** This environment of the project already uses another credential of the same provider. */
   AlreadyConnected: stop(409, z.object({ credentialId: z.string(), bindingId: z.string() })),

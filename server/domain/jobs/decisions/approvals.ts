@@ -147,14 +147,18 @@ async function findToDecide(ctx: Ctx, jobId: string, feature: PlanFeature): Prom
 
 /**
  * Approves a waiting job: it is queued with a fresh deadline, and goes on where it paused. Approving it again answers
- * with it; a job that waits for no one is JobNotAwaitingApproval.
+ * with it, unless it would authorize less; a job that waits for no one is JobNotAwaitingApproval.
  */
 export async function approve(ctx: Ctx, jobId: string, body?: JobApproveBody): Promise<Job> {
   const job = await findToDecide(ctx, jobId, "approve");
-  if (job.status !== "awaiting_approval" || !job.approval) return decidedBefore(ctx, job, "approved");
+  const authorized = body?.authorizedMaxAmount ?? null;
+  if (job.status !== "awaiting_approval" || !job.approval) {
+    const approved = await decidedBefore(ctx, job, "approved");
+    refuseLess(job, authorized);
+    return approved;
+  }
   const { approval } = job;
-  const authorized = body?.authorizedMaxAmount;
-  if (typeof authorized === "number" && usdToMicros(authorized) < approval.estimatedMicros) {
+  if (authorized !== null && usdToMicros(authorized) < approval.estimatedMicros) {
     fail(
       "EstimateExceedsMaxCost",
       "The estimate is higher than authorizedMaxAmount. Authorize at least details.estimatedCost.",
@@ -169,7 +173,7 @@ export async function approve(ctx: Ctx, jobId: string, body?: JobApproveBody): P
   const decided: StoredApproval = {
     ...approval,
     pausedMs: approval.pausedMs + waitedMs,
-    decision: { decision: "approved", at: now.toISOString() },
+    decision: { decision: "approved", at: now.toISOString(), authorizedMaxAmount: authorized },
   };
   const moved = await move({
     jobId: job.id,
@@ -179,12 +183,12 @@ export async function approve(ctx: Ctx, jobId: string, body?: JobApproveBody): P
     now,
     event: {
       type: "job.approved",
-      payload: decisionPayload(ctx, { authorizedMaxAmount: authorized ?? null }),
+      payload: decisionPayload(ctx, { authorizedMaxAmount: authorized }),
     },
     more: [{ type: "job.queued", payload: { capabilityKey: job.capability_key, reason: "approved" } }],
     approval: plainJson(decided),
     dispatchAfter: new Date(now.getTime() + WAKE_AGAIN_MS),
-    audit: decisionOn(ctx, job, "job.approved", { authorizedMaxAmount: authorized ?? null }),
+    audit: decisionOn(ctx, job, "job.approved", { authorizedMaxAmount: authorized }),
   });
   // Somebody decided meanwhile, or the time had ended: answered by the job as it is now.
   if (!moved) return approve(ctx, jobId, body);
@@ -215,6 +219,18 @@ export async function reject(ctx: Ctx, jobId: string): Promise<Job> {
   });
   if (!isDone) return reject(ctx, jobId);
   return get(ctx, jobId, "approvals:write");
+}
+
+/** The second approver would otherwise believe that the lower amount holds. */
+function refuseLess({ status, approval }: JobRow, authorized: number | null): void {
+  const first = approval?.decision?.authorizedMaxAmount;
+  if (authorized === null || first === undefined || (first !== null && authorized >= first)) return;
+  const terms = first === null ? "without authorizedMaxAmount" : `with authorizedMaxAmount ${first}`;
+  fail(
+    "JobNotAwaitingApproval",
+    `The job was already approved ${terms}, and a lower amount cannot replace it. Cancel the job if it may not run on those terms.`,
+    { status, authorizedMaxAmount: first },
+  );
 }
 
 async function decidedBefore(ctx: Ctx, job: JobRow, wanted: "approved" | "rejected"): Promise<Job> {
