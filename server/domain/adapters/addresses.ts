@@ -46,8 +46,11 @@ export async function toCall(
 
 function addressOf({ source, artifactId }: ResolvedAdapter, provider: Provider, expiresAt: Date): string {
   const { kind, ref, revision, filePath } = source;
-  if (kind === "provider_ref")
-    return revision === null ? ref : (provider.adapterReference?.(ref, revision) ?? ref);
+  if (kind === "provider_ref") {
+    // `replicate:owner/model` names the provider a second time; the vendor knows the rest alone.
+    const own = ref.startsWith(`${provider.name}:`) ? ref.slice(provider.name.length + 1) : ref;
+    return revision === null ? own : (provider.adapterReference?.(own, revision) ?? own);
+  }
   if (kind === "service_artifact" && artifactId) return weightsLink(artifactId, expiresAt);
   if (kind === "huggingface" && revision && filePath) return hubFileUrl(ref, revision, filePath);
   throw new Error(`an adapter was admitted whose ${kind} has no file`);

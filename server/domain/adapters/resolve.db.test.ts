@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { AdapterChoice } from "@/server/contract/adapters";
 import { pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
+import { providers } from "@/server/providers/registry.gen";
 import { makeProject } from "@/testing/world";
 import * as adapters from ".";
 import { putAdapter, refusal } from "./adapters.fixture";
@@ -162,4 +163,15 @@ test("what cannot be used is refused at its place, all at once", { tags: "long" 
   expect(await refusal(adapters.resolveAdapters(elsewhere, [{ alias: "good" }], IMAGE))).toBe(
     "body.input.adapters.0.alias not_found",
   );
+});
+
+test.each([
+  ["replicate", "replicate:owner/model", "owner/model/v1"],
+  ["replicate", "owner/model", "owner/model/v1"],
+  ["sandbox", "sandbox:house-style", "house-style"],
+])("%s gets the reference %j without its own name before it", async (name, ref, url) => {
+  const provider = providers.find((each) => each.name === name)!;
+  const source = { kind: "provider_ref", ref, revision: "v1", filePath: null, provider: name } as const;
+  const adapter = { source, weight: 1, artifactId: null } as unknown as adapters.ResolvedAdapter; // all that a call has
+  expect(await adapters.toCall([adapter], provider, new Date())).toEqual([{ url, weight: 1 }]);
 });

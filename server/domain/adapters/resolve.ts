@@ -1,5 +1,5 @@
 import { type AdapterChoice, MOST_ADAPTERS } from "@/server/contract/adapters";
-import { getCapability, modelIds, type Target, targetsOfPort } from "@/server/domain/catalog";
+import { getCapability, modelIds, sandboxSource, type Target, targetsOfPort } from "@/server/domain/catalog";
 import { pool } from "@/server/platform/db";
 import { ValidationFault, type ValidationIssue } from "@/server/platform/errors/errors";
 import { unreachableFor } from "./addresses";
@@ -172,7 +172,10 @@ export const noSuchAdapter = (what: string) => ({
 });
 
 function problemOf({ found, at, what }: Wanted, before: Wanted[], targets: Target[]): Problem | null {
-  if (!found || found.deleted_at) return { at, ...noSuchAdapter(what) };
+  if (!found || found.deleted_at) {
+    const { msg, type } = noSuchAdapter(what);
+    return { at, msg: `${msg} POST /v1/adapters registers weights.${sandboxSource()}`, type };
+  }
   if (before.some((other) => other.found?.id === found.id))
     return {
       at,

@@ -1,6 +1,13 @@
 import type { ModelAdapter, Runnable } from "@/server/contract/adapters";
 import { FAMILIES, familyOfWord } from "@/server/contract/model-families";
-import { allCapabilities, routeKey, type Target, targetsOfPort } from "@/server/domain/catalog";
+import {
+  allCapabilities,
+  routeKey,
+  SANDBOX,
+  sandboxSource,
+  type Target,
+  targetsOfPort,
+} from "@/server/domain/catalog";
 
 /** What decides whether an adapter can run. */
 export type Weights = {
@@ -23,6 +30,12 @@ export function runnableOf(row: Weights): Runnable {
 /** Why none of these models draws with an adapter; null where one does. */
 export function obstacleOf(row: Weights, targets: Target[]): Obstacle | null {
   const name = JSON.stringify(row.display_name);
+  if (!row.frozen && row.source_kind === "provider_ref" && row.provider)
+    return {
+      code: "not_frozen",
+      message: `The adapter ${name} is catalog-only: its source has no revision, so its weights may change and it cannot run.`,
+      nextStep: `Register it again with the \`revision\` of the weights in its source.${row.provider === SANDBOX ? sandboxSource() : ""}`,
+    };
   if (!row.frozen)
     return {
       code: "not_frozen",

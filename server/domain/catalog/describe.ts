@@ -4,6 +4,7 @@ import { JsonObject } from "@/server/contract/common";
 import { type Connection, isConnectable } from "@/server/domain/connections";
 import { feeBpsOf, priceExamples, pricingContract } from "./pricing/pricing";
 import { runHintOf } from "./run-hint";
+import { registerInSandbox } from "./sandbox-adapter";
 import { publish } from "./schema";
 import {
   availabilityOf,
@@ -101,6 +102,7 @@ export function describeCapability(
       ...durableFeature(capability),
       ...deferredFeature(capability),
       ...readerFeature(capability),
+      ...adaptersFeature(capability),
     },
     ...(capability.constraints ? { constraints: capability.constraints } : {}),
     ...(priced ? { billingModes: { byok: billingMode("byok"), managed: billingMode("managed") } } : {}),
@@ -194,6 +196,12 @@ function durableFeature({ durable, features }: Capability): JsonObject {
     },
   };
 }
+
+/** How adapters are named, with the registration that lets the capability's example run. */
+const adaptersFeature = ({ adapters, features }: Capability): JsonObject =>
+  adapters
+    ? JsonObject.parse({ adapters: { ...(features.adapters as object), ...registerInSandbox() } })
+    : {};
 
 function readerFeature(capability: Capability): JsonObject {
   const able = targetsOfPort(capability).filter((target) => readerDeliveryOf(capability, target).supported);

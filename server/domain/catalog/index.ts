@@ -28,6 +28,7 @@ export {
 } from "./registry";
 export { resolve } from "./resolve";
 export { chooseRoute, ROUTING_POLICY_VERSION, type Route, type RouteWish, routeUnavailable } from "./routes";
+export { sandboxSource } from "./sandbox-adapter";
 export { publish } from "./schema";
 export {
   type Account,

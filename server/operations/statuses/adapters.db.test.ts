@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newId, ulid } from "@/server/platform/ids";
 import { type Adapters, newAdapter, openAdapters } from "@/testing/adapters";
@@ -83,6 +84,46 @@ describe("adapters", () => {
     for (const body of [{ source: made.source }, { environment: "production" }, { displayName: null }])
       await change([422, "list"], body);
     await ask([404, "NotFound"], "PATCH", `${ADAPTERS}/${newId("adapter")}`, { key: tenant.key, body: said });
+  });
+
+  test("the sandbox's reference in the catalog, the first tasks and each refusal makes the catalog's example run", async () => {
+    const { features, examples } = (await get(200, `/v1/capabilities/${IMAGE}`)).json;
+    const { body } = features.adapters.register;
+    const page = readFileSync("docs/start/first-tasks.md", "utf8");
+    expect(JSON.parse(/\/v1\/adapters -d '(.+)' \| /.exec(page)?.[1] ?? "")).toEqual(body);
+    const [{ input }] = examples.filter((each: { input: object }) => "adapters" in each.input);
+    const unknown = await post([422, "list"], `/v1/capabilities/${IMAGE}/jobs`, { input });
+    const nowhere = await post([422, "list"], ADAPTERS, {
+      ...body,
+      source: { ...body.source, provider: "" },
+    });
+    const { revision: _, ...loose } = body.source;
+    const { json: unfrozen } = await post(200, ADAPTERS, { ...newAdapter(), source: loose });
+    expect(unfrozen).toMatchObject({ runnable: false, notRunnable: [{ code: "not_frozen" }] });
+    const nextSteps = [
+      unknown.json.detail[0].msg,
+      nowhere.json.detail[0].msg,
+      unfrozen.notRunnable[0].nextStep,
+    ];
+    for (const said of nextSteps) expect(said).toContain(JSON.stringify(body.source));
+    const { json: made } = await post(200, ADAPTERS, body);
+    expect(made).toMatchObject({ runnable: true, notRunnable: [] });
+    const [{ alias }] = input.adapters;
+    await post(200, ALIASES, { alias, target: { adapterId: made.adapterId } });
+    await post(200, `/v1/capabilities/${IMAGE}/jobs`, { input });
+  });
+
+  test("a provider's reference without a revision is told to give one, a link to name a file", async () => {
+    const source = { kind: "provider_ref", provider: "replicate", ref: "replicate:example/harbour" };
+    const { json } = await post(200, ADAPTERS, { ...newAdapter(), source });
+    expect(json.notRunnable).toEqual([
+      {
+        code: "not_frozen",
+        message: expect.stringContaining("its source has no revision"),
+        nextStep: expect.stringContaining("`revision`"),
+      },
+    ]);
+    expect(json.notRunnable[0].nextStep).not.toMatch(/file|commit/);
   });
 
   test("422 for what no adapter is, each by its field", async () => {

@@ -7,6 +7,7 @@ import {
 import type { ModelAdapterCreate } from "@/server/contract/adapters";
 import { access } from "@/server/domain/access";
 import { artifactStore } from "@/server/domain/artifacts";
+import { sandboxSource } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { artifactInput } from "@/server/domain/inputs";
 import { type FrozenSource, readSource, type SourceRef, sourceIo, sourceOf } from "@/server/model-sources";
@@ -51,7 +52,7 @@ function ofProvider({ ref, revision, filePath, provider }: Named): KnownSource {
   if (!provider || !adapterProviders().includes(provider))
     refuseAt(
       [...AT, "provider"],
-      `Name the provider of this reference: one of ${adapterProviders().join(", ")}.`,
+      `Name the provider of this reference: one of ${adapterProviders().join(", ")}.${sandboxSource()}`,
       "value_error",
     );
   refuseGiven({ filePath }, "A provider's reference already identifies the weights. Leave this field out.");
