@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Charge } from "./charge";
 import { DateTime, IdempotencyKey, JsonObject, JsonValue, PathId, pageLimit } from "./common";
 import { COMPARISON_INTENTS, COMPARISON_STATUSES, FEWEST_COMPETITORS, MOST_COMPETITORS } from "./enums";
-import { Context } from "./envelope";
+import { Context, Tags } from "./envelope";
 import { JobArtifactRef, JobError, JobStatus } from "./jobs";
 import { ofWork } from "./work";
 
@@ -46,6 +46,7 @@ export const ComparisonCreateRequest = z
     input: JsonObject.default({}),
     intent: ComparisonIntent.default("exploratory"),
     workloadTags: JsonObject.default({}),
+    tags: Tags.describe("At most 32 labels of at most 256 characters. The job of each entry has them, too."),
     idempotencyKey: IdempotencyKey,
   })
   .meta({ id: "ComparisonCreateRequest" });
@@ -176,6 +177,7 @@ export const Comparison = z
     status: ComparisonStatus,
     intent: ComparisonIntent,
     workloadTags: JsonObject,
+    tags: z.array(z.string()),
     idempotencyKey: z.string().nullable(),
     createdAt: DateTime,
     /** Of all entries together. The cost is known when all have ended. */

@@ -181,15 +181,17 @@ export const Budget = z
   })
   .meta({ id: "RequestBudget" });
 
+export const Tags = z
+  .array(z.string())
+  .default([])
+  .describe("At most 32 labels of at most 256 characters, to find the job by.");
+
 const shared = {
   externalRef: z
     .string()
     .nullish()
     .describe("A reference of your own, at most 255 characters, repeated on the job and its receipt."),
-  tags: z
-    .array(z.string())
-    .default([])
-    .describe("At most 32 labels of at most 256 characters, to find the job by."),
+  tags: Tags,
   metadata: JsonObject.default({}).describe(
     "An object of your own, at most 16,384 bytes as JSON, repeated on the job and its receipt and never sent to a provider.",
   ),

@@ -58,12 +58,14 @@ describe("admission", () => {
     const project = await makeProject();
     const made = await ask(project, pinned(...MODELS), {
       workloadTags: { run: 7 },
+      tags: ["bake-off"],
       intent: "golden_regression",
     });
     expect(made).toMatchObject({
       status: "running",
       intent: "golden_regression",
       workloadTags: { run: 7 },
+      tags: ["bake-off"],
       idempotencyKey: null,
       judgement: null,
       cost: null,
@@ -88,6 +90,7 @@ describe("admission", () => {
       expect(job).toMatchObject({
         is_blind: true,
         comparison_id: made.comparisonId,
+        tags: ["bake-off"],
         status: "queued",
         dispatch_state: "pending",
         idempotency_key: made.entries[position]?.entryId,

@@ -4,7 +4,13 @@ import { access } from "@/server/domain/access";
 import { getCapability } from "@/server/domain/catalog";
 import { connectionsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
-import { admitOnce, checkCallerObject, type First, settleKey } from "@/server/domain/envelope";
+import {
+  admitOnce,
+  checkCallerFields,
+  checkCallerObject,
+  type First,
+  settleKey,
+} from "@/server/domain/envelope";
 import { requireDurable, submitTogether } from "@/server/domain/jobs";
 import { pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
@@ -35,8 +41,11 @@ export async function create(
   const { environment, refusal } = project;
   checkCallerObject(body.workloadTags, ["workloadTags"]);
   const context = { ...body.context, projectId: project.id, environment };
-  const { competitors, input, intent, workloadTags } = body;
-  const said = { capability: capability.key, context, competitors, input, intent, workloadTags };
+  const { competitors, input, intent, workloadTags, tags } = body;
+  checkCallerFields({ externalRef: null, tags, metadata: {} });
+  const named = { capability: capability.key, context, competitors, input, intent, workloadTags };
+  // Requests without tags keep the hash that they had before there were any.
+  const said = tags.length > 0 ? { ...named, tags } : named;
   const requestHash = `v1:${(await contentOf(plainJson(said))).sha256}`;
   const comparisonId = newId("comparison");
   const seed = randomInt(2 ** 31);
@@ -47,6 +56,7 @@ export async function create(
   const requests = competitors.map((competitor, place) => ({
     ...requestOf(capability, connections, { input, competitor, place }),
     context,
+    tags,
     correlationId: comparisonId,
     idempotencyKey: entryIds[order.indexOf(place)] ?? null,
   }));

@@ -89,6 +89,8 @@ export function toComparison(row: ComparisonRow, jobs: Job[], now: Date): Compar
     status,
     intent: row.intent,
     workloadTags: row.workload_tags,
+    // Each entry's job has them.
+    tags: jobs[0]?.tags ?? [],
     idempotencyKey: row.idempotency_key,
     createdAt: row.created_at.toISOString(),
     estimatedCost: microsToUsd(row.estimated_micros),

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
 import * as budgets from "@/server/domain/budgets";
 import { systemCtx } from "@/server/domain/ctx";
-import { newId } from "@/server/platform/ids";
+import { newId, ulid } from "@/server/platform/ids";
 import { providers as PROVIDERS } from "@/server/providers/registry.gen";
 import { type Call, makeTenant } from "@/testing/api";
 import { COMPARED, COMPARISONS, compared, pinned as pinnedTo } from "@/testing/comparisons";
@@ -118,6 +118,10 @@ describe("comparisons", () => {
     for (const [more, field] of [
       [{ intent: "for fun" }, "intent"],
       [{ workloadTags: [] }, "workloadTags"],
+      [{ tags: "one" }, "tags"],
+      [{ tags: [1] }, "tags"],
+      [{ tags: Array(33).fill("x") }, "tags"],
+      [{ tags: ["a", "x".repeat(257)] }, "tags"],
       [{ workloadTags: { a: "x".repeat(20_000) } }, "workloadTags"],
       [{ idempotencyKey: "k".repeat(256) }, "idempotencyKey"],
       [{ more: 1 }, "more"],
@@ -135,10 +139,22 @@ describe("comparisons", () => {
     expect((await create(200, { idempotencyKey: "sea" })).json).toEqual(json);
     const named = { headers: { "idempotency-key": "sea" } };
     expect((await create(200, {}, named)).json).toEqual(json);
-    const other = { idempotencyKey: "sea", intent: "golden_regression" };
-    const refused = await create([409, "IdempotencyConflict"], other);
-    expect(refused.json.detail.details).toEqual({ jobId: json.comparisonId });
+    expect((await create(200, { idempotencyKey: "sea", tags: [] })).json).toEqual(json);
+    for (const other of [{ intent: "golden_regression" }, { tags: ["a"] }]) {
+      const refused = await create([409, "IdempotencyConflict"], { idempotencyKey: "sea", ...other });
+      expect(refused.json.detail.details).toEqual({ jobId: json.comparisonId });
+    }
     await create([422, "list"], { idempotencyKey: "lake" }, named);
+  });
+
+  test("create: the comparison and the list of jobs show its tags", async () => {
+    const tags = ["bake-off", `run ${ulid()}`];
+    const { json } = await create(200, { tags });
+    expect(json.tags).toEqual(tags);
+    expect((await get(200, `/v1/comparisons/${json.comparisonId}`)).json.tags).toEqual(tags);
+    const { items } = (await get(200, `/v1/jobs?tag=${encodeURIComponent(tags[1]!)}`)).json;
+    const found = items.map(({ jobId }: { jobId: string }) => jobId);
+    expect(found.toSorted()).toEqual(json.entries.map(({ jobId }: { jobId: string }) => jobId).toSorted());
   });
 
   test("create: 402 without funds, and where a budget has room for one alone; nothing is written then", async () => {
