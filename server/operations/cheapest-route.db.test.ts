@@ -4,6 +4,7 @@ import { getCapability } from "@/server/domain/catalog";
 import { systemCtx } from "@/server/domain/ctx";
 import { planExecution } from "@/server/domain/quotes";
 import { pool } from "@/server/platform/db";
+import { usdText } from "@/server/platform/money";
 import { makeTenant, type Tenant } from "@/testing/api";
 
 /* A refusal for its price names the cheapest route that fits, as a patch of the body. */
@@ -48,7 +49,11 @@ test.each([
   const { status, json } = await tenant.post(TARGET, body);
   expect([status, json.code]).toEqual([402, "BudgetExceeded"]);
   const { cheapestRoute } = json.detail.details;
-  expect(cheapestRoute).toMatchObject({ model: "sandbox/sandbox-1", estimatedCost: costs["sandbox-1"] });
+  expect(cheapestRoute).toMatchObject({
+    model: "sandbox/sandbox-1",
+    fits: true,
+    estimatedCost: costs["sandbox-1"],
+  });
   expect(cheapestRoute.estimatedCostMicros).toBe(Math.round(costs["sandbox-1"]! * 1e6));
   const ran = await tenant.post(TARGET, merged(body, cheapestRoute.patch));
   expect([ran.status, ran.json.resolvedModel]).toEqual([200, "sandbox-1"]);
@@ -128,12 +133,29 @@ test("however many routes a refusal prices, the files of an input are read once"
   expect(read).toBe(1);
 });
 
-test("a limit below every route names none, and is shown as it was given, not as 0", async () => {
-  const { status, json } = await tenant.post(TARGET, { input, maxCostUsd: 0.000_000_001 });
+test("a limit of the request below every route is refused with the cheapest and what it needs, and is shown as it was given", async () => {
+  const body = { input, maxCostUsd: 0.000_000_001, preferredModel: "sandbox-2" };
+  const { status, json } = await tenant.post(TARGET, body);
   expect(status).toBe(402);
-  expect(json.detail.details).not.toHaveProperty("cheapestRoute");
-  expect(json.detail.details).toMatchObject({ ceiling: 0.000_000_001, available: 0.000_000_001 });
+  const { cheapestRoute, ...details } = json.detail.details;
+  expect(details).toMatchObject({ ceiling: 0.000_000_001, available: 0.000_000_001 });
   expect(json.message).toContain("this request's limit of 0.000000001 USD");
+  expect(json.message).toContain(
+    `No route fits. The cheapest is sandbox/sandbox-1, which may cost ${usdText(costs["sandbox-1"]!)} USD`,
+  );
+  expect(cheapestRoute).toMatchObject({
+    model: "sandbox/sandbox-1",
+    fits: false,
+    estimatedCost: costs["sandbox-1"],
+  });
+  const raised = { ...merged(body, cheapestRoute.patch), maxCostUsd: cheapestRoute.estimatedCost };
+  expect((await tenant.post(TARGET, raised)).status).toBe(200);
+});
+
+test("a limit of nothing names the cheapest route, too", async () => {
+  const execution = { maximumCharge: { amountMicros: 0 } };
+  const { status, json } = await tenant.post(TARGET, { input, execution });
+  expect([status, json.detail.details.cheapestRoute.fits]).toEqual([402, false]);
 });
 
 test("providerPin takes what alternates list, and refuses another model beside it", async () => {

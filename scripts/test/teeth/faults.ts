@@ -358,4 +358,11 @@ export const FAULTS: Fault[] = [
     replace: '"transcribe, text embedding, transcription,',
     caughtBy: "server/domain/catalog/search/search.db.test.ts",
   },
+  {
+    name: "own-limit-names-no-route",
+    file: "server/domain/quotes/cheapest.ts",
+    find: "if (!fits && !isOwnLimit) return refusal;",
+    replace: "if (!fits) return refusal;",
+    caughtBy: "server/operations/cheapest-route.db.test.ts",
+  },
 ];

@@ -1,6 +1,6 @@
 import { SANDBOX } from "@/server/domain/catalog";
 import { Fault } from "@/server/platform/errors/errors";
-import { microsToUsd } from "@/server/platform/money";
+import { microsToUsd, usdText } from "@/server/platform/money";
 import { turn } from "@/server/platform/time/turn";
 import type { Estimate } from "./estimate";
 import type { RoutingRequest } from "./routing-request";
@@ -13,7 +13,8 @@ type Planned = { estimate: Estimate };
 /**
  * A refusal by a ceiling, a budget or for lack of funds, with the cheapest route that fits what is available:
  * `details.cheapestRoute` has its estimate and a JSON merge patch of the body that chooses it. Nothing is chosen here, and
- * test money is never proposed in the place of real money. Without such a route, the refusal is unchanged.
+ * test money is never proposed in the place of real money. Where no route fits, a limit of the request itself names the
+ * cheapest all the same, so that its caller can raise the limit; any other refusal is unchanged.
  * `plan` prices the request on other routes; it is called at most nine times, and only while something is available.
  */
 export async function withCheapestRoute(
@@ -22,8 +23,10 @@ export async function withCheapestRoute(
   wanted: RoutingRequest,
   plan: (other: RoutingRequest) => Promise<Planned>,
 ): Promise<unknown> {
-  const available = refusal instanceof Fault ? availableIn(refusal) : 0;
-  if (!(refusal instanceof Fault) || available <= 0 || wanted.conversation) return refusal;
+  if (!(refusal instanceof Fault) || wanted.conversation) return refusal;
+  const available = availableIn(refusal);
+  const isOwnLimit = refusal.code === "BudgetExceeded" && refusal.details.scope === "call";
+  if (available <= 0 && !isOwnLimit) return refusal;
   // What cannot be planned is no suggestion, whatever the reason.
   const planned = (other: RoutingRequest) => plan(other).catch(() => null);
   const open = await planned(on(wanted, null, null));
@@ -34,21 +37,25 @@ export async function withCheapestRoute(
     if (found) routes.push(found.estimate);
   }
   const [cheapest] = routes
-    .filter(
-      ({ maximumMicros, route }) =>
-        microsToUsd(maximumMicros) <= available && isTest(route) === isTest(refused.route),
-    )
+    .filter(({ route }) => isTest(route) === isTest(refused.route))
     .sort((a, b) => a.maximumMicros - b.maximumMicros);
   if (!cheapest?.route) return refusal;
+  const cost = microsToUsd(cheapest.maximumMicros);
+  const fits = cost <= available;
+  if (!fits && !isOwnLimit) return refusal;
   const { provider, model } = cheapest.route;
   const cheapestRoute = {
     model: `${provider}/${model}`,
-    estimatedCost: microsToUsd(cheapest.maximumMicros),
+    fits,
+    estimatedCost: cost,
     estimatedCostMicros: cheapest.maximumMicros,
     patch: patchTo(wanted, provider, model),
   };
   const details = { ...refusal.details, cheapestRoute };
-  const message = `${refusal.message} ${cheapestRoute.model} fits: apply details.cheapestRoute.patch to the body.`;
+  const advice = fits
+    ? `${cheapestRoute.model} fits: apply details.cheapestRoute.patch to the body.`
+    : `No route fits. The cheapest is ${cheapestRoute.model}, which may cost ${usdText(cost)} USD: details.cheapestRoute.`;
+  const message = `${refusal.message} ${advice}`;
   return new Fault(refusal.code, message, details, { headers: refusal.headers, cause: refusal });
 }
 
