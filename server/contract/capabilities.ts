@@ -163,6 +163,10 @@ export const CapabilityBrief = CapabilitySummary.extend({
       request: z.string(),
       body: JsonObject,
       next: z.string().optional(),
+      /** The event types of a stream, in their order; one of the last two ends it. */
+      events: z.array(z.string()).optional(),
+      /** When it runs and at what rates, where that differs from standard processing. */
+      processing: z.string().optional(),
     }),
   ),
   more: z.record(z.string(), z.string()),

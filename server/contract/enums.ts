@@ -184,3 +184,12 @@ export const TOP_UP_PRESETS = {
   usd_50: 50_000_000,
   usd_100: 100_000_000,
 } as const;
+
+/** The events of a streamed execution: text comes in `token`, and one of the last two ends it. */
+export const FRAME_EVENTS = [
+  "execution.started",
+  "token",
+  "usage",
+  "execution.succeeded",
+  "execution.failed",
+] as const;

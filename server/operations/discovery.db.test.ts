@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { CapabilityBrief } from "@/server/contract/capabilities";
+import { FRAME_EVENTS } from "@/server/contract/enums";
 import { allCapabilities, MOST_BRIEF_BYTES, publish } from "@/server/domain/catalog";
 import { pool } from "@/server/platform/db";
 import { call, finish, makeTenant, type Tenant } from "@/testing/api";
@@ -20,6 +21,19 @@ describe("view=brief", () => {
     expect(Object.keys(brief.inputSchema.properties as object)).toEqual(Object.keys(properties as object));
     for (const { body } of brief.run) expect(capability.input.safeParse(body.input).success).toBe(true);
   });
+
+  test.each(allCapabilities)(
+    "$key names the events of its stream, and says where durable work is deferred",
+    async (capability) => {
+      const { json } = await call("GET", `/v1/capabilities/${capability.key}?view=brief`);
+      const { features } = (await call("GET", `/v1/capabilities/${capability.key}`)).json;
+      for (const { mode, events, processing } of CapabilityBrief.parse(json).run) {
+        expect(events).toEqual(mode === "invoke_stream" ? [...FRAME_EVENTS] : undefined);
+        const isDeferred = mode === "job_async" && features.deferredProcessing?.available === true;
+        expect(processing, mode).toEqual(isDeferred ? expect.stringMatching(/^Deferred .* 50 %/) : undefined);
+      }
+    },
+  );
 
   test("its requests run as they are", async () => {
     const { json } = await call("GET", "/v1/capabilities/text.general.fast.v1?view=brief");

@@ -1,6 +1,7 @@
 import type { Capability } from "@/server/capabilities/define";
 import type { CapabilityBrief } from "@/server/contract/capabilities";
 import { JsonObject } from "@/server/contract/common";
+import { FRAME_EVENTS } from "@/server/contract/enums";
 import { isObject } from "@/server/platform/text/json";
 import { describeCapability, toSummary } from "./describe";
 import { pricingContract } from "./pricing/pricing";
@@ -40,7 +41,11 @@ function around(capability: Capability, inputSchema: JsonObject): CapabilityBrie
     }),
     priceFrom: pricingContract(capability, "catalog_default").display,
     idempotencyRecommended: true,
-    run: capability.modes.map((mode) => ({ mode, ...runBy(mode, path, capability) })),
+    run: capability.modes.map((mode) => ({
+      mode,
+      ...runBy(mode, path, capability),
+      ...(mode === "job_async" ? processingOf(features.deferredProcessing) : {}),
+    })),
     more: {
       descriptor: path,
       openapi: `${path}/openapi.json`,
@@ -57,6 +62,14 @@ function deadlines(durable: unknown): JsonObject {
   return JsonObject.parse(
     maxExecutionDeadlineSeconds === undefined ? {} : { maxQueueDeadlineSeconds, maxExecutionDeadlineSeconds },
   );
+}
+
+/** Durable work of models that may wait is deferred unless its text is delivered in pieces. */
+function processingOf(deferred: unknown): { processing?: string } {
+  const { available, discountBps } = (deferred ?? {}) as JsonObject; // of this module's siblings
+  if (!available) return {};
+  const processing = `Deferred by default where the model can wait: ${Number(discountBps) / 100} % off its token rates, and it may wait for capacity. Invoke, streams and readerDelivery run at standard rates.`;
+  return { processing };
 }
 
 /** The shortest of its examples. */
@@ -78,7 +91,8 @@ function runBy(mode: Capability["modes"][number], path: string, capability: Capa
       return {
         request: `POST ${path}/invoke`,
         body: { ...body, executionMode: "Stream" },
-        next: "Send Accept: text/event-stream, or read GET /v1/executions/{executionId}/events.",
+        next: "Send Accept: text/event-stream, or read GET /v1/executions/{executionId}/events. `token` has {index, text}; the last event has the output or the error.",
+        events: [...FRAME_EVENTS],
       };
     case "job_async":
       return {

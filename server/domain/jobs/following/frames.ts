@@ -1,3 +1,4 @@
+import type { FRAME_EVENTS } from "@/server/contract/enums";
 import { TERMINAL } from "@/server/contract/jobs";
 import { openContent, sealContent } from "@/server/domain/content";
 import type { Ctx, Scope } from "@/server/domain/ctx";
@@ -53,7 +54,7 @@ import { framesTopic, tell } from "./notify";
  * to two frames.
  */
 
-export type Frame = { id: number; event: string; data: Record<string, unknown> };
+export type Frame = { id: number; event: (typeof FRAME_EVENTS)[number]; data: Record<string, unknown> };
 type Piece = { id: number; data: string };
 
 const FIRST_PIECE = 2;
@@ -184,10 +185,10 @@ const readNext: ReadPages<Frame> = async (asks) => {
       const stored = found[position]!.filter(({ frame_id }) => frame_id !== null);
       const items: Frame[] = after < 1 ? [startOf(job)] : [];
       for (const { frame_id, frame_event, frame_data, frame_is_sealed } of stored) {
-        // Null only where there is no frame.
+        // Null only where there is no frame; of all events only `token` is stored.
         const name = frameName(job.id, frame_id!);
         const text = openContent({ id: name, content: frame_data!, is_sealed: frame_is_sealed! });
-        items.push({ id: frame_id!, event: frame_event!, data: JSON.parse(text!) });
+        items.push({ id: frame_id!, event: frame_event as "token", data: JSON.parse(text!) });
       }
       const hasEnded = TERMINAL.includes(job.status) && stored.length < PAGE_SIZE;
       if (hasEnded) items.push(...(await endOf(job.id, job.last ?? 1)).filter(({ id }) => id > after));
