@@ -213,6 +213,13 @@ export const FAULTS: Fault[] = [
     caughtBy: "server/operations/statuses/jobs.db.test.ts",
   },
   {
+    name: "threshold-of-one-item",
+    file: "server/domain/pins/bulk/submit.ts",
+    find: "items.reduce((sum, item) => sum + item.estimated_micros, 0)",
+    replace: "items.reduce((most, item) => Math.max(most, item.estimated_micros), 0)",
+    caughtBy: "server/operations/statuses/bulks.db.test.ts",
+  },
+  {
     name: "quote-never-expires",
     file: "server/domain/quotes/check.ts",
     find: '  if (found.expires_at <= ctx.now()) mismatch("expired");\n',

@@ -26,6 +26,7 @@ import { failpoint } from "@/server/platform/settings/failpoint";
 import { sha256Hex } from "@/server/platform/text/canonical";
 import { keptUnder, type Planned, planPinned } from "./planning/plan";
 import { identityHashOf, parsePinned, requestHasher } from "./planning/request";
+import { refuseUnapproved } from "./planning/threshold";
 import { endOf, wholeRecord } from "./read";
 import { type PinnedAttemptRow, type PinnedRow, submissionOf } from "./rows";
 import { insertPinned, type PinnedAdmission, pinnedOfKey } from "./transitions";
@@ -94,6 +95,7 @@ async function admissionOf(
 ): Promise<PinnedAdmission> {
   const { input } = request;
   const { estimatedMicros, maximumMicros, warnings } = await bound(input);
+  refuseUnapproved(project, estimatedMicros);
   const now = ctx.now();
   // Member for member as it was given, since vendors mind the order of a schema's properties.
   const kept = JSON.stringify({ ...content, input });

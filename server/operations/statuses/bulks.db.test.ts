@@ -8,7 +8,7 @@ import { type Call, makeTenant } from "@/testing/api";
 import { inlineStep, testClock } from "@/testing/world";
 import { type ExpectedStatus, everyStatusHasACase } from "./ask.fixture";
 import { everyEndpoint, type Request } from "./every-endpoint.fixture";
-import { BULK, BULKS, get, openTenant, PIN, post, tenant } from "./tenant.fixture";
+import { BULK, BULKS, get, openTenant, PIN, PINNED, post, tenant } from "./tenant.fixture";
 
 beforeAll(openTenant, 60_000);
 
@@ -79,6 +79,43 @@ describe("bulks of pinned executions", () => {
     const strict = await makeTenant();
     await pool.query("UPDATE project SET approval_threshold_micros = 1 WHERE id = $1", [strict.projectId]);
     await submit([400, "PolicyRejected"], {}, { key: strict.key });
+  });
+
+  test("submit: 400 for items that together may cost more than the threshold, and nothing is stored", async () => {
+    const strict = await makeTenant();
+    const { key, projectId } = strict;
+    const threshold = (micros: number) =>
+      pool.query("UPDATE project SET approval_threshold_micros = $2 WHERE id = $1", [projectId, micros]);
+    const accepted = { items: items(2), idempotencyKey: "accepted" };
+    const { json: first } = await submit(200, accepted, { key });
+    const { rows } = await pool.query<{ micros: number }>(
+      "SELECT estimated_micros AS micros FROM pinned_execution WHERE bulk_id = $1",
+      [first.bulkId],
+    );
+    const one = rows[0]!.micros;
+    await threshold(3 * one - 1);
+    const { json } = await submit([400, "PolicyRejected"], { items: items(3) }, { key });
+    expect(json.detail.details).toEqual({
+      field: "items",
+      estimated: (3 * one) / 1e6,
+      threshold: (3 * one - 1) / 1e6,
+      items: 3,
+    });
+    const { rows: stored } = await pool.query("SELECT id FROM pinned_bulk WHERE project_id = $1", [
+      projectId,
+    ]);
+    expect(stored).toEqual([{ id: first.bulkId }]);
+    await threshold(3 * one);
+    await submit(200, { items: items(3) }, { key });
+    await threshold(one - 1);
+    expect((await submit(200, accepted, { key })).json.bulkId).toBe(first.bulkId);
+    const { json: single } = await submit([400, "PolicyRejected"], { items: items(1) }, { key });
+    expect(single.detail.details).toMatchObject({ field: "items", items: 1 });
+    const { json: pin } = await post([400, "PolicyRejected"], PINNED, PIN, { key });
+    expect(pin.detail.details).toMatchObject({
+      field: "sampling.maxOutputTokens",
+      threshold: (one - 1) / 1e6,
+    });
   });
 
   test("submit: 409 for another bulk under the same key, 200 for the same", async () => {

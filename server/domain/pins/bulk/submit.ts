@@ -6,6 +6,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { admitOnce, keptUntil, settleKey } from "@/server/domain/envelope";
 import { planPinned } from "@/server/domain/pins/planning/plan";
 import { identityHashOf, parsePinnedBulk, requestHasher } from "@/server/domain/pins/planning/request";
+import { refuseUnapproved } from "@/server/domain/pins/planning/threshold";
 import { underOrganization } from "@/server/domain/plans";
 import type { Json } from "@/server/platform/durable/step";
 import { Fault, ValidationFault } from "@/server/platform/errors/errors";
@@ -98,6 +99,8 @@ async function admissionOf(
       warnings: bound.warnings,
     });
   }
+  const estimatedMicros = items.reduce((sum, item) => sum + item.estimated_micros, 0);
+  refuseUnapproved(project, estimatedMicros, items.length);
   const now = ctx.now();
   const { items: _items, idempotencyKey: _key, ...shared } = request;
   const context = { ...request.context, projectId: project.id, environment };

@@ -12,7 +12,7 @@ import {
 } from "@/server/domain/quotes";
 import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
-import { type Micros, microsToUsd } from "@/server/platform/money";
+import type { Micros } from "@/server/platform/money";
 import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import type { ModelFacts, Tier } from "@/server/providers/define";
 import { PinRefusal, settingsOf } from "@/server/providers/pins";
@@ -30,7 +30,7 @@ export type Planned = {
   isTest: boolean;
   /**
    * Bounds what this input may cost, and holds it to the ceilings of the call and of the organization. Throws PromptTooLong
-   * and BudgetExceeded; warnings are of ceilings that only warn.
+   * and BudgetExceeded; warnings are of ceilings that only warn. The approval threshold is for all inputs together.
    */
   bound(input: string): Promise<Bound & { warnings: Record<string, Json>[] }>;
 };
@@ -96,7 +96,6 @@ export async function planPinned(
       const { maximumMicros } = bound;
       const credentialIds = plan.credentialId === null ? [] : [plan.credentialId];
       await checkGuardrail(project, environment, { billingMode: "byok", maximumMicros, credentialIds });
-      refuseUnapproved(project, bound.estimatedMicros);
       return { ...bound, warnings: checkCeilings(maximumMicros, request) };
     },
   };
@@ -189,16 +188,6 @@ async function checkLength({ provider, model }: Target, instructions: string, in
       modelId: model.id,
       retryable: false,
     },
-  );
-}
-
-/** What waits for a person elsewhere has no one to wait for here. */
-function refuseUnapproved({ approvalThresholdMicros }: ProjectAccess, estimatedMicros: Micros) {
-  if (approvalThresholdMicros === null || estimatedMicros <= approvalThresholdMicros) return;
-  fail(
-    "PolicyRejected",
-    `This may cost ${microsToUsd(estimatedMicros)} USD. Above ${microsToUsd(approvalThresholdMicros)} USD this project needs a person's approval, and a pinned execution cannot wait for one. Lower the cost, or submit a durable job.`,
-    { field: "sampling.maxOutputTokens", threshold: microsToUsd(approvalThresholdMicros) },
   );
 }
 

@@ -1,0 +1,33 @@
+import type { ProjectAccess } from "@/server/domain/access";
+import { fail } from "@/server/platform/errors/errors";
+import { type Micros, microsToUsd } from "@/server/platform/money";
+
+/**
+ * Refuses what would wait for a person elsewhere: a pinned execution cannot wait for one. `items`: the executions of a bulk,
+ * which are held to the threshold by what they may cost together.
+ */
+export function refuseUnapproved(
+  { approvalThresholdMicros }: ProjectAccess,
+  estimatedMicros: Micros,
+  items?: number,
+): void {
+  if (approvalThresholdMicros === null || estimatedMicros <= approvalThresholdMicros) return;
+  const [estimated, threshold] = [microsToUsd(estimatedMicros), microsToUsd(approvalThresholdMicros)];
+  const [what, wayOut] =
+    items === undefined
+      ? ["This may", "Lower the cost, or submit a durable job."]
+      : [
+          items === 1 ? "This item may" : `These ${items} items together may`,
+          "Lower the cost, or ask an admin to raise the threshold.",
+        ];
+  fail(
+    "PolicyRejected",
+    `${what} cost ${estimated} USD. Above ${threshold} USD this project needs a person's approval, and a pinned execution cannot wait for one. ${wayOut}`,
+    {
+      field: items === undefined ? "sampling.maxOutputTokens" : "items",
+      estimated,
+      threshold,
+      ...(items === undefined ? {} : { items }),
+    },
+  );
+}
