@@ -8,7 +8,7 @@ import { findRunning } from "../launch/runtime";
 import { applyMigrations } from "../migrate/migrations";
 import type { Checked } from "./check";
 import { artifactsOf, findSnapshot, type Manifest, readSnapshot } from "./manifest";
-import { copyAllIn } from "./tables";
+import { copyAllIn, fileOf } from "./tables";
 
 export type Restore = { from: string; snapshot?: string | undefined };
 export type Restored = Checked & { folder: string; manifest: Manifest };
@@ -86,7 +86,7 @@ async function intoDatabase(databaseUrl: string, { from, folder, manifest }: Sou
     await requireEmpty(client, names, isInUse);
     await applyMigrations(databaseUrl, undefined, names);
     await client.query("BEGIN");
-    await copyAllIn(client, manifest, folder);
+    await copyAllIn(client, manifest, fileOf(folder));
     if (manifest.artifacts.areIncluded) {
       const named = await namedContents(client);
       const { missing } = await copyArtifacts(named, filesStore(artifactsOf(from)), artifactStore());

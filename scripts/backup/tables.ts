@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
-import { Transform } from "node:stream";
+import { pipeline as joined, type Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import type pg from "pg";
@@ -62,11 +62,27 @@ export async function copyOut(client: pg.Client, { name, columns }: Table, folde
   return { name, columns, rows, bytes, sha256: hash.digest("hex") };
 }
 
+/** The rows of a table as `copyOut` wrote them. */
+export const fileOf =
+  (folder: string) =>
+  (table: string): Readable =>
+    joined(createReadStream(tableFile(folder, table)), createGunzip(), () => {}); // an error destroys the last one
+
+/** Which tables are filled, each with the columns of its text and the count of its rows, and where sequences go on. */
+export type Filling = {
+  tables: (Table & { rows: number })[];
+  sequences: Manifest["sequences"];
+};
+
 /**
- * Fills the tables of an empty database of the manifest's schema, in the client's transaction, as the owner of its tables.
- * Triggers do not fire meanwhile, foreign keys are checked at the end. Throws where a count differs from the manifest's.
+ * Fills the tables of an empty database of the same schema with the text that `open` gives, in the client's transaction, as
+ * the owner of its tables. Triggers do not fire meanwhile, foreign keys are checked at the end. Throws where a count differs.
  */
-export async function copyAllIn(client: pg.Client, manifest: Manifest, folder: string): Promise<void> {
+export async function copyAllIn(
+  client: pg.Client,
+  filling: Filling,
+  open: (table: string) => Readable,
+): Promise<void> {
   const names = (await tablesOf(client)).map(({ name }) => quoted(name));
   const keys = await client.query<{ table: string; name: string; definition: string }>(
     `SELECT conrelid::regclass::text AS table, conname::text AS name, pg_get_constraintdef(oid) AS definition
@@ -83,8 +99,8 @@ export async function copyAllIn(client: pg.Client, manifest: Manifest, folder: s
   for (const { table } of forced.rows) await alter(table, "NO FORCE ROW LEVEL SECURITY"); // COPY FROM cannot work under it
   for (const name of names) await alter(name, "DISABLE TRIGGER USER");
   await client.query(`TRUNCATE ${names.join(", ")}`); // rows that migrations made are in the snapshot, too
-  for (const table of manifest.tables) await copyIn(client, table, folder);
-  for (const { name, lastValue } of manifest.sequences)
+  for (const table of filling.tables) await copyIn(client, table, open(table.name));
+  for (const { name, lastValue } of filling.sequences)
     if (lastValue !== null) await client.query("SELECT setval($1::regclass, $2)", [quoted(name), lastValue]);
   for (const name of names) await alter(name, "ENABLE TRIGGER USER");
   for (const { table, name, definition } of keys.rows)
@@ -92,11 +108,11 @@ export async function copyAllIn(client: pg.Client, manifest: Manifest, folder: s
   for (const { table } of forced.rows) await alter(table, "FORCE ROW LEVEL SECURITY");
 }
 
-async function copyIn(client: pg.Client, table: Manifest["tables"][number], folder: string): Promise<void> {
+async function copyIn(client: pg.Client, table: Filling["tables"][number], from: Readable): Promise<void> {
   const into = client.query(copyFrom(`COPY ${quoted(table.name)} (${listed(table.columns)}) FROM STDIN`));
-  await pipeline(createReadStream(tableFile(folder, table.name)), createGunzip(), into);
+  await pipeline(from, into);
   if (into.rowCount !== table.rows)
-    throw new Error(`${table.name} has ${into.rowCount} rows; the manifest says ${table.rows}.`);
+    throw new Error(`${table.name} has ${into.rowCount} rows; there should be ${table.rows}.`);
 }
 
 /** Passes bytes on and shows them to `look`. */

@@ -40,6 +40,7 @@ const UNSEEN: [files: RegExp, reach: Reach][] = [
   // Felt by the processes of a restored installation.
   [/^server\/domain\/restores\//, { tests: /^scripts\/backup\// }],
   [/^scripts\/(migrate\/.*|migrate)\.ts$/, { tests: EVERY_DATABASE_TEST }],
+  [/^testing\/upgrades\/0\.2\.0\//, { tests: /^testing\/upgrades\// }],
   [/^e2e\/.*\.spec\.ts$/, {}],
   // A run of its own: npm run test:outside.
   [/^e2e\/outside\//, { tests: /^scripts\/(lock-file|guides)\.test\.ts$/ }],

@@ -1,0 +1,89 @@
+import pg from "pg";
+import { copyAllIn } from "@/scripts/backup/tables";
+import { applyMigrations, readMigrations } from "@/scripts/migrate/migrations";
+import { refuseAuditAlone } from "../setup/audit-law";
+import { readDump } from "./dump";
+import { type Known, ROWS, readKnown } from "./known";
+
+/** The dump as 0.2.0 left it, and migrated: each is made once a run, by the first who asks, and copied from then on. */
+const OLD = "upgrades_old";
+const MIGRATED = "upgrades_migrated";
+const BUILD_LOCK = 20_020; // among those who build; nothing else takes locks in the database `postgres`
+
+const addressOf = (database: string) => {
+  const address = new URL(process.env.DATABASE_URL ?? "");
+  address.pathname = `/${database}`;
+  return address.href;
+};
+
+/** Fills an empty database with schema and rows of 0.2.0. Throws where a migration of that version was edited since. */
+export async function restoreOld(databaseUrl: string): Promise<void> {
+  const dump = readDump(ROWS);
+  const today = new Map(
+    (await readMigrations("prisma/migrations")).map(({ name, checksum }) => [name, checksum]),
+  );
+  for (const { name, checksum } of dump.migrations)
+    if (today.get(name) !== checksum) throw new Error(`The migration ${name} is not that of 0.2.0 any more.`);
+  const names = dump.migrations.map(({ name }) => name);
+  await applyMigrations(databaseUrl, undefined, names);
+  const client = new pg.Client({ connectionString: databaseUrl, options: "-c capstan.project_id=*" });
+  await client.connect();
+  try {
+    await client.query("BEGIN");
+    await copyAllIn(client, dump, dump.open);
+    await client.query("COMMIT");
+  } finally {
+    await client.end();
+  }
+}
+
+/** A new database of this run with the rows and the schema of 0.2.0, for tests of one migration. */
+export async function openOld(): Promise<{ url: string; known: Known }> {
+  const name = `old_${process.pid}_${Date.now().toString(36)}`;
+  await asMaker(async (maker) => {
+    await build(maker);
+    await maker.query(`CREATE DATABASE ${name} TEMPLATE ${OLD}`);
+  });
+  return { url: addressOf(name), known: readKnown() };
+}
+
+/**
+ * Puts the dump, migrated by today's migrations, in the place of this process's database. For `x.isolated.test.ts`, in
+ * `beforeAll` and before anything asks the database.
+ */
+export async function openUpgraded(): Promise<Known> {
+  const own = new URL(process.env.DATABASE_URL ?? "").pathname.slice(1);
+  await asMaker(async (maker) => {
+    await build(maker);
+    await maker.query(`DROP DATABASE ${own} WITH (FORCE)`);
+    await maker.query(`CREATE DATABASE ${own} TEMPLATE ${MIGRATED}`);
+  });
+  return readKnown();
+}
+
+async function asMaker(work: (maker: pg.Client) => Promise<void>): Promise<void> {
+  const maker = new pg.Client({ connectionString: addressOf("postgres") });
+  await maker.connect();
+  try {
+    await maker.query("SELECT pg_advisory_lock($1)", [BUILD_LOCK]);
+    await work(maker);
+  } finally {
+    await maker.end();
+  }
+}
+
+async function build(maker: pg.Client): Promise<void> {
+  const { rowCount } = await maker.query("SELECT FROM pg_database WHERE datname = $1", [MIGRATED]);
+  if (rowCount) return;
+  await maker.query(`DROP DATABASE IF EXISTS ${OLD}`); // of one who failed half-way
+  await maker.query(`CREATE DATABASE ${OLD}`);
+  await restoreOld(addressOf(OLD));
+  const unfinished = `${MIGRATED}_unfinished`;
+  await maker.query(`DROP DATABASE IF EXISTS ${unfinished}`);
+  await maker.query(`CREATE DATABASE ${unfinished} TEMPLATE ${OLD}`);
+  await applyMigrations(addressOf(unfinished));
+  await refuseAuditAlone(addressOf(unfinished));
+  const { migrateEngine } = await import("@/inngest/embedded/migrate"); // late: it reads the settings
+  await migrateEngine(addressOf(unfinished));
+  await maker.query(`ALTER DATABASE ${unfinished} RENAME TO ${MIGRATED}`);
+}

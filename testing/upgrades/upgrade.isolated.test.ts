@@ -1,0 +1,188 @@
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { checkRestored } from "@/scripts/backup/check";
+import { systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import * as pins from "@/server/domain/pins";
+import { checkVaultKey } from "@/server/domain/vault";
+import { pool } from "@/server/platform/db";
+import { DAY_MS } from "@/server/platform/time/units";
+import { startServer } from "@/server/web/server";
+import { setSettings } from "@/testing/settings";
+import { inlineStep, testClock } from "@/testing/world";
+import { catalogOf, lostIn, refusedOf } from "./catalog";
+import { type Known, type Replay, STATEMENTS } from "./known";
+import { openOld, openUpgraded } from "./restore";
+
+/* An installation of 0.2.0 with rows of every kind, after today's migrations (README.md beside this file). */
+
+let known: Known;
+let server: Awaited<ReturnType<typeof startServer>>;
+beforeAll(async () => {
+  known = await openUpgraded();
+  setSettings({ JOB_WAIT_SECONDS: 0 }); // no one works on jobs here
+  server = await startServer({ host: "127.0.0.1", port: 0, pages: null });
+});
+afterAll(() => server.stop(0));
+
+async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, options: "-c capstan.project_id=*" });
+  await client.connect();
+  return work(client).finally(() => client.end());
+}
+const DATABASE = process.env.DATABASE_URL ?? "";
+
+async function ask(
+  key: string,
+  target: string,
+  { body, headers = {} }: { body?: unknown; headers?: Record<string, string> } = {},
+) {
+  const answer = await fetch(`${server.url}${target}`, {
+    method: body === undefined ? "GET" : "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  return { status: answer.status, json: await answer.json() };
+}
+
+/**
+ * Functions that were given another name on purpose, as a fence, each as the law names it (`function capstan_x(…) …`): 0.2.0
+ * must not run beside what replaced them, and retries.
+ */
+const FENCED: string[] = [];
+const isFenced = (statement: string) =>
+  FENCED.some((line) => statement.includes(`${line.slice("function ".length, line.indexOf("("))}(`));
+
+const EXECUTIONS = [
+  "job",
+  "pinned_execution",
+  "pinned_bulk",
+  "comparison",
+  "capability_request",
+  "pinned_attempt",
+  "attempt",
+];
+const counts = async () => {
+  const { rows } = await pool.query(
+    `SELECT ${EXECUTIONS.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`).join(", ")}`,
+  );
+  return rows[0];
+};
+
+test("migrations only expand: what 0.2.0 names is there, and its inserts need no more than they say", async () => {
+  const { url } = await openOld();
+  const older = await connected(url, catalogOf);
+  expect(older.names.size).toBeGreaterThan(1_000);
+  expect(lostIn(older, await connected(DATABASE, catalogOf))).toEqual(FENCED);
+});
+
+test("every statement that 0.2.0 sends is one for the migrated database", async () => {
+  const statements: string[] = JSON.parse(gunzipSync(readFileSync(STATEMENTS)).toString());
+  expect(statements.length).toBeGreaterThan(300);
+  expect(
+    await connected(DATABASE, (client) =>
+      refusedOf(
+        client,
+        statements.filter((text) => !isFenced(text)),
+      ),
+    ),
+  ).toEqual([]);
+});
+
+test("the law tells of a lost column, function, policy and unique index, a column that inserts must name, and a statement that fails", async () => {
+  const { url } = await openOld();
+  await connected(url, async (client) => {
+    const older = await catalogOf(client);
+    await client.query(`
+      ALTER TABLE job RENAME error_code TO fault_code;
+      ALTER TABLE job ADD COLUMN must text NOT NULL DEFAULT 'x';
+      ALTER TABLE job ALTER COLUMN must DROP DEFAULT;
+      DROP INDEX comparison_project_id_idempotency_key_key`);
+    expect(lostIn(older, await catalogOf(client))).toEqual([
+      "column job.error_code text",
+      expect.stringMatching(/^unique ON public\.comparison .*idempotency_key/),
+      "required job.must",
+    ]);
+    expect(await refusedOf(client, ["SELECT error_code FROM job", "SELECT id FROM job"])).toEqual([
+      'column "error_code" does not exist: SELECT error_code FROM job',
+    ]);
+  });
+});
+
+test("receipts, records and manifests verify, and balances agree with the ledger", async () => {
+  const { receipts, differences } = await connected(DATABASE, checkRestored);
+  expect(receipts.wrong).toEqual([]);
+  expect(receipts.verified).toBeGreaterThan(30);
+  expect(differences).toEqual([]);
+  await checkVaultKey(pool);
+});
+
+test("every idempotency key of 0.2.0 answers with what it made then, and nothing runs again", async () => {
+  const before = await counts();
+  const again = async ({ name, key, target, headers, body, idField }: Replay) => {
+    const { status, json } = await ask(key, target, { body, headers });
+    return { name, status, id: json[idField] };
+  };
+  expect(known.replays.length).toBeGreaterThan(60);
+  const answers = [];
+  for (const replay of known.replays) answers.push(await again(replay));
+  expect(answers).toEqual(known.replays.map(({ name, id }) => ({ name, status: 200, id })));
+  expect(await counts()).toEqual(before);
+});
+
+test("another request under such a key is refused, with the id of the first", async () => {
+  const first = known.replays.find(({ name }) => name === "a job, its key in the header");
+  const { key = "", target = "", headers, id } = first ?? {};
+  const input = { messages: [{ role: "user", content: "Another question" }] };
+  expect(await ask(key, target, { headers, body: { input } })).toMatchObject({
+    status: 409,
+    json: { code: "IdempotencyConflict", details: { jobId: id } },
+  });
+});
+
+test("keys work as they did: one that has expired or was rotated long ago is refused", async () => {
+  const { ids, keys, otherKey } = known;
+  const read = async (key: string) => (await ask(key, `/v1/jobs/${ids.drawn}`)).status;
+  expect([await read(keys.development), await read(keys.lasting), await read(keys.unbound)]).toEqual([
+    200, 200, 200,
+  ]);
+  expect([await read(keys.expired), await read(keys.rotatedFrom)]).toEqual([401, 401]);
+  expect([await read(keys.production), await read(otherKey)]).toEqual([404, 404]);
+});
+
+test("work that 0.2.0 left is taken up and ends, once", async () => {
+  const { projectId } = known;
+  const clock = testClock();
+  clock.advance(DAY_MS); // its leases have ended
+  const ctx = systemCtx("worker", clock.now);
+  const { running = "", waiting = "", bulkUnderWay = "" } = known.ids;
+  expect((await jobs.get(ctx, waiting)).status).toBe("awaiting_approval");
+  await pins.sweep(ctx, { projectId });
+  await jobs.sweep(ctx, { projectId });
+  await jobs.run(ctx, running, inlineStep(clock));
+  await pins.runBulk(ctx, bulkUnderWay, inlineStep(clock));
+  const { rows } = await pool.query(
+    "SELECT status, hold_state, (SELECT count(*) FROM receipt WHERE job_id = job.id) AS receipts FROM job WHERE id = $1",
+    [running],
+  );
+  expect(rows).toEqual([{ status: "failed", hold_state: "released", receipts: 1 }]); // its time is long over
+  const bulk = await pins.getBulk(systemCtx("test"), bulkUnderWay);
+  expect(bulk.counts).toMatchObject({ queued: 0, running: 0, succeeded: 3, failed: 1, ambiguous: 1 });
+  expect(bulk.safelyRetryable).toBe(1); // the item whose process ended before it was sent
+  expect((await connected(DATABASE, checkRestored)).differences).toEqual([]);
+});
+
+test("what was pruned stays pruned, and a disabled endpoint disabled", async () => {
+  const { ids, keys } = known;
+  for (const id of [ids.pruned, ids.hashesOnly])
+    expect((await ask(keys.development, `/v1/jobs/${id}/request`)).json).toMatchObject({
+      contentState: "pruned",
+    });
+  const { json } = await ask(keys.development, "/v1/delivery-endpoints");
+  const enabled = Object.fromEntries(
+    json.items.map((each: { endpointId: string; enabled: boolean }) => [each.endpointId, each.enabled]),
+  );
+  expect([enabled[ids.strong ?? ""], enabled[ids.weak ?? ""]]).toEqual([true, false]);
+});
