@@ -20,6 +20,8 @@ export type Call = {
   /** The bytes of the body as they come, where that is what matters. */
   stream?: AsyncIterable<Uint8Array>;
   headers?: Record<string, string>;
+  /** Sent on a line each, as bytes in Latin-1. */
+  lines?: Record<string, string[]>;
   /** Whose anonymous limit is used; every call has its own unless it says otherwise. */
   address?: string;
 };
@@ -55,7 +57,8 @@ export async function call(method: string, target: string, options: Call = {}): 
     method,
     path: url.pathname,
     query: url.searchParams,
-    header: (name) => headers[name],
+    header: (name) => options.lines?.[name]?.join(", ") ?? headers[name],
+    lines: (name) => options.lines?.[name] ?? (headers[name] === undefined ? [] : [headers[name]]),
     body: options.stream ?? (bytes && chunks(bytes)),
     params: {},
     address: options.address ?? newId("request"),

@@ -35,6 +35,7 @@ export function incoming(asked: Asked = {}): Incoming {
     path: asked.path ?? "/v1/test",
     query: new URLSearchParams(asked.query),
     header: (name) => headers[name],
+    lines: (name) => (headers[name] === undefined ? [] : [headers[name]]),
     body: bytes && inPieces(bytes),
     params: asked.params ?? {},
     address: asked.address ?? ownAddress(),

@@ -18,6 +18,7 @@ const SOURCES = [
   ...["admin", "backup", "launch", "migrate"].map((name) => `scripts/${name}`),
   ...["admin", "backup", "doctor", "find-database", "migrate", "restore"].map((name) => `scripts/${name}.ts`),
   "server",
+  "instrumentation.ts",
   "next.config.js",
   "postcss.config.mjs",
   "package.json",

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { access, type ProjectRight } from "@/server/domain/access";
 import { type Ctx, type PrincipalKind, type Scope, systemClock } from "@/server/domain/ctx";
+import type { SentKey } from "@/server/domain/envelope";
 import { type ErrorCode, Fault, fail } from "@/server/platform/errors/errors";
 import { toWire, type WireError } from "@/server/platform/errors/errors-wire";
 import { type Log, log } from "@/server/platform/log/log";
@@ -9,6 +10,7 @@ import { env } from "@/server/platform/settings/env";
 import { commonHeaders, requestIdOf } from "./answers/plain";
 import { admitPage, identify, identifyAgain, refuseAnonymous } from "./auth";
 import { DEFAULT_BODY_LIMIT, hashInTurns, readJson } from "./body";
+import { keyHeader } from "./header-lines";
 import {
   ignoredNames,
   parsePart,
@@ -93,7 +95,7 @@ type Facts = {
 export type Given = {
   incoming: Incoming;
   /** The Idempotency-Key header, for endpoints with `idempotent`. */
-  idempotencyKey: string | undefined;
+  idempotencyKey: SentKey | undefined;
   /** For endpoints that read their own body: records the bytes that identify a repeat without a key. */
   noteBody: ((bytes: Uint8Array) => Promise<void>) | undefined;
 };
@@ -276,7 +278,7 @@ async function perform(
   requireCaller(endpoint, ctx, headers);
   const { params, query, body } = endpoint;
   if (params) refuseHostileParams(incoming.params);
-  const key = endpoint.idempotent && incoming.header("idempotency-key");
+  const key = endpoint.idempotent && keyHeader(incoming);
   const seen = isUnkeyed(endpoint, ctx, key) ? noteUnkeyed(endpoint, incoming, ctx) : undefined;
   const asked = query && parsePart(query, readQuery(incoming.query, endpoint.queryFields), "query");
   const ignored = ignoredNames(incoming.query, asked);
@@ -295,9 +297,9 @@ async function perform(
 }
 
 /** Whether the caller may repeat this request without an idempotency key. */
-const isUnkeyed = (endpoint: Endpoint, { principal }: Ctx, key: string | undefined) =>
+const isUnkeyed = (endpoint: Endpoint, { principal }: Ctx, key: SentKey | undefined) =>
   endpoint.idempotent === true &&
-  !key?.trim() &&
+  !key?.key &&
   principal.kind === "service_principal" &&
   env.REPEAT_GUARD_SECONDS > 0;
 

@@ -14,6 +14,7 @@ const ask = (authorization?: string) => {
     path: "/metrics",
     query: new URLSearchParams(),
     header: (name) => (name === "authorization" ? authorization : undefined),
+    lines: () => [],
     body: null,
     params: {},
     address: "127.0.0.1",

@@ -1,6 +1,7 @@
 import { clientAddress } from "@/server/platform/client-address";
 import { whole } from "./body";
 import { type Endpoint, refuseUncounted } from "./endpoint";
+import { linesOfRequest } from "./header-lines";
 import { type Router, router } from "./router";
 import type { Incoming, Outgoing } from "./transport";
 
@@ -37,6 +38,7 @@ export function toIncoming(request: Request): Incoming {
     path: url.pathname,
     query: url.searchParams,
     header: (name) => request.headers.get(name) ?? undefined,
+    lines: (name) => linesOfRequest(request, name),
     body: request.body && whole(request.body),
     params: {},
     // A host gives handlers no socket; it puts the caller's address in this header.

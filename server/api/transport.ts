@@ -14,8 +14,10 @@ export type Incoming = {
   method: string;
   path: string;
   query: URLSearchParams;
-  /** By lower-case name. */
+  /** By lower-case name, its lines joined. Headers that carry text are read with `textHeader`. */
   header(name: string): string | undefined;
+  /** The values of a header's lines, by lower-case name, as they were sent. */
+  lines(name: string): readonly string[];
   body: BodyStream | null;
   /** From the path, decoded. */
   params: Record<string, string>;

@@ -26,6 +26,7 @@ import { type Idempotency, InvocationResult, Job } from "@/server/contract/jobs"
 import { RetailQuote } from "@/server/contract/pricing";
 import * as catalog from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
+import type { SentKey } from "@/server/domain/envelope";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
 import * as usage from "@/server/domain/usage";
@@ -41,8 +42,10 @@ const runByEmbeds = operations("Execution", byKeysAndEmbeds("capabilities:run"))
 const MEGABYTE = 1024 * 1024;
 
 /** Whose key a submission runs under. Without one, a repeat is only recognized for a while (REPEAT_GUARD_SECONDS). */
-function idempotencyOf(ctx: Ctx, body: RawEnvelope, header: string | undefined): Idempotency {
-  const isGiven = [body.idempotencyKey, header].some((key) => typeof key === "string" && key.trim() !== "");
+function idempotencyOf(ctx: Ctx, body: RawEnvelope, header: SentKey | undefined): Idempotency {
+  const isGiven = [body.idempotencyKey, header?.key].some(
+    (key) => typeof key === "string" && key.trim() !== "",
+  );
   return { source: isGiven ? "client" : "minted", replayed: ctx.isReplay === true };
 }
 

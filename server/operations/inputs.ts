@@ -1,4 +1,5 @@
 import { artifactAnswer, DOWNLOAD } from "@/server/api/answers/artifact";
+import { textHeader } from "@/server/api/header-lines";
 import { InProject } from "@/server/contract/common";
 import { PayloadBody, StoredArtifact, StoredPayload, UploadQuery } from "@/server/contract/inputs-stored";
 import * as inputs from "@/server/domain/inputs";
@@ -36,7 +37,7 @@ export const uploadArtifact = run.post("/v1/artifacts", {
       ctx,
       {
         contentType: incoming.header("content-type"),
-        contentDisposition: incoming.header("content-disposition"),
+        contentDisposition: textHeader(incoming, "Content-Disposition"),
         contentLength: incoming.header("content-length"),
         bytes: incoming.body,
       },

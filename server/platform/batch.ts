@@ -76,3 +76,14 @@ export const readTogether = <Item, Row extends { place: number }>(
     const found = new Map(rows.map((row) => [row.place, row]));
     return items.map((_, place) => found.get(place) ?? null);
   });
+
+/** The same where an item has any number of rows. */
+export const listedTogether = <Item, Row extends { place: number }>(
+  read: (items: (Item & { place: number })[]) => Promise<Row[]>,
+): ((item: Item) => Promise<Row[]>) =>
+  batched(async (items) => {
+    const found = items.map((): Row[] => []);
+    for (const row of await read(items.map((item, place) => ({ ...item, place }))))
+      found[row.place]?.push(row);
+    return found;
+  });

@@ -109,7 +109,7 @@ test("somebody else's project and one that does not exist are the same refusal",
   });
 });
 
-test("the job of an idempotency key is found in its own project and operation only", async () => {
+test("the job of an idempotency key is found in its own project, environment and operation only", async () => {
   const [own, foreign] = await Promise.all([makeTenant(), makeTenant()]);
   const { ctx } = await makePerson(own.organizationId, "member");
   const input = { messages: [{ role: "user", content: "Say hello" }] };
@@ -122,6 +122,10 @@ test("the job of an idempotency key is found in its own project and operation on
   const panel = appRouter.createCaller(ctx);
   const asked = { project_id: own.projectId, operation: "jobs", idempotency_key: key } as const;
   expect(await panel.jobs.ofKey(asked)).toEqual({ jobId });
+  const elsewhere = { projectId: own.projectId, environment: "production" };
+  const inProduction = { input, context: elsewhere, idempotencyKey: "of production" };
+  await submit(systemCtx("test"), "text.general.fast.v1", inProduction);
+  expect(await panel.jobs.ofKey({ ...asked, idempotency_key: "of production" })).toEqual({ jobId: null });
   expect(await panel.jobs.ofKey({ ...asked, operation: "invoke" })).toEqual({ jobId: null });
   expect(await panel.jobs.ofKey({ ...asked, idempotency_key: "another" })).toEqual({ jobId: null });
   expect([403, 404]).toContain(

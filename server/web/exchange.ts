@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { brokenOff, whole } from "@/server/api/body";
+import { linesOf } from "@/server/api/header-lines";
 import { announcesBody, type BodyStream, type Incoming, type Outgoing } from "@/server/api/transport";
 import { clientAddress } from "@/server/platform/client-address";
 import { log } from "@/server/platform/log/log";
@@ -40,6 +41,10 @@ export class HttpIncoming implements Incoming {
   header(name: string): string | undefined {
     const value = this.request.headers[name];
     return typeof value === "string" ? value : value?.join(", ");
+  }
+
+  lines(name: string): string[] {
+    return linesOf(this.request, name);
   }
 
   get address(): string {

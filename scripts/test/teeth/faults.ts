@@ -244,6 +244,27 @@ export const FAULTS: Fault[] = [
     caughtBy: "server/domain/jobs/admission/idempotency.db.test.ts",
   },
   {
+    name: "key-of-another-environment-answers",
+    file: "server/domain/envelope/key-spellings.ts",
+    find: "holders.filter((holder) => holder.environment === environment)",
+    replace: "holders.filter((holder) => holder.environment !== undefined)",
+    caughtBy: "server/operations/key-environments.db.test.ts",
+  },
+  {
+    name: "key-of-an-older-release-runs-again",
+    file: "server/domain/jobs/admission/admit.ts",
+    find: "if (submission.key.former !== undefined) {",
+    replace: "if (submission.key.former === submission.key.key) {",
+    caughtBy: "server/operations/key-environments.db.test.ts",
+  },
+  {
+    name: "header-read-as-latin1",
+    file: "server/platform/text/header.ts",
+    find: 'return isUtf8(bytes) ? bytes.toString("utf8") : raw;',
+    replace: 'return isUtf8(bytes) ? bytes.toString("latin1") : raw;',
+    caughtBy: "server/platform/text/header.test.ts",
+  },
+  {
     name: "submission-marked-after-sending",
     file: "server/domain/jobs/transitions/attempt.ts",
     find: "UPDATE attempt SET submission = 'ambiguous', submission_begun_at = held.now FROM held",

@@ -1,6 +1,7 @@
 import { EventCursor } from "@/server/contract/jobs";
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { DAY_MS } from "@/server/platform/time/units";
+import { textHeader } from "../header-lines";
 import { type Bytes, bytes, type Incoming } from "../transport";
 
 export const EVENT_STREAM = "text/event-stream";
@@ -25,7 +26,7 @@ export function wantsEventStream(incoming: Incoming): boolean {
 
 /** The position to resume after, from the caller's `Last-Event-ID`; an id that is not ours is refused. */
 export function lastEventIdOf(incoming: Incoming): string | undefined {
-  const id = incoming.header("last-event-id")?.trim();
+  const id = textHeader(incoming, "Last-Event-ID");
   if (!id) return undefined;
   if (!EventCursor.safeParse(id).success) {
     throw new ValidationFault([

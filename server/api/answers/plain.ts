@@ -1,13 +1,15 @@
 import { newId } from "@/server/platform/ids";
 import { VERSION } from "@/server/platform/settings/version";
+import { textsOf } from "@/server/platform/text/header";
 import type { Incoming, Outgoing } from "../transport";
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** The id of a request: the caller's own if it is well-formed, so that logs of both sides can be joined. */
 export function requestIdOf(incoming: Incoming): string {
-  const given = incoming.header("x-request-id");
-  return given !== undefined && SANE_REQUEST_ID.test(given) ? given : newId("request");
+  if (incoming.header("x-request-id") === undefined) return newId("request");
+  const [given = "", other] = textsOf(incoming.lines("x-request-id"));
+  return other === undefined && SANE_REQUEST_ID.test(given) ? given : newId("request");
 }
 
 /** The headers of every response. Nothing is cached unless its endpoint allows it. */

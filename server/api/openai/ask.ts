@@ -3,6 +3,7 @@ import type { RawEnvelope } from "@/server/contract/envelope";
 import type { Effort, NamedSchema, shared } from "@/server/contract/openai";
 import type { Door } from "@/server/domain/jobs";
 import { Fault, ValidationFault } from "@/server/platform/errors/errors";
+import { textHeader } from "../header-lines";
 import type { Incoming } from "../transport";
 import type { ModelRequest } from "./models/model";
 import { type Settings, spellingOf } from "./settings";
@@ -93,7 +94,7 @@ export function toInvoke(
 
 /** The project for a key of a whole organization: what OpenAI's clients call `project`. */
 export const projectOf = (incoming: Incoming): string | undefined =>
-  incoming.header("openai-project")?.trim() || undefined;
+  textHeader(incoming, "OpenAI-Project") || undefined;
 
 const described = ({
   schema,

@@ -2,6 +2,7 @@ import type { RawEnvelope } from "@/server/contract/envelope";
 import type { Job } from "@/server/contract/jobs";
 import { readWhole } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
+import type { SentKey } from "@/server/domain/envelope";
 import * as jobs from "@/server/domain/jobs";
 import type { Json } from "@/server/platform/durable/step";
 import { Fault, isErrorCode } from "@/server/platform/errors/errors";
@@ -20,7 +21,7 @@ export async function finished(
   ctx: Ctx,
   capabilityKey: string,
   envelope: RawEnvelope,
-  idempotencyKey: string | undefined,
+  idempotencyKey: SentKey | undefined,
 ): Promise<Job> {
   const { jobId } = await jobs.submit(ctx, capabilityKey, envelope, idempotencyKey);
   const signal = ctx.signal?.() ?? new AbortController().signal;
@@ -39,7 +40,7 @@ export async function finished(
   }
   const forWhom = WAITS[job.status];
   const why = forWhom ?? `is ${job.status} after ${env.JOB_WAIT_SECONDS} seconds`;
-  const isKnownAgain = Boolean(idempotencyKey?.trim()) || ctx.unkeyed !== undefined;
+  const isKnownAgain = Boolean(idempotencyKey?.key) || ctx.unkeyed !== undefined;
   throw new Fault(
     "JobStillRunning",
     `The job ${jobId} ${why} and continues. Read it with GET /v1/jobs/${jobId}, or repeat this request to keep waiting.`,

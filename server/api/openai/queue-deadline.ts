@@ -1,5 +1,6 @@
 import type { RawEnvelope } from "@/server/contract/envelope";
 import { ValidationFault } from "@/server/platform/errors/errors";
+import { textHeader } from "../header-lines";
 import type { Incoming } from "../transport";
 
 export const QUEUE_DEADLINE_HEADER = "x-capstan-queue-deadline-seconds";
@@ -10,7 +11,7 @@ const MOST_SECONDS = 7_200;
  * `queueDeadlineSeconds`, so it is a header.
  */
 export function withQueueDeadline(envelope: RawEnvelope, incoming: Incoming): RawEnvelope {
-  const given = incoming.header(QUEUE_DEADLINE_HEADER)?.trim();
+  const given = textHeader(incoming, QUEUE_DEADLINE_HEADER);
   if (!given) return envelope;
   const queueDeadlineSeconds = Number(given);
   if (!/^\d{1,4}$/.test(given) || queueDeadlineSeconds < 1 || queueDeadlineSeconds > MOST_SECONDS)

@@ -9,6 +9,8 @@ import {
   checkCallerFields,
   checkCallerObject,
   type First,
+  type Holder,
+  type SentKey,
   settleKey,
 } from "@/server/domain/envelope";
 import { requireDurable, submitTogether } from "@/server/domain/jobs";
@@ -32,7 +34,7 @@ export async function create(
   ctx: Ctx,
   capabilityKey: string,
   body: ComparisonCreateRequest,
-  idempotencyHeader?: string,
+  idempotencyHeader?: string | SentKey,
 ): Promise<Comparison> {
   const capability = getCapability(capabilityKey);
   requireDurable(capability);
@@ -61,7 +63,7 @@ export async function create(
     idempotencyKey: entryIds[order.indexOf(place)] ?? null,
   }));
   const kept = competitors.map((competitor, place) => toKept(capability, competitor, place));
-  const admit = async () => {
+  const admit = async (spelling: string | null) => {
     if (refusal) throw refusal;
     await submitTogether(ctx, capability, {
       comparisonId,
@@ -85,7 +87,7 @@ export async function create(
             capability.key,
             intent,
             JSON.stringify(workloadTags),
-            key,
+            spelling,
             requestHash,
             seed,
             sum(({ estimatedMicros }) => estimatedMicros),
@@ -110,19 +112,20 @@ export async function create(
     });
     return { id: comparisonId };
   };
-  const find = (key: string) => firstOfKey(project.id, key);
-  const admitted = await admitOnce({ key, hash: requestHash }, find, admit);
+  const find = (spellings: string[]) => comparisonsOfKey(project.id, spellings);
+  const admitted = await admitOnce({ key, hash: requestHash, environment }, find, admit);
   return get(ctx, "first" in admitted ? admitted.first.id : admitted.fresh.id, RIGHT);
 }
 
-/** The comparison a key belongs to already; null when it is free. */
-async function firstOfKey(projectId: string, key: string): Promise<First | null> {
-  const { rows } = await pool.query<First>({
-    name: "comparison-of-key",
-    text: "SELECT id, request_hash AS hash FROM comparison WHERE project_id = $1 AND idempotency_key = $2",
-    values: [projectId, key],
+/** The comparisons that have a spelling of a key. */
+async function comparisonsOfKey(projectId: string, spellings: string[]): Promise<(First & Holder)[]> {
+  const { rows } = await pool.query<First & Holder>({
+    name: "comparisons-of-key",
+    text: `SELECT id, request_hash AS hash, idempotency_key AS spelling, environment FROM comparison
+           WHERE project_id = $1 AND idempotency_key = ANY($2)`,
+    values: [projectId, spellings],
   });
-  return rows[0] ?? null;
+  return rows;
 }
 
 /** The places of so many competitors in an order that this seed alone decides. */

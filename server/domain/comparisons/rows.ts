@@ -8,6 +8,7 @@ import type { Job, JobStatus } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
 import { access } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
+import { callersKey } from "@/server/domain/envelope";
 import { PROVIDER_COST } from "@/server/domain/executions";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
@@ -91,7 +92,7 @@ export function toComparison(row: ComparisonRow, jobs: Job[], now: Date): Compar
     workloadTags: row.workload_tags,
     // Each entry's job has them.
     tags: jobs[0]?.tags ?? [],
-    idempotencyKey: row.idempotency_key,
+    idempotencyKey: row.idempotency_key && callersKey(row.environment, row.idempotency_key),
     createdAt: row.created_at.toISOString(),
     estimatedCost: microsToUsd(row.estimated_micros),
     maximumCost: microsToUsd(row.maximum_micros),

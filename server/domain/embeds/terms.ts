@@ -5,6 +5,7 @@ import type { EmbedTerms } from "@/server/contract/embeds";
 import type { ExecutionConstraints } from "@/server/contract/envelope";
 import { nameKey, noSuchAdapter } from "@/server/domain/adapters";
 import type { Ctx } from "@/server/domain/ctx";
+import type { SentKey } from "@/server/domain/envelope";
 import { madeInEmbed, resolveInput } from "@/server/domain/inputs";
 import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault, type ValidationIssue } from "@/server/platform/errors/errors";
@@ -184,6 +185,8 @@ export function checkSpendPerJob(ctx: Ctx, { maximumMicros }: { maximumMicros: M
 }
 
 /** Keys of a panel session are its own: no one else's request can be under one, and none of its under theirs. */
-export function ownKeyOf(ctx: Ctx, idempotencyKey: string): string {
-  return ctx.principal.kind === "panel_session" ? `${ctx.principal.id}/${idempotencyKey}` : idempotencyKey;
+export function ownKeyOf({ principal }: Ctx, { key, former }: SentKey): SentKey {
+  if (principal.kind !== "panel_session") return former === undefined ? { key } : { key, former };
+  const own = (spelling: string) => `${principal.id}/${spelling}`;
+  return former === undefined ? { key: own(key) } : { key: own(key), former: own(former) };
 }

@@ -1,4 +1,5 @@
 import { fail } from "@/server/platform/errors/errors";
+import { type Holder, holderOf, type SentKey, spellingsOf } from "./key-spellings";
 
 /** What an idempotency key belongs to, with the hash of its first request. */
 export type First = { id: string; hash: string | null };
@@ -12,28 +13,37 @@ export function sameFirst<F extends First>(first: F, hash: string, what = "reque
 }
 
 /**
- * Admits a request once: what its key belongs to already, else what `admit` makes, which answers null where the key was
- * taken meanwhile. What was admitted once stays admitted, whatever would refuse it now. Without a key nothing is looked for.
+ * Admits a request once: what its key belongs to already, else what `admit` makes under the spelling it is given, which answers
+ * null where that was taken meanwhile. What was admitted once stays admitted, whatever would refuse it now. Without a key
+ * nothing is looked for. `environment`: null for what has none.
  */
-export async function admitOnce<F extends First, Fresh>(
-  { key, hash, what }: { key: string | null; hash: string; what?: string },
-  find: (key: string) => Promise<F | null>,
-  admit: () => Promise<Fresh | null>,
-): Promise<{ first: F } | { fresh: Fresh }> {
-  const look = async () => {
-    const first = key === null ? null : await find(key);
-    return first && sameFirst(first, hash, what);
-  };
-  const before = await look();
-  if (before) return { first: before };
+export async function admitOnce<H extends First & Holder, Fresh>(
+  {
+    key,
+    hash,
+    environment,
+    what,
+  }: { key: SentKey | null; hash: string; environment: string | null; what?: string },
+  find: (spellings: string[]) => Promise<H[]>,
+  admit: (spelling: string | null) => Promise<Fresh | null>,
+): Promise<{ first: H } | { fresh: Fresh }> {
+  const look = async () =>
+    key === null
+      ? { first: null, spelling: null }
+      : holderOf(await find(spellingsOf(key, environment)), key, environment);
   let refusal: unknown = new Error("an idempotency key is taken, but what it belongs to does not exist");
-  try {
-    const fresh = await admit();
-    if (fresh !== null) return { fresh };
-  } catch (cause) {
-    refusal = cause;
+  const tried: (string | null)[] = [];
+  // A second time where another environment took the key meanwhile.
+  for (;;) {
+    const { first, spelling } = await look();
+    if (first) return { first: sameFirst(first, hash, what) };
+    if (tried.includes(spelling)) throw refusal;
+    tried.push(spelling);
+    try {
+      const fresh = await admit(spelling);
+      if (fresh !== null) return { fresh };
+    } catch (cause) {
+      refusal = cause;
+    }
   }
-  const meanwhile = await look();
-  if (meanwhile) return { first: meanwhile };
-  throw refusal;
 }

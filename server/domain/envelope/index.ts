@@ -1,6 +1,14 @@
 export { enforcementOf } from "./enforcement";
 export { given, said } from "./given";
 export { admitOnce, type First, sameFirst } from "./idempotency";
+export {
+  callersKey,
+  type Holder,
+  holderOf,
+  type SentKey,
+  soughtSpellings,
+  spellingsOf,
+} from "./key-spellings";
 export { maturityOf } from "./maturity";
 export {
   checkCallerFields,

@@ -307,13 +307,19 @@ test("a quote is closed: nothing but context, input and execution", () => {
 });
 
 test("an idempotency key is the body's or the header's; blank is absent", () => {
-  expect(settleKey("a", undefined)).toBe("a");
-  expect(settleKey(undefined, "b")).toBe("b");
-  expect(settleKey("a", "a")).toBe("a");
+  expect(settleKey("a", undefined)).toEqual({ key: "a" });
+  expect(settleKey(undefined, "b")).toEqual({ key: "b" });
+  expect(settleKey("a", "a")).toEqual({ key: "a" });
   expect(settleKey("  ", undefined)).toBeUndefined();
   expect(settleKey(null, "")).toBeUndefined();
   expect(refusal(() => settleKey("a", "b"))).toMatchObject({ at: "body.idempotencyKey" });
   expect(refusal(() => settleKey(undefined, "x".repeat(256)))).toMatchObject({
     at: "body.idempotencyKey",
   });
+  expect(settleKey(undefined, "🔑".repeat(255))).toEqual({ key: "🔑".repeat(255) });
+  const sent = { key: "é", former: "Ã©" };
+  expect(settleKey(undefined, sent)).toEqual(sent);
+  expect(settleKey("é", sent)).toEqual(sent);
+  expect(settleKey("Ã©", sent)).toEqual({ key: "Ã©" });
+  expect(refusal(() => settleKey("e", sent))).toMatchObject({ at: "body.idempotencyKey" });
 });

@@ -17,6 +17,7 @@ import { env } from "@/server/platform/settings/env";
 import { charactersOf } from "@/server/platform/text/characters";
 import { isObject } from "@/server/platform/text/json";
 import { said } from "./given";
+import { MOST_KEY_CHARACTERS, type SentKey } from "./key-spellings";
 import { type Places, refuseUnknown } from "./unknown";
 
 type Json = z.core.util.JSONType;
@@ -115,19 +116,31 @@ function leaveOutUnsaid(envelope: Envelope<"jobs">): void {
 export const mintKey = (kind: "jobs" | "invoke") =>
   `${kind === "jobs" ? "job" : "run"}-${randomBytes(16).toString("hex")}`;
 
-/** The key that is given, in the body or in the header; both given must agree. */
-export function settleKey(inBody: string | null | undefined, header: string | undefined): string | undefined {
+/**
+ * The key that is given, in the body or in the header; both given must agree. A caller whose header 0.2.0 read as the body
+ * has it still agrees.
+ */
+export function settleKey(
+  inBody: string | null | undefined,
+  header: string | SentKey | undefined,
+): SentKey | undefined {
   const fromBody = inBody?.trim() || undefined;
-  const fromHeader = header?.trim() || undefined;
-  if (fromHeader && fromHeader.length > 255)
-    invalid(["idempotencyKey"], "The Idempotency-Key header is longer than 255 characters.");
-  if (fromBody && fromHeader && fromBody !== fromHeader) {
+  const sent = typeof header === "string" ? { key: header.trim() } : header;
+  const fromHeader = sent?.key || undefined;
+  if (fromHeader && charactersOf(fromHeader) > MOST_KEY_CHARACTERS)
+    invalid(
+      ["idempotencyKey"],
+      `The Idempotency-Key header is longer than ${MOST_KEY_CHARACTERS} characters.`,
+    );
+  if (fromBody && fromHeader && fromBody !== fromHeader && fromBody !== sent?.former) {
     invalid(
       ["idempotencyKey"],
       "The Idempotency-Key header and the idempotencyKey field differ. Send one of them.",
     );
   }
-  return fromBody ?? fromHeader;
+  const key = fromBody ?? fromHeader;
+  if (key === undefined) return undefined;
+  return key === fromHeader && sent ? sent : { key };
 }
 
 /** What a schema found wrong with a body, or with its part at this path. Parse with `reportInput`. */

@@ -165,5 +165,20 @@ test("boundaries and names as browsers and tools write them", () => {
   expect(filenameOf("attachment; filename=plain.txt")).toBe("plain.txt");
   expect(filenameOf("attachment; filename=\"x\"; filename*=UTF-8''%C3%A4.txt")).toBe("ä.txt");
   expect(filenameOf("attachment; filename*=UTF-8''%C3; filename=\"y\"")).toBe("y");
+  expect(filenameOf("attachment; filename*=UTF-8'de'%C3%A4.txt")).toBe("ä.txt");
   expect(filenameOf("form-data; name=x")).toBeNull();
+});
+
+test("the name of a file is UTF-8, or Latin-1 where its bytes are no UTF-8; sent twice it must be the same", async () => {
+  const nameOf = async (lines: string[], encoding: BufferEncoding) => {
+    const head = lines.map((line) => `Content-Disposition: form-data; name="file"; filename="${line}"`);
+    const bytes = [`--${boundary}\r\n${head.join("\r\n")}\r\n\r\n`, `a\r\n--${boundary}--\r\n`];
+    const part = await readFilePart(cut(Buffer.from(bytes.join(""), encoding), 9), boundary);
+    await whole(part.bytes);
+    return part.filename;
+  };
+  expect(await nameOf(["Übersicht.png"], "utf8")).toBe("Übersicht.png");
+  expect(await nameOf(["Übersicht.png"], "latin1")).toBe("Übersicht.png");
+  expect(await nameOf(["a.png", "a.png"], "utf8")).toBe("a.png");
+  await expect(nameOf(["a.png", "b.png"], "utf8")).rejects.toThrow("content-disposition twice");
 });

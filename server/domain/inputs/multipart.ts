@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { ValidationFault } from "@/server/platform/errors/errors";
+import { textsOf } from "@/server/platform/text/header";
 
 /** The file of a multipart/form-data body: the name of its field, its own media type and name, and its bytes as they come. */
 export type FilePart = {
@@ -185,7 +186,7 @@ function headsOf(body: Body) {
     if (++parts > MOST_PARTS) refuse("The multipart body has too many parts.");
     await body.until(Buffer.from("\r\n"), 1024); // blanks may follow a boundary
     body.unread(Buffer.from("\r\n")); // a part may have no header at all
-    return readHead((await body.until(Buffer.from("\r\n\r\n"), MOST_HEADER_BYTES)).toString("utf8"));
+    return readHead((await body.until(Buffer.from("\r\n\r\n"), MOST_HEADER_BYTES)).toString("latin1"));
   };
 }
 
@@ -200,8 +201,13 @@ export function fieldText(name: string, value: Buffer): string {
 }
 
 function readHead(head: string) {
-  const header = (name: string) =>
-    new RegExp(`(?:^|\\r\\n)${name}:[ \\t]*([^\\r\\n]*)`, "i").exec(head)?.[1] ?? "";
+  const header = (name: string) => {
+    const lines = head.matchAll(new RegExp(`(?:^|\\r\\n)${name}:[ \\t]*([^\\r\\n]*)`, "gi"));
+    const [text = "", other] = textsOf([...lines].map(([, value = ""]) => value));
+    return other === undefined
+      ? text
+      : refuse(`A part of the multipart body has ${name} twice with different values.`);
+  };
   const disposition = header("content-disposition");
   const filename = filenameOf(disposition);
   const mediaType = header("content-type").trim() || null;
@@ -211,7 +217,7 @@ function readHead(head: string) {
 
 /** The file name of a Content-Disposition header, if it has one. */
 export function filenameOf(disposition: string): string | null {
-  const exact = /;\s*filename\*=UTF-8''([^;\s]+)/i.exec(disposition)?.[1];
+  const exact = /;\s*filename\*=UTF-8'[^']*'([^;\s]+)/i.exec(disposition)?.[1];
   if (exact) {
     try {
       return decodeURIComponent(exact);

@@ -3,7 +3,7 @@ import type { PinnedAnswer, PinnedRecord } from "@/server/contract/pinned-record
 import { type Admission, access, EVERYTHING, personBehind } from "@/server/domain/access";
 import { OUTPUT_REMOVED } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
-import { admitOnce, enforcementOf, settleKey } from "@/server/domain/envelope";
+import { admitOnce, enforcementOf, type SentKey, settleKey } from "@/server/domain/envelope";
 import {
   awaitFirst,
   type Clock,
@@ -29,7 +29,7 @@ import { identityHashOf, parsePinned, requestHasher } from "./planning/request";
 import { refuseUnapproved } from "./planning/threshold";
 import { endOf, wholeRecord } from "./read";
 import { type PinnedAttemptRow, type PinnedRow, submissionOf } from "./rows";
-import { insertPinned, type PinnedAdmission, pinnedOfKey } from "./transitions";
+import { insertPinned, type PinnedAdmission, pinsOfKey } from "./transitions";
 import { execute } from "./turn";
 
 /** The right to run pinned executions. */
@@ -40,7 +40,7 @@ type Wanted = {
   environment: string;
   request: PinnedRequest;
   /** Null: a repost cannot be distinguished from another request. */
-  key: string | null;
+  key: SentKey | null;
   identityHash: string;
 };
 
@@ -52,18 +52,18 @@ type Wanted = {
 export async function run(
   ctx: Ctx,
   raw: Record<string, Json>,
-  idempotencyHeader?: string,
+  idempotencyHeader?: string | SentKey,
   clock = clockOf(ctx),
 ): Promise<PinnedAnswer> {
   const wanted = await read(ctx, raw, idempotencyHeader);
   const { request, project, environment, key, identityHash: hash } = wanted;
   const admitted = await admitOnce(
-    { key, hash },
-    (key) => pinnedOfKey({ projectId: project.id, key }),
-    async () => {
+    { key, hash, environment },
+    (spellings) => pinsOfKey({ projectId: project.id, spellings }),
+    async (spelling) => {
       if (project.refusal) throw project.refusal;
       const planned = await planPinned(request, request.input, project, environment);
-      const admission = await admissionOf(ctx, wanted, planned);
+      const admission = await admissionOf(ctx, wanted, planned, spelling);
       const added = await insertPinned(admission);
       return added && { planned, admission, ...added };
     },
@@ -78,7 +78,7 @@ export async function run(
 async function read(
   ctx: Ctx,
   raw: Record<string, Json>,
-  idempotencyHeader: string | undefined,
+  idempotencyHeader: string | SentKey | undefined,
 ): Promise<Wanted> {
   const request = parsePinned(raw);
   const key = settleKey(request.idempotencyKey, idempotencyHeader) ?? null;
@@ -90,8 +90,9 @@ async function read(
 
 async function admissionOf(
   ctx: Ctx,
-  { request, project, environment, key, identityHash }: Wanted,
+  { request, project, environment, identityHash }: Wanted,
   { plan, content, isTest, bound }: Planned,
+  spelling: string | null,
 ): Promise<PinnedAdmission> {
   const { input } = request;
   const { estimatedMicros, maximumMicros, warnings } = await bound(input);
@@ -110,7 +111,7 @@ async function admissionOf(
     bulk_id: null,
     position: null,
     item_id: null,
-    idempotency_key: key,
+    idempotency_key: spelling,
     identity_hash: identityHash,
     status: "running",
     provider: plan.pin.provider,

@@ -10,7 +10,7 @@ import type { Books } from "@/server/domain/executions";
 import { BOUNDS, type Bounds, refuseWork, TAKEN } from "@/server/domain/plans";
 import type { Sealed } from "@/server/domain/receipts";
 import { pinnedAttempt, pinnedExecution, pinnedExecutionLater, pinnedHold } from "@/server/generated/schema";
-import { batched, readTogether, writtenTogether } from "@/server/platform/batch";
+import { batched, listedTogether, writtenTogether } from "@/server/platform/batch";
 import { pool, queryKeeping } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import {
@@ -121,19 +121,25 @@ export const insertPinned = batched<PinnedAdmission, Admitted | null>(async (ite
   return items.map((item) => admitted.get(item.id) ?? null);
 });
 
-const KEY = { projectId: text, key: text };
-const OF_KEY = { place: int4, id: text, hash: pinnedExecution.identity_hash };
+const KEY = { projectId: text, spellings: texts };
+const OF_KEY = {
+  place: int4,
+  id: text,
+  hash: pinnedExecution.identity_hash,
+  spelling: text,
+  environment: text,
+};
 
-const findFirst = batch("pin-of-key", {
+const findHolders = batch("pins-of-key", {
   input: { place: int4, ...KEY },
   row: OF_KEY,
-  sql: `WITH input AS $input SELECT input.place, id, identity_hash AS hash FROM input JOIN pinned_execution
-    ON project_id = input."projectId" AND idempotency_key = input.key`,
+  sql: `WITH input AS $input SELECT input.place, id, identity_hash AS hash, coalesce(idempotency_key, '') AS spelling, environment
+    FROM input JOIN pinned_execution ON project_id = input."projectId" AND idempotency_key = ANY(input.spellings)`,
 });
 
-/** The execution a key belongs to; null when it is free. Concurrent calls share statements. */
-export const pinnedOfKey = readTogether<Of<typeof KEY>, Of<typeof OF_KEY>>((keys) =>
-  findFirst.all(pool, keys),
+/** The executions that have a spelling of a key. Concurrent calls share statements. */
+export const pinsOfKey = listedTogether<Of<typeof KEY>, Of<typeof OF_KEY>>((keys) =>
+  findHolders.all(pool, keys),
 );
 
 const BEGIN = {

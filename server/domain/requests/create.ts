@@ -1,13 +1,13 @@
 import type { CapabilityRequest, CapabilityRequestBody } from "@/server/contract/requests";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { admitOnce, type First, settleKey } from "@/server/domain/envelope";
+import { admitOnce, type SentKey, settleKey } from "@/server/domain/envelope";
 import { inTransaction, pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { DAY_SECONDS } from "@/server/platform/time/units";
 import { contentOf, insertRevision } from "./content";
-import { noSuchRequest, type RequestRow, type RequestWhole, readWhole, toRequest } from "./rows";
+import { noSuchRequest, type RequestRow, readWhole, toRequest } from "./rows";
 import { recordRequestEvent } from "./transitions";
 
 /** Every request is read by people: so many may a project file within a day. */
@@ -20,7 +20,7 @@ const MOST_A_DAY = 1_000;
 export async function create(
   ctx: Ctx,
   body: CapabilityRequestBody,
-  idempotencyHeader?: string,
+  idempotencyHeader?: string | SentKey,
 ): Promise<CapabilityRequest> {
   const key = settleKey(body.idempotencyKey, idempotencyHeader) ?? null;
   const project = await access.authorize(ctx, "requests:create", { projectId: body.projectId });
@@ -34,7 +34,7 @@ export async function create(
     current_revision_id: newId("requestRevision"),
     created_by: ctx.principal.id,
     created_by_kind: ctx.principal.kind,
-    idempotency_key: key,
+    idempotency_key: key?.key ?? null,
     identity_hash: key && content.hash,
     feedback: null,
     capability_key: null,
@@ -74,8 +74,8 @@ export async function create(
       return made ?? noSuchRequest();
     });
   const admitted = await admitOnce(
-    { key, hash: content.hash },
-    (key) => firstOfKey(project.id, key),
+    { key, hash: content.hash, environment: null },
+    (spellings) => requestsOfKey(project.id, spellings),
     async () => {
       if (project.refusal) throw project.refusal;
       // Where nothing was filed under its key either, the project has filed too many.
@@ -85,11 +85,16 @@ export async function create(
   return toRequest("first" in admitted ? admitted.first : admitted.fresh);
 }
 
-/** The request a key belongs to already; null: none. */
-async function firstOfKey(projectId: string, key: string): Promise<(RequestWhole & First) | null> {
-  const where = "WHERE request.project_id = $1 AND request.idempotency_key = $2";
-  const [first] = await readWhole(pool, where, [projectId, key]);
-  return first ? { ...first, hash: first.identity_hash } : null;
+/** The requests that have a spelling of a key. */
+async function requestsOfKey(projectId: string, spellings: string[]) {
+  const where = "WHERE request.project_id = $1 AND request.idempotency_key = ANY($2)";
+  const rows = await readWhole(pool, where, [projectId, spellings]);
+  return rows.map((row) => ({
+    ...row,
+    hash: row.identity_hash,
+    spelling: row.idempotency_key ?? "",
+    environment: null,
+  }));
 }
 
 async function tooMany(projectId: string, now: Date): Promise<never> {

@@ -65,6 +65,11 @@ describe("jobs", () => {
     const odd = { headers: { "last-event-id": "the last" } };
     const refused = await get([422, "list"], `/v1/executions/${executed}/events`, odd);
     expect(refused.json.detail[0].loc).toEqual(["header", "Last-Event-ID"]);
+    const twice = await get([422, "list"], `/v1/executions/${executed}/events`, {
+      lines: { "last-event-id": ["1", "2"] },
+    });
+    expect(twice.json.detail[0].loc).toEqual(["header", "Last-Event-ID"]);
+    await get(200, `/v1/executions/${executed}/events`, { lines: { "last-event-id": ["1", '"1"'] } });
   });
 
   for (const what of ["", "/events", "/request", "/result", "/receipt", "/artifacts/art_1"]) {

@@ -100,6 +100,26 @@ describe("stored inputs", () => {
     await get([404, "NotFound"], `/v1/artifacts/${newId("artifact")}`);
   });
 
+  test("a file name in Content-Disposition is UTF-8, else Latin-1, and sent twice it must be the same", async () => {
+    const named = (...lines: [string, BufferEncoding][]) =>
+      call("POST", "/v1/artifacts", {
+        key: tenant.key,
+        body: "x",
+        lines: {
+          "content-disposition": lines.map(([name, encoding]) =>
+            Buffer.from(`attachment; filename="${name}"`, encoding).toString("latin1"),
+          ),
+        },
+      });
+    const name = "Übersicht.png";
+    expect((await named([name, "utf8"])).json.filename).toBe(name);
+    expect((await named([name, "latin1"])).json.filename).toBe(name);
+    expect((await named([name, "utf8"], [name, "latin1"])).json.filename).toBe(name);
+    const twice = await named([name, "utf8"], ["other.png", "utf8"]);
+    check(twice, [422, "list"], "POST", "/v1/artifacts");
+    expect(twice.json.detail[0].loc).toEqual(["header", "Content-Disposition"]);
+  });
+
   test("an upload that is empty, too large or no one's is refused", async () => {
     check(await upload(""), [422, "list"], "POST", "/v1/artifacts");
     const huge = await upload("x", { "content-length": String(256 * 1024 * 1024 + 1) });

@@ -3,7 +3,7 @@ import type { RawEnvelope } from "@/server/contract/envelope";
 import type { Job } from "@/server/contract/jobs";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import { sameFirst } from "@/server/domain/envelope";
+import { holderOf, type SentKey, sameFirst, spellingsOf } from "@/server/domain/envelope";
 import { jobLater } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
@@ -13,7 +13,7 @@ import { get } from "../reading/get";
 import { heldFor, toJob } from "../reading/view";
 import { type JobRow, type PayloadRow, payloadsOf, requestContentOf } from "../rows";
 import { readJob } from "../running/work";
-import { type Admission, type Admitted, firstOfKey, insertAdmitted } from "../transitions/admission";
+import { type Admission, type Admitted, insertAdmitted, jobsOfKey } from "../transitions/admission";
 import { keepSources, type Prepared, prepare } from "./prepare";
 import { joinEarlier, watchWaiter } from "./repeats";
 import {
@@ -45,13 +45,17 @@ async function admitOrFind(ctx: Ctx, asked: Asked): Promise<{ jobId: string; fre
     submission = await read(ctx, asked);
   } catch (refusal) {
     const referenced = await readByReference(ctx, asked);
-    const first = referenced && (await findFirst(referenced));
+    const first = referenced && (await findHolder(referenced)).first;
     const firstHash = first && (first.reference_hash ?? (await keptReferenceHashOf(first.id)));
     if (!first || !firstHash) throw refusal;
     return { jobId: sameFirst({ ...first, hash: firstHash }, referenced.referenceHash).id, fresh: null };
   }
-  if (recent.has(keyOf(submission))) {
-    const first = await findFirst(submission);
+  // No index knows of a key that 0.2.0 stored under another spelling.
+  if (submission.key.former !== undefined) {
+    const { first } = await findHolder(submission);
+    if (first) return { jobId: sameFirst(first, submission.requestHash).id, fresh: null };
+  } else if (recent.has(keyOf(submission))) {
+    const { first } = await findHolder(submission);
     if (first?.hash === submission.requestHash) return { jobId: first.id, fresh: null };
   }
   let prepared: Prepared;
@@ -64,6 +68,15 @@ async function admitOrFind(ctx: Ctx, asked: Asked): Promise<{ jobId: string; fre
     if (first === null) throw refusal;
     return { jobId: first, fresh: null };
   }
+  return insertOnce(ctx, submission, prepared);
+}
+
+/** Admits it under its key, or under its environment's own spelling of it where another environment has the key. */
+async function insertOnce(
+  ctx: Ctx,
+  submission: Submission,
+  prepared: Prepared,
+): Promise<{ jobId: string; fresh: Fresh | null }> {
   const { admission, plan } = prepared;
   const admitted = await insertAdmitted(admission).catch(async (refusal) => {
     throw await plan.suggest(refusal);
@@ -74,9 +87,14 @@ async function admitOrFind(ctx: Ctx, asked: Asked): Promise<{ jobId: string; fre
   if (recent.size >= MOST_RECENT) recent.clear();
   recent.add(keyOf(submission));
   if (admitted) return { jobId, fresh: freshOf(prepared, admitted) };
-  const first = await findFirst(submission);
-  if (!first) throw new Error("an idempotency key is taken, but its job does not exist");
-  return { jobId: sameFirst(first, submission.requestHash).id, fresh: null };
+  const { first, spelling } = await findHolder(submission);
+  if (first) return { jobId: sameFirst(first, submission.requestHash).id, fresh: null };
+  if (spelling === admission.idempotency_key)
+    throw new Error("an idempotency key is taken, but its job does not exist");
+  return insertOnce(ctx, submission, {
+    ...prepared,
+    admission: { ...admission, idempotency_key: spelling },
+  });
 }
 
 /** Of a job whose request had its input inline; null where its content is not kept (any more), and so nothing can be compared. */
@@ -105,15 +123,20 @@ function freshOf(prepared: Prepared, admitted: Admitted): Fresh {
 const recent = new Set<string>();
 const MOST_RECENT = 50_000;
 
-const keyOf = ({ project, kind, idempotencyKey }: Submission) => `${project.id} ${kind} ${idempotencyKey}`;
+const keyOf = ({ project, environment, kind, key }: Submission) =>
+  `${project.id} ${environment} ${kind} ${key.key}`;
 
-/** The job a key belongs to already, if any. */
-const findFirst = ({
+/** The job a key belongs to already, if any, and the spelling under which it would be stored. */
+async function findHolder({
   project,
+  environment,
   kind,
-  idempotencyKey,
-}: Pick<Submission, "project" | "kind" | "idempotencyKey">) =>
-  firstOfKey({ projectId: project.id, operation: kind, key: idempotencyKey });
+  key,
+}: Pick<Submission, "project" | "environment" | "kind" | "key">) {
+  const spellings = spellingsOf(key, environment);
+  const holders = await jobsOfKey({ projectId: project.id, operation: kind, spellings });
+  return holderOf(holders, key, environment);
+}
 
 /** What a submission that is refused by now was admitted as before: by its key, or as the request it repeats. */
 async function findEarlier(ctx: Ctx, submission: Submission): Promise<string | null> {
@@ -122,7 +145,7 @@ async function findEarlier(ctx: Ctx, submission: Submission): Promise<string | n
     if (joined) watchWaiter(ctx, joined.id, joined.waiter, submission.repeat);
     return joined?.id ?? null;
   }
-  const first = await findFirst(submission);
+  const { first } = await findHolder(submission);
   return first?.hash === submission.requestHash ? first.id : null;
 }
 
@@ -131,7 +154,7 @@ export async function submit(
   ctx: Ctx,
   capabilityKey: string,
   raw: RawEnvelope,
-  idempotencyHeader?: string,
+  idempotencyHeader?: string | SentKey,
 ): Promise<Job> {
   return admitDurable(ctx, getCapability(capabilityKey), raw, { idempotencyHeader });
 }
@@ -140,7 +163,10 @@ export async function admitDurable(
   ctx: Ctx,
   capability: Capability,
   raw: RawEnvelope,
-  { idempotencyHeader, beside = {} }: { idempotencyHeader: string | undefined; beside?: Beside | undefined },
+  {
+    idempotencyHeader,
+    beside = {},
+  }: { idempotencyHeader: string | SentKey | undefined; beside?: Beside | undefined },
 ): Promise<Job> {
   const { jobId, fresh } = await admit(ctx, { kind: "jobs", capability, raw, idempotencyHeader, beside });
   if (!fresh) return get(ctx, jobId, "capabilities:run");

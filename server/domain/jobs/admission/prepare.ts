@@ -132,7 +132,7 @@ function whoAndWhat(ctx: Ctx, submission: Submission) {
     submitted_by: personBehind(ctx.principal),
     operation: kind,
     capability_key: capability.key,
-    idempotency_key: submission.idempotencyKey,
+    idempotency_key: submission.key.key,
     request_hash: submission.requestHash,
     reference_hash: submission.referenceHash,
     external_ref: envelope.externalRef ?? null,

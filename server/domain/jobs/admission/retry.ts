@@ -4,7 +4,7 @@ import type { Job, JobRetryBody } from "@/server/contract/jobs";
 import { getCapability } from "@/server/domain/catalog";
 import { providerOfRoute } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
-import { settleKey } from "@/server/domain/envelope";
+import { type SentKey, settleKey } from "@/server/domain/envelope";
 import type { Json } from "@/server/platform/durable/step";
 import { fail } from "@/server/platform/errors/errors";
 import { sha256Hex } from "@/server/platform/text/canonical";
@@ -23,7 +23,7 @@ import { admitDurable } from "./admit";
 export async function retry(
   ctx: Ctx,
   jobId: string,
-  idempotencyHeader?: string,
+  idempotencyHeader?: string | SentKey,
   { acceptPossibleDuplicateCharge, model }: JobRetryBody = {},
 ): Promise<Job> {
   const { job, parts } = await findWholeJob(ctx, jobId, "capabilities:run");
@@ -36,10 +36,9 @@ export async function retry(
     );
   const { capability: _, conversation, ...request } = snapshot;
   const ownKey = `retry-${job.id}${model ? `-${sha256Hex(model).slice(0, 12)}` : ""}`;
-  const idempotencyKey = settleKey(undefined, idempotencyHeader) ?? ownKey;
-  const raw: RawEnvelope = { ...(model ? onModel(request, model) : request), idempotencyKey };
+  const raw: RawEnvelope = model ? onModel(request, model) : request;
   return admitDurable(ctx, getCapability(job.capability_key), raw, {
-    idempotencyHeader: undefined,
+    idempotencyHeader: settleKey(undefined, idempotencyHeader) ?? ownKey,
     beside: {
       retryOf: job.id,
       ...(conversation ? { conversation: conversation as Conversation } : {}), // was one

@@ -4,7 +4,14 @@ import type { RawEnvelope } from "@/server/contract/envelope";
 import { type Admission, access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { inputOf, ownKeyOf } from "@/server/domain/embeds";
-import { type Envelope, given, mintKey, normalizeEnvelope, settleKey } from "@/server/domain/envelope";
+import {
+  type Envelope,
+  given,
+  mintKey,
+  normalizeEnvelope,
+  type SentKey,
+  settleKey,
+} from "@/server/domain/envelope";
 import { storedInputHashOf } from "@/server/domain/inputs";
 import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
@@ -20,7 +27,7 @@ export type Submission = {
   kind: Kind;
   capability: Capability;
   envelope: Envelope<"invoke">;
-  idempotencyKey: string;
+  key: SentKey;
   /** The canonical request and its hash: what is compared under one key. */
   content: string;
   contentHash: string;
@@ -43,7 +50,7 @@ export type Asked = {
   kind: Kind;
   capability: Capability;
   raw: RawEnvelope;
-  idempotencyHeader?: string | undefined;
+  idempotencyHeader?: string | SentKey | undefined;
   beside?: Beside | undefined;
 };
 
@@ -56,12 +63,12 @@ async function readEnvelope(ctx: Ctx, { kind, capability, raw, idempotencyHeader
       "ProductionWorkflow is not supported. Use RequestResponse, Stream or DurableJob.",
     );
   checkMode(kind, capability, envelope);
-  const key = settleKey(envelope.idempotencyKey, idempotencyHeader);
-  const idempotencyKey = ownKeyOf(ctx, key ?? mintKey(kind));
+  const sent = settleKey(envelope.idempotencyKey, idempotencyHeader);
+  const key = ownKeyOf(ctx, sent ?? { key: mintKey(kind) });
   const project = await access.authorize(ctx, "jobs:submit", { place: envelope.context });
   const { environment } = project;
-  const repeat = key === undefined ? repeatColumns(ctx, project.id, environment) : NO_REPEAT;
-  return { kind, capability, envelope, project, environment, idempotencyKey, repeat };
+  const repeat = sent === undefined ? repeatColumns(ctx, project.id, environment) : NO_REPEAT;
+  return { kind, capability, envelope, project, environment, key, repeat };
 }
 
 /** Reads a request with its input. */

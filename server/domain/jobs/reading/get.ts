@@ -2,6 +2,7 @@ import type { Job } from "@/server/contract/jobs";
 import { access, type OwnScope } from "@/server/domain/access";
 import { holdFactsOf } from "@/server/domain/budgets";
 import type { Ctx, Scope } from "@/server/domain/ctx";
+import { holderOf, spellingsOf } from "@/server/domain/envelope";
 import { receipt } from "@/server/generated/schema";
 import { readTogether } from "@/server/platform/batch";
 import { pool } from "@/server/platform/db";
@@ -18,7 +19,7 @@ import {
   type PayloadRow,
   SCOPE,
 } from "../rows";
-import { firstOfKey } from "../transitions/admission";
+import { jobsOfKey } from "../transitions/admission";
 import { sharedRequestOf } from "./blind";
 import { toJob } from "./view";
 
@@ -90,13 +91,15 @@ export async function get(ctx: Ctx, jobId: string, right: Scope = "jobs:read"): 
   return toJob(job, parts, ctx.now());
 }
 
-/** The id of the job that was submitted under an idempotency key; null while there is none. */
+/** The id of the job that was submitted under an idempotency key, without naming an environment; null while there is none. */
 export async function idOfKey(
   ctx: Ctx,
   projectId: string,
   { operation, key }: { operation: Kind; key: string },
 ): Promise<string | null> {
   const project = await access.authorize(ctx, "jobs:read", { projectInPath: projectId });
-  const first = await firstOfKey({ projectId: project.id, operation, key });
-  return first?.id ?? null;
+  const { environment } = project;
+  const spellings = spellingsOf({ key }, environment);
+  const holders = await jobsOfKey({ projectId: project.id, operation, spellings });
+  return holderOf(holders, { key }, environment).first?.id ?? null;
 }

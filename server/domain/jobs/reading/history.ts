@@ -2,6 +2,7 @@ import { type JobPage, type ListJobs, type ListProjectJobs, TERMINAL } from "@/s
 import { access, type ReadScope } from "@/server/domain/access";
 import { readHolds } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
+import { soughtSpellings } from "@/server/domain/envelope";
 import { nullEndedPageOf, readCursor } from "@/server/domain/paging";
 import { prisma, type Tx, withTenant } from "@/server/platform/db";
 import { usdToMicros } from "@/server/platform/money";
@@ -12,6 +13,7 @@ export async function history(ctx: Ctx, projectId: string, query: ListProjectJob
   const project = await access.authorize(ctx, "jobs:read", { projectInPath: projectId });
   const { environment } = access.authorize(ctx, "jobs:read", "rows");
   const cursor = readCursor("job", query.cursor);
+  const sought = await withKey(query.idempotencyKey, [project.id], environment);
   const rows = await withTenant(project.id, (tx) =>
     tx.job.findMany({
       where: {
@@ -19,6 +21,7 @@ export async function history(ctx: Ctx, projectId: string, query: ListProjectJob
         ...(environment === null ? {} : { environment }),
         ...(cursor ? { id: { lt: cursor } } : {}),
         ...filtered(query),
+        ...sought,
         ...(query.selected === undefined
           ? {}
           : { selectedArtifactId: query.selected ? { not: null } : null }),
@@ -35,12 +38,15 @@ export async function history(ctx: Ctx, projectId: string, query: ListProjectJob
 export async function mine(ctx: Ctx, query: ListJobs): Promise<JobPage> {
   const scope = access.authorize(ctx, "jobs:read", "rows");
   const cursor = readCursor("job", query.cursor);
+  const { idempotencyKey: key } = query;
+  const projectIds = key === undefined ? [] : scope.projectId ? [scope.projectId] : await projectsIn(scope);
+  const sought = await withKey(key, projectIds, scope.environment);
   const rows = await prisma.job.findMany({
     where: {
       principalId: ctx.principal.id,
       ...(scope.organizationIds ? { organizationId: { in: scope.organizationIds } } : {}),
       ...(scope.projectId ? { projectId: scope.projectId } : {}),
-      ...(query.idempotencyKey && !scope.projectId ? { projectId: { in: await projectsIn(scope) } } : {}),
+      ...sought,
       ...(cursor ? { id: { lt: cursor } } : {}),
       ...filtered(query),
     },
@@ -51,7 +57,30 @@ export async function mine(ctx: Ctx, query: ListJobs): Promise<JobPage> {
   return toPage(rows, query.limit);
 }
 
-/** The projects of a caller that is bound to none. The index of idempotency keys begins with the project. */
+/** Jobs under a key in these projects, in one environment or any. The index of keys begins with the project and the operation. */
+async function withKey(
+  key: string | undefined,
+  projectIds: string[],
+  environment: string | null,
+): Promise<Where> {
+  if (key === undefined) return {};
+  const projectId = { in: projectIds };
+  const environments =
+    environment === null
+      ? await prisma.environment.findMany({
+          where: { projectId },
+          select: { slug: true },
+          distinct: ["slug"],
+        })
+      : [{ slug: environment }];
+  const spellings = soughtSpellings(
+    key,
+    environments.map(({ slug }) => slug),
+  );
+  return { projectId, operation: { in: ["jobs", "invoke"] }, idempotencyKey: { in: spellings } };
+}
+
+/** The projects of a caller that is bound to none. */
 async function projectsIn({ organizationIds }: ReadScope): Promise<string[]> {
   const projects = await prisma.project.findMany({
     where: organizationIds ? { organizationId: { in: organizationIds } } : {},
@@ -87,8 +116,6 @@ function filtered(query: ListJobs): Where {
     ...(provider || model || most || idempotencyKey ? [{ isBlind: false }] : []),
     ...(provider ? [{ provider }] : []),
     ...(model ? [{ OR: [{ model }, { provider: named ?? "", model: rest.join("/") }] }] : []),
-    // Every operation is named, for the index of keys has it before the key.
-    ...(idempotencyKey ? [{ operation: { in: ["jobs", "invoke"] }, idempotencyKey }] : []),
     ...(most ? [{ OR: [{ actualMicros: most }, { actualMicros: null, estimatedMicros: most }] }] : []),
   ];
   return { AND: all, ...withTags(query.tag) };

@@ -8,6 +8,7 @@ import { type HoldFacts, readHold } from "@/server/domain/budgets";
 import { getCapability } from "@/server/domain/catalog";
 import { OUTPUT_REMOVED } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
+import type { SentKey } from "@/server/domain/envelope";
 import {
   awaitFirst,
   clockOf,
@@ -75,7 +76,10 @@ export async function invoke(
   ctx: Ctx,
   capabilityKey: string,
   raw: RawEnvelope,
-  { idempotencyHeader, door }: { idempotencyHeader?: string | undefined; door?: Door | undefined } = {},
+  {
+    idempotencyHeader,
+    door,
+  }: { idempotencyHeader?: string | SentKey | undefined; door?: Door | undefined } = {},
 ): Promise<InvocationResult> {
   const capability = getCapability(capabilityKey);
   const { jobId, fresh } = await admit(ctx, {

@@ -10,7 +10,7 @@ import { wakeAdmitted } from "@/server/domain/jobs/admission/dispatch";
 import { REPEAT_COLUMNS } from "@/server/domain/jobs/admission/repeats";
 import { BOUNDS, refuseWork, TAKEN } from "@/server/domain/plans";
 import { job, jobLater } from "@/server/generated/schema";
-import { batched, readTogether } from "@/server/platform/batch";
+import { batched, listedTogether } from "@/server/platform/batch";
 import { pool, queryKeeping } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { failpoint } from "@/server/platform/settings/failpoint";
@@ -24,6 +24,7 @@ import {
   names,
   type Of,
   text,
+  texts,
   timestamptz,
   withoutLater,
 } from "@/server/sql/column";
@@ -215,23 +216,31 @@ export async function insertTogether(
   });
 }
 
-const KEY = { projectId: text, operation: column<"jobs" | "invoke">("text"), key: text };
-const OF_KEY = { place: int4, id: text, hash: text, reference_hash: job.reference_hash };
+const KEY = { projectId: text, operation: column<"jobs" | "invoke">("text"), spellings: texts };
+const OF_KEY = {
+  place: int4,
+  id: text,
+  hash: text,
+  reference_hash: job.reference_hash,
+  spelling: text,
+  environment: text,
+};
 
-const findFirst = batch("first-of-key", {
+const findHolders = batch("jobs-of-key", {
   input: { place: int4, ...KEY },
   row: OF_KEY,
   sql: `WITH input AS $input
 SELECT input.place, job.id, CASE WHEN job.comparison_id IS NULL THEN job.request_hash ELSE '' END AS hash,
-  CASE WHEN job.comparison_id IS NULL THEN job.reference_hash END AS reference_hash
+  CASE WHEN job.comparison_id IS NULL THEN job.reference_hash END AS reference_hash, job.idempotency_key AS spelling,
+  job.environment
 FROM input JOIN job
-  ON job.project_id = input."projectId" AND job.operation = input.operation AND job.idempotency_key = input.key`,
+  ON job.project_id = input."projectId" AND job.operation = input.operation AND job.idempotency_key = ANY(input.spellings)`,
 });
 
 /**
- * The job a key belongs to; null when it is free. Concurrent calls share statements. A competitor's key belongs to its
+ * The jobs that have a spelling of a key. Concurrent calls share statements. A competitor's key belongs to its
  * comparison and has the hash of no request: by replaying it one could find out which of them it is.
  */
-export const firstOfKey = readTogether<Of<typeof KEY>, Of<typeof OF_KEY>>((keys) =>
-  findFirst.all(pool, keys),
+export const jobsOfKey = listedTogether<Of<typeof KEY>, Of<typeof OF_KEY>>((keys) =>
+  findHolders.all(pool, keys),
 );

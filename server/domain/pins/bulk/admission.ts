@@ -1,5 +1,5 @@
 import { sealContent } from "@/server/domain/content";
-import type { First } from "@/server/domain/envelope";
+import type { First, Holder } from "@/server/domain/envelope";
 import { type Bounds, refuseWork } from "@/server/domain/plans";
 import type { pinnedBulkLater } from "@/server/generated/schema";
 import { pool, queryKeeping } from "@/server/platform/db";
@@ -105,12 +105,13 @@ export async function insertBulk(bulk: BulkAdmission): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** The bulk a key belongs to; null: it is free. */
-export async function bulkOfKey(projectId: string, key: string): Promise<First | null> {
-  const { rows } = await pool.query<First>({
-    name: "bulk-of-key",
-    text: "SELECT id, identity_hash AS hash FROM pinned_bulk WHERE project_id = $1 AND idempotency_key = $2",
-    values: [projectId, key],
+/** The bulks that have a spelling of a key. */
+export async function bulksOfKey(projectId: string, spellings: string[]): Promise<(First & Holder)[]> {
+  const { rows } = await pool.query<First & Holder>({
+    name: "bulks-of-key",
+    text: `SELECT id, identity_hash AS hash, idempotency_key AS spelling, environment FROM pinned_bulk
+           WHERE project_id = $1 AND idempotency_key = ANY($2)`,
+    values: [projectId, spellings],
   });
-  return rows[0] ?? null;
+  return rows;
 }

@@ -1,7 +1,7 @@
 import type { PinnedBulk } from "@/server/contract/pinned";
 import type { StoredContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
-import { settleKey } from "@/server/domain/envelope";
+import { type SentKey, settleKey } from "@/server/domain/envelope";
 import { parsePinnedBulk } from "@/server/domain/pins/planning/request";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
@@ -13,7 +13,11 @@ import { acceptBulk } from "./submit";
  * A new bulk of those items of an ended one that can be sent again without anything running twice: what failed before it
  * could run, and what was canceled. RetryNotSafe where there are none. One bulk has one retry unless the caller names keys.
  */
-export async function retrySafely(ctx: Ctx, bulkId: string, idempotencyHeader?: string): Promise<PinnedBulk> {
+export async function retrySafely(
+  ctx: Ctx,
+  bulkId: string,
+  idempotencyHeader?: string | SentKey,
+): Promise<PinnedBulk> {
   const bulk = await findBulk(ctx, bulkId, RUN);
   if (!hasEnded(bulk))
     fail("RetryNotSafe", "This bulk has not ended. Retry its items when it has.", { status: bulk.status });
@@ -25,7 +29,8 @@ export async function retrySafely(ctx: Ctx, bulkId: string, idempotencyHeader?: 
       { status: bulk.status },
     );
   const request = parsePinnedBulk({ ...((await sharedOf(bulk.id)) ?? gone()), items });
-  return acceptBulk(ctx, request, settleKey(undefined, idempotencyHeader) ?? `retry-${bulk.id}`, bulk.id);
+  const key = settleKey(undefined, idempotencyHeader) ?? { key: `retry-${bulk.id}` };
+  return acceptBulk(ctx, request, key, bulk.id);
 }
 
 async function retryableItems(bulk: BulkRow): Promise<{ id: string; input: string }[]> {

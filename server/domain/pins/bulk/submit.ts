@@ -3,7 +3,7 @@ import type { PinnedBulk, PinnedBulkRequest } from "@/server/contract/pinned";
 import { type Admission, access, personBehind } from "@/server/domain/access";
 import { isKeptSealed } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
-import { admitOnce, keptUntil, settleKey } from "@/server/domain/envelope";
+import { admitOnce, keptUntil, type SentKey, settleKey } from "@/server/domain/envelope";
 import { planPinned } from "@/server/domain/pins/planning/plan";
 import { identityHashOf, parsePinnedBulk, requestHasher } from "@/server/domain/pins/planning/request";
 import { refuseUnapproved } from "@/server/domain/pins/planning/threshold";
@@ -14,7 +14,7 @@ import { newId } from "@/server/platform/ids";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { sha256Hex } from "@/server/platform/text/canonical";
 import { RUN } from "../single";
-import { type BulkAdmission, bulkOfKey, type ItemAdmission, insertBulk } from "./admission";
+import { type BulkAdmission, bulksOfKey, type ItemAdmission, insertBulk } from "./admission";
 import { wakeBulk } from "./dispatch";
 import { viewBulk } from "./read";
 
@@ -32,7 +32,7 @@ const WAKE_AFTER_MS = 10_000;
 export async function submitBulk(
   ctx: Ctx,
   raw: Record<string, Json>,
-  idempotencyHeader?: string,
+  idempotencyHeader?: string | SentKey,
 ): Promise<PinnedBulk> {
   const request = parsePinnedBulk(raw);
   return acceptBulk(ctx, request, settleKey(request.idempotencyKey, idempotencyHeader) ?? null, null);
@@ -42,7 +42,7 @@ export async function submitBulk(
 export async function acceptBulk(
   ctx: Ctx,
   request: PinnedBulkRequest,
-  key: string | null,
+  key: SentKey | null,
   retryOf: string | null,
 ): Promise<PinnedBulk> {
   refuseTwins(request);
@@ -50,11 +50,11 @@ export async function acceptBulk(
   const { environment } = project;
   const hash = identityHashOf(request, { projectId: project.id, environment });
   const admitted = await admitOnce(
-    { key, hash, what: "bulk" },
-    (key) => bulkOfKey(project.id, key),
-    async () => {
+    { key, hash, environment, what: "bulk" },
+    (spellings) => bulksOfKey(project.id, spellings),
+    async (spelling) => {
       if (project.refusal) throw project.refusal;
-      const admission = await admissionOf(ctx, request, project, { key, hash, retryOf });
+      const admission = await admissionOf(ctx, request, project, { spelling, hash, retryOf });
       return (await insertBulk(admission)) ? admission : null;
     },
   );
@@ -70,7 +70,7 @@ async function admissionOf(
   ctx: Ctx,
   request: PinnedBulkRequest,
   project: Admission,
-  { key, hash, retryOf }: { key: string | null; hash: string; retryOf: string | null },
+  { spelling, hash, retryOf }: { spelling: string | null; hash: string; retryOf: string | null },
 ): Promise<BulkAdmission> {
   const { environment } = project;
   const planned = await planPinned(request, request.items[0]!.input, project, environment); // the schema asks for one at least
@@ -114,7 +114,7 @@ async function admissionOf(
     principal_id: ctx.principal.id,
     principal_kind: ctx.principal.kind,
     submitted_by: personBehind(ctx.principal),
-    idempotency_key: key,
+    idempotency_key: spelling,
     identity_hash: hash,
     provider: target.provider.name,
     model: target.model.id,

@@ -1,0 +1,65 @@
+import { subscribe } from "node:diagnostics_channel";
+import type { IncomingMessage } from "node:http";
+import type { SentKey } from "@/server/domain/envelope";
+import { ValidationFault } from "@/server/platform/errors/errors";
+import { textsOf } from "@/server/platform/text/header";
+import type { Incoming } from "./transport";
+
+/** A header that carries text. Throws InvalidInput where it is sent twice with different values. */
+export function textHeader(incoming: Pick<Incoming, "lines">, name: TextHeader): string | undefined {
+  const [text, other] = textsOf(incoming.lines(name.toLowerCase()));
+  if (other === undefined) return text;
+  throw new ValidationFault([
+    {
+      loc: ["header", name],
+      msg: "This header is sent twice with different values. Send it once.",
+      type: "header_repeated",
+    },
+  ]);
+}
+
+/** The Idempotency-Key header, and how 0.2.0 stored it where that differs: as Latin-1, its lines joined, with the quotes. */
+export function keyHeader(incoming: Incoming): SentKey | undefined {
+  const key = textHeader(incoming, "Idempotency-Key");
+  if (key === undefined) return undefined;
+  const former = incoming.lines("idempotency-key").join(", ").trim();
+  return former === key ? { key } : { key, former };
+}
+
+export const TEXT_HEADERS = [
+  "Idempotency-Key",
+  "Content-Disposition",
+  "Last-Event-ID",
+  "OpenAI-Project",
+  "x-capstan-queue-deadline-seconds",
+  "X-Request-Id",
+] as const;
+type TextHeader = (typeof TEXT_HEADERS)[number];
+
+/** The values of each line of a header, as they were sent. */
+export function linesOf({ headers, rawHeaders }: IncomingMessage, name: string): string[] {
+  if (headers[name] === undefined) return [];
+  return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
+}
+
+/** No header on the wire has this character, and every host's handlers get it. */
+const BETWEEN_LINES = "\u0001";
+
+/** The same of a request that a host handed over with its lines joined, in a process that keeps them apart. */
+export const linesOfRequest = ({ headers }: Request, name: string): string[] =>
+  headers.get(name)?.split(BETWEEN_LINES) ?? [];
+
+/**
+ * Keeps the lines of repeated text headers apart for Next's handlers. Node joins them by commas, which a value may have, too,
+ * and Next passes on nothing else.
+ */
+export function keepLinesApart(): void {
+  subscribe("http.server.request.start", (message) => {
+    const { request } = message as { request: IncomingMessage }; // as the channel is documented
+    for (const name of LOWER_CASE) {
+      if (request.headers[name]?.includes(", "))
+        request.headers[name] = linesOf(request, name).join(BETWEEN_LINES);
+    }
+  });
+}
+const LOWER_CASE = TEXT_HEADERS.map((name) => name.toLowerCase());
