@@ -4,7 +4,8 @@ import pg from "pg";
 import { expect, test, vi } from "vitest";
 import { plantCanary } from "@/server/domain/vault";
 import { forgetVaultKeys, sealSecret } from "@/server/platform/crypto/vault";
-import { pool } from "@/server/platform/db";
+import { openPool, pool } from "@/server/platform/db";
+import { isDatabaseOutage } from "@/server/platform/errors/outage";
 import { newId } from "@/server/platform/ids";
 import { env } from "@/server/platform/settings/env";
 import { Refusal } from "@/server/platform/settings/refusal";
@@ -57,6 +58,38 @@ test.each([
   expect(await refusals(from)).toEqual([expect.stringContaining(sentence)]);
   await expect(checkStart(from)).rejects.toBeInstanceOf(Refusal);
   await from.end();
+});
+
+const OTHER_ZONES = [
+  ["RESET TimeZone", process.env.CAPSTAN_TEST_ZONE ?? ""],
+  ["SET TimeZone = 'Europe/London'", "Europe/London"],
+] as const;
+test.each(OTHER_ZONES)(
+  "a role after %s is refused with the statement that sets UTC",
+  async (change, zone) => {
+    const { rows } = await pool.query("SELECT current_database() AS name");
+    await pool.query(`ALTER ROLE CURRENT_USER IN DATABASE ${rows[0].name} ${change}`);
+    const from = openPool(1);
+    const [refusal = ""] = await refusals(from);
+    expect(refusal).toContain(
+      `DATABASE_URL: times on this connection are in the zone ${zone} instead of UTC`,
+    );
+    await expect(checkStart(from)).rejects.toBeInstanceOf(Refusal);
+    const whileRunning = await from.query("SELECT").catch((error: unknown) => error);
+    expect(isDatabaseOutage(whileRunning)).toBe(true);
+    await pool.query(/run: (ALTER ROLE capstan IN DATABASE .*;)$/.exec(refusal)?.[1] ?? "");
+    expect(await refusals(from)).toEqual([]);
+    await from.end();
+  },
+);
+
+test.each(["UTC", "Etc/UTC", "GMT", "Zulu"])("a role in the zone %s is in UTC", async (zone) => {
+  const { rows } = await pool.query("SELECT current_database() AS name");
+  await pool.query(`ALTER ROLE CURRENT_USER IN DATABASE ${rows[0].name} SET TimeZone = '${zone}'`);
+  const from = openPool(1);
+  expect(await refusals(from)).toEqual([]);
+  await from.end();
+  await pool.query(`ALTER ROLE CURRENT_USER IN DATABASE ${rows[0].name} SET TimeZone = 'UTC'`);
 });
 
 test("a database that accepts a connection and says nothing is refused after the deadline", {

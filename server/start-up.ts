@@ -101,6 +101,7 @@ async function connect(from: pg.Pool): Promise<pg.PoolClient> {
       (late) => late.release(true),
       () => {},
     );
+    if (error instanceof Refusal) throw error;
     const { code = "", message = "" } = error as { code?: string; message?: string }; // pg and sockets reject with errors
     if (code === "3D000")
       throw new Refusal("DATABASE_URL: the server has no such database. Create it, or correct the name.");

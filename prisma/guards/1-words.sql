@@ -117,7 +117,7 @@ ALTER TABLE "job" ADD CONSTRAINT "job_completed_when_terminal" CHECK
 ALTER TABLE "api_key" ADD CONSTRAINT "api_key_hash_is_sha256" CHECK (octet_length("hash") = 32);
 -- A management key ends, is bound to no project, and was created by a person; a key that it created is bound to a project.
 ALTER TABLE "api_key" ADD CONSTRAINT "management_key_is_bounded" CHECK ("management" IS NULL OR
-  ("project_id" IS NULL AND "made_by_key" IS NULL AND "expires_at" <= "created_at" + interval '90 days') IS TRUE);
+  ("project_id" IS NULL AND "made_by_key" IS NULL AND "expires_at" <= "created_at" + interval '2160 hours') IS TRUE);
 ALTER TABLE "api_key" ADD CONSTRAINT "made_key_is_bound" CHECK ("made_by_key" IS NULL OR "project_id" IS NOT NULL);
 ALTER TABLE "invitation" ADD CONSTRAINT "invitation_token_is_sha256" CHECK (octet_length("token_hash") = 32);
 ALTER TABLE "session" ADD CONSTRAINT "session_of_device_has_token" CHECK

@@ -171,7 +171,7 @@ const migrate = (databaseUrl: string, settings: Env, report: Options["report"]) 
   report.step(
     "Migrating the database",
     async () => {
-      const applied = await applyMigrations(databaseUrl).catch((error) => {
+      const applied = await applyMigrations(databaseUrl, undefined, undefined, report.say).catch((error) => {
         throw settings.DATABASE_URL ? explainDatabase(error) : error;
       });
       await migrateEngine(databaseUrl);

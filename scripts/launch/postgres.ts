@@ -35,6 +35,8 @@ type Options = {
   logFile: string;
   /** For tests: no fsync. A power failure loses everything. */
   disposable?: boolean;
+  /** For tests: the time zone of the server. */
+  zone?: string;
 };
 
 const FLAGS = {
@@ -47,13 +49,17 @@ const FLAGS = {
   max_wal_size: "2GB",
   autovacuum_naptime: "5s", // tables are empty at first and grow fast: the planner should know soon
   update_process_title: "off", // written twice for every statement
-  timezone: "UTC",
   log_timezone: "UTC",
 };
 const DISPOSABLE_FLAGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
 
 /** Starts the embedded PostgreSQL of a data directory (or adopts a running one) and waits until it responds. */
-export async function startPostgres({ dataDir, logFile, disposable = false }: Options): Promise<Postgres> {
+export async function startPostgres({
+  dataDir,
+  logFile,
+  disposable = false,
+  zone = "UTC",
+}: Options): Promise<Postgres> {
   const place = await findPlace(resolve(dataDir));
   const passwordFile = join(dataDir, "postgres.password");
   const password = findFile(passwordFile) ?? randomBytes(24).toString("hex");
@@ -85,6 +91,7 @@ export async function startPostgres({ dataDir, logFile, disposable = false }: Op
   const flags = Object.entries({
     ...FLAGS,
     ...(disposable ? DISPOSABLE_FLAGS : {}),
+    timezone: zone,
     unix_socket_directories: socket ? dirname(socket) : "",
   });
   for (let attempt = 1; ; attempt++) {

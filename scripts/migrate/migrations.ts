@@ -36,15 +36,19 @@ export async function readMigrations(folder: string): Promise<Migration[]> {
 /**
  * Applies every migration the database does not have yet, each in one transaction, and returns their names.
  * Safe to run from many processes at once. Refuses when an applied migration was edited, is missing here, or failed. `only`:
- * no others than these.
+ * no others than these. `say` is given what a migration reports of the rows that it has changed.
  */
 export async function applyMigrations(
   databaseUrl: string,
   folder = "prisma/migrations",
   only?: readonly string[],
+  say: (line: string) => void = console.log,
 ): Promise<string[]> {
   const migrations = await readMigrations(folder);
   const client = new pg.Client({ connectionString: databaseUrl, options: "-c capstan.project_id=*" });
+  client.on("notice", ({ severity, message }) => {
+    if (severity === "INFO" && message) say(message);
+  });
   await client.connect();
   const applied: string[] = [];
   try {

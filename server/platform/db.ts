@@ -1,6 +1,7 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import { type Prisma, PrismaClient } from "@/server/generated/prisma/client";
+import { requireUtc } from "@/server/platform/database-zone";
 import { log } from "@/server/platform/log/log";
 import { env } from "@/server/platform/settings/env";
 
@@ -26,7 +27,8 @@ const types: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 && format !== "binary" ? parseInt8 : pg.types.getTypeParser(oid, format),
 };
 
-function openPool(max: number, settings: string): pg.Pool {
+/** A pool of this database, every connection of which is in UTC; `settings` are further options of its connections. */
+export function openPool(max: number, settings = ""): pg.Pool {
   const pool = new pg.Pool({
     connectionString: env.DATABASE_URL,
     max,
@@ -35,6 +37,7 @@ function openPool(max: number, settings: string): pg.Pool {
     options: `-c capstan.project_id=* -c random_page_cost=1.1${settings}`,
     application_name: "capstan",
     types,
+    onConnect: requireUtc, // asked, not set: poolers refuse options that they do not know
   });
   const lost = (error: Error) => log.warn({ error: error.message }, "a database connection was lost");
   pool.on("error", lost);
@@ -43,7 +46,7 @@ function openPool(max: number, settings: string): pg.Pool {
 }
 
 function open(): Database {
-  const pool = openPool(env.DATABASE_POOL, "");
+  const pool = openPool(env.DATABASE_POOL);
   return {
     pool,
     relaxedPool: openPool(RELAXED_CONNECTIONS, " -c synchronous_commit=off"),

@@ -16,6 +16,8 @@ if (!worker.capstanTestDatabase) {
   await client.connect();
   try {
     await client.query(`CREATE DATABASE ${name} TEMPLATE ${template.pathname.slice(1)}`);
+    // The migrations have set it for the role in their own database; a copy does not have it.
+    await client.query(`ALTER ROLE CURRENT_USER IN DATABASE ${name} SET TimeZone = 'UTC'`);
   } finally {
     await client.end();
   }

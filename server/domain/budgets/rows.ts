@@ -50,7 +50,7 @@ export async function readBudgets(
 ): Promise<BudgetRow[]> {
   const { rows } = await database.query<BudgetRow>(
     `SELECT b.*, current.start AS period_start,
-       CASE b.period WHEN 'day' THEN current.start + interval '1 day'
+       CASE b.period WHEN 'day' THEN current.start + interval '24 hours'
          WHEN 'month' THEN (current.start AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC' END AS period_end,
        ${spendOf(false)} AS live, ${spendOf(true)} AS test
      FROM budget b, LATERAL (SELECT capstan_period_start(b.period, $1::timestamptz) AS start) current

@@ -7,7 +7,7 @@ const KEPT_MS = 7 * DAY_MS;
 const MOST_AT_ONCE = 1_000;
 
 // Looked for in a month only: those that ran something stay, and are not walked through for ever.
-const ENDED = "expires_at < $1 AND expires_at > $1 - interval '30 days'";
+const ENDED = "expires_at < $1 AND expires_at > $1 - interval '720 hours'";
 
 /**
  * Forgets codes, tokens and inputs of sessions that ended a week ago, and whole sessions with their caps where they ran

@@ -14,14 +14,14 @@ export async function prune(ctx: Ctx): Promise<void> {
   await inBatches(
     `DELETE FROM mail WHERE id IN (
        SELECT id FROM mail WHERE state IN ('sent', 'failed', 'kept')
-         AND coalesce(completed_at, created_at) < $1::timestamptz - make_interval(days => $2)
+         AND coalesce(completed_at, created_at) < $1::timestamptz - make_interval(hours => 24 * $2)
        LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)`,
     [now, MAIL_DAYS],
   );
   await inBatches(
     `DELETE FROM notification WHERE id IN (
        SELECT id FROM notification
-       WHERE created_at < $1::timestamptz - make_interval(days => CASE WHEN read_at IS NULL THEN $3::integer ELSE $2::integer END)
+       WHERE created_at < $1::timestamptz - make_interval(hours => 24 * CASE WHEN read_at IS NULL THEN $3::integer ELSE $2::integer END)
          AND NOT EXISTS (SELECT FROM mail WHERE notification_id = notification.id)
        LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)`,
     [now, READ_DAYS, UNREAD_DAYS],

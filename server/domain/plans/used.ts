@@ -16,7 +16,7 @@ export async function usedOf(
           AND (expires_at IS NULL OR expires_at > $2)) AS "apiKeys",
        capstan_running($1) AS "concurrentDurableJobs", capstan_active($1) AS "activeDurableJobs",
        CASE WHEN $3 THEN coalesce((SELECT count FROM inference_hour
-         WHERE organization_id = $1 AND hour = date_trunc('hour', $2::timestamptz)), 0) END AS "lightweightInferencesPerHour"`,
+         WHERE organization_id = $1 AND hour = date_trunc('hour', $2::timestamptz, 'UTC')), 0) END AS "lightweightInferencesPerHour"`,
     [organizationId, now, isHourCounted],
   );
   return rows[0]!; // a SELECT without FROM has one row

@@ -22,7 +22,7 @@ export async function announceVaultKeys(name: "web" | "worker"): Promise<{ stop(
       [id, name, sealsWith, opens],
     );
   await tell();
-  await pool.query("DELETE FROM vault_process WHERE seen_at < now() - interval '1 day'");
+  await pool.query("DELETE FROM vault_process WHERE seen_at < now() - interval '24 hours'");
   const timer = setInterval(() => {
     tell().catch((error) => log.warn({ err: error }, "the vault keys of this process could not be reported"));
   }, EVERY_MS).unref();

@@ -78,7 +78,7 @@ async function hasSignedInFrom(email: string, network: string, now: Date): Promi
   const { rows } = await pool.query<{ address: string }>(
     `SELECT DISTINCT address FROM session JOIN user_account ON user_account.id = user_id
      WHERE email = $1 AND kind = 'browser' AND address <> ''
-       AND session.created_at > $2::timestamptz - make_interval(days => $3)`,
+       AND session.created_at > $2::timestamptz - make_interval(hours => 24 * $3)`,
     [email, now, FAMILIAR_DAYS],
   );
   return rows.some(({ address }) => networkOf(address) === network);
@@ -97,5 +97,5 @@ export async function findSignIn(verifiedEmail: string): Promise<SignedIn | null
 
 /** Deletes failures that no limit looks at any more. */
 export async function pruneSignInFailures(now: Date): Promise<void> {
-  await pool.query("DELETE FROM sign_in_failure WHERE at < $1::timestamptz - interval '1 day'", [now]);
+  await pool.query("DELETE FROM sign_in_failure WHERE at < $1::timestamptz - interval '24 hours'", [now]);
 }
