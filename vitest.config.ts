@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 
 const DATABASE = "**/*.db.test.ts";
 const ISOLATED = "**/*.isolated.test.ts";
+const { MODULE_CACHE } = process.env;
 const NO_TESTS = [
   // Whole files that `npm test` leaves to `npm run test:long`.
   ...(process.env.TESTS_LEFT_OUT ?? "").split(",").filter((file) => file !== ""),
@@ -23,6 +24,8 @@ export default defineConfig({
   resolve: { alias: { "@": fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "") } },
   test: {
     pool: "forks",
+    // Planted faults keep compiled modules. As an option on the command line vitest 4.1 refuses it: it reads it twice.
+    ...(MODULE_CACHE ? { experimental: { fsModuleCache: true, fsModuleCachePath: MODULE_CACHE } } : {}),
     maxWorkers: 3, // of two cores: some tests wait for a slow provider
     projects: [
       {

@@ -96,21 +96,17 @@ function copySources(): string {
 async function runTests(copy: string, files: string[], options: string[] = []) {
   const reportFile = join(copy, "teeth.json");
   rmSync(reportFile, { force: true });
-  // Only the planted file is compiled anew.
-  const cache = [
-    "--experimental.fsModuleCache",
-    `--experimental.fsModuleCachePath=${join(copy, ".modules")}`,
-  ];
   const args = [
     "run",
     "--tags-filter=!long",
     ...files,
     ...options,
-    ...cache,
     "--reporter=json",
     `--outputFile.json=${reportFile}`,
   ];
-  const child = spawn(resolve(BIN, "vitest"), args, { cwd: copy, env: cleanEnv(), stdio: "ignore" });
+  // Only the planted file is compiled anew.
+  const env = cleanEnv({ MODULE_CACHE: join(copy, ".modules") });
+  const child = spawn(resolve(BIN, "vitest"), args, { cwd: copy, env, stdio: "ignore" });
   await new Promise<void>((done, fail) => {
     child.on("error", fail);
     child.on("close", () => done());
