@@ -6,5 +6,7 @@ export async function pruneSessions(now: Date): Promise<void> {
     "DELETE FROM session WHERE least(revoked_at, expires_at) < $1::timestamptz - interval '720 hours'",
     [now],
   );
-  await pool.query("DELETE FROM device_login WHERE expires_at < $1::timestamptz - interval '24 hours'", [now]);
+  await pool.query("DELETE FROM device_login WHERE expires_at < $1::timestamptz - interval '24 hours'", [
+    now,
+  ]);
 }
