@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import pg from "pg";
+import { copyDatabase } from "./copy-database";
 
 /*
  * Gives this worker a database of its own, a copy of the migrated one, before anything opens a connection. Its
@@ -15,9 +16,7 @@ if (!worker.capstanTestDatabase) {
   const client = new pg.Client({ connectionString: admin.href });
   await client.connect();
   try {
-    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template.pathname.slice(1)}`);
-    // The migrations have set it for the role in their own database; a copy does not have it.
-    await client.query(`ALTER ROLE CURRENT_USER IN DATABASE ${name} SET TimeZone = 'UTC'`);
+    await copyDatabase(client, name, template.pathname.slice(1));
   } finally {
     await client.end();
   }

@@ -2,6 +2,7 @@ import pg from "pg";
 import { copyAllIn } from "@/scripts/backup/tables";
 import { applyMigrations, readMigrations } from "@/scripts/migrate/migrations";
 import { refuseAuditAlone } from "../setup/audit-law";
+import { copyDatabase } from "../setup/copy-database";
 import { readDump } from "./dump";
 import { type Known, ROWS, readKnown } from "./known";
 
@@ -56,7 +57,7 @@ export async function openUpgraded(): Promise<Known> {
   await asMaker(async (maker) => {
     await build(maker);
     await maker.query(`DROP DATABASE ${own} WITH (FORCE)`);
-    await maker.query(`CREATE DATABASE ${own} TEMPLATE ${MIGRATED}`);
+    await copyDatabase(maker, own, MIGRATED);
   });
   return readKnown();
 }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { FAULTS, type Fault } from "./faults";
+import type { Fault } from "./fault";
+import { FAULTS } from "./faults";
 
 const MIGRATIONS = "prisma/migrations";
 

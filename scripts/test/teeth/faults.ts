@@ -1,12 +1,5 @@
-/** A mistake as somebody could make it, and the test file that has to notice. */
-export type Fault = {
-  name: string;
-  file: string;
-  /** Occurs in the file exactly once, and of all migrations last in this one: a later one would put it right again. */
-  find: string;
-  replace: string;
-  caughtBy: string;
-};
+import type { Fault } from "./fault";
+import { TIME_FAULTS } from "./time-faults";
 
 const MIGRATION = "prisma/migrations/0001_init/migration.sql";
 
@@ -393,26 +386,5 @@ export const FAULTS: Fault[] = [
     replace: "if (!fits) return refusal;",
     caughtBy: "server/operations/cheapest-route.db.test.ts",
   },
-  // Times.
-  {
-    name: "connection-in-another-zone",
-    file: "server/platform/db.ts",
-    find: "onConnect: requireUtc,",
-    replace: "",
-    caughtBy: "server/start-up.isolated.test.ts",
-  },
-  {
-    name: "hour-of-the-session",
-    file: "server/domain/plans/used.ts",
-    find: "date_trunc('hour', $2::timestamptz, 'UTC')",
-    replace: "date_trunc('hour', $2::timestamptz)",
-    caughtBy: "server/laws/zones.db.test.ts",
-  },
-  {
-    name: "end-of-a-key-not-corrected",
-    file: "prisma/migrations/20261128010000_times_in_utc/migration.sql",
-    find: "ELSE expires_at - error END AS real_end",
-    replace: "ELSE expires_at END AS real_end",
-    caughtBy: "scripts/migrate/times.db.test.ts",
-  },
+  ...TIME_FAULTS,
 ];

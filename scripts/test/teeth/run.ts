@@ -6,7 +6,8 @@ import { z } from "zod";
 import { findFile } from "../../launch/files";
 import { reachedBy } from "../changed";
 import { BIN, type Count, cleanEnv } from "../process";
-import { FAULTS, type Fault } from "./faults";
+import type { Fault } from "./fault";
+import { FAULTS } from "./faults";
 
 /** Made by `npm run generate`, and not in git. */
 const GENERATED = ["server/generated", "next-env.d.ts"];
