@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "@playwright/test";
@@ -168,6 +170,32 @@ test("the web process and plain next start give the same answers", async () => {
       theirs,
       `${one.method ?? "GET/POST"} ${one.path} ${JSON.stringify(one.body ?? one.raw ?? "")}`,
     ).toEqual(ours);
+  }
+});
+
+test("both keep the lines of a repeated header apart, and read them as UTF-8", async () => {
+  const key = `clé-${randomUUID()}`;
+  const sent = async (base: string, lines: string[]) => {
+    const request = httpRequest(`${base}/v1/capabilities/compute.evaluate.v1/invoke`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${world.apiKey}`,
+        "content-type": "application/json",
+        "idempotency-key": lines.map((line) => Buffer.from(line).toString("latin1")),
+      },
+    });
+    request.end(Buffer.from('{"input":{"expression":"6 * 7"}}')); // with a text Node would send the head in its encoding
+    const [response]: [IncomingMessage] = await once(request, "response").then(([first]) => [first]);
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk);
+    const { executionId, code } = JSON.parse(Buffer.concat(chunks).toString());
+    return executionId ?? code;
+  };
+  const first = await sent(world.baseUrl, [key]);
+  expect(first).toMatch(/^wfr_/);
+  for (const base of [world.baseUrl, plainUrl]) {
+    expect(await sent(base, [key, `"${key}"`]), base).toBe(first);
+    expect(await sent(base, [key, "other"]), base).toBe("InvalidInput");
   }
 });
 

@@ -8,6 +8,7 @@ import * as jobs from "@/server/domain/jobs";
 import * as pins from "@/server/domain/pins";
 import { checkVaultKey } from "@/server/domain/vault";
 import { pool } from "@/server/platform/db";
+import { textsOf } from "@/server/platform/text/header";
 import { DAY_MS } from "@/server/platform/time/units";
 import { startServer } from "@/server/web/server";
 import { setSettings } from "@/testing/settings";
@@ -140,6 +141,57 @@ test("another request under such a key is refused, with the id of the first", as
     status: 409,
     json: { code: "IdempotencyConflict", details: { jobId: id } },
   });
+});
+
+/** The table of what a request with this name makes. */
+const TABLES: Record<string, string> = {
+  "a job": "job",
+  "an invoke": "job",
+  "a pin": "pinned_execution",
+  "a bulk": "pinned_bulk",
+  "a comparison": "comparison",
+};
+
+test("a key that one environment has from 0.2.0 runs once in the other, and each replays its own", async () => {
+  const { development = "", production = "" } = known.keys;
+  const inHeader = known.replays.filter(
+    ({ environment, name }) =>
+      environment === "development" && name.endsWith("of other letters in the header"),
+  );
+  expect(inHeader.length).toBe(6);
+  for (const { name, key, target, headers, body, idField, id } of inHeader) {
+    const before = await counts();
+    const sent = async (caller: string) => (await ask(caller, target, { headers, body })).json[idField];
+    const other = await sent(production);
+    const after = await counts();
+    const table = TABLES[name.split(",")[0] ?? ""];
+    if (table) expect([name, after[table] - before[table]]).toEqual([name, 1]);
+    else expect([name, other]).toEqual([name, id]); // a capability request has no environment
+    expect([name, await sent(production), await sent(key)]).toEqual([name, other, id]);
+    expect(await counts()).toEqual(after);
+    if (table !== "job") continue;
+    const [text = ""] = textsOf([headers["idempotency-key"] ?? ""]);
+    for (const [caller, own] of [
+      [development, id],
+      [production, other],
+    ] as const) {
+      const list = `/v1/projects/${known.projectId}/jobs?idempotencyKey=${encodeURIComponent(text)}`;
+      const { items } = (await ask(caller, list)).json;
+      expect([name, items.map((item: { jobId: string }) => item.jobId)]).toEqual([name, [own]]);
+    }
+  }
+});
+
+test("the key of a retry that 0.2.0 made stays its own where another environment uses it", async () => {
+  const retried = known.replays.find(({ name }) => name === "a retry under its own key");
+  const { key = "", target = "", body, id } = retried ?? {};
+  const headers = { "idempotency-key": `retry-${target.split("/")[3]}` };
+  const input = { messages: [{ role: "user", content: "Hello" }] };
+  const path = "/v1/capabilities/text.general.fast.v1/jobs";
+  const { status, json } = await ask(known.keys.production, path, { headers, body: { input } });
+  expect(status).toBe(200);
+  expect(json.jobId).not.toBe(id);
+  expect((await ask(key, target, { body })).json.jobId).toBe(id);
 });
 
 test("keys work as they did: one that has expired or was rotated long ago is refused", async () => {

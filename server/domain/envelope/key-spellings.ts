@@ -42,10 +42,11 @@ export function spellingsOf({ key, former }: SentKey, environment: string | null
   ];
 }
 
-/** Under what jobs of these environments have a key that is looked for: also as 0.2.0 read it from a header in UTF-8. */
+/** Under what jobs of these environments have a key that is looked for: also as 0.2.0 read it from a header in UTF-8 or in quotes. */
 export function soughtSpellings(key: string, environments: readonly string[]): string[] {
-  const former = Buffer.from(key, "utf8").toString("latin1").trim();
-  return [...new Set([key, former, ...environments.map((each) => spellingIn(each, key))])];
+  const quoted = `"${key}"`;
+  const former = [key, quoted].map((text) => Buffer.from(text, "utf8").toString("latin1").trim());
+  return [...new Set([key, ...former, quoted, ...environments.map((each) => spellingIn(each, key))])];
 }
 
 /** A row that has one of the spellings of a key; `environment`: null where its kind has none. */
