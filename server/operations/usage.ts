@@ -18,7 +18,7 @@ export const billingSummary = read.get("/v1/billing/summary", {
 export const usageExport = read.get("/v1/billing/usage-export", {
   summary: "Export usage as FOCUS 1.2 CSV",
   description:
-    "One line per ended execution submitted from the day `from` up to, but not including, the day `to` (UTC, at most 92 days), and a second line with ChargeClass `Correction` if a person later changed its charge. Amounts are exact decimals; their sum is what the ledger charged. Columns that start with `x_` are specific to Capstan. Text that a spreadsheet would read as a formula is prefixed with an apostrophe.",
+    "One line per ended execution submitted from the day `from` up to, but not including, the day `to` (UTC, at most 92 days), and a second line with ChargeClass `Correction` if a person later changed its charge. Amounts are exact decimals, and the sum of `x_Charge` is what the ledger charged, test money included. BilledCost and EffectiveCost have live money only; ListCost of an own provider account is the provider's list price. Columns that start with `x_` are specific to Capstan. Text that a spreadsheet would read as a formula is prefixed with an apostrophe.",
   query: UsageExportQuery,
   output: raw("text/csv"),
   http: async (ctx, { query }) => csv(await usage.usageFile(ctx, query)),

@@ -337,6 +337,27 @@ export const FAULTS: Fault[] = [
     caughtBy: "server/domain/usage/charges.isolated.test.ts",
   },
   {
+    name: "list-price-of-own-account-is-zero",
+    file: "server/domain/usage/focus.ts",
+    find: "(atEnd ?? 0));",
+    replace: "0);",
+    caughtBy: "server/domain/usage/pins.db.test.ts",
+  },
+  {
+    name: "test-money-billed",
+    file: "server/domain/usage/focus.ts",
+    find: "money(is_test ? 0 : micros)",
+    replace: "money(micros)",
+    caughtBy: "server/domain/usage/pins.db.test.ts",
+  },
+  {
+    name: "full-width-formula",
+    file: "server/platform/text/csv.ts",
+    find: "\\n\\uff1d",
+    replace: "\\uff1d",
+    caughtBy: "server/domain/usage/usage.db.test.ts",
+  },
+  {
     name: "fee-of-no-entry",
     file: "server/domain/executions/charge.ts",
     find: "entry.account = 'service_fee'",

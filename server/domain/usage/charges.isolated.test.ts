@@ -321,7 +321,12 @@ async function checkEverything(world: TestProject, blind: ReadonlySet<string>) {
     const byok = side.byBillingMode.find(({ billingMode }) => billingMode === "byok");
     expect(byok?.chargedMicros ?? 0).toBe(0);
     const matching = lines.filter(({ x_IsTest }) => x_IsTest === String(isTest));
-    expect(total(matching, "BilledCost")).toBe(BigInt(taken));
+    expect(total(matching, "x_Charge")).toBe(BigInt(taken));
+    for (const column of ["BilledCost", "EffectiveCost"])
+      expect(total(matching, column)).toBe(isTest ? 0n : BigInt(taken));
+    const ofOwn = matching.filter(({ x_BillingMode }) => x_BillingMode === "byok");
+    expect(total(ofOwn, "ListCost")).toBe(total(ofOwn, "x_ProviderCost"));
+    expect(total(matching, "ListCost") - total(ofOwn, "ListCost")).toBe(BigInt(taken));
     expect(total(matching, "x_Fee")).toBe(BigInt(fee));
     expect(total(matching, "x_ProviderCost")).toBe(BigInt(side.totals.providerCostMicros));
     const entries = transactions.filter((each) => each.test === isTest && each.kind === "charge");

@@ -90,7 +90,18 @@ type Column = readonly [name: string, of: (row: ExportRow, charge: Charge, scope
 const used = (of: (row: ExportRow) => Cell): Column[1] => {
   return (row, { isCorrection }) => (isCorrection ? null : of(row));
 };
-const billed: Column[1] = (_row, { micros }) => money(micros);
+/** Live money of the charge: no invoice has test money, or an amount that a provider bills to an own account. */
+const billed: Column[1] = ({ is_test }, { micros }) => money(is_test ? 0 : micros);
+const charged: Column[1] = (_row, { micros }) => money(micros);
+/**
+ * FOCUS asks for a figure in each line: of an own account what the provider takes at list price, as far as it is known;
+ * x_ProviderCostStatus says whether it is. A correction has what the line of the use has not.
+ */
+const listed: Column[1] = (row, charge, scope) => {
+  if (row.billing_mode !== "byok") return charged(row, charge, scope);
+  const { actual_micros: atEnd, cost_micros: now } = row;
+  return money(charge.isCorrection ? (now ?? 0) - (atEnd ?? 0) : (atEnd ?? 0));
+};
 /** The use is dated by the end, a correction by its discovery. */
 const providerCostOf = (row: ExportRow, { isCorrection }: Charge) =>
   isCorrection ? row.cost_micros : row.actual_micros;
@@ -101,8 +112,8 @@ const unit = used((row) => (meterOf(row).quantity === null ? null : text(meterOf
 export const COLUMNS: readonly Column[] = [
   ["BilledCost", billed],
   ["EffectiveCost", billed],
-  ["ListCost", billed],
-  ["ContractedCost", billed],
+  ["ListCost", listed],
+  ["ContractedCost", charged],
   ["BillingCurrency", () => text("USD")],
   ["BillingAccountId", (_row, _charge, scope) => text(scope.organizationId)],
   ["BillingAccountName", (_row, _charge, scope) => text(scope.organizationName)],
@@ -166,4 +177,5 @@ export const COLUMNS: readonly Column[] = [
   ["x_Images", used((row) => figure(row.images))],
   ["x_SubmittedAt", (row) => text(row.created_at.toISOString())],
   ["x_CompletedAt", (row) => text(row.completed_at.toISOString())],
+  ["x_Charge", charged],
 ];

@@ -88,7 +88,11 @@ test("the export has a line for each pinned execution, and one more where its ch
   expect(first.lines.length).toBe(7);
   expect(first.lines.map((line) => line.ResourceId)).toContain(job);
   const ledger = await ledgerOf(project.projectId);
-  expect(total(first.lines, "BilledCost")).toBe(BigInt(ledger.charged));
+  expect(total(first.lines, "x_Charge")).toBe(BigInt(ledger.charged));
+  // Test money: nothing is billed, and it has a list price.
+  expect(total(first.lines, "BilledCost") + total(first.lines, "EffectiveCost")).toBe(0n);
+  const jobLine = first.lines.find((line) => line.ResourceId === job);
+  expect(jobLine).toMatchObject({ ListCost: jobLine?.x_Charge, ContractedCost: jobLine?.x_Charge });
   const lineOf = (id: string) => first.lines.find((line) => line.ResourceId === id);
   expect(lineOf(done)).toMatchObject({
     ServiceName: PINNED,
@@ -106,18 +110,31 @@ test("the export has a line for each pinned execution, and one more where its ch
   });
   expect(lineOf(done)?.SkuPriceId).toMatch(/^price_/);
   expect(total([lineOf(done) ?? {}], "x_ProviderCost")).toBeGreaterThan(0n);
-  expect(lineOf(unknown)).toMatchObject({ x_ProviderCost: "", x_HoldState: "released" });
+  expect(lineOf(done)).toMatchObject({ x_Charge: "0", ContractedCost: "0" });
+  expect(lineOf(done)?.ListCost).toBe(lineOf(done)?.x_ProviderCost);
+  expect(lineOf(unknown)).toMatchObject({
+    ListCost: "0",
+    x_ProviderCost: "",
+    x_ProviderCostStatus: "unknown",
+  });
+  expect(lineOf(unknown)).toMatchObject({ x_HoldState: "released" });
   expect(lineOf(lost)).toMatchObject({ BilledCost: "0", x_HoldState: "ambiguous", x_Status: "ambiguous" });
 
   await resolve(project, lost, 1_234);
   const second = await exported(project.ctx);
-  expect(total(second.lines, "BilledCost")).toBe(BigInt((await ledgerOf(project.projectId)).charged));
+  expect(total(second.lines, "x_Charge")).toBe(BigInt((await ledgerOf(project.projectId)).charged));
   expect(second.lines.filter((line) => line.ChargeClass === "Correction")).toEqual([
-    expect.objectContaining({ ResourceId: lost, BilledCost: "0", x_ProviderCost: "0.001234" }),
+    expect.objectContaining({
+      ResourceId: lost,
+      ListCost: "0.001234",
+      x_Charge: "0",
+      x_ProviderCost: "0.001234",
+    }),
   ]);
   // What own accounts paid is what the export has as the cost of these providers.
   const ofPins = second.lines.filter((line) => line.ServiceName === PINNED);
-  expect(total(ofPins, "x_ProviderCost")).toBe(BigInt((await ledgerOf(project.projectId)).own));
+  for (const column of ["x_ProviderCost", "ListCost"])
+    expect(total(ofPins, column)).toBe(BigInt((await ledgerOf(project.projectId)).own));
   expect(second.lines.filter((line) => line.ChargeClass === "")).toEqual(first.lines);
 });
 

@@ -233,21 +233,21 @@ test("the lines of an export add up to the ledger, to the micro, also after a pe
   const first = await exported(project.ctx);
   const ledger = await ledgerOf(project.projectId);
   expect(first.lines.length).toBe(6); // what has not ended is not exported yet
-  expect(total(first.lines, "BilledCost")).toBe(BigInt(ledger.charged));
+  expect(total(first.lines, "x_Charge")).toBe(BigInt(ledger.charged));
   expect(total(first.lines, "x_Fee")).toBe(BigInt(ledger.fee));
   const lineOf = (jobId: string) => first.lines.find((line) => line.ResourceId === jobId);
   expect(lineOf(unknown)).toMatchObject({ x_ProviderCost: "", x_ProviderCostStatus: "unknown" });
-  expect(lineOf(lost)).toMatchObject({ BilledCost: "0", x_HoldState: "ambiguous", ChargeClass: "" });
+  expect(lineOf(lost)).toMatchObject({ x_Charge: "0", x_HoldState: "ambiguous", ChargeClass: "" });
 
   await resolve(project, lost, 1_234);
   const second = await exported(project.ctx);
   const after = await ledgerOf(project.projectId);
   expect(after.charged).toBe(ledger.charged + 1_234);
-  expect(total(second.lines, "BilledCost")).toBe(BigInt(after.charged));
+  expect(total(second.lines, "x_Charge")).toBe(BigInt(after.charged));
   expect(total(second.lines, "x_Fee")).toBe(BigInt(after.fee));
   const corrections = second.lines.filter((line) => line.ChargeClass === "Correction");
   expect(corrections).toEqual([
-    expect.objectContaining({ ResourceId: lost, BilledCost: "0.001234", x_HoldState: "settled" }),
+    expect.objectContaining({ ResourceId: lost, x_Charge: "0.001234", x_HoldState: "settled" }),
   ]);
   // What was exported before stays word for word.
   expect(second.lines.filter((line) => line.ChargeClass === "")).toEqual(first.lines);
@@ -264,22 +264,21 @@ test("tags, names and references of an enemy stay text in a spreadsheet, and com
     project.organizationId,
     "@SUM(1+1)",
   ]);
-  const refs = [evil, "-1+2", "\tTab", "\rReturn", 'He said "no", twice'];
+  const signs = ["-1+2", "\tTab", "\rReturn", "\n=1+1", "＝1+1", "＋1", "－1", "＠SUM(1)"];
+  const refs = [evil, ...signs, 'He said "no", twice'];
   for (const externalRef of refs)
     await execute(project, TEXT, { input: text, externalRef, tags: [evil, "=1", "plain"] });
   const { csv, lines } = await exported(project.ctx);
   expect(lines.map((line) => line.ResourceName)).toEqual([
     `'${evil}`,
-    "'-1+2",
-    "'\tTab",
-    "'\rReturn",
+    ...signs.map((sign) => `'${sign}`),
     'He said "no", twice',
   ]);
   for (const line of lines) {
     expect(line).toMatchObject({ SubAccountName: "'+cmd|' /C calc'!A0", BillingAccountName: "'@SUM(1+1)" });
     expect(JSON.parse(line.Tags ?? "")).toEqual({ [evil]: true, "=1": true, plain: true });
     for (const [name, cell] of Object.entries(line)) {
-      if (/^[=+@\t\r-]/.test(cell)) expect(cell, name).toMatch(/^-?\d+(\.\d+)?$/);
+      if (/^[=+@\t\r\n＝＋－＠-]/.test(cell)) expect(cell, name).toMatch(/^-?\d+(\.\d+)?$/);
     }
   }
   expect(csv.split("\r\n")[0]).toBe(COLUMNS.map(([name]) => name).join(","));
@@ -305,6 +304,8 @@ test("an export reads page after page, each execution once, and knows the words 
     PricingCategory: "Standard",
     ServiceCategory: "AI and Machine Learning",
     ServiceSubcategory: "Generative AI",
+    BilledCost: "0",
+    EffectiveCost: "0",
     x_FundingSource: "wallet",
     x_IsTest: "true",
   });

@@ -1,9 +1,12 @@
 /** A value of a table: text a person or a caller may have written, or a figure of ours. */
 export type Cell = { text: string } | { figure: string } | null;
 
+/** How a cell begins that a spreadsheet takes for a formula: the list of OWASP (CSV injection) with the full-width signs. */
+const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+
 /**
- * One line as RFC 4180 has it. Text that a spreadsheet would take for a formula gets an apostrophe in front (OWASP, CSV
- * injection); figures are ours and may begin with a minus.
+ * One line as RFC 4180 has it. Text that a spreadsheet would take for a formula gets an apostrophe in front; figures are ours
+ * and may begin with a minus.
  */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(toField).join(",")}\r\n`;
@@ -12,7 +15,7 @@ export function csvLine(cells: readonly Cell[]): string {
 function toField(cell: Cell): string {
   if (cell === null) return "";
   if ("figure" in cell) return cell.figure;
-  const safe = /^[=+\-@\t\r]/.test(cell.text) ? `'${cell.text}` : cell.text;
+  const safe = FORMULA.test(cell.text) ? `'${cell.text}` : cell.text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
