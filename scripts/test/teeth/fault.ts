@@ -7,3 +7,6 @@ export type Fault = {
   replace: string;
   caughtBy: string;
 };
+
+/** The first migration, where most of the guards are. */
+export const MIGRATION = "prisma/migrations/0001_init/migration.sql";
