@@ -6,7 +6,12 @@ import type { Socket } from "node:net";
  * `stop` cuts what is still open.
  */
 export async function listen(
-  handle: (request: IncomingMessage, body: string, response: ServerResponse, bytes: Uint8Array) => void,
+  handle: (
+    request: IncomingMessage,
+    body: string,
+    response: ServerResponse,
+    bytes: Uint8Array,
+  ) => void | Promise<void>,
   /** 0: any that is free. */
   wantedPort = 0,
 ) {

@@ -10,10 +10,12 @@ export type Received = {
 export type Reaction = number | { status: number; headers: Record<string, string> } | "silent" | "close";
 
 /** A receiver of webhooks on this machine, over real HTTP: answers as it is told and keeps what arrived. */
-export async function startReceiver(react: (request: Received, number: number) => Reaction = () => 204) {
+export async function startReceiver(
+  react: (request: Received, number: number) => Reaction | Promise<Reaction> = () => 204,
+) {
   const received: Received[] = [];
   let reaction = react;
-  const { port, connections, stop } = await listen((request, body, response) => {
+  const { port, connections, stop } = await listen(async (request, body, response) => {
     const one: Received = {
       headers: Object.fromEntries(
         Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
@@ -22,7 +24,7 @@ export async function startReceiver(react: (request: Received, number: number) =
       path: request.url ?? "",
     };
     received.push(one);
-    const answer = reaction(one, received.length);
+    const answer = await reaction(one, received.length);
     if (answer === "silent") return;
     if (answer === "close") return void response.socket?.destroy();
     const { status, headers } = typeof answer === "number" ? { status: answer, headers: {} } : answer;

@@ -301,6 +301,20 @@ export const FAULTS: Fault[] = [
     caughtBy: "server/domain/webhooks/webhooks.db.test.ts",
   },
   {
+    name: "webhook-lease-not-checked",
+    file: "server/domain/webhooks/deliver.ts",
+    find: "AND delivery.state = 'delivering' AND delivery.lease_until = $2",
+    replace: "AND delivery.state = 'delivering' AND delivery.lease_until >= $2",
+    caughtBy: "server/domain/webhooks/tries.db.test.ts",
+  },
+  {
+    name: "running-pin-pruned",
+    file: "server/domain/jobs/ending/prune.ts",
+    find: "pin.status NOT IN ('queued', 'running')",
+    replace: "pin.status NOT IN ('queued')",
+    caughtBy: "server/domain/pins/retention.db.test.ts",
+  },
+  {
     name: "webhook-signs-other-bytes",
     file: "server/domain/webhooks/sign.ts",
     find: 'createHmac("sha256", key).update(`',

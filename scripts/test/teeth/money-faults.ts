@@ -72,4 +72,18 @@ export const MONEY_FAULTS: Fault[] = [
     replace: "",
     caughtBy: "server/domain/quotes/check.db.test.ts",
   },
+  {
+    name: "rest-to-the-last-provider",
+    file: "server/domain/executions/money.ts",
+    find: 'calls.findLast(({ settlement }) => settlement === "hold") ?? calls.at(-1)',
+    replace: "calls.at(-1)",
+    caughtBy: "server/domain/executions/money.db.test.ts",
+  },
+  {
+    name: "reserved-shown-as-zero",
+    file: "components/jobs/charge-words.tsx",
+    find: 'state === "reserved" ? authorizedMicros : (chargedMicros ?? 0)',
+    replace: "(chargedMicros ?? 0)",
+    caughtBy: "components/jobs/charge-words.test.ts",
+  },
 ];

@@ -118,14 +118,19 @@ export function addUsage(first: Usage, second: Usage): Usage {
   return sum;
 }
 
-/** What of an upstream amount each provider gets: the known cost of its calls, and the last one the rest. */
+/**
+ * The part of an upstream amount that each provider gets: the known cost of its calls, and the rest for the last call of
+ * unknown cost, or for the last call where all are known.
+ */
 function sharesOf(calls: CallMoney[], upstreamMicros: Micros): [string, Micros][] {
   const shares = new Map<string, Micros>();
   let rest = upstreamMicros;
-  for (const [place, { provider, costMicros }] of calls.entries()) {
-    const share = place === calls.length - 1 ? rest : Math.min(costMicros ?? 0, rest);
+  for (const { provider, costMicros } of calls) {
+    const share = Math.min(costMicros ?? 0, rest);
     shares.set(provider, (shares.get(provider) ?? 0) + share);
     rest -= share;
   }
+  const unknown = calls.findLast(({ settlement }) => settlement === "hold") ?? calls.at(-1);
+  if (unknown) shares.set(unknown.provider, (shares.get(unknown.provider) ?? 0) + rest);
   return [...shares];
 }

@@ -87,54 +87,62 @@ test("the answer to a repost after the content went says that the output is gone
   });
 });
 
-test("what an execution needs that has not ended is kept, and what its bulk shares as long as the bulk runs", async () => {
-  const world = await makeProject();
-  const { executionId } = await pin(world, "Transient");
-  const of = [world.projectId, world.organizationId];
-  const bulkId = newId("bulk");
-  const running = newId("pinned");
-  await pool.query(
-    `INSERT INTO pinned_bulk (id, project_id, organization_id, environment, principal_id, principal_kind, identity_hash, status,
+test.each([
+  ["queued", "accepted"],
+  ["running", "running"],
+])(
+  "what a %s execution needs is kept, and what its bulk shares as long as that is %s",
+  async (pinStatus, bulkStatus) => {
+    const world = await makeProject();
+    const { executionId } = await pin(world, "Transient");
+    const of = [world.projectId, world.organizationId];
+    const bulkId = newId("bulk");
+    const unended = newId("pinned");
+    await pool.query(
+      `INSERT INTO pinned_bulk (id, project_id, organization_id, environment, principal_id, principal_kind, identity_hash, status,
        provider, model, api, plan, concurrency, lanes, item_count, created_at)
-     VALUES ($3, $1, $2, 'development', 'key_x', 'service_principal', '', 'running', 'sandbox', 'sandbox-1', 'responses',
+     VALUES ($3, $1, $2, 'development', 'key_x', 'service_principal', '', $4, 'sandbox', 'sandbox-1', 'responses',
        '{"retentionRequirement": "Transient"}', 1, 1, 2, now())`,
-    [...of, bulkId],
-  );
-  // One of its items has ended, the other one waits.
-  await pool.query(
-    `INSERT INTO pinned_execution SELECT (jsonb_populate_record(pin, jsonb_build_object('id', $2::text, 'status', 'queued',
+      [...of, bulkId, bulkStatus],
+    );
+    // One of its items has ended, the other one has not.
+    await pool.query(
+      `INSERT INTO pinned_execution SELECT (jsonb_populate_record(pin, jsonb_build_object('id', $2::text, 'status', $4::text,
        'bulk_id', $3::text, 'position', 2, 'item_id', 'b', 'plan', NULL, 'completed_at', NULL, 'receipt_id', NULL))).*
      FROM pinned_execution pin WHERE id = $1`,
-    [executionId, running, bulkId],
-  );
-  const [shared, own] = [newId("payload"), newId("payload")];
-  for (const [id, pinned, bulk] of [
-    [shared, null, bulkId],
-    [own, running, null],
-  ])
-    await pool.query(
-      `INSERT INTO payload (id, project_id, pinned_id, bulk_id, kind, content, sha256, byte_length, created_at, expires_at)
-       VALUES ($1, $2, $3, $4, 'request', '{}', '', 2, now(), now())`,
-      [id, world.projectId, pinned, bulk],
+      [executionId, unended, bulkId, pinStatus],
     );
-  const left = async () =>
-    (
-      await pool.query<{ id: string }>(
-        "SELECT id FROM payload WHERE id = ANY($1) AND content IS NOT NULL ORDER BY id",
-        [[shared, own]],
-      )
-    ).rows.map(({ id }) => id);
-  await pruneAt(world, HOUR_MS);
-  expect(await left()).toEqual([shared, own].sort());
-  await pool.query("UPDATE pinned_execution SET status = 'canceled', completed_at = now() WHERE id = $1", [
-    running,
-  ]);
-  await pruneAt(world, HOUR_MS);
-  expect(await left()).toEqual([shared]);
-  await pool.query("UPDATE pinned_bulk SET status = 'partial', completed_at = now() WHERE id = $1", [bulkId]);
-  await pruneAt(world, HOUR_MS);
-  expect(await left()).toEqual([]);
-});
+    const [shared, own] = [newId("payload"), newId("payload")];
+    for (const [id, pinned, bulk] of [
+      [shared, null, bulkId],
+      [own, unended, null],
+    ])
+      await pool.query(
+        `INSERT INTO payload (id, project_id, pinned_id, bulk_id, kind, content, sha256, byte_length, created_at, expires_at)
+       VALUES ($1, $2, $3, $4, 'request', '{}', '', 2, now(), now())`,
+        [id, world.projectId, pinned, bulk],
+      );
+    const left = async () =>
+      (
+        await pool.query<{ id: string }>(
+          "SELECT id FROM payload WHERE id = ANY($1) AND content IS NOT NULL ORDER BY id",
+          [[shared, own]],
+        )
+      ).rows.map(({ id }) => id);
+    await pruneAt(world, HOUR_MS);
+    expect(await left()).toEqual([shared, own].sort());
+    await pool.query("UPDATE pinned_execution SET status = 'canceled', completed_at = now() WHERE id = $1", [
+      unended,
+    ]);
+    await pruneAt(world, HOUR_MS);
+    expect(await left()).toEqual([shared]);
+    await pool.query("UPDATE pinned_bulk SET status = 'partial', completed_at = now() WHERE id = $1", [
+      bulkId,
+    ]);
+    await pruneAt(world, HOUR_MS);
+    expect(await left()).toEqual([]);
+  },
+);
 
 test("a project that shortens what it keeps shortens what its pins have left, and no other's", async () => {
   const [world, other] = [await makeProject(), await makeProject()];

@@ -187,6 +187,53 @@ test("a run that was lost while it waited is handed to the engine again by the s
   expect(await webhooks.dispatchDue(project.ctx.now(), project)).toBe(0);
 });
 
+/** A request that the receiver holds until it is told the answer. */
+function heldTry() {
+  let arrive = () => {};
+  let answer = (_reaction: Reaction) => {};
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  const answered = new Promise<Reaction>((resolve) => {
+    answer = resolve;
+  });
+  const react = () => {
+    arrive();
+    return answered;
+  };
+  return { react, arrived, answer: (reaction: Reaction) => answer(reaction) };
+}
+
+test("a sender that lost its lease writes nothing of its try, also while the next sender is at it", async () => {
+  await endpoint();
+  await submitted();
+  await announce();
+  const [one] = await listed();
+  const [late, next] = [heldTry(), heldTry()];
+  receiver.reactWith((_, number) => (number === 1 ? late : next).react());
+  const first = webhooks.attempt(project.ctx, one!.deliveryId);
+  await late.arrived;
+  project.clock.advance(HOUR_MS);
+  expect(await webhooks.dispatchDue(project.ctx.now(), project)).toBe(1);
+  const second = webhooks.attempt(project.ctx, one!.deliveryId);
+  await next.arrived;
+  late.answer(410);
+  expect(await first).toEqual({ state: "ended" });
+  expect(await webhooks.delivery(project.ctx, one!.deliveryId)).toMatchObject({
+    state: "delivering",
+    attempts: 0,
+    tries: [],
+  });
+  next.answer(204);
+  expect(await second).toEqual({ state: "ended" });
+  expect(await webhooks.delivery(project.ctx, one!.deliveryId)).toMatchObject({
+    state: "succeeded",
+    attempts: 1,
+    tries: [{ number: 1, httpStatus: 204 }],
+  });
+  expect((await webhooks.listEndpoints(project.ctx, {})).items).toMatchObject([{ enabled: true }]);
+});
+
 test("of one job's events the engine gets one after the other; a failed first try hands on the next", async () => {
   receiver.reactWith(({ body }) => (JSON.parse(body).id === "1" ? 500 : 200));
   await endpoint();
