@@ -20,7 +20,7 @@ const MEGABYTE = 1024 * 1024;
 /** Below the very limit, for what stands around what is inflated. */
 const MARGIN = 8 * 1024;
 /** The longest wait of others, in milliseconds, by the size of the body. */
-const LIMITS = { small: 50, large: 200 };
+const LIMITS = { small: 25, large: 200 };
 const TRIES = 4;
 
 type Row = {

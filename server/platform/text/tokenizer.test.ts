@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { Tiktoken } from "js-tiktoken/lite";
 import o200k from "js-tiktoken/ranks/o200k_base";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { campaign } from "@/testing/campaign";
+import { isThreadCpuKnown, longestSliceMs } from "@/testing/thread-cpu";
 import { countTokens } from "./tokenizer";
 
 const reference = new Tiktoken(o200k);
@@ -54,3 +55,17 @@ test("one word as long as a whole prompt takes no time by the square, and others
   clearInterval(ticking);
   expect(turns).toBeGreaterThan(0);
 }, 60_000); // by the square it would be minutes
+
+test.runIf(isThreadCpuKnown)(
+  "a vocabulary that is read, and a mebibyte that is counted, never hold the thread for 25 ms",
+  async () => {
+    const read = async () => {
+      vi.resetModules(); // another file of this worker may have read the vocabulary
+      const fresh = await import("./tokenizer");
+      return longestSliceMs(() => fresh.countTokens("How deep is the sea?"));
+    };
+    expect(Math.min(await read(), await read())).toBeLessThan(25);
+    for (const text of ["a".repeat(2 ** 20), "深".repeat(2 ** 18)])
+      expect(await longestSliceMs(() => countTokens(text), { tries: 4, enough: 25 })).toBeLessThan(25);
+  },
+);

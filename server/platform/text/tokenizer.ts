@@ -5,6 +5,9 @@
 
 import { inTurns } from "@/server/platform/time/turn";
 
+/** Yields after every so many steps, of a long word too. */
+const STEPS = 512;
+
 type Vocabulary = {
   /** Tokens as strings of one character per byte, by the order in which they are merged. */
   ranks: Map<string, number>;
@@ -17,11 +20,16 @@ let loading: Promise<Vocabulary> | undefined;
 
 async function load(): Promise<Vocabulary> {
   const { default: data } = await import("js-tiktoken/ranks/o200k_base");
+  return inTurns(vocabularyOf(data));
+}
+
+function* vocabularyOf(data: { bpe_ranks: string; pat_str: string }): Generator<undefined, Vocabulary> {
   const ranks = new Map<string, number>();
   let longest = 0;
   for (const line of data.bpe_ranks.split("\n")) {
     const [, offset, ...tokens] = line.split(" ");
     for (const [place, token] of tokens.entries()) {
+      if (place % STEPS === 0) yield;
       const bytes = Buffer.from(token, "base64").toString("latin1");
       ranks.set(bytes, Number(offset) + place);
       longest = Math.max(longest, bytes.length);
@@ -39,18 +47,16 @@ export async function countTokens(text: string): Promise<number> {
   return inTurns(counted(text, await loading));
 }
 
-/** Yields after every so many steps, of a long word too. */
-const STEPS = 512;
-
 function* counted(text: string, vocabulary: Vocabulary): Generator<undefined, number> {
   let count = 0;
   let pieces = 0;
   for (const stretch of stretchesOf(text)) {
     for (const [piece] of stretch.matchAll(vocabulary.pieces)) {
-      if (++pieces % STEPS === 0) yield;
+      if (++pieces % STEPS === 0 || piece.length > STRETCH) yield;
       // A lone surrogate is encoded as the replacement character, like everywhere.
       const bytes = isAscii(piece) ? piece : Buffer.from(piece).toString("latin1");
-      count += vocabulary.ranks.has(bytes) ? 1 : yield* tokensOfPiece(bytes, vocabulary);
+      const isToken = bytes.length <= vocabulary.longest && vocabulary.ranks.has(bytes);
+      count += isToken ? 1 : yield* tokensOfPiece(bytes, vocabulary);
     }
   }
   return count;
@@ -76,10 +82,10 @@ function stretchesOf(text: string): string[] {
 function* tokensOfPiece(bytes: string, { ranks, longest }: Vocabulary): Generator<undefined, number> {
   const length = bytes.length;
   // Parts by where they begin: where the next one begins, where the one before does, and the rank of both joined.
-  const next = Int32Array.from({ length }, (_, at) => at + 1);
-  const before = Int32Array.from({ length: length + 1 }, (_, at) => at - 1);
-  const joined = new Int32Array(length).fill(-1);
-  const queue = makeQueue();
+  const next = new Int32Array(length);
+  const before = new Int32Array(length + 1);
+  const joined = new Int32Array(length);
+  const queue = makeQueue(2 * length);
   const look = (at: number) => {
     const middle = next[at]!;
     const end = middle < length ? next[middle]! : length + 1;
@@ -87,6 +93,11 @@ function* tokensOfPiece(bytes: string, { ranks, longest }: Vocabulary): Generato
     joined[at] = rank ?? -1;
     if (rank !== undefined) queue.put(rank * POSITIONS + at);
   };
+  for (let at = 0; at <= length; at++) {
+    if (at % STEPS === STEPS - 1) yield;
+    if (at < length) next[at] = at + 1;
+    before[at] = at - 1;
+  }
   for (let at = 0; at < length; at++) {
     if (at % STEPS === STEPS - 1) yield;
     look(at);
@@ -111,12 +122,13 @@ function* tokensOfPiece(bytes: string, { ranks, longest }: Vocabulary): Generato
 /** Above every position in a piece; ranks times this stay exact. */
 const POSITIONS = 2 ** 30;
 
-/** Numbers, the smallest first. */
-function makeQueue() {
-  const heap: number[] = [];
+/** At most so many numbers at once, the smallest first. A list that grows would be copied whole again and again. */
+function makeQueue(most: number) {
+  const heap = new Float64Array(most);
+  let count = 0;
   return {
     put(value: number) {
-      let at = heap.push(value) - 1;
+      let at = count++;
       while (at > 0) {
         const parent = (at - 1) >> 1;
         if (heap[parent]! <= value) break;
@@ -126,12 +138,12 @@ function makeQueue() {
       heap[at] = value;
     },
     take(): number | undefined {
+      if (count === 0) return undefined;
       const first = heap[0];
-      const last = heap.pop();
-      if (last === undefined || heap.length === 0) return first;
+      const last = heap[--count]!;
       let at = 0;
-      for (let child = 1; child < heap.length; child = 2 * at + 1) {
-        if (child + 1 < heap.length && heap[child + 1]! < heap[child]!) child++;
+      for (let child = 1; child < count; child = 2 * at + 1) {
+        if (child + 1 < count && heap[child + 1]! < heap[child]!) child++;
         if (heap[child]! >= last) break;
         heap[at] = heap[child]!;
         at = child;
