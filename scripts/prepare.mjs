@@ -1,5 +1,5 @@
 // Plain JavaScript: this runs on a fresh clone, before anything is installed.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -14,7 +14,7 @@ export async function prepare() {
   if (major < 20 || (major === 20 && minor < 19))
     throw new Error(`Capstan needs Node 20.19 or newer; this is ${process.versions.node}.`);
   if (existsSync(".env")) process.loadEnvFile(".env");
-  if (!isInstalled()) install();
+  if (!isInstalled()) await install();
   const { build } = await import("esbuild");
   const outfile = resolve("node_modules/.cache/capstan/launcher.mjs");
   await build({
@@ -45,12 +45,12 @@ function packagesOf(path) {
   return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")).packages : null;
 }
 
-function install() {
+async function install() {
   const tty = process.stdout.isTTY;
   process.stdout.write(
     `[${elapsed()}] Installing dependencies, which takes a minute or two …${tty ? "" : "\n"}`,
   );
-  const failure = npmCi();
+  const failure = await npmCi();
   if (failure !== null) {
     process.stdout.write("\n");
     const told = failure.split("\n").filter((line) => /^npm error/.test(line));
@@ -61,15 +61,28 @@ function install() {
   process.stdout.write(tty ? ` done\n` : `[${elapsed()}] Installing dependencies … done\n`);
 }
 
-/** Installs exactly the packages of the lock file. Returns null on success, otherwise npm's output. */
+/** Installs exactly the packages of the lock file. Returns null on success, otherwise npm's output. Ends with this process. */
 function npmCi() {
   const args = ["ci", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
-  const options = { encoding: "utf8", env: installEnv(), shell: false };
+  const options = { env: installEnv(), stdio: ["ignore", "pipe", "pipe"], shell: false };
   const cli = process.env.npm_execpath;
-  const done = cli?.endsWith(".js")
-    ? spawnSync(process.execPath, [cli, ...args], options)
-    : spawnSync("npm", args, { ...options, shell: process.platform === "win32" });
-  return done.status === 0 ? null : `${done.error?.message ?? ""}${done.stdout ?? ""}${done.stderr ?? ""}`;
+  const child = cli?.endsWith(".js")
+    ? spawn(process.execPath, [cli, ...args], options)
+    : spawn("npm", args, { ...options, shell: process.platform === "win32" });
+  const end = (signal) => child.kill(signal);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, end);
+  let said = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text) => {
+      said += text;
+    });
+  return new Promise((resolve) => {
+    child.once("error", ({ message }) => resolve(message));
+    child.once("close", (status) => {
+      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.off(signal, end);
+      resolve(status === 0 ? null : said);
+    });
+  });
 }
 
 // The build needs the development dependencies as well, whatever NODE_ENV says.

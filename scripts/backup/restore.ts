@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import pg from "pg";
 import { env } from "@/server/platform/settings/env";
 import { Refusal } from "@/server/platform/settings/refusal";
+import { endWithChildren } from "../launch/ending";
 import { startPostgres } from "../launch/postgres";
 import { findRunning } from "../launch/runtime";
 import { applyMigrations } from "../migrate/migrations";
@@ -46,6 +47,7 @@ async function startEmbedded(): Promise<() => Promise<void>> {
   mkdirSync(join(dataDir, "logs"), { recursive: true });
   // The database server may run as another user, who needs access to its folder.
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
+  endWithChildren();
   const server = await startPostgres({ dataDir, logFile: join(dataDir, "logs", "postgres.log") });
   env.DATABASE_URL = server.url;
   return server.stop;

@@ -9,6 +9,7 @@ import { checkSettings } from "@/server/platform/settings/secrets";
 import { type MainJobRow, runMainJob } from "../main-job";
 import { build, bundlePrograms, isBuilt } from "./build";
 import { lastLines } from "./child";
+import { endNow, endWithChildren } from "./ending";
 import { findFile } from "./files";
 import { generate } from "./generate";
 import { pathsOf, startInstance } from "./instance";
@@ -32,6 +33,7 @@ const Access = z.object({
 export async function up(args: string[]) {
   const unknown = args.find((arg) => !OPTIONS.includes(arg));
   if (unknown) throw new Error(`Unknown option ${unknown}. Options: --detach, --without-main-job.`);
+  const release = endWithChildren(); // the builders, until there is an order in which to stop
   const dev = args.includes("--dev");
   const detached = args.includes("--detached");
   const attached = args.includes("--attached");
@@ -55,6 +57,7 @@ export async function up(args: string[]) {
       `Port ${settings.PORT} is in use by another program. Stop it, or choose another port: PORT=3001 npm run up`,
     );
   if (!detached && !attached) await prepareSources(report, dev); // otherwise the process that started this one has done it
+  release();
   if (args.includes("--detach")) return detach(args);
   if (dev) watchGenerated(report);
   await stayUp(report, { dev, detached, attached, withMainJob: !args.includes("--without-main-job") });
@@ -63,6 +66,7 @@ export async function up(args: string[]) {
 /** `npm run build`: everything that a start needs, for a machine or an image that starts its processes separately. */
 export async function buildOnly(args: string[]) {
   if (args.length > 0) throw new Error(`Unknown option ${args[0]}.`);
+  endWithChildren();
   await prepareSources(openReport(console.log), false);
 }
 
@@ -84,7 +88,10 @@ async function stayUp(report: Report, { dev, detached, attached, withMainJob }: 
   const stop = new AbortController();
   let fatal: Error | undefined;
   const ask = (why: string) => {
-    if (stop.signal.aborted) process.exit(1); // on the second signal: the others end through their lifelines
+    if (stop.signal.aborted) {
+      endNow();
+      process.exit(1);
+    }
     report.say(`${why}: stopping. Repeat to stop without waiting.`);
     stop.abort(new Error("Stopped during the start."));
   };

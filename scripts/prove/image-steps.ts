@@ -1,6 +1,7 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { runToEnd } from "../launch/ending";
 
 /*
  * The steps of the Dockerfile, executed in plain directories with the Node of this machine instead of the base image's. An
@@ -70,7 +71,10 @@ type Options = {
 };
 
 /** Executes every step that changes files, and returns the folder of the last stage. Throws with a step's own output. */
-export function executeSteps(stages: Stage[], { folder, reusePackages, say }: Options): string {
+export async function executeSteps(
+  stages: Stage[],
+  { folder, reusePackages, say }: Options,
+): Promise<string> {
   const files = contextFiles();
   const rootOf = (name: string) => join(folder, name);
   for (const stage of stages) {
@@ -83,7 +87,7 @@ export function executeSteps(stages: Stage[], { folder, reusePackages, say }: Op
         workdir = at(rest);
         mkdirSync(workdir, { recursive: true });
       } else if (instruction === "COPY") copy(rest);
-      else if (instruction === "RUN") run(rest);
+      else if (instruction === "RUN") await run(rest);
       else continue;
       say(`${stage.name}: ${instruction} ${rest} (${((performance.now() - beganAt) / 1000).toFixed(1)} s)`);
     }
@@ -108,18 +112,13 @@ export function executeSteps(stages: Stage[], { folder, reusePackages, say }: Op
       }
     }
 
-    function run(command: string) {
+    async function run(command: string) {
       if (reusePackages && command.startsWith("npm ci "))
         return link("node_modules", join(workdir, "node_modules"));
       // Plain directories have no /data of their own.
       const here = command.replaceAll(/(?<=\s)\/(?=\w)/g, `${root}/`);
       const env = { ...process.env, NODE_ENV: "development" } as const; // npm leaves out no package
-      const done = spawnSync("sh", ["-ec", here], {
-        cwd: workdir,
-        env,
-        encoding: "utf8",
-        maxBuffer: 1 << 26,
-      });
+      const done = await runToEnd("sh", ["-ec", here], { cwd: workdir, env });
       if (done.status !== 0) throw new Error(`RUN ${command} failed:\n${done.stdout}${done.stderr}`);
     }
   }

@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { z } from "zod";
+import { endWithChildren } from "../launch/ending";
 import { startPostgres } from "../launch/postgres";
 import { freePort } from "../launch/system";
 import { environmentOf, executeSteps, giveTo, readStages } from "./image-steps";
@@ -37,12 +38,16 @@ const health = words.parse(JSON.parse(/CMD (\[.*\])$/.exec(lineOf("HEALTHCHECK")
 
 const figures: Figure[] = [];
 const running = new Set<ChildProcess>();
+endWithChildren();
 process.once("exit", () => {
-  for (const child of running) signal(child, "SIGKILL");
   rmSync(FOLDER, { recursive: true, force: true });
 });
 
-const root = executeSteps(stages, { folder: FOLDER, reusePackages: values["reuse-packages"] ?? false, say });
+const root = await executeSteps(stages, {
+  folder: FOLDER,
+  reusePackages: values["reuse-packages"] ?? false,
+  say,
+});
 const app = join(root, lineOf("WORKDIR"));
 const data = join(root, lineOf("VOLUME"));
 const database = join(FOLDER, "database");

@@ -9,6 +9,7 @@ import pg from "pg";
 import { migrateEngine } from "@/inngest/embedded/migrate";
 import type { Submission } from "@/server/sandbox/submissions";
 import { build, isBuilt } from "../launch/build";
+import { endWithChildren } from "../launch/ending";
 import { startPostgres } from "../launch/postgres";
 import { RUNTIME_ENV, runtimeFlags } from "../launch/process-flags";
 import { freePort } from "../launch/system";
@@ -41,8 +42,8 @@ export async function openInstallation(
   settings: Record<string, string> = {},
   points: Points = POINTS,
 ) {
-  const directory = await mkdtemp(join(tmpdir(), "capstan-prove-"));
-  await chmod(directory, 0o711);
+  endWithChildren();
+  const directory = await makeDirectory();
   if (!isBuilt()) await build();
   const startDatabase = () => startPostgres({ dataDir: directory, logFile: join(directory, "postgres.log") });
   let postgres = await startDatabase();
@@ -132,6 +133,12 @@ export async function openInstallation(
 }
 export type Installation = Awaited<ReturnType<typeof openInstallation>>;
 
+async function makeDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "capstan-prove-"));
+  await chmod(directory, 0o711); // the database server may run as another user
+  return directory;
+}
+
 async function settingsOf(directory: string, databaseUrl: string): Promise<NodeJS.ProcessEnv> {
   const sandboxPort = await freePort();
   return {
@@ -154,11 +161,6 @@ async function settingsOf(directory: string, databaseUrl: string): Promise<NodeJ
 
 /** Processes of the build with these settings, logging to the directory. */
 function processesIn(directory: string, env: NodeJS.ProcessEnv) {
-  /** What is up now; none outlives this process, however it ends. */
-  const running = new Set<ChildProcess>();
-  process.once("exit", () => {
-    for (const child of running) child.kill("SIGKILL");
-  });
   let isCalm = false;
 
   async function start(name: string, extra: Record<string, string> = {}): Promise<ChildProcess> {
@@ -167,11 +169,7 @@ function processesIn(directory: string, env: NodeJS.ProcessEnv) {
       env: { ...env, ...extra },
       stdio: ["ignore", log.fd, log.fd],
     });
-    running.add(child);
-    child.once("exit", () => {
-      running.delete(child);
-      void log.close();
-    });
+    child.once("exit", () => void log.close());
     return child;
   }
 

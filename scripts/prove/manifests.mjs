@@ -2,7 +2,6 @@
  * npm run prove:manifests: checks the Dockerfile, compose.yaml, deploy/, .github and the bill of materials with published linters and schemas, installed in a
  * folder of their own because nothing else needs them. Needs the npm registry. Prints one line for each file; exits 1 when one has a fault.
  */
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, join, resolve } from "node:path";
@@ -10,6 +9,7 @@ import { pathToFileURL } from "node:url";
 import { Ajv } from "ajv";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { parse } from "yaml";
+import { endWithChildren, runToEnd } from "../launch/ending";
 
 const TOOLS = {
   dockerfilelint: "1.8.0",
@@ -22,19 +22,20 @@ const TOOLS = {
 const FOLDER = resolve("node_modules/.cache/capstan/manifest-tools");
 const OUTSIDE = createRequire(join(FOLDER, "package.json"));
 
-function run(command, args) {
-  const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: "utf8" });
-  return { ok: status === 0, said: `${error?.message ?? ""}${stdout}${stderr}`.trim() };
+async function run(command, args) {
+  const failed = ({ message }) => ({ status: null, stdout: "", stderr: message });
+  const { status, stdout, stderr } = await runToEnd(command, args).catch(failed);
+  return { ok: status === 0, said: `${stdout}${stderr}`.trim() };
 }
 
-function install() {
+async function install() {
   mkdirSync(FOLDER, { recursive: true });
   const manifest = JSON.stringify({ private: true, dependencies: TOOLS });
   const file = join(FOLDER, "package.json");
   if (existsSync(file) && readFileSync(file, "utf8") === manifest && existsSync(join(FOLDER, "node_modules")))
     return;
   writeFileSync(file, manifest);
-  const { ok, said } = run("npm", [
+  const { ok, said } = await run("npm", [
     "install",
     "--prefix",
     FOLDER,
@@ -50,8 +51,8 @@ function install() {
 
 const bin = (name) => join(FOLDER, "node_modules/.bin", name);
 
-function dockerfile() {
-  const { ok, said } = run(process.execPath, [bin("dockerfilelint"), "Dockerfile"]);
+async function dockerfile() {
+  const { ok, said } = await run(process.execPath, [bin("dockerfilelint"), "Dockerfile"]);
   return ok ? [] : [said];
 }
 
@@ -81,16 +82,16 @@ async function kubernetes() {
   return items.length > 0 ? faults : ["no objects"];
 }
 
-function workflow(file) {
+async function workflow(file) {
   // The linter does not know this permission of GitHub, which actions/attest-build-provenance needs.
   const known = readFileSync(file, "utf8").replace(/^ *attestations: write\n/m, "");
   const copy = join(FOLDER, basename(file));
   writeFileSync(copy, known);
-  const { ok, said } = run(process.execPath, [bin("action-validator"), copy]);
+  const { ok, said } = await run(process.execPath, [bin("action-validator"), copy]);
   return ok ? [] : [said];
 }
 
-function billOfMaterials() {
+async function billOfMaterials() {
   const folder = join(FOLDER, "node_modules/@cyclonedx/cyclonedx-library/res/schema");
   const read = (name) => JSON.parse(readFileSync(join(folder, `${name}.SNAPSHOT.schema.json`), "utf8"));
   const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
@@ -99,17 +100,18 @@ function billOfMaterials() {
     ajv.addSchema(read(name), `http://cyclonedx.org/schema/${file}`);
   }
   const isValid = ajv.compile(read("bom-1.6"));
-  const { ok, said } = run("npm", ["run", "-s", "sbom"]);
+  const { ok, said } = await run("npm", ["run", "-s", "sbom"]);
   if (!ok || isValid(JSON.parse(said))) return ok ? [] : [said];
   return isValid.errors.slice(0, 10).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
-function unit() {
-  const { ok, said } = run("systemd-analyze", ["verify", "--man=no", "deploy/capstan@.service"]);
+async function unit() {
+  const { ok, said } = await run("systemd-analyze", ["verify", "--man=no", "deploy/capstan@.service"]);
   return ok && said === "" ? [] : [said]; // it warns of what it ignores, and exits with 0
 }
 
-install();
+endWithChildren();
+await install();
 const workflows = existsSync(".github/workflows")
   ? readdirSync(".github/workflows").map((name) => join(".github/workflows", name))
   : [];

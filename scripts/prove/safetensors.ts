@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +6,7 @@ import { BAD_FILES, GOOD_FILES } from "@/server/compute/safetensors/corpus";
 import { headerOf } from "@/server/compute/safetensors/corpus-parts";
 import { parseHeader } from "@/server/compute/safetensors/header";
 import { filesStore } from "@/server/domain/artifacts/files";
+import { endWithChildren, runToEnd } from "../launch/ending";
 
 /*
  * npm run prove:safetensors: a file of 1 GiB passes the check, alone and into the artifact store, and memory stays flat;
@@ -122,7 +122,7 @@ for n in range(${files.length}):
     except Exception:
         print("refuses")
 print(safetensors.__version__)`;
-    const { stdout, stderr } = spawnSync(python, ["-c", program, directory], { encoding: "utf8" });
+    const { stdout, stderr } = await runToEnd(python, ["-c", program, directory]);
     const verdicts = stdout.trim().split("\n");
     const version = verdicts.pop();
     report(
@@ -138,6 +138,7 @@ print(safetensors.__version__)`;
   }
 }
 
+endWithChildren();
 await proveMemory();
 proveTurns();
 const python = process.env.SAFETENSORS_PYTHON;

@@ -1,7 +1,7 @@
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { runToEnd } from "../launch/ending";
 import { findFile } from "../launch/files";
 import { freePort } from "../launch/system";
 import { chromiumPath } from "./chromium";
@@ -80,9 +80,8 @@ async function ensureBrowser(): Promise<void> {
   if (existsSync(chromium.executablePath())) return;
   if (process.platform === "linux" && process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) {
     console.log("Installing Debian's Chromium …");
-    spawnSync("apt-get", ["update", "-q"], { stdio: "ignore" });
-    spawnSync("apt-get", ["install", "-y", "-q", "--no-install-recommends", "chromium-headless-shell"], {
-      stdio: "ignore",
+    await runToEnd("apt-get", ["update", "-q"]);
+    await runToEnd("apt-get", ["install", "-y", "-q", "--no-install-recommends", "chromium-headless-shell"], {
       env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
     });
     if (chromiumPath()) return;

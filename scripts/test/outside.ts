@@ -1,7 +1,7 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { runToEnd } from "../launch/ending";
 import { findFile } from "../launch/files";
 import { BIN, type Count, cleanEnv, runTool } from "./process";
 import { startProduct } from "./product";
@@ -11,7 +11,7 @@ const Report = z.object({ passed: z.int(), failed: z.int(), failures: z.array(z.
 
 /** Other people's clients, from a lock file of their own, against the product with the sandbox. `args` choose some of them. */
 export async function runOutside(scratch: string, args: string[]): Promise<Count> {
-  install();
+  await install();
   const dataDir = join(scratch, "outside");
   const reportFile = join(scratch, "outside.json");
   const instance = await startProduct(dataDir, { HOST: "127.0.0.1" });
@@ -32,15 +32,14 @@ export async function runOutside(scratch: string, args: string[]): Promise<Count
 }
 
 /** Installs what the lock file names, where it is not there already. Nothing that is installed runs a script of its own. */
-function install() {
+async function install() {
   const lock = readFileSync(`${FOLDER}/package-lock.json`, "utf8");
   const mark = `${FOLDER}/node_modules/.installed-lock.json`;
   if (findFile(mark) === lock) return;
   console.log("Installing other people's clients …");
   const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
-  const { status, stderr } = spawnSync("npm", args, {
+  const { status, stderr } = await runToEnd("npm", args, {
     cwd: FOLDER,
-    encoding: "utf8",
     shell: process.platform === "win32",
   });
   if (status !== 0) throw new Error(`npm ci failed in ${FOLDER}: ${stderr}`);

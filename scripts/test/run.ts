@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { build, isBuilt } from "../launch/build";
+import { endWithChildren } from "../launch/ending";
 import { generate } from "../launch/generate";
 import { runBrowserTests } from "./browser";
 import { LONG_SPECS, longFiles, longTests } from "./campaigns";
@@ -47,6 +48,7 @@ export async function test(args: string[]) {
   const isNumber = values.seed === undefined || /^\d{1,9}$/.test(values.seed);
   const isPart = values.part === undefined || (values.outside && values.part === "ci");
   if ((values.only && !["unit", "e2e"].includes(values.only)) || !isNumber || !isPart) throw new Error(USAGE);
+  endWithChildren();
   const scratch = mkdtempSync(join(tmpdir(), "capstan-e2e-"));
   await chmod(scratch, 0o711);
   const total = openTotal();

@@ -1,0 +1,119 @@
+import { type SpawnOptions, spawn, spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { platform } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** How commands are asked to end, with the exit code that shells give for each. */
+const CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+const GRACE_MS = 15_000;
+
+type Found = { pid: number; parent: number; isPostgres: boolean };
+
+/**
+ * From now on, when this command is asked to end, it first ends every process that it has started, and those that they have
+ * started, PostgreSQL last. A second signal does not wait. However else the command exits, nothing of it is left behind either.
+ * Returns what takes this back, for a command that ends its processes in an order of its own or leaves them running.
+ */
+export function endWithChildren({ graceMs = GRACE_MS } = {}): () => void {
+  let code: number | undefined;
+  const ask = (signal: keyof typeof CODES) => {
+    if (code !== undefined) process.exit(); // the listener below ends what is left
+    code = CODES[signal];
+    void endAll(graceMs).finally(() => process.exit());
+  };
+  const exit = () => {
+    endNow();
+    if (code !== undefined) process.exitCode = code; // also where the command failed meanwhile, as its processes ended
+  };
+  const signals = Object.keys(CODES) as (keyof typeof CODES)[]; // its keys
+  for (const signal of signals) process.on(signal, ask);
+  process.on("exit", exit);
+  return () => {
+    for (const signal of signals) process.off(signal, ask);
+    process.off("exit", exit);
+  };
+}
+
+/** Ends all below this process without waiting for any of them. */
+export function endNow(): void {
+  for (const { pid, isPostgres } of descendants()) send(pid, isPostgres ? "SIGINT" : "SIGKILL");
+}
+
+/** Asks and then kills; those that are started meanwhile, too. */
+async function endAll(graceMs: number): Promise<void> {
+  const deadline = Date.now() + graceMs;
+  const known = new Set<number>();
+  for (;;) {
+    const all = processes();
+    for (const { pid } of descendants(all)) known.add(pid); // those of a process that ends have another parent then
+    const left = all.filter(({ pid }) => known.has(pid));
+    const others = left.filter(({ isPostgres }) => !isPostgres);
+    if (left.length === 0) return;
+    const isLate = Date.now() > deadline;
+    for (const { pid } of others) send(pid, isLate ? "SIGKILL" : "SIGTERM");
+    // A fast shutdown, which does not wait for clients, once they have ended.
+    if (others.length === 0) for (const { pid } of left) send(pid, isLate ? "SIGQUIT" : "SIGINT");
+    await sleep(100);
+  }
+}
+
+/** All below this process. Of a PostgreSQL its first process alone, which ends its own. */
+function descendants(all = processes()): Found[] {
+  const below = (parent: number): Found[] =>
+    all
+      .filter((each) => each.parent === parent)
+      .flatMap((each) => [each, ...(each.isPostgres ? [] : below(each.pid))]);
+  return below(process.pid);
+}
+
+function processes(): Found[] {
+  if (platform() === "win32") return []; // a console ends all of its processes itself
+  if (platform() === "linux")
+    return readdirSync("/proc").flatMap((name) =>
+      /^\d+$/.test(name) ? (readProcess(Number(name)) ?? []) : [],
+    );
+  const { stdout } = spawnSync("ps", ["-axo", "pid=,ppid=,comm="], { encoding: "utf8" });
+  return [...stdout.matchAll(/^\s*(\d+)\s+(\d+)\s+(.*)$/gm)].map(([, pid, parent, command = ""]) => ({
+    pid: Number(pid),
+    parent: Number(parent),
+    isPostgres: /(^|\/)postgres$/.test(command),
+  }));
+}
+
+/** As proc_pid_stat(5) has it: the name is in parentheses and may hold any character. Zombies have ended. */
+function readProcess(pid: number): Found | null {
+  try {
+    const line = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const [, name, state, parent] = /^\d+ \((.*)\) (\S) (\d+)/s.exec(line) ?? [];
+    return state === "Z" ? null : { pid, parent: Number(parent), isPostgres: name === "postgres" };
+  } catch {
+    return null; // it has ended meanwhile
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+export type Done = { status: number | null; stdout: string; stderr: string };
+
+/**
+ * Runs a program to its end. While `spawnSync` waits, a command hears no signal, and what it waits for outlives it; here the
+ * signal ends both.
+ */
+export function runToEnd(program: string, args: string[], options: SpawnOptions = {}): Promise<Done> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], ...options });
+    const done = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const)
+      child[name]?.setEncoding("utf8").on("data", (text: string) => {
+        done[name] += text;
+      });
+    child.once("error", reject);
+    child.once("close", (status) => resolve({ status, ...done }));
+  });
+}
