@@ -1,5 +1,8 @@
-import { parseArgs } from "node:util";
+import { appendFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { build, isBuilt } from "../scripts/launch/build";
+import { lastLines } from "../scripts/launch/child";
+import { endWithChildren } from "../scripts/launch/ending";
 import { generate } from "../scripts/launch/generate";
 import { measureBlocking } from "./goals/blocking";
 import { measureCatalog } from "./goals/catalog";
@@ -8,117 +11,133 @@ import { measureCounts } from "./goals/counts";
 import { measureInvoke } from "./goals/invoke";
 import { measureStart } from "./goals/start";
 import { measureSubmit } from "./goals/submit";
-import { buildEmptyApp, buildPrograms, installPeers, installWrk, missingTools } from "./rig/peers";
-import { LOAD_CORE, pinSelf, stopAll } from "./rig/processes";
-import { isHeld, machineFacts, type Outcome, toMarkdown, writeTable } from "./rig/report";
-import { openWorld, tailOf, type World } from "./rig/world";
+import { type Goal, NEEDS_OF, readOptions } from "./options";
+import { buildPrograms, missingOf, type Need, PEERS, prepare } from "./rig/peers";
+import { LOAD_CORE, pinSelf, runningNow, stopAll } from "./rig/processes";
+import { faultsOf, isHeld, machineFacts, type Outcome, toMarkdown, writeTable } from "./rig/report";
+import { openWorld, type Part, type World } from "./rig/world";
 
 /*
  * Measures what docs/operate/capacity.md promises, beside peers on the same machine in the same run, and writes its table
- * there. `npm run bench`, or with `-- --quick` for fewer and shorter rounds, `-- --only invoke,submit` for some of
- * blocking, catalog, counts, invoke, start, submit (then nothing is written), `-- --match <text>` for the routes of blocking whose
- * names have it, `-- --profile <folder>` for CPU profiles of the web process, `-- --as-built` to measure dist as it stands. Exit code 1 when a gate is lost or the run is void.
+ * there. `npm run bench`, or with `-- --quick` for fewer and shorter rounds, `-- --trial` for one of a second each, which shows that
+ * every goal still runs, `-- --only invoke,submit` for some goals (then nothing is written), `-- --match <text>` for the routes of
+ * blocking whose names have it, `-- --profile <folder>` for CPU profiles of the web process, `-- --as-built` to measure dist as
+ * it stands, `-- --prepare` to install the peers and no more. Exit code 1 when a gate is lost, a goal fails or the run is void.
  */
 
-const GOALS = {
-  blocking: (bench: Bench) => measureBlocking(bench, { match: options.match }),
+const GOALS: Record<Goal, (bench: Bench) => Promise<void>> = {
+  blocking: (bench) => measureBlocking(bench, options.match === undefined ? {} : { match: options.match }),
   catalog: measureCatalog,
   counts: measureCounts,
   invoke: measureInvoke,
   start: measureStart,
   submit: measureSubmit,
 };
-type Goal = keyof typeof GOALS;
 
-const { values: options } = parseArgs({
-  options: {
-    quick: { type: "boolean", default: false },
-    only: { type: "string" },
-    match: { type: "string" },
-    profile: { type: "string" },
-    "as-built": { type: "boolean", default: false },
-  },
+/** How a goal of a trial went, as the command that started this one is told. */
+export type Tried = { goal: Goal; faults: string[]; missing: string[] };
+
+/** Without these a trial can still try all of ours. */
+const DISPENSABLE: readonly Need[] = ["portkey"];
+
+type Measured = Pick<Bench, "results" | "floors" | "growth" | "nulls" | "limits"> & Pick<Outcome, "failures">;
+const nothing = (): Measured => ({
+  ...{ results: [], floors: [], growth: [], nulls: [], limits: [] },
+  failures: [],
 });
-const plan = options.quick
-  ? { rounds: 3, seconds: 2, warmUpSeconds: 12 }
-  : { rounds: 5, seconds: 3, warmUpSeconds: 20 };
-const wanted = (Object.keys(GOALS) as Goal[]).filter(
-  (goal) => !options.only || options.only.split(",").includes(goal),
-); // keys of GOALS
+
+const options = readOptions();
+const { plan } = options;
+const RESULTS = join(PEERS, "results.md");
 const startedAt = Date.now();
 const say = (line: string) =>
   console.log(`${String(Math.round((Date.now() - startedAt) / 1000)).padStart(4)} s  ${line}`);
 
-let world: World | undefined;
-async function clean() {
-  await stopAll();
-  await world?.close();
-}
-process.once("SIGINT", () => void clean().then(() => process.exit(130)));
-
 async function main(): Promise<boolean> {
-  if (wanted.some((goal) => goal !== "blocking" && goal !== "counts")) preparePeers();
+  const needs = [...new Set(options.goals.flatMap((goal): readonly Need[] => NEEDS_OF[goal]))];
+  say("preparing what Capstan is measured with and beside");
+  await prepare(plan.isTrial ? needs.filter((need) => need === "empty app") : needs);
+  const missing = missingOf(needs);
+  if (missing.length > 0 && !plan.isTrial) throw new Error(`The bench needs:\n- ${missing.join("\n- ")}`);
+  if (options.onlyPrepares) return true;
   await buildPrograms();
   generate(); // in a fresh clone there is nothing to build from yet
-  if (!options["as-built"] && !isBuilt()) {
+  if (!options.isAsBuilt && !isBuilt()) {
     say("building");
     await build();
   }
   pinSelf(LOAD_CORE);
   say("starting PostgreSQL, upstream and web");
-  world = await openWorld();
-  const bench: Bench = {
-    world,
-    web: await startWeb(world),
-    plan,
-    results: [],
-    floors: [],
-    growth: [],
-    nulls: [],
-    limits: [],
-    say,
-  };
-  for (const goal of wanted) await GOALS[goal](bench);
+  const world = await openWorld();
+  try {
+    return await measureAll(world);
+  } finally {
+    await stopAll();
+    await world.close();
+  }
+}
 
+async function measureAll(world: World): Promise<boolean> {
   const { rows } = await world.database.query<{ server_version: string }>("SHOW server_version");
-  const outcome: Outcome = {
-    ...bench,
-    results: bench.results.sort((a, b) => a.goal - b.goal),
-    machine: machineFacts(
-      rows[0]?.server_version ?? "",
-      `${plan.rounds} rounds of ${plan.seconds} s each, A B A B${options.quick ? "; a quick run" : ""}`,
-    ),
-  };
+  const machine = machineFacts(
+    rows[0]?.server_version ?? "",
+    `${plan.rounds} rounds of ${plan.seconds} s each, A B A B${options.isQuick ? "; a quick run" : ""}`,
+  );
+  const all = nothing();
+  writeFileSync(RESULTS, "");
+  let web = await startWeb(world);
+  let wentWell = true;
+  for (const goal of options.goals) {
+    if (web.running.hasEnded()) web = await startWeb(world);
+    const missing = missingOf(NEEDS_OF[goal]);
+    const isTried = missingOf(NEEDS_OF[goal].filter((need) => !DISPENSABLE.includes(need))).length === 0;
+    const measured = isTried ? await measure(goal, world, web) : nothing();
+    for (const part of ["results", "floors", "growth", "nulls", "limits", "failures"] as const)
+      (all[part] as unknown[]).push(...measured[part]); // the same part of both
+    const markdown = toMarkdown({ ...measured, machine: [] });
+    console.log(`\n${goal}\n${markdown}\n`);
+    appendFileSync(RESULTS, `\n## ${goal}\n${markdown}\n`);
+    const faults = faultsOf(measured);
+    if (plan.isTrial && faults.length + missing.length > 0) wentWell = false;
+    if (plan.isTrial && process.connected) process.send?.({ goal, faults, missing } satisfies Tried);
+  }
+  if (plan.isTrial) return wentWell;
+  const outcome = { ...all, results: all.results.sort((a, b) => a.goal - b.goal), machine };
   const markdown = toMarkdown(outcome);
-  console.log(`\n${markdown}\n`);
-  if (!options.only && !options.profile) writeTable(markdown);
+  console.log(`\n${markdown}\n\nAlso in ${RESULTS}, goal by goal.`);
+  if (options.isWhole && options.profile === undefined) writeTable(markdown);
   return isHeld(outcome);
 }
 
-/** What other goals are measured beside, and with. */
-function preparePeers(): void {
-  installWrk();
-  const missing = missingTools();
-  if (missing.length > 0) throw new Error(`The bench needs:\n- ${missing.join("\n- ")}`);
-  say("installing peers into bench/peers");
-  installPeers();
-  buildEmptyApp();
+/** One goal, whose failure is a line of its own and leaves nothing running that could disturb the others. */
+async function measure(goal: Goal, world: World, web: Part): Promise<Measured> {
+  const measured = nothing();
+  const before = runningNow();
+  try {
+    await GOALS[goal]({ world, web, plan, say, ...measured });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    measured.failures.push({ goal, why });
+    say(`${goal}: failed: ${why}`);
+    for (const name of ["web", "worker"]) console.error(lastLines(world.log(name), 12));
+  } finally {
+    await stopAll(before);
+  }
+  return measured;
 }
 
-function startWeb(world: World) {
+function startWeb(world: World): Promise<Part> {
   const profiling = options.profile
     ? ["--cpu-prof", `--cpu-prof-dir=${options.profile}`, "--enable-source-maps"]
     : [];
   return world.startPart("web", world.upstream.url, profiling);
 }
 
+endWithChildren();
 try {
-  const held = await main();
-  await clean();
-  process.exit(held ? 0 : 1);
+  process.exitCode = (await main()) ? 0 : 1;
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
-  for (const name of ["web", "worker"]) if (world) console.error(tailOf(world.log(name)));
-  await clean();
-  process.exit(1);
+  process.exitCode = 1;
 }
+process.exit();

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { request as ask } from "undici";
@@ -7,6 +8,7 @@ import { type Operation, operationsOf } from "../rig/blocking-operations";
 import { inflated } from "../rig/inflate";
 import { PEERS } from "../rig/peers";
 import { cpuMicros, LOAD_CORE, start, untilAnswers } from "../rig/processes";
+import type { World } from "../rig/world";
 import type { Bench } from "./context";
 
 /*
@@ -22,6 +24,8 @@ const MARGIN = 8 * 1024;
 /** The longest wait of others, in milliseconds, by the size of the body. */
 const LIMITS = { small: 25, large: 200 };
 const TRIES = 4;
+/** What a trial sends its bodies to. */
+const TRIED = "/text.reasoning.high.v1/invoke";
 
 type Row = {
   operation: string;
@@ -54,11 +58,12 @@ export async function measureBlocking(bench: Bench, { match = "" }: { match?: st
   const probe = new Worker(join(PEERS, "programs/probe.mjs"), {
     workerData: { url: `${web.url}/healthz`, pid: web.running.pid },
   });
-  const waited = () =>
-    new Promise<Waits>((resolve) => {
-      probe.once("message", resolve);
-      probe.postMessage("end");
-    });
+  probe.on("error", () => {}); // whoever waits for its word is told below
+  async function waited(): Promise<Waits> {
+    probe.postMessage("end");
+    const [waits] = await once(probe, "message");
+    return waits as Waits; // what probe.ts sends
+  }
 
   async function measure(operation: Operation, what: string, value: unknown): Promise<Row> {
     const body = Buffer.from(operation.toBody(value));
@@ -104,17 +109,14 @@ export async function measureBlocking(bench: Bench, { match = "" }: { match?: st
     return countedMs(await waited());
   }
 
-  const operations = (await operationsOf(web.url, world.apiKey, world.projects[0] ?? "")).filter(({ name }) =>
-    name.includes(match),
-  );
+  const operations = await operationsNamed(match || (plan.isTrial ? TRIED : ""), web.url, world);
   say("blocking: warming up");
-  for (let round = 0; round < 20; round++)
+  for (let round = 0; round < (plan.isTrial ? 1 : 20); round++)
     for (const operation of operations.slice(0, 8)) await measure(operation, "as it is", operation.base);
 
   const rows: Row[] = [];
-  const isQuick = plan.rounds < 5;
   for (const operation of operations) {
-    const sizes = [MEGABYTE, ...(operation.limit > MEGABYTE && !isQuick ? [operation.limit] : [])];
+    const sizes = [MEGABYTE, ...(operation.limit > MEGABYTE && plan.hasLargeBodies ? [operation.limit] : [])];
     const own: Row[] = [await measure(operation, "as it is", operation.base)];
     for (const size of sizes)
       for (const { where, how, body } of inflated(operation.schema, operation.base, size - MARGIN))
@@ -148,6 +150,14 @@ export async function measureBlocking(bench: Bench, { match = "" }: { match?: st
   }
   for (const row of over)
     bench.limits.push({ what: `${row.operation}, ${row.what}`, value: line(row), holds: false });
+}
+
+/** The routes with this in their names; one that nothing has would measure nothing. */
+async function operationsNamed(match: string, url: string, world: World): Promise<Operation[]> {
+  const operations = await operationsOf(url, world.apiKey, world.projects[0] ?? "");
+  const named = operations.filter(({ name }) => name.includes(match));
+  if (named.length === 0) throw new Error(`No route has ${JSON.stringify(match)} in its name.`);
+  return named;
 }
 
 const limitOf = ({ bytes }: Row) => (bytes <= MEGABYTE ? LIMITS.small : LIMITS.large);

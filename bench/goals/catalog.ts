@@ -34,10 +34,17 @@ export async function measureCatalog(bench: Bench): Promise<void> {
       headers: { authorization, ...headers },
       connections: CONNECTIONS,
       seconds,
+      pauseMs: plan.pauseMs,
       subject: web.running.pid,
     });
   const empty = (seconds = plan.seconds) =>
-    load(world.directory, { url: emptyUrl, connections: CONNECTIONS, seconds, subject: running.pid });
+    load(world.directory, {
+      url: emptyUrl,
+      connections: CONNECTIONS,
+      seconds,
+      pauseMs: plan.pauseMs,
+      subject: running.pid,
+    });
 
   say("catalog: warming up");
   await empty(plan.warmUpSeconds);

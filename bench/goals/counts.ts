@@ -14,7 +14,6 @@ import type { Bench } from "./context";
  * counts is the least, because the processes also do their periodic work.
  */
 
-const TRIES = 7;
 const ITEMS = 20;
 const DURABLE = "durable job, from submit to receipt";
 const TEXT = "text.general.fast.v1";
@@ -28,7 +27,7 @@ type Entered = [web: Set<string>, worker: Set<string>];
 type Kind = { name: string; run(number: number): Promise<void> };
 
 export async function measureCounts(bench: Bench): Promise<void> {
-  const { world, say } = bench;
+  const { world, plan, say } = bench;
   const projectId = world.projects[0] ?? "";
   const traffic = await countTraffic(world.postgres.url);
   const wal = await openWal(world.superuserUrl);
@@ -133,7 +132,7 @@ export async function measureCounts(bench: Bench): Promise<void> {
     await once(kind, -1);
     await once(kind, -2);
     const tries: Awaited<ReturnType<typeof once>>[] = [];
-    for (let number = 0; number < TRIES; number++) tries.push(await once(kind, number));
+    for (let number = 0; number < plan.tries; number++) tries.push(await once(kind, number));
     const least = leastOf(tries.map(({ measured }) => measured));
     table.set(kind.name, least);
     bench.floors.push({ what: kind.name, value: lineOf(least) });

@@ -1,8 +1,8 @@
 import { freePort } from "../../scripts/launch/system";
-import { CAPABILITY, chatBodies, ourBodies, USUAL_TEXT } from "../rig/bodies";
+import { CAPABILITY, chatBodies, LARGE_TEXT, ourBodies, USUAL_TEXT } from "../rig/bodies";
 import { missesOfFinished, type Sent } from "../rig/counts";
 import { type Load, load, newKeys, type Round } from "../rig/load";
-import { PEERS, PORTKEY_VERSION, portkeyCommand, programCommand } from "../rig/peers";
+import { isPortkeyInstalled, PEERS, PORTKEY_VERSION, portkeyCommand, programCommand } from "../rig/peers";
 import { type Running, SUBJECT_CORE, start, untilAnswers } from "../rig/processes";
 import type { Result } from "../rig/results";
 import { alternate, medianOf, ratioOf } from "../rig/rounds";
@@ -15,7 +15,6 @@ import type { Bench } from "./context";
  * the receipt before the answer; Portkey writes nothing.
  */
 
-const LARGE_TEXT = 400_000;
 const JSON_TYPE = { "content-type": "application/json" };
 const ms = (micros: number) => `${(micros / 1000).toFixed(2)} ms`;
 const us = (micros: number) => `${Math.round(micros)} µs`;
@@ -23,8 +22,9 @@ const us = (micros: number) => `${Math.round(micros)} µs`;
 export async function measureInvoke(bench: Bench): Promise<void> {
   const { world, web, plan, say } = bench;
   const sent: Sent[] = [];
-  const portkey = await startPortkey(bench);
   const bare = await startBareProxy(bench);
+  // In a trial without the peer, so that all of ours is tried.
+  const portkey = isPortkeyInstalled() ? await startPortkey(bench) : bare;
   const keeping = await startBareProxy(bench, world.peerDatabaseUrl);
 
   async function ours(connections: number, seconds = plan.seconds, text = USUAL_TEXT): Promise<Round> {
@@ -35,6 +35,7 @@ export async function measureInvoke(bench: Bench): Promise<void> {
       bodies: ourBodies(world.projects.slice(0, 10), text),
       connections,
       seconds,
+      pauseMs: plan.pauseMs,
       subject: web.running.pid,
       postgres: world.postgres.pid,
       keys,
@@ -51,6 +52,7 @@ export async function measureInvoke(bench: Bench): Promise<void> {
     url: `${url}/v1/chat/completions`,
     headers: { ...JSON_TYPE, authorization: "Bearer bench", ...headers },
     bodies: chatBodies(text),
+    pauseMs: plan.pauseMs,
     subject: subject.pid,
   });
   const asPortkey = {

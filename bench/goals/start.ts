@@ -18,7 +18,7 @@ import type { Bench } from "./context";
  * submits, and it is the provider.
  */
 
-const SAMPLES = { round: 60, backlog: 9_900, submitters: 32 };
+const SUBMITTERS = 32;
 const LONGEST_MS = 30_000;
 const LONGEST_INTAKE_MS = 120_000;
 /** A call with this word is kept waiting, so that its job holds its place. */
@@ -30,7 +30,7 @@ export async function measureStart(bench: Bench): Promise<void> {
   const provider = await startProvider();
   const worker = await world.startPart("worker", provider.url);
   const queue = startQueue(bench);
-  const agent = new HttpAgent({ keepAlive: true, maxSockets: SAMPLES.submitters });
+  const agent = new HttpAgent({ keepAlive: true, maxSockets: SUBMITTERS });
   const keys = newKeys();
   let number = 0;
 
@@ -70,7 +70,7 @@ export async function measureStart(bench: Bench): Promise<void> {
     return calledAt - sentAt;
   }
 
-  async function ours(samples = SAMPLES.round, projectId = world.projects[0] ?? ""): Promise<number[]> {
+  async function ours(samples = plan.samples, projectId = world.projects[0] ?? ""): Promise<number[]> {
     const taken: number[] = [];
     for (let count = 0; count < samples; count++) taken.push(await once(projectId));
     return taken;
@@ -78,7 +78,7 @@ export async function measureStart(bench: Bench): Promise<void> {
 
   try {
     say("start: warming up");
-    for (const each of [() => ours(), () => queue.take(SAMPLES.round)]) {
+    for (const each of [() => ours(), () => queue.take(plan.samples)]) {
       await each();
       await world.analyze();
       const end = performance.now() + plan.warmUpSeconds * 1000;
@@ -87,7 +87,7 @@ export async function measureStart(bench: Bench): Promise<void> {
     say("start: submit to provider call beside graphile-worker's add to start");
     const rounds = await alternate(plan.rounds, {
       ours: () => ours(),
-      queue: () => queue.take(SAMPLES.round),
+      queue: () => queue.take(plan.samples),
     });
     const p50 = (samples: number[]) => percentile(samples, 0.5);
     const mine = rounds.ours.map(p50);
@@ -113,11 +113,11 @@ export async function measureStart(bench: Bench): Promise<void> {
       value: ms(percentile(rounds.ours.flat(), 0.99)),
     });
 
-    say(`start: with ${SAMPLES.backlog} jobs waiting in another project`);
+    say(`start: with ${plan.backlog} jobs waiting in another project`);
     const before = p50(await ours());
     await Promise.all(
-      Array.from({ length: SAMPLES.submitters }, async (_, submitter) => {
-        for (let count = submitter; count < SAMPLES.backlog; count += SAMPLES.submitters) {
+      Array.from({ length: SUBMITTERS }, async (_, submitter) => {
+        for (let count = submitter; count < plan.backlog; count += SUBMITTERS) {
           const { status } = await submit(world.crowdedProject, HELD);
           if (status !== 200) throw new Error(`a submit was answered with ${status}`);
         }
@@ -128,7 +128,7 @@ export async function measureStart(bench: Bench): Promise<void> {
     const takenInSeconds = (performance.now() - sentAt) / 1000;
     const beside = p50(await ours());
     bench.growth.push({
-      what: `Submit → provider call with 0 and ${SAMPLES.backlog} jobs waiting in another project: at most 1.5 times`,
+      what: `Submit → provider call with 0 and ${plan.backlog} jobs waiting in another project: at most 1.5 times`,
       value: `${ms(before)}, ${ms(beside)}; the engine had taken them in ${takenInSeconds.toFixed(1)} s after the last submit`,
       holds: beside <= 1.5 * before,
     });
@@ -142,12 +142,12 @@ export async function measureStart(bench: Bench): Promise<void> {
 }
 
 /** Waits until every wake that was sent is at work or waits for its turn. */
-async function untilTakenIn({ world }: Bench): Promise<void> {
+async function untilTakenIn({ world, plan }: Bench): Promise<void> {
   const end = performance.now() + LONGEST_INTAKE_MS;
   while (performance.now() < end) {
     const { rowCount } = await world.database.query("SELECT FROM run_slot WHERE limit_key = $1 OFFSET $2", [
       `job/admitted:${world.crowdedProject}`,
-      SAMPLES.backlog - 1,
+      plan.backlog - 1,
     ]);
     if (rowCount) return;
     await sleep(100);

@@ -30,6 +30,7 @@ export async function measureSubmit(bench: Bench): Promise<void> {
       bodies,
       connections,
       seconds,
+      pauseMs: plan.pauseMs,
       keys,
       subject: web.running.pid,
       postgres: world.postgres.pid,
@@ -41,7 +42,7 @@ export async function measureSubmit(bench: Bench): Promise<void> {
   say("submit: warming up");
   const first = await ours(16, plan.warmUpSeconds);
   const script = await writeSubmitScript(world, first.keys);
-  const peer = (connections: number) => pgbench(world, script, connections, plan.seconds);
+  const peer = (connections: number) => pgbench(world, script, connections, plan);
   await peer(16);
   await world.analyze(); // of both their projects
 
@@ -83,6 +84,7 @@ export async function measureSubmit(bench: Bench): Promise<void> {
         bodies,
         connections: 16,
         seconds: plan.seconds,
+        pauseMs: plan.pauseMs,
         keys: made.keys,
         wrap: made.answered,
         subject: web.running.pid,

@@ -2,9 +2,18 @@ import { MARK } from "./load";
 
 const SENTENCE = "Each of these lines tells the model a little more about what is wanted of it.\n";
 
+/** Of words that are one token each, however long: as much text as this in short ones is more tokens than the capability takes. */
+const LONG_WORDS =
+  "International organizations understand professional responsibilities throughout development.\n";
+
+/** How much text makes a body of 400 KB. */
+export const LARGE_TEXT = 400_000;
+
 /** Text of about this many bytes that begins with the place of the key, so that no two requests are the same. */
-const message = (bytes: number) =>
-  `${MARK} ${SENTENCE.repeat(Math.ceil(bytes / SENTENCE.length))}`.slice(0, bytes);
+function message(bytes: number): string {
+  const sentence = bytes < LARGE_TEXT ? SENTENCE : LONG_WORDS;
+  return `${MARK} ${sentence.repeat(Math.ceil(bytes / sentence.length))}`.slice(0, bytes);
+}
 
 const messages = (bytes: number) => [
   { role: "system", content: "You answer in one short sentence." },

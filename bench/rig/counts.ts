@@ -8,7 +8,7 @@ export type Sent = { keys: string; answered: number; connections: number };
 const MINE = `WITH mine AS MATERIALIZED (
   SELECT id, status, operation, last_event FROM job WHERE idempotency_key LIKE $1 || '%'
 ), told AS (
-  SELECT job_id, count(*) AS events, max(job_event.id) AS newest FROM job_event JOIN mine ON mine.id = job_id GROUP BY job_id
+  SELECT job_id, count(*) AS noted, max(job_event.id) AS newest FROM job_event JOIN mine ON mine.id = job_id GROUP BY job_id
 ), kept AS (
   SELECT job_id, count(*) AS payloads FROM payload JOIN mine ON mine.id = job_id GROUP BY job_id
 ), tried AS (
@@ -26,14 +26,14 @@ const FINISHED = `${MINE} SELECT count(*)::int AS jobs,
   count(receipt.id)::int AS receipt,
   count(*) FILTER (WHERE attempts = 1)::int AS attempt,
   count(*) FILTER (WHERE payloads = 2)::int AS payloads,
-  count(*) FILTER (WHERE events = last_event AND newest = last_event)::int AS events,
+  count(*) FILTER (WHERE noted = mine.last_event AND newest = mine.last_event)::int AS events,
   count(*) FILTER (WHERE hold.state = 'settled')::int AS hold,
   count(*) FILTER (WHERE entries > 1 AND total = 0)::int AS "ledger entries" ${TABLES}`;
 
 const ADMITTED = `${MINE} SELECT count(*)::int AS jobs,
   count(*) FILTER (WHERE status = 'queued' AND operation = $2)::int AS place,
   count(*) FILTER (WHERE payloads = 1)::int AS payload,
-  count(*) FILTER (WHERE events = 1 AND newest = 1)::int AS event,
+  count(*) FILTER (WHERE noted = 1 AND newest = 1)::int AS event,
   count(*) FILTER (WHERE hold.state = 'open')::int AS hold ${TABLES}`;
 
 /** What is missing of executions that were answered when they had ended. */

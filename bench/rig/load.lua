@@ -1,6 +1,6 @@
 -- The load of one round for wrk: the template's marker is replaced by a key that is new for every request.
 -- BENCH_TEMPLATES: files with bodies, separated by commas, taken in turn. BENCH_KEY: the first part of each key.
--- BENCH_WRAP: after so many keys the first comes again.
+-- BENCH_WRAP: after so many keys the first comes again. BENCH_PAUSE: milliseconds between two requests of a connection.
 local MARK = "@@@@@@@@@@@@@@@@@@@@@@@@"
 
 local function split(text)
@@ -37,6 +37,13 @@ function init()
     number = number + 1
     if wrap > 0 and number >= wrap then number = 0 end
     return table.concat(parts, key)
+  end
+end
+
+local pause = tonumber(os.getenv("BENCH_PAUSE") or "0")
+if pause > 0 then
+  function delay()
+    return pause
   end
 end
 

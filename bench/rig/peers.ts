@@ -1,7 +1,8 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join, resolve } from "node:path";
 import { build as bundle } from "esbuild";
+import { runToEnd } from "../../scripts/launch/ending";
+import { findFile } from "../../scripts/launch/files";
 
 /** Everything the bench needs and the product does not lives here; the folder may be deleted at any time. */
 export const PEERS = resolve("bench/peers");
@@ -10,60 +11,76 @@ export const PORTKEY_VERSION = "1.15.2";
 const PORTKEY = join(PEERS, "node_modules/@portkey-ai/gateway");
 const EMPTY_APP = join(PEERS, "empty-app");
 
-/** What stands between this machine and a measurement; empty when nothing does. */
-export function missingTools(): string[] {
-  if (process.platform !== "linux")
-    return ["The bench runs on Linux: it pins processes to cores and reads their CPU time from /proc."];
-  const missing: string[] = [];
-  if (!findTool("taskset")) missing.push("taskset (Debian: apt-get install util-linux)");
-  if (!findTool("wrk")) missing.push("wrk (Debian: apt-get install wrk)");
-  if (!findPgbench()) missing.push("pgbench (Debian: apt-get install postgresql-contrib)");
-  return missing;
-}
+/** What a goal needs beside Node and the product. */
+export type Need = keyof typeof NEEDS;
+const NEEDS = {
+  linux: {
+    isThere: () => process.platform === "linux" && findTool("taskset") !== null,
+    name: "Linux with taskset (Debian: apt-get install util-linux): processes are pinned to cores, and their CPU time is read from /proc",
+  },
+  wrk: { isThere: () => findTool("wrk") !== null, name: "wrk (Debian: apt-get install wrk)" },
+  pgbench: {
+    isThere: () => findPgbench() !== null,
+    name: "pgbench (Debian: apt-get install postgresql-contrib)",
+  },
+  portkey: {
+    isThere: () => isPortkeyInstalled(),
+    name: `Portkey's gateway ${PORTKEY_VERSION} (npm run bench -- --prepare installs it from npm)`,
+  },
+  "empty app": {
+    isThere: () => isEmptyAppBuilt(),
+    name: "an empty application of the Next that is installed (npm run bench -- --prepare builds it)",
+  },
+};
 
-/** Installs wrk where that is possible without a question: as root on a Debian. */
-export function installWrk(): void {
-  if (process.platform !== "linux" || findTool("wrk") || process.getuid?.() !== 0 || !findTool("apt-get"))
-    return;
-  spawnSync("apt-get", ["install", "-y", "-q", "wrk"], { stdio: "ignore" });
+/** What is missing of these, in words. */
+export const missingOf = (needs: readonly Need[]): string[] =>
+  needs.filter((need) => !NEEDS[need].isThere()).map((need) => NEEDS[need].name);
+
+/** Gets what can be got without a question: wrk as root on a Debian, Portkey's gateway from npm, and the empty application. */
+export async function prepare(needs: readonly Need[]): Promise<void> {
+  const isDebian = process.platform === "linux" && process.getuid?.() === 0 && findTool("apt-get") !== null;
+  if (needs.includes("wrk") && !findTool("wrk") && isDebian)
+    await runToEnd("apt-get", ["install", "-y", "-q", "wrk"]);
+  if (needs.includes("portkey") && !isPortkeyInstalled()) await installPortkey();
+  if (needs.includes("empty app") && !isEmptyAppBuilt()) await buildEmptyApp();
 }
 
 function findTool(name: string): string | null {
-  const found = spawnSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" });
-  return found.status === 0 ? found.stdout.trim() : null;
+  const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? null;
 }
 
-/** Where pgbench is, from PATH or from Debian's folders. */
+const DEBIAN = "/usr/lib/postgresql";
+
+/** Where pgbench is, from PATH or from Debian's folders, the newest first. */
 export function findPgbench(): string | null {
-  const listed = spawnSync(
-    "sh",
-    ["-c", "ls -1d /usr/lib/postgresql/*/bin/pgbench 2>/dev/null | sort -V | tail -1"],
-    {
-      encoding: "utf8",
-    },
-  );
-  return findTool("pgbench") ?? (listed.stdout.trim() || null);
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : [];
+  const paths = versions.map((version) => join(DEBIAN, version, "bin/pgbench"));
+  return findTool("pgbench") ?? paths.find((path) => existsSync(path)) ?? null;
 }
 
-/** Installs the peers from npm, once. hono is the version with which Portkey's gateway also streams. */
-export function installPeers(): void {
-  const manifest = JSON.stringify(
-    {
-      private: true,
-      dependencies: { "@portkey-ai/gateway": PORTKEY_VERSION },
-      overrides: { hono: "4.9.7", "@hono/node-server": "1.13.7" },
-    },
-    null,
-    2,
-  );
-  const file = join(PEERS, "package.json");
-  if (existsSync(PORTKEY) && existsSync(file) && readFileSync(file, "utf8") === manifest) return;
+/** hono is the version with which Portkey's gateway also streams. */
+const MANIFEST = JSON.stringify(
+  {
+    private: true,
+    dependencies: { "@portkey-ai/gateway": PORTKEY_VERSION },
+    overrides: { hono: "4.9.7", "@hono/node-server": "1.13.7" },
+  },
+  null,
+  2,
+);
+
+export const isPortkeyInstalled = () =>
+  existsSync(PORTKEY) && findFile(join(PEERS, "package.json")) === MANIFEST;
+
+async function installPortkey(): Promise<void> {
   mkdirSync(PEERS, { recursive: true });
-  writeFileSync(file, manifest);
-  execFileSync("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund"], {
+  writeFileSync(join(PEERS, "package.json"), MANIFEST);
+  const done = await runToEnd("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund"], {
     cwd: PEERS,
-    stdio: "ignore",
   });
+  if (done.status !== 0) throw new Error(`npm install failed in ${PEERS}:\n${done.stderr}`);
 }
 
 export const portkeyCommand = (port: number) => [
@@ -101,13 +118,15 @@ export function GET() {
 `;
 const CONFIG = `export default { turbopack: { root: ${JSON.stringify(resolve("."))} } };\n`;
 
-/** Builds a Next application of one empty route handler with our own Next, once per version of it. */
-export function buildEmptyApp(): void {
-  const { version } = JSON.parse(readFileSync("node_modules/next/package.json", "utf8")) as {
-    version: string;
-  };
-  const mark = join(EMPTY_APP, ".built-with");
-  if (existsSync(mark) && readFileSync(mark, "utf8") === version) return;
+const NEXT = resolve("node_modules/next");
+const EMPTY_APP_MARK = join(EMPTY_APP, ".built-with");
+const nextVersion = () =>
+  (JSON.parse(readFileSync(join(NEXT, "package.json"), "utf8")) as { version: string }).version;
+
+const isEmptyAppBuilt = () => findFile(EMPTY_APP_MARK) === nextVersion();
+
+/** Builds a Next application of one empty route handler with our own Next. */
+async function buildEmptyApp(): Promise<void> {
   const files: Record<string, string> = {
     "package.json": JSON.stringify({ private: true, type: "module" }),
     "next.config.mjs": CONFIG,
@@ -117,17 +136,17 @@ export function buildEmptyApp(): void {
     mkdirSync(dirname(join(EMPTY_APP, name)), { recursive: true });
     writeFileSync(join(EMPTY_APP, name), text);
   }
-  execFileSync(process.execPath, [resolve("node_modules/next/dist/bin/next"), "build"], {
+  const done = await runToEnd(process.execPath, [join(NEXT, "dist/bin/next"), "build"], {
     cwd: EMPTY_APP,
     env: { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" },
-    stdio: ["ignore", "ignore", "inherit"],
   });
-  writeFileSync(mark, version);
+  if (done.status !== 0) throw new Error(`next build failed in ${EMPTY_APP}:\n${done.stdout}${done.stderr}`);
+  writeFileSync(EMPTY_APP_MARK, nextVersion());
 }
 
 export const emptyAppCommand = (port: number) => [
   process.execPath,
-  resolve("node_modules/next/dist/bin/next"),
+  join(NEXT, "dist/bin/next"),
   "start",
   "-H",
   "127.0.0.1",

@@ -6,6 +6,7 @@ import pg from "pg";
 import { newId } from "@/server/platform/ids";
 import { findPgbench } from "./peers";
 import { LOAD_CORE } from "./processes";
+import type { Plan } from "./rounds";
 import type { World } from "./world";
 
 type Column = { name: string; type: string };
@@ -14,12 +15,14 @@ type Model = { id: string; project_id: string; idempotency_key: string };
 /** Its jobs count towards no project of ours, whose number of unfinished jobs is limited. */
 const OWN_PROJECT = newId("project");
 
-/** What a submit writes, and how each table names the job it belongs to. */
-const TABLES = [
-  { table: "job", where: "id" },
-  { table: "payload", where: "job_id" },
-  { table: "hold", where: "execution_id" },
-];
+type Written = { table: string; where: string };
+
+/** Every table that may name a job, and by which column; views have no rows of their own. */
+const NAMING = `SELECT c.relname AS table, a.attname AS where FROM pg_class c
+  JOIN pg_attribute a ON a.attrelid = c.oid AND NOT a.attisdropped
+  WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace
+    AND (a.attname IN ('job_id', 'execution_id') OR (c.relname, a.attname) = ('job', 'id'))
+  ORDER BY c.relname <> 'job', c.relname`;
 
 /**
  * Writes the script of one submit for pgbench: one statement with the rows of a submit of ours, taken from one that
@@ -34,7 +37,7 @@ export async function writeSubmitScript(world: World, keys: string): Promise<str
   if (!model) throw new Error("there is no submit to take as a model");
   await world.database.query("CREATE SEQUENCE IF NOT EXISTS bench_serial CACHE 32");
   const parts: string[] = [];
-  for (const { table, where } of TABLES) parts.push(await insertLike(world, table, where, model));
+  for (const each of await tablesOf(world, model)) parts.push(await insertLike(world, each, model));
   const script = `WITH fresh AS MATERIALIZED (SELECT lpad(nextval('bench_serial')::text, 26, '0') AS serial),
 ${parts.join(",\n")}
 SELECT 1;
@@ -44,7 +47,18 @@ SELECT 1;
   return file;
 }
 
-async function insertLike({ database }: World, table: string, where: string, model: Model): Promise<string> {
+/** Where a submit has written its rows, read from the database: what is measured beside ours is then always what ours writes. */
+async function tablesOf({ database }: World, model: Model): Promise<Written[]> {
+  const { rows: naming } = await database.query<Written>(NAMING);
+  const written: Written[] = [];
+  for (const each of naming) {
+    const sql = `SELECT FROM ${pg.escapeIdentifier(each.table)} WHERE ${each.where} = $1 LIMIT 1`;
+    if ((await database.query(sql, [model.id])).rowCount) written.push(each);
+  }
+  return written;
+}
+
+async function insertLike({ database }: World, { table, where }: Written, model: Model): Promise<string> {
   const { rows: columns } = await database.query<Column>(
     `SELECT attname AS name, format_type(atttypid, atttypmod) AS type FROM pg_attribute
      WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' AND attidentity = '' ORDER BY attnum`,
@@ -79,13 +93,14 @@ export async function pgbench(
   { postgres }: World,
   script: string,
   connections: number,
-  seconds: number,
+  { seconds, pauseMs }: Pick<Plan, "seconds" | "pauseMs">,
 ): Promise<{ perSecond: number }> {
   const { stdout } = await promisify(execFile)(
     "taskset",
     [
       ...["-c", String(LOAD_CORE), findPgbench() ?? "pgbench"],
       ...["-n", "-M", "prepared", "-f", script, "-c", String(connections), "-j", "1", "-T", String(seconds)],
+      ...(pauseMs > 0 ? [`--rate=${(connections * 1000) / pauseMs}`] : []),
       postgres.url,
     ],
     { env: { ...process.env, PGOPTIONS: "-c capstan.project_id=*" } },

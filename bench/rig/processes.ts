@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { lastLines } from "../../scripts/launch/child";
 
 /** The subject of a measurement has a core of its own; what loads it shares the other one. */
 export const SUBJECT_CORE = 1;
@@ -9,6 +10,7 @@ export const LOAD_CORE = 0;
 export type Running = {
   name: string;
   pid: number;
+  hasEnded(): boolean;
   /** Asks it to end and settles when it has; kills it after twenty seconds. */
   stop(): Promise<void>;
 };
@@ -39,9 +41,10 @@ export function track(name: string, child: ChildProcess): Running {
   const one: Running = {
     name,
     pid: child.pid,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     async stop() {
       running.delete(one);
-      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (one.hasEnded()) return;
       child.kill("SIGTERM");
       const last = setTimeout(() => child.kill("SIGKILL"), 20_000);
       await ended;
@@ -52,9 +55,12 @@ export function track(name: string, child: ChildProcess): Running {
   return one;
 }
 
-/** Ends everything that still runs, last started first. */
-export async function stopAll(): Promise<void> {
-  for (const one of [...running].reverse()) await one.stop();
+/** What runs now. */
+export const runningNow = (): ReadonlySet<Running> => new Set(running);
+
+/** Ends everything that still runs, last started first, but for these. */
+export async function stopAll(but: ReadonlySet<Running> = new Set()): Promise<void> {
+  for (const one of [...running].reverse()) if (!but.has(one)) await one.stop();
 }
 
 /** Puts this very process on a core. */
@@ -65,13 +71,14 @@ export function pinSelf(core: number): void {
 /** Waits until this address answers with a status below 500. */
 export async function untilAnswers(url: string, one: Running, log: string): Promise<void> {
   const end = Date.now() + 60_000;
-  while (Date.now() < end) {
+  while (Date.now() < end && !one.hasEnded()) {
     const answer = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => null);
     await answer?.arrayBuffer();
     if (answer && answer.status < 500) return;
     await sleep(100);
   }
-  throw new Error(`${one.name} does not answer at ${url}; its log: ${log}`);
+  const how = one.hasEnded() ? "has ended" : `does not answer at ${url}`;
+  throw new Error(`${one.name} ${how}. The end of its log:\n${lastLines(log)}`);
 }
 
 const MICROS_PER_TICK = 10_000; // USER_HZ is 100 on every Linux

@@ -9,6 +9,8 @@ export type Outcome = {
   growth: Fact[];
   nulls: Fact[];
   limits: Fact[];
+  /** Goals that could not be measured, and why. */
+  failures: { goal: string; why: string }[];
   machine: string[];
 };
 
@@ -43,6 +45,7 @@ function commit(): string {
 /** Did every gate hold, in a run that may be believed? */
 export const isHeld = (outcome: Outcome) =>
   isValid(outcome) &&
+  outcome.failures.length === 0 &&
   outcome.limits.every((fact) => fact.holds !== false) &&
   outcome.results.every((result) => ["held", "goal met"].includes(verdictOf(result)));
 
@@ -81,11 +84,21 @@ export function toMarkdown(outcome: Outcome): string {
     lines.push("", `| ${title} | | Holds |`, "|---|---|---|");
     for (const fact of facts) lines.push(`| ${fact.what} | ${fact.value} | ${holds(fact)} |`);
   }
+  for (const { goal, why } of outcome.failures) lines.push("", `**Not measured: ${goal}.** ${why}`);
   const misses = [...new Set(outcome.results.flatMap((result) => result.misses))];
   if (misses.length > 0) lines.push("", "Missing, so the numbers they belong to are void:", "");
   for (const miss of misses.slice(0, 20)) lines.push(`- ${miss}`);
   return lines.join("\n");
 }
+
+/** What keeps a trial from having shown that a goal still runs: a count or limit that does not hold, or missing rows. */
+export const faultsOf = ({ results, floors, limits, failures }: Omit<Outcome, "machine">): string[] => [
+  ...failures.map(({ why }) => why),
+  ...[...floors, ...limits]
+    .filter(({ holds }) => holds === false)
+    .map(({ what, value }) => `${what}: ${value}`),
+  ...new Set(results.flatMap(({ misses }) => misses)),
+];
 
 /** Puts the table into the document, in place of the one of the last run. */
 export function writeTable(markdown: string): void {

@@ -1,6 +1,31 @@
 import { type Spread, spreadOf } from "./statistics";
 
-export type Plan = { rounds: number; seconds: number; warmUpSeconds: number };
+export type Plan = {
+  rounds: number;
+  seconds: number;
+  warmUpSeconds: number;
+  /** Runs of each kind of which the least counts. */
+  tries: number;
+  /** Samples of each round of the goal of the start, and jobs that wait meanwhile. */
+  samples: number;
+  backlog: number;
+  /** How long each connection waits between two requests. */
+  pauseMs: number;
+  /** Whether bodies above 1 MiB are sent too. */
+  hasLargeBodies: boolean;
+  /** Only shows that every goal still runs: its figures say nothing of speed. */
+  isTrial: boolean;
+};
+
+const USUAL = { tries: 7, samples: 60, backlog: 9_900, pauseMs: 0, isTrial: false };
+export const PLANS = {
+  whole: { ...USUAL, rounds: 5, seconds: 3, warmUpSeconds: 20, hasLargeBodies: true },
+  quick: { ...USUAL, rounds: 3, seconds: 2, warmUpSeconds: 12, hasLargeBodies: false },
+  trial: {
+    ...{ rounds: 1, seconds: 1, warmUpSeconds: 1, tries: 1, samples: 5, backlog: 40, pauseMs: 200 },
+    ...{ hasLargeBodies: false, isTrial: true },
+  },
+} satisfies Record<string, Plan>;
 
 /** Runs every subject in turn, round after round (A B A B …), and returns what each measured, by round. */
 export async function alternate<Subjects extends Record<string, () => Promise<unknown>>>(

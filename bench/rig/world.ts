@@ -51,6 +51,7 @@ export type Part = { url: string; running: Running };
 export async function openWorld(): Promise<World> {
   const directory = mkdtempSync(join(tmpdir(), "capstan-bench-"));
   chmodSync(directory, 0o711); // PostgreSQL may run as another user, who has to pass through
+  process.once("exit", () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
   mkdirSync(join(directory, "logs"));
   const log = (name: string) => join(directory, "logs", `${name}.log`);
   const postgres = await startPostgres({ dataDir: directory, logFile: log("postgres") });
@@ -134,7 +135,6 @@ export async function openWorld(): Promise<World> {
     async close() {
       await database.end();
       await postgres.stop();
-      rmSync(directory, { recursive: true, force: true });
     },
   };
 }
@@ -189,13 +189,4 @@ async function seed(database: pg.Pool): Promise<{ apiKey: string; projects: stri
     ],
   );
   return { apiKey, projects };
-}
-
-/** The last lines of a part's log, for a message about a failure. */
-export function tailOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8").trimEnd().split("\n").slice(-12).join("\n");
-  } catch {
-    return "";
-  }
 }

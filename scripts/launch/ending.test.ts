@@ -70,6 +70,16 @@ test("a command that is asked to end first ends what its processes have started"
   await Promise.all(pids.map(untilGone));
 });
 
+test("a command whose npm is asked to end ends too, though npm's shell tells it nothing", async () => {
+  const shell = spawn("sh", ["-c", `"${process.execPath}" "${PROGRAM}" parent; true`], {
+    env: { ...process.env, npm_lifecycle_event: "bench" },
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
+  const [pids] = (await once(shell, "message")) as [number[]]; // what the program sends
+  shell.kill("SIGTERM");
+  await Promise.all(pids.map(untilGone));
+});
+
 test("a process that does not end when it is asked to is killed", async () => {
   const [child, pids] = await command("stubborn");
   child.kill("SIGTERM");

@@ -21,6 +21,7 @@ export function endWithChildren({ graceMs = GRACE_MS } = {}): () => void {
     code = CODES[signal];
     void endAll(graceMs).finally(() => process.exit());
   };
+  const unwatch = whenShellEnds(() => ask("SIGTERM"));
   const exit = () => {
     endNow();
     if (code !== undefined) process.exitCode = code; // also where the command failed meanwhile, as its processes ended
@@ -31,7 +32,24 @@ export function endWithChildren({ graceMs = GRACE_MS } = {}): () => void {
   return () => {
     for (const signal of signals) process.off(signal, ask);
     process.off("exit", exit);
+    unwatch();
   };
+}
+
+/**
+ * npm passes a signal on to the shell that it runs a command in, and that shell to nobody: its end is all that the command
+ * sees of it. Returns what ends the watch.
+ */
+export function whenShellEnds(tell: () => void): () => void {
+  if (process.env.npm_lifecycle_event === undefined) return () => {};
+  const shell = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(timer);
+    tell();
+  }, 250);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 /** Ends all below this process without waiting for any of them. */

@@ -9,7 +9,7 @@ import { checkSettings } from "@/server/platform/settings/secrets";
 import { type MainJobRow, runMainJob } from "../main-job";
 import { build, bundlePrograms, isBuilt } from "./build";
 import { lastLines } from "./child";
-import { endNow, endWithChildren } from "./ending";
+import { endNow, endWithChildren, whenShellEnds } from "./ending";
 import { findFile } from "./files";
 import { generate } from "./generate";
 import { pathsOf, startInstance } from "./instance";
@@ -100,6 +100,7 @@ async function stayUp(report: Report, { dev, detached, attached, withMainJob }: 
       if (detached && signal === "SIGHUP") return; // the terminal was closed
       ask(signal);
     });
+  if (!detached && !attached) whenShellEnds(() => ask("The shell of this command ended"));
   const parentEnded = () => ask("The process that started this one ended");
   process.once("disconnect", parentEnded);
 

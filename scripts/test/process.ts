@@ -8,6 +8,8 @@ export type Count = {
   failed: number;
   failures?: string[];
   flaky?: string[];
+  /** What could not be run, and what it lacks. */
+  notRun?: string[];
 };
 
 export const BIN = "node_modules/.bin";

@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { build, isBuilt } from "../launch/build";
 import { endWithChildren } from "../launch/ending";
 import { generate } from "../launch/generate";
+import { runBenchTrial } from "./bench";
 import { runBrowserTests } from "./browser";
 import { LONG_SPECS, longFiles, longTests } from "./campaigns";
 import { reachedByChanges } from "./changed";
@@ -15,7 +16,7 @@ import { runTeeth } from "./teeth/run";
 import { type Part, runUnitTests } from "./unit";
 
 const USAGE =
-  "Usage: npm test [-- --only unit|e2e] [-- --changed [REVISION]], npm run test:long [-- --seed N], npm run test:teeth [-- NAME …], npm run test:outside [-- --part ci | CLIENT …]";
+  "Usage: npm test [-- --only unit|e2e|bench] [-- --changed [REVISION]], npm run test:long [-- --seed N], npm run test:teeth [-- NAME …], npm run test:outside [-- --part ci | CLIENT …]";
 
 type Work = () => Promise<Count | Part[]>;
 type Step = [title: string, work: Work];
@@ -25,8 +26,8 @@ type Steps = Step[][];
 const SHORT = ["--tags-filter=!long"];
 
 /**
- * `npm test`: types, style, tests with a real database, then the product itself in a browser; of what is long, a part.
- * `--only unit` and `--only e2e` do a part, `--changed` what uncommitted changes (or those since a revision) can reach.
+ * `npm test`: types, style, tests with a real database, then the product itself in a browser, and beside it each goal of the
+ * bench, in rounds of a second; of what is long, a part. `--only unit`, `--only e2e` and `--only bench` do a part, `--changed` what uncommitted changes (or those since a revision) can reach.
  * `--long` runs whole what is long (campaigns.ts), `--teeth` plants faults that the tests have to notice, and `--outside` runs other people's clients
  * (`--part ci`: the few that take little time). The last line printed is `N passed, N failed`; the exit code is 0 only when
  * nothing failed.
@@ -47,7 +48,8 @@ export async function test(args: string[]) {
   });
   const isNumber = values.seed === undefined || /^\d{1,9}$/.test(values.seed);
   const isPart = values.part === undefined || (values.outside && values.part === "ci");
-  if ((values.only && !["unit", "e2e"].includes(values.only)) || !isNumber || !isPart) throw new Error(USAGE);
+  if ((values.only && !["unit", "e2e", "bench"].includes(values.only)) || !isNumber || !isPart)
+    throw new Error(USAGE);
   endWithChildren();
   const scratch = mkdtempSync(join(tmpdir(), "capstan-e2e-"));
   await chmod(scratch, 0o711);
@@ -72,15 +74,18 @@ export async function test(args: string[]) {
 
 const types: Step = ["types", () => command("tsc", ["--noEmit"])];
 const built: Step = ["build", buildOnce];
+const bench: Step = ["bench", runBenchTrial];
 const style: Step = ["style", () => command("biome", ["check", "."])];
 
 function everything(scratch: string, only?: string): Steps {
   const env = { TESTS_LEFT_OUT: longFiles().join(",") };
   const tests: Step = ["tests", () => runUnitTests({ scratch, options: SHORT, env })];
   const browser: Step = ["browser", () => runBrowserTests({ scratch, options: ["--grep-invert", "@long"] })];
+  if (only === "bench") return [[built], [bench]];
+  // Rounds of the bench mostly wait, so browsers have the cores meanwhile.
   return [
     ...(only === "e2e" ? [] : [[style], [types, tests]]),
-    ...(only === "unit" ? [] : [[built], [browser]]),
+    ...(only === "unit" ? [] : [[built], only === "e2e" ? [browser] : [browser, bench]]),
   ];
 }
 
@@ -92,8 +97,13 @@ async function changedOnly(scratch: string, revision = "HEAD"): Promise<Steps> {
   const files = reached.tests.filter((file) => !long.has(file));
   const tests: Step = ["tests", () => runUnitTests({ scratch, files, options: SHORT })];
   const steps: Steps = [[style], files.length > 0 ? [types, tests] : [types]];
-  if (reached.specs.length > 0)
-    steps.push([built], [["browser", () => runBrowserTests({ scratch, specs: reached.specs })]]);
+  const products: Step[] = [
+    ...(reached.specs.length > 0
+      ? [["browser", () => runBrowserTests({ scratch, specs: reached.specs })] satisfies Step]
+      : []),
+    ...(reached.changed.some((file) => file.startsWith("bench/")) ? [bench] : []),
+  ];
+  if (products.length > 0) steps.push([built], products);
   return steps;
 }
 
@@ -164,6 +174,8 @@ function openTotal() {
       const failures = parts.flatMap((part) =>
         part.failed > 0 ? (part.failures?.length ? part.failures : [part.title]) : [],
       );
+      const notRun = parts.flatMap((part) => part.notRun ?? []);
+      if (notRun.length > 0) console.log(`\nNot run, as something is missing:\n${notRun.join("\n")}`);
       if (flaky.length > 0) console.log(`\nPassed only the second time:\n${flaky.join("\n")}`);
       if (failures.length > 0) console.log(`\nFailed:\n${failures.join("\n")}`);
       console.log(`\n${passed} passed, ${failed} failed`);

@@ -1,0 +1,72 @@
+import { parseArgs } from "node:util";
+import type { Need } from "./rig/peers";
+import { PLANS } from "./rig/rounds";
+
+/** The goals, and what each needs on this machine. */
+export const NEEDS_OF = {
+  blocking: ["linux"],
+  catalog: ["linux", "wrk", "empty app"],
+  counts: ["linux"],
+  invoke: ["linux", "wrk", "portkey"],
+  start: ["linux"],
+  submit: ["linux", "wrk", "pgbench"],
+} as const satisfies Record<string, readonly Need[]>;
+export type Goal = keyof typeof NEEDS_OF;
+export const ALL_GOALS = Object.keys(NEEDS_OF) as Goal[]; // its keys
+
+/** What the command is asked for. Throws one sentence where that cannot be. */
+export function parseOptions(args: string[]) {
+  const { values } = parseArgs({
+    args,
+    options: {
+      quick: { type: "boolean", default: false },
+      trial: { type: "boolean", default: false },
+      prepare: { type: "boolean", default: false },
+      only: { type: "string", multiple: true },
+      match: { type: "string", multiple: true },
+      profile: { type: "string", multiple: true },
+      "as-built": { type: "boolean", default: false },
+    },
+  });
+  if (values.quick && values.trial) throw new Error("Give --quick or --trial, not both.");
+  const goals = goalsOf(once("only", values.only));
+  const match = once("match", values.match);
+  if (match !== undefined && goals?.join() !== "blocking")
+    throw new Error("--match chooses routes of --only blocking; give both.");
+  return {
+    goals: goals ?? ALL_GOALS,
+    isWhole: goals === null,
+    match,
+    profile: once("profile", values.profile),
+    plan: PLANS[values.trial ? "trial" : values.quick ? "quick" : "whole"],
+    isQuick: values.quick,
+    isAsBuilt: values["as-built"],
+    onlyPrepares: values.prepare,
+  };
+}
+
+/** The same of this process, which ends with exit code 2 where it is asked for what cannot be. */
+export function readOptions() {
+  try {
+    return parseOptions(process.argv.slice(2));
+  } catch (error) {
+    console.error((error as Error).message); // ours, or that of parseArgs
+    process.exit(2);
+  }
+}
+
+function goalsOf(only: string | undefined): Goal[] | null {
+  if (only === undefined) return null;
+  const named = only.split(",");
+  const isGoal = (name: string): name is Goal => Object.hasOwn(NEEDS_OF, name);
+  if (!named.every(isGoal) || new Set(named).size < named.length)
+    throw new Error(`--only takes some of ${ALL_GOALS.join(", ")}, each once and separated by commas.`);
+  return ALL_GOALS.filter((goal) => named.includes(goal));
+}
+
+function once(name: string, values: string[] | undefined): string | undefined {
+  if (values === undefined) return undefined;
+  const [value = ""] = values;
+  if (values.length > 1 || value === "") throw new Error(`Give --${name} once, with a value.`);
+  return value;
+}

@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { ALL_GOALS, parseOptions } from "../../bench/options";
+import { missingOf } from "../../bench/rig/peers";
+import { countOf } from "./bench";
+
+const tried = ALL_GOALS.map((goal) => ({ goal, faults: [] as string[], missing: [] as string[] }));
+
+test("a goal of the bench that lacks something has not passed, and says what it lacks", () => {
+  const lacking = tried.map((one) => (one.goal === "submit" ? { ...one, missing: ["pgbench"] } : one));
+  expect(countOf(tried, false)).toMatchObject({ passed: 6, failed: 0, notRun: [] });
+  expect(countOf(lacking, false)).toMatchObject({
+    passed: 5,
+    failed: 0,
+    notRun: ["bench: submit: there is no pgbench"],
+  });
+  expect(countOf(lacking, true)).toMatchObject({
+    passed: 5,
+    failed: 1,
+    failures: ["bench: submit: there is no pgbench"],
+  });
+});
+
+test("a goal of the bench that fails or is never reached has failed, and takes no other with it", () => {
+  const [first, , ...others] = tried;
+  const some = [{ ...first!, faults: ["rows are missing"] }, ...others];
+  expect(countOf(some, false)).toMatchObject({
+    passed: 4,
+    failed: 2,
+    failures: [expect.stringContaining("catalog: was not reached"), "bench: blocking: rows are missing"],
+  });
+});
+
+test("what is missing on a machine without tools is named", () => {
+  const { PATH } = process.env;
+  process.env.PATH = "";
+  try {
+    expect(missingOf(["linux", "wrk"])).toEqual([
+      expect.stringMatching(/^Linux with taskset \(/),
+      expect.stringMatching(/^wrk \(/),
+    ]);
+  } finally {
+    process.env.PATH = PATH;
+  }
+});
+
+test("the bench refuses options that it would measure nothing for", () => {
+  expect(parseOptions(["--only", "submit,invoke"]).goals).toEqual(["invoke", "submit"]);
+  expect(parseOptions([]).goals).toEqual(ALL_GOALS);
+  for (const [args, sentence] of [
+    [["--only", "invokes"], /--only takes some of blocking, catalog/],
+    [["--only", ""], /Give --only once, with a value/],
+    [["--only", "invoke,invoke"], /each once/],
+    [["--only", "invoke", "--only", "start"], /Give --only once/],
+    [["--only"], /--only/],
+    [["--match", "quote"], /--match chooses routes of --only blocking/],
+    [["--only", "blocking", "--match", ""], /Give --match once, with a value/],
+    [["--profile", ""], /Give --profile once, with a value/],
+    [["--trial", "--quick"], /not both/],
+    [["--trial=1"], /--trial/],
+    [["--fast"], /--fast/],
+    [["invoke"], /invoke/],
+  ] as const)
+    expect(() => parseOptions([...args]), args.join(" ")).toThrow(sentence);
+});
