@@ -134,6 +134,7 @@ function startWeb(world: World): Promise<Part> {
 }
 
 endWithChildren();
+if (process.connected) process.once("disconnect", () => process.kill(process.pid, "SIGTERM")); // whoever asked is gone
 try {
   process.exitCode = (await main()) ? 0 : 1;
 } catch (error) {

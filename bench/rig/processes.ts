@@ -72,13 +72,18 @@ export function pinSelf(core: number): void {
 export async function untilAnswers(url: string, one: Running, log: string): Promise<void> {
   const end = Date.now() + 60_000;
   while (Date.now() < end && !one.hasEnded()) {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => null);
-    await answer?.arrayBuffer();
-    if (answer && answer.status < 500) return;
+    const status = await statusOf(url).catch(() => 500);
+    if (status < 500) return;
     await sleep(100);
   }
   const how = one.hasEnded() ? "has ended" : `does not answer at ${url}`;
   throw new Error(`${one.name} ${how}. The end of its log:\n${lastLines(log)}`);
+}
+
+async function statusOf(url: string): Promise<number> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+  await answer.arrayBuffer();
+  return answer.status;
 }
 
 const MICROS_PER_TICK = 10_000; // USER_HZ is 100 on every Linux
