@@ -5,6 +5,7 @@ import o200k from "js-tiktoken/ranks/o200k_base";
 import { expect, test, vi } from "vitest";
 import { campaign } from "@/testing/campaign";
 import { isThreadCpuKnown, longestSliceMs } from "@/testing/thread-cpu";
+import { openLongWords } from "./long-word";
 import { countTokens } from "./tokenizer";
 
 const reference = new Tiktoken(o200k);
@@ -27,6 +28,36 @@ test("counts what the reference encoder makes, for text of every kind", async ()
     campaign.runs({ small: 400, full: 4_000 }),
   );
 }, 60_000);
+
+test("a long word, which is read in stretches, ends where the pattern ends it", () => {
+  const pattern = new RegExp(o200k.pat_str, "uy");
+  const endOfLongWord = openLongWords(3);
+  let long = 0;
+  const piecesOf = (text: string) => {
+    const pieces: string[] = [];
+    for (let at = 0; at < text.length; at += pieces.at(-1)!.length) {
+      pattern.lastIndex = at;
+      const [expected = ""] = pattern.exec(text) ?? [];
+      const reading = endOfLongWord(text, at);
+      let read = reading.next();
+      while (!read.done) read = reading.next();
+      if (read.value !== null) {
+        long++;
+        expect(text.slice(at, read.value), JSON.stringify(text)).toBe(expected);
+      }
+      pieces.push(expected);
+    }
+  };
+  const unit = fc.constantFrom(
+    ...["a", "A", "Ж", "ж", "深", "ʰ", "ǅ", "\u0301", " ", "'", "s", "l", "1", "-", "\n", "😀", "𝐀"],
+  );
+  const text = fc.oneof(
+    fc.string({ unit, maxLength: 24 }),
+    fc.string({ unit: fc.constantFrom("Ж", "ж", "深", "'", "s"), maxLength: 24 }),
+  );
+  fc.assert(fc.property(text, piecesOf), campaign.runs({ small: 1_000, full: 20_000 }));
+  expect(long).toBeGreaterThan(100);
+});
 
 test("words of special tokens are text, and a lone surrogate is a replacement character", async () => {
   expect(await countTokens("<|endoftext|>")).toBeGreaterThan(1);
@@ -65,7 +96,7 @@ test.runIf(isThreadCpuKnown)(
       return longestSliceMs(() => fresh.countTokens("How deep is the sea?"));
     };
     expect(Math.min(await read(), await read())).toBeLessThan(25);
-    for (const text of ["a".repeat(2 ** 20), "深".repeat(2 ** 18)])
+    for (const text of ["a".repeat(2 ** 20), "Ж".repeat(2 ** 19)])
       expect(await longestSliceMs(() => countTokens(text), { tries: 4, enough: 25 })).toBeLessThan(25);
   },
 );

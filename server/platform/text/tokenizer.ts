@@ -4,6 +4,7 @@
  */
 
 import { inTurns } from "@/server/platform/time/turn";
+import { openLongWords } from "./long-word";
 
 /** Yields after every so many steps, of a long word too. */
 const STEPS = 512;
@@ -35,7 +36,7 @@ function* vocabularyOf(data: { bpe_ranks: string; pat_str: string }): Generator<
       longest = Math.max(longest, bytes.length);
     }
   }
-  return { ranks, pieces: new RegExp(data.pat_str, "ug"), longest };
+  return { ranks, pieces: new RegExp(data.pat_str, "uy"), longest };
 }
 
 /** Text is cut into stretches of about this many characters, so that no piece is looked for in the whole text. */
@@ -51,7 +52,10 @@ function* counted(text: string, vocabulary: Vocabulary): Generator<undefined, nu
   let count = 0;
   let pieces = 0;
   for (const stretch of stretchesOf(text)) {
-    for (const [piece] of stretch.matchAll(vocabulary.pieces)) {
+    for (let at = 0; at < stretch.length; ) {
+      const end = (yield* endOfLongWord(stretch, at)) ?? endOfPiece(stretch, at, vocabulary);
+      const piece = stretch.slice(at, end);
+      at = end;
       if (++pieces % STEPS === 0 || piece.length > STRETCH) yield;
       // A lone surrogate is encoded as the replacement character, like everywhere.
       const bytes = isAscii(piece) ? piece : Buffer.from(piece).toString("latin1");
@@ -60,6 +64,14 @@ function* counted(text: string, vocabulary: Vocabulary): Generator<undefined, nu
     }
   }
   return count;
+}
+
+const endOfLongWord = openLongWords();
+
+/** Each character is part of a piece, so one begins wherever another has ended. */
+function endOfPiece(text: string, at: number, { pieces }: Vocabulary): number {
+  pieces.lastIndex = at;
+  return pieces.test(text) ? pieces.lastIndex : text.length;
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with control characters

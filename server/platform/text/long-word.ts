@@ -1,0 +1,53 @@
+/*
+ * The pattern of o200k_base looks at a word up to three times, and holds the thread meanwhile. A word of a megabyte is therefore
+ * read in stretches, with turns between them, by what the pattern says of letters.
+ */
+
+/** A word is looked at in stretches of this many characters. */
+const STRETCH = 4_096;
+
+/** The pattern's two kinds of letters: what a piece may begin with, and what it may end with. Marks and caseless ones are both. */
+const [HEAD, TAIL] = ["\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}", "\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}"];
+const SUFFIX = /(?:'s|'S|'t|'T|'re|'rE|'Re|'RE|'ve|'vE|'Ve|'VE|'m|'M|'ll|'lL|'Ll|'LL|'d|'D)?/y;
+
+/** Reads long words of a text, of more letters than this. */
+export function openLongWords(stretch = STRETCH) {
+  const long = new RegExp(`[^\\r\\n\\p{L}\\p{M}\\p{N}]?(?=\\p{L}[\\p{L}\\p{M}]{${stretch}})`, "uy");
+  const heads = new RegExp(`[${HEAD}]{1,${stretch}}`, "uy");
+  const tails = new RegExp(`[${TAIL}]{1,${stretch}}`, "uy");
+  const tail = new RegExp(`[${TAIL}]`, "gu");
+
+  function* run(
+    text: string,
+    from: number,
+    of: RegExp,
+    each: (at: number, end: number) => void = () => {},
+  ): Generator<undefined, number> {
+    let at = from;
+    for (of.lastIndex = at; of.test(text); of.lastIndex = at) {
+      const end = of.lastIndex;
+      each(at, end);
+      at = end;
+      yield;
+    }
+    return at;
+  }
+
+  /**
+   * The end of the piece that begins here, where it is a long word; null: it is not. As the pattern's first two branches say:
+   * heads and then tails; without tails after them, up to the last head that is a tail as well; without any, all heads.
+   */
+  return function* endOfWord(text: string, at: number): Generator<undefined, number | null> {
+    long.lastIndex = at;
+    if (!long.test(text)) return null;
+    let lastTail = -1;
+    const headsEnd = yield* run(text, long.lastIndex, heads, (from, end) => {
+      for (const found of text.slice(from, end).matchAll(tail))
+        lastTail = from + found.index + found[0].length;
+    });
+    const tailsEnd = yield* run(text, headsEnd, tails);
+    SUFFIX.lastIndex = tailsEnd > headsEnd || lastTail < 0 ? tailsEnd : lastTail;
+    SUFFIX.test(text);
+    return SUFFIX.lastIndex;
+  };
+}
