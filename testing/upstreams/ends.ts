@@ -1,0 +1,151 @@
+import { expect } from "vitest";
+import * as budgets from "@/server/domain/budgets";
+import * as connections from "@/server/domain/connections";
+import { systemCtx } from "@/server/domain/ctx";
+import { serviceFee } from "@/server/domain/quotes";
+import { pool } from "@/server/platform/db";
+import { verifyText } from "@/server/verify";
+import { call, makeTenant, type Tenant } from "@/testing/api";
+import { setSettings } from "@/testing/settings";
+import { CASES } from "./cases";
+import type { Form, Seen } from "./forms";
+import type { Expected, UpstreamCase } from "./upstream";
+
+/* How each case must end: at its caller, in the books and in the receipt. */
+
+export type World = { own: Tenant; managed: Tenant };
+type Account = keyof World;
+
+const system = systemCtx("test");
+
+/** A tenant with connections of its own to the server, and one that uses the operator's. */
+export async function makeWorld(url: string): Promise<World> {
+  setSettings({
+    ALLOW_PRIVATE_ADDRESSES: true,
+    OPENAI_COMPATIBLE_BASE_URL: url,
+    OPENAI_BASE_URL: url,
+    OPENAI_API_KEY: "sk-1",
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: "sk-1",
+    GEMINI_BASE_URL: url,
+    GEMINI_API_KEY: "sk-1",
+  });
+  const [own, managed] = [await makeTenant(), await makeTenant()];
+  const models = CASES.filter(({ dialect }) => dialect === "chat").map(({ name }) => `${name}:1:2`);
+  const places = [{ projectId: own.projectId, environment: "development" }];
+  for (const provider of ["openai", "anthropic", "google"])
+    await connections.createCredential(
+      system,
+      own.organizationId,
+      { provider, secret: "sk-own-123456", label: provider },
+      { places, alongside: async () => {} },
+    );
+  await connections.createCredential(
+    system,
+    own.organizationId,
+    {
+      provider: "openai-compatible",
+      secret: "sk-own-123456",
+      label: "own",
+      endpointUrl: url,
+      models: models.join(","),
+    },
+    {
+      places,
+      alongside: (client, credential) =>
+        budgets.writeConnectionGuardrails(system, client, credential, { dailyMicros: 1_000_000_000 }),
+    },
+  );
+  return { own, managed };
+}
+
+function expectedOf(played: UpstreamCase, form: Form, account: Account): Expected {
+  return {
+    ...played.expect,
+    ...(form.isStream ? played.ofStream : {}),
+    ...(account === "managed" ? played.managed : {}),
+    ...(form.name === "pinned" ? played.pinned : {}),
+  };
+}
+
+/** The execution of what was seen, whatever its kind. */
+async function rowOf(executionId: string) {
+  const { rows } = await pool.query(
+    `SELECT x.status, x.actual_micros, x.fee_bps, h.state, h.amount_micros, h.settled_micros,
+       coalesce((SELECT a.submission FROM attempt a WHERE a.job_id = x.id ORDER BY a.number DESC LIMIT 1),
+         (SELECT a.submission FROM pinned_attempt a WHERE a.pinned_id = x.id ORDER BY a.number DESC LIMIT 1)) AS submission,
+       coalesce((SELECT j.error_code FROM job j WHERE j.id = x.id), (SELECT p.error_code FROM pinned_execution p WHERE p.id = x.id)) AS code
+     FROM execution x LEFT JOIN hold h ON h.execution_id = x.id WHERE x.id = $1`,
+    [executionId],
+  );
+  expect(rows, `no execution ${executionId}`).toHaveLength(1);
+  return rows[0];
+}
+
+const unbalanced = async (executionId: string) =>
+  (
+    await pool.query<{ sum: string }>(
+      "SELECT sum(amount_micros) AS sum FROM ledger_entry WHERE job_id = $1 OR hold_id = capstan_hold_id($1) HAVING sum(amount_micros) <> 0",
+      [executionId],
+    )
+  ).rows;
+
+/** Asserts all that a case says of its end. */
+export async function expectEnd(
+  seen: Seen,
+  played: UpstreamCase,
+  { form, account, tenant }: { form: Form; account: Account; tenant: Tenant },
+): Promise<void> {
+  const expected = expectedOf(played, form, account);
+  const row = await rowOf(seen.executionId);
+  const { fails = null, submission = "attempted", hold = "settled" } = expected;
+  expect({ code: row.code, submission: row.submission, hold: row.state }).toEqual({
+    code: fails,
+    submission,
+    hold,
+  });
+  expectSeen(seen, expected, account);
+  expectCharged(row, expected, account);
+  expect(await unbalanced(seen.executionId)).toEqual([]);
+  if (form.name !== "pinned") await expectRecord(seen.executionId, expected, tenant);
+}
+
+function expectSeen(
+  seen: Seen,
+  { text, calls, finish, fails = null, status, said }: Expected,
+  account: Account,
+): void {
+  expect(seen.code).toBe(fails);
+  if (seen.status !== null && (status !== undefined || !fails)) expect(seen.status).toBe(status ?? 200);
+  if (text !== undefined && seen.text !== null) expect(seen.text).toBe(text);
+  if (calls && seen.calls && !fails) expect(seen.calls).toMatchObject(calls);
+  if (finish && seen.finish !== null) expect(seen.finish).toBe(finish);
+  if (said && seen.said && account === "own") expect(seen.said).toEqual(said);
+}
+
+function expectCharged(row: Awaited<ReturnType<typeof rowOf>>, expected: Expected, account: Account): void {
+  const { cost, chargesHold = false, hold = "settled" } = expected;
+  const { settled_micros: charged, amount_micros: held, actual_micros: actual, fee_bps: bps } = row;
+  if (cost !== undefined) expect(actual, "the provider's cost").toBe(cost);
+  if (hold !== "settled") return;
+  if (account === "managed") expect(charged, "charged at most the hold").toBeLessThanOrEqual(held);
+  if (chargesHold && account === "managed") expect(charged).toBe(held);
+  else if (actual !== null) expect(charged).toBe(actual + serviceFee(actual, bps));
+  expect(charged, "a settled answer is never free").toBeGreaterThan(0);
+}
+
+/** The receipt verifies and says whether the same request may be sent again. */
+async function expectRecord(
+  executionId: string,
+  { isSafe = false, fails, isEstimated }: Expected,
+  tenant: Tenant,
+): Promise<void> {
+  const { text, json } = await tenant.get(`/v1/jobs/${executionId}/receipt`);
+  const keys = await call("GET", "/.well-known/jwks.json");
+  const { verified, checks } = await verifyText(text, keys.json);
+  expect(verified, JSON.stringify(checks)).toBe(true);
+  if (isEstimated) expect(json.pricing.providerCost).toMatchObject({ basis: "estimated" });
+  if (!fails) return;
+  const job = await tenant.get(`/v1/jobs/${executionId}`);
+  expect(job.json.retry).toMatchObject({ newKeySafe: isSafe });
+}

@@ -1,0 +1,289 @@
+import { expect } from "vitest";
+import { pool } from "@/server/platform/db";
+import { finish, type Tenant } from "@/testing/api";
+import { framesOf } from "@/testing/streams";
+import type { Dialect, UpstreamCase } from "./upstream";
+
+/* The forms in which a case is requested: each sends one request and reads what came out of it. */
+
+/** What a request came to, as its caller and the rows have it. */
+export type Seen = {
+  executionId: string;
+  /** The status of the synchronous answer; null: the form has none of its own. */
+  status: number | null;
+  /** What the caller read; null: the form does not show it. */
+  text: string | null;
+  calls: { id?: string; name: string; arguments: string }[] | null;
+  finish: string | null;
+  /** The error as the caller read it. */
+  code: string | null;
+  said: { code: string | null; message: string | null } | null;
+};
+
+export type Form = {
+  name: string;
+  isStream: boolean;
+  run(tenant: Tenant, played: UpstreamCase): Promise<Seen>;
+};
+
+const PROVIDERS: Record<Dialect, { provider: string; model: string | null; pinned: string }> = {
+  chat: { provider: "openai-compatible", model: null, pinned: "chat-completions" },
+  responses: { provider: "openai", model: "gpt-5.6-luna", pinned: "responses" },
+  messages: { provider: "anthropic", model: "claude-haiku-4-5", pinned: "messages" },
+  gemini: { provider: "google", model: "gemini-3.6-flash", pinned: "generate-content" },
+};
+
+/** The provider and model that play a case. */
+export function routeOf({ dialect, name }: UpstreamCase): {
+  provider: string;
+  model: string;
+  pinned: string;
+} {
+  const { model, ...route } = PROVIDERS[dialect];
+  return { ...route, model: model ?? name };
+}
+
+const messagesOf = ({ name }: UpstreamCase) => [{ role: "user" as const, content: `case ${name} ` }];
+
+/** The request of a case as the doors of OpenAI's interface take it. */
+const atDoor = (played: UpstreamCase) => {
+  const { provider, model } = routeOf(played);
+  return { model: `${provider}/${model}`, ...played.request };
+};
+
+type Format = { type: string; json_schema?: { name: string; schema: object } };
+/** The request of a case in the product's own envelope. */
+function envelopeOf(played: UpstreamCase): { path: string; body: Record<string, unknown> } {
+  const { provider, model } = routeOf(played);
+  const format = played.request?.response_format as Format | undefined; // by the cases
+  const tools = played.request?.tools as { function: object }[] | undefined; // by the cases
+  const schema = format?.json_schema?.schema;
+  return {
+    path: `/v1/capabilities/${format ? "text.structured.generation.v1" : "text.general.fast.v1"}`,
+    body: {
+      input: { messages: messagesOf(played), ...(schema ? { responseSchema: schema } : {}) },
+      ...(tools ? { toolSchemas: tools.map(({ function: tool }) => ({ type: "function", ...tool })) } : {}),
+      execution: { executionConstraints: { providerPin: provider, preferredModel: model } },
+    },
+  };
+}
+
+const NOTHING = { text: null, calls: null, finish: null, code: null, said: null };
+type Output = { content?: string; toolCalls?: Seen["calls"] } | null;
+
+const readOutput = (output: Output): Pick<Seen, "text" | "calls"> => ({
+  text:
+    typeof output?.content === "string" ? output.content : output === null ? null : JSON.stringify(output),
+  calls: output?.toolCalls ?? [],
+});
+
+/** The newest execution of the tenant: tests of a file make one at a time. */
+async function newest({ projectId }: Tenant): Promise<string> {
+  const { rows } = await pool.query<{ id: string }>(
+    "SELECT id FROM execution WHERE project_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1",
+    [projectId],
+  );
+  return rows[0]?.id ?? "";
+}
+
+const saidIn = (details: { provider?: Seen["said"] } | null | undefined) =>
+  details?.provider ? { code: details.provider.code, message: details.provider.message ?? null } : null;
+
+async function invoke(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
+  const { path, body } = envelopeOf(played);
+  const { status, json } = await tenant.post(`${path}/invoke`, body);
+  if (status !== 200)
+    return {
+      ...NOTHING,
+      executionId: json.details?.executionId,
+      status,
+      code: json.code,
+      said: saidIn(json.details),
+    };
+  return { ...NOTHING, executionId: json.executionId, status, ...readOutput(json.typedOutput) };
+}
+
+async function followed(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
+  const { path, body } = envelopeOf(played);
+  const { json, text } = await tenant.post(`${path}/invoke`, { ...body, executionMode: "Stream" });
+  expect(json.executionId, text).toBeDefined();
+  const read = await tenant.get(`/v1/executions/${json.executionId}/events`);
+  const frames = framesOf(read.text);
+  const { data } = frames.at(-1)!;
+  const error = data.error ?? null;
+  const written = frames
+    .filter(({ event }) => /delta/.test(event))
+    .map((frame) => frame.data.text ?? frame.data.delta);
+  return {
+    ...NOTHING,
+    executionId: json.executionId,
+    status: null,
+    ...(error ? {} : readOutput(data.typedOutput)),
+    ...(error ? { text: written.join("") } : {}),
+    code: error?.code ?? null,
+    said: saidIn(error?.details),
+  };
+}
+
+async function job(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
+  const { path, body } = envelopeOf(played);
+  const { json, text } = await tenant.post(`${path}/jobs`, body);
+  expect(json.jobId, text).toBeDefined();
+  const { error, typedOutput } = await finish(json.jobId);
+  return {
+    ...NOTHING,
+    executionId: json.jobId,
+    status: null,
+    ...(error ? {} : readOutput(typedOutput as Output)), // of text
+    code: error?.code ?? null,
+    said: saidIn(error?.details as { provider?: Seen["said"] } | null), // of a failure
+  };
+}
+
+async function chat(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
+  const { status, json } = await tenant.post("/v1/chat/completions", {
+    ...atDoor(played),
+    messages: messagesOf(played),
+  });
+  const executionId = await newest(tenant);
+  if (status !== 200)
+    return { ...NOTHING, executionId, status, code: json.error.code, said: saidIn(json.error.details) };
+  const [choice] = json.choices;
+  return {
+    ...NOTHING,
+    executionId,
+    status,
+    ...readChatMessage(choice.message),
+    finish: choice.finish_reason,
+  };
+}
+
+type Message = {
+  content?: string | null;
+  tool_calls?: { id: string; function: { name: string; arguments: string } }[];
+};
+const readChatMessage = ({ content, tool_calls = [] }: Message) => ({
+  text: content ?? "",
+  calls: tool_calls.map(({ id, function: call }) => ({ id, name: call.name, arguments: call.arguments })),
+});
+
+/** The data of each event of a stream without ids, `[DONE]` left out. */
+const dataOf = (text: string) =>
+  text
+    .split("\n")
+    .filter((line) => line.startsWith("data: ") && line !== "data: [DONE]")
+    .map((line) => JSON.parse(line.slice(6)));
+
+async function chatStream(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
+  const { status, text, json } = await tenant.post("/v1/chat/completions", {
+    ...atDoor(played),
+    messages: messagesOf(played),
+    stream: true,
+  });
+  const executionId = await newest(tenant);
+  if (status !== 200)
+    return { ...NOTHING, executionId, status, code: json.error.code, said: saidIn(json.error.details) };
+  const chunks = dataOf(text);
+  const error = chunks.find((each) => each.error)?.error;
+  expect(text.includes("data: [DONE]"), "only a complete answer ends with [DONE]").toBe(!error);
+  const calls: { id: string; name: string; arguments: string }[] = [];
+  for (const delta of chunks.flatMap((each) => each.choices?.[0]?.delta?.tool_calls ?? [])) {
+    calls[delta.index] ??= { id: delta.id, name: delta.function.name, arguments: "" };
+    calls[delta.index]!.arguments += delta.function.arguments ?? "";
+  }
+  return {
+    executionId,
+    status,
+    text: chunks.map((each) => each.choices?.[0]?.delta?.content ?? "").join(""),
+    calls,
+    finish: chunks.map((each) => each.choices?.[0]?.finish_reason).find(Boolean) ?? null,
+    code: error?.code ?? null,
+    said: saidIn(error?.details),
+  };
+}
+
+/** The request of a case as the Responses door takes it: tools and formats are flat there. */
+function responsesOf(played: UpstreamCase) {
+  const { tools, response_format: format, ...request } = atDoor(played) as Record<string, unknown>;
+  const named = format as Format | undefined; // by the cases
+  return {
+    ...request,
+    input: messagesOf(played),
+    ...(tools
+      ? {
+          tools: (tools as { function: object }[]).map(({ function: tool }) => ({
+            type: "function",
+            ...tool,
+          })),
+        }
+      : {}),
+    ...(named ? { text: { format: { type: named.type, ...named.json_schema } } } : {}),
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads bodies of every shape
+const readResponse = (response: any) => {
+  // biome-ignore lint/suspicious/noExplicitAny: likewise
+  const output: any[] = response.output ?? [];
+  return {
+    text: output
+      .flatMap((item) => (item.type === "message" ? item.content : []))
+      .map((part) => part.text ?? part.refusal ?? "")
+      .join(""),
+    calls: output
+      .filter(({ type }) => type === "function_call")
+      .map((call) => ({ id: call.call_id, name: call.name, arguments: call.arguments })),
+  };
+};
+
+async function responses(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
+  const { status, json } = await tenant.post("/v1/responses", responsesOf(played));
+  const executionId = await newest(tenant);
+  if (status !== 200)
+    return { ...NOTHING, executionId, status, code: json.error.code, said: saidIn(json.error.details) };
+  return { ...NOTHING, executionId, status, ...readResponse(json) };
+}
+
+async function responsesStream(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
+  const { status, text, json } = await tenant.post("/v1/responses", { ...responsesOf(played), stream: true });
+  const executionId = await newest(tenant);
+  if (status !== 200)
+    return { ...NOTHING, executionId, status, code: json.error.code, said: saidIn(json.error.details) };
+  const last = dataOf(text).at(-1);
+  const error = last.response?.error ?? null;
+  expect(last.type === "response.failed", "a failure ends as one").toBe(error !== null);
+  const written = dataOf(text).filter(({ type }) => type === "response.output_text.delta");
+  return {
+    ...NOTHING,
+    executionId,
+    status,
+    ...(error ? { text: written.map(({ delta }) => delta).join("") } : readResponse(last.response)),
+    code: error?.code ?? null,
+  };
+}
+
+async function pinned(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
+  const { provider, model, pinned: api } = routeOf(played);
+  const format = played.request?.response_format as Format | undefined; // by the cases
+  const { status, json } = await tenant.post("/v1/inference/pinned", {
+    pin: { provider, model, api },
+    input: `case ${played.name} `,
+    sampling: { maxOutputTokens: 2_048 },
+    ...(played.request?.tools ? { tools: played.request.tools } : {}),
+    ...(format ? { responseFormat: { type: format.type, ...format.json_schema } } : {}),
+  });
+  const executionId = status === 200 ? json.executionId : json.details?.executionId;
+  if (status !== 200) return { ...NOTHING, executionId, status, code: json.code, said: saidIn(json.details) };
+  return { ...NOTHING, executionId, status };
+}
+
+export const FORMS: readonly Form[] = [
+  { name: "invoke", isStream: false, run: invoke },
+  { name: "job", isStream: false, run: job },
+  { name: "chat", isStream: false, run: chat },
+  { name: "responses", isStream: false, run: responses },
+  { name: "pinned", isStream: false, run: pinned },
+  { name: "stream", isStream: true, run: followed },
+  { name: "chat stream", isStream: true, run: chatStream },
+  { name: "responses stream", isStream: true, run: responsesStream },
+];

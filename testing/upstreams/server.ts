@@ -1,0 +1,64 @@
+import type { ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { listen } from "@/testing/listener";
+import type { Answer, UpstreamCase } from "./upstream";
+
+/* A server that plays the cases of the corpus, over HTTP. */
+
+export type Upstream = {
+  url: string;
+  /** The bodies of the requests that named a case, oldest first. */
+  received(name: string): unknown[];
+  stop(): Promise<void>;
+};
+
+/**
+ * Starts a server that plays each case to the model of its name. The case of a vendor whose models are fixed is named by the words `case NAME` in the
+ * prompt.
+ */
+export async function startUpstream(cases: readonly UpstreamCase[]): Promise<Upstream> {
+  const byName = new Map(cases.map((each) => [each.name, each]));
+  const arrived = new Map<string, unknown[]>();
+  const { port, stop } = await listen((request, body, response) => {
+    if (request.method === "GET") return answerModels(response);
+    const name = nameIn(body, byName);
+    const played = byName.get(name);
+    if (!played) return answerUnknown(response);
+    arrived.set(name, [...(arrived.get(name) ?? []), JSON.parse(body)]);
+    const isStream = /"stream":\s*true/.test(body) || /:streamGenerateContent/.test(request.url ?? "");
+    const answer = (isStream ? played.streamed : played.whole) ?? played.whole ?? played.streamed;
+    if (answer) void play(answer, response);
+  });
+  return { url: `http://127.0.0.1:${port}`, received: (name) => arrived.get(name) ?? [], stop };
+}
+
+function nameIn(body: string, cases: Map<string, UpstreamCase>): string {
+  const model = /"model":\s*"([^"]+)"/.exec(body)?.[1] ?? "";
+  return cases.has(model) ? model : (/\bcase ([a-z0-9-]+)/.exec(body)?.[1] ?? "");
+}
+
+/** The check of a new connection lists models. */
+function answerModels(response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(JSON.stringify({ object: "list", data: [], models: [] }));
+}
+
+function answerUnknown(response: ServerResponse): void {
+  response.writeHead(404, { "content-type": "application/json" });
+  response.end(JSON.stringify({ error: { code: "model_not_found", message: "No such case." } }));
+}
+
+/** Writes an answer piece by piece. */
+async function play({ status = 200, headers = {}, body }: Answer, response: ServerResponse): Promise<void> {
+  response.on("error", () => {}); // the client may have gone
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  if (!Array.isArray(body)) return void response.end(JSON.stringify(body));
+  response.flushHeaders();
+  for (const piece of body) {
+    if (response.destroyed) return;
+    if (piece === "reset") return void response.socket?.resetAndDestroy();
+    if (typeof piece === "object" && "pauseMs" in piece) await sleep(piece.pauseMs);
+    else await new Promise<void>((resolve) => response.write(piece, () => resolve()));
+  }
+  response.end();
+}

@@ -1,0 +1,120 @@
+import type { ErrorCode } from "@/server/platform/errors/errors";
+
+/* Cases of the corpus of odd servers: each says what a server answers and what must come out of it. */
+
+/** The interface that a server speaks. */
+export type Dialect = "chat" | "responses" | "messages" | "gemini";
+
+/** A piece of an answer, a pause in milliseconds, or the end of the connection without a word. */
+export type Piece = string | Uint8Array | { pauseMs: number } | "reset";
+
+/** One answer as it goes over the wire. */
+export type Answer = {
+  status?: number;
+  headers?: Record<string, string>;
+  /** An object is sent as JSON. Each piece is written by itself. */
+  body: object | readonly Piece[];
+};
+
+/** What must come out of an answer. The defaults are those of a charged result. */
+export type Expected = {
+  /** The text of the answer; of a failure, what was delivered before it. */
+  text?: string;
+  calls?: { id?: string; name: string; arguments: string }[];
+  finish?: "stop" | "length" | "tool_calls" | "content_filter";
+  /** The error of a failure; absent: the execution succeeds. */
+  fails?: ErrorCode;
+  /** Default `attempted`. */
+  submission?: "attempted" | "ambiguous";
+  /** How the money ends; default `settled`. */
+  hold?: "settled" | "released" | "ambiguous";
+  /** The provider's cost at list price in micros; null: unknown. Default null for a failure that is not settled. */
+  cost?: number | null;
+  /** Of a managed account with an unknown cost: the whole reservation is charged. */
+  chargesHold?: boolean;
+  /** The cost is an estimate of ours. */
+  isEstimated?: boolean;
+  /** May the request be sent again under a new key? Default false. */
+  isSafe?: boolean;
+  /** The vendor's own words, as the caller of an own account reads them. */
+  said?: { code: string | null; message: string | null };
+  /** The status of a synchronous answer at the doors; default 200, or that of the error. */
+  status?: number;
+  /** The raw word of an answer that ended with an unknown reason. */
+  unknownFinish?: string;
+};
+
+export type UpstreamCase = {
+  /** Lower case with hyphens: also the id of the model that plays it. */
+  name: string;
+  /** Public reports of servers that answer so, or the standard or page that allows it. */
+  from: readonly string[];
+  dialect: Dialect;
+  /** Members of the request beside the messages, as the chat door takes them. */
+  request?: Record<string, unknown>;
+  /** The answer to a request without `stream`; absent: the case is about streams alone. */
+  whole?: Answer;
+  /** The answer to a request with `stream`. */
+  streamed?: Answer;
+  expect: Expected;
+  /** What is different when the answer is streamed. */
+  ofStream?: Expected;
+  /** What is different on a managed account. */
+  managed?: Expected;
+  /** What is different of a pinned execution, where its record requires other words. */
+  pinned?: Expected;
+};
+
+/** An event of a stream whose data is JSON or a text. */
+export const event = (data: unknown, name?: string): string =>
+  `${name === undefined ? "" : `event: ${name}\n`}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+
+export const DONE = event("[DONE]");
+
+/** An answer that is a stream of events. */
+export const stream = (...body: Piece[]): Answer => ({
+  headers: { "content-type": "text/event-stream" },
+  body,
+});
+
+// ---- chat completions
+
+/** Ten tokens in and five out: 20 micros at the prices of the cases, 1 and 2 dollars a million. */
+export const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+export const COST = 20;
+
+/** A whole answer of chat completions. */
+export const completion = (
+  message: object,
+  {
+    finish = "stop",
+    usage = USAGE,
+    ...more
+  }: { finish?: unknown; usage?: unknown; [member: string]: unknown } = {},
+): Answer => ({
+  body: {
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    model: "upstream-1",
+    choices: [{ index: 0, finish_reason: finish, message: { role: "assistant", ...message } }],
+    usage,
+    ...more,
+  },
+});
+
+/** A chunk of a streamed answer. */
+export const chunk = (
+  delta: object,
+  { finish = null, ...more }: { finish?: unknown; [member: string]: unknown } = {},
+): string =>
+  event({
+    id: "chatcmpl-1",
+    object: "chat.completion.chunk",
+    model: "upstream-1",
+    choices: [{ index: 0, finish_reason: finish, delta }],
+    ...more,
+  });
+
+/** The last chunk of most servers: the usage without a choice. */
+export const usageChunk = (usage: unknown = USAGE): string =>
+  event({ id: "chatcmpl-1", object: "chat.completion.chunk", model: "upstream-1", choices: [], usage });
