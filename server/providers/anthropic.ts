@@ -30,11 +30,10 @@ async function submit(call: TextCall, io: ProviderIo) {
 async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => void) {
   const sent = { ...toMessagesRequest(call, io), stream: true };
   const gathered = gatherMessage(onText);
-  const take = ({ data }: { data: string }) => gathered.take(data);
   const reply = await postForEvents(io, "/v1/messages", {
     body: sent,
     headers: headers(io),
-    onEvent: take,
+    onEvent: gathered.take,
     ...explained,
   });
   if (reply.body !== undefined) {
@@ -44,7 +43,7 @@ async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => 
   }
   const whole = gathered.whole();
   if (!whole) throw brokenOff("Anthropic");
-  return toProgress({ ...reply, body: whole }, io);
+  return toProgress({ ...reply, body: whole.message }, io, whole.usage);
 }
 
 async function check(account: ProviderAccount): Promise<void> {

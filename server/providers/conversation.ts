@@ -67,10 +67,20 @@ export type TextCall = {
 /** One answer. */
 export type TextChoice = {
   text: string;
-  finishReason: "stop" | "length" | "tool_calls" | "content_filter" | "other";
+  finishReason: "stop" | "length" | "tool_calls" | "content_filter";
+  /** The server's own word for its end, where it is none of those known; the reason is `stop` then. */
+  unknownFinish?: string;
   toolCalls: ToolCall[];
 };
 export type TextResult = TextChoice & {
   /** Where several were asked for: the others. */
   others?: TextChoice[];
+};
+
+/** What of an answer came before its end: what the model wrote, as text. */
+export type Delivered = {
+  text: string;
+  reasoning: string;
+  /** Names and arguments of the tools it called. */
+  calls: string;
 };

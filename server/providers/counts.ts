@@ -37,6 +37,40 @@ export function figures<T extends Record<string, number | null | undefined>>(
   return Object.fromEntries(known) as { [K in keyof T]?: number }; // what is left are numbers
 }
 
+/** Two reports of one answer's usage: a figure never goes down, what is no count changes none, and what
+ * one of them lacks the other has. */
+export function mergeUsage<T extends Partial<Record<string, number>>>(
+  first: T | null,
+  second: T | null,
+): T | null {
+  if (!first || !second) return first ?? second;
+  const merged: Partial<Record<string, number>> = { ...first };
+  for (const [figure, amount] of Object.entries(second))
+    if (amount !== undefined && !(merged[figure]! >= amount))
+      merged[figure] = isCount(amount) ? amount : (merged[figure] ?? amount);
+  return merged as T; // the figures of both
+}
+
+type Tokens = {
+  input?: number | null;
+  output?: number | null;
+  reasoning?: number | null;
+  total?: number | null;
+};
+
+/**
+ * The output of an answer with its reasoning. Servers that count reasoning apart report more of it than output, and what the
+ * total has beyond the parts is output, too.
+ */
+export function outputOf({ input, output, reasoning, total }: Tokens): number | undefined {
+  const isReported = (output ?? null) !== null;
+  if (!isReported) return isCount(total) && isCount(input) && total >= input ? total - input : undefined;
+  if (!isCount(output)) return undefined;
+  const whole = isCount(reasoning) && reasoning > output ? output + reasoning : output;
+  const beyond = isCount(total) && isCount(input) ? total - input : 0;
+  return Math.max(whole, beyond);
+}
+
 /** The sum of what was given; undefined where nothing was. */
 export function sumOf(...parts: (number | null | undefined)[]): number | undefined {
   const given = parts.filter((part) => typeof part === "number");

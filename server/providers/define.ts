@@ -1,7 +1,7 @@
 import type { FamilyName } from "@/server/contract/model-families";
 import type { Secret } from "@/server/platform/crypto/secret";
 import type { Json } from "@/server/platform/durable/step";
-import type { TextCall, TextResult, TextSetting } from "./conversation";
+import type { Delivered, TextCall, TextResult, TextSetting } from "./conversation";
 
 /** What a provider reports it used; a figure it did not report is absent, never zero. */
 export type Usage = {
@@ -169,6 +169,8 @@ export type Progress<R> =
       /** Null: the provider reported no usage. */
       usage: Usage | null;
       providerRequestId: string | null;
+      /** What was written, where the usage does not say how much that was. */
+      delivered?: Delivered;
       /** The model that answered, by the provider's own word. */
       providerModel: string | null;
       /** The tier it ran on, by the provider's own word. Absent: it said nothing. */
@@ -201,6 +203,8 @@ type FaultDetails = {
   /** Of a poll: the request failed, which says nothing about the work it asks for. */
   concerns?: "request";
   vendor?: VendorWords | null;
+  /** What was delivered before the provider failed: it is charged where no usage is reported. */
+  delivered?: Delivered;
   /** Our own signal ended the call (execution limit or cancel), not the provider or the network. */
   aborted?: boolean;
 };

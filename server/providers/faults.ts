@@ -1,7 +1,7 @@
 import { tells } from "@/server/platform/crypto/redact-secrets";
 import { type Answer, codeOf, PRIVATE_ADDRESS, whyUnreachable } from "@/server/platform/http";
 import { HOUR_MS } from "@/server/platform/time/units";
-import { type FaultKind, ProviderFault, type ProviderIo } from "./define";
+import { type Delivered, type FaultKind, ProviderFault, type ProviderIo, type Usage } from "./define";
 import { vendorWords } from "./vendor-words";
 
 /* The faults of exchanges with vendors, in our own words. */
@@ -116,10 +116,64 @@ export function faultOfAnswer(
   );
 }
 
+/** An error that an answer with status 200 carries: its body, and the HTTP status that it names. */
+export type SaidError = { body: unknown; status: number | null };
+
+/** The HTTP status that an error means by its word, where it names none. */
+const STATUS_OF_WORD: Record<string, number> = {
+  rate_limit_exceeded: 429,
+  rate_limit_error: 429,
+  rate_limit: 429,
+  too_many_requests: 429,
+  RESOURCE_EXHAUSTED: 429,
+  overloaded_error: 529,
+  overloaded: 529,
+  server_overloaded: 529,
+  engine_overloaded: 529,
+  invalid_request_error: 400,
+  invalid_api_key: 401,
+  authentication_error: 401,
+  permission_error: 403,
+  not_found_error: 404,
+  model_not_found: 404,
+  // MiniMax, https://platform.minimax.io/docs/api-reference/errorcode
+  "1002": 429,
+  "1004": 401,
+  "1008": 402,
+  "2013": 400,
+};
+
+/**
+ * The fault of an error inside an answer. Before anything was delivered it is the error that its status or word says; after
+ * that the provider has worked, and the request is not sent again.
+ */
+export function faultOfSaid(
+  said: SaidError,
+  { header }: Answer,
+  io: Io,
+  {
+    explain,
+    usage = null,
+    delivered = null,
+  }: { explain?: Explain | undefined; usage?: Usage | null; delivered?: Delivered | null },
+): ProviderFault {
+  const status =
+    said.status ??
+    words(said.body)
+      .map((word) => STATUS_OF_WORD[word])
+      .find(Boolean) ??
+    500;
+  const { kind, message, details } = faultOfAnswer({ status, header }, said.body, io, explain);
+  const words = message.replace(/ \(HTTP \d+\)$/, ""); // the status is the error's, not the answer's
+  if (!delivered && kind !== "failed") return new ProviderFault(kind, "attempted", words, details);
+  const before = { usage, ...(delivered ? { delivered } : {}) };
+  return new ProviderFault("failed", "attempted", words, { ...details, ...before });
+}
+
 /** `error.type` and `error.code` of the usual error bodies. */
 function words(body: unknown): string[] {
-  if (typeof body !== "object" || body === null || !("error" in body)) return [];
-  const { error } = body;
+  if (typeof body !== "object" || body === null) return [];
+  const error = "error" in body ? body.error : body;
   if (typeof error === "string") return [error];
   if (typeof error !== "object" || error === null) return [];
   return ["type" in error ? error.type : null, "code" in error ? error.code : null].filter(

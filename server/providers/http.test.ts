@@ -300,7 +300,10 @@ describe("what a vendor says is not trusted", () => {
     await postForEvents(io(), "/v1/text", {
       body: {},
       headers: {},
-      onEvent: ({ data }) => texts.push(data) < 0,
+      onEvent: ({ data }) => {
+        texts.push(data);
+        return "more";
+      },
     });
     expect(texts).toEqual(["I heard [redacted].", "That is all."]);
   });

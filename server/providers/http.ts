@@ -2,10 +2,12 @@ import type { z } from "zod";
 import { redactJson } from "@/server/platform/crypto/redact-secrets";
 import { type Answer, exchange } from "@/server/platform/http";
 import { ProviderFault, type ProviderIo } from "./define";
+import { errorIn, ReportedError } from "./ends";
 import {
   bareError,
   type Explain,
   faultOfAnswer,
+  faultOfSaid,
   lost,
   requestId,
   safeWord,
@@ -14,7 +16,7 @@ import {
   unreadable,
 } from "./faults";
 import { originOf } from "./origins";
-import { eventReader, type ServerEvent } from "./server-events";
+import { type EventWish, eventReader, type ServerEvent } from "./server-events";
 import { vendorWords } from "./vendor-words";
 
 /*
@@ -73,14 +75,14 @@ export const postJson = (
   });
 
 /**
- * Sends JSON and reads an answer that comes as server-sent events, each passed to `onEvent` as it comes; `true` from it
- * says that was the last one, a `ProviderFault` it throws ends the call. The reply has no body then; a server that
+ * Sends JSON and reads an answer that comes as server-sent events, each passed to `onEvent` as it comes; its answer says
+ * whether the answer is whole (`EventWish`), a `ProviderFault` or `ReportedError` it throws ends the call. The reply has no body then; a server that
  * answers with JSON instead is read as by `postJson`. An answer that breaks off is lost, whatever was passed before.
  */
 export const postForEvents = (
   io: HttpIo,
   path: string,
-  { body, headers, ...options }: HttpOptions & { body: unknown; onEvent: (event: ServerEvent) => boolean },
+  { body, headers, ...options }: HttpOptions & { body: unknown; onEvent: (event: ServerEvent) => EventWish },
 ): Promise<HttpReply> =>
   call(io, {
     ...options,
@@ -139,12 +141,19 @@ export function parseReply<T>(schema: z.ZodType<T>, reply: HttpReply, io: HttpIo
   throw unreadable(reply, io, new Error(`unexpected at ${paths}`));
 }
 
+/** The same of an answer that may carry an error with status 200; `explain` says what its code means. */
+export function parseAnswer<T>(schema: z.ZodType<T>, reply: HttpReply, io: HttpIo, explain?: Explain): T {
+  const said = errorIn(reply.body);
+  if (said) throw faultOfSaid(said, reply, io, { explain });
+  return parseReply(schema, reply, io);
+}
+
 /** One request, and how the body of its answer is read. */
 type Request = HttpOptions & {
   method: "GET" | "POST";
   path: string;
   body: string | Uint8Array | null;
-  onEvent?: (event: ServerEvent) => boolean;
+  onEvent?: (event: ServerEvent) => EventWish;
   read?: "json" | "bytes";
   /** A redirect is an answer, for the caller to judge. */
   redirects?: boolean;
@@ -172,7 +181,7 @@ export async function call(
   let verdict: ProviderFault | null = null;
   /** Of an answer that comes as events: tells them, and whether that was all. */
   let lastEvent = "";
-  let readEvents: ((chunk: Uint8Array) => boolean) | null = null;
+  let readEvents: ((chunk: Uint8Array) => EventWish) | null = null;
 
   const outcome = await exchange(
     {
@@ -209,12 +218,15 @@ export async function call(
           return "more";
         }
         try {
-          return readEvents(chunk) ? "enough" : "more";
+          return readEvents(chunk);
         } catch (error) {
-          verdict =
-            error instanceof ProviderFault
-              ? withWords(error, lastEvent, io)
-              : unreadable(answer, io, bareError(error));
+          if (error instanceof ReportedError)
+            verdict = faultOfSaid(error.said, answer, io, { explain, ...error.before });
+          else
+            verdict =
+              error instanceof ProviderFault
+                ? withWords(error, lastEvent, io)
+                : unreadable(answer, io, bareError(error));
           return "stop";
         }
       },

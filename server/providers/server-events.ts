@@ -1,26 +1,32 @@
 /** One event of a vendor's stream; `event` is empty where it has no name. */
 export type ServerEvent = { event: string; data: string };
 
+/**
+ * A reader's verdict after an event. `soon`: the answer is whole by its own reason and usage, and only the end of its dialect
+ * may follow. `enough`: that was the last event.
+ */
+export type EventWish = "more" | "soon" | "enough";
+
 const LINE_END = /\r\n|\n|\r/;
 
 /**
- * Reads an event stream chunk by chunk, however it is cut, and tells each whole event. Answers true when the reader has
- * said that was the last one; what comes after is not read. An event that breaks off is not passed on.
+ * Reads an event stream chunk by chunk, however it is cut, and passes each whole event on. Returns the reader's last verdict;
+ * after `enough` nothing is read. Comments, events without data and events that break off are not passed on.
  */
-export function eventReader(onEvent: (event: ServerEvent) => boolean): (chunk: Uint8Array) => boolean {
+export function eventReader(onEvent: (event: ServerEvent) => EventWish): (chunk: Uint8Array) => EventWish {
   const decoder = new TextDecoder();
   let rest = "";
   let name = "";
   let data: string[] = [];
-  let hasEnded = false;
+  let wish: EventWish = "more";
 
   function take(line: string): void {
     if (line === "") {
       const event = { event: name, data: data.join("\n") };
-      const isEvent = data.length > 0;
       name = "";
       data = [];
-      if (isEvent) hasEnded = onEvent(event);
+      // Servers keep a connection open with events that have no data.
+      if (event.data.trim() !== "") wish = onEvent(event);
       return;
     }
     const cut = line.indexOf(":");
@@ -37,9 +43,9 @@ export function eventReader(onEvent: (event: ServerEvent) => boolean): (chunk: U
     const lines = text.slice(0, end).split(LINE_END);
     rest = (lines.pop() ?? "") + text.slice(end);
     for (const line of lines) {
-      if (hasEnded) break;
+      if (wish === "enough") break;
       take(line);
     }
-    return hasEnded;
+    return wish;
   };
 }

@@ -112,10 +112,10 @@ export async function expectEnd(
 
 function expectSeen(
   seen: Seen,
-  { text, calls, finish, fails = null, status, said }: Expected,
+  { text, calls, finish, fails, status, said }: Expected,
   account: Account,
 ): void {
-  expect(seen.code).toBe(fails);
+  expect(seen.code).toBe(fails ?? null);
   if (seen.status !== null && (status !== undefined || !fails)) expect(seen.status).toBe(status ?? 200);
   if (text !== undefined && seen.text !== null) expect(seen.text).toBe(text);
   if (calls && seen.calls && !fails) expect(seen.calls).toMatchObject(calls);

@@ -7,6 +7,8 @@ import type { Dispatcher } from "undici";
 
 const MOST_DRAINED_BYTES = 64 * 1024;
 const HANG_UP_MS = 5_000;
+/** How long a response that is whole may take to end. */
+const GRACE_MS = 2_000;
 
 export type Sending = {
   pool: Dispatcher;
@@ -21,10 +23,11 @@ export type Sending = {
 export type Answer = { status: number; header(name: string): string | null };
 
 /**
- * A reader's verdict on what it received. `enough`: it has what it needs, and the rest is discarded until the server ends
+ * A reader's verdict on what it received. `soon`: it has what it needs, and what follows within a short grace is read, too;
+ * however the connection ends after that, the response is answered. `enough`: the rest is discarded until the server ends
  * soon. `stop`: the connection is closed immediately.
  */
-export type Wish = "more" | "enough" | "stop";
+export type Wish = "more" | "soon" | "enough" | "stop";
 
 /** Reads a response as it arrives; must not throw. */
 export type Reader = {
@@ -50,6 +53,7 @@ export function exchange({ pool, signal, headers, ...request }: Sending, reader:
     let answer: Answer | null = null;
     let drained = 0;
     let hangUp: NodeJS.Timeout | undefined;
+    let grace: NodeJS.Timeout | undefined;
 
     const finish = (outcome: Outcome) => {
       if (isSettled) return;
@@ -59,6 +63,7 @@ export function exchange({ pool, signal, headers, ...request }: Sending, reader:
     const close = () => {
       signal.removeEventListener("abort", stop);
       clearTimeout(hangUp);
+      clearTimeout(grace);
     };
     const stop = () => {
       if (started) started.abort(new Error("stopped"));
@@ -67,6 +72,10 @@ export function exchange({ pool, signal, headers, ...request }: Sending, reader:
     };
     const heed = (wish: Wish, answer: Answer, controller: Dispatcher.DispatchController) => {
       if (wish === "more") return;
+      if (wish === "soon") {
+        grace ??= setTimeout(() => heed("stop", answer, controller), GRACE_MS).unref();
+        return;
+      }
       finish({ state: "answered", answer });
       if (wish === "stop") controller.abort(new Error("enough"));
       // A server that does not hang up is hung up on.
@@ -98,7 +107,9 @@ export function exchange({ pool, signal, headers, ...request }: Sending, reader:
         if (answer) finish({ state: "answered", answer });
       },
       onResponseError(_controller, error) {
+        const isWhole = grace !== undefined && answer !== null;
         close();
+        if (isWhole && answer) return finish({ state: "answered", answer });
         finish(
           started
             ? { state: "lost", answer, error, isStopped: signal.aborted }

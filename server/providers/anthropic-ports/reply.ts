@@ -1,10 +1,12 @@
 import { z } from "zod";
-import { Count, CountsOf, figures, sumOf } from "../counts";
-import { ProviderFault, type ProviderIo, type TextResult } from "../define";
-import { type Explanation, type HttpReply, parseReply, safeWord } from "../http";
+import { Count, CountsOf, figures, mergeUsage, outputOf, sumOf } from "../counts";
+import type { Delivered, ProviderIo, Usage } from "../define";
+import { deliveredOf, errorIn, finishOf, knownReason, type Reported, ReportedError, reported } from "../ends";
+import { type Explanation, type HttpReply, parseAnswer, safeWord } from "../http";
+import type { EventWish, ServerEvent } from "../server-events";
 import { toArguments } from "../text-call";
 
-const Usage = CountsOf({
+const Figures = CountsOf({
   /** Without those that were written to or read from a cache. */
   input_tokens: Count,
   cache_creation_input_tokens: Count,
@@ -12,11 +14,10 @@ const Usage = CountsOf({
   output_tokens: Count,
   output_tokens_details: CountsOf({ thinking_tokens: Count }),
 });
-type Usage = NonNullable<z.output<typeof Usage>>;
-
 const Block = z.object({
   type: z.string(),
   text: z.string().nullish(),
+  thinking: z.string().nullish(),
   id: z.string().nullish(),
   name: z.string().nullish(),
   input: z.unknown().optional(),
@@ -27,7 +28,7 @@ const Message = z.object({
   model: z.string().nullish(),
   content: z.array(Block),
   stop_reason: z.string().nullish(),
-  usage: Usage,
+  usage: Figures,
 });
 type Message = z.output<typeof Message>;
 
@@ -49,47 +50,56 @@ export function explainAnthropicError({ body }: { body: unknown }): Explanation 
   return parsed.success ? REASONS[parsed.data.error.type ?? ""] : undefined;
 }
 
-const FINISH_REASONS: Record<string, TextResult["finishReason"]> = {
-  end_turn: "stop",
-  stop_sequence: "stop",
-  max_tokens: "length",
-  model_context_window_exceeded: "length",
-  tool_use: "tool_calls",
-  refusal: "content_filter",
-};
+function readResult({ content, stop_reason }: Message, usage: Usage | null): Reported {
+  const text = content.map((block) => (block.type === "text" ? (block.text ?? "") : "")).join("");
+  const reasoning = content
+    .map(({ type, thinking }) => (type === "thinking" ? (thinking ?? "") : ""))
+    .join("");
+  const toolCalls = content
+    .filter(({ type }) => type === "tool_use")
+    .map(({ id, name, input }) => ({ id: id ?? "", name: name ?? "", arguments: toArguments(input) }));
+  const calls = toolCalls.map((call) => call.name + call.arguments).join("");
+  const before = { usage, delivered: deliveredOf({ text, reasoning, calls }) };
+  const hasContent = text !== "" || toolCalls.length > 0;
+  const finish = finishOf({ word: stop_reason ?? null, hasEnded: true, hasContent }, before);
+  return { result: { text, ...finish, toolCalls }, ...reported(before) };
+}
 
-function toTextResult({ content, stop_reason }: Message): TextResult {
-  return {
-    text: content.map(({ type, text }) => (type === "text" ? (text ?? "") : "")).join(""),
-    finishReason: FINISH_REASONS[stop_reason ?? ""] ?? "other",
-    toolCalls: content
-      .filter(({ type }) => type === "tool_use")
-      .map(({ id, name, input }) => ({
-        id: id ?? "",
-        name: name ?? "",
-        arguments: toArguments(input),
-      })),
+/** The figures that an answer or an event gave, by short names. */
+type Told = { fresh?: number; written?: number; read?: number; output?: number; thinking?: number };
+
+function toldIn(usage: z.output<typeof Figures>): Told | null {
+  if (!usage) return null;
+  const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens } = usage;
+  const figures = {
+    fresh: input_tokens,
+    written: cache_creation_input_tokens,
+    read: cache_read_input_tokens,
+    output: output_tokens,
+    thinking: usage.output_tokens_details?.thinking_tokens,
   };
+  return Object.fromEntries(Object.entries(figures).filter(([, value]) => typeof value === "number"));
 }
 
 /** Cached tokens are part of our input, as everywhere here; thinking is part of the output. */
-function toUsage(usage: Usage | null | undefined) {
-  if (!usage) return null;
-  const { input_tokens: fresh, cache_creation_input_tokens: written, cache_read_input_tokens: read } = usage;
+function toUsage(told: Told | null): Usage | null {
+  if (!told) return null;
+  const { fresh, written, read, output, thinking } = told;
   return figures({
-    inputTokens: typeof fresh === "number" ? sumOf(fresh, written, read) : undefined,
+    inputTokens: fresh === undefined ? undefined : sumOf(fresh, written, read),
     cachedInputTokens: read,
-    outputTokens: usage.output_tokens,
-    reasoningTokens: usage.output_tokens_details?.thinking_tokens,
+    outputTokens: outputOf({ output, reasoning: thinking }),
+    reasoningTokens: thinking,
   });
 }
 
-export function toProgress(reply: HttpReply, io: ProviderIo) {
-  const answer = parseReply(Message, reply, io);
+/** Reads a whole message; of a stream, `usage` is what its events reported. */
+export function toProgress(reply: HttpReply, io: ProviderIo, gathered?: Usage | null) {
+  const answer = parseAnswer(Message, reply, io, explainAnthropicError);
+  const usage = gathered === undefined ? toUsage(toldIn(answer.usage)) : gathered;
   return {
     state: "done" as const,
-    result: toTextResult(answer),
-    usage: toUsage(answer.usage),
+    ...readResult(answer, usage),
     providerRequestId: safeWord(reply.header("request-id"), io) ?? safeWord(answer.id, io),
     providerModel: safeWord(answer.model, io),
     httpStatus: reply.status,
@@ -108,62 +118,74 @@ const MessageEvent = z.object({
     .object({
       type: z.string().nullish(),
       text: z.string().nullish(),
+      thinking: z.string().nullish(),
       partial_json: z.string().nullish(),
       stop_reason: z.string().nullish(),
     })
     .nullish(),
-  usage: Usage,
-  error: z.object({ type: z.string().nullish() }).nullish(),
+  usage: Figures,
 });
+type Event = z.output<typeof MessageEvent>;
 
 /** The whole message, gathered from its events, in the form it has without a stream. */
 export function gatherMessage(onText: (text: string) => void) {
   const blocks = new Map<number, z.output<typeof Block> & { json: string }>();
   let message: Partial<Message> = {};
-  let usage: Usage | null = null;
+  let told: Told | null = null;
   let isWhole = false;
-  let hasText = false;
+  const delivered: Delivered = { text: "", reasoning: "", calls: "" };
 
   const tell = (text: string | null | undefined) => {
     if (!text) return;
-    hasText = true;
+    delivered.text += text;
     onText(text);
   };
-  const merge = (more: Usage | null | undefined) => {
-    const given = Object.entries(more ?? {}).filter(([, value]) => value !== null && value !== undefined);
-    if (more) usage = { ...usage, ...Object.fromEntries(given) };
+  const takeDelta = (
+    block: z.output<typeof Block> & { json: string },
+    delta: NonNullable<Event["delta"]>,
+  ) => {
+    if (delta.type === "text_delta") {
+      block.text = (block.text ?? "") + (delta.text ?? "");
+      tell(delta.text);
+    } else if (delta.type === "thinking_delta") {
+      block.thinking = (block.thinking ?? "") + (delta.thinking ?? "");
+      delivered.reasoning += delta.thinking ?? "";
+    } else if (delta.type === "input_json_delta") {
+      block.json += delta.partial_json ?? "";
+      delivered.calls += delta.partial_json ?? "";
+    }
   };
 
   return {
-    /** Takes one event; true when it was the last. Thinking, signatures, citations and pings say nothing of the text. */
-    take(data: string): boolean {
-      const event = MessageEvent.parse(JSON.parse(data));
+    /** Takes one event. Signatures, citations and pings say nothing of the text. */
+    take({ data, event: name }: ServerEvent): EventWish {
+      const body: unknown = JSON.parse(data);
+      const said = errorIn(body, name);
+      if (said) throw new ReportedError(said, { usage: toUsage(told), delivered: deliveredOf(delivered) });
+      const event = MessageEvent.parse(body);
       const { type, index, delta } = event;
-      if (type === "error") throw faultOfEvent(event.error?.type, hasText);
-      merge(event.usage ?? event.message?.usage);
+      told = mergeUsage(told, toldIn(event.usage ?? event.message?.usage));
       if (type === "message_start") message = event.message ?? {};
-      if (type === "message_delta") message = { ...message, stop_reason: delta?.stop_reason };
+      if (type === "message_delta")
+        message = { ...message, stop_reason: delta?.stop_reason ?? message.stop_reason };
       if (type === "message_stop") isWhole = true;
       if (type === "content_block_start" && event.content_block) {
         blocks.set(index ?? blocks.size, { ...event.content_block, json: "" });
+        delivered.calls += event.content_block.name ?? "";
         if (event.content_block.type === "text") tell(event.content_block.text);
       }
       const block = blocks.get(index ?? -1);
-      if (type === "content_block_delta" && block && delta?.type === "text_delta") {
-        block.text = (block.text ?? "") + (delta.text ?? "");
-        tell(delta.text);
-      }
-      if (type === "content_block_delta" && block && delta?.type === "input_json_delta")
-        block.json += delta.partial_json ?? "";
-      return isWhole;
+      if (type === "content_block_delta" && block && delta) takeDelta(block, delta);
+      if (isWhole) return "enough";
+      return message.stop_reason && type === "message_delta" && event.usage ? "soon" : "more";
     },
     /** Null: it broke off. */
-    whole(): Message | null {
-      if (!isWhole) return null;
+    whole(): { message: Message; usage: Usage | null } | null {
+      if (!isWhole && !knownReason(message.stop_reason ?? "")) return null;
       const content = [...blocks.values()].map(({ json, ...block }) =>
         json === "" ? block : { ...block, input: asWritten(json) },
       );
-      return { ...message, content, usage };
+      return { message: { ...message, content, usage: null }, usage: toUsage(told) };
     },
   };
 }
@@ -175,12 +197,4 @@ function asWritten(json: string): unknown {
   } catch {
     return json;
   }
-}
-
-/** An error that comes as an event: once text was streamed, the work was done and is no refusal any more. */
-function faultOfEvent(type: string | null | undefined, hasText: boolean): ProviderFault {
-  const reason = REASONS[type ?? ""];
-  const isFull = type === "overloaded_error" || type === "rate_limit_error";
-  const message = reason?.message ?? "Anthropic failed while working on the request.";
-  return new ProviderFault(isFull && !hasText ? "capacity" : "failed", "attempted", message);
 }

@@ -1,96 +1,210 @@
 import { z } from "zod";
-import { Count, CountsOf, figures, toCostMicros } from "../counts";
-import type { ProviderIo, TextChoice, TextResult } from "../define";
-import { type HttpReply, parseReply, safeWord } from "../http";
+import { Count, CountsOf, figures, isCount, mergeUsage, outputOf, sumOf, toCostMicros } from "../counts";
+import type { Delivered, ProviderIo, TextChoice, Usage } from "../define";
+import { deliveredOf, finishOf, type Reported, reported } from "../ends";
+import type { Explain } from "../faults";
+import { type HttpReply, parseAnswer, parseReply, safeWord } from "../http";
 import { toTier } from "../openai-ports/common";
 
 /* What a server that speaks chat completions answers; unknown fields are passed over. */
 
+const Text = z.string().nullish();
+
+/** Text, or a list of parts of which some are text; Mistral writes its thinking as parts, too. */
+const Content = z
+  .union([
+    z.string(),
+    z.array(z.union([z.string(), z.object({ type: Text, text: z.unknown(), thinking: z.unknown() })])),
+  ])
+  .nullish();
+type Content = z.output<typeof Content>;
+
+/** A call of a tool. Its arguments are JSON text, or the value itself from some servers. */
+const Call = z.object({
+  id: Text,
+  index: z.int().nullish(),
+  function: z.object({ name: Text, arguments: z.unknown() }).nullish(),
+});
+export type Call = z.output<typeof Call>;
+
+/** What a model wrote, whole or as a piece of a stream. */
+export const Message = z.object({
+  content: Content,
+  refusal: Text,
+  /** Reasoning under the names of DeepSeek and of OpenRouter. */
+  reasoning_content: Text,
+  reasoning: Text,
+  tool_calls: z.array(Call).nullish(),
+});
+export type Message = z.output<typeof Message>;
+
 export const ChatReply = z.object({
-  id: z.string().nullish(),
-  model: z.string().nullish(),
-  choices: z
-    .array(
-      z.object({
-        finish_reason: z.string().nullish(),
-        message: z.object({
-          content: z.string().nullish(),
-          refusal: z.string().nullish(),
-          tool_calls: z
-            .array(
-              z.object({
-                id: z.string().nullish(),
-                function: z.object({ name: z.string(), arguments: z.string() }),
-              }),
-            )
-            .nullish(),
-        }),
-      }),
-    )
-    .min(1),
-  usage: CountsOf({
-    prompt_tokens: Count,
-    prompt_tokens_details: CountsOf({ cached_tokens: Count }),
-    completion_tokens: Count,
-    completion_tokens_details: CountsOf({ reasoning_tokens: Count }),
-    /** Where DeepSeek says what came from its cache. */
-    prompt_cache_hit_tokens: Count,
-    /** In US dollars; gateways name it. */
-    cost: z.unknown().optional(),
-  }),
+  id: z.union([z.string(), z.number()]).nullish(),
+  model: Text,
+  choices: z.array(z.object({ index: z.int().nullish(), finish_reason: Text, message: Message })).min(1),
 });
 export type ChatReply = z.output<typeof ChatReply>;
 
-const FINISH_REASONS: Record<string, TextResult["finishReason"]> = {
-  stop: "stop",
-  length: "length",
-  tool_calls: "tool_calls",
-  function_call: "tool_calls",
-  content_filter: "content_filter",
-};
-
-function toTextResult({ choices: [first, ...others] }: ChatReply): TextResult {
-  return { ...toChoice(first), ...(others.length > 0 ? { others: others.map(toChoice) } : {}) };
+/** The text parts of a content, joined, and its thinking apart from them. */
+export function partsOf(content: Content): { text: string; reasoning: string } {
+  if (typeof content === "string") return { text: content, reasoning: "" };
+  const said = { text: "", reasoning: "" };
+  for (const part of content ?? []) {
+    if (typeof part === "string") said.text += part;
+    else if (part.type === "thinking") said.reasoning += wordsIn(part.thinking);
+    else said.text += wordsIn(part.text);
+  }
+  return said;
 }
 
-function toChoice(choice: ChatReply["choices"][number] | undefined): TextChoice {
-  const toolCalls = (choice?.message.tool_calls ?? []).map((call) => ({
-    id: call.id ?? "",
-    name: call.function.name,
-    arguments: call.function.arguments,
+const Words = z.array(z.object({ text: z.string() }));
+function wordsIn(value: unknown): string {
+  if (typeof value === "string") return value;
+  const parts = Words.safeParse(value);
+  return parts.success ? parts.data.map(({ text }) => text).join("") : "";
+}
+
+/** Arguments as JSON text: an object is written as one, and none are an empty object. */
+export const argumentsText = (given: unknown): string =>
+  typeof given === "string" ? given.trim() || "{}" : JSON.stringify(given ?? {});
+
+type Before = { usage: Usage | null; hasEnded: boolean };
+
+/** The answers in their order, and all that was written in them. */
+function readResult({ choices }: ChatReply, { usage, hasEnded }: Before): Reported {
+  const inOrder = choices.toSorted((one, other) => (one.index ?? 0) - (other.index ?? 0)).map(written);
+  const all = (kind: keyof Delivered) => inOrder.map(({ delivered }) => delivered[kind]).join("");
+  const delivered = deliveredOf({ text: all("text"), reasoning: all("reasoning"), calls: all("calls") });
+  const before = { usage, delivered };
+  const [first, ...others] = inOrder.map(({ word, text, refusal, toolCalls }): TextChoice => {
+    const hasContent = text !== "" || toolCalls.length > 0;
+    return { text: text || refusal, ...finishOf({ word, hasEnded, hasContent }, before), toolCalls };
+  });
+  if (!first) throw new Error("a reply has a choice"); // by its schema
+  return { result: { ...first, ...(others.length > 0 ? { others } : {}) }, ...reported(before) };
+}
+
+function written({ message, finish_reason }: ChatReply["choices"][number]) {
+  const { text, reasoning: inParts } = partsOf(message.content);
+  const reasoning = inParts || message.reasoning_content || message.reasoning || "";
+  const toolCalls = (message.tool_calls ?? []).map(({ id, function: call }) => ({
+    id: id ?? "",
+    name: call?.name ?? "",
+    arguments: argumentsText(call?.arguments),
   }));
-  return {
-    text: choice?.message.content || choice?.message.refusal || "",
-    // Some servers leave the reason out of a whole answer.
-    finishReason: FINISH_REASONS[choice?.finish_reason ?? "stop"] ?? "other",
-    toolCalls,
-  };
+  const calls = toolCalls.map((call) => call.name + call.arguments).join("");
+  const delivered: Delivered = { text, reasoning, calls };
+  return { word: finish_reason ?? null, text, refusal: message.refusal ?? "", toolCalls, delivered };
 }
 
-function toUsage(usage: ChatReply["usage"]) {
-  if (!usage) return null;
-  const reportedCostMicros = toCostMicros(usage.cost);
-  return {
-    ...figures({
-      inputTokens: usage.prompt_tokens,
-      cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens,
-      outputTokens: usage.completion_tokens,
-      reasoningTokens: usage.completion_tokens_details?.reasoning_tokens,
-    }),
-    ...(reportedCostMicros === null ? {} : { reportedCostMicros }),
-  };
+// ---- usage
+
+const UsageReply = CountsOf({
+  prompt_tokens: Count,
+  completion_tokens: Count,
+  total_tokens: Count,
+  prompt_tokens_details: CountsOf({ cached_tokens: Count }),
+  completion_tokens_details: CountsOf({ reasoning_tokens: Count }),
+  /** Where DeepSeek and Moonshot report what came from their caches. */
+  prompt_cache_hit_tokens: Count,
+  cached_tokens: Count,
+  /** The names of Anthropic and of the Responses API. */
+  input_tokens: Count,
+  output_tokens: Count,
+  cache_creation_input_tokens: Count,
+  cache_read_input_tokens: Count,
+  input_tokens_details: CountsOf({ cached_tokens: Count }),
+  output_tokens_details: CountsOf({ reasoning_tokens: Count }),
+  /** The names of Gemini. */
+  promptTokenCount: Count,
+  candidatesTokenCount: Count,
+  thoughtsTokenCount: Count,
+  cachedContentTokenCount: Count,
+  totalTokenCount: Count,
+  /** In US dollars; gateways report it. With a key of the caller's own the upstream's cost is beside it. */
+  cost: z.unknown().optional(),
+  is_byok: z.unknown().optional(),
+  cost_details: z.object({ upstream_inference_cost: z.unknown().optional() }).nullish().catch(null),
+});
+
+const Places = z.object({
+  usage: UsageReply,
+  usageMetadata: UsageReply,
+  x_groq: z.object({ usage: UsageReply }).nullish().catch(null),
+  choices: z
+    .array(z.object({ usage: UsageReply }).nullish().catch(null))
+    .nullish()
+    .catch(null),
+});
+
+/** The usage that a whole answer or a chunk reports, at every place where servers put it. */
+export function readUsage(body: unknown): Usage | null {
+  const found = Places.safeParse(body);
+  if (!found.success) return null;
+  const { usage, usageMetadata, x_groq, choices } = found.data;
+  return [usage, usageMetadata, x_groq?.usage, ...(choices ?? []).map((choice) => choice?.usage)]
+    .map(toUsage)
+    .reduce(mergeUsage, null);
 }
+
+function toUsage(usage: z.output<typeof UsageReply>): Usage | null {
+  if (!usage) return null;
+  // Anthropic's input is without what its cache wrote and read.
+  const anthropics = isCount(usage.input_tokens)
+    ? sumOf(usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
+    : undefined;
+  const input = usage.prompt_tokens ?? anthropics ?? usage.promptTokenCount;
+  const reasoning =
+    usage.completion_tokens_details?.reasoning_tokens ??
+    usage.output_tokens_details?.reasoning_tokens ??
+    usage.thoughtsTokenCount;
+  const cached =
+    usage.prompt_tokens_details?.cached_tokens ??
+    usage.prompt_cache_hit_tokens ??
+    usage.cached_tokens ??
+    usage.input_tokens_details?.cached_tokens ??
+    usage.cache_read_input_tokens ??
+    usage.cachedContentTokenCount;
+  const output = usage.completion_tokens ?? usage.output_tokens ?? usage.candidatesTokenCount;
+  const reported = figures({
+    inputTokens: input,
+    cachedInputTokens: isCount(cached) && isCount(input) ? Math.min(cached, input) : cached,
+    outputTokens: outputOf({ input, output, reasoning, total: usage.total_tokens ?? usage.totalTokenCount }),
+    reasoningTokens: reasoning,
+    reportedCostMicros: costOf(usage),
+  });
+  return Object.keys(reported).length === 0 ? null : reported;
+}
+
+/** What the gateway bills and, with a key of the caller's own, what its upstream bills the caller. */
+function costOf({ cost, is_byok, cost_details }: NonNullable<z.output<typeof UsageReply>>): number | null {
+  const billed = toCostMicros(cost);
+  const upstream = toCostMicros(cost_details?.upstream_inference_cost);
+  if (upstream === null) return billed;
+  return is_byok === true || !billed ? (billed ?? 0) + upstream : billed;
+}
+
+// ---- the whole answer
 
 /** Reads an answer, for the text port and for pins. */
-export function readChat(reply: HttpReply, io: ProviderIo) {
-  const answer = parseReply(ChatReply, reply, io);
+export function readChat(reply: HttpReply, io: ProviderIo, explain?: Explain) {
+  const answer = parseAnswer(ChatReply, reply, io, explain);
+  return toProgress({ answer, usage: readUsage(reply.body), hasEnded: true }, reply, io);
+}
+
+/** An answer with its usage as the progress of a call; without the end of its dialect its own reason has to be known. */
+export function toProgress(
+  { answer, ...before }: Before & { answer: ChatReply },
+  { header, status }: Pick<HttpReply, "header" | "status">,
+  io: ProviderIo,
+) {
+  const id = answer.id === null || answer.id === undefined ? null : String(answer.id);
   return {
     state: "done" as const,
-    result: toTextResult(answer),
-    usage: toUsage(answer.usage),
-    providerRequestId: safeWord(reply.header("x-request-id"), io) ?? safeWord(answer.id, io),
+    ...readResult(answer, before),
+    providerRequestId: safeWord(header("x-request-id"), io) ?? safeWord(id, io),
     providerModel: safeWord(answer.model, io),
-    httpStatus: reply.status,
+    httpStatus: status,
   };
 }
 

@@ -1,96 +1,120 @@
 import { z } from "zod";
-import { ProviderFault } from "../define";
-import { ChatReply } from "./reply";
+import { mergeUsage } from "../counts";
+import type { Delivered, Usage } from "../define";
+import { deliveredOf, errorIn, ReportedError } from "../ends";
+import type { EventWish, ServerEvent } from "../server-events";
+import { argumentsText, type Call, type ChatReply, Message, partsOf, readUsage } from "./reply";
 
 /* Chat completions as a stream. */
 
 const ChatChunk = z.object({
-  id: z.string().nullish(),
+  id: z.union([z.string(), z.number()]).nullish(),
   model: z.string().nullish(),
-  error: z.unknown().optional(),
   choices: z
     .array(
       z.object({
+        index: z.int().nullish(),
         finish_reason: z.string().nullish(),
-        delta: z
-          .object({
-            content: z.string().nullish(),
-            refusal: z.string().nullish(),
-            tool_calls: z
-              .array(
-                z.object({
-                  index: z.int().nullish(),
-                  id: z.string().nullish(),
-                  function: z
-                    .object({ name: z.string().nullish(), arguments: z.string().nullish() })
-                    .nullish(),
-                }),
-              )
-              .nullish(),
-          })
-          .nullish(),
+        delta: Message.partial().nullish(),
+        // Some servers end a stream with a whole message, or write each piece as one.
+        message: Message.partial().nullish(),
       }),
     )
     .nullish(),
-  usage: ChatReply.shape.usage,
 });
+
+type Gathered = { id: string; name: string; arguments: string };
 
 /** The whole answer, gathered from its chunks, in the form it has without a stream. */
 export function gatherChat(onText: (text: string) => void) {
-  let [id, model, finishReason]: (string | null)[] = [null, null, null];
-  let [content, refusal] = ["", ""];
-  let usage: ChatReply["usage"] = null;
-  let isWhole = false;
-  const calls = new Map<number, { id: string; name: string; arguments: string }>();
+  let [id, model, word]: (string | null)[] = [null, null, null];
+  let usage: Usage | null = null;
+  let refusal = "";
+  let isDone = false;
+  const delivered: Delivered = { text: "", reasoning: "", calls: "" };
+  const calls = gatherCalls();
+
+  const take = ({ data, event }: ServerEvent): EventWish => {
+    if (data.trim() === "[DONE]") {
+      isDone = true;
+      return "enough";
+    }
+    const body = readEvent(data);
+    if (body === undefined) return "more";
+    usage = mergeUsage(usage, readUsage(body));
+    const said = errorIn(body, event);
+    if (said) throw new ReportedError(said, { usage, delivered: deliveredOf(delivered) });
+    const chunk = ChatChunk.parse(body);
+    id ??= chunk.id === null || chunk.id === undefined ? null : String(chunk.id);
+    model ??= chunk.model ?? null;
+    const choice = chunk.choices?.[0];
+    const delta = choice?.delta ?? choice?.message;
+    const { text, reasoning } = partsOf(delta?.content);
+    if (text !== "") {
+      delivered.text += text;
+      onText(text);
+    }
+    delivered.reasoning += reasoning || delta?.reasoning_content || delta?.reasoning || "";
+    refusal += delta?.refusal ?? "";
+    for (const call of delta?.tool_calls ?? []) delivered.calls += calls.take(call);
+    word = choice?.finish_reason || word;
+    return word !== null && usage !== null ? "soon" : "more";
+  };
+
   return {
-    /** Takes one event; true when it was the last. */
-    take(data: string): boolean {
-      if (data.trim() === "[DONE]") {
-        isWhole = true;
-        return true;
-      }
-      const chunk = ChatChunk.parse(JSON.parse(data));
-      if (chunk.error)
-        throw new ProviderFault("failed", "attempted", "The provider failed while working on the request.");
-      id ??= chunk.id ?? null;
-      model ??= chunk.model ?? null;
-      usage = chunk.usage ?? usage;
-      const choice = chunk.choices?.[0];
-      const delta = choice?.delta;
-      if (delta?.content) {
-        content += delta.content;
-        onText(delta.content);
-      }
-      refusal += delta?.refusal ?? "";
-      for (const [place, part] of (delta?.tool_calls ?? []).entries()) {
-        const at = part.index ?? place;
-        const known = calls.get(at) ?? { id: "", name: "", arguments: "" };
-        calls.set(at, {
-          id: known.id || (part.id ?? ""),
-          name: known.name + (part.function?.name ?? ""),
-          arguments: known.arguments + (part.function?.arguments ?? ""),
-        });
-      }
-      if (choice?.finish_reason) {
-        finishReason = choice.finish_reason;
-        isWhole = true; // usage may follow in a chunk of its own
-      }
-      return false;
-    },
-    /** Null: it broke off. */
-    whole(): ChatReply | null {
-      if (!isWhole) return null;
+    take,
+    /** The answer so far, and whether the end of the dialect came. */
+    whole(): { answer: ChatReply; usage: Usage | null; hasEnded: boolean } {
+      const { text: content, reasoning } = delivered;
       if (content === "" && refusal !== "") onText(refusal);
-      const tool_calls = [...calls.values()].map((call) => ({
-        id: call.id,
-        function: { name: call.name, arguments: call.arguments },
-      }));
-      return {
-        id,
-        model,
-        usage,
-        choices: [{ finish_reason: finishReason, message: { content, refusal, tool_calls } }],
+      const message = {
+        content,
+        refusal,
+        reasoning_content: reasoning,
+        reasoning: null,
+        tool_calls: calls.all(),
       };
+      const choices = [{ index: 0, finish_reason: word, message }];
+      return { answer: { id, model, choices }, usage, hasEnded: isDone };
     },
+  };
+}
+
+/** What is not JSON is no event of the dialect: some servers write `ping` and the like. */
+function readEvent(data: string): unknown {
+  return /^\s*[{["]/.test(data) ? JSON.parse(data) : undefined;
+}
+
+/**
+ * Calls of tools, gathered from their pieces: kept apart by index, id and name, whichever is missing or repeated. A new id or,
+ * without ids, a name after arguments begins another call, since some servers give every call the index 0.
+ */
+function gatherCalls() {
+  const calls: (Gathered & { index: number | null; object?: unknown })[] = [];
+  return {
+    /** The text that a piece adds. */
+    take({ index = null, id, function: call }: Call): string {
+      const name = call?.name ?? "";
+      const given = call?.arguments ?? "";
+      const text = typeof given === "string" ? given : argumentsText(given);
+      const known = calls.findLast((each) => (index === null ? true : each.index === index));
+      const isOther =
+        !known ||
+        (id ? known.id !== "" && known.id !== id : false) ||
+        (!id && name !== "" && known.name !== "" && known.name !== name && known.arguments !== "");
+      if (isOther || !known) calls.push({ index, id: id ?? "", name, arguments: text });
+      else {
+        known.id ||= id ?? "";
+        // The name comes whole, in pieces, or again with each piece.
+        if (name !== "" && name !== known.name) known.name += name;
+        known.arguments += text;
+      }
+      return name + text;
+    },
+    all: () =>
+      calls.map(({ id, name, arguments: text }) => ({
+        id,
+        function: { name, arguments: argumentsText(text) },
+      })),
   };
 }

@@ -13,8 +13,8 @@ import {
   toDataUrl,
 } from "../define";
 import { type HttpOptions, postForEvents, postJson } from "../http";
-import { brokenOff, present, requireSupported } from "../text-call";
-import { readChat } from "./reply";
+import { present, requireSupported } from "../text-call";
+import { readChat, toProgress } from "./reply";
 import { gatherChat } from "./stream";
 
 /* Text by chat completions, as many vendors and servers speak them. */
@@ -101,27 +101,24 @@ export function chatCompletions({ explain, adapt = (sent) => sent }: Dialect): P
         headers: headersOf(io),
         explain,
       });
-      return readChat(reply, io);
+      return readChat(reply, io, explain);
     },
     async stream(call, io, onText) {
       const sent = toRequest(call, io, { stream: true, stream_options: { include_usage: true } });
       const gathered = gatherChat(onText);
-      const take = ({ data }: { data: string }) => gathered.take(data);
       const reply = await postForEvents(io, "/chat/completions", {
         body: sent,
         headers: headersOf(io),
-        onEvent: take,
+        onEvent: gathered.take,
         explain,
       });
       if (reply.body !== undefined) {
         // A server that knows no streams answers whole.
-        const progress = readChat(reply, io);
+        const progress = readChat(reply, io, explain);
         if (progress.result.text !== "") onText(progress.result.text);
         return progress;
       }
-      const whole = gathered.whole();
-      if (!whole) throw brokenOff("The provider");
-      return readChat({ ...reply, body: whole }, io);
+      return toProgress(gathered.whole(), reply, io);
     },
   };
 }

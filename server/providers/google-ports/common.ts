@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { Count, CountsOf, figures, isCount, sumOf } from "../counts";
+import { Count, CountsOf, figures, outputOf, sumOf } from "../counts";
 import type { ProviderIo, Usage } from "../define";
-import { type Explanation, type HttpReply, parseReply, safeWord } from "../http";
+import { type Explanation, type HttpReply, parseAnswer, safeWord } from "../http";
 
 /* What the ports of Google share: who asks, what an answer looks like, what it used, what went wrong. */
 
@@ -43,7 +43,7 @@ export function parseGenerated(reply: HttpReply, io: ProviderIo): Generated {
   const Answer = Generated.refine(({ candidates, promptFeedback }) => candidates ?? promptFeedback, {
     path: ["candidates"],
   });
-  return parseReply(Answer, reply, io);
+  return parseAnswer(Answer, reply, io, explainGoogleError);
 }
 
 export const isBlocked = ({ promptFeedback }: Generated) =>
@@ -67,12 +67,11 @@ export const pathOf = ({ model }: Pick<ProviderIo, "model">, verb: string) =>
 export function toUsage(usage: Generated["usageMetadata"]): Usage | null {
   if (!usage) return null;
   const input = sumOf(usage.promptTokenCount, usage.toolUsePromptTokenCount);
-  const total = usage.totalTokenCount;
-  const hasTotal = isCount(total) && isCount(input);
+  const output = sumOf(usage.candidatesTokenCount, usage.thoughtsTokenCount);
   return figures({
     inputTokens: input,
     cachedInputTokens: usage.cachedContentTokenCount,
-    outputTokens: hasTotal ? total - input : sumOf(usage.candidatesTokenCount, usage.thoughtsTokenCount),
+    outputTokens: outputOf({ input, output, total: usage.totalTokenCount }),
     reasoningTokens: usage.thoughtsTokenCount,
   });
 }

@@ -1,17 +1,20 @@
 import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
+import { mergeUsage } from "../counts";
 import {
   type ContentPart,
+  type Delivered,
   type PortAdapter,
-  ProviderFault,
   type ProviderIo,
   type TextCall,
   type TextMessage,
-  type TextResult,
   type ToolChoice,
   textOf,
+  type Usage,
 } from "../define";
+import { deliveredOf, errorIn, finishOf, type Reported, ReportedError, reported } from "../ends";
 import { type HttpReply, postForEvents, postJson } from "../http";
+import type { EventWish, ServerEvent } from "../server-events";
 import {
   apart,
   argumentsOf,
@@ -29,7 +32,6 @@ import {
   headers,
   isBlocked,
   namesOf,
-  POLICY,
   parseGenerated,
   pathOf,
   toUsage,
@@ -127,32 +129,45 @@ const wordsOf = (answer: Generated) =>
     .map(({ text, thought }) => (thought ? "" : (text ?? "")))
     .join("");
 
+const reasoningOf = (answer: Generated) =>
+  partsOf(answer)
+    .map(({ text, thought }) => (thought ? (text ?? "") : ""))
+    .join("");
+
+/** What the parts of an answer deliver. */
+const deliveredIn = (answer: Generated): Delivered => ({
+  text: wordsOf(answer),
+  reasoning: reasoningOf(answer),
+  calls: partsOf(answer)
+    .map(({ functionCall: call }) => (call ? (call.name ?? "") + toArguments(call.args) : ""))
+    .join(""),
+});
+
 /** A blocked prompt is an answer without words, for the reason of policy. */
-function toTextResult(answer: Generated): TextResult {
+function readResult(answer: Generated, usage: Usage | null): Reported {
   const toolCalls = partsOf(answer).flatMap(({ functionCall: call }) =>
     call ? [{ id: call.id ?? "", name: call.name ?? "", arguments: toArguments(call.args) }] : [],
   );
-  const reason = answer.candidates?.[0]?.finishReason ?? "";
-  const isPolicy = isBlocked(answer) || POLICY.has(reason);
-  const finishReason: TextResult["finishReason"] = isPolicy
-    ? "content_filter"
-    : reason === "STOP"
-      ? toolCalls.length > 0
-        ? "tool_calls"
-        : "stop"
-      : reason === "MAX_TOKENS"
-        ? "length"
-        : "other";
-  return { text: wordsOf(answer), finishReason, toolCalls };
+  const delivered = deliveredIn(answer);
+  const { text } = delivered;
+  const before = { usage, delivered: deliveredOf(delivered) };
+  const word = isBlocked(answer) ? "SAFETY" : (answer.candidates?.[0]?.finishReason ?? null);
+  const hasContent = text !== "" || toolCalls.length > 0;
+  const finish = finishOf({ word, hasEnded: true, hasContent }, before);
+  const calledTools = finish.finishReason === "stop" && toolCalls.length > 0;
+  return {
+    result: { text, ...finish, ...(calledTools ? { finishReason: "tool_calls" } : {}), toolCalls },
+    ...reported(before),
+  };
 }
 
 /** Reads an answer, for the text port and for pins. */
-export function readText(reply: HttpReply, io: ProviderIo) {
+export function readText(reply: HttpReply, io: ProviderIo, gathered?: Usage | null) {
   const answer = parseGenerated(reply, io);
+  const usage = gathered === undefined ? toUsage(answer.usageMetadata) : gathered;
   return {
     state: "done" as const,
-    result: toTextResult(answer),
-    usage: toUsage(answer.usageMetadata),
+    ...readResult(answer, usage),
     ...namesOf(answer, io),
     httpStatus: reply.status,
   };
@@ -173,46 +188,41 @@ async function submit(call: TextCall, io: ProviderIo) {
 /** The whole answer, gathered from its pieces, each of which has the form of an answer. */
 function gather(onText: (text: string) => void) {
   let whole: Generated = {};
+  let usage: Usage | null = null;
   const parts: NonNullable<ReturnType<typeof partsOf>> = [];
   let finishReason: string | null = null;
+  const soFar = (): Generated => ({ ...whole, candidates: [{ content: { parts }, finishReason }] });
   return {
-    take(data: string): boolean {
+    take({ data, event }: ServerEvent): EventWish {
       const json: unknown = JSON.parse(data);
-      if (typeof json === "object" && json !== null && "error" in json)
-        throw faultOfEvent(json, parts.length > 0);
+      const said = errorIn(json, event);
+      if (said) throw new ReportedError(said, { usage, delivered: deliveredOf(deliveredIn(soFar())) });
       const piece = Generated.parse(json);
-      const { candidates: _, ...rest } = piece;
+      const { candidates: _, usageMetadata, ...rest } = piece;
       const given = Object.entries(rest).filter(([, value]) => value !== null && value !== undefined);
       whole = { ...whole, ...Object.fromEntries(given) };
+      usage = mergeUsage(usage, toUsage(usageMetadata));
       parts.push(...partsOf(piece));
       finishReason = piece.candidates?.[0]?.finishReason ?? finishReason;
       const words = wordsOf(piece);
       if (words !== "") onText(words);
-      return false; // the last one says so only by being followed by nothing
+      // The last one says so only by being followed by nothing.
+      return finishReason !== null && usage !== null ? "soon" : "more";
     },
     /** Null: it broke off. */
-    whole(): Generated | null {
-      if (finishReason === null && !isBlocked(whole)) return null;
-      return { ...whole, candidates: [{ content: { parts }, finishReason }] };
+    whole(): { answer: Generated; usage: Usage | null } | null {
+      return finishReason === null && !isBlocked(whole) ? null : { answer: soFar(), usage };
     },
   };
 }
 
-/** An error that comes as an event: once something was streamed, the work was done and is no refusal any more. */
-function faultOfEvent(body: object, hasText: boolean): ProviderFault {
-  const { kind = "failed", message = "Google failed while working on the request." } =
-    explainGoogleError({ body }) ?? {};
-  return new ProviderFault(hasText ? "failed" : kind, "attempted", message);
-}
-
 async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => void) {
   const gathered = gather(onText);
-  const take = ({ data }: { data: string }) => gathered.take(data);
   const path = `${pathOf(io, "streamGenerateContent")}?alt=sse`;
   const reply = await postForEvents(io, path, {
     body: toRequest(call, io),
     headers: headers(io),
-    onEvent: take,
+    onEvent: gathered.take,
     ...explained,
   });
   if (reply.body !== undefined) {
@@ -222,7 +232,7 @@ async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => 
   }
   const whole = gathered.whole();
   if (!whole) throw brokenOff("Google");
-  return readText({ ...reply, body: whole }, io);
+  return readText({ ...reply, body: whole.answer }, io, whole.usage);
 }
 
 export const text: PortAdapter<"text"> = { api: "generate-content", submit, stream };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Count, CountsOf, figures } from "../counts";
+import { Count, CountsOf, figures, outputOf } from "../counts";
 import type { ProviderIo, Tier } from "../define";
 import { bearer, type Explanation, type HttpReply, safeWord } from "../http";
 
@@ -10,6 +10,7 @@ export const TokenUsage = CountsOf({
   input_tokens_details: CountsOf({ cached_tokens: Count }),
   output_tokens: Count,
   output_tokens_details: CountsOf({ reasoning_tokens: Count }),
+  total_tokens: Count,
 });
 type TokenUsage = z.output<typeof TokenUsage>;
 
@@ -59,11 +60,13 @@ export const headers = (io: ProviderIo) => ({
 /** Figures the vendor gave, none it did not. Cached tokens are part of input, reasoning tokens part of output. */
 export function toUsage(usage: TokenUsage) {
   if (!usage) return null;
+  const { input_tokens: input, output_tokens: output, total_tokens: total } = usage;
+  const reasoning = usage.output_tokens_details?.reasoning_tokens;
   return figures({
-    inputTokens: usage.input_tokens,
+    inputTokens: input,
     cachedInputTokens: usage.input_tokens_details?.cached_tokens,
-    outputTokens: usage.output_tokens,
-    reasoningTokens: usage.output_tokens_details?.reasoning_tokens,
+    outputTokens: outputOf({ input, output, reasoning, total }),
+    reasoningTokens: reasoning,
   });
 }
 

@@ -1,6 +1,15 @@
 import { z } from "zod";
-import { ProviderFault, type ProviderIo, type ResponseFormat, type TextResult } from "../define";
-import { type HttpReply, parseReply, safeWord } from "../http";
+import {
+  type Delivered,
+  ProviderFault,
+  type ProviderIo,
+  type ResponseFormat,
+  type TextResult,
+  type Usage,
+} from "../define";
+import { deliveredOf, finishOf, type Reported, reported } from "../ends";
+import type { Explain } from "../faults";
+import { type HttpReply, parseAnswer, parseReply, safeWord } from "../http";
 import { vendorWords } from "../vendor-words";
 import { requestIdOf, TokenUsage, toTier, toUsage } from "./common";
 
@@ -29,45 +38,66 @@ const ResponsesReply = z.object({
 });
 type ResponsesReply = z.output<typeof ResponsesReply>;
 
-function toTextResult(reply: ResponsesReply, format: ResponseFormat): TextResult {
+function readResult(reply: ResponsesReply, format: ResponseFormat, usage: Usage | null): Reported {
   const parts = reply.output.flatMap((item) => (item.type === "message" ? (item.content ?? []) : []));
   const written = parts.map(({ type, text }) => (type === "output_text" ? (text ?? "") : "")).join("");
   const refusal = parts.map((part) => part.refusal ?? "").join("");
   const toolCalls = reply.output
     .filter(({ type }) => type === "function_call")
     .map((item) => ({ id: item.call_id ?? "", name: item.name ?? "", arguments: item.arguments ?? "" }));
+  const calls = toolCalls.map((call) => call.name + call.arguments).join("");
   // A refusal is an answer in words; where JSON was promised it is none.
   const refused = refusal !== "" && format.type !== "text";
-  return {
+  const before = { usage, delivered: deliveredOf({ text: written, reasoning: "", calls }) };
+  const hasContent = written !== "" || calls !== "";
+  const finish = finishOf({ word: wordOf(reply, calls !== ""), hasEnded: true, hasContent }, before);
+  const result: TextResult = {
     text: written || (refused ? "" : refusal),
-    finishReason: refused ? "content_filter" : toFinishReason(reply, toolCalls.length > 0),
+    ...(refused ? { finishReason: "content_filter" } : finish),
     toolCalls,
   };
+  return { result, ...reported(before) };
 }
 
-function toFinishReason(reply: ResponsesReply, calledTools: boolean): TextResult["finishReason"] {
-  if (reply.status === "completed") return calledTools ? "tool_calls" : "stop";
-  const reason = reply.incomplete_details?.reason;
-  return reason === "max_output_tokens" ? "length" : reason === "content_filter" ? "content_filter" : "other";
+/** The reason why a response ended: its status, or why it is incomplete. */
+function wordOf({ status, incomplete_details }: ResponsesReply, calledTools: boolean): string {
+  if (status === "completed") return calledTools ? "tool_calls" : "stop";
+  return incomplete_details?.reason || status;
 }
 
-/** Reads an answer of the Responses API, for the text port and for pins; `vendor` is who failed, should it say so. */
-export function readResponse(reply: HttpReply, io: ProviderIo, format: ResponseFormat, vendor = "OpenAI") {
-  const answer = parseReply(ResponsesReply, reply, io);
+type Reading = {
+  format: ResponseFormat;
+  /** Who failed, should the answer say so. */
+  vendor?: string;
+  explain?: Explain;
+  /** What a stream delivered before its end. */
+  delivered?: Delivered | null;
+};
+
+/** Reads an answer of the Responses API, for the text port and for pins. */
+export function readResponse(
+  reply: HttpReply,
+  io: ProviderIo,
+  { format, vendor = "OpenAI", explain, delivered = null }: Reading,
+) {
+  // A response carries its own error beside its usage.
+  const isResponse = typeof reply.body === "object" && reply.body !== null && "output" in reply.body;
+  const read = isResponse ? parseReply : parseAnswer;
+  const answer = read(ResponsesReply, reply, io, explain);
   const usage = toUsage(answer.usage);
   const providerRequestId = requestIdOf(reply, io) ?? safeWord(answer.id, io);
   if (answer.status !== "completed" && answer.status !== "incomplete") {
     throw new ProviderFault("failed", "attempted", `${vendor} could not complete the response.`, {
       status: reply.status,
       usage,
+      ...(delivered ? { delivered } : {}),
       vendor: vendorWords({ error: answer.error }, io),
       ...(providerRequestId ? { providerRequestId } : {}),
     });
   }
   return {
     state: "done" as const,
-    result: toTextResult(answer, format),
-    usage,
+    ...readResult(answer, format, usage),
     providerRequestId,
     providerModel: safeWord(answer.model, io),
     ...toTier(answer.service_tier),

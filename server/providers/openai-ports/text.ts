@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
 import {
+  type Delivered,
   type PortAdapter,
   ProviderFault,
   type ProviderIo,
@@ -13,9 +14,10 @@ import {
   textOf,
   toDataUrl,
 } from "../define";
+import { deliveredOf, errorIn, ReportedError } from "../ends";
 import { postForEvents, postJson } from "../http";
 import { requireSupported, withCallIds } from "../text-call";
-import { explainOpenAiError, headers, REASONS } from "./common";
+import { explainOpenAiError, headers } from "./common";
 import { readResponse } from "./reply";
 
 /* Text by the Responses API. Nothing is stored at the vendor. */
@@ -140,15 +142,13 @@ async function submitText(call: TextCall, io: ProviderIo) {
     headers: headers(io),
     explain: explainOpenAiError,
   });
-  return readResponse(reply, io, call.responseFormat);
+  return readResponse(reply, io, { format: call.responseFormat, explain: explainOpenAiError });
 }
 
 /** Of the vendor's events those that say something of the text or the end; all others are passed over. */
 const ResponsesEvent = z.object({
   type: z.string(),
   delta: z.string().nullish(),
-  code: z.string().nullish(),
-  error: z.object({ code: z.string().nullish(), type: z.string().nullish() }).nullish(),
   response: z.unknown().optional(),
 });
 const LAST_EVENTS = ["response.completed", "response.incomplete", "response.failed"];
@@ -156,37 +156,37 @@ const LAST_EVENTS = ["response.completed", "response.incomplete", "response.fail
 async function streamText(call: TextCall, io: ProviderIo, onText: (text: string) => void) {
   const sent = { ...toResponsesRequest(call, io), stream: true };
   let whole: unknown;
-  let hasText = false;
+  const delivered: Delivered = { text: "", reasoning: "", calls: "" };
   const reply = await postForEvents(io, "/responses", {
     body: sent,
     headers: headers(io),
-    onEvent: ({ data }) => {
-      const event = ResponsesEvent.parse(JSON.parse(data));
-      if (event.type === "response.output_text.delta" && event.delta) {
-        hasText = true;
-        onText(event.delta);
-      }
-      if (event.type === "error") throw faultOfEvent(event.error?.code ?? event.code, hasText);
-      if (LAST_EVENTS.includes(event.type)) whole = event.response;
-      return whole !== undefined;
+    onEvent: ({ data, event: name }) => {
+      const body: unknown = JSON.parse(data);
+      const event = ResponsesEvent.parse(body);
+      const { type, delta } = event;
+      if (type === "response.output_text.delta" && delta) {
+        delivered.text += delta;
+        onText(delta);
+      } else if (/reasoning.*delta$/.test(type)) delivered.reasoning += delta ?? "";
+      else if (/arguments\.delta$/.test(type)) delivered.calls += delta ?? "";
+      if (LAST_EVENTS.includes(type)) whole = event.response;
+      const said = whole === undefined ? errorIn(body, name) : null;
+      if (said) throw new ReportedError(said, { usage: null, delivered: deliveredOf(delivered) });
+      return whole === undefined ? "more" : "enough";
     },
     explain: explainOpenAiError,
   });
   if (whole === undefined && reply.body === undefined)
     throw new ProviderFault("lost", "ambiguous", "OpenAI's answer ended early.");
   const answered = whole === undefined ? reply : { ...reply, body: whole };
-  const progress = readResponse(answered, io, call.responseFormat);
+  const progress = readResponse(answered, io, {
+    format: call.responseFormat,
+    explain: explainOpenAiError,
+    delivered: deliveredOf(delivered),
+  });
   // A refusal in words becomes the text only when nothing else was written, which is known at the end.
-  if (!hasText && progress.result.text !== "") onText(progress.result.text);
+  if (delivered.text === "" && progress.result.text !== "") onText(progress.result.text);
   return progress;
-}
-
-/** An error that comes as an event: once text was streamed, the work was done and is no refusal any more. */
-function faultOfEvent(code: string | null | undefined, hasText: boolean): ProviderFault {
-  const reason = REASONS[code ?? ""];
-  const kind = hasText ? "failed" : code === "rate_limit_exceeded" ? "capacity" : (reason?.kind ?? "failed");
-  const message = reason?.message ?? "OpenAI failed while working on the request.";
-  return new ProviderFault(kind, "attempted", message);
 }
 
 export const text: PortAdapter<"text"> = { api: "responses", submit: submitText, stream: streamText };

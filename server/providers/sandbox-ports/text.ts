@@ -156,7 +156,7 @@ export const text: PortAdapter<"text"> = {
         const event = TextEvent.parse(JSON.parse(data));
         if (event.type === "delta") onText(event.text);
         else whole = event.reply;
-        return whole !== undefined;
+        return whole === undefined ? "more" : "enough";
       },
       explain,
     });

@@ -1,0 +1,161 @@
+import type { TextChoice, TextResult } from "./conversation";
+import { type Delivered, ProviderFault, type Usage } from "./define";
+import type { SaidError } from "./faults";
+
+/*
+ * When an answer is complete: the one rule of every text port. An end needs a reason that is known to be good, or the end of
+ * its dialect, and no error at any place where servers put one.
+ */
+
+export type FinishReason = TextChoice["finishReason"];
+
+/** How an answer ended. `unknownFinish`: the server's own word, where it is none of those known. */
+export type Finish = Pick<TextChoice, "finishReason" | "unknownFinish">;
+
+/** What an answer says of its end. */
+type SaidEnd = {
+  /** The server's word for why it ended; null: it gave none. */
+  word: string | null;
+  /** The end of the dialect came: `[DONE]`, `message_stop`, or the end of a whole body. */
+  hasEnded: boolean;
+  /** Text or calls are there. */
+  hasContent: boolean;
+};
+
+/** The words of servers for each reason, in lower case with underscores. */
+const WORDS: Record<FinishReason, readonly string[]> = {
+  stop: [
+    ...[
+      "stop",
+      "end_turn",
+      "stop_sequence",
+      "stop_token",
+      "eos",
+      "eos_token",
+      "end",
+      "end_of_text",
+      "normal",
+    ],
+    ...["complete", "completed", "finished", "done", "finish_reason_stop"],
+  ],
+  length: [
+    ...["length", "max_tokens", "max_output_tokens", "max_completion_tokens", "max_new_tokens", "max_length"],
+    ...[
+      "model_length",
+      "token_limit",
+      "length_limit",
+      "model_context_window_exceeded",
+      "context_length_exceeded",
+    ],
+    "finish_reason_max_tokens",
+  ],
+  tool_calls: ["tool_calls", "tool_call", "tool_use", "function_call", "function_calls"],
+  content_filter: [
+    ...[
+      "content_filter",
+      "content_filtered",
+      "content_moderation",
+      "refusal",
+      "safety",
+      "recitation",
+      "blocklist",
+    ],
+    ...["prohibited_content", "spii", "sensitive", "guardrail_intervened", "image_safety"],
+    ...["image_prohibited_content", "image_recitation", "finish_reason_safety"],
+  ],
+};
+
+const REASONS = new Map(
+  Object.entries(WORDS).flatMap(
+    ([reason, words]) => words.map((word): [string, FinishReason] => [word, reason as FinishReason]), // a key of WORDS
+  ),
+);
+
+/** A word that says that the work did not come to a good end. */
+const BAD = /error|fail|abort|cancel|timeout|timed_out|filter|insufficient/;
+
+const plain = (word: string): string =>
+  word
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "_");
+
+/** The reason that a known word means; undefined for an unknown one. */
+export const knownReason = (word: string): FinishReason | undefined => REASONS.get(plain(word));
+
+/** What came before an end: charged where the end is a failure. */
+export type Before = { usage: Usage | null; delivered: Delivered | null };
+
+/**
+ * Judges the end of an answer. Throws `ProviderFault`: `lost` where it has none, since it broke off then, and `failed` where the
+ * server's word says that the work failed, with what came before.
+ */
+export function finishOf({ word, hasEnded, hasContent }: SaidEnd, { usage, delivered }: Before): Finish {
+  const lost = () => new ProviderFault("lost", "ambiguous", "The provider's answer ended early.");
+  // Some servers leave the reason out of a whole answer.
+  if (word === null || word === "") {
+    if (hasEnded) return { finishReason: "stop" };
+    throw lost();
+  }
+  const finishReason = knownReason(word);
+  if (finishReason) return { finishReason };
+  if (BAD.test(plain(word)))
+    throw new ProviderFault("failed", "attempted", "The provider failed while working on the request.", {
+      usage,
+      ...(delivered ? { delivered } : {}),
+    });
+  if (!hasEnded) throw lost();
+  return hasContent ? { finishReason: "stop", unknownFinish: word.slice(0, 64) } : { finishReason: "stop" };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/**
+ * The error in a whole answer or in one event of a stream, at any place where servers put one: the member `error`,
+ * `object: "error"`, `type: "error"`, inside a choice, or a `base_resp` whose code is not 0. Null: it carries none.
+ */
+export function errorIn(body: unknown, eventName = ""): SaidError | null {
+  if (!isObject(body)) return eventName === "error" ? said({ error: body }) : null;
+  const { error, object, type, choices, base_resp: base } = body;
+  if (isSaid(error)) return said(body, error);
+  if (object === "error" || type === "error" || eventName === "error") return said({ error: body }, body);
+  if (isObject(base) && typeof base.status_code === "number" && base.status_code !== 0)
+    return said({ error: { code: String(base.status_code), message: base.status_msg } }, {});
+  const inChoice = Array.isArray(choices)
+    ? choices.find((choice) => isObject(choice) && isSaid(choice.error))
+    : null;
+  return isObject(inChoice) ? said({ error: inChoice.error }, inChoice.error) : null;
+}
+
+/** Servers write `error: null`, `""`, `false` or `{}` into good answers. */
+const isSaid = (error: unknown): boolean =>
+  Boolean(error) &&
+  !(isObject(error) && Object.values(error).every((value) => value === null || value === ""));
+
+function said(body: unknown, error: unknown = null): SaidError {
+  const named = isObject(error) ? [error.code, error.status, error.status_code, error.http_status] : [];
+  const status = named.map(Number).find((code) => Number.isInteger(code) && code >= 400 && code < 600);
+  return { body, status: status ?? null };
+}
+
+/** An error that a server reports inside an answer, as its reader found it; the HTTP client makes it a `ProviderFault`. */
+export class ReportedError extends Error {
+  override readonly name = "ReportedError";
+  constructor(
+    readonly said: SaidError,
+    readonly before: Before,
+  ) {
+    super("The server reported an error inside its answer.");
+  }
+}
+
+/** The result of an answer with its usage, and what was written where the usage does not say how much that was. */
+export type Reported = { result: TextResult; usage: Usage | null; delivered?: Delivered };
+
+export const reported = ({ usage, delivered }: Before): Omit<Reported, "result"> =>
+  delivered && usage?.outputTokens === undefined ? { usage, delivered } : { usage };
+
+/** What was delivered; null: nothing was. */
+export const deliveredOf = (delivered: Delivered): Delivered | null =>
+  delivered.text + delivered.reasoning + delivered.calls === "" ? null : delivered;
