@@ -22,6 +22,9 @@ const WORDS: Record<OutcomeKind, Words | null> = {
   capacity: { what: "It had no capacity (429, 529, or a 503 that says so) until the wait ended" },
   unreachable: { what: "It could not be reached (DNS, refused connection, TLS)" },
   error_with_usage: { what: "It failed (5xx, 408), and reported its usage" },
+  error_after_output: {
+    what: "It reported an error after it had delivered text, without its usage: what was sent and delivered is estimated",
+  },
   error: { what: "It failed without reporting usage, or its answer cannot be read" },
   billed_error: { what: "The same, from a provider that is documented to bill its errors" },
   unusable: {

@@ -36,7 +36,8 @@ export const ReceiptPricing = z
         amount: Money.nullable(),
         /** reported: the provider named it. computed: from its usage at list price. */
         status: z.enum(["reported", "computed", "unknown"]),
-        basis: z.enum(["provider_reported", "list_price", "unknown"]),
+        /** estimated: the provider reported no usage; what was sent and delivered was counted at list price. */
+        basis: z.enum(["provider_reported", "list_price", "estimated", "unknown"]),
         priceScheduleId: z.string().nullish(),
       })
       .nullish(),

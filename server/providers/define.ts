@@ -329,6 +329,8 @@ export type ModelFacts = {
   /** The vendor's tokenizer, where it is known: makes bounds of tokens as tight as can be. */
   tokenizer?: "o200k_base";
   maxOutputTokens?: number;
+  /** How many times its visible output a model may use in all; 1: it hides none. Absent: not known. */
+  hiddenOutput?: number;
   /** Features a call may ask of the model; a call that asks for another is refused before quoting. */
   supports: {
     jsonObject?: boolean;

@@ -164,10 +164,10 @@ export function faultOfSaid(
       .find(Boolean) ??
     500;
   const { kind, message, details } = faultOfAnswer({ status, header }, said.body, io, explain);
-  const words = message.replace(/ \(HTTP \d+\)$/, ""); // the status is the error's, not the answer's
-  if (!delivered && kind !== "failed") return new ProviderFault(kind, "attempted", words, details);
+  const sentence = message.replace(/ \(HTTP \d+\)$/, ""); // the status is the error's, not the answer's
+  if (!delivered && kind !== "failed") return new ProviderFault(kind, "attempted", sentence, details);
   const before = { usage, ...(delivered ? { delivered } : {}) };
-  return new ProviderFault("failed", "attempted", words, { ...details, ...before });
+  return new ProviderFault("failed", "attempted", sentence, { ...details, ...before });
 }
 
 /** `error.type` and `error.code` of the usual error bodies. */

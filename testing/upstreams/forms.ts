@@ -23,6 +23,8 @@ export type Seen = {
 export type Form = {
   name: string;
   isStream: boolean;
+  /** The product's own envelope: an answer that is cut off at its limit fails there. */
+  isEnvelope?: true;
   run(tenant: Tenant, played: UpstreamCase): Promise<Seen>;
 };
 
@@ -111,9 +113,7 @@ async function followed(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
   const frames = framesOf(read.text);
   const { data } = frames.at(-1)!;
   const error = data.error ?? null;
-  const written = frames
-    .filter(({ event }) => /delta/.test(event))
-    .map((frame) => frame.data.text ?? frame.data.delta);
+  const written = frames.filter(({ data }) => typeof data.text === "string").map((frame) => frame.data.text);
   return {
     ...NOTHING,
     executionId: json.executionId,
@@ -278,12 +278,12 @@ async function pinned(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
 }
 
 export const FORMS: readonly Form[] = [
-  { name: "invoke", isStream: false, run: invoke },
-  { name: "job", isStream: false, run: job },
+  { name: "invoke", isStream: false, isEnvelope: true, run: invoke },
+  { name: "job", isStream: false, isEnvelope: true, run: job },
   { name: "chat", isStream: false, run: chat },
   { name: "responses", isStream: false, run: responses },
   { name: "pinned", isStream: false, run: pinned },
-  { name: "stream", isStream: true, run: followed },
+  { name: "stream", isStream: true, isEnvelope: true, run: followed },
   { name: "chat stream", isStream: true, run: chatStream },
   { name: "responses stream", isStream: true, run: responsesStream },
 ];

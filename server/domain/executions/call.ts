@@ -2,8 +2,16 @@ import { noteFailure, noteSuccess, priceOf, SANDBOX } from "@/server/domain/cata
 import { baseName, type OpenAccount, recordConnectionOutcome } from "@/server/domain/connections";
 import { log } from "@/server/platform/log/log";
 import { timeCall } from "@/server/platform/log/metrics";
+import type { Micros } from "@/server/platform/money";
 import { env } from "@/server/platform/settings/env";
-import { type Progress, ProviderFault, type ProviderIo } from "@/server/providers/define";
+import {
+  type Delivered,
+  type Progress,
+  ProviderFault,
+  type ProviderIo,
+  type Tier,
+  type Usage,
+} from "@/server/providers/define";
 import {
   type Call,
   classify,
@@ -15,6 +23,7 @@ import {
   type Refused,
   tierOf,
 } from "./classify";
+import { estimatedUsage } from "./estimated-usage";
 import { healthOf } from "./outcomes";
 
 /** A complete answer, not read yet. */
@@ -44,7 +53,7 @@ export async function send<R>(
   try {
     progress = await timeCall(baseName(provider.name), () => ask(io), kindOf);
   } catch (cause) {
-    const outcome = classify(cause, call);
+    const outcome = await withEstimate(classify(cause, call), cause, call);
     if (outcome.state !== "aborted") noteConnection(call, cause);
     const health = outcome.state === "failed" && cause instanceof ProviderFault ? healthOf(cause) : null;
     if (health) await noteFailure(calledBy(call), health, call.now());
@@ -53,9 +62,12 @@ export async function send<R>(
   await noteSuccess(calledBy(call));
   if (progress.state === "pending") return progress;
   noteConnection(call, null);
-  const { result, usage, providerRequestId, providerModel, httpStatus } = progress;
+  const { result, usage, providerRequestId, providerModel, httpStatus, delivered } = progress;
   const ran = tierOf(call, progress.tier ?? tier);
-  const costMicros = usage && priceOf(model.price, usage, { ...call.bounds, tier: ran });
+  const known = usage && priceOf(model.price, usage, { ...call.bounds, tier: ran });
+  const estimate =
+    known === null && delivered ? await estimateOf(call, { delivered, usage, tier: ran }) : null;
+  const costMicros = known ?? estimate;
   const observed: Observed = {
     submission: "attempted",
     providerRequestId,
@@ -64,8 +76,41 @@ export async function send<R>(
     tier: ran,
     usage,
     costMicros,
+    ...(estimate === null ? {} : { estimated: "whole" }),
   };
   return { state: "answered", result, observed };
+}
+
+type Unreported = { delivered: Delivered; usage: Usage | null; tier: Tier };
+
+/**
+ * The cost of an answer that reports no usage. Null: it is not estimated, since the model may have used more than it shows and
+ * the operator's account pays for that.
+ */
+async function estimateOf(call: Call, { delivered, usage, tier }: Unreported): Promise<Micros | null> {
+  const { model } = call.route;
+  const isOwn = typeof call.account === "object";
+  if (!call.asked || !(isOwn || model.hiddenOutput === 1)) return null;
+  const estimated = await estimatedUsage(call.asked(), delivered, {
+    model,
+    reported: usage,
+    hiddenOutput: 1,
+  });
+  return priceOf(model.price, estimated, { ...call.bounds, tier });
+}
+
+/** The outcome of a provider that failed after it had delivered: charged by its usage, else by an estimate of that. */
+async function withEstimate(outcome: NoAnswer, cause: unknown, call: Call): Promise<NoAnswer> {
+  const delivered = cause instanceof ProviderFault ? cause.details.delivered : undefined;
+  if (outcome.state !== "failed" || outcome.kind !== "error" || !delivered || !call.asked) return outcome;
+  const { model } = call.route;
+  const hiddenOutput = typeof call.account === "object" ? 1 : (model.hiddenOutput ?? 1);
+  const { usage } = outcome.observed;
+  const estimated = await estimatedUsage(call.asked(), delivered, { model, reported: usage, hiddenOutput });
+  const costMicros = priceOf(model.price, estimated, { ...call.bounds, tier: tierOf(call, call.tier) });
+  if (costMicros === null) return outcome;
+  const observed: Observed = { ...outcome.observed, costMicros, estimated: "partial" };
+  return failed("error_after_output", outcome.message, observed, outcome.said ? { said: outcome.said } : {});
 }
 
 /** A store of this installation failed before anything could leave. */

@@ -13,6 +13,7 @@ import {
   type Tier,
   type Usage,
 } from "@/server/providers/define";
+import type { Asked } from "./estimated-usage";
 import { kindOfFault, kindOfUnusable, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
 
 /** Whom a call goes to, and under which terms. */
@@ -24,6 +25,8 @@ export type Call = {
   open(): Promise<OpenAccount | null>;
   bounds: PriceTerms;
   attemptId: string;
+  /** What is sent, for the estimate of an answer that reports no usage; absent: such an answer has none. */
+  asked?: () => Asked;
   /** The request. */
   tier: Tier;
   /** Aborted with an AbortReason. */
@@ -41,6 +44,8 @@ export type Observed = {
   usage: Usage | null;
   /** At list price; null when the usage does not tell. */
   costMicros: Micros | null;
+  /** The cost is our estimate, of a whole answer or of what was delivered before a failure. */
+  estimated?: "whole" | "partial";
   /** What the provider says of the very configuration that answered; only pinned executions keep it. */
   providerFingerprint?: string | null;
   /** Requests the provider took on, where there were two: an unfit answer was given back. The figures are of both. */
@@ -53,8 +58,13 @@ export type Observed = {
  */
 export type ProviderSaid = { status: number | null; code: string | null; message?: string | null };
 
-/** An answer as its capability reads it. */
-export type Content = { typedOutput: unknown; files: OutputFile[]; finishReason: string | null };
+/** An answer as its capability reads it. `unknownFinish`: the server's own word for its end, where none knows it. */
+export type Content = {
+  typedOutput: unknown;
+  files: OutputFile[];
+  finishReason: string | null;
+  unknownFinish?: string;
+};
 
 export type Failed = {
   state: "failed";

@@ -11,6 +11,8 @@ export type CallMoney = {
   /** At list price; null: unknown. */
   costMicros: Micros | null;
   usage: Usage | null;
+  /** The cost is an estimate of what was delivered before a failure: the provider may charge the operator for more. */
+  isPartial?: boolean;
 };
 
 type Priced = Pick<Estimate, "maximumMicros" | "maximumUpstreamMicros" | "serviceFeeBps" | "billingMode">;
@@ -61,7 +63,7 @@ export function moneyOf(estimate: Priced, calls: CallMoney[]): ExecutionMoney {
       // The operator takes no fee on what the customer does not pay.
       const feeMicros = isManaged ? Math.min(fee, Math.max(0, maximumMicros - cost)) : fee;
       const whole = cost + feeMicros;
-      const isExposed = calls.some((call) => call.settlement === "exposed");
+      const isExposed = calls.some((call) => call.settlement === "exposed" || call.isPartial);
       return {
         hold: "settled",
         costMicros: cost,

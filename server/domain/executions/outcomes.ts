@@ -55,6 +55,8 @@ export const OUTCOMES = {
 
   /** A complete answer that is an error, with its usage. */
   error_with_usage: { ...charged, code: "PROVIDER_ERROR" },
+  /** An error after text was delivered, without usage: what was delivered is charged by an estimate. */
+  error_after_output: { ...charged, code: "PROVIDER_ERROR" },
   /** The same without usage, or an answer that cannot be read. */
   error: { ...exposed, code: "PROVIDER_ERROR" },
   /** The provider is documented to bill its errors. */

@@ -24,6 +24,7 @@ import {
 } from "@/server/providers/define";
 import { refuseInternally, send } from "./call";
 import { type Call, type CallOutcome, failed, LOST, lostAfter, nothingSent, unusable } from "./classify";
+import { askedOf } from "./estimated-usage";
 import { failedAs, joined, repairOf, settled, type Unfit } from "./repair";
 
 /** One call of a capability's port, and what it is made for. */
@@ -50,6 +51,7 @@ const callOf = (work: Work): Call => ({
   ...work,
   account: accountOf(work.estimate),
   bounds: work.estimate.bounds,
+  ...("messages" in work.call ? { asked: () => askedOf(work.call as TextCall) } : {}), // only calls for text have messages
   open: () => openAccountOf(work),
 });
 
@@ -135,8 +137,9 @@ export async function streamCall(work: Work, onText: (text: string) => void): Pr
   );
   const outcome = settled(observed);
   if (passed === "" || outcome.state === "succeeded" || outcome.state === "aborted") return outcome;
-  // A complete answer has its own end; one that broke off may be charged.
-  if (outcome.state === "failed" && /^(unusable|error_with_usage)/.test(outcome.kind)) return outcome;
+  // A complete answer and a definite error have their own end; an answer that broke off may be charged.
+  if (outcome.state === "failed" && /^(unusable|error_with_usage|error_after_output)/.test(outcome.kind))
+    return outcome;
   const words = outcome.state === "pending" ? undefined : outcome.said;
   return failed("lost", LOST, lostAfter(nothingSent), words ? { said: words } : {});
 }
@@ -213,7 +216,9 @@ async function observe(
       : await read(answer);
     const flaw = answerFlaw(typedOutput);
     if (flaw) return unusable(flaw, observed);
-    return { state: "succeeded", observed, typedOutput, files, finishReason };
+    const { unknownFinish } = answer as { unknownFinish?: string }; // of text alone
+    const unknown = unknownFinish === undefined ? {} : { unknownFinish };
+    return { state: "succeeded", observed, typedOutput, files, finishReason, ...unknown };
   } catch (cause) {
     if (cause instanceof UnfitAnswer) return { state: "unfit", observed, answer, fault: cause };
     if (cause instanceof CapabilityFault && isErrorCode(cause.code)) {

@@ -140,6 +140,10 @@ export type StoredOutcome = {
   message: string | null;
   settlement: Settlement;
   finishReason: string | null;
+  /** The server's own word for an end that is none of those known. */
+  unknownFinish?: string;
+  /** The cost is an estimate. */
+  estimated?: "whole" | "partial";
   /** The tier that ran; absent: no answer tells. */
   tier?: Tier;
   /** Requests the provider took on, where an unfit answer was given back. */

@@ -84,6 +84,8 @@ export type ReceiptFacts = {
   /** The tier that ran; null: no answer tells. */
   tier: Tier | null;
   usage: Usage | null;
+  /** `costMicros` is an estimate of ours. */
+  isEstimated?: boolean;
   finishReason: string | null;
   /** How the files were made: the method of transparency, how a sheet was cut. */
   media: Record<string, Json> | null;

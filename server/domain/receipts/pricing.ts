@@ -53,13 +53,19 @@ function chargeStateOf({ state }: Charge): Receipt["pricing"]["chargeState"] {
 }
 
 /** What the provider's work cost: by its own word where it gave one, else at list price. The list price is charged. */
-function providerCostOf({ estimate, costMicros, usage }: ReceiptFacts): Receipt["pricing"]["providerCost"] {
+function providerCostOf({
+  estimate,
+  costMicros,
+  usage,
+  isEstimated,
+}: ReceiptFacts): Receipt["pricing"]["providerCost"] {
   const reported = usage?.reportedCostMicros;
   const priceScheduleId = estimate.pricingVersion;
   if (reported !== undefined)
     return { amount: toMoney(reported), status: "reported", basis: "provider_reported", priceScheduleId };
   if (costMicros === null) return { amount: null, status: "unknown", basis: "unknown", priceScheduleId };
-  return { amount: toMoney(costMicros), status: "computed", basis: "list_price", priceScheduleId };
+  const basis = isEstimated ? "estimated" : "list_price";
+  return { amount: toMoney(costMicros), status: "computed", basis, priceScheduleId };
 }
 
 /** What it was to cost, what it did, and who was charged what. */

@@ -31,6 +31,12 @@ function open() {
       help: "Executions that this process finished, by mode, status and error code.",
       labelNames: ["mode", "status", "code"],
     }),
+    unknownFinish: new Counter({
+      registers,
+      name: "capstan_provider_unknown_finish_total",
+      help: "Whole answers that ended for a reason that is not known here.",
+      labelNames: ["provider"],
+    }),
     exposure: new Counter({
       registers,
       name: "capstan_provider_exposure_micros_total",
@@ -85,6 +91,11 @@ export function countEnd(mode: string, status: string, code: string | null): voi
   metrics()
     .ended.labels(mode, status, code ?? "")
     .inc();
+}
+
+/** Counts answers that ended for a reason that is not known here. */
+export function countUnknownFinish(provider: string): void {
+  metrics().unknownFinish.labels(provider).inc();
 }
 
 /** Counts what a provider may charge the operator for a failed call that the customer does not pay for. */

@@ -33,7 +33,13 @@ const withoutUnknown = (call: CallMoney): CallMoney =>
 export function callOf(row: AttemptRow, learned: Learned | null): CallMoney {
   const { provider, cost_micros: costMicros, usage } = row;
   if (row.id === learned?.attemptId) return { provider, ...learned };
-  return { provider, settlement: settlementOf(row), costMicros, usage };
+  return {
+    provider,
+    settlement: settlementOf(row),
+    costMicros,
+    usage,
+    isPartial: row.answer?.estimated === "partial",
+  };
 }
 
 /** How the money of a call of an ended job ended; what left and was never answered stays ambiguous. */

@@ -13,7 +13,8 @@ import {
 } from "@/server/domain/executions";
 import { sealReceipt } from "@/server/domain/receipts";
 import { newId } from "@/server/platform/ids";
-import { countExposure } from "@/server/platform/log/metrics";
+import { countExposure, countUnknownFinish } from "@/server/platform/log/metrics";
+import type { Micros } from "@/server/platform/money";
 import { chargeOfJob, heldFor, toArtifactRef } from "../reading/view";
 import {
   type ArtifactRow,
@@ -29,7 +30,15 @@ import { type LoadedWork, storedInputHash, type Turn } from "../running/work";
 import { type Finish, finish } from "../transitions/finish";
 import type { NewEvent } from "../transitions/moves";
 import { callOf, settleLateAnswer } from "./after-end";
-import { type Ended, endedBefore, endedWithout, type Kept, type Next, toAttemptUpdate } from "./ended";
+import {
+  type Ended,
+  endedBefore,
+  endedWithout,
+  type Kept,
+  type Next,
+  toAttemptUpdate,
+  warningsOf,
+} from "./ended";
 import { toPayload } from "./provider-said";
 
 /** What an end needs of a turn. `capability` is absent where the request can no longer be read. */
@@ -189,6 +198,7 @@ export async function writeEnding(conclusion: EndingFacts): Promise<boolean> {
       media: outcome.media ?? null,
       error,
       costMicros: books.costMicros,
+      isEstimated: observed.estimated !== undefined,
       charge: chargeOfJob(job, heldFor(job, money)),
       feeMicros: books.feeMicros,
       holdState: books.holdState,
@@ -207,6 +217,7 @@ export async function writeEnding(conclusion: EndingFacts): Promise<boolean> {
       now,
       error_code: error?.code ?? null,
       error: error && outcome.details ? { ...error, details: outcome.details } : error,
+      warnings: warningsOf(outcome),
       actual_micros: books.costMicros,
       completed_variants: succeeded,
       failed_variants: to === "canceled" ? 0 : Math.max(0, (job.requested_variants ?? 0) - succeeded),
@@ -233,9 +244,18 @@ export async function writeEnding(conclusion: EndingFacts): Promise<boolean> {
   };
   const code = error?.code ?? null;
   const receipt = await finishOnce({ mode: job.mode, status: to, code, seal, write, tooLate });
-  const isBorne = isPaid && job.pricing.billingMode === "managed" && !isTest;
-  if (receipt && isBorne) countExposure(job.provider, money.exposureMicros);
+  if (receipt) countEnding(job, outcome, isPaid && !isTest ? money.exposureMicros : 0);
   return receipt !== null;
+}
+
+/** Counts what operators watch: what no customer pays for, and answers whose end is not known here. */
+function countEnding(
+  { provider, pricing }: JobRow,
+  { unknownFinish }: Ended["outcome"],
+  exposureMicros: Micros,
+): void {
+  if (unknownFinish !== undefined) countUnknownFinish(provider);
+  if (pricing.billingMode === "managed") countExposure(provider, exposureMicros);
 }
 
 function errorOf({ ended: { outcome }, canceled }: EndingFacts): { code: string; message: string } | null {
@@ -294,5 +314,11 @@ export const chargeOfCall = (job: JobRow, ended: Ended): Charge =>
 const callsOf = (
   earlier: AttemptRow[],
   { provider }: { provider: string },
-  { outcome: { settlement }, observed: { costMicros, usage } }: Pick<Ended, "outcome" | "observed">,
-): CallMoney[] => [...earlier.map((row) => callOf(row, null)), { provider, settlement, costMicros, usage }];
+  {
+    outcome: { settlement },
+    observed: { costMicros, usage, estimated },
+  }: Pick<Ended, "outcome" | "observed">,
+): CallMoney[] => [
+  ...earlier.map((row) => callOf(row, null)),
+  { provider, settlement, costMicros, usage, isPartial: estimated === "partial" },
+];

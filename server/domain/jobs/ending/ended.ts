@@ -8,6 +8,7 @@ import {
   type ProviderSaid,
   rowOf,
 } from "@/server/domain/executions";
+import type { Json } from "@/server/platform/durable/step";
 import type { ArtifactRow, AttemptRow, JobRow, StoredOutcome } from "../rows";
 import { storedEvents, toOutput } from "../running/output";
 import type { StoredAnswer, StoredArtifact } from "../transitions/answer";
@@ -39,13 +40,15 @@ export type Next =
 export const endedAsAnswered = ({
   observed,
   finishReason,
-}: Pick<Answer, "observed" | "finishReason">): Pick<Ended, "outcome" | "observed"> => ({
+  unknownFinish,
+}: Pick<Answer, "observed" | "finishReason" | "unknownFinish">): Pick<Ended, "outcome" | "observed"> => ({
   outcome: {
     outcome: "succeeded",
     code: null,
     message: null,
     settlement: rowOf(kindOfResult(observed.costMicros)).settlement,
     finishReason,
+    ...(unknownFinish === undefined ? {} : { unknownFinish }),
   },
   observed,
 });
@@ -112,6 +115,7 @@ export function endedBefore(attempt: AttemptRow): Ended {
       usage: attempt.usage,
       costMicros: attempt.cost_micros,
       ...(attempt.answer.submissions ? { submissions: attempt.answer.submissions } : {}),
+      ...(attempt.answer.estimated ? { estimated: attempt.answer.estimated } : {}),
     },
     fresh: null,
   };
@@ -131,6 +135,7 @@ export const toAttemptUpdate = (
     ...ended.outcome,
     ...(ended.observed.tier ? { tier: ended.observed.tier } : {}),
     ...(ended.observed.submissions ? { submissions: ended.observed.submissions } : {}),
+    ...(ended.observed.estimated ? { estimated: ended.observed.estimated } : {}),
   },
   usage: ended.observed.usage,
   http_status: ended.observed.httpStatus,
@@ -151,3 +156,18 @@ export function toAnswer(attemptId: string, ended: Ended, now: Date): StoredAnsw
     events: ended.outcome.unprocessed ? [] : storedEvents(ended.fresh?.artifacts ?? []),
   };
 }
+
+/** The warning of an answer that ended for a reason that is not known here: it is taken as whole. */
+export const warningsOf = ({
+  unknownFinish,
+}: Pick<StoredOutcome, "unknownFinish">): Record<string, Json>[] =>
+  unknownFinish === undefined
+    ? []
+    : [
+        {
+          code: "UnknownFinishReason",
+          message:
+            "The provider ended the answer for a reason that is not known here. Check that the answer is whole.",
+          details: { finishReason: unknownFinish },
+        },
+      ];

@@ -35,7 +35,7 @@ import type { SubmissionState } from "@/server/providers/define";
 import { admit, toRow } from "../admission/admit";
 import type { Prepared } from "../admission/prepare";
 import { chargeOfCall, finishLeased } from "../ending/end";
-import { type Answer, type Ended, endedAsAnswered, type Next } from "../ending/ended";
+import { type Answer, type Ended, endedAsAnswered, type Next, warningsOf } from "../ending/ended";
 import { keptSaid } from "../ending/provider-said";
 import { resolutionOf } from "../reading/hints";
 import { chargeOfJob, heldFor } from "../reading/view";
@@ -101,7 +101,9 @@ export async function invoke(
   }
   const ended = await execute(ctx, capability, { prepared: fresh, job, takesAsSaid });
   // Another process, or a cancel, ended it: the answer is what its record says.
-  return ended ? toResult(job, ended, fresh.plan.warnings, chargeOfCall(job, ended)) : replay(ctx, jobId);
+  return ended
+    ? toResult(job, ended, [...fresh.plan.warnings, ...warningsOf(ended.outcome)], chargeOfCall(job, ended))
+    : replay(ctx, jobId);
 }
 
 /** A stream's answer before its end, and after an end that is no success: its frames tell the rest. */

@@ -41,6 +41,8 @@ const OF_FINISH = {
   now: timestamptz,
   error_code: job.error_code,
   error: column<Json>("jsonb", true),
+  /** What the end adds to the job's warnings. */
+  warnings: jsonb<Record<string, Json>[]>(),
   actual_micros: job.actual_micros,
   completed_variants: job.completed_variants,
   failed_variants: job.failed_variants,
@@ -76,6 +78,7 @@ const FINISH = `WITH input AS $input, written AS (
     hold_state = CASE WHEN job.hold_state IS NOT NULL THEN input.hold_state END,
     hold_settled_micros = CASE WHEN job.hold_state IS NOT NULL THEN input.hold_settled_micros END,
     hold_resolved_at = CASE WHEN job.hold_state IS NOT NULL AND input.hold_state <> 'ambiguous' THEN input.now END,
+    warnings = CASE WHEN jsonb_array_length(input.warnings) > 0 THEN job.warnings || input.warnings ELSE job.warnings END,
     dispatch_state = 'none', last_event = last_event + jsonb_array_length(input.events),
     -- Files of an end take the place of those that were kept to be worked on.
     artifact_count = coalesce(nullif(jsonb_array_length(input.artifacts), 0), artifact_count)
