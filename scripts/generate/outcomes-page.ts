@@ -12,7 +12,7 @@ type Words = { what: string; code?: string; status?: "succeeded" | "canceled" };
 /** An outcome without words is no call of a provider. */
 const WORDS: Record<OutcomeKind, Words | null> = {
   result: { what: "The provider answered", status: "succeeded" },
-  result_of_unknown_cost: { what: "It answered, and did not report its usage", status: "succeeded" },
+  result_of_unknown_cost: { what: "It answered, and did not report its usage⁵", status: "succeeded" },
   ran_here: null,
   unsendable: { what: "The connection or the model was removed before sending" },
   content_gone: { what: "A file, adapter weights or the stored request were removed before sending" },
@@ -23,7 +23,7 @@ const WORDS: Record<OutcomeKind, Words | null> = {
   unreachable: { what: "It could not be reached (DNS, refused connection, TLS)" },
   error_with_usage: { what: "It failed (5xx, 408), and reported its usage" },
   error_after_output: {
-    what: "It reported an error after it had delivered text, without its usage: what was sent and delivered is estimated",
+    what: "It reported an error after it had delivered text, and did not report its usage⁵",
   },
   error: { what: "It failed without reporting usage, or its answer cannot be read" },
   billed_error: { what: "The same, from a provider that is documented to bill its errors" },

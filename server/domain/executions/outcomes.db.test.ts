@@ -40,7 +40,7 @@ type Row = {
   isSafe: boolean;
   hold: string;
   /** In micros; null: nothing. */
-  charged: number | "the hold" | null;
+  charged: number | "the hold" | "an estimate" | null;
   refusals: number | "many";
   arrived: number | "many";
 };
@@ -93,8 +93,8 @@ type Expected = Row & Partial<Record<Driver, Row>>;
 
 /** A durable job asks for the tier flex, and after a 400 once more for the standard one. */
 const refusedOnBothTiers: Expected = { ...refused, durable: { ...refused, arrived: 2 } };
-/** Pins need every piece of evidence; a job does with less, and pays its hold where the usage is missing. */
-const lacksUsage: Expected = { ...answered, charged: "the hold", pinned: failed };
+/** Pins need every piece of evidence; a job does with less, and its usage is estimated on an account of its own. */
+const lacksUsage: Expected = { ...answered, charged: "an estimate", pinned: failed };
 const lacksEvidence: Expected = { ...answered, pinned: unusable("PROVIDER_ERROR") };
 /** A failure does not report its tier, so a durable job is charged at the tier that it asked for. */
 const failedWithUsage: Expected = {
@@ -311,11 +311,18 @@ async function ofPin(ctx: Ctx, pinnedId: string, key: string) {
 
 async function moneyOf(executionId: string) {
   const { rows } = await pool.query(
-    "SELECT state, amount_micros, settled_micros FROM hold WHERE execution_id = $1",
+    `SELECT state, amount_micros, settled_micros,
+       EXISTS (SELECT FROM attempt WHERE job_id = $1 AND answer ? 'estimated') AS is_estimated
+     FROM hold WHERE execution_id = $1`,
     [executionId],
   );
-  const [{ state, amount_micros, settled_micros }] = rows;
-  return { hold: state, charged: settled_micros === amount_micros ? "the hold" : settled_micros };
+  const [{ state, amount_micros, settled_micros, is_estimated }] = rows;
+  if (is_estimated) {
+    expect(settled_micros).toBeGreaterThan(0);
+    expect(settled_micros).toBeLessThan(amount_micros);
+  }
+  const charged = is_estimated ? "an estimate" : settled_micros;
+  return { hold: state, charged: settled_micros === amount_micros ? "the hold" : charged };
 }
 
 const cases = (Object.keys(TABLE) as ScriptName[]).flatMap((name) =>
