@@ -2,7 +2,8 @@ import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { CapabilityDescriptor, CapabilityList } from "@/server/contract/capabilities";
-import { Job, JobEventPage, JobResult } from "@/server/contract/jobs";
+import { JobEventPage } from "@/server/contract/job-events";
+import { Job, JobResult } from "@/server/contract/jobs";
 import { RetailQuote } from "@/server/contract/pricing";
 import { Receipt } from "@/server/contract/receipts";
 

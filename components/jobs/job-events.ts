@@ -2,7 +2,8 @@
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useTRPCClient } from "@/components/trpc";
 import { TERMINAL } from "@/server/contract/enums";
-import type { Job, JobEvent } from "@/server/contract/jobs";
+import type { JobEvent } from "@/server/contract/job-events";
+import type { Job } from "@/server/contract/jobs";
 import { eventsKey } from "./events-key";
 
 const PAGE = 200;

@@ -26,3 +26,30 @@ export const Charge = z
   })
   .meta({ id: "Charge", description: "What the customer pays for an execution, in micros of `currency`." });
 export type Charge = z.output<typeof Charge>;
+
+/*
+ * Members that say in their names which amount they are: the provider's, or the customer's with the service fee. What is
+ * not known is null, never 0.
+ */
+
+export const ProviderCostMicros = z
+  .int()
+  .nullable()
+  .describe(
+    "Cost of the provider's work at list price, without the service fee. Null: not known, or not yet.",
+  );
+
+export const ProviderCostEstimatedMicros = z
+  .int()
+  .nullable()
+  .describe("Expected cost of the provider's work at list price, without the service fee.");
+
+/** The price that limits compare; on the caller's own account it is the list price. */
+export const ChargeEstimates = {
+  chargeEstimatedMicros: z
+    .int()
+    .describe("The expected price with the service fee, as `estimatedMicros` of `charge`."),
+  chargeMaximumMicros: z
+    .int()
+    .describe("The most that it may cost with the service fee, which is reserved when it runs."),
+};

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Charge } from "./charge";
+import { Charge, ChargeEstimates, ProviderCostMicros } from "./charge";
 import { DateTime, IdempotencyKey, JsonObject, JsonValue, PathId, pageLimit } from "./common";
 import { COMPARISON_INTENTS, COMPARISON_STATUSES, FEWEST_COMPETITORS, MOST_COMPETITORS } from "./enums";
 import { Context, Tags } from "./envelope";
@@ -60,10 +60,11 @@ export type ComparisonEstimateRequest = z.output<typeof ComparisonEstimateReques
 /** Of a competitor: the one dollar amount is what the caller would be charged. */
 const Estimated = z.object({
   currency: z.literal("USD"),
-  estimatedCost: z.number(),
-  estimatedCostMicros: z.int(),
-  maximumCost: z.number(),
-  maximumCostMicros: z.int(),
+  estimatedCost: z.number().describe("`chargeEstimatedMicros` in dollars."),
+  estimatedCostMicros: z.int().describe("The same as `chargeEstimatedMicros`."),
+  maximumCost: z.number().describe("`chargeMaximumMicros` in dollars."),
+  maximumCostMicros: z.int().describe("The same as `chargeMaximumMicros`."),
+  ...ChargeEstimates,
 });
 
 /** What a comparison would cost. Its ids cannot be used as `execution.quoteId`. */
@@ -136,8 +137,9 @@ const Revealed = z.object({
   providerPin: z.string().nullable(),
   provider: z.string().nullable(),
   model: z.string().nullable(),
-  cost: z.number().nullable(),
-  costMicros: z.int().nullable(),
+  cost: z.number().nullable().describe("`providerCostMicros` in dollars."),
+  costMicros: z.int().nullable().describe("The same as `providerCostMicros`."),
+  providerCostMicros: ProviderCostMicros,
   startedAt: DateTime.nullable(),
   completedAt: DateTime.nullable(),
   receiptId: z.string().nullable(),
@@ -181,9 +183,17 @@ export const Comparison = z
     idempotencyKey: z.string().nullable(),
     createdAt: DateTime,
     /** Of all entries together. The cost is known when all have ended. */
-    estimatedCost: z.number(),
-    maximumCost: z.number(),
-    cost: z.number().nullable(),
+    estimatedCost: z.number().describe("`chargeEstimatedMicros` in dollars."),
+    maximumCost: z.number().describe("`chargeMaximumMicros` in dollars."),
+    cost: z.number().nullable().describe("`providerCostMicros` in dollars."),
+    ...ChargeEstimates,
+    chargedMicros: z
+      .int()
+      .nullable()
+      .describe(
+        "The sum of `charge.chargedMicros` of the entries. Null: one is not known, or it is not judged.",
+      ),
+    providerCostMicros: ProviderCostMicros,
     currency: z.literal("USD"),
     /** In an order that was drawn. */
     entries: z.array(ComparisonEntry),

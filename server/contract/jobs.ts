@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Charge } from "./charge";
+import { Charge, ChargeEstimates, ProviderCostEstimatedMicros, ProviderCostMicros } from "./charge";
 import {
   DateTime,
   JsonObject,
@@ -85,8 +85,9 @@ export const JobApproval = z
     reason: z.string(),
     message: z.string(),
     step: z.string().nullable(),
-    estimatedCost: z.number(),
-    maximumCost: z.number(),
+    estimatedCost: z.number().describe("`chargeEstimatedMicros` in dollars."),
+    maximumCost: z.number().describe("`chargeMaximumMicros` in dollars."),
+    ...ChargeEstimates,
     threshold: z.number().nullable(),
     currency: z.string(),
     requestedAt: DateTime,
@@ -153,14 +154,16 @@ export const Job = z
       .number()
       .nullable()
       .describe(
-        "Expected cost of the provider's work, in dollars at list price and without the service fee.",
+        "`providerCostEstimatedMicros` in dollars. Not what the customer pays, which is `charge.estimatedMicros`.",
       ),
     actualCost: z
       .number()
       .nullable()
       .describe(
-        "Cost of the provider's work, in dollars at list price. Null: not known, or not yet. Never what the customer pays, which is `charge`.",
+        "`providerCostMicros` in dollars. Null: not known, or not yet. Never what the customer pays, which is `charge`.",
       ),
+    providerCostEstimatedMicros: ProviderCostEstimatedMicros,
+    providerCostMicros: ProviderCostMicros,
     currency: z.string(),
     charge: Charge.nullable().describe("What the customer pays. Null while its comparison is not judged."),
     /** Deferred: on the provider's cheaper tier, unless that is refused. Null: no provider is asked. */
@@ -241,16 +244,21 @@ export const InvocationResult = z
       .object({
         inputTokens: z.int().nullable(),
         outputTokens: z.int().nullable(),
-        estimatedCost: z.number().describe("Expected cost of the provider's work, in dollars at list price."),
-        actualCost: z.number().describe("The same as `actualCost` of the result."),
+        estimatedCost: z.number().describe("`providerCostEstimatedMicros` in dollars."),
+        actualCost: z
+          .number()
+          .describe("The same as `actualCost` of the result: 0 also where it is not known."),
+        providerCostEstimatedMicros: ProviderCostEstimatedMicros,
+        providerCostMicros: ProviderCostMicros,
         currency: z.string(),
       })
       .nullable(),
     actualCost: z
       .number()
       .describe(
-        "Cost of the provider's work, in dollars at list price; 0 also where it is not known. What the customer pays is `charge`.",
+        "Cost of the provider's work, in dollars at list price; 0 also where it is not known, so read `providerCostMicros`. What the customer pays is `charge`.",
       ),
+    providerCostMicros: ProviderCostMicros,
     charge: Charge,
     terminationReason: z.string().nullable(),
     receiptId: z.string().nullable(),
@@ -264,29 +272,6 @@ export type InvocationResult = z.output<typeof InvocationResult>;
 /** How long earlier runs like this one took: their median, and how many they are. */
 export const UsualRun = z.object({ medianMs: z.number(), runs: z.int() });
 export type UsualRun = z.output<typeof UsualRun>;
-
-export const JobEvent = z
-  .object({
-    id: z.string(),
-    cursor: z.string(),
-    type: z.string(),
-    jobId: z.string(),
-    projectId: z.string(),
-    createdAt: DateTime,
-    payload: JsonObject,
-  })
-  .meta({ id: "JobEvent" });
-export type JobEvent = z.output<typeof JobEvent>;
-
-/** The id of an event to go on after. Past the last there is nothing, however many digits it has. */
-export const EventCursor = z.string().regex(/^\d+$/, "not a valid cursor for this stream");
-export const EventsQuery = z.object({
-  cursor: EventCursor.optional(),
-  type: z.string().max(100).optional(),
-  limit: pageLimit(200, 50),
-});
-export const JobEventPage = z.object({ events: z.array(JobEvent), nextCursor: z.string().optional() });
-export type JobEventPage = z.output<typeof JobEventPage>;
 
 export const JobListItem = z
   .object({
@@ -303,7 +288,8 @@ export const JobListItem = z
     actualCost: z
       .number()
       .nullable()
-      .describe("Cost of the provider's work, in dollars at list price. Null: not ended, or not known."),
+      .describe("`providerCostMicros` in dollars. What the customer pays is `charge`."),
+    providerCostMicros: ProviderCostMicros,
     charge: Charge.nullable().describe("What the customer pays. Null while its comparison is not judged."),
     comparison: CompetesIn.nullable(),
   })

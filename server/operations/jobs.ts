@@ -1,12 +1,11 @@
 import { artifactAnswer, DOWNLOAD } from "@/server/api/answers/artifact";
 import { eventStream, lastEventIdOf, raw, wantsEventStream } from "@/server/api/endpoint";
 import { JsonObject } from "@/server/contract/common";
+import { EventsQuery, JobEventPage } from "@/server/contract/job-events";
 import {
-  EventsQuery,
   GetJob,
   Job,
   JobApproveBody,
-  JobEventPage,
   JobPage,
   JobResult,
   JobRetryBody,

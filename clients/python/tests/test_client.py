@@ -203,6 +203,20 @@ class Waits(Both):
                 else:
                     self.assertIsInstance(found, IntegrityError)
 
+    def test_a_run_says_what_you_pay(self):
+        charge = {"chargedMicros": 17, "state": "charged"}
+        done = {"executionId": "wfr_1", "typedOutput": 4, "warnings": []}
+        runs = {
+            "invoke": [answer(**done, charge=charge), answer(artifacts=[])],
+            "job": [answer(jobId="wfr_1"), answer(**job("succeeded", charge=charge)), answer(artifacts=[])],
+        }
+        for mode, answers in runs.items():
+            for run in self.each(Service(*answers), lambda client: client.run_and_wait(TEXT, {}, mode=mode)):
+                self.assertEqual((run.charge, run.output), (charge, 4))
+        older = Service(answer(**done), answer(artifacts=[]))
+        for run in self.each(older, lambda client: client.run_and_wait(TEXT, {}, mode="invoke")):
+            self.assertIsNone(run.charge)
+
     def test_a_wait_ends_at_its_limit_at_a_failure_and_where_a_person_decides(self):
         failed = job("failed", error={"code": "X", "message": "m.", "resolution": "r."}, receiptId="rcpt_1")
         waiting = job("awaiting_approval", approval={"approvalUrl": "http://u", "message": "Decide."})

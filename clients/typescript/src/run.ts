@@ -40,6 +40,8 @@ export type Run<Output = unknown> = {
   id: string;
   capability: string;
   output: Output;
+  /** What you pay. Null while it is part of a comparison that is not judged yet. */
+  charge: Schemas["Charge"] | null;
   /** Null while it is part of a comparison that is not judged yet. */
   receipt: Schemas["Receipt"] | null;
   artifacts: RunArtifact[];
@@ -106,6 +108,7 @@ export async function runAndWait<Output>(
     id: done.executionId,
     capability,
     output: done.typedOutput as Output, // what the capability's outputSchema says
+    charge: done.charge,
     receipt,
     artifacts: withDownloads(core, done.executionId, receipt?.artifacts ?? []),
     warnings: done.warnings,
@@ -169,6 +172,7 @@ async function succeeded<Output>(
     id: job.jobId,
     capability: job.capabilityKey,
     output: job.typedOutput as Output, // what the capability's outputSchema says
+    charge: job.charge,
     receipt,
     artifacts: withDownloads(core, job.jobId, receipt?.artifacts ?? job.artifacts),
     warnings: job.warnings,

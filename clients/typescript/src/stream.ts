@@ -18,6 +18,9 @@ export type StreamRun = AsyncIterable<StreamFrame> & {
   result<Output = unknown>(): Promise<Run<Output>>;
 };
 
+/** An older service does not say the charge. */
+type EndFrame<Output> = { typedOutput: Output; charge?: Schemas["Charge"] };
+
 const LAST = new Set(["execution.succeeded", "execution.failed"]);
 
 /** Starts a streaming execution and follows its frames to the last one, reconnecting as needed. */
@@ -64,9 +67,17 @@ export async function stream(
           executionId,
         });
       if (end.event === "execution.failed") throw failed(executionId, end);
-      const { typedOutput } = end.data as { typedOutput: Output }; // as the API describes the frame
+      const { typedOutput, charge = null } = end.data as EndFrame<Output>; // as the API describes it
       const receipt = await receiptOf(core, executionId, signal);
-      return { id: executionId, capability, output: typedOutput, receipt, artifacts: [], warnings: [] };
+      return {
+        id: executionId,
+        capability,
+        output: typedOutput,
+        charge,
+        receipt,
+        artifacts: [],
+        warnings: [],
+      };
     },
   };
 }

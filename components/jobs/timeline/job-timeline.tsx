@@ -6,7 +6,8 @@ import { Section } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { spaced } from "@/components/ui/wording";
 import { TERMINAL } from "@/server/contract/enums";
-import type { Job, JobEvent } from "@/server/contract/jobs";
+import type { JobEvent } from "@/server/contract/job-events";
+import type { Job } from "@/server/contract/jobs";
 import { useJobEvents } from "../job-events";
 import { spansOf } from "./spans";
 

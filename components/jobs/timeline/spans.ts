@@ -1,5 +1,5 @@
 import type { Span } from "@/components/blocks/chart/waterfall";
-import type { JobEvent } from "@/server/contract/jobs";
+import type { JobEvent } from "@/server/contract/job-events";
 
 /** What a job does after an event. Other events lie within a phase; null: the job has ended. */
 const PHASES: Record<string, Pick<Span, "name" | "kind"> | null> = {

@@ -1,4 +1,4 @@
-import { EventCursor } from "@/server/contract/jobs";
+import { EventCursor } from "@/server/contract/job-events";
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { DAY_MS } from "@/server/platform/time/units";
 import { textHeader } from "../header-lines";

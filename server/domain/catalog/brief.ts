@@ -40,6 +40,7 @@ function around(capability: Capability, inputSchema: JsonObject): CapabilityBrie
       ...deadlines(features.durableJob),
     }),
     priceFrom: pricingContract(capability, "catalog_default").display,
+    youPay: YOU_PAY,
     idempotencyRecommended: true,
     run: capability.modes.map((mode) => ({
       mode,
@@ -78,6 +79,7 @@ function exampleOf({ examples }: Capability): JsonObject {
   return JsonObject.parse(shortest ?? {});
 }
 
+const YOU_PAY = "charge.chargedMicros of the result or job, fee included; null: not known yet.";
 const FOLLOW =
   "GET /v1/jobs/{jobId}?waitSeconds=30 until status is final; files: GET /v1/jobs/{jobId}/artifacts/{artifactId}.";
 const SELECT = "Of several variants choose one: POST /v1/jobs/{jobId}/variants/select with its artifactId.";

@@ -52,4 +52,6 @@ const priced = (estimated: Micros, maximum: Micros) => ({
   estimatedCostMicros: estimated,
   maximumCost: microsToUsd(maximum),
   maximumCostMicros: maximum,
+  chargeEstimatedMicros: estimated,
+  chargeMaximumMicros: maximum,
 });

@@ -22,6 +22,9 @@ const BLIND = ["artifacts", "charge", "entryId", "error", "jobId", "status", "ty
 const OF_MAKERS =
   /sandbox[-/]|"(competitor|provider|providerPin|model|cost|costMicros|startedAt|completedAt|receiptId)"/;
 
+const sumOf = (amounts: (number | null)[]): number | null =>
+  amounts.reduce((sum, each) => (sum === null || each === null ? null : sum + each), 0);
+
 describe("the status of a comparison", () => {
   const CASES = [
     [["1", "2", "slow", "busy"], "completed", { succeeded: 4 }],
@@ -58,11 +61,17 @@ describe("the status of a comparison", () => {
     const all = await Promise.all(done.entries.map(({ jobId }) => rowsOf(jobId)));
     const costs = all.map(({ job }) => job.actual_micros as number | null);
     expect(done.cost === null).toBe(costs.includes(null));
+    expect(done).toMatchObject({ providerCostMicros: sumOf(costs), chargedMicros: null });
+    expect([done.chargeEstimatedMicros, done.chargeMaximumMicros]).toEqual([
+      sumOf(all.map(({ job }) => job.estimated_micros)),
+      sumOf(all.map(({ hold }) => hold.amount_micros)),
+    ]);
     const { length: lines } = (await comparisons.list(project.ctx, project.projectId, { limit: 5 })).items;
     expect(lines).toBe(1);
 
     const judged = await comparisons.judge(project.ctx, made.comparisonId, { decision: "none" });
     expect(judged).toMatchObject({ status, nextAction: "stop", judgement: { decision: "none" } });
+    expect(judged.chargedMicros).toBe(sumOf(judged.entries.map(({ charge }) => charge!.chargedMicros))); // judged
     for (const [position, entry] of judged.entries.entries()) {
       const { job } = all[position]!; // read for each entry
       expect(entry).toMatchObject({
@@ -71,6 +80,7 @@ describe("the status of a comparison", () => {
         provider: "sandbox",
         model: job.model,
         costMicros: costs[position],
+        providerCostMicros: costs[position],
         startedAt: job.started_at.toISOString(),
         completedAt: job.completed_at.toISOString(),
         receiptId: job.receipt_id,

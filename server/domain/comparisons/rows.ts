@@ -79,8 +79,7 @@ export function statusOf(statuses: readonly JobStatus[]): Comparison["status"] {
 /** The comparison as it is answered; `jobs` are its entries' jobs as anybody sees them, in the same order. */
 export function toComparison(row: ComparisonRow, jobs: Job[], now: Date): Comparison {
   const status = statusOf(row.entries.map((entry) => entry.status));
-  const costs = row.entries.map(({ cost_micros }) => cost_micros);
-  const isKnown = status !== "running" && !costs.includes(null);
+  const costMicros = status === "running" ? null : sumOf(row.entries.map(({ cost_micros }) => cost_micros));
   const isYoung = now.getTime() - row.created_at.getTime() < 10_000;
   return {
     comparisonId: row.id,
@@ -96,7 +95,11 @@ export function toComparison(row: ComparisonRow, jobs: Job[], now: Date): Compar
     createdAt: row.created_at.toISOString(),
     estimatedCost: microsToUsd(row.estimated_micros),
     maximumCost: microsToUsd(row.maximum_micros),
-    cost: isKnown ? microsToUsd(costs.reduce<Micros>((sum, each) => sum + (each ?? 0), 0)) : null,
+    cost: costMicros === null ? null : microsToUsd(costMicros),
+    chargeEstimatedMicros: row.estimated_micros,
+    chargeMaximumMicros: row.maximum_micros,
+    chargedMicros: sumOf(jobs.map(({ charge }) => charge?.chargedMicros ?? null)), // null while a job is blind
+    providerCostMicros: costMicros,
     currency: "USD",
     entries: row.entries.map((entry, position) => toEntry(row, entry, jobs[position]!)), // one job each
     judgement: judgementOf(row),
@@ -104,6 +107,10 @@ export function toComparison(row: ComparisonRow, jobs: Job[], now: Date): Compar
     pollAfterSeconds: status === "running" ? (isYoung ? 1 : 4) : null,
   };
 }
+
+/** Null where one of them is not known. */
+const sumOf = (amounts: readonly (Micros | null)[]): Micros | null =>
+  amounts.reduce<Micros | null>((sum, each) => (sum === null || each === null ? null : sum + each), 0);
 
 /** Before the judgement an entry is what its job shows: `decision` is written by the statement that clears `is_blind`. */
 function toEntry({ decision }: ComparisonRow, entry: EntryRow, job: Job): ComparisonEntry {
@@ -122,6 +129,7 @@ function toEntry({ decision }: ComparisonRow, entry: EntryRow, job: Job): Compar
     model: model || null,
     cost: cost_micros === null ? null : microsToUsd(cost_micros),
     costMicros: cost_micros,
+    providerCostMicros: cost_micros,
     startedAt: job.startedAt,
     completedAt: job.completedAt,
     receiptId: job.receiptId,

@@ -74,7 +74,7 @@ export const SECTIONS = {
       ...POLL,
       unknownStatusKeepsPolling: true,
     },
-    terminalJobFields: ["status", "artifacts", "typedOutput", "receiptId", "error", "actualCost", "charge"],
+    terminalJobFields: ["status", "artifacts", "typedOutput", "receiptId", "error", "charge", "actualCost"],
     waitSeconds: {
       parameter: "waitSeconds",
       most: 30,
@@ -82,6 +82,7 @@ export const SECTIONS = {
     },
     notes: [
       "GET /v1/jobs/{job_id}?waitSeconds=30 replaces polling. Without it, prefer pollAfterSeconds of the response over the interval given here.",
+      "charge.chargedMicros is what you pay, with the service fee. actualCost and providerCostMicros are what the provider's work costs, without it.",
       "A job in a status of humanGate waits for a person: show it to one instead of polling.",
     ],
   }),

@@ -47,6 +47,7 @@ export function index(): Record<string, Json> {
       "GET /v1/jobs/{jobId}?waitSeconds=30",
       "GET /v1/jobs/{jobId}/receipt",
     ],
+    youPay: "charge.chargedMicros of a result or job",
     documents: {
       firstTasks: FIRST_TASKS,
       llms,
@@ -70,7 +71,7 @@ export function llmsText(): string {
 > any provider, and receive artifacts and a signed receipt. Budgets are enforced; a request is never sent twice.
 
 Send \`Authorization: Bearer <API_KEY>\` and JSON. Send an idempotency key with every request that runs something, and repeat a
-request with the same key. Only people can approve jobs, connect accounts and pay.
+request with the same key. \`charge.chargedMicros\` of a result or job is what you pay. Only people can approve jobs, connect accounts and pay.
 
 ## Read first
 

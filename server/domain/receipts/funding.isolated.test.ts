@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { setSettings } from "@/testing/settings";
 
 // Read when the provider loads.
@@ -123,6 +123,49 @@ test("without usage the cost is unknown and the whole reservation is charged; a 
     providerCost: { amount: { amountMicros: 500_000 }, status: "reported" },
     basisActual: null,
     charge: { customerCharge: { amountMicros: hold.amount_micros } },
+  });
+});
+
+describe("members that are named after the amount they hold", () => {
+  const request = { input, pin: { target: "openai-compatible/priced" } };
+  const lineOf = async ({ ctx }: TestProject) => (await jobs.mine(ctx, { limit: 1 })).items[0];
+
+  test("a cost that is not known is null in each of them, beside what was charged", async () => {
+    answers(undefined);
+    const project = await makeProject();
+    const done = await jobs.invoke(project.ctx, TEXT, { ...request, idempotencyKey: "unknown" });
+    expect(done.charge.chargedMicros).toBeGreaterThan(0);
+    expect(done).toMatchObject({
+      actualCost: 0,
+      providerCostMicros: null,
+      usage: { actualCost: 0, providerCostMicros: null, providerCostEstimatedMicros: expect.any(Number) },
+    });
+    const again = await jobs.invoke(project.ctx, TEXT, { ...request, idempotencyKey: "unknown" });
+    expect([again.providerCostMicros, again.usage?.providerCostMicros]).toEqual([null, null]);
+    const job = await jobs.get(project.ctx, done.executionId);
+    expect(job).toMatchObject({ actualCost: null, providerCostMicros: null, charge: done.charge });
+    expect(await lineOf(project)).toMatchObject({ providerCostMicros: null, charge: done.charge });
+  });
+
+  test("a known one is the provider's without the fee, and the charge is with it, in every view", async () => {
+    answers(USAGE);
+    const project = await makeProject();
+    const { executionId, ...done } = await jobs.invoke(project.ctx, TEXT, request);
+    expect(done).toMatchObject({
+      providerCostMicros: UPSTREAM,
+      usage: { providerCostMicros: UPSTREAM },
+      charge: { chargedMicros: CHARGE },
+    });
+    const job = await jobs.get(project.ctx, executionId);
+    expect(job).toMatchObject({ providerCostMicros: UPSTREAM, charge: { chargedMicros: CHARGE } });
+    expect(job.estimatedCost).toBe((job.providerCostEstimatedMicros ?? 0) / 1_000_000);
+    expect(job.charge?.estimatedMicros).toBeGreaterThan(job.providerCostEstimatedMicros ?? 0);
+    expect(await lineOf(project)).toMatchObject({ providerCostMicros: UPSTREAM });
+    const { pricing } = await jobs.receipt(project.ctx, executionId);
+    expect(pricing).toMatchObject({
+      providerCost: { amount: { amountMicros: UPSTREAM } },
+      charge: { customerCharge: { amountMicros: CHARGE } },
+    });
   });
 });
 

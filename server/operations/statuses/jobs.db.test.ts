@@ -195,6 +195,10 @@ describe("a job that waits for a person", () => {
     expect((await get(200, `/v1/jobs/${waiting.jobId}`)).json).toEqual(waiting);
     const path = `/v1/jobs/${waiting.jobId}/approve`;
     const estimate = waiting.approval?.estimatedCost ?? 0;
+    expect(waiting.approval).toMatchObject({
+      chargeEstimatedMicros: waiting.charge?.estimatedMicros,
+      chargeMaximumMicros: waiting.charge?.authorizedMicros,
+    });
     const { json } = await post([409, "EstimateExceedsMaxCost"], path, { authorizedMaxAmount: estimate / 2 });
     expect(json.detail.details).toEqual({ authorizedMaxAmount: estimate / 2, estimatedCost: estimate });
     const { json: job } = await post(200, path, { authorizedMaxAmount: estimate });

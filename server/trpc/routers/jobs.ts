@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { isPrivate } from "@/server/contract/envelope";
+import { EventsQuery, JobEventPage } from "@/server/contract/job-events";
 import {
-  EventsQuery,
   type Job,
-  JobEventPage,
   JobListItem,
   JobPage,
   JobRef,

@@ -13,7 +13,7 @@ from .errors import (
 from .events import StreamFrame
 from .transport import VERSION as __version__
 from .transport import Retry, new_idempotency_key
-from .types import ArtifactRef, Job, JobEvent, KeySet, Receipt, WebhookEvent
+from .types import ArtifactRef, Charge, Job, JobEvent, KeySet, Receipt, WebhookEvent
 from .verbs import Artifact, Download, Run
 from .verify import Check, Verification, verify_document
 from .webhooks import verify_webhook
@@ -25,6 +25,7 @@ __all__ = [
     "AsyncStreamRun",
     "AwaitingApprovalError",
     "CapstanError",
+    "Charge",
     "Check",
     "Client",
     "Download",

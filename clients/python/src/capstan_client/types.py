@@ -14,12 +14,23 @@ class ArtifactRef(TypedDict, total=False):
     mediaType: str
 
 
+class Charge(TypedDict, total=False):
+    """What you pay for an execution, in micros of the currency."""
+
+    currency: str
+    estimatedMicros: int
+    authorizedMicros: int
+    chargedMicros: Optional[int]
+    state: str
+
+
 class Job(TypedDict, total=False):
     jobId: str
     projectId: str
     capabilityKey: str
     status: str
     typedOutput: Any
+    charge: Optional[Charge]
     artifacts: list[ArtifactRef]
     warnings: list[dict[str, Any]]
     error: Optional[dict[str, Any]]

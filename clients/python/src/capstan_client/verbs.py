@@ -13,7 +13,7 @@ from urllib.parse import quote
 from .errors import AwaitingApprovalError, CapstanError, IntegrityError, RunFailedError, WaitTimeoutError
 from .events import StreamFrame, follow
 from .transport import Core, Sleep, Verb, new_idempotency_key
-from .types import ArtifactRef, Job, Receipt
+from .types import ArtifactRef, Charge, Job, Receipt
 
 D = TypeVar("D", covariant=True)
 Mode = Literal["invoke", "job"]
@@ -57,6 +57,8 @@ class Run(Generic[D]):
     receipt: Optional[Receipt]
     artifacts: list[Artifact[D]]
     warnings: list[dict[str, Any]]
+    #: What you pay. None while it is part of a comparison that is not judged yet.
+    charge: Optional[Charge] = None
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,8 @@ class Submission:
         execution_id = sent["executionId"]
         receipt = yield from receipt_of(self.core, execution_id)
         artifacts = _artifacts(execution_id, (receipt or {}).get("artifacts") or [], fetch)
-        return Run(execution_id, self.capability, sent["typedOutput"], receipt, artifacts, sent["warnings"])
+        output, charge = sent["typedOutput"], sent.get("charge")
+        return Run(execution_id, self.capability, output, receipt, artifacts, sent["warnings"], charge)
 
 
 #: How long one request waits, in seconds: shorter than proxies keep a silent connection.
@@ -139,7 +142,8 @@ def wait_for_job(
             receipt = yield from receipt_of(core, job_id)
             listed = receipt["artifacts"] if receipt else job["artifacts"]
             artifacts = _artifacts(job_id, listed, fetch)
-            return Run(job_id, job["capabilityKey"], job["typedOutput"], receipt, artifacts, job["warnings"])
+            key, output, charge = job["capabilityKey"], job["typedOutput"], job.get("charge")
+            return Run(job_id, key, output, receipt, artifacts, job["warnings"], charge)
         if status in ("failed", "canceled", "needs_attention"):
             raise _failure_of(job)
         if status == "awaiting_approval" and on_approval == "throw":
@@ -297,6 +301,7 @@ class Streamed(Generic[D]):
         return self._end
 
     def _result(self) -> Verb[Run[D]]:
-        output = self._require_success().data["typedOutput"]
+        end = self._require_success().data
         receipt = yield from receipt_of(self._core, self.execution_id)
-        return Run(self.execution_id, self._capability, output, receipt, [], [])
+        output, charge = end["typedOutput"], end.get("charge")
+        return Run(self.execution_id, self._capability, output, receipt, [], [], charge)

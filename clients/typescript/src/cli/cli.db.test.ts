@@ -90,7 +90,8 @@ test("the command that resolve hints at runs as it is, with its input in the lin
   });
   for (const { code, out } of await Promise.all(runs)) {
     expect(code, out).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({ status: "succeeded", capability: "compute.evaluate.v1" });
+    const charge = { chargedMicros: 0, state: "not_charged" };
+    expect(JSON.parse(out)).toMatchObject({ status: "succeeded", capability: "compute.evaluate.v1", charge });
   }
 });
 
@@ -122,6 +123,7 @@ test("run: input as JSON, from a file and from standard input; text for people, 
   ]);
   expect(code).toBe(0);
   expect(out).toMatch(/^In a few words, .*rivers/);
+  expect(out).toMatch(/^you pay 0\.\d+ USD \(covered\)$/m);
   expect(invalid.status).toBe(422);
 });
 
@@ -158,7 +160,7 @@ test("a job is submitted and followed to its end; its artifacts are saved under 
   expect(files).toHaveLength(artifacts.length);
   expect(sha256Hex(readFileSync(join(folder, files[0].path)))).toBe(artifacts[0].sha256);
   expect(readdirSync(join(folder, "pictures")).some((name) => name.endsWith(".part"))).toBe(false);
-  expect(items.map((each: Body) => each.jobId)).toContain(jobId);
+  expect(items.find((each: Body) => each.jobId === jobId)?.charge).toEqual(job.charge);
 
   writeFileSync(join(folder, "receipt.json"), receipt.out);
   writeFileSync(join(folder, "changed.json"), receipt.out.replace("image.generate", "image.generated"));

@@ -45,7 +45,7 @@ export async function run(terminal: Terminal, options: RunCommand, capability: s
     ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
   });
   const files = options.out ? await saveArtifacts(client, done.id, done.artifacts, options.out) : [];
-  const { id, output, receipt, warnings } = done;
+  const { id, output, charge, receipt, warnings } = done;
   const artifacts = done.artifacts.map(({ download: _, ...artifact }) => artifact);
   terminal.answer(
     {
@@ -53,6 +53,7 @@ export async function run(terminal: Terminal, options: RunCommand, capability: s
       status: "succeeded",
       capability,
       output,
+      charge,
       receiptId: receipt?.receiptId ?? null,
       artifacts,
       files,
@@ -64,6 +65,7 @@ export async function run(terminal: Terminal, options: RunCommand, capability: s
       ...(files.length === 0 && artifacts.length > 0
         ? [`${artifacts.length} artifacts. Save them with: capstan jobs artifacts ${id} --out <folder>`]
         : []),
+      ...(charge ? [`you pay ${chargeWords(charge)}`] : []),
       ...(terminal.isJson ? [] : [`${id}  ${receipt?.receiptId ?? "no receipt yet"}`]),
     ].join("\n"),
   );
@@ -96,7 +98,13 @@ export async function listJobs(
         params: { path: { project_id: projectId }, query },
       })
     : await client.get("/v1/jobs", { params: { query: page } });
-  const rows = found.items.map((job) => [job.jobId, job.status, job.capabilityKey, job.createdAt]);
+  const rows = found.items.map(({ jobId, status, capabilityKey, createdAt, charge }) => [
+    jobId,
+    status,
+    capabilityKey,
+    createdAt,
+    charge ? chargeWords(charge) : "",
+  ]);
   const more = found.nextCursor ? `\nmore: --cursor ${found.nextCursor}` : "";
   terminal.answer(found, rows.length === 0 ? "No jobs." : table(rows) + more);
 }

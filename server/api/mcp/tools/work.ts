@@ -34,7 +34,7 @@ const invoke = tool({
   name: "invoke",
   title: "Invoke a capability",
   description:
-    "Runs a capability and waits for its output. For short work only; longer work is refused with USE_JOBS, then use submit_job and wait_job.",
+    "Runs a capability and waits for its output. What you pay is in charge. For short work only; longer work is refused with USE_JOBS, then use submit_job and wait_job.",
   output: InvocationResult,
   run(ctx, { capability_key, request, idempotency_key }) {
     if (request.executionMode === "Stream")
@@ -59,7 +59,7 @@ const submit = tool({
 const status = tool({
   name: "job_status",
   title: "Get a job",
-  description: "Returns a job's status, next action, output and artifacts.",
+  description: "Returns a job's status, next action, output, artifacts and, in charge, what you pay.",
   scope: "jobs:read",
   effect: "reads",
   input: z.strictObject({ job_id: JobId }),

@@ -58,6 +58,7 @@ export const awaitingApprovalEvent = (approval: StoredApproval, deadlineAt: Date
     reason: approval.reason,
     step: approval.step,
     estimatedCost: microsToUsd(approval.estimatedMicros),
+    chargeEstimatedMicros: approval.estimatedMicros,
     threshold: approval.thresholdMicros === null ? null : microsToUsd(approval.thresholdMicros),
     deadlineAt: deadlineAt.toISOString(),
   },

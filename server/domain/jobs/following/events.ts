@@ -1,4 +1,5 @@
-import { type JobEvent, type JobEventPage, TERMINAL } from "@/server/contract/jobs";
+import type { JobEvent, JobEventPage } from "@/server/contract/job-events";
+import { TERMINAL } from "@/server/contract/jobs";
 import { openContent } from "@/server/domain/content";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { pageOf } from "@/server/domain/paging";

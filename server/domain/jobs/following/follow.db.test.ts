@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { JobEvent } from "@/server/contract/jobs";
+import type { JobEvent } from "@/server/contract/job-events";
 import * as jobs from "@/server/domain/jobs";
 import { pool, relaxedPool } from "@/server/platform/db";
 import { DAY_MS } from "@/server/platform/time/units";

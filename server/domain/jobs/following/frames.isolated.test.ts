@@ -68,6 +68,8 @@ describe("a streaming invoke", () => {
 
     const end = frames.at(-1)?.data;
     const { json: job } = await tenant.get(`/v1/jobs/${executionId}`);
+    expect(end?.charge).toEqual(job.charge);
+    expect(end?.usage).toMatchObject({ providerCostMicros: job.providerCostMicros });
     const { json: receipt } = await tenant.get(`/v1/jobs/${executionId}/receipt`);
     expect(job.status).toBe("succeeded");
     expect(end.typedOutput).toEqual(job.typedOutput);

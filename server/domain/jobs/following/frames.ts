@@ -1,5 +1,6 @@
 import type { FRAME_EVENTS } from "@/server/contract/enums";
 import { TERMINAL } from "@/server/contract/jobs";
+import { readHold } from "@/server/domain/budgets";
 import { openContent, sealContent } from "@/server/domain/content";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { saidUnasked } from "@/server/domain/executions";
@@ -30,6 +31,7 @@ import {
 import { batch, statement } from "@/server/sql/statement";
 import { keptSaid } from "../ending/provider-said";
 import { toError } from "../reading/hints";
+import { chargeOfJob } from "../reading/view";
 import {
   type AttemptRow,
   attemptOf,
@@ -210,8 +212,9 @@ function startOf(job: Pick<JobRow, "id" | "capability_key" | "started_at" | "cre
 async function endOf(jobId: string, lastId: number): Promise<Frame[]> {
   const job = await readJob(jobId);
   if (!job) throw new Error(`the execution ${jobId} that was just read does not exist`);
-  const [attempt, payloads] = await Promise.all([attemptOf(job), payloadsOf(job)]);
+  const [attempt, payloads, hold] = await Promise.all([attemptOf(job), payloadsOf(job), readHold(job.id)]);
   const usage = usageOf(job, attempt);
+  const charge = chargeOfJob(job, hold);
   const receiptId = receiptIdOf(job.id);
   const frames: Frame[] = usage ? [{ id: lastId + 1, event: "usage", data: usage }] : [];
   const typedOutput = parseContent(payloads.find((payload) => payload.kind === "output"));
@@ -224,6 +227,7 @@ async function endOf(jobId: string, lastId: number): Promise<Frame[]> {
             executionId: job.id,
             typedOutput,
             usage,
+            charge,
             terminationReason: attempt?.answer?.finishReason ?? "completed",
             receiptId,
           },
@@ -234,6 +238,7 @@ async function endOf(jobId: string, lastId: number): Promise<Frame[]> {
             executionId: job.id,
             error: toError(job, attempt, saidUnasked(job, keptSaid(payloads))),
             usage,
+            charge,
             receiptId,
           },
         }),
@@ -249,6 +254,8 @@ function usageOf(job: JobRow, attempt: AttemptRow | null): Record<string, Json> 
     outputTokens: attempt.usage.outputTokens ?? null,
     estimatedCost: microsToUsd(job.pricing.expectedUpstreamMicros),
     actualCost: job.actual_micros === null ? null : microsToUsd(job.actual_micros),
+    providerCostEstimatedMicros: job.pricing.expectedUpstreamMicros,
+    providerCostMicros: job.actual_micros,
     currency: "USD",
   };
 }

@@ -1,9 +1,9 @@
+import type { JobEvent } from "@/server/contract/job-events";
 import {
   type Job,
   type JobApproval,
   type JobArtifactRef,
   type JobError,
-  type JobEvent,
   type JobListItem,
   TERMINAL,
 } from "@/server/contract/jobs";
@@ -67,7 +67,8 @@ function blindError(error: JobError | null): JobError | null {
 /** What is decided on: at admission the same for all competitors, inside a flow without the moment it came there. */
 export function blindApproval(job: Pick<JobRow, "created_at">, approval: JobApproval): JobApproval {
   const { reason, message, step, estimatedCost, maximumCost, threshold, currency, whoMayDecide } = approval;
-  const { approvalUrl, approvePath, rejectPath, artifacts } = approval;
+  const { chargeEstimatedMicros, chargeMaximumMicros, approvalUrl, approvePath, rejectPath, artifacts } =
+    approval;
   return {
     ...(Array.isArray(artifacts) ? { artifacts: artifacts.map(toLook) } : {}),
     reason,
@@ -75,6 +76,8 @@ export function blindApproval(job: Pick<JobRow, "created_at">, approval: JobAppr
     step,
     estimatedCost,
     maximumCost,
+    chargeEstimatedMicros,
+    chargeMaximumMicros,
     threshold,
     currency,
     requestedAt: job.created_at.toISOString(),
@@ -121,6 +124,8 @@ export function blindJob(job: JobRow, view: Job, shared: Record<string, Json> | 
     completedAt: null,
     estimatedCost: null,
     actualCost: null,
+    providerCostEstimatedMicros: null,
+    providerCostMicros: null,
     charge: null,
     currency: view.currency,
     processing: null,
@@ -168,6 +173,7 @@ export function blindListItem(item: JobListItem): JobListItem {
     selectedArtifactId: item.selectedArtifactId,
     receiptId: null,
     actualCost: null,
+    providerCostMicros: null,
     charge: null,
     comparison: item.comparison,
   };
@@ -184,7 +190,7 @@ export const SHOWN_OF_EVENTS: Readonly<Record<string, readonly string[] | null>>
   "job.progress": null,
   "job.reader_text": ["text", "sequence", "boundary", "provisional"],
   "job.artifact_stored": ["artifactId", "mediaType", "sha256", "byteLength", "variantIndex", "sliceCellId"],
-  "job.awaiting_approval": ["reason", "step", "estimatedCost", "threshold"],
+  "job.awaiting_approval": ["reason", "step", "estimatedCost", "chargeEstimatedMicros", "threshold"],
   "job.approved": ["by", "principalId", "authorizedMaxAmount"],
   "job.rejected": ["by", "principalId"],
   "job.budget_warning": null,

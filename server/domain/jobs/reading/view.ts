@@ -60,6 +60,8 @@ function toWholeJob(job: JobRow, parts: JobParts, now: Date): Job {
     completedAt: job.completed_at?.toISOString() ?? null,
     estimatedCost: microsToUsd(job.pricing.expectedUpstreamMicros),
     actualCost: job.actual_micros === null ? null : microsToUsd(job.actual_micros),
+    providerCostEstimatedMicros: job.pricing.expectedUpstreamMicros,
+    providerCostMicros: job.actual_micros,
     currency: "USD",
     processing: job.provider ? job.pricing.processing : null,
     charge: chargeOfJob(job, parts.hold),
@@ -141,6 +143,7 @@ export type Listed = {
 
 /** A line of the history: never prompt text, snapshots or error messages. */
 export function toListItem(row: Listed, hold: HoldFacts | null): JobListItem {
+  const actualMicros = row.actualMicros === null ? null : Number(row.actualMicros);
   const item = {
     jobId: row.id,
     status: row.status as JobStatus, // a check constraint holds the column to the enum
@@ -152,7 +155,8 @@ export function toListItem(row: Listed, hold: HoldFacts | null): JobListItem {
     errorCode: row.errorCode,
     selectedArtifactId: row.selectedArtifactId,
     receiptId: row.receiptId,
-    actualCost: row.actualMicros === null ? null : microsToUsd(Number(row.actualMicros)),
+    actualCost: actualMicros === null ? null : microsToUsd(actualMicros),
+    providerCostMicros: actualMicros,
     charge: chargeOf({ billingMode: row.billingMode, estimatedMicros: Number(row.estimatedMicros), hold }),
     comparison: competesIn({ comparison_id: row.comparisonId, is_blind: row.isBlind }),
   };
@@ -214,6 +218,8 @@ export function toApproval(job: JobRow): JobApproval | null {
     step: approval.step,
     estimatedCost: microsToUsd(approval.estimatedMicros),
     maximumCost: microsToUsd(approval.maximumMicros),
+    chargeEstimatedMicros: approval.estimatedMicros,
+    chargeMaximumMicros: approval.maximumMicros,
     threshold: approval.thresholdMicros === null ? null : microsToUsd(approval.thresholdMicros),
     currency: "USD",
     requestedAt: approval.requestedAt,

@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { DateTime, JsonObject, pageLimit } from "./common";
+
+export const JobEvent = z
+  .object({
+    id: z.string(),
+    cursor: z.string(),
+    type: z.string(),
+    jobId: z.string(),
+    projectId: z.string(),
+    createdAt: DateTime,
+    payload: JsonObject,
+  })
+  .meta({ id: "JobEvent" });
+export type JobEvent = z.output<typeof JobEvent>;
+
+/** The id of an event to go on after. Past the last there is nothing, however many digits it has. */
+export const EventCursor = z.string().regex(/^\d+$/, "not a valid cursor for this stream");
+export const EventsQuery = z.object({
+  cursor: EventCursor.optional(),
+  type: z.string().max(100).optional(),
+  limit: pageLimit(200, 50),
+});
+export const JobEventPage = z.object({ events: z.array(JobEvent), nextCursor: z.string().optional() });
+export type JobEventPage = z.output<typeof JobEventPage>;
