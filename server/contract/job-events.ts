@@ -14,12 +14,19 @@ export const JobEvent = z
   .meta({ id: "JobEvent" });
 export type JobEvent = z.output<typeof JobEvent>;
 
-/** The id of an event to go on after. Past the last there is nothing, however many digits it has. */
+/** The id of an event to go on after; it may be beyond the last, however many digits it has. */
 export const EventCursor = z.string().regex(/^\d+$/, "not a valid cursor for this stream");
 export const EventsQuery = z.object({
   cursor: EventCursor.optional(),
   type: z.string().max(100).optional(),
   limit: pageLimit(200, 50),
 });
-export const JobEventPage = z.object({ events: z.array(JobEvent), nextCursor: z.string().optional() });
+export const JobEventPage = z.object({
+  events: z.array(JobEvent),
+  nextCursor: z.string().optional(),
+  resumeCursor: z
+    .string()
+    .optional()
+    .describe("The job's last event. Only where `cursor` is beyond it: go on after this one."),
+});
 export type JobEventPage = z.output<typeof JobEventPage>;

@@ -59,7 +59,7 @@ export const getJob = read.get("/v1/jobs/{job_id}", {
 export const listJobEvents = read.get("/v1/jobs/{job_id}/events", {
   summary: "List a job's events, in order",
   description:
-    "With `Accept: text/event-stream` the same events are streamed as they are written, each with its id. `Last-Event-ID` (or `cursor`) resumes after an event. The stream ends after the job's last event, `job.receipt_sealed`. Close an EventSource when you receive it: an EventSource reconnects whenever a stream ends, and the final `retry` only delays that by a day. `limit` applies to pages only.",
+    "With `Accept: text/event-stream` the same events are streamed as they are written, each with its id. `Last-Event-ID` (or `cursor`) resumes after an event; beyond the last one, the stream resumes at it, and a page is empty and has it as `resumeCursor`. The stream ends after the job's last event, `job.receipt_sealed`. Close an EventSource when you receive it: an EventSource reconnects whenever a stream ends, and the final `retry` only delays that by a day. `limit` applies to pages only.",
   query: EventsQuery,
   output: JobEventPage,
   also: [raw("text/event-stream")],

@@ -251,6 +251,16 @@ class Streams(Both):
             resumed = [request.headers.get("last-event-id") for request in service.requests]
             self.assertEqual(resumed, [None, None, "9"])
 
+    def test_a_stream_that_is_resumed_beyond_its_last_frame_brings_that_frame(self):
+        data = json.dumps({"id": "5"})
+        last = httpx.Response(200, content=f"id: 5\nevent: job.receipt_sealed\ndata: {data}\n\n".encode())
+        nothing = httpx.Response(200, content=b":\n\n")
+        service = Service(last, answer(**job("succeeded")), nothing)
+        for events in self.each(service, lambda client: client.job_events("wfr_1", last_event_id="50")):
+            self.assertEqual([event["id"] for event in events], ["5"])
+            resumed = [request.headers.get("last-event-id") for request in service.requests]
+            self.assertEqual(resumed, ["50", None, "5"])
+
     def test_a_stream_that_is_always_interrupted_is_an_error(self):
         service = Service(httpx.Response(200, content=b"id: 1", extensions={"cut": 3}))
         run = {Client: StreamRun, AsyncClient: AsyncStreamRun}

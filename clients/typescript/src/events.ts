@@ -49,7 +49,8 @@ const MOST_EMPTY = 8;
 
 /**
  * Follows a stream to its end and reconnects as needed. Each connection resumes after the last received frame and drops
- * repeated ones, so no frame is lost or duplicated. After each connection, `hasEnded` decides whether the stream has ended;
+ * repeated ones, so no frame is lost or duplicated. Asked to resume beyond the stream's last frame, the service resumes at
+ * that one: until a frame was received, none is a repeated one. After each connection, `hasEnded` decides whether the stream has ended;
  * `isWhole` means that the service closed the connection normally.
  */
 export async function* follow(
@@ -69,7 +70,7 @@ export async function* follow(
       if (!response.body)
         throw new CapstanError("The stream response has no body.", { status: 200, code: "Unreadable" });
       for await (const frame of framesOf(response.body)) {
-        if (frame.id !== "" && !isAfter(frame.id, seen)) continue;
+        if (last !== null && frame.id !== "" && !isAfter(frame.id, seen)) continue;
         seen = frame.id || seen;
         last = frame;
         yield frame;

@@ -1,6 +1,7 @@
 import { type Fault, MIGRATION } from "./fault";
 import { MONEY_FAULTS } from "./money-faults";
 import { TIME_FAULTS } from "./time-faults";
+import { VIEW_FAULTS } from "./view-faults";
 
 export const FAULTS: Fault[] = [
   // Tenants and rights.
@@ -351,4 +352,5 @@ export const FAULTS: Fault[] = [
     caughtBy: "server/operations/cheapest-route.db.test.ts",
   },
   ...TIME_FAULTS,
+  ...VIEW_FAULTS,
 ];

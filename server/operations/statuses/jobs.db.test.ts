@@ -306,12 +306,12 @@ describe("events", () => {
 
   test("a cursor is exclusive, past the end it finds nothing, and it is a number", async () => {
     expect((await events("?cursor=5")).events.map((event: { id: string }) => event.id)).toEqual(["6", "7"]);
-    for (const cursor of ["7", "8", "2147483647", "2147483648", "9999999999999999999"]) {
-      expect(await events(`?cursor=${cursor}`)).toEqual({ events: [] });
-    }
+    expect(await events("?cursor=7")).toEqual({ events: [] });
     expect((await events("?cursor=0")).events).toHaveLength(7);
-    for (const past of ["9".repeat(19), "9".repeat(30)])
-      expect(await events(`?cursor=${past}`)).toEqual({ events: [] });
+    // No event has such a cursor: the page says where to go on.
+    for (const past of ["8", "2147483647", "2147483648", "9".repeat(19), "9".repeat(30)])
+      expect(await events(`?cursor=${past}`)).toEqual({ events: [], resumeCursor: "7" });
+    expect(await events("?cursor=50&type=job.queued")).toEqual({ events: [], resumeCursor: "7" });
     for (const cursor of ["x", "-1", "1.5", "1e3", " 1"]) {
       const target = `/v1/jobs/${image.jobId}/events?cursor=${encodeURIComponent(cursor)}`;
       expect((await get([422, "list"], target)).json.detail[0].loc).toEqual(["query", "cursor"]);

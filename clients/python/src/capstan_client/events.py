@@ -56,7 +56,8 @@ def follow(
             *blocks, rest = (rest + chunk).split(b"\n\n")
             for block in blocks:
                 frame = frame_of(block.decode())
-                if frame is None or (frame.id and seen and int(frame.id) <= int(seen)):
+                # Asked to resume beyond the last frame, the service resumes at that one: no first frame is a repeated one.
+                if frame is None or (last and frame.id and seen and int(frame.id) <= int(seen)):
                     continue
                 seen, last = frame.id or seen, frame
                 yield Emit(frame)

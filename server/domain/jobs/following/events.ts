@@ -7,7 +7,7 @@ import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { blindEvent } from "../reading/blind";
 import { findJob, type JobRow } from "../rows";
-import { followPages, type Pace } from "./follow";
+import { followPages, type Pace, resumeAfter } from "./follow";
 import { PAGE_SIZE, type Page, type ReadPages } from "./hub";
 
 export type EventRow = {
@@ -19,10 +19,6 @@ export type EventRow = {
   is_sealed: boolean | null;
   created_at: Date;
 };
-
-/** No event has a greater id, whatever cursor is asked for: the column holds no greater one. */
-const LAST_EVENT = 2_147_483_647;
-const toAfter = (cursor: string | undefined) => Math.min(Number(cursor ?? 0), LAST_EVENT);
 
 export const COLUMNS =
   "event.id, event.type, event.payload, event_text.text, event_text.is_sealed, event.created_at";
@@ -62,7 +58,7 @@ const toEvents = (job: JobOfEvent, rows: EventRow[]) =>
 
 /**
  * A page of a job's events in order. `cursor` is an exclusive lower bound on the event id; `nextCursor` is there only
- * when another page remains.
+ * when another page remains, and `resumeCursor` only where the cursor is beyond the job's last event.
  */
 export async function events(
   ctx: Ctx,
@@ -70,11 +66,13 @@ export async function events(
   query: { cursor?: string | undefined; type?: string | undefined; limit: number },
 ): Promise<JobEventPage> {
   const job = await findJob(ctx, jobId);
+  const after = Number(query.cursor ?? 0);
+  if (after > job.last_event) return { events: [], resumeCursor: String(job.last_event) };
   const { rows } = await pool.query<EventRow>(
     `SELECT ${COLUMNS} FROM ${WITH_TEXT}
      WHERE event.job_id = $1 AND event.project_id = $2 AND event.id > $3 AND ($4::text IS NULL OR event.type = $4)
      ORDER BY event.id LIMIT $5`,
-    [job.id, job.project_id, toAfter(query.cursor), query.type ?? null, query.limit + 1],
+    [job.id, job.project_id, after, query.type ?? null, query.limit + 1],
   );
   const { items: page, ...next } = pageOf(rows, query.limit, (row) => row);
   return { events: toEvents(job, page), ...next };
@@ -110,7 +108,7 @@ const readNext: ReadPages<EventRow> = async (asks) => {
 };
 
 /**
- * The same events as they are written, from after `cursor` on; an empty page for every quiet while. The page with the
+ * The same events as they are written, from where `cursor` resumes; an empty page for every quiet while. The page with the
  * last event of an ended job is the last. NotFound like every read by id, before the first of them.
  */
 export async function followEvents(
@@ -120,7 +118,13 @@ export async function followEvents(
   { pace, right = "jobs:read" }: { pace?: Pace | undefined; right?: Scope | undefined } = {},
 ): Promise<AsyncIterable<Page<JobEvent>>> {
   const job = await findJob(ctx, jobId, right);
-  const source = { read: readNext, topics: [job.id], after: toAfter(query.cursor), right };
+  const place = { last: job.last_event, hasEnded: TERMINAL.includes(job.status) };
+  const source = {
+    read: readNext,
+    topics: [job.id],
+    after: resumeAfter(Number(query.cursor ?? 0), place),
+    right,
+  };
   return (async function* () {
     for await (const { items, hasEnded } of followPages(ctx, job, source, pace)) {
       const wanted = query.type === undefined ? items : items.filter(({ type }) => type === query.type);

@@ -99,9 +99,23 @@ describe("a job's events as a stream", () => {
     );
   });
 
-  test("a cursor past the end of an ended job gives an empty stream", async () => {
-    const { jobId } = await finished();
-    expect(await (await open(jobId, "?cursor=9999999999")).ended).toEqual([]);
+  test("resumed beyond the last event, an ended job's sends that event again and ends", async () => {
+    const { jobId, events } = await finished();
+    const last = events.slice(-1);
+    const beyond = [
+      await open(jobId, `?cursor=${events.length + 1}`),
+      await open(jobId, "?cursor=9999999999"),
+      await open(jobId, "", { lastEventId: "9".repeat(30) }),
+    ];
+    for (const stream of beyond) expect((await stream.ended).map(({ data }) => data)).toEqual(last);
+    expect(await (await open(jobId, "?cursor=50&type=job.queued")).ended).toEqual([]);
+  });
+
+  test("resumed beyond the last event, a running job's goes on after its last", async () => {
+    const jobId = await submit();
+    const stream = await open(jobId, "", { lastEventId: "50" });
+    await runToEnd(jobId);
+    expect((await stream.ended).map(({ data }) => data)).toEqual((await pageOf(jobId)).slice(1));
   });
 
   test("an id that is none of ours is refused, and another tenant's job is not there", async () => {

@@ -8,6 +8,16 @@ import { hub, type Page, type ReadPages } from "./hub";
 export type Pace = { quietMs: number; checkMs: number };
 const PACE: Pace = { quietMs: 15_000, checkMs: 15_000 };
 
+/**
+ * Where a stream resumes that is asked to go on after `asked`. Nothing has an id beyond the last, so whoever asks for one
+ * has mixed up two streams: a running one goes on after its last, and one that has ended sends its last again, which
+ * brings the reader the end.
+ */
+export function resumeAfter(asked: number, { last, hasEnded }: { last: number; hasEnded: boolean }): number {
+  if (asked <= last) return asked;
+  return hasEnded ? Math.max(0, last - 1) : last;
+}
+
 type Followed = Pick<JobRow, "id" | "project_id" | "environment" | "organization_id" | "principal_id">;
 
 /**

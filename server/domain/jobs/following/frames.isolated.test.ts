@@ -104,6 +104,26 @@ describe("a streaming invoke", () => {
     }
   });
 
+  test("resumed beyond the last frame, an ended stream sends that frame again and ends", async () => {
+    const executionId = await start();
+    const whole = await framesOf(executionId);
+    for (const beyond of [String(whole.length + 1), "9".repeat(30)])
+      expect(await framesOf(executionId, beyond)).toEqual(whole.slice(-1));
+  });
+
+  test("resumed beyond the last frame, a running stream goes on to its end", { tags: "long" }, async () => {
+    const executionId = await start("sandbox-slow", {
+      input: { messages: [{ role: "user", content: "Brief?" }] },
+    });
+    const reader = await open(here.url, executionId);
+    const before = await reader.until(2);
+    const resumed = await framesOf(executionId, "5000");
+    const whole = await reader.ended;
+    expect(whole.slice(-resumed.length)).toEqual(resumed);
+    expect(Number(resumed[0]?.id)).toBeGreaterThan(Number(before.at(-1)?.id));
+    expect(resumed.length).toBeGreaterThan(2);
+  });
+
   test("a reader that changes processes while the text is being written misses nothing", async () => {
     const executionId = await start("sandbox-slow", {
       input: { messages: [{ role: "user", content: "Short?" }] },

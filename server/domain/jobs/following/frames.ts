@@ -44,7 +44,7 @@ import {
 } from "../rows";
 import { readJob } from "../running/work";
 import { ofJob } from "../transitions/moves";
-import { followPages, type Pace } from "./follow";
+import { followPages, type Pace, resumeAfter } from "./follow";
 import { PAGE_SIZE, type Page, type ReadPages } from "./hub";
 import { framesTopic, tell } from "./notify";
 
@@ -260,10 +260,25 @@ function usageOf(job: JobRow, attempt: AttemptRow | null): Record<string, Json> 
   };
 }
 
-const LAST_FRAME = 2_147_483_647;
+const lastText = statement("last-frame", {
+  params: { jobId: text },
+  row: { status: job.status, last: int4 },
+  sql: `SELECT status, greatest(1, last_frame, (SELECT max(id) FROM stream_frame stored WHERE stored.job_id = job.id)) AS last
+  FROM job WHERE id = $jobId`,
+});
+
+/** Where the frames of an execution resume. The first frame is there from admission on, and one of the text before it is sent. */
+async function placeOf(jobId: string, asked: number): Promise<number> {
+  if (asked <= 1) return asked;
+  const [found] = await lastText.all(pool, { jobId });
+  if (!found || asked <= found.last) return asked;
+  if (!TERMINAL.includes(found.status)) return resumeAfter(asked, { last: found.last, hasEnded: false });
+  const frames = await endOf(jobId, found.last);
+  return resumeAfter(asked, { last: frames.at(-1)?.id ?? found.last, hasEnded: true });
+}
 
 /**
- * The frames of an execution from after `lastEventId` on, as they come, on any process; an empty page for every quiet
+ * The frames of an execution from where `lastEventId` resumes, as they come, on any process; an empty page for every quiet
  * while. The page with the terminal frame is the last. NotFound for somebody else's execution, and for a durable job, which has events.
  */
 export async function followFrames(
@@ -276,10 +291,6 @@ export async function followFrames(
   if (job.operation !== "invoke")
     fail("NotFound", "There is no such streamed execution. For a job, read its events.");
   const topics = [job.id, framesTopic(job.id)];
-  return followPages(
-    ctx,
-    job,
-    { read: readNext, topics, after: Math.min(Number(lastEventId ?? 0), LAST_FRAME), right },
-    pace,
-  );
+  const after = await placeOf(job.id, Number(lastEventId ?? 0));
+  return followPages(ctx, job, { read: readNext, topics, after, right }, pace);
 }

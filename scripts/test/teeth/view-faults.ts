@@ -1,0 +1,19 @@
+import type { Fault } from "./fault";
+
+/** Faults in what callers are shown: costs, streams and endpoints. */
+export const VIEW_FAULTS: Fault[] = [
+  {
+    name: "unknown-cost-of-an-invoke-is-zero",
+    file: "server/domain/jobs/running/invoke.ts",
+    find: "    providerCostMicros: observed.costMicros,\n    charge,",
+    replace: "    providerCostMicros: observed.costMicros ?? 0,\n    charge,",
+    caughtBy: "server/domain/receipts/funding.isolated.test.ts",
+  },
+  {
+    name: "stream-beyond-its-end-is-empty",
+    file: "server/domain/jobs/following/follow.ts",
+    find: "return hasEnded ? Math.max(0, last - 1) : last;",
+    replace: "return last;",
+    caughtBy: "server/domain/jobs/following/follow.db.test.ts",
+  },
+];
