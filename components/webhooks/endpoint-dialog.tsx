@@ -38,8 +38,9 @@ function makeSecret(): string {
 }
 
 /**
- * A dialog that creates an endpoint, or edits the given one, and shows a generated secret once. It is rendered beside
- * the list, not inside it, so that it survives the list's first refresh.
+ * A dialog that creates an endpoint, or edits the given one, and shows once a generated secret, or an entered text in the
+ * form that receivers' libraries take. It is rendered beside the list, not inside it, so that it survives the list's first
+ * refresh.
  */
 export function EndpointDialog({
   project: { organizationId, projectId },
@@ -72,7 +73,7 @@ export function EndpointDialog({
     const owner = sent.text("reach") === "organization" ? { organizationId } : { projectId };
     create.mutate({ ...owner, url, secret, eventTypes });
   }
-  const generated = isGenerated && action.isSuccess && action.variables?.secret;
+  const shown = action.isSuccess && (isGenerated ? action.variables?.secret : action.data?.signingSecret);
   return (
     <FormDialog
       isOpen
@@ -84,11 +85,12 @@ export function EndpointDialog({
       submit={endpoint ? "Save" : "Add endpoint"}
       isReady={isReady}
       after={
-        generated && (
+        action.isSuccess &&
+        shown && (
           <SecretDialog
             title="Copy the signing secret now"
             description="This is the only time it is shown. Receivers use it to verify that deliveries come from this installation."
-            secret={generated}
+            secret={shown}
             what="signing secret"
             testId="new-secret"
           />
@@ -120,22 +122,7 @@ export function EndpointDialog({
           ]}
         />
       </div>
-      {source === "own" && (
-        <TextField
-          name="secret"
-          label="Secret"
-          hint={
-            <>
-              <code>whsec_</code> followed by base64, or any text. Use at least 24 random bytes, because
-              anyone who sees a delivery can guess a short secret.
-            </>
-          }
-          type="password"
-          required
-          maxLength={512}
-          autoComplete="new-password"
-        />
-      )}
+      {source === "own" && <OwnSecret />}
       <PresetField
         name="eventTypes"
         label="Events"
@@ -146,5 +133,25 @@ export function EndpointDialog({
         onReady={setReady}
       />
     </FormDialog>
+  );
+}
+
+function OwnSecret() {
+  return (
+    <TextField
+      name="secret"
+      label="Secret"
+      hint={
+        <>
+          <code>whsec_</code> followed by the base64 of 24 to 64 random bytes, or a text of 24 to 512
+          characters without blanks at its ends.
+        </>
+      }
+      type="password"
+      required
+      minLength={24}
+      maxLength={512}
+      autoComplete="new-password"
+    />
   );
 }

@@ -77,6 +77,12 @@ function EndpointRow({
           <span className="min-w-0 text-sm font-medium [overflow-wrap:anywhere]">{endpoint.url}</span>
         </div>
         {endpoint.disabledReason && <p className="text-sm text-warn">{endpoint.disabledReason}</p>}
+        {endpoint.weakSecret && (
+          <p className="text-sm text-warn">
+            Its signing secret is too weak: receivers may be unable to verify it, or others may guess it. Edit
+            the endpoint to replace it.
+          </p>
+        )}
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
           <span>{endpoint.projectId ? "This project" : "Every project"}</span>
           <span title={endpoint.eventTypes.join(", ") || undefined}>{eventsOf(endpoint)}</span>

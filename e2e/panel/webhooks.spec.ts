@@ -124,7 +124,7 @@ test("webhooks, their dialogs and a failed delivery are accessible and fit a pho
   const receiver = await startReceiver("looks");
   receiver.state.status = 410;
   try {
-    const body = { projectId: world.projectId, url: receiver.url, secret: "s3cret" };
+    const body = { projectId: world.projectId, url: receiver.url, secret: "a secret of this test alone" };
     expect((await call("/v1/delivery-endpoints", { body })).status).toBe(201);
     const { jobId } = await submit({ input: textInput("Gone.") });
     await ended(jobId);

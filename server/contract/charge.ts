@@ -35,21 +35,12 @@ export type Charge = z.output<typeof Charge>;
 export const ProviderCostMicros = z
   .int()
   .nullable()
-  .describe(
-    "Cost of the provider's work at list price, without the service fee. Null: not known, or not yet.",
-  );
+  .describe("The provider's list price of the work, without the service fee. Null: not known (yet).");
 
-export const ProviderCostEstimatedMicros = z
-  .int()
-  .nullable()
-  .describe("Expected cost of the provider's work at list price, without the service fee.");
+export const ProviderCostEstimatedMicros = z.int().nullable().describe("The same, as it was estimated.");
 
 /** The price that limits compare; on the caller's own account it is the list price. */
 export const ChargeEstimates = {
-  chargeEstimatedMicros: z
-    .int()
-    .describe("The expected price with the service fee, as `estimatedMicros` of `charge`."),
-  chargeMaximumMicros: z
-    .int()
-    .describe("The most that it may cost with the service fee, which is reserved when it runs."),
+  chargeEstimatedMicros: z.int().describe("The expected price with the service fee."),
+  chargeMaximumMicros: z.int().describe("The most that it may cost with the service fee."),
 };

@@ -190,9 +190,7 @@ export const Comparison = z
     chargedMicros: z
       .int()
       .nullable()
-      .describe(
-        "The sum of `charge.chargedMicros` of the entries. Null: one is not known, or it is not judged.",
-      ),
+      .describe("The sum of the entries' `charge`. Null: not judged, or one is not known."),
     providerCostMicros: ProviderCostMicros,
     currency: z.literal("USD"),
     /** In an order that was drawn. */

@@ -19,10 +19,37 @@ const Id = z.string().min(1).max(64);
 const EndpointUrl = z.string().trim().min(1).max(2048).meta({
   description: "Where events are posted: https, without credentials. Private addresses are rejected.",
 });
-const Secret = z.string().min(1).max(512).meta({
-  description:
-    "Signs every delivery. Either `whsec_` and base64, as in Standard Webhooks, or your own text, whose UTF-8 bytes are the key. Use at least 24 random bytes: a short key can be guessed from one delivery. Never returned.",
-});
+export const SECRET_PREFIX = "whsec_";
+export const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const MOST_SECRET = 512;
+
+/**
+ * Whether a library of Standard Webhooks verifies what this secret signs, and it is too long to be guessed from a
+ * delivery: their own form, or a text, whose maker gets that form of it once.
+ */
+export function isGoodSecret(secret: string): boolean {
+  if (secret.length > 2 * MOST_SECRET) return false; // a character has at most two UTF-16 units
+  if (!secret.startsWith(SECRET_PREFIX)) {
+    const { length } = [...secret];
+    return secret === secret.trim() && length >= 24 && length <= MOST_SECRET;
+  }
+  const encoded = secret.slice(SECRET_PREFIX.length);
+  const bytes = (encoded.length / 4) * 3 - (/=*$/.exec(encoded)?.[0].length ?? 0);
+  return BASE64.test(encoded) && bytes >= 24 && bytes <= 64;
+}
+
+const Secret = z
+  .string()
+  .refine(
+    isGoodSecret,
+    "Send whsec_ and the base64 of 24 to 64 bytes, or a text of 24 to 512 characters without blanks at its ends.",
+  )
+  .meta({
+    minLength: 24,
+    maxLength: MOST_SECRET,
+    description:
+      "Signs every delivery. `whsec_` and the base64 of 24 to 64 random bytes, as in Standard Webhooks, or a text of 24 to 512 characters without blanks at its ends, whose UTF-8 bytes are the key. Never returned.",
+  });
 const EventTypes = z
   .array(EventType)
   .max(EventType.options.length)
@@ -70,6 +97,15 @@ export const DeliveryEndpoint = z
     enabled: z.boolean(),
     /** Why it was switched off automatically, if it was. */
     disabledReason: z.string().nullable(),
+    weakSecret: z
+      .boolean()
+      .describe(
+        "Its secret would be refused today: receivers may be unable to verify it, or others may guess it. Replace it.",
+      ),
+    signingSecret: z
+      .string()
+      .optional()
+      .describe("The key as `whsec_` and base64. Only in the answer to a secret that is a text, and once."),
     createdBy: z.string().nullable(),
     createdAt: DateTime,
     updatedAt: DateTime,

@@ -89,6 +89,12 @@ const BELONGS: { where: RegExp; secret: RegExp; because: string }[] = [
     because: "the address is what its owner wrote, and is shown to them",
   },
   {
+    where:
+      /^answer (POST \/v1\/delivery-endpoints|PATCH \/v1\/delivery-endpoints\/\{endpoint_id\}|POST \/api\/trpc\/webhooks\.(create|update))$/,
+    secret: /^a webhook's secret \d+$/,
+    because: "who gives a text as a secret gets it once in the form that libraries take",
+  },
+  {
     where: /^what a webhook brought$/,
     secret: /^a token in a webhook's address$/,
     because: "it is brought to that address",

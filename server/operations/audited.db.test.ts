@@ -9,11 +9,11 @@ test("what concerns other people's work is in the audit log by its actor, and no
   const tenant = await makeTenant();
   const owner: Call = { headers: await sessionHeaders(tenant.organizationId, "owner") };
   const url = "https://hooks.example/in?token=canary-of-an-address";
-  const secret = "whsec_Y2FuYXJ5LW9mLWEtc2VjcmV0";
+  const secret = "whsec_Y2FuYXJ5LW9mLWEtc2VjcmV0LW9mLXRlc3Rz";
   const { endpointId } = (await tenant.post("/v1/delivery-endpoints", { url, secret })).json;
   await call("PATCH", `/v1/delivery-endpoints/${endpointId}`, {
     key: tenant.key,
-    body: { secret: "another-canary-secret" },
+    body: { secret: "another-canary-secret-that-is-long" },
   });
   await tenant.post(`/v1/delivery-endpoints/${endpointId}/disable`);
   const [yes, no] = [

@@ -134,7 +134,7 @@ export async function settle(house: House, projectId: string): Promise<Estate> {
   };
   const { endpointId } = await post("/v1/delivery-endpoints", {
     url: `https://hooks.example/${mark}`,
-    secret: `secret ${mark}`,
+    secret: `a secret of these tests ${mark}`,
   });
   const { jobId } = await post(`/v1/capabilities/${IMAGE}/jobs`, {
     input: { prompt: `A kite of ${mark}`, variantCount: 2 },

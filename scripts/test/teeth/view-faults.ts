@@ -16,4 +16,11 @@ export const VIEW_FAULTS: Fault[] = [
     replace: "return last;",
     caughtBy: "server/domain/jobs/following/follow.db.test.ts",
   },
+  {
+    name: "padded-webhook-secret",
+    file: "server/contract/webhooks.ts",
+    find: "return secret === secret.trim() && length >= 24",
+    replace: "return length >= 24",
+    caughtBy: "server/operations/webhook-secrets.db.test.ts",
+  },
 ];

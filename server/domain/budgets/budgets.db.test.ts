@@ -192,7 +192,7 @@ test("each alert is delivered once to the endpoints that want it, and shown to t
   const make = (eventTypes: ("budget.alert" | "job.queued")[], projectId: string | null) =>
     createEndpoint(owner, {
       url: "https://hooks.example/in",
-      secret: "s3cret",
+      secret: "a secret of this test alone",
       eventTypes,
       enabled: true,
       ...(projectId ? { projectId } : { organizationId: project.organizationId }),

@@ -82,7 +82,7 @@ test("a script with a management key sets up a second project over /v1 alone, an
     ],
     webhook: {
       url: "https://hooks.example/in",
-      secret: "a secret of sixteen",
+      secret: "a secret of this test alone",
       eventTypes: ["job.succeeded"],
     },
     approvals: { thresholdUsd: 5, requireDifferentApprover: true },
@@ -184,7 +184,7 @@ test("a key with credentials:write that is no management key rotates and deletes
 });
 
 test("webhooks are made, listed and changed in its projects only", async () => {
-  const hook = { url: "https://hooks.example/in", secret: "a secret of sixteen" };
+  const hook = { url: "https://hooks.example/in", secret: "a secret of this test alone" };
   const { endpointId } = (await ask("POST", "/v1/delivery-endpoints", { ...hook, projectId })).json;
   const foreign = await askOwner("POST", "/v1/delivery-endpoints", { ...hook, projectId: tenant.projectId });
   const { json } = await ask("GET", "/v1/delivery-endpoints");

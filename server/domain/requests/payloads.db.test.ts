@@ -10,7 +10,7 @@ import { lockRequest, recordRequestEvent } from "./transitions";
 // Receivers of these tests are on this machine.
 setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
 
-const SECRET = "a secret of this test";
+const SECRET = "a secret of this test alone";
 let project: TestProject;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 beforeEach(async () => {

@@ -8,7 +8,8 @@ import { log } from "@/server/platform/log/log";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
 import { addressRules } from "./address";
 import { WAKE_PATIENCE_MS, wake } from "./dispatch";
-import { secretOf, switchOff } from "./endpoints";
+import { switchOff } from "./endpoints";
+import { secretOf } from "./secrets";
 import { signedHeaders } from "./sign";
 
 const SECOND_MS = 1_000;

@@ -4,3 +4,4 @@ export { attempt, deliver, WAITS_MS } from "./deliver";
 export { deliveries, delivery, replay } from "./deliveries";
 export { dispatchDue } from "./dispatch";
 export { createEndpoint, disableEndpoint, listEndpoints, updateEndpoint } from "./endpoints";
+export { weakEndpoints } from "./secrets";

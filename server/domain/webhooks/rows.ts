@@ -3,6 +3,7 @@ import { access, type ProjectRight } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { hasWeakSecret } from "./secrets";
 
 export type EndpointRow = {
   id: string;
@@ -80,6 +81,7 @@ export function toEndpoint(row: EndpointRow): DeliveryEndpoint {
     eventTypes: row.event_types,
     enabled: row.enabled,
     disabledReason: row.disabled_reason,
+    weakSecret: hasWeakSecret(row),
     createdBy: row.created_by,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

@@ -1,13 +1,17 @@
 import { createHmac } from "node:crypto";
-
-const PREFIX = "whsec_";
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+import { BASE64, SECRET_PREFIX } from "@/server/contract/webhooks";
 
 /** The bytes of a secret: `whsec_` and base64, or the UTF-8 bytes of any other text. Null: neither. */
 export function keyOf(secret: string): Buffer | null {
-  if (!secret.startsWith(PREFIX)) return secret === "" ? null : Buffer.from(secret, "utf8");
-  const encoded = secret.slice(PREFIX.length);
+  if (!secret.startsWith(SECRET_PREFIX)) return secret === "" ? null : Buffer.from(secret, "utf8");
+  const encoded = secret.slice(SECRET_PREFIX.length);
   return encoded !== "" && BASE64.test(encoded) ? Buffer.from(encoded, "base64") : null;
+}
+
+/** The secret in the form that every library takes. Null: it has that form, or cannot sign. */
+export function signingSecretOf(secret: string): string | null {
+  const key = secret.startsWith(SECRET_PREFIX) ? null : keyOf(secret);
+  return key && SECRET_PREFIX + key.toString("base64");
 }
 
 /** The headers of Standard Webhooks: the event's id, the time of this try in seconds, and the signature over both and the body. */

@@ -3,6 +3,7 @@ import { Webhook } from "standardwebhooks";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import * as jobs from "@/server/domain/jobs";
 import * as webhooks from "@/server/domain/webhooks";
+import { sealSecret } from "@/server/platform/crypto/vault";
 import { pool } from "@/server/platform/db";
 import { setSettings } from "@/testing/settings";
 import { inlineStep, makeProject, rowsOf } from "@/testing/world";
@@ -90,15 +91,25 @@ test("every event of a job arrives in order, with the very body of the JSON page
 });
 
 test.each([
-  ["a Standard Webhooks secret", SECRET, new Webhook(SECRET)],
-  ["a text of one's own", "my own words", new Webhook("my own words", { format: "raw" })],
-  [
-    "a text of one's own beyond ASCII",
-    "schlüssel-ключ-鍵",
-    new Webhook(new Uint8Array(Buffer.from("schlüssel-ключ-鍵")), { format: "raw" }),
-  ],
-])("with %s the signature is good to the package of Standard Webhooks", async (_name, secret, verifier) => {
-  await endpoint({ secret });
+  ["a Standard Webhooks secret", SECRET],
+  ["the shortest one", `whsec_${randomBytes(24).toString("base64")}`],
+  ["the longest one", `whsec_${randomBytes(64).toString("base64")}`],
+  ["a text of one's own", "my own words, twenty-four"],
+  ["a text of one's own beyond ASCII", "schlüssel-ключ-鍵-".repeat(2)],
+  ["the longest text", "😀".repeat(512)],
+])("with %s the signature is good to the package of Standard Webhooks", async (_name, secret) => {
+  const { signingSecret, ...made } = await endpoint({ secret });
+  expect(signingSecret === undefined).toBe(secret.startsWith("whsec_"));
+  const verifier = new Webhook(signingSecret ?? secret);
+  if (signingSecret) {
+    const isShown = (answer: unknown) => JSON.stringify(answer).includes(signingSecret);
+    expect([made, await webhooks.listEndpoints(project.ctx, {})].some(isShown)).toBe(false);
+    const changed = await webhooks.updateEndpoint(project.ctx, made.endpointId, { secret });
+    expect(changed.signingSecret).toBe(signingSecret);
+    expect(await webhooks.updateEndpoint(project.ctx, made.endpointId, { enabled: true })).not.toHaveProperty(
+      "signingSecret",
+    );
+  }
   await submitted();
   await deliverAll();
   expect(receiver.received).toHaveLength(1);
@@ -107,6 +118,39 @@ test.each([
     expect(() => verifier.verify(`${body} `, headers)).toThrow("No matching signature");
     expect(headers["content-type"]).toBe("application/json");
   }
+});
+
+test.each([
+  ["a short text", "s3cret", new Webhook("s3cret", { format: "raw" })],
+  ["a padded text", ` ${"a".repeat(30)}`, new Webhook(` ${"a".repeat(30)}`, { format: "raw" })],
+  ["a short key", "whsec_YQ==", new Webhook("whsec_YQ==")],
+])(
+  "%s that was stored before signs as it did, and is flagged until it is replaced",
+  async (_name, old, verifier) => {
+    const { endpointId } = await endpoint();
+    const stored = sealSecret(old, `delivery_endpoint|${endpointId}|secret`);
+    await pool.query("UPDATE delivery_endpoint SET secret = $2 WHERE id = $1", [endpointId, stored]);
+    await submitted();
+    await deliverAll();
+    const [one] = receiver.received;
+    expect(verifier.verify(one!.body, one!.headers)).toEqual(JSON.parse(one!.body));
+
+    const flag = async () => (await webhooks.listEndpoints(project.ctx, {})).items[0]?.weakSecret;
+    const isFound = async () =>
+      (await webhooks.weakEndpoints()).some((each) => each.endpointId === endpointId);
+    expect([await flag(), await isFound()]).toEqual([true, true]);
+    await webhooks.updateEndpoint(project.ctx, endpointId, { secret: SECRET });
+    expect([await flag(), await isFound()]).toEqual([false, false]);
+  },
+);
+
+test("an endpoint whose secret does not open is listed, and flagged", async () => {
+  const { endpointId } = await endpoint();
+  const elsewhere = sealSecret(SECRET, "delivery_endpoint|whe_another|secret");
+  await pool.query("UPDATE delivery_endpoint SET secret = $2 WHERE id = $1", [endpointId, elsewhere]);
+  expect((await webhooks.listEndpoints(project.ctx, {})).items).toMatchObject([
+    { endpointId, weakSecret: true },
+  ]);
 });
 
 test("a new secret signs from the next try on", async () => {

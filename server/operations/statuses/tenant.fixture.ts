@@ -36,7 +36,11 @@ export const BULK = {
   items: ["one", "two"].map((id) => ({ id, input: `How deep is sea ${id}?` })),
 };
 export const say = (content: string) => ({ input: { messages: [{ role: "user", content }] } });
-export const hookBody = { url: "https://hooks.example/in", secret: "s3cret", enabled: false };
+export const hookBody = {
+  url: "https://hooks.example/in",
+  secret: "a secret of this test alone",
+  enabled: false,
+};
 
 /** What is read of a finished job with artifacts. */
 export type Finished = {

@@ -74,7 +74,7 @@ export const PIN = {
   input: "How deep is the sea?",
 };
 export const BULK = { pin: PIN.pin, items: [{ id: "one", input: PIN.input }] };
-export const HOOK = { url: "https://hooks.example/in", secret: "s3cret" };
+export const HOOK = { url: "https://hooks.example/in", secret: "a secret of this test alone" };
 
 const budgetOf = (projectId: string) => ({
   owner: { projectId },

@@ -1,0 +1,40 @@
+import { isGoodSecret } from "@/server/contract/webhooks";
+import { openSecret, sealSecret } from "@/server/platform/crypto/vault";
+import { pool } from "@/server/platform/db";
+
+/** A sealed secret and the endpoint that it belongs to. */
+type Sealed = { id: string; secret: string };
+
+/** What a sealed secret belongs to, so that one copied to another row does not open. */
+const placeOf = (endpointId: string) => `delivery_endpoint|${endpointId}|secret`;
+
+export const sealed = (secret: string, endpointId: string): string => sealSecret(secret, placeOf(endpointId));
+
+/** The secret of an endpoint, for signing. */
+export const secretOf = ({ id, secret }: Sealed): string => openSecret(secret, placeOf(id)).toString("utf8");
+
+/** Would its secret be refused today? Earlier versions accepted any text. */
+export function hasWeakSecret(endpoint: Sealed): boolean {
+  try {
+    return !isGoodSecret(secretOf(endpoint));
+  } catch {
+    return true; // a damaged secret signs nothing, and is replaced in the same way
+  }
+}
+
+const PAGE = 500;
+
+/** The enabled endpoints of the whole installation whose secret is weak, for its operator. */
+export async function weakEndpoints(): Promise<{ endpointId: string; organizationId: string }[]> {
+  const found: { endpointId: string; organizationId: string }[] = [];
+  for (let after = ""; ; ) {
+    const { rows } = await pool.query<Sealed & { organization_id: string }>(
+      "SELECT id, organization_id, secret FROM delivery_endpoint WHERE enabled AND id > $1 ORDER BY id LIMIT $2",
+      [after, PAGE],
+    );
+    for (const row of rows)
+      if (hasWeakSecret(row)) found.push({ endpointId: row.id, organizationId: row.organization_id });
+    if (rows.length < PAGE) return found;
+    after = rows.at(-1)?.id ?? after;
+  }
+}
