@@ -104,7 +104,11 @@ async function announced(refusals = 0) {
   const project = await makeProject();
   const receiver = await startReceiver((_, number) => (number <= refusals ? 500 : 204));
   onTestFinished(() => receiver.stop());
-  await webhooks.createEndpoint(project.ctx, { url: receiver.url, secret: "a secret of this test alone", enabled: true });
+  await webhooks.createEndpoint(project.ctx, {
+    url: receiver.url,
+    secret: "a secret of this test alone",
+    enabled: true,
+  });
   const { jobId } = await jobs.submit(project.ctx, "text.general.fast.v1", {
     messages: [{ role: "user", content: "Who is told?" }],
   });

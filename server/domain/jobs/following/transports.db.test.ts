@@ -62,7 +62,9 @@ type Followed = { jobId: string; consumer: ReturnType<typeof makeConsumer> };
 /** One run of the property: a tenant, its jobs under way, a receiver, and the consumers of both. */
 async function makeRun(tenant: Tenant, models: string[]) {
   const receiver = await startReceiver();
-  const hook = (await tenant.post("/v1/delivery-endpoints", { url: receiver.url, secret: "a secret of this test alone" })).json;
+  const hook = (
+    await tenant.post("/v1/delivery-endpoints", { url: receiver.url, secret: "a secret of this test alone" })
+  ).json;
   const webhookClock = testClock();
   const system: Ctx = systemCtx("engine", webhookClock.now);
   const followed: Followed[] = [];
