@@ -20,7 +20,7 @@ export type MailReaction = "take" | "hang up" | { code: number; at: "recipient" 
 export async function startMailServer(options: SMTPServerOptions & { port?: number } = {}) {
   const received: ReceivedMail[] = [];
   const users: string[] = [];
-  let react = (_recipient: string, _number: number): MailReaction => "take";
+  let react = (_recipient: string, _number: number): MailReaction | Promise<MailReaction> => "take";
   let asked = 0;
   const server = new SMTPServer({
     authOptional: true,
@@ -36,14 +36,15 @@ export async function startMailServer(options: SMTPServerOptions & { port?: numb
     },
     onRcptTo: ({ address }, _session, done) => {
       const reaction = react(address, ++asked);
+      if (reaction instanceof Promise) return done(); // it is for the letter itself
       done(typeof reaction === "object" && reaction.at === "recipient" ? refusal(reaction) : undefined);
     },
     onData: (stream, session, done) => {
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
-      stream.on("end", () => {
+      stream.on("end", async () => {
         const to = session.envelope.rcptTo.map(({ address }) => address);
-        const reaction = react(to[0] ?? "", asked);
+        const reaction = await react(to[0] ?? "", asked);
         if (typeof reaction === "object") return done(refusal(reaction));
         received.push({
           to,

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { metricsAnswer } from "@/server/api/metrics";
 import { inTransaction, pool } from "@/server/platform/db";
 import { HOUR_MS } from "@/server/platform/time/units";
-import { type MailServer, startMailServer } from "@/testing/mail-server";
+import { type MailReaction, type MailServer, startMailServer } from "@/testing/mail-server";
 import { incoming } from "@/testing/requests";
 import { SELF_SIGNED } from "@/testing/self-signed";
 import { setSettings } from "@/testing/settings";
@@ -47,6 +47,23 @@ async function mailIds(): Promise<string[]> {
     [project.organizationId],
   );
   return rows.map(({ id }) => id);
+}
+
+/** A letter that the server holds until it is told what to do with it. */
+function heldLetter() {
+  let arrive = () => {};
+  let answer = (_reaction: MailReaction) => {};
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  const answered = new Promise<MailReaction>((resolve) => {
+    answer = resolve;
+  });
+  const react = (isEnd: boolean) => {
+    if (isEnd) arrive();
+    return answered;
+  };
+  return { react, arrived, answer: (reaction: MailReaction) => answer(reaction) };
 }
 
 async function metric(name: string): Promise<number> {
@@ -104,6 +121,27 @@ test.each([
       "The certificate of the mail server is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT). If an authority of your own signed it, name that authority's file in NODE_EXTRA_CA_CERTS.",
   });
   await encrypted.stop();
+});
+
+test("a sender that lost its lease writes nothing, also while the next sender is at it", async () => {
+  const [mailId = ""] = await write(1);
+  const [late, next] = [heldLetter(), heldLetter()];
+  let asked = 0; // for each letter twice: at its recipient, and at its end
+  server.reactWith(() => (++asked <= 2 ? late : next).react(asked % 2 === 0));
+  const stateOf = async () =>
+    (await pool.query("SELECT state, attempts FROM mail WHERE id = $1", [mailId])).rows[0];
+  const first = attemptMail(project.ctx, mailId);
+  await late.arrived;
+  project.clock.advance(HOUR_MS);
+  await pool.query("UPDATE mail SET state = 'pending' WHERE id = $1", [mailId]); // as the sweeper does
+  const second = attemptMail(project.ctx, mailId);
+  await next.arrived;
+  late.answer({ code: 550, at: "data" });
+  expect(await first).toEqual({ state: "ended" });
+  expect(await stateOf()).toEqual({ state: "sending", attempts: 0 });
+  next.answer("take");
+  expect(await second).toEqual({ state: "ended" });
+  expect(await stateOf()).toEqual({ state: "sent", attempts: 1 });
 });
 
 test("metrics count waiting and failed emails", { tags: "long" }, async () => {

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
+import { JOB_STATUSES, TERMINAL } from "@/server/contract/enums";
 import { artifactStore } from "@/server/domain/artifacts";
 import * as inputs from "@/server/domain/inputs";
 import * as jobs from "@/server/domain/jobs";
@@ -107,6 +108,45 @@ test("a job that has not ended keeps its request, whatever its age", async () =>
   await pruneAt(world, 90 * 60_000);
   await jobs.run(world.ctx, jobId, inlineStep(world.clock));
   expect(await jobs.get(world.ctx, jobId)).toMatchObject({ status: "succeeded" });
+});
+
+test("a job of each status that is no end keeps its request, texts, frames and files, whatever their age", async () => {
+  const world = await makeProject();
+  const kept = new Map<string, string>();
+  for (const status of JOB_STATUSES.filter((each) => !TERMINAL.includes(each))) {
+    const { jobId } = await jobs.submit(world.ctx, TEXT, { input } as never);
+    kept.set(jobId, status);
+    await pool.query("UPDATE job SET status = $2 WHERE id = $1", [jobId, status]);
+    await pool.query("UPDATE payload SET expires_at = now() WHERE job_id = $1", [jobId]);
+    await pool.query(
+      "INSERT INTO event_text (project_id, job_id, event_id, text, expires_at) VALUES ($1, $2, 1, 'words', now())",
+      [world.projectId, jobId],
+    );
+    await pool.query(
+      `INSERT INTO stream_frame (project_id, job_id, id, event, data, created_at, expires_at)
+       VALUES ($1, $2, 1, 'token', '{}', now(), now())`,
+      [world.projectId, jobId],
+    );
+    await pool.query(
+      `WITH made AS (
+         INSERT INTO artifact (id, project_id, media_type, sha256, byte_length, created_at, expires_at)
+         VALUES ($1, $2, 'image/png', encode(sha256($1::text::bytea), 'hex'), 1, now(), now()) RETURNING project_id, id)
+       INSERT INTO job_artifact (project_id, job_id, artifact_id, position, kind) SELECT project_id, $3, id, 0, 'image' FROM made`,
+      [newId("artifact"), world.projectId, jobId],
+    );
+  }
+  await pruneAt(world, HOUR_MS);
+  const { rows } = await pool.query<{ status: string; kept: boolean[] }>(
+    `SELECT status::text, ARRAY[payload.content IS NOT NULL, event_text.text IS NOT NULL, frame.id IS NOT NULL,
+       artifact.pruned_at IS NULL] AS kept
+     FROM job JOIN payload ON payload.job_id = job.id LEFT JOIN event_text ON event_text.job_id = job.id
+     LEFT JOIN stream_frame frame ON frame.job_id = job.id
+     JOIN job_artifact made ON made.job_id = job.id JOIN artifact ON artifact.id = made.artifact_id WHERE job.id = ANY($1)`,
+    [[...kept.keys()]],
+  );
+  expect(Object.fromEntries(rows.map((row) => [row.status, row.kept]))).toEqual(
+    Object.fromEntries([...kept.values()].map((status) => [status, [true, true, true, true]])),
+  );
 });
 
 test("what an input names stays while its job waits, is approved and runs, and goes when it has ended", {
