@@ -99,11 +99,9 @@ const TONES: Record<number, "bad" | "warn"> = { 100: "bad", 80: "warn" };
 /** Of each budget the latest alert at 50, 80 and 100% of its limit; renders nothing when there are none. */
 function AlertList({ projectId, keyNames, isTest }: Names & { isTest: boolean }) {
   const trpc = useTRPC();
-  const { data } = useSuspenseQuery(trpc.budgets.alerts.queryOptions({ project_id: projectId }));
-  const ofMode = data.filter((alert) => alert.isTest === isTest);
-  const latest = ofMode
-    .filter(({ budgetId }, at) => ofMode.findIndex((each) => each.budgetId === budgetId) === at)
-    .toSorted((one, other) => other.percent - one.percent);
+  const { data: latest } = useSuspenseQuery(
+    trpc.budgets.alerts.queryOptions({ project_id: projectId, test: isTest }),
+  );
   if (latest.length === 0) return null;
   return (
     <Section title="Alerts" hint="At 50, 80 and 100% of a limit" isFlush className="mb-4">

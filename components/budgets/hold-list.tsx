@@ -32,10 +32,16 @@ type Props = Names & { isTest: boolean; canResolve: boolean };
 export function HoldList({ projectId, keyNames, isTest, canResolve }: Props) {
   const trpc = useTRPC();
   const [chosen, setChosen] = useState<HoldView | null>(null);
-  const { data } = useLive(trpc.budgets.holds.queryOptions({ projectId }), REFRESH_MS);
-  const holds = data.items.filter((hold) => hold.isTest === isTest);
-  const unknown = holds.filter(({ state }) => state === "ambiguous").length;
-  const [first] = holds;
+  const asked = { projectId, test: isTest } as const;
+  // Each kind has a page of its own, so that no number of reservations hides a charge that waits for a person.
+  const { data: unconfirmed } = useLive(
+    trpc.budgets.holds.queryOptions({ ...asked, state: "ambiguous" }),
+    REFRESH_MS,
+  );
+  const { data: open } = useLive(trpc.budgets.holds.queryOptions({ ...asked, state: "open" }), REFRESH_MS);
+  const holds = [...unconfirmed.items, ...open.items];
+  const unknown = unconfirmed.items.length;
+  const [first] = unconfirmed.items;
   const resolveOf = (hold: HoldView) =>
     hold.state === "ambiguous" &&
     canResolve &&
@@ -47,11 +53,17 @@ export function HoldList({ projectId, keyNames, isTest, canResolve }: Props) {
   return (
     <Section
       title="Reserved funds"
-      hint={unknown > 0 ? `${unknown} with unconfirmed charges` : "By unfinished jobs"}
+      hint={
+        unknown > 0
+          ? `${unknown}${unconfirmed.nextCursor ? "+" : ""} with unconfirmed charges`
+          : "By unfinished jobs"
+      }
       actions={
         canResolve &&
         first &&
-        unknown > 1 && <ResolveAllDialog projectId={projectId} organizationId={first.organizationId} />
+        unknown > 1 && (
+          <ResolveAllDialog projectId={projectId} organizationId={first.organizationId} isTest={isTest} />
+        )
       }
       isFlush
       className="mt-4"

@@ -20,10 +20,10 @@ const ACCOUNTS = [
   { value: "byok", label: "Own connections" },
 ];
 
-type Props = { projectId: string; organizationId: string };
+type Props = { projectId: string; organizationId: string; isTest: boolean };
 
-/** Resolves all unconfirmed charges of a project alike, after showing how many they are. */
-export function ResolveAllDialog({ projectId, organizationId }: Props) {
+/** Resolves all unconfirmed charges of a project in one mode alike, after showing how many they are. */
+export function ResolveAllDialog({ projectId, organizationId, isTest }: Props) {
   const trpc = useTRPC();
   /** What was counted; null once it is no longer what would be resolved. */
   const [counted, setCounted] = useState<HoldsResolved | null>(null);
@@ -40,7 +40,7 @@ export function ResolveAllDialog({ projectId, organizationId }: Props) {
   const bodyOf = (sent: Sent) => {
     const account = sent.oneOf("account", ["all", "managed", "byok"]);
     return {
-      filter: { organizationId, projectId, ...(account === "all" ? {} : { billingMode: account }) },
+      filter: { organizationId, projectId, isTest, ...(account === "all" ? {} : { billingMode: account }) },
       outcome: sent.oneOf("outcome", ["not_charged", "charged"]),
       note: sent.text("note"),
     };
@@ -48,7 +48,7 @@ export function ResolveAllDialog({ projectId, organizationId }: Props) {
   return (
     <FormDialog
       title="Resolve all charges"
-      description="Every unconfirmed charge of this project that matches gets the same outcome. Sealed receipts do not change. This cannot be undone."
+      description={`Every unconfirmed ${isTest ? "test" : "live"} charge of this project that matches gets the same outcome. Sealed receipts do not change. This cannot be undone.`}
       trigger={<Button size="sm">Resolve all</Button>}
       onOpenChange={change}
       action={{

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, pageLimit } from "./common";
+import { DateTime, pageLimit, queryFlag } from "./common";
 import { BUDGET_ENFORCEMENTS, BUDGET_PERIODS } from "./enums";
 
 export const BudgetPeriod = z.enum(BUDGET_PERIODS);
@@ -155,6 +155,8 @@ export const ListHolds = z.object({
   organizationId: Id.optional(),
   projectId: Id.optional(),
   state: z.enum(["open", "ambiguous"]).optional(),
+  /** Only of test money, or only of live money. */
+  test: queryFlag.optional(),
   limit: pageLimit(200, 50),
   cursor: z.string().max(64).optional(),
 });

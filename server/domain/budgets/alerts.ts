@@ -37,13 +37,23 @@ const toFacts = (row: AlertRow) => ({
 
 const MOST_SHOWN = 50;
 
-/** Steps of 50, 80 and 100 % that were reached in the caller's organizations, newest first. */
-export async function alerts(ctx: Ctx, query: { organizationId?: string } = {}): Promise<BudgetAlert[]> {
+/**
+ * The latest step of 50, 80 or 100 % of each budget in the caller's organizations, the highest first. `projectId`: without
+ * the budgets of other projects.
+ */
+export async function alerts(
+  ctx: Ctx,
+  query: { organizationId?: string; projectId?: string; test?: boolean | undefined } = {},
+): Promise<BudgetAlert[]> {
   const { rows } = await pool.query<AlertRow>(
-    `SELECT * FROM budget_alert
-     WHERE ($1::text[] IS NULL OR organization_id = ANY($1)) AND ($2::text IS NULL OR organization_id = $2)
-     ORDER BY id DESC LIMIT ${MOST_SHOWN}`,
-    [visibleOrganizations(ctx), query.organizationId ?? null],
+    `SELECT * FROM (
+       SELECT DISTINCT ON (budget_id, is_test) * FROM budget_alert
+       WHERE ($1::text[] IS NULL OR organization_id = ANY($1)) AND ($2::text IS NULL OR organization_id = $2)
+         AND ($3::text IS NULL OR scope NOT LIKE 'project:%' OR scope = 'project:' || $3)
+         AND ($4::boolean IS NULL OR is_test = $4)
+       ORDER BY budget_id, is_test, id DESC) latest
+     ORDER BY percent DESC, id DESC LIMIT ${MOST_SHOWN}`,
+    [visibleOrganizations(ctx), query.organizationId ?? null, query.projectId ?? null, query.test ?? null],
   );
   return rows.map((row) => ({ alertId: row.id, ...toFacts(row), createdAt: row.created_at.toISOString() }));
 }

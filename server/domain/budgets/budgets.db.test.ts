@@ -244,3 +244,32 @@ test("each alert is delivered once to the endpoints that want it, and shown to t
   );
   expect(await budgets.alerts(person(project, null))).toEqual([]);
 });
+
+test("the latest alert of a budget is shown, however many of other budgets and modes are newer", async () => {
+  const { organizationId, projectId, ...project } = await makeProjectAtNoon();
+  const alert = async (scope: string, isTest: boolean, percent: number, count = 1) => {
+    const ids = Array.from({ length: count }, () => newId("event"));
+    await pool.query(
+      `INSERT INTO budget_alert (id, budget_id, organization_id, scope, period, period_start, is_test, percent, spent_micros,
+         held_micros, ceiling_micros, enforcement, created_at)
+       SELECT id, CASE WHEN $5 = 1 THEN $3 ELSE id END, $2, $3, 'day', now(), $4, $6, 0, 0, 1, 'warn', now()
+       FROM unnest($1::text[]) AS id`,
+      [ids, organizationId, scope, isTest, count, percent],
+    );
+  };
+  const own = `project:${projectId}`;
+  for (const percent of [50, 80]) await alert(own, false, percent);
+  await alert(own, true, 100);
+  await alert("organization", false, 50);
+  await alert("project:cpr_other", false, 100, 60);
+  await alert("organization", true, 100, 60);
+  const shown = await budgets.alerts(person({ organizationId, projectId, ...project }, "viewer"), {
+    organizationId,
+    projectId,
+    test: false,
+  });
+  expect(shown.map(({ scope, isTest, percent }) => [scope, isTest, percent])).toEqual([
+    [own, false, 80],
+    ["organization", false, 50],
+  ]);
+});

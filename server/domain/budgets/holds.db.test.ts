@@ -192,6 +192,17 @@ test("many holds are resolved at once by owners of the organization that is name
   expect(await resolve(operator(project))).toMatchObject({ matched: 1, resolved: 1, refused: 0 });
 });
 
+test("an unconfirmed live charge is listed however many test holds are newer", async () => {
+  const project = await makeProjectAtNoon();
+  const live = await liveHoldLike(await lose(project));
+  for (let made = 0; made < 2; made++) await submit(project);
+  const listed = async (query: object) =>
+    (await budgets.listHolds(project.ctx, query)).items.map(({ holdId, isTest }) => [holdId, isTest]);
+  expect(await listed({ test: false, limit: 1 })).toEqual([[live, false]]);
+  expect((await listed({ test: true })).map(([, isTest]) => isTest)).toEqual([true, true, true]);
+  expect(await listed({})).toHaveLength(4);
+});
+
 test("holds are listed page by page to who may read billing, a key those of its project", async () => {
   const [project, other] = [await makeProjectAtNoon(), await makeProjectAtNoon()];
   for (let made = 0; made < 3; made++) await submit(project);

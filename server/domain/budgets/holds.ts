@@ -72,7 +72,7 @@ export async function listHolds(ctx: Ctx, query: ListHolds): Promise<HoldPage> {
      WHERE ($1::text IS NULL OR hold.state = $1::text)
        AND ($2::text[] IS NULL OR hold.organization_id = ANY($2)) AND ($3::text IS NULL OR hold.project_id = $3)
        AND ($4::text IS NULL OR hold.project_id = $4) AND ($5::text IS NULL OR hold.organization_id = $5)
-       AND ($6::text IS NULL OR hold.id < $6)
+       AND ($6::text IS NULL OR hold.id < $6) AND ($8::boolean IS NULL OR hold.is_test = $8)
      ORDER BY hold.id DESC LIMIT $7`,
     [
       query.state ?? null,
@@ -82,6 +82,7 @@ export async function listHolds(ctx: Ctx, query: ListHolds): Promise<HoldPage> {
       query.organizationId ?? null,
       readCursor("hold", query.cursor),
       limit + 1,
+      query.test ?? null,
     ],
   );
   return pageOf(rows, limit, toHold);

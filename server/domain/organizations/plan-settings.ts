@@ -12,7 +12,7 @@ import {
   PlanSettings,
   planOf,
   type Settings,
-  usedOf,
+  usedOfEach,
 } from "@/server/domain/plans";
 import { pool, type Queryable } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
@@ -38,9 +38,7 @@ export async function listPlanSettings(
     [readCursor("organization", cursor)],
   );
   const { items: page, ...next } = pageOf(rows, 50, (row) => row);
-  const items: PlanSettingsView[] = [];
-  for (const row of page) items.push(await view(ctx, row));
-  return { items, ...next };
+  return { items: await views(ctx, page), ...next };
 }
 
 /** The plans an operator can give. */
@@ -135,17 +133,27 @@ async function read(organizationId: string, database: Queryable, lock = ""): Pro
 }
 
 async function view(ctx: Ctx, row: Row): Promise<PlanSettingsView> {
-  const { settings } = row;
-  const { limits, features } = PlanSettings.parse(settings);
-  return {
-    organizationId: row.id,
-    displayName: row.display_name,
-    createdAt: row.created_at.toISOString(),
-    plan: planOf(settings),
-    agreed: { limits, features },
-    limits: limitsOf(settings),
-    features: featuresOf(settings),
-    used: await usedOf({ organizationId: row.id, settings }, ctx.now()),
-    externalActions: allowsExternal(settings),
-  };
+  const [only] = await views(ctx, [row]);
+  return only!; // one of one
+}
+
+async function views(ctx: Ctx, rows: Row[]): Promise<PlanSettingsView[]> {
+  const used = await usedOfEach(
+    rows.map(({ id, settings }) => ({ organizationId: id, settings })),
+    ctx.now(),
+  );
+  return rows.map(({ id, display_name, created_at, settings }) => {
+    const { limits, features } = PlanSettings.parse(settings);
+    return {
+      organizationId: id,
+      displayName: display_name,
+      createdAt: created_at.toISOString(),
+      plan: planOf(settings),
+      agreed: { limits, features },
+      limits: limitsOf(settings),
+      features: featuresOf(settings),
+      used: used.get(id)!, // asked for each of them
+      externalActions: allowsExternal(settings),
+    };
+  });
 }

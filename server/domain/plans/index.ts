@@ -2,5 +2,5 @@ export { allPlans } from "./define";
 export { allowsExternal, externalSwitchOf } from "./external";
 export { featuresOf, requireFeature } from "./features";
 export { limitOf, limitsOf, PlanSettings, planOf, requireRoom, type Settings } from "./limits";
-export { usedOf } from "./used";
+export { usedOf, usedOfEach } from "./used";
 export { BOUNDS, type Bounds, limitByPlan, limitInSql, refuseWork, TAKEN, underOrganization } from "./work";

@@ -152,6 +152,10 @@ describe("budgets and holds", () => {
       (await ask(200, "GET", `/v1/billing/holds${query}`, { key: own.key })).json.items;
     expect(await holds("?state=ambiguous")).toMatchObject([{ holdId, state: "ambiguous" }]);
     expect(await holds("?state=open")).toEqual([]);
+    expect(await holds("?test=true")).toMatchObject([{ holdId }]);
+    expect(await holds("?test=false")).toEqual([]);
+    for (const wrong of ["", "maybe", "2", "true&test=false"])
+      await ask([422, "list"], "GET", `/v1/billing/holds?test=${wrong}`, { key: own.key });
     const target = `/v1/billing/holds/${holdId}/resolve`;
     const byOwner = await roled(own, "owner");
     for (const wrong of [

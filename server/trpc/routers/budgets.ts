@@ -75,14 +75,13 @@ export const budgetsRouter = router({
     .output(HoldsResolved)
     .mutation(({ ctx, input }) => budgets.resolveHolds(ctx, input)),
   alerts: human
-    .input(ProjectRef)
+    .input(ProjectRef.extend({ test: z.boolean().optional() }))
     .output(z.array(BudgetAlert))
     .query(async ({ ctx, input }) => {
       const { id, organizationId } = await access.authorize(ctx, "billing:read", {
         projectId: input.project_id,
       });
-      const alerts = await budgets.alerts(ctx, { organizationId });
-      return alerts.filter(({ scope }) => !scope.startsWith("project:") || scope === `project:${id}`);
+      return budgets.alerts(ctx, { organizationId, projectId: id, test: input.test });
     }),
   guardrails: human
     .input(ProjectRef)

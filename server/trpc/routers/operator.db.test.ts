@@ -1,8 +1,9 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Ctx } from "@/server/domain/ctx";
 import { grantOperator } from "@/server/domain/organizations";
 import { decideTestPayment } from "@/server/domain/payments";
 import * as requests from "@/server/domain/requests";
+import { pool } from "@/server/platform/db";
 import { DAY_MS } from "@/server/platform/time/units";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
 import { appRouter } from "../index";
@@ -220,4 +221,18 @@ test("a revision of another request, and a request that is not there, are not fo
   await expect(panel.request({ request_id: "cr_00000000000000000000000000" })).rejects.toMatchObject({
     code: "NOT_FOUND",
   });
+});
+
+test("the page of plans asks for the use of all its organizations at once", async () => {
+  const { panel } = await makeOperator();
+  const [one, two] = [await makeTenant(), await makeTenant()];
+  await makePerson(two.organizationId, "member");
+  const asked = vi.spyOn(pool, "query");
+  const { items } = await panel.plans({});
+  const statements = asked.mock.calls.length;
+  asked.mockRestore();
+  const usersOf = ({ organizationId }: { organizationId: string }) =>
+    items.find((each) => each.organizationId === organizationId)?.used.users;
+  expect([usersOf(one), usersOf(two)]).toEqual([0, 1]);
+  expect(statements).toBeLessThanOrEqual(2);
 });
