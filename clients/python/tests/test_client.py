@@ -129,6 +129,10 @@ class Sent(Both):
         own = {"idempotencyKey": "mine"}
         for _ in self.each(service := Service(answer()), lambda client: client.post("/v1/responses", body=own)):
             self.assertEqual(service.keys, ["mine"])
+        own = {"idempotencyKey": "clé-鍵"}
+        for _ in self.each(service := Service(answer()), lambda client: client.post("/v1/responses", body=own)):
+            sent = dict(service.requests[0].headers.raw)[b"idempotency-key"]
+            self.assertEqual(sent.decode("utf-8"), "clé-鍵")
         for error in self.each(
             service := Service(answer(503)),
             lambda client: client.post("/v1/jobs/{job_id}/approve", path_params={"job_id": "a/b"}),

@@ -14,7 +14,7 @@ import {
   waitForJob,
 } from "./run";
 import { type StreamOptions, type StreamRun, stream } from "./stream";
-import { baseOf, newIdempotencyKey, type TransportOptions, transportOf } from "./transport";
+import { asHeader, baseOf, newIdempotencyKey, type TransportOptions, transportOf } from "./transport";
 import { type KeySet, type Verification, verifyDocument, verifyText, type Witnesses } from "./verify";
 
 export type ClientOptions = TransportOptions & {
@@ -93,7 +93,7 @@ export function createClient(options: ClientOptions): Client {
       const given = (init ?? {}) as { headers?: HeadersInit; body?: unknown }; // as `Call` requires
       const headers = new Headers(given.headers);
       if (method === "post" && isKeyed(path) && !headers.has("idempotency-key"))
-        headers.set("idempotency-key", keyIn(given.body) ?? newIdempotencyKey());
+        headers.set("idempotency-key", asHeader(keyIn(given.body) ?? newIdempotencyKey()));
       // The pair of path and init was type-checked at the call; the library accepts any pair.
       const request = api.request as unknown as (
         method: string,

@@ -1,7 +1,7 @@
 import { type Artifact, type Download, download } from "./artifacts";
 import type { Core, Schemas } from "./core";
 import { AwaitingApprovalError, CapstanError, RunFailedError, WaitTimeoutError } from "./errors";
-import { newIdempotencyKey, sleep } from "./transport";
+import { asHeader, newIdempotencyKey, sleep } from "./transport";
 
 export type WaitOptions = {
   signal?: AbortSignal | undefined;
@@ -85,7 +85,7 @@ export const submission = (
 ) => ({
   params: { path: { capability_key: capability } },
   body: envelopeOf(core, input, options),
-  headers: { "idempotency-key": options.idempotencyKey ?? newIdempotencyKey() },
+  headers: { "idempotency-key": asHeader(options.idempotencyKey ?? newIdempotencyKey()) },
   signal: options.signal ?? null,
 });
 

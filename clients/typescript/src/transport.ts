@@ -95,6 +95,10 @@ export function baseOf(baseUrl: string): string {
 
 const isWithin = (url: string, base: string) => url.startsWith(`${base}/`);
 
+/** A key as a header's value, one character a byte: in UTF-8 where it has characters that `fetch` sends in no header. */
+export const asHeader = (key: string): string =>
+  /[\u0100-\uffff]/.test(key) ? String.fromCharCode(...new TextEncoder().encode(key)) : key;
+
 /** A new idempotency key, with which a submission runs only once. */
 export function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -3,7 +3,8 @@ import { charactersOf } from "@/server/platform/text/characters";
 /*
  * A key belongs to an operation of a project in one environment. The unique indexes know no environment: they are those of
  * 0.2.0, whose processes write them too. So a key is stored as it was sent, and where a row of another environment has it, under
- * a spelling of its own environment that no caller can send.
+ * a spelling of its own environment that no caller can send. No row gives its key back: a key that clashed once clashes again,
+ * and is found then.
  */
 
 /** As `IdempotencyKey` of the contract has it. */

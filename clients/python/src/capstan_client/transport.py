@@ -124,7 +124,7 @@ class Core:
             method,
             self.base + path,
             params={name: value for name, value in (query or {}).items() if value is not None} or None,
-            headers=sent,
+            headers=[(name.encode(), value.encode()) for name, value in sent.items()],
             json=body,
             extensions=self._extensions,
             **content,
