@@ -351,6 +351,20 @@ export const FAULTS: Fault[] = [
     replace: "if (!fits) return refusal;",
     caughtBy: "server/operations/cheapest-route.db.test.ts",
   },
+  {
+    name: "vocabulary-read-in-one-go",
+    file: "server/platform/text/tokenizer.ts",
+    find: "      if (place % STEPS === 0) yield;\n",
+    replace: "",
+    caughtBy: "server/platform/text/tokenizer.test.ts",
+  },
+  {
+    name: "long-word-cut-elsewhere",
+    file: "server/platform/text/long-word.ts",
+    find: "tailsEnd > headsEnd || lastTail < 0 ? tailsEnd : lastTail",
+    replace: "tailsEnd",
+    caughtBy: "server/platform/text/tokenizer.test.ts",
+  },
   ...TIME_FAULTS,
   ...VIEW_FAULTS,
 ];
