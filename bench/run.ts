@@ -56,10 +56,13 @@ const say = (line: string) =>
 async function main(): Promise<boolean> {
   const needs = [...new Set(options.goals.flatMap((goal): readonly Need[] => NEEDS_OF[goal]))];
   say("preparing what Capstan is measured with and beside");
-  await prepare(plan.isTrial ? needs.filter((need) => need === "empty app") : needs);
+  // A trial needs no network: it builds what it can, for goals that lack nothing else.
+  const possible = options.goals.filter((goal) => canBeTried(goal, ["portkey", "empty app"]));
+  await prepare(plan.isTrial ? (possible.includes("catalog") ? ["empty app"] : []) : needs);
   const missing = missingOf(needs);
   if (missing.length > 0 && !plan.isTrial) throw new Error(`The bench needs:\n- ${missing.join("\n- ")}`);
   if (options.onlyPrepares) return true;
+  if (possible.length === 0) return options.goals.map((goal) => tell(goal, nothing())).every(Boolean);
   await buildPrograms();
   generate(); // in a fresh clone there is nothing to build from yet
   if (!options.isAsBuilt && !isBuilt()) {
@@ -89,17 +92,13 @@ async function measureAll(world: World): Promise<boolean> {
   let wentWell = true;
   for (const goal of options.goals) {
     if (web.running.hasEnded()) web = await startWeb(world);
-    const missing = missingOf(NEEDS_OF[goal]);
-    const isTried = missingOf(NEEDS_OF[goal].filter((need) => !DISPENSABLE.includes(need))).length === 0;
-    const measured = isTried ? await measure(goal, world, web) : nothing();
+    const measured = canBeTried(goal) ? await measure(goal, world, web) : nothing();
     for (const part of ["results", "floors", "growth", "nulls", "limits", "failures"] as const)
       (all[part] as unknown[]).push(...measured[part]); // the same part of both
     const markdown = toMarkdown({ ...measured, machine: [] });
     console.log(`\n${goal}\n${markdown}\n`);
     appendFileSync(RESULTS, `\n## ${goal}\n${markdown}\n`);
-    const faults = faultsOf(measured);
-    if (plan.isTrial && faults.length + missing.length > 0) wentWell = false;
-    if (plan.isTrial && process.connected) process.send?.({ goal, faults, missing } satisfies Tried);
+    if (plan.isTrial && !tell(goal, measured)) wentWell = false;
   }
   if (plan.isTrial) return wentWell;
   const outcome = { ...all, results: all.results.sort((a, b) => a.goal - b.goal), machine };
@@ -107,6 +106,18 @@ async function measureAll(world: World): Promise<boolean> {
   console.log(`\n${markdown}\n\nAlso in ${RESULTS}, goal by goal.`);
   if (options.isWhole && options.profile === undefined) writeTable(markdown);
   return isHeld(outcome);
+}
+
+/** Whether nothing is missing for a goal but these. */
+const canBeTried = (goal: Goal, but = DISPENSABLE): boolean =>
+  missingOf(NEEDS_OF[goal].filter((need) => !but.includes(need))).length === 0;
+
+/** Says how a goal of a trial went, here and to whoever started this; whether it lacked nothing and has no fault. */
+function tell(goal: Goal, measured: Measured): boolean {
+  const tried: Tried = { goal, faults: faultsOf(measured), missing: missingOf(NEEDS_OF[goal]) };
+  for (const what of tried.missing) say(`${goal}: there is no ${what}`);
+  if (process.connected) process.send?.(tried);
+  return tried.faults.length + tried.missing.length === 0;
 }
 
 /** One goal, whose failure is a line of its own and leaves nothing running that could disturb the others. */
