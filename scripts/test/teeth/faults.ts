@@ -309,6 +309,27 @@ export const FAULTS: Fault[] = [
     caughtBy: "server/domain/webhooks/tries.db.test.ts",
   },
   {
+    name: "mail-lease-not-checked",
+    file: "server/domain/notifications/send.ts",
+    find: "AND state = 'sending' AND lease_until = $2",
+    replace: "AND state = 'sending' AND lease_until >= $2",
+    caughtBy: "server/domain/notifications/mail-failures.db.test.ts",
+  },
+  {
+    name: "running-job-pruned",
+    file: "server/domain/jobs/ending/prune.ts",
+    find: "job.id = payload.job_id AND job.status IN",
+    replace: "job.id = payload.job_id AND 'succeeded' IN",
+    caughtBy: "server/domain/jobs/ending/prune.db.test.ts",
+  },
+  {
+    name: "pin-ended-after-a-takeover",
+    file: "server/domain/pins/transitions.ts",
+    find: "pinned_execution.fence = input.fence AND status = 'running'",
+    replace: "pinned_execution.fence >= input.fence AND status = 'running'",
+    caughtBy: "server/domain/pins/faults.db.test.ts",
+  },
+  {
     name: "running-pin-pruned",
     file: "server/domain/jobs/ending/prune.ts",
     find: "pin.status NOT IN ('queued', 'running')",

@@ -86,4 +86,11 @@ export const MONEY_FAULTS: Fault[] = [
     replace: "(chargedMicros ?? 0)",
     caughtBy: "components/jobs/charge-words.test.ts",
   },
+  {
+    name: "holds-filtered-after-the-limit",
+    file: "server/domain/budgets/holds.ts",
+    find: "($8::boolean IS NULL OR hold.is_test = $8)",
+    replace: "($8::boolean IS NULL OR true)",
+    caughtBy: "server/domain/budgets/holds.db.test.ts",
+  },
 ];

@@ -100,6 +100,33 @@ test.each([301, 599])("an answer after %i seconds is an answer", async (seconds)
   expect(server.arrived(name)).toHaveLength(1);
 });
 
+test("a process whose execution was taken over writes no end, though its answer is whole", async () => {
+  const name = "taken over";
+  let say = () => {};
+  const url = await server.open(name, {
+    answer: (socket, request) => {
+      say = () => says(answerOf).answer?.(socket, request);
+    },
+  });
+  const project = await projectAt(url);
+  const posting = post(project).catch((error) => error);
+  await expect.poll(() => server.arrived(name).length, { interval: 5, timeout: 10_000 }).toBe(1);
+  const { rows } = await pool.query<{ id: string }>(
+    `UPDATE pinned_execution SET fence = fence + 1, lease_owner = 'another' WHERE status = 'running'
+       AND project_id = (SELECT project_id FROM credential_binding JOIN credential ON credential.id = credential_id WHERE base_url = $1)
+     RETURNING id`,
+    [url],
+  );
+  say();
+  await posting;
+  const { rows: left } = await pool.query(
+    `SELECT status, (SELECT count(*)::int FROM pinned_record WHERE pinned_id = pin.id) AS records
+     FROM pinned_execution pin WHERE id = $1`,
+    [rows[0]?.id],
+  );
+  expect(left).toEqual([{ status: "running", records: 0 }]);
+});
+
 const answerOf = () => {
   const body = JSON.stringify(response());
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
