@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
@@ -33,21 +32,7 @@ const Bootstrap = z.object({
 });
 type Bootstrap = z.output<typeof Bootstrap>;
 
-async function make(ctx: Ctx, known: Partial<Bootstrap> | null): Promise<Bootstrap> {
-  const organizationId = await keepOrganization(ctx, known?.organizationId);
-  const projectId = await keepProject(ctx, organizationId, known?.projectId);
-  return {
-    baseUrl: publicUrl,
-    organizationId,
-    projectId,
-    apiKey: await keepKey(ctx, known?.apiKey, { name: "First key", projectId }),
-    unboundApiKey: await keepKey(ctx, known?.unboundApiKey, { name: "First unbound key", organizationId }),
-    member: await keepPerson(ctx, organizationId, known?.member, { role: "member", name: "member" }),
-    operator: await keepOperator(ctx, organizationId, known?.operator),
-  };
-}
-
-/** What an earlier run wrote; one that cannot be read is no reason to fail, its parts are made again. */
+/** What an earlier run wrote that was killed before it made people; one that cannot be read is no reason to fail. */
 function readKnown(file: string): Partial<Bootstrap> | null {
   try {
     return Bootstrap.partial().parse(JSON.parse(readFileSync(file, "utf8")));
@@ -88,34 +73,15 @@ async function keepKey(
   return (await createKey(ctx, { ...key, environment: "development" })).apiKey;
 }
 
-/** A person of bootstrap.json: kept with the password they were given, which they may have changed since. */
-async function keepPerson(
-  ctx: Ctx,
-  organizationId: string,
-  known: Account | undefined,
-  { role, name }: { role: "owner" | "member"; name: string },
-): Promise<Account> {
-  if (known && (await isTaken(known.email))) return known;
-  // Another machine's bootstrap.json may name the plain address: its password is not ours to change.
-  const plain = `${name}@capstan.localhost`;
-  const email = (await isTaken(plain))
-    ? `${name}-${randomBytes(4).toString("hex")}@capstan.localhost`
-    : plain;
-  const password = makePassword();
-  await createUser(ctx, { email, organizationId, role, password });
-  return { email, password };
+/** Whether somebody has an account: what there is belongs to them from then on. */
+async function isInUse(): Promise<boolean> {
+  return (await withSystem((tx) => tx.user.findFirst({ select: { id: true } }))) !== null;
 }
 
-async function keepOperator(ctx: Ctx, organizationId: string, known: Account | undefined): Promise<Account> {
-  const operator = await keepPerson(ctx, organizationId, known, { role: "owner", name: "operator" });
-  const row = await withSystem((tx) => tx.user.findUniqueOrThrow({ where: { email: operator.email } }));
-  if (!row.isOperator) await grantOperator(ctx, { email: operator.email });
-  return operator;
-}
-
-async function isTaken(email: string): Promise<boolean> {
-  return (await withSystem((tx) => tx.user.findUnique({ where: { email }, select: { id: true } }))) !== null;
-}
+const accountOf = (name: string): Account => ({
+  email: `${name}@capstan.localhost`,
+  password: makePassword(),
+});
 
 /** Whole or not at all, readable by its owner only. */
 function write(file: string, bootstrap: Bootstrap): void {
@@ -126,17 +92,38 @@ function write(file: string, bootstrap: Bootstrap): void {
 }
 
 /**
- * Makes what a new installation needs to be used: an organization, a project, two people and two keys, and writes
- * them into the data directory's bootstrap.json. Again it keeps everything that still holds and makes only what is
- * missing. Machines that start at once over one database take turns, so that they share what the first has made.
+ * Makes what a new installation needs to be used: an organization, a project, two people and two keys, and writes them into
+ * the data directory's bootstrap.json. Where somebody has an account nothing is made or changed: a start depends on nothing
+ * that people set, and brings back nothing that they revoked. Machines that start at once over one database take turns.
  */
-export async function seed(dataDir: string): Promise<void> {
-  const file = join(dataDir, "bootstrap.json");
+export async function seed(dataDir: string): Promise<{ isNew: boolean }> {
   const client = await pool.connect();
   try {
     await client.query("SELECT pg_advisory_lock(hashtext('capstan seed'))");
-    write(file, await make(systemCtx("seed"), readKnown(file)));
+    if (await isInUse()) return { isNew: false };
+    await make(systemCtx("seed"), join(dataDir, "bootstrap.json"));
+    return { isNew: true };
   } finally {
     client.release(true); // the lock ends with the connection
   }
+}
+
+async function make(ctx: Ctx, file: string): Promise<void> {
+  const known = readKnown(file);
+  const organizationId = await keepOrganization(ctx, known?.organizationId);
+  const projectId = await keepProject(ctx, organizationId, known?.projectId);
+  const bootstrap: Bootstrap = {
+    baseUrl: publicUrl,
+    organizationId,
+    projectId,
+    apiKey: await keepKey(ctx, known?.apiKey, { name: "First key", projectId }),
+    unboundApiKey: await keepKey(ctx, known?.unboundApiKey, { name: "First unbound key", organizationId }),
+    member: known?.member ?? accountOf("member"),
+    operator: known?.operator ?? accountOf("operator"),
+  };
+  write(file, bootstrap); // before the people: they end the making
+  const { member, operator } = bootstrap;
+  await createUser(ctx, { ...operator, organizationId, role: "owner" });
+  await grantOperator(ctx, { email: operator.email });
+  await createUser(ctx, { ...member, organizationId, role: "member" });
 }

@@ -3,7 +3,7 @@ import { env } from "@/server/platform/settings/env";
 import { seed } from "./bootstrap";
 
 try {
-  await seed(env.CAPSTAN_DATA_DIR);
+  console.log(JSON.stringify(await seed(env.CAPSTAN_DATA_DIR)));
 } finally {
   await closeDatabase();
 }

@@ -1,5 +1,5 @@
 "use client";
-import { CircleCheck, TriangleAlert } from "lucide-react";
+import { CircleCheck, CircleDashed, TriangleAlert } from "lucide-react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
@@ -9,12 +9,17 @@ import { type ProjectChoice, useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
-import type { ConnectableProvider, Credential } from "@/server/contract/credentials";
+import type {
+  ConnectableProvider,
+  ConnectionState,
+  Credential,
+  ProjectConnection,
+} from "@/server/contract/credentials";
 import { ConnectionDetail, TestResult, useTest } from "./connection-detail";
 import { readSecret, SecretFields } from "./secret-fields";
 
 type Props = {
-  credential: Credential;
+  credential: ProjectConnection;
   project: ProjectChoice;
   /** Null when this installation no longer supports the provider. */
   provider: ConnectableProvider | null;
@@ -31,7 +36,7 @@ export function ConnectionRow({ credential, project, provider, canChange }: Prop
       <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
         <div className="min-w-0 flex-1 basis-72 space-y-1.5">
           <div className="flex flex-wrap items-center gap-2">
-            <CheckedBadge credential={credential} />
+            <LookBadge look={STATES[credential.state]} />
             <span className="text-sm font-medium">{title}</span>
             <span dir="auto" className="min-w-0 text-sm text-muted [overflow-wrap:anywhere]">
               {credential.label}
@@ -108,14 +113,11 @@ function Unlocks({ provider: { title, unlocks } }: { provider: ConnectableProvid
   );
 }
 
-const CHECKED = {
-  ready: { label: "Ready", icon: CircleCheck, tone: "good" },
-  refused: { label: "Refused", icon: TriangleAlert, tone: "bad" },
-} as const satisfies Record<string, Look>;
-
-const CheckedBadge = ({ credential: { status } }: { credential: Credential }) => (
-  <LookBadge look={CHECKED[status === "ready" ? "ready" : "refused"]} />
-);
+const STATES = {
+  healthy: { label: "Healthy", icon: CircleCheck, tone: "good" },
+  degraded: { label: "Degraded", icon: TriangleAlert, tone: "bad" },
+  idle: { label: "Idle", icon: CircleDashed, tone: "neutral" },
+} as const satisfies Record<ConnectionState, Look>;
 
 const pathOf = ({ organizationId, credentialId }: Credential) => ({
   organization_id: organizationId,

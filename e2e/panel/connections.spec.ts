@@ -65,7 +65,7 @@ signedOut(
       await form.getByLabel("Name").fill(label);
       await page.keyboard.press("Enter");
       const row = page.getByRole("listitem").filter({ hasText: label });
-      await expect(row).toContainText("Ready");
+      await expect(row).toContainText("Healthy");
       await expect(row).toContainText("…9911");
       await expect(row).toContainText("development");
       await expect(form).toHaveCount(0);
@@ -76,14 +76,14 @@ signedOut(
       await row.getByRole("button", { name: /^Test / }).click();
       await expect(row.getByRole("status")).toContainText("Credentials refused");
       await expect(row.getByRole("status")).toContainText("rotate the connection");
-      await expect(row).toContainText("Refused");
+      await expect(row).toContainText("Degraded");
       await expectAccessible(page);
       await row.getByRole("button", { name: /^Rotate / }).click();
       const rotate = page.getByRole("dialog", { name: /^Rotate / });
       await rotate.getByLabel("API key").fill(server.state.takes);
       await rotate.getByRole("button", { name: "Rotate secret" }).click();
       await expect(row).toContainText("…2222");
-      await expect(row).toContainText("Ready");
+      await expect(row).toContainText("Healthy");
       await row.getByRole("button", { name: /^Test / }).click();
       await expect(row.getByRole("status")).toContainText("Credentials accepted");
       await expect(row.getByRole("img", { name: /^Last 7 days of / })).toBeVisible();

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { z } from "zod";
 import { migrateEngine } from "@/inngest/embedded/migrate";
 import type { Env } from "@/server/platform/settings/env";
 import { Refusal } from "@/server/platform/settings/refusal";
@@ -28,6 +29,8 @@ export type Instance = {
   localUrl: string;
   /** The address for people and agents. */
   publicUrl: string;
+  /** Nobody had an account before this start. */
+  isNew: boolean;
   stop(): Promise<void>;
 };
 
@@ -103,13 +106,14 @@ export async function startInstance(options: Options): Promise<Instance> {
     if (sandboxPort !== null) startPart("sandbox");
     startPart("worker");
     startPart("web");
-    if (hasProgram("seed"))
-      await report.step("Checking the first organization", () => seed(env, log("seed")));
+    const { isNew } = hasProgram("seed")
+      ? await report.step("Checking the first organization", () => seed(env, log("seed")))
+      : { isNew: false };
     await report.step("Waiting until it responds", () =>
       untilReady({ localUrl, parts: started, sandboxUrl, log: dev ? null : log, signal: options.signal }),
     );
     watchPostgres(runtime);
-    return { localUrl, publicUrl, stop };
+    return { localUrl, publicUrl, isNew, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -242,13 +246,17 @@ function localHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-async function seed(env: NodeJS.ProcessEnv, logFile: string) {
+/** What the seed answers in its last line. */
+const Seeded = z.object({ isNew: z.boolean() });
+
+async function seed(env: NodeJS.ProcessEnv, logFile: string): Promise<z.output<typeof Seeded>> {
   try {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, ["dist/seed.mjs"], {
       env,
       timeout: 60_000,
     });
     writeWhole(logFile, stdout + stderr);
+    return Seeded.parse(JSON.parse(stdout.trim().split("\n").at(-1) ?? ""));
   } catch (error) {
     const { stderr, message } = error as { stderr?: string; message: string }; // execFile rejects with this
     throw new Error(`Seeding failed: ${stderr?.trim() || message}`);

@@ -6,18 +6,18 @@ import { join, relative } from "node:path";
 import { z } from "zod";
 import { env as settings } from "@/server/platform/settings/env";
 import { checkSettings } from "@/server/platform/settings/secrets";
-import { type MainJobRow, runMainJob } from "../main-job";
+import { runMainJob } from "../main-job";
 import { build, bundlePrograms, isBuilt } from "./build";
 import { lastLines } from "./child";
 import { endNow, endWithChildren, whenShellEnds } from "./ending";
 import { findFile } from "./files";
+import { runFirstJob } from "./first-job";
 import { generate } from "./generate";
 import { pathsOf, startInstance } from "./instance";
 import { clusterDir, stopPostgres } from "./postgres";
 import { clockBeganAt, openReport, type Report } from "./report";
 import { endLeftovers, findRunning, removeRuntime } from "./runtime";
 import { canListen, endProcess, isAlive } from "./system";
-import { aligned } from "./table";
 
 export { test } from "../test/run";
 
@@ -26,10 +26,10 @@ const OPTIONS = ["--dev", "--detach", "--without-main-job", "--detached", "--att
 const Access = z.object({
   apiKey: z.string(),
   projectId: z.string(),
-  member: z.object({ email: z.string() }),
+  operator: z.object({ email: z.string() }),
 });
 
-/** `npm run up`: from the sources to a running installation that has run its main job once. */
+/** `npm run up`: from the sources to a running installation, which runs a first job when it is new. */
 export async function up(args: string[]) {
   const unknown = args.find((arg) => !OPTIONS.includes(arg));
   if (unknown) throw new Error(`Unknown option ${unknown}. Options: --detach, --without-main-job.`);
@@ -135,45 +135,39 @@ async function stayUp(report: Report, { dev, detached, attached, withMainJob }: 
   process.exit(0);
 }
 
-async function announce(
-  report: Report,
-  instance: { localUrl: string; publicUrl: string },
-  withMainJob: boolean,
-  asked: Promise<void>,
-) {
+type Announced = { localUrl: string; publicUrl: string; isNew: boolean };
+
+async function announce(report: Report, instance: Announced, withMainJob: boolean, asked: Promise<void>) {
   const { dataDir } = pathsOf(settings);
   const inside = relative(process.cwd(), dataDir);
   const shown = inside === "" || inside.startsWith("..") ? dataDir : inside;
-  const text = findFile(join(dataDir, "bootstrap.json"));
-  const access = text ? Access.parse(JSON.parse(text)) : null;
+  const access = readAccess(join(dataDir, "bootstrap.json"));
   const sandboxOn = settings.SANDBOX || settings.CAPSTAN_ENV !== "production";
-  if (withMainJob && access && sandboxOn) {
-    const job = report.step("Running a first job over HTTP", () =>
-      runMainJob({ ...access, baseUrl: instance.localUrl }),
-    );
-    const rows = await Promise.race([job, asked]);
-    if (!rows) return;
-    for (const line of tableOf(rows)) report.say(line);
-  } else if (withMainJob && access)
-    report.say("The main job was skipped because the sandbox provider is off. Set SANDBOX=1 to enable it.");
+  // Only before people could set what may refuse it: a policy, a budget, a price.
+  const isFirst = withMainJob && instance.isNew && access !== null;
+  if (isFirst && sandboxOn) {
+    const job = runFirstJob(report, () => runMainJob({ ...access, baseUrl: instance.localUrl }));
+    const isStopped = await Promise.race([job.then(() => false), asked.then(() => true)]);
+    if (isStopped) return;
+  } else if (isFirst)
+    report.say("The first job was skipped because the sandbox provider is off. Set SANDBOX=1 to enable it.");
   report.say(`Capstan is ready: ${instance.publicUrl}`);
-  if (access)
-    report.say(`Sign in as ${access.member.email}; passwords and API keys: ${join(shown, "bootstrap.json")}`);
+  if (!access) return;
+  const file = join(shown, "bootstrap.json");
+  report.say(
+    instance.isNew
+      ? `Sign in as ${access.operator.email}, the owner; passwords and API keys: ${file}`
+      : `The first owner is ${access.operator.email}; the first passwords and API keys: ${file}`,
+  );
 }
 
-function tableOf(rows: MainJobRow[]): string[] {
-  return aligned([
-    ["capability", "job", "receipt", "admitted", "done", "events", "output"],
-    ...rows.map((row) => [
-      row.capability,
-      row.jobId,
-      row.receiptId,
-      `${row.submitMs.toFixed(0)} ms`,
-      `${row.totalMs.toFixed(0)} ms`,
-      String(row.events),
-      row.output,
-    ]),
-  ]).map((line) => `  ${line}`);
+/** What the seed wrote into the data directory; null if it is not there or cannot be read. */
+function readAccess(file: string): z.output<typeof Access> | null {
+  try {
+    return Access.parse(JSON.parse(findFile(file) ?? "null"));
+  } catch {
+    return null;
+  }
 }
 
 /** Starts the same command without a terminal, prints its output until it is ready, and leaves it running. */

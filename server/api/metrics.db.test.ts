@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import { timeCall } from "@/server/platform/log/metrics";
 import { call, makeTenant } from "@/testing/api";
 import { setSettings } from "@/testing/settings";
 import { metricsAnswer } from "./metrics";
@@ -91,6 +92,25 @@ test("ended executions are counted by mode, status and code, and calls to provid
       .map(([labels]) => labels)
       .sort(),
   ).toEqual(['{provider="sandbox",outcome="answered"}', '{provider="sandbox",outcome="refused"}']);
+});
+
+test("calls to providers are counted by account, of which a process names a bounded number", async () => {
+  const made = "capstan_provider_account_calls_total";
+  const tenant = await makeTenant();
+  const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
+  const sandbox = '{provider="sandbox",account="sandbox",outcome="answered"}';
+  const before = (await read(made))[sandbox] ?? 0;
+  expect((await tenant.post("/v1/capabilities/text.general.fast.v1/invoke", { input })).status).toBe(200);
+  expect(await read(made)).toMatchObject({ [sandbox]: before + 1 });
+  const ask = (account: string) =>
+    timeCall({ provider: "openai-compatible", account }, async () => "an answer", String);
+  for (let n = 0; n < 600; n++) await ask(`cred_${n}`);
+  await ask("cred_0");
+  const of = (account: string) => `{provider="openai-compatible",account="${account}",outcome="answered"}`;
+  const after = await read(made);
+  expect(after[of("cred_0")]).toBe(2);
+  expect(after[of("cred_599")]).toBeUndefined();
+  expect(after[of("others")]).toBeGreaterThanOrEqual(100);
 });
 
 test("with METRICS_TOKEN only who sends it reads them", async () => {

@@ -1,7 +1,14 @@
 import { z } from "zod";
 import { BudgetSpend, UserGuardrails } from "./budgets";
 import { DateTime, PathId } from "./common";
-import { BindCredential, CheckOutcome, CreateCredential, Credential, CredentialBinding } from "./credentials";
+import {
+  BindCredential,
+  CheckOutcome,
+  ConnectionState,
+  CreateCredential,
+  Credential,
+  CredentialBinding,
+} from "./credentials";
 
 const Id = z.string().min(1).max(64);
 const Environment = z.string().min(1).max(64).default("development");
@@ -91,8 +98,14 @@ export const ConnectionHour = z.object({
 });
 export const ConnectionHealth = z
   .object({
-    /** Is anything wrong with it now? `idle`: nothing runs on it, and no one has asked. */
-    state: z.enum(["healthy", "degraded", "idle"]),
+    /** Which account this is of, as metrics, routes and receipts name it. */
+    account: z.object({
+      connectionId: z.string(),
+      label: z.string(),
+      /** What environments call it: its provider, or of further servers `openai-compatible:<label>`. */
+      names: z.array(z.string()),
+    }),
+    state: ConnectionState,
     /** What the provider said when it was asked, newest first. */
     checks: z.array(ConnectionCheck),
     /** What executions met in the last seven days, by the hour, newest first. Of comparisons nothing is counted. */

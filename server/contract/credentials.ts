@@ -121,9 +121,16 @@ export const ConnectableProvider = z.object({
 });
 export type ConnectableProvider = z.output<typeof ConnectableProvider>;
 
+/** Is anything wrong with a connection now? `idle`: nothing runs on it, and no one has asked its provider. */
+export const ConnectionState = z.enum(["healthy", "degraded", "idle"]);
+export type ConnectionState = z.output<typeof ConnectionState>;
+
+const ProjectConnection = Credential.extend({ state: ConnectionState });
+export type ProjectConnection = z.output<typeof ProjectConnection>;
+
 /** What a project can see of its connections; an admin sees those of the whole organization, to use them here too. */
 export const ProjectConnections = z.object({
-  items: z.array(Credential),
+  items: z.array(ProjectConnection),
   /** May the reader change them? */
   canChange: z.boolean(),
 });

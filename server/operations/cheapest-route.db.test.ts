@@ -158,14 +158,18 @@ test("a limit of nothing names the cheapest route, too", async () => {
   expect([status, json.detail.details.cheapestRoute.fits]).toEqual([402, false]);
 });
 
-test("providerPin takes what alternates list, and refuses another model beside it", async () => {
+test("providerPin and preferredModel take what alternates list; providerPin refuses another model beside it", async () => {
   const gone = await tenant.post(TARGET, { input, preferredModel: "gone" });
   const { alternates } = gone.json.detail.details;
   expect(alternates).toContain("sandbox/sandbox-2");
   for (const target of alternates) {
-    const { status, json } = await tenant.post(TARGET, { input, providerPin: target });
-    expect([status, `sandbox/${json.resolvedModel}`]).toEqual([200, target]);
+    for (const named of [{ providerPin: target }, { preferredModel: target }]) {
+      const { status, json } = await tenant.post(TARGET, { input, ...named });
+      expect([status, `sandbox/${json.resolvedModel}`]).toEqual([200, target]);
+    }
   }
+  const both = { providerPin: "sandbox/sandbox-2", preferredModel: "sandbox/sandbox-2" };
+  expect((await tenant.post(TARGET, { input, ...both })).json.resolvedModel).toBe("sandbox-2");
   const two = await tenant.post(TARGET, {
     input,
     providerPin: "sandbox/sandbox-2",

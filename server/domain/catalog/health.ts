@@ -22,7 +22,9 @@ const MOST_STALE_MS = 5_000;
 type Row = { account: string; route: string; failures: number; behind_until: Date | null };
 type Called = Pick<Offer, "provider" | "model"> & { account: Account };
 
-const accountName = (account: Account) => (typeof account === "object" ? account.credentialId : account);
+/** An account in one word, as rows and metrics name it. */
+export const accountName = (account: Account) =>
+  typeof account === "object" ? account.credentialId : account;
 const nameOf = (account: string, route: string) => `${account} ${route}`;
 
 let known = new Map<string, Row>();

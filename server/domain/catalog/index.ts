@@ -3,7 +3,7 @@ export { MOST_BRIEF_BYTES } from "./brief";
 export { connectUrlOf } from "./connect-url";
 export { connectableProviders } from "./connectable";
 export { describeCapability, executionTargets, toSummary } from "./describe";
-export { healthNow, noteFailure, noteSuccess, readHealth } from "./health";
+export { accountName, healthNow, noteFailure, noteSuccess, readHealth } from "./health";
 export { list, matching } from "./list";
 export { type Need, needsOf } from "./needs";
 export { routeBundle } from "./pricing/bundle";
@@ -27,7 +27,14 @@ export {
   noCapability,
 } from "./registry";
 export { resolve } from "./resolve";
-export { chooseRoute, ROUTING_POLICY_VERSION, type Route, type RouteWish, routeUnavailable } from "./routes";
+export {
+  chooseRoute,
+  namedBy,
+  ROUTING_POLICY_VERSION,
+  type Route,
+  type RouteWish,
+  routeUnavailable,
+} from "./routes";
 export { sandboxSource } from "./sandbox-adapter";
 export { publish } from "./schema";
 export {

@@ -175,14 +175,20 @@ export function chooseRoute(
   );
 }
 
-/** What a wish names; all of them where it names nothing. */
-function namedBy<T extends Target>({ pin, providerPin, preferredModel }: RouteWish, candidates: T[]): T[] {
-  return candidates.filter(
-    ({ provider, model }) =>
-      (!pin || `${provider.name}/${model.id}` === pin) &&
-      (!providerPin || provider.name === providerPin) &&
-      (!preferredModel || model.id === preferredModel),
+/**
+ * What a wish names; all of them where it names nothing. A preferred model is called by its id, else as refusals list it,
+ * `provider/model`: an id may have that form, too.
+ */
+export function namedBy<T extends Target>(
+  { pin, providerPin, preferredModel }: Pick<RouteWish, "pin" | "providerPin" | "preferredModel">,
+  candidates: T[],
+): T[] {
+  const of = candidates.filter(
+    (target) => (!pin || routeKey(target) === pin) && (!providerPin || target.provider.name === providerPin),
   );
+  if (!preferredModel) return of;
+  const byId = of.filter(({ model }) => model.id === preferredModel);
+  return byId.length > 0 ? byId : of.filter((target) => routeKey(target) === preferredModel);
 }
 
 /** Whose account goes first, among its models those that do all that is asked, and of them those that need not be asked for less. */

@@ -9,6 +9,7 @@ export {
 export type { CheckResult } from "./check";
 export { type Connection, connectionsOf, type OpenAccount, openAccount } from "./connections";
 export { createCredential } from "./create";
+export { healthOf } from "./health-of";
 export { baseUrlOf, operatorCredentials } from "./operator";
 export { recordConnectionOutcome, writeConnectionOutcomes } from "./outcomes";
 export { connectProject, projectConnections } from "./project";

@@ -4,6 +4,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { createCredential } from "./create";
+import { statesOf } from "./health-of";
 import { credentialsOf, toCredential } from "./rows";
 
 /** What a project is connected to, newest first; to admins also what else their organization has connected. */
@@ -11,7 +12,9 @@ export async function projectConnections(ctx: Ctx, projectId: string): Promise<P
   const { id, organizationId } = await access.authorize(ctx, "jobs:read", { projectId });
   const role = roleIn(ctx, organizationId);
   const canChange = role !== null && isAtLeast(role, "admin");
-  const all = (await credentialsOf(organizationId)).map(toCredential);
+  const credentials = (await credentialsOf(organizationId)).map(toCredential);
+  const states = await statesOf(credentials, ctx.now());
+  const all = credentials.map((each) => ({ ...each, state: states.get(each.credentialId) ?? "idle" }));
   if (canChange) return { items: all, canChange };
   const ofProject = all.map((each) => ({
     ...each,

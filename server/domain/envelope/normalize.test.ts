@@ -251,6 +251,9 @@ test("provider/model as the provider is the provider and the model", () => {
   expect(constraints({ providerPin: "sandbox/a/b" })).toEqual(
     constraints({ providerPin: "sandbox", preferredModel: "a/b" }),
   );
+  expect(constraints({ providerPin: "sandbox/a", preferredModel: "sandbox/a" })).toEqual(
+    constraints({ providerPin: "sandbox/a" }),
+  );
 });
 
 test("unknown fields of sampling and budget are named", () => {

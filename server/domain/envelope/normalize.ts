@@ -238,7 +238,8 @@ function splitPin(constraints: Fields) {
   if (typeof providerPin !== "string") return;
   const [, provider, model] = /^([^/]+)\/(.+)$/s.exec(providerPin) ?? [];
   if (!provider || !model) return;
-  if (preferredModel !== undefined && preferredModel !== null && preferredModel !== model)
+  const isSame = preferredModel === model || preferredModel === providerPin;
+  if (preferredModel !== undefined && preferredModel !== null && !isSame)
     fail(
       "CONFLICTING_EXECUTION_CONSTRAINT",
       "providerPin and preferredModel name different models. Send one.",

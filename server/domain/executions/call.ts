@@ -1,4 +1,4 @@
-import { noteFailure, noteSuccess, priceOf, SANDBOX } from "@/server/domain/catalog";
+import { accountName, noteFailure, noteSuccess, priceOf, SANDBOX } from "@/server/domain/catalog";
 import { baseName, type OpenAccount, recordConnectionOutcome } from "@/server/domain/connections";
 import { log } from "@/server/platform/log/log";
 import { timeCall } from "@/server/platform/log/metrics";
@@ -51,7 +51,8 @@ export async function send<R>(
   const io: ProviderIo = { ...account, model, attemptId, tier, signal, allowPrivateAddresses };
   let progress: Progress<R>;
   try {
-    progress = await timeCall(baseName(provider.name), () => ask(io), kindOf);
+    const labels = { provider: baseName(provider.name), account: accountOf(call) };
+    progress = await timeCall(labels, () => ask(io), kindOf);
   } catch (cause) {
     const outcome = await withEstimate(classify(cause, call), cause, call);
     if (outcome.state !== "aborted") noteConnection(call, cause);
@@ -132,6 +133,10 @@ export function refuseInternally(
 
 /** The route and account of a call, as the health of routes is kept. */
 const calledBy = ({ route, account }: Pick<Call, "route" | "account">) => ({ ...route, account });
+
+/** In metrics: the sandbox needs no account, so its calls have the operator's. */
+const accountOf = ({ route, account }: Pick<Call, "route" | "account">): string =>
+  route.provider.name === SANDBOX ? SANDBOX : accountName(account);
 
 /** What a connection met, kept for its owners. */
 function noteConnection({ account, now }: Call, cause: unknown): void {

@@ -7,7 +7,7 @@ import { pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
 import { DAY_MS } from "@/server/platform/time/units";
 import type { Vendor } from "@/server/providers/testing/vendor";
-import { call, finish, makeKey, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
+import { call, finish, keyCtx, makeKey, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
 import { ANSWER, MODELS, vendorAsOpenAi } from "@/testing/vault";
 import { list, prune } from ".";
 
@@ -264,6 +264,44 @@ test("what executions meet is counted by the hour, a refused key among the failu
     tenant,
   );
   expect(await count()).toBeNull();
+});
+
+test("the panel's list says of a connection what its health says, whatever it met", async () => {
+  const { tenant, headers, ask, connect } = await makeRoom();
+  const { id, label } = (await connect({ label: "Team" })).json.connection;
+  const said = async () => {
+    const { health } = (await ask("GET", `/${id}`)).json;
+    const shown = await credentials.projectConnections(await keyCtx(tenant.key), tenant.projectId);
+    expect(shown.items).toMatchObject([{ credentialId: id, state: health.state }]);
+    expect(health.account).toEqual({ connectionId: id, label, names: ["openai"] });
+    return health.state;
+  };
+  const met = (hoursAgo: number, answered: number, failed: number) =>
+    pool.query(
+      "INSERT INTO connection_hour (credential_id, hour, answered, failed) VALUES ($1, date_trunc('hour', now(), 'UTC') - $2 * interval '1 hour', $3, $4)",
+      [id, hoursAgo, answered, failed],
+    );
+  expect(await said()).toBe("healthy");
+  for (const [answer, state] of [
+    [{ status: 503 }, "degraded"],
+    [{ status: 401, json: { error: { code: "invalid_api_key" } } }, "degraded"],
+    [MODELS, "healthy"],
+  ] as const) {
+    vendor.answer(answer);
+    const repair = (await ask("POST", `/${id}/repair`)).json;
+    for (const { found } of repair.steps)
+      expect(found === repair.message || found.includes(label)).toBe(true);
+    expect(await said()).toBe(state);
+  }
+  await met(5, 0, 9);
+  expect(await said()).toBe("healthy");
+  await met(0, 1, 3);
+  expect(await said()).toBe("degraded");
+  await pool.query("DELETE FROM connection_hour WHERE credential_id = $1", [id]);
+  await pool.query("DELETE FROM connection_check WHERE credential_id = $1", [id]);
+  expect(await said()).toBe("idle");
+  const vault = `/v1/organizations/${tenant.organizationId}/provider-credentials`;
+  expect((await call("GET", vault, { headers })).json.items[0]).not.toHaveProperty("state"); // of the panel alone
 });
 
 test("a project's own path connects and binds its environments in one step", async () => {

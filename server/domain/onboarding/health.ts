@@ -1,9 +1,8 @@
 import type { ConnectionHealth, ConnectionRepair, ConnectionTested } from "@/server/contract/connections";
-import { checkCredential, findProvider } from "@/server/domain/connections";
+import { checkCredential, findProvider, healthOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
 import { pool } from "@/server/platform/db";
 import { DAY_MS } from "@/server/platform/time/units";
-import { healthOf } from "./health-of";
 import { ownerOf, pageOf } from "./owner";
 import { read } from "./read";
 
@@ -26,7 +25,9 @@ export async function repair(ctx: Ctx, connectionId: string): Promise<Connection
   const tested = await test(ctx, connectionId);
   const { connection, outcome, message } = tested;
   const met = await healthOf(connection, ctx.now());
-  const title = findProvider(connection.provider)?.title ?? connection.provider;
+  const provider = findProvider(connection.provider)?.title ?? connection.provider;
+  // An organization may have several accounts at one provider.
+  const title = connection.label === "default" ? provider : `${provider} (${connection.label})`;
   const [bound] = connection.bindings;
   const url = await pageOf(
     connection.organizationId,

@@ -5,11 +5,11 @@ import {
   type CredentialRow,
   credentialsOf,
   getCredential,
+  healthOf,
   isReachedBy,
   toCredential,
 } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
-import { healthOf } from "./health-of";
 import { ownerOf, placeToManage } from "./owner";
 
 /** What the caller's organization has connected, newest first, or only what serves one project. Never a secret. For admins, and keys. */

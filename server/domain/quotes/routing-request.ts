@@ -64,7 +64,9 @@ export function callOptions({
 export function requestedTarget({ pin, execution }: RoutingRequest): string | null {
   const { preferredModel, providerPin } = execution.executionConstraints;
   if (pin) return pin.target;
-  return preferredModel && providerPin ? `${providerPin}/${preferredModel}` : (preferredModel ?? null);
+  if (!preferredModel || !providerPin || preferredModel.startsWith(`${providerPin}/`))
+    return preferredModel ?? null;
+  return `${providerPin}/${preferredModel}`;
 }
 
 /** Refuses what is at a dotted path of the body. */

@@ -1,6 +1,7 @@
 import { type Capability, type Stage, stageAsCapability } from "@/server/capabilities/define";
 import {
   chooseRoute,
+  namedBy,
   type Route,
   type RouteWish,
   SANDBOX,
@@ -29,13 +30,7 @@ export function namesOf(
   names: Names,
   connections: RouteWish["connections"],
 ): { main: Names; stages: Names } {
-  const isCalledSo = (each: Capability) =>
-    targetsOfPort(each, connections).some(
-      ({ provider, model }) =>
-        (!names.pin || `${provider.name}/${model.id}` === names.pin) &&
-        (!names.providerPin || provider.name === names.providerPin) &&
-        (!names.preferredModel || model.id === names.preferredModel),
-    );
+  const isCalledSo = (each: Capability) => namedBy(names, targetsOfPort(each, connections)).length > 0;
   const areForStages =
     !isCalledSo(capability) && stages.some((stage) => isCalledSo(stageAsCapability(capability, stage)));
   return areForStages ? { main: {}, stages: names } : { main: names, stages: {} };

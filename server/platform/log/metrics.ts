@@ -1,6 +1,10 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
 
-/* What a process counts of its own work, for Prometheus. Labels are fixed words: no id and nothing a caller wrote. */
+/*
+ * What a process counts of its own work, for Prometheus. Labels are fixed words: nothing a caller wrote, and no id but that of a
+ * connected account, of which a process names so many at most.
+ */
+const MOST_ACCOUNTS = 500;
 
 // The web process loads our modules twice, once in Next's bundle; both count into the same registry.
 const shared = globalThis as { capstanMetrics?: ReturnType<typeof open> }; // our own property, written only below
@@ -25,6 +29,14 @@ function open() {
       labelNames: ["provider", "outcome"],
       buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600],
     }),
+    accountCalls: new Counter({
+      registers,
+      name: "capstan_provider_account_calls_total",
+      help: "Provider calls by the account they were made with (operator, sandbox, or the id of a connection) and outcome.",
+      labelNames: ["provider", "account", "outcome"],
+    }),
+    /** What is a label so far. */
+    accounts: new Set(["operator", "sandbox"]),
     ended: new Counter({
       registers,
       name: "capstan_executions_ended_total",
@@ -66,9 +78,16 @@ export function countAnswer(endpoint: Served, status: number, ms: number): void 
   observer.observe(ms / 1000);
 }
 
-/** Records the duration and outcome of a provider call; `kindOf` names the kind of a failure. */
+/** An account as a label: from a bound on, connections that have none yet share one. */
+function accountLabel(account: string): string {
+  const { accounts } = metrics();
+  if (accounts.size < MOST_ACCOUNTS) accounts.add(account);
+  return accounts.has(account) ? account : "others";
+}
+
+/** Records the duration and outcome of a provider call with this account; `kindOf` names the kind of a failure. */
 export async function timeCall<Answer>(
-  provider: string,
+  { provider, account }: { provider: string; account: string },
   call: () => Promise<Answer>,
   kindOf: (cause: unknown) => string,
 ): Promise<Answer> {
@@ -83,6 +102,7 @@ export async function timeCall<Answer>(
     metrics()
       .calls.labels(provider, outcome)
       .observe((performance.now() - begun) / 1000);
+    metrics().accountCalls.labels(provider, accountLabel(account), outcome).inc();
   }
 }
 

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { namedBy } from "./routes";
+import type { Target } from "./targets";
+
+/** As much of a model of a provider as its name is. */
+const target = (provider: string, id: string) => ({ provider: { name: provider }, model: { id } }) as Target;
+
+const TARGETS = [
+  target("openai", "gpt-5"),
+  target("openai-compatible", "openai/gpt-5"),
+  target("openai-compatible:gpu-lab", "llama-3"),
+  target("openai-compatible", "llama-3"),
+];
+const named = (wish: Parameters<typeof namedBy>[0], targets = TARGETS) =>
+  namedBy(wish, targets).map(({ provider, model }) => `${provider.name} ${model.id}`);
+
+test("a preferred model is called by its id, else as provider/model", () => {
+  expect(named({ preferredModel: "gpt-5" })).toEqual(["openai gpt-5"]);
+  expect(named({ preferredModel: "openai-compatible:gpu-lab/llama-3" })).toEqual([
+    "openai-compatible:gpu-lab llama-3",
+  ]);
+  expect(named({ preferredModel: "llama-3" })).toHaveLength(2);
+  expect(named({ preferredModel: "openai/gone" })).toEqual([]);
+});
+
+test("a model whose id has the form of a route keeps that name", () => {
+  expect(named({ preferredModel: "openai/gpt-5" })).toEqual(["openai-compatible openai/gpt-5"]);
+  expect(named({ preferredModel: "openai/gpt-5", providerPin: "openai" })).toEqual(["openai gpt-5"]);
+  expect(named({ preferredModel: "openai/gpt-5" }, TARGETS.slice(0, 1))).toEqual(["openai gpt-5"]);
+});

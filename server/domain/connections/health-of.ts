@@ -1,0 +1,92 @@
+import type { Connection, ConnectionHealth } from "@/server/contract/connections";
+import type { ConnectionState, Credential } from "@/server/contract/credentials";
+import { pool } from "@/server/platform/db";
+import { DAY_MS, HOUR_MS } from "@/server/platform/time/units";
+
+const SHOWN_DAYS = 7;
+/** In the current hour and the one before it, at least so many failures and no fewer than answers: something is wrong. */
+const FAILURES_BEFORE = 3;
+
+type CheckRow = { outcome: ConnectionHealth["checks"][number]["outcome"]; message: string | null; at: Date };
+type HourRow = {
+  hour: Date;
+  answered: number;
+  failed: number;
+  problem: string | null;
+  problem_at: Date | null;
+};
+
+/** The health of a connection: what its provider said, the outcomes of its executions, and the resulting state. */
+export async function healthOf(
+  { id, status, label, bindings }: Pick<Connection, "id" | "status" | "label" | "bindings">,
+  now: Date,
+): Promise<ConnectionHealth> {
+  const { rows: checks } = await pool.query<CheckRow>(
+    "SELECT outcome, message, at FROM connection_check WHERE credential_id = $1 ORDER BY at DESC, id DESC LIMIT 50",
+    [id],
+  );
+  const { rows: hours } = await pool.query<HourRow>(
+    `SELECT hour, answered, failed, problem, problem_at FROM connection_hour
+     WHERE credential_id = $1 AND hour > $2 ORDER BY hour DESC`,
+    [id, shownFrom(now)],
+  );
+  const recent = hours.filter(({ hour }) => hour > recentFrom(now));
+  return {
+    account: { connectionId: id, label, names: [...new Set(bindings.map(({ provider }) => provider))] },
+    state: stateOf({
+      status,
+      outcome: checks[0]?.outcome ?? null,
+      answered: recent.reduce((sum, each) => sum + each.answered, 0),
+      failed: recent.reduce((sum, each) => sum + each.failed, 0),
+      isKnown: checks.length + hours.length > 0,
+    }),
+    checks: checks.map((check) => ({ ...check, at: check.at.toISOString() })),
+    hours: hours.map(({ hour, problem_at, ...counts }) => ({
+      ...counts,
+      hour: hour.toISOString(),
+      problemAt: problem_at?.toISOString() ?? null,
+    })),
+  };
+}
+
+/** The state alone, of each of these. */
+export async function statesOf(
+  credentials: readonly Pick<Credential, "credentialId" | "status">[],
+  now: Date,
+): Promise<Map<string, ConnectionState>> {
+  const { rows } = await pool.query<{ id: string } & Omit<Met, "status">>(
+    `SELECT c.id, (SELECT outcome FROM connection_check WHERE credential_id = c.id ORDER BY at DESC, id DESC LIMIT 1) AS outcome,
+       coalesce(met.answered, 0)::int AS answered, coalesce(met.failed, 0)::int AS failed,
+       met.hours > 0 OR EXISTS (SELECT FROM connection_check WHERE credential_id = c.id) AS "isKnown"
+     FROM unnest($1::text[]) AS c(id)
+     CROSS JOIN LATERAL (SELECT count(*) AS hours, sum(answered) FILTER (WHERE hour > $3) AS answered,
+       sum(failed) FILTER (WHERE hour > $3) AS failed FROM connection_hour WHERE credential_id = c.id AND hour > $2) met`,
+    [credentials.map(({ credentialId }) => credentialId), shownFrom(now), recentFrom(now)],
+  );
+  const met = new Map(rows.map(({ id, ...row }) => [id, row]));
+  return new Map(
+    credentials.map(({ credentialId, status }) => {
+      const known = met.get(credentialId) ?? { outcome: null, answered: 0, failed: 0, isKnown: false };
+      return [credentialId, stateOf({ status, ...known })];
+    }),
+  );
+}
+
+const shownFrom = (now: Date) => new Date(now.getTime() - SHOWN_DAYS * DAY_MS);
+/** Of an hour by its beginning: the current one and the one before it. */
+const recentFrom = (now: Date) => new Date(now.getTime() - 2 * HOUR_MS);
+
+type Met = {
+  status: Credential["status"];
+  /** Of the newest check. */
+  outcome: CheckRow["outcome"] | null;
+  answered: number;
+  failed: number;
+  isKnown: boolean;
+};
+
+function stateOf({ status, outcome, answered, failed, isKnown }: Met): ConnectionState {
+  const isFailing = failed >= FAILURES_BEFORE && failed >= answered;
+  const isWrong = status === "refused" || (outcome !== null && outcome !== "ready") || isFailing;
+  return isWrong ? "degraded" : isKnown ? "healthy" : "idle";
+}
