@@ -71,7 +71,8 @@ export function llmsText(): string {
 > any provider, and receive artifacts and a signed receipt. Budgets are enforced; a request is never sent twice.
 
 Send \`Authorization: Bearer <API_KEY>\` and JSON. Send an idempotency key with every request that runs something, and repeat a
-request with the same key. \`charge.chargedMicros\` of a result or job is what you pay. Only people can approve jobs, connect accounts and pay.
+request with the same key. \`charge.chargedMicros\` of a result or job is what you pay. Only people can pay; jobs are approved by people and by
+keys with approvals:write; people and management keys connect accounts and set budgets.
 
 ## Read first
 

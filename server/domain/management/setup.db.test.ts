@@ -70,32 +70,58 @@ const actionsOf = async () => {
   return rows.map(({ action }) => action);
 };
 
+const setupOf = () => ({
+  key: { name: "agent", scopes: ["capabilities:run", "jobs:read"] },
+  budget: { period: "month", ceilingMicros: 50_000_000, enforcement: "prevent" },
+  servers: [
+    { label: "rack", endpointUrl: servers[0]!.url, models: "llama:1:1", secret: "sk-rack" },
+    { label: "lab", endpointUrl: servers[1]!.url, models: "llama:1:1", secret: "sk-lab" },
+  ],
+  webhook: {
+    url: "https://hooks.example/in",
+    secret: "a secret of more than 24 characters",
+    eventTypes: ["job.succeeded"],
+  },
+  approvals: { thresholdUsd: 5, requireDifferentApprover: true },
+});
+const send = async (method: string, target: string, body?: unknown) => {
+  const { status, json, text } = await ask(method, target, body);
+  expect(status, `${method} ${target}: ${text}`).toBeLessThan(300);
+  return json;
+};
+
+test("the script brings in what changed in its setup, and names what cannot be changed", async () => {
+  await setUp(send, projectId, setupOf());
+  const dearer = setupOf();
+  dearer.servers[0]!.models = "llama:2:3";
+  dearer.budget.ceilingMicros = 9_000_000;
+  dearer.webhook.eventTypes = ["job.failed", "job.succeeded"];
+  expect(await setUp(send, projectId, dearer)).toEqual({
+    changed: ["budget", "server rack", "webhook"],
+    differs: [],
+    apiKey: null,
+  });
+  expect(await setUp(send, projectId, dearer)).toEqual({ changed: [], differs: [], apiKey: null });
+  const { items } = await send("GET", `/v1/connections?projectId=${projectId}`);
+  expect(items.find(({ label }: { label: string }) => label === "rack").models).toBe("llama:2:3");
+  dearer.key.scopes = ["jobs:read"];
+  dearer.servers[1]!.endpointUrl = "https://elsewhere.example/v1";
+  const { changed, differs } = await setUp(send, projectId, dearer);
+  expect(changed).toEqual([]);
+  expect(differs).toEqual([
+    expect.stringMatching(/^key agent: its scopes\. Revoke key_/),
+    expect.stringMatching(/^server lab: its address\. Delete cred_/),
+  ]);
+});
+
 test("a script with a management key sets up a second project over /v1 alone, and running it again changes nothing", {
   tags: "long",
 }, async () => {
-  const setup = {
-    key: { name: "agent", scopes: ["capabilities:run", "jobs:read"] },
-    budget: { period: "month", ceilingMicros: 50_000_000, enforcement: "prevent" },
-    servers: [
-      { label: "rack", endpointUrl: servers[0]!.url, models: "llama:1:1", secret: "sk-rack" },
-      { label: "lab", endpointUrl: servers[1]!.url, models: "llama:1:1", secret: "sk-lab" },
-    ],
-    webhook: {
-      url: "https://hooks.example/in",
-      secret: "a secret of this test alone",
-      eventTypes: ["job.succeeded"],
-    },
-    approvals: { thresholdUsd: 5, requireDifferentApprover: true },
-  };
-  const send = async (method: string, target: string, body?: unknown) => {
-    const { status, json, text } = await ask(method, target, body);
-    expect(status, `${method} ${target}: ${text}`).toBeLessThan(300);
-    return json;
-  };
+  const setup = setupOf();
   const first = await setUp(send, projectId, setup);
   expect(first.changed).toEqual(["key", "budget", "server rack", "server lab", "webhook", "approval rules"]);
   const done = await actionsOf();
-  expect(await setUp(send, projectId, setup)).toEqual({ changed: [], apiKey: null });
+  expect(await setUp(send, projectId, setup)).toEqual({ changed: [], differs: [], apiKey: null });
   expect(await actionsOf()).toEqual(done);
 
   const lab = { executionConstraints: { providerPin: "openai-compatible:lab", preferredModel: "llama" } };
