@@ -1,5 +1,6 @@
 import { type Fault, MIGRATION } from "./fault";
 import { MONEY_FAULTS } from "./money-faults";
+import { START_FAULTS } from "./start-faults";
 import { TIME_FAULTS } from "./time-faults";
 import { VIEW_FAULTS } from "./view-faults";
 
@@ -149,6 +150,7 @@ export const FAULTS: Fault[] = [
     caughtBy: "server/auth/callback-url.test.ts",
   },
   ...MONEY_FAULTS,
+  ...START_FAULTS,
 
   // A job runs once, and what became of it stays.
   {
