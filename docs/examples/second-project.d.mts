@@ -3,4 +3,4 @@ export function setUp(
   ask: (method: string, path: string, body?: unknown) => Promise<any>,
   projectId: string,
   setup: object,
-): Promise<{ changed: string[]; apiKey: string | null }>;
+): Promise<{ changed: string[]; differs: string[]; apiKey: string | null }>;
