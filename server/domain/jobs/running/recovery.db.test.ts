@@ -7,8 +7,11 @@ import { DAY_MS, HOUR_MS } from "@/server/platform/time/units";
 import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
 import { writeEnding } from "../ending/end";
 import { endedWithout } from "../ending/ended";
+import { frameWriter } from "../following/frames";
+import { readerOf } from "../following/reader";
 import { storeAnswer } from "../transitions/answer";
 import { beginSubmission } from "../transitions/attempt";
+import { setAside } from "../transitions/set-aside";
 import {
   admitted,
   answerOf,
@@ -113,6 +116,38 @@ test("a worker whose lease was taken over writes nothing more", async () => {
       now: project.ctx.now(),
     }),
   ).toBe(true);
+});
+
+test("a worker whose lease was taken over stores no more text, and sets no answer aside", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const first = (await startJob(project.ctx, jobId))!;
+  project.clock.advance(PAST_LEASE_MS);
+  await jobs.sweep(project.ctx, project);
+  await startJob(project.ctx, jobId);
+  const job = (await readJob(jobId))!;
+  const frames = frameWriter(job, first.fence, project.ctx.now);
+  frames.push("Too late.");
+  await frames.flush();
+  const reader = readerOf(job, first.fence, project.ctx.now);
+  reader.push("Too late.\n\nMuch too late.\n\n");
+  await reader.settled();
+  const { rows } = await pool.query(
+    `SELECT (SELECT count(*)::int FROM stream_frame WHERE job_id = $1) AS frames,
+       (SELECT count(*)::int FROM event_text WHERE job_id = $1) AS texts`,
+    [jobId],
+  );
+  expect(rows).toEqual([{ frames: 0, texts: 0 }]);
+  const aside = await setAside({
+    jobId,
+    fence: first.fence,
+    now: project.ctx.now(),
+    next: { status: "running", leaseUntil: project.ctx.now() },
+    attempt: answerOf(first.attemptId).attempt!,
+    content: null,
+    event: { type: "job.needs_attention", payload: {} },
+  });
+  expect(aside).toBe(false);
 });
 
 test("a worker that stops after submission began and before anything left gives the job back unsubmitted", async () => {
