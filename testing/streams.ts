@@ -31,6 +31,8 @@ export type OpenStream = {
   ended: Promise<Frame[]>;
   /** How long a browser waits before it connects again, as the stream last said; null where it did not. */
   retryMs(): number | null;
+  /** The id that a browser reconnects with. */
+  lastId(): string | undefined;
   cut(): void;
 };
 
@@ -38,7 +40,7 @@ export type OpenStream = {
 export function openStream(
   url: string,
   key: string,
-  options: { lastEventId?: string | undefined; body?: unknown } = {},
+  options: { lastEventId?: string | undefined; body?: unknown; headers?: Record<string, string> } = {},
 ): Promise<OpenStream> {
   return new Promise((resolve, reject) => {
     const sent = options.body === undefined ? undefined : JSON.stringify(options.body);
@@ -50,6 +52,7 @@ export function openStream(
         accept: "text/event-stream",
         ...(options.lastEventId === undefined ? {} : { "last-event-id": options.lastEventId }),
         ...(sent === undefined ? {} : { "content-type": "application/json" }),
+        ...options.headers,
       },
     });
     request.on("error", reject);
@@ -83,6 +86,7 @@ export function openStream(
           return framesOf(text);
         },
         ended,
+        lastId: () => [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1],
         retryMs: () => {
           const said = [...text.matchAll(/^retry: (\d+)$/gm)].at(-1);
           return said ? Number(said[1]) : null;

@@ -33,6 +33,7 @@ export {
   COMMENT,
   eventStream,
   lastEventIdOf,
+  nothingMore,
   streamed,
   toLine,
   wantsEventStream,
@@ -77,8 +78,8 @@ type Facts = {
   also?: readonly Raw[];
   /** The success status; 200 by default. */
   status?: number;
-  /** Other success statuses: 206 for a range, 304 for a caller that already has it. */
-  partly?: readonly (206 | 304)[];
+  /** Other success statuses: 204 for a stream that has nothing more, 206 for a range, 304 for a caller that already has it. */
+  partly?: readonly (204 | 206 | 304)[];
   /** The schema of the body for OpenAPI, where `body` takes any object because its verb parses it. */
   documents?: z.ZodObject;
   /** A body that the operation takes, as OpenAPI and the reference show it. */

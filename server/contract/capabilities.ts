@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { JsonObject, PathId } from "./common";
+import { branded, JsonObject, PathId } from "./common";
 import { PricingContract } from "./pricing";
 
 export const ExecutionModeName = z.enum(["invoke_sync", "invoke_stream", "job_async"]);
@@ -230,10 +230,16 @@ export const ModalityName = z.enum([
   "infrastructure",
 ]);
 
+const RESOLUTION_VERSION = "service.capability-resolution.v1";
+
 /** What somebody wants done, in their own words, and what the capability for it has to be. */
 export const ResolutionRequest = z
   .strictObject({
-    schemaVersion: z.literal("service.capability-resolution.v1").default("service.capability-resolution.v1"),
+    schemaVersion: branded(
+      /^[a-z0-9-]+\.capability-resolution\.v1$/,
+      RESOLUTION_VERSION,
+      z.literal(RESOLUTION_VERSION),
+    ).default(RESOLUTION_VERSION),
     intent: z.string().max(4000),
     requirements: z
       .strictObject({

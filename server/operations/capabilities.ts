@@ -3,6 +3,7 @@ import {
   eventStream,
   type Incoming,
   lastEventIdOf,
+  nothingMore,
   raw,
   reply,
   wantsEventStream,
@@ -207,9 +208,11 @@ const toEvent = ({ id, event, data }: jobs.Frame) => ({ id: String(id), event, d
 export const followExecution = read.get("/v1/executions/{execution_id}/events", {
   summary: "Stream the events of an execution",
   description:
-    "Sends the frames `execution.started`, `token` {index, text}, `usage`, and finally `execution.succeeded` {typedOutput, usage, charge, terminationReason, receiptId} or `execution.failed` {error, usage, charge, receiptId}, each with an id and JSON data. `Last-Event-ID` resumes after that frame, on any instance; beyond the last one, the stream resumes at it. The stream ends after the final frame. Close an EventSource when you receive it: an EventSource reconnects whenever a stream ends, and the final `retry` only delays that by a day.",
+    "Sends the frames `execution.started`, `token` {index, text}, `usage`, and finally `execution.succeeded` {typedOutput, usage, charge, terminationReason, receiptId} or `execution.failed` {error, usage, charge, receiptId}, each with an id and JSON data. `Last-Event-ID` resumes after that frame, on any instance; beyond the last one, the stream resumes at it. The stream ends after the final frame. An EventSource reconnects when a stream ends: with the id of the last frame it gets 204, which ends it.",
   output: raw("text/event-stream"),
+  partly: [204],
   http: async (ctx, { execution_id, incoming }) =>
+    (await nothingMore(incoming, (id) => jobs.hasLastFrame(ctx, execution_id, id))) ??
     eventStream(await jobs.followFrames(ctx, execution_id, lastEventIdOf(incoming)), toEvent),
 });
 

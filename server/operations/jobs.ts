@@ -1,5 +1,5 @@
 import { artifactAnswer, DOWNLOAD } from "@/server/api/answers/artifact";
-import { eventStream, lastEventIdOf, raw, wantsEventStream } from "@/server/api/endpoint";
+import { eventStream, lastEventIdOf, nothingMore, raw, wantsEventStream } from "@/server/api/endpoint";
 import { JsonObject } from "@/server/contract/common";
 import { EventsQuery, JobEventPage } from "@/server/contract/job-events";
 import {
@@ -59,12 +59,15 @@ export const getJob = read.get("/v1/jobs/{job_id}", {
 export const listJobEvents = read.get("/v1/jobs/{job_id}/events", {
   summary: "List a job's events, in order",
   description:
-    "With `Accept: text/event-stream` the same events are streamed as they are written, each with its id. `Last-Event-ID` (or `cursor`) resumes after an event; beyond the last one, the stream resumes at it, and a page is empty and has it as `resumeCursor`. The stream ends after the job's last event, `job.receipt_sealed`. Close an EventSource when you receive it: an EventSource reconnects whenever a stream ends, and the final `retry` only delays that by a day. `limit` applies to pages only.",
+    "With `Accept: text/event-stream` the same events are streamed as they are written, each with its id. `Last-Event-ID` (or `cursor`) resumes after an event; beyond the last one, the stream resumes at it, and a page is empty and has it as `resumeCursor`. The stream ends after the job's last event, `job.receipt_sealed`. An EventSource reconnects when a stream ends: with the id of the last event it gets 204, which ends it. `limit` applies to pages only.",
   query: EventsQuery,
   output: JobEventPage,
   also: [raw("text/event-stream")],
+  partly: [204],
   http: async (ctx, { job_id, query, incoming }) => {
     if (!wantsEventStream(incoming)) return jobs.events(ctx, job_id, query);
+    const over = await nothingMore(incoming, (id) => jobs.hasLastEvent(ctx, job_id, id));
+    if (over) return over;
     // A browser that reconnects sends the last id it saw, to the address it first requested.
     const cursor = lastEventIdOf(incoming) ?? query.cursor;
     const pages = await jobs.followEvents(ctx, job_id, { cursor, type: query.type });

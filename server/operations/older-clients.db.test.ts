@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { pool } from "@/server/platform/db";
 import { publicUrl } from "@/server/platform/settings/env";
 import { call, makeTenant, type Tenant } from "@/testing/api";
 import { openPanel } from "@/testing/embeds";
@@ -39,6 +40,17 @@ describe("constants of another brand are read as ours, which the answer has", ()
     const { status, json } = await ask("example.capability-request.v1");
     expect([status, json.schemaVersion]).toEqual([200, "service.capability-request.v1"]);
     expect((await ask("example.capability-request.v2")).status).toBe(422);
+  });
+
+  test("schemaVersion of a resolution", async () => {
+    const ask = (schemaVersion: unknown) =>
+      post("/v1/capabilities/resolve", { schemaVersion, intent: "draw a lighthouse" });
+    for (const version of ["example.capability-resolution.v1", "service.capability-resolution.v1"])
+      expect([version, (await ask(version)).status]).toEqual([version, 200]);
+    for (const version of ["example.capability-resolution.v2", "example.resolution.v1", "", 1, null]) {
+      const { status, json } = await ask(version);
+      expect([status, json.detail[0].loc]).toEqual([422, ["body", "schemaVersion"]]);
+    }
   });
 
   test("origin of a panel definition", async () => {
@@ -159,6 +171,22 @@ test("Origin of a panel's bootstrap and of a launch code's exchange may be absen
   // Other doors stay for pages.
   const run = await call("GET", "/v1/jobs/none", { key: accessToken });
   expect([run.status, run.json.detail.code]).toEqual([403, "CrossSiteRequest"]);
+});
+
+test("requestHash of a receipt is plain hex, as is that of the request, over a row of an older version", async () => {
+  const body = { input: { expression: "6 * 7" }, idempotencyKey: "hex" };
+  const path = "/v1/capabilities/compute.evaluate.v1/invoke";
+  const { executionId } = (await post(path, body)).json;
+  const hashOf = async (what: string) =>
+    (await call("GET", `/v1/jobs/${executionId}/${what}`, { key: tenant.key })).json.requestHash;
+  const stored = await pool.query("SELECT request_hash FROM job WHERE id = $1", [executionId]);
+  const hex = stored.rows[0].request_hash.replace("v1:", "");
+  expect([await hashOf("receipt"), await hashOf("request")]).toEqual([hex, hex]);
+  for (const hash of [hex, `v1:${hex}`]) {
+    await pool.query("UPDATE job SET request_hash = $2 WHERE id = $1", [executionId, hash]);
+    expect((await post(path, body)).json.executionId).toBe(executionId);
+    expect(await hashOf("request")).toBe(hex);
+  }
 });
 
 test("requestHash of a new pinned record is plain hex, as every other digest", async () => {

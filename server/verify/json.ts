@@ -98,8 +98,9 @@ export type Difference = { path: string; here: Json | undefined; there: Json | u
 
 /** Are two digests the same? Older documents have `v1:` or `sha256:` before theirs. */
 export const isSameDigest = (one: Json | undefined, other: Json | undefined): boolean =>
-  typeof one === "string" && typeof other === "string" && bare(one) === bare(other);
-const bare = (digest: string) => digest.replace(/^(?:v1|sha256):/, "");
+  typeof one === "string" && typeof other === "string" && bareDigest(one) === bareDigest(other);
+/** The hexadecimal digits of a digest. */
+export const bareDigest = (digest: string) => digest.replace(/^(?:v1|sha256):/, "");
 
 /** The places where two values differ, as deep as possible; at most `most`. */
 export function differencesOf(one: Json | undefined, other: Json | undefined, most = 20): Difference[] {

@@ -67,9 +67,8 @@ export async function* follow(
     try {
       const headers = { accept: "text/event-stream", ...(seen ? { "last-event-id": seen } : {}) };
       const response = await transport(new Request(url, { headers, signal: signal ?? null }));
-      if (!response.body)
-        throw new CapstanError("The stream response has no body.", { status: 200, code: "Unreadable" });
-      for await (const frame of framesOf(response.body)) {
+      // 204: the stream has ended with the frame that was seen last.
+      for await (const frame of response.body ? framesOf(response.body) : []) {
         if (last !== null && frame.id !== "" && !isAfter(frame.id, seen)) continue;
         seen = frame.id || seen;
         last = frame;

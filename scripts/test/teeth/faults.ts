@@ -3,8 +3,10 @@ import { MONEY_FAULTS } from "./money-faults";
 import { START_FAULTS } from "./start-faults";
 import { TIME_FAULTS } from "./time-faults";
 import { VIEW_FAULTS } from "./view-faults";
+import { WIRE_FAULTS } from "./wire-faults";
 
 export const FAULTS: Fault[] = [
+  ...WIRE_FAULTS,
   // Tenants and rights.
   {
     name: "tenant-missing-in-read",
@@ -359,20 +361,6 @@ export const FAULTS: Fault[] = [
     find: "provider || model || most || idempotencyKey ?",
     replace: "provider || model || most ?",
     caughtBy: "server/domain/jobs/reading/blind.db.test.ts",
-  },
-  {
-    name: "rule-outlives-what-it-misses",
-    file: "server/domain/catalog/search/neighbours.ts",
-    find: '"transcribe, transcription,',
-    replace: '"transcribe, text embedding, transcription,',
-    caughtBy: "server/domain/catalog/search/search.db.test.ts",
-  },
-  {
-    name: "own-limit-names-no-route",
-    file: "server/domain/quotes/cheapest.ts",
-    find: "if (!fits && !isOwnLimit) return refusal;",
-    replace: "if (!fits) return refusal;",
-    caughtBy: "server/operations/cheapest-route.db.test.ts",
   },
   {
     name: "vocabulary-read-in-one-go",

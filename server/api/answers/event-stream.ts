@@ -40,9 +40,26 @@ export function lastEventIdOf(incoming: Incoming): string | undefined {
   return id;
 }
 
-type Pages<Item> = AsyncIterable<{ items: Item[]; hasEnded: boolean }>;
+/** `lastId`: the last event there is at the end of the stream, where it may not be among the items. */
+type Pages<Item> = AsyncIterable<{ items: Item[]; hasEnded: boolean; lastId?: string }>;
 
-/** A streamed response: each page's items as frames, a comment for an empty page, and at the end a long `retry` for browsers. */
+/**
+ * Null unless a reconnect already has the last event, by `hasLast`; then the 204 that ends an EventSource. A `fetch()` that is
+ * none reads an empty stream: the client of 0.2.0 refuses a response without a body. An EventSource always sends `no-cache`.
+ */
+export async function nothingMore(
+  incoming: Incoming,
+  hasLast: (lastEventId: string) => Promise<boolean>,
+): Promise<Bytes | null> {
+  const lastEventId = lastEventIdOf(incoming);
+  const isPlainFetch =
+    incoming.header("sec-fetch-mode") !== undefined &&
+    !incoming.header("cache-control")?.includes("no-cache");
+  if (lastEventId === undefined || isPlainFetch || !(await hasLast(lastEventId))) return null;
+  return bytes({ status: 204, headers: { "cache-control": "no-store" } });
+}
+
+/** A streamed response: each page's items as frames, a comment for an empty page, and at the end a `retry` for browsers. */
 export function eventStream<Item>(
   pages: Pages<Item>,
   toEvent: (item: Item) => StreamEvent,
@@ -69,16 +86,25 @@ async function* frames<Item>(
   pages: Pages<Item>,
   toEvent: (item: Item) => StreamEvent,
 ): AsyncGenerator<Uint8Array> {
+  let sent: string | undefined;
   yield COMMENT; // sends the headers
-  for await (const { items, hasEnded } of pages) {
-    if (items.length > 0) yield Buffer.from(items.map((item) => toFrame(toEvent(item))).join(""));
+  for await (const { items, hasEnded, lastId } of pages) {
+    const events = items.map(toEvent);
+    sent = events.at(-1)?.id ?? sent;
+    if (events.length > 0) yield Buffer.from(events.map(toFrame).join(""));
     else if (!hasEnded) yield COMMENT;
-    if (hasEnded) yield STAY_AWAY;
+    if (hasEnded) yield endFrame(lastId ?? sent);
   }
 }
 
-/** Without it, an EventSource reconnects to an ended stream every few seconds. Clients do not read it as an event. */
-const STAY_AWAY = Buffer.from(`retry: ${DAY_MS}\n\n`);
+const RECONNECT_MS = 1_000;
+
+/**
+ * When an EventSource reconnects to the ended stream, and with which id, to be told that there is nothing more (204). Without
+ * an id it stays away. Clients do not read a frame without data as an event.
+ */
+const endFrame = (id: string | undefined) =>
+  Buffer.from(id === undefined ? `retry: ${DAY_MS}\n\n` : `retry: ${RECONNECT_MS}\nid: ${id}\n\n`);
 
 /** An empty frame, sent so that headers go out and an idle connection is not taken for a dead one. */
 export const COMMENT = Buffer.from(":\n\n");

@@ -210,6 +210,7 @@ const rawSchemaOf = (mediaType: string): Schema => (mediaType.startsWith("text/"
 const UNNAMED = new Set<string>(COMMON_ERRORS.filter((code) => ERRORS[code].status !== 403));
 
 const PARTLY = {
+  204: "Of a stream that has ended: `Last-Event-ID` names its last event.",
   206: "The bytes requested with `Range`.",
   304: "Not modified: `If-None-Match` names the current version.",
 };

@@ -2,6 +2,7 @@ import { authorize } from "./authorize";
 import { countWebProcesses, watchChanges } from "./changes";
 import { admitOrigins, embedHolder, isEmbedOrigin } from "./embeds";
 import { writeUses } from "./last-used";
+import { namedProject } from "./named-project";
 import { outputsOf } from "./outputs";
 import { isRecentKey, keyPrincipal } from "./principals";
 import { devicePrincipal, sessionPrincipal } from "./sessions";
@@ -19,6 +20,7 @@ export { securityOf } from "./security";
 /** Who asks and what they may: the one door to keys, sessions and the tenant boundary. */
 export const access = {
   authorize,
+  namedProject,
   outputsOf,
   keyPrincipal,
   isRecentKey,

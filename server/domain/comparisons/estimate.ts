@@ -19,8 +19,9 @@ export async function estimate(
 ): Promise<ComparisonEstimate> {
   const capability = getCapability(capabilityKey);
   requireDurable(capability);
+  const named = { body: context?.projectId, query: projectId };
   const project = await access.authorize(ctx, "capabilities:run", {
-    place: { ...context, projectId: context?.projectId ?? projectId },
+    place: { ...context, projectId: await access.namedProject(ctx, "capabilities:run", named) },
   });
   const { environment } = project;
   const connections = await connectionsOf({ id: project.id, environment });

@@ -16,6 +16,14 @@ test("a key that belongs to something is answered with it, and nothing is admitt
   expect(admitted).toEqual({ first: FIRST });
 });
 
+test.each([
+  ["v1:a", "a"],
+  ["a", "v1:a"],
+])("a request stored with the hash %s and one with %s are the same", async (stored, hash) => {
+  const first = { ...FIRST, hash: stored };
+  expect(await admitOnce({ ...asked, hash }, async () => [first], refused)).toEqual({ first });
+});
+
 test("another request under the key is a conflict that names the first one", async () => {
   const conflict = admitOnce({ ...asked, hash: "v1:b", what: "bulk" }, async () => [FIRST], refused);
   const cause = await conflict.catch((error) => error);

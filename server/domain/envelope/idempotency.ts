@@ -1,12 +1,16 @@
 import { fail } from "@/server/platform/errors/errors";
+import { isSameDigest } from "@/server/verify";
 import { type Holder, holderOf, type SentKey, spellingsOf } from "./key-spellings";
 
 /** What an idempotency key belongs to, with the hash of its first request. */
 export type First = { id: string; hash: string | null };
 
+/** Is it the same request? Hashes are stored with `v1:` before them, or without. */
+export const isSameRequest = (first: First, hash: string) => isSameDigest(first.hash, hash);
+
 /** The first one, where its request had this hash. For another request the key is IdempotencyConflict with the first one's id. */
 export function sameFirst<F extends First>(first: F, hash: string, what = "request"): F {
-  if (first.hash === hash) return first;
+  if (isSameRequest(first, hash)) return first;
   fail("IdempotencyConflict", `This idempotency key was already used for a different ${what}.`, {
     jobId: first.id,
   });

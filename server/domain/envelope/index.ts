@@ -1,6 +1,6 @@
 export { enforcementOf } from "./enforcement";
 export { given, said } from "./given";
-export { admitOnce, type First, sameFirst } from "./idempotency";
+export { admitOnce, type First, isSameRequest, sameFirst } from "./idempotency";
 export {
   callersKey,
   type Holder,

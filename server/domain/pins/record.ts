@@ -13,6 +13,7 @@ import { receiptIdOf } from "@/server/platform/ids";
 import { type Micros, toMoney } from "@/server/platform/money";
 import { plainObject } from "@/server/platform/text/json";
 import type { Price } from "@/server/providers/define";
+import { bareDigest } from "@/server/verify";
 import { type PinnedAttemptRow, type PinnedPlan, type PinnedRow, startOf, submissionOf } from "./rows";
 
 /** What a record needs of the row. */
@@ -93,7 +94,7 @@ export function composeRecord(facts: RecordFacts): SealedPinned {
     pin: plan.pin,
     isolation: plan.isolation,
     processing: plan.processing,
-    requestHash: row.request_hash,
+    requestHash: bareDigest(row.request_hash),
     instructionsHash: plan.instructionsHash,
     inputHash: row.input_hash,
     toolsHash: plan.toolsHash,
@@ -187,7 +188,7 @@ export function toListItem(body: string): PinnedListItem {
     pin: sealed.pin,
     processing: sealed.processing,
     status: sealed.status,
-    requestHash: sealed.requestHash,
+    requestHash: bareDigest(sealed.requestHash),
     providerSubmission: sealed.providerSubmission,
     safelyRetryable: sealed.safelyRetryable,
     cost: sealed.cost,

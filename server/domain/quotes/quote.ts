@@ -79,8 +79,12 @@ export async function quote(
   const capability = getCapability(capabilityKey);
   const envelope: Envelope<"quote"> = normalizeEnvelope("quote", raw);
   const { context } = envelope;
+  const named = { body: context.projectId, query: projectId };
   const project = await access.authorize(ctx, "capabilities:run", {
-    place: { projectId: context.projectId ?? projectId, environment: context.environment },
+    place: {
+      projectId: await access.namedProject(ctx, "capabilities:run", named),
+      environment: context.environment,
+    },
   });
   const { environment } = project;
   envelope.input = await inputOf(ctx, project, {

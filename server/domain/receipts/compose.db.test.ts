@@ -97,7 +97,7 @@ test("a receipt says who asked for what, which route took it, what came back and
     error: null,
     isTest: true,
   });
-  expect(receipt.requestHash).toMatch(/^v1:[0-9a-f]{64}$/);
+  expect(receipt.requestHash).toMatch(/^[0-9a-f]{64}$/);
   expect(receipt.inputHash).toBe(sha256Hex(canonicalText({ messages })));
   const result = await jobs.result(world.ctx, receipt.jobId);
   expect(receipt.outputHash).toBe(sha256Hex(canonicalText(result.typedOutput as Json)));

@@ -4,6 +4,7 @@ import { describeAdapters, type Estimate } from "@/server/domain/quotes";
 import { receiptIdOf } from "@/server/platform/ids";
 import { microsToUsd } from "@/server/platform/money";
 import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
+import { bareDigest } from "@/server/verify";
 import type { ReceiptFacts } from "./facts";
 import { pricing } from "./pricing";
 import {
@@ -163,7 +164,7 @@ export function composeReceipt(facts: ReceiptFacts): Unsealed {
     maturity: job.maturity,
     executionMode: job.mode,
     retryOf: job.retry_of,
-    requestHash: job.request_hash,
+    requestHash: bareDigest(job.request_hash),
     inputHash: facts.inputHash,
     outputHash: facts.outputHash,
     settings: {

@@ -3,6 +3,7 @@ import type { Endpoint } from "@/server/api/endpoint";
 import { pool } from "@/server/platform/db";
 import { newId, ulid } from "@/server/platform/ids";
 import { providers as PROVIDERS } from "@/server/providers/registry.gen";
+import { makeTenant } from "@/testing/api";
 import { ask, type ExpectedStatus, everyStatusHasACase } from "./ask.fixture";
 import { everyEndpoint, type Request } from "./every-endpoint.fixture";
 import { refusesWhatCannotBePlanned } from "./refusals.fixture";
@@ -253,6 +254,24 @@ describe("quotes", () => {
       missing: ["/input/prompt"],
       quoteId: null,
     });
+  });
+
+  test("a foreign project in the query is 403, also beside the caller's own in the body", async () => {
+    const context = { projectId: tenant.projectId };
+    const foreign = (await makeTenant()).projectId;
+    const competitors = [1, 2].map((n) => ({ axis: "provider", providerPin: `sandbox/sandbox-${n}` }));
+    for (const [what, body] of [
+      ["quote", { input }],
+      ["estimate", { input }],
+      ["comparisons/estimate", { input, competitors }],
+    ] as const)
+      for (const key of [tenant.key, tenant.unboundKey]) {
+        const asked = (projectId: string) => `${at(TEXT, what)}?projectId=${projectId}`;
+        const own = { key, body: { ...body, context } };
+        await ask([403, "AuthorizationFailed"], "POST", asked(foreign), own);
+        await ask([403, "AuthorizationFailed"], "POST", asked(newId("project")), own);
+        await ask(200, "POST", asked(tenant.projectId), own);
+      }
   });
 
   /** A copy of a quote with these changes, which expires after this long. */

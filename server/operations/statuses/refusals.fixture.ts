@@ -127,6 +127,7 @@ export function refusesWhatCannotBePlanned(what: "quote" | "estimate" | "invoke"
         available: 0.000001,
         ceiling: 0.000001,
         field: "execution.executionConstraints.maxCostUsd",
+        cheapestRoute: expect.objectContaining({ fits: false }),
       });
       expect(refused.json.detail.details.estimatedCost).toBeGreaterThan(0.000001);
     });

@@ -3,7 +3,7 @@ import type { RawEnvelope } from "@/server/contract/envelope";
 import type { Job } from "@/server/contract/jobs";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import { holderOf, type SentKey, sameFirst, spellingsOf } from "@/server/domain/envelope";
+import { holderOf, isSameRequest, type SentKey, sameFirst, spellingsOf } from "@/server/domain/envelope";
 import { jobLater } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
@@ -56,7 +56,7 @@ async function admitOrFind(ctx: Ctx, asked: Asked): Promise<{ jobId: string; fre
     if (first) return { jobId: sameFirst(first, submission.requestHash).id, fresh: null };
   } else if (recent.has(keyOf(submission))) {
     const { first } = await findHolder(submission);
-    if (first?.hash === submission.requestHash) return { jobId: first.id, fresh: null };
+    if (first && isSameRequest(first, submission.requestHash)) return { jobId: first.id, fresh: null };
   }
   let prepared: Prepared;
   try {
@@ -146,7 +146,7 @@ async function findEarlier(ctx: Ctx, submission: Submission): Promise<string | n
     return joined?.id ?? null;
   }
   const { first } = await findHolder(submission);
-  return first?.hash === submission.requestHash ? first.id : null;
+  return first && isSameRequest(first, submission.requestHash) ? first.id : null;
 }
 
 /** Admits a durable job: one statement writes key, job, hold, first event and dispatch. */

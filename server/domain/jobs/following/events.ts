@@ -116,7 +116,7 @@ export async function followEvents(
   jobId: string,
   query: { cursor?: string | undefined; type?: string | undefined },
   { pace, right = "jobs:read" }: { pace?: Pace | undefined; right?: Scope | undefined } = {},
-): Promise<AsyncIterable<Page<JobEvent>>> {
+): Promise<AsyncIterable<Page<JobEvent> & { lastId: string }>> {
   const job = await findJob(ctx, jobId, right);
   const place = { last: job.last_event, hasEnded: TERMINAL.includes(job.status) };
   const source = {
@@ -126,11 +126,19 @@ export async function followEvents(
     right,
   };
   return (async function* () {
+    let last = source.after;
     for await (const { items, hasEnded } of followPages(ctx, job, source, pace)) {
+      last = items.at(-1)?.id ?? last;
       const wanted = query.type === undefined ? items : items.filter(({ type }) => type === query.type);
       // A page of other types is no quiet while: nothing is said about it, unless it is the last.
       if (wanted.length > 0 || items.length === 0 || hasEnded)
-        yield { items: toEvents(job, wanted), hasEnded };
+        yield { items: toEvents(job, wanted), hasEnded, lastId: String(last) };
     }
   })();
+}
+
+/** Has the job ended with this event? There is nothing to follow after it. */
+export async function hasLastEvent(ctx: Ctx, jobId: string, eventId: string): Promise<boolean> {
+  const { status, last_event } = await findJob(ctx, jobId);
+  return TERMINAL.includes(status) && Number(eventId) === last_event;
 }

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JobEvent } from "@/server/contract/job-events";
 import * as jobs from "@/server/domain/jobs";
 import { pool, relaxedPool } from "@/server/platform/db";
-import { DAY_MS } from "@/server/platform/time/units";
 import { startServer, type WebServer } from "@/server/web/server";
 import { makeKeyWithId, makeTenant, revokeKey, finish as runToEnd, type Tenant } from "@/testing/api";
 import { campaign } from "@/testing/campaign";
@@ -67,6 +66,7 @@ describe("a job's events as a stream", () => {
       const rest = events.slice(seen);
       const byHeader = await open(jobId, "", seen ? { lastEventId: String(seen) } : {});
       expect((await byHeader.ended).map(({ data }) => data)).toEqual(rest);
+      expect(byHeader.response.statusCode).toBe(rest.length > 0 ? 200 : 204);
       const byCursor = await open(jobId, `?cursor=${seen}`);
       expect((await byCursor.ended).map(({ data }) => data)).toEqual(rest);
     }
@@ -75,19 +75,34 @@ describe("a job's events as a stream", () => {
     expect((await both.ended).map(({ data }) => data)).toEqual(events.slice(-1));
   });
 
-  test("a stream that ended with its job tells browsers to reconnect after a day, also one that was resumed after the end", async () => {
+  test("an EventSource of an ended job reconnects once with the last event's id and is ended by 204", async () => {
     const { jobId, events } = await finished();
-    const queries = [
-      "",
-      `?cursor=${events.length}`,
-      "?cursor=9999999999",
-      "?type=job.queued",
-      "?type=job.none",
-    ];
-    for (const query of queries) {
+    const last = events.at(-1)?.id;
+    const filters = ["", `?cursor=${last}`, "?type=job.queued", "?type=job.none"];
+    for (const query of filters) {
       const stream = await open(jobId, query);
       await stream.ended;
-      expect([stream.response.statusCode, stream.retryMs()]).toEqual([200, DAY_MS]);
+      expect([stream.response.statusCode, stream.retryMs(), stream.lastId()]).toEqual([200, 1_000, last]);
+      const again = await open(jobId, query, { lastEventId: stream.lastId() });
+      expect(await again.ended).toEqual([]);
+      expect([again.response.statusCode, again.retryMs()]).toEqual([204, null]);
+    }
+    const running = await submit();
+    const stream = await open(running, "", { lastEventId: "1" });
+    expect(stream.response.statusCode).toBe(200);
+    stream.cut();
+  });
+
+  test("a fetch() that is no EventSource reads an empty stream after the last event, as clients of 0.2.0 need", async () => {
+    const { jobId, events } = await finished();
+    const lastEventId = events.at(-1)?.id;
+    const mode = { "sec-fetch-mode": "cors" };
+    for (const [headers, wanted] of [
+      [mode, 200],
+      [{ ...mode, "cache-control": "no-cache" }, 204],
+    ] as const) {
+      const stream = await open(jobId, "", { lastEventId, headers });
+      expect([await stream.ended, stream.response.statusCode]).toEqual([[], wanted]);
     }
   });
 

@@ -294,3 +294,12 @@ export async function followFrames(
   const after = await placeOf(job.id, Number(lastEventId ?? 0));
   return followPages(ctx, job, { read: readNext, topics, after, right }, pace);
 }
+
+/** Has the execution ended with this frame? There is nothing to follow after it. */
+export async function hasLastFrame(ctx: Ctx, executionId: string, frameId: string): Promise<boolean> {
+  const job = await findJob(ctx, executionId);
+  if (job.operation !== "invoke") return false;
+  const [found] = await lastText.all(pool, { jobId: job.id });
+  if (!found || !TERMINAL.includes(found.status)) return false;
+  return (await endOf(job.id, found.last)).at(-1)?.id === Number(frameId);
+}

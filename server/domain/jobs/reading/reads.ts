@@ -7,6 +7,7 @@ import { callersKey } from "@/server/domain/envelope";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { fail } from "@/server/platform/errors/errors";
+import { bareDigest } from "@/server/verify";
 import {
   type ArtifactRow,
   artifactsOf,
@@ -33,7 +34,7 @@ export async function request(ctx: Ctx, jobId: string): Promise<Record<string, J
     jobId: job.id,
     capabilityKey: job.capability_key,
     idempotencyKey: callersKey(job.environment, job.idempotency_key),
-    requestHash: job.request_hash,
+    requestHash: bareDigest(job.request_hash),
     sha256: payloads.find((each) => each.kind === "request")?.sha256 ?? null,
     contentState: snapshot === null ? "pruned" : "available",
     request: snapshot,
