@@ -84,6 +84,8 @@ type Facts = {
   documents?: z.ZodObject;
   /** A body that the operation takes, as OpenAPI and the reference show it. */
   example?: object;
+  /** Capabilities whose key OpenAPI lists in a path of its own as well, each with a body that this path takes. */
+  dedicated?: Readonly<Record<string, object>>;
   /** The errors it can return, in addition to those of every endpoint (COMMON_ERRORS). */
   errors: readonly ErrorCode[];
   /** Errors have code, message and details at the top level as well. */

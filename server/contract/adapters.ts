@@ -16,7 +16,8 @@ export const AliasName = z
   .regex(
     /^[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}])?$/u,
     "use letters, digits, and . _ - or spaces between them",
-  );
+  )
+  .describe("Letters and digits of any script, with spaces and . _ - between them.");
 /** Shown to people as a link, so it leads nowhere but to a page. Empty: none. */
 const WebLink = z
   .string()

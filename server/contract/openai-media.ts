@@ -94,20 +94,22 @@ export const ImagesEditFields = z.strictObject({
 export type ImagesEditFields = z.output<typeof ImagesEditFields>;
 
 const FormFile = z.string().meta({ format: "binary" });
-/** For the document alone: one type for each value, since generators of clients cannot put two into a form. */
-export const ImagesEditForm = ImagesEditFields.extend({
-  output_compression: z.literal(100).nullish(),
-  stream: z.literal(false).nullish(),
-  partial_images: z.literal(0).nullish(),
-  image: FormFile.describe("The picture to change: PNG, JPEG or WebP."),
-  "image[]": z
-    .array(FormFile)
-    .optional()
-    .describe("Instead of `image`: the first is changed, and the others are references."),
-  mask: FormFile.optional().describe(
-    "The same size as the picture. Where it is transparent, the picture can change.",
-  ),
-}).meta({ id: "ImagesEditForm" });
+/** For the document alone: one type for each value, since generators of clients cannot put two into a form, and no null. */
+export const ImagesEditForm = ImagesEditFields.omit({ input_fidelity: true })
+  .extend({
+    output_compression: z.literal(100).nullish(),
+    stream: z.literal(false).nullish(),
+    partial_images: z.literal(0).nullish(),
+    image: FormFile.describe("The picture to change: PNG, JPEG or WebP."),
+    "image[]": z
+      .array(FormFile)
+      .optional()
+      .describe("Instead of `image`: the first is changed, and the others are references."),
+    mask: FormFile.optional().describe(
+      "The same size as the picture. Where it is transparent, the picture can change.",
+    ),
+  })
+  .meta({ id: "ImagesEditForm" });
 
 export const ImagesResponse = z
   .object({

@@ -26,7 +26,6 @@ export const EndedSession = z
 
 export const DeviceStart = z
   .strictObject({
-    /** What asks, as the person who approves it reads it: a program and the machine it runs on. */
     clientName: z
       .string()
       .trim()
@@ -34,6 +33,7 @@ export const DeviceStart = z
       .max(80)
       // Shown to who decides: no character may hide or turn around what is there.
       .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, "must not contain invisible characters")
+      .describe("The program that asks and its machine, without invisible characters.")
       .optional(),
   })
   .meta({ id: "DeviceLoginStart" });

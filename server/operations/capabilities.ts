@@ -118,6 +118,16 @@ export const describeBenchmarks = open.get("/v1/capabilities/{capability_key}/be
     ),
 });
 
+const IMAGES = "image.generate.v1";
+const VERIFICATION = "document.verify.v1";
+const IMAGE = { input: { prompt: "A lighthouse at dusk" } };
+const VERIFY = {
+  input: {
+    document: { text: "Total: 118.40 EUR" },
+    fields: [{ name: "total", question: "What is the total?" }],
+  },
+};
+
 const quote = {
   query: InProject,
   body: RawEnvelope,
@@ -126,6 +136,7 @@ const quote = {
   bodyLimit: 32 * MEGABYTE,
   output: RetailQuote,
   errors: PLANNING,
+  dedicated: { [IMAGES]: IMAGE },
 };
 
 export const quoteCapability = quoting.post("/v1/capabilities/{capability_key}/quote", {
@@ -150,6 +161,7 @@ export const invokeCapability = run.post("/v1/capabilities/{capability_key}/invo
     input: { messages: [{ role: "user", content: "How deep is the sea?" }] },
     execution: { executionConstraints: { maxCostUsd: 0.05 } },
   },
+  dedicated: { [VERIFICATION]: VERIFY },
   bodyLimit: 32 * MEGABYTE,
   output: InvocationResult,
   also: [raw("text/event-stream")],
@@ -200,7 +212,7 @@ export const planImages = run.post("/v1/capabilities/image.generate.v1/plan", {
   output: JsonObject,
   envelopeErrors: true,
   errors: [...PLANNING, "QUOTE_MISMATCH", "REESTIMATE_REQUIRED"],
-  run: (ctx, { body }) => jobs.preview(ctx, "image.generate.v1", body),
+  run: (ctx, { body }) => jobs.preview(ctx, IMAGES, body),
 });
 
 const toEvent = ({ id, event, data }: jobs.Frame) => ({ id: String(id), event, data });
@@ -225,6 +237,7 @@ export const submitJob = runByEmbeds.post("/v1/capabilities/{capability_key}/job
     execution: { executionConstraints: { maxCostUsd: 0.05 } },
     idempotencyKey: "article-17",
   },
+  dedicated: { [IMAGES]: IMAGE, [VERIFICATION]: VERIFY },
   bodyLimit: 32 * MEGABYTE,
   output: Job,
   envelopeErrors: true,

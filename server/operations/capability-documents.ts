@@ -15,7 +15,7 @@ type Capability = ReturnType<typeof catalog.getCapability>;
 /** The operation with this capability in the place of its key, and its input in the body. */
 function narrowed(endpoint: Endpoint, { key, input, examples }: Capability): Endpoint {
   if (!endpoint.path.includes("{capability_key}")) return endpoint;
-  const { params: _, documents, ...rest } = endpoint;
+  const { params: _, dedicated: _all, documents, ...rest } = endpoint;
   const named = input.meta({ id: "CapabilityInput" });
   const [example] = examples;
   return {

@@ -78,8 +78,9 @@ export const KEYED = [
   "/v1/jobs/{job_id}/retry",
   "/v1/responses",
 ] as const satisfies PathsWith<"post">[];
-const KEYED_PATHS: readonly string[] = KEYED;
-const isKeyed = (path: string) => KEYED_PATHS.includes(path);
+/** A parameter may also be its value: some capabilities have paths of their own. */
+const KEYED_PATHS = KEYED.map((path) => new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`));
+const isKeyed = (path: string) => KEYED_PATHS.some((keyed) => keyed.test(path));
 
 /** A client of one Capstan service. The key cannot be read from it. */
 export function createClient(options: ClientOptions): Client {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Ctx, Scope } from "@/server/domain/ctx";
-import { listedInput } from "./schemas";
+import { listedInput, strictInput } from "./schemas";
 
 /** What a tool may return in addition to its structured output: an image, or a link to fetch. */
 export type Shown =
@@ -38,6 +38,8 @@ export type Tool = Omit<Definition<z.ZodObject, z.ZodObject>, "run"> & {
   run(ctx: Ctx, input: unknown, io: Io): Promise<Record<string, unknown>>;
   /** As a client lists it. */
   listed: Record<string, unknown>;
+  /** The same for clients that ask for schemas of OpenAI's strict mode; an open argument has none. */
+  strictlyListed: Record<string, unknown>;
 };
 
 /** Defines a tool. `run` receives what `input` parsed and returns `output`. */
@@ -46,24 +48,23 @@ export function tool<I extends z.ZodObject, O extends z.ZodObject>(definition: D
   const { schema, isStrict } = listedInput(input);
   if (isStrict !== (open === undefined))
     throw new Error(`${name}: an open argument must be named by \`open\``);
-  return {
-    ...definition,
-    listed: {
-      name,
+  const listed = {
+    name,
+    title,
+    description,
+    inputSchema: schema,
+    outputSchema: shallow(published(output)),
+    annotations: {
       title,
-      description,
-      inputSchema: schema,
-      outputSchema: shallow(published(output)),
-      annotations: {
-        title,
-        readOnlyHint: effect === "reads",
-        destructiveHint: effect === "destroys",
-        idempotentHint: effect === "reads" || idempotent === true,
-        openWorldHint: false,
-      },
-      ...(open === undefined ? {} : { _meta: { "capstan/open": open } }),
+      readOnlyHint: effect === "reads",
+      destructiveHint: effect === "destroys",
+      idempotentHint: effect === "reads" || idempotent === true,
+      openWorldHint: false,
     },
+    ...(open === undefined ? {} : { _meta: { "capstan/open": open } }),
   };
+  const strictlyListed = isStrict ? { ...listed, inputSchema: strictInput(schema) } : listed;
+  return { ...definition, listed, strictlyListed };
 }
 
 /** The schema of a result, open as in OpenAPI. */

@@ -25,13 +25,15 @@ const MEGABYTE = 1024 * 1024;
 const INSTRUCTIONS =
   "Find a capability with resolve_capability, read its input schema with describe_capability, and price a request with quote_capability. For short work use invoke. For longer work use submit_job, then call wait_job until the status is terminal. Send an idempotency_key so that a repeated call runs nothing twice. No tool can pay; show payment links to a person.";
 
-function serverFor(ctx: Ctx, session: string): Server {
+function serverFor(ctx: Ctx, session: string, isStrict: boolean): Server {
   const server = new Server(
     { name: "capstan", version: VERSION },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: tools.map(({ listed }) => listed) as ListToolsResult["tools"], // made by `tool`
+    tools: tools.map(({ listed, strictlyListed }) =>
+      isStrict ? strictlyListed : listed,
+    ) as ListToolsResult["tools"], // made by `tool`
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const call = openCall(session, String(extra.requestId));
@@ -69,11 +71,17 @@ export const mcp = endpoint({
   path: "/mcp",
   summary: "Call the MCP server (streamable HTTP)",
   auth: ["service_principal"],
+  query: z.object({
+    schemas: z
+      .enum(["strict"])
+      .optional()
+      .describe("`strict`: tools are listed with schemas of OpenAI's strict mode."),
+  }),
   body: z.looseObject({ method: z.string().optional() }),
   bodyLimit: 32 * MEGABYTE,
   output: raw("application/json"),
   errors: [],
-  async run(ctx, { body, incoming }): Promise<Outgoing> {
+  async run(ctx, { query, body, incoming }): Promise<Outgoing> {
     refuseOtherOrigins(incoming);
     const { method } = body;
     const given = incoming.header("mcp-session-id") ?? "";
@@ -81,7 +89,7 @@ export const mcp = endpoint({
     const id = SESSION.test(given) && method !== "initialize" ? given : `mcp_${newId("request").slice(4)}`;
     const session = `${ctx.principal.id} ${id}`;
     if (method === "notifications/cancelled") cancelCall(session, body.params);
-    const server = serverFor(ctx, session);
+    const server = serverFor(ctx, session, query.schemas === "strict");
     const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: undefined });
     await server.connect(transport);
     const headers = new Headers();

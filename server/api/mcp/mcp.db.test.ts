@@ -46,6 +46,21 @@ describe("the door", () => {
     expect(hints.get("submit_job")).toMatchObject({ readOnlyHint: false, destructiveHint: false });
   });
 
+  test("a client that asks for strict schemas is listed them; another word is 422", async () => {
+    const schemaOf = async (by = client) =>
+      (await by.listTools()).tools.find(({ name }) => name === "status")?.inputSchema;
+    const strict = await schemaOf(await connect(tenant.key, { path: "/mcp?schemas=strict" }));
+    expect([strict?.required, (await schemaOf())?.required]).toEqual([["project_id"], undefined]);
+    for (const word of ["loose", "", "strict&schemas=strict"]) {
+      const asked = await fetch(`${server.url}/mcp?schemas=${word}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${tenant.key}`, "content-type": "application/json" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+      });
+      expect([word, asked.status]).toEqual([word, 422]);
+    }
+  });
+
   test("what resolve says of a capability can be called as it says", async () => {
     for (const intent of ["draw a picture of a lighthouse", "what is 2 + 2 exactly"]) {
       const { matches } = await use("resolve_capability", { intent });

@@ -23,12 +23,12 @@ const clients: Client[] = [];
 
 export async function connect(
   key: string,
-  more: { fetch?: typeof fetch; url?: string } = {},
+  more: { fetch?: typeof fetch; url?: string; path?: string } = {},
 ): Promise<Client> {
   const made = new Client({ name: "test", version: "1" });
-  const { url = server.url, ...options } = more;
+  const { url = server.url, path = "/mcp", ...options } = more;
   await made.connect(
-    new StreamableHTTPClientTransport(new URL("/mcp", url), {
+    new StreamableHTTPClientTransport(new URL(path, url), {
       requestInit: { headers: { authorization: `Bearer ${key}` } },
       ...options,
     }),

@@ -1,7 +1,8 @@
+import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { tools } from "./call";
-import { listedInput, withoutNulls } from "./schemas";
+import { listedInput, strictInput, withoutNulls } from "./schemas";
 
 /* The schemas of the tools' arguments, read by clients with rules of their own. */
 
@@ -69,12 +70,14 @@ const isStrict = (schema: Schema) =>
       (additionalProperties === false && required.join() === Object.keys(properties).join()),
   );
 
-const listedOf = (name: string) => tools.find((tool) => tool.name === name)?.listed.inputSchema as Schema;
+const toolOf = (name: string) => tools.find((tool) => tool.name === name);
+const listedOf = (name: string) => toolOf(name)?.listed.inputSchema as Schema;
+const strictOf = (name: string) => toolOf(name)?.strictlyListed.inputSchema as Schema;
 
 test.each(tools.map(({ name }) => name))(
-  "%s is strict as OpenAI has it, or named as one that cannot be",
+  "%s is strict as OpenAI has it where that is asked for, or named as one that cannot be",
   (name) => {
-    expect(isStrict(listedOf(name))).toBe(!OPEN.includes(name));
+    expect(isStrict(strictOf(name))).toBe(!OPEN.includes(name));
     const note = tools.find((tool) => tool.name === name)?.open;
     expect(note === undefined).toBe(!OPEN.includes(name));
   },
@@ -102,6 +105,16 @@ function least(schema: Schema, isSaid: boolean): unknown {
   if (type === "array") return [least(items ?? {}, isSaid)];
   return type === "integer" ? 1 : type === "boolean" ? true : "x";
 }
+
+test.each(tools)(
+  "a client that checks calls against the list may leave out what $name may go without",
+  ({ name, input }) => {
+    const isValid = new Ajv({ strict: false }).compile(listedOf(name));
+    const needed = input.toJSONSchema({ io: "input", unrepresentable: "any" }).required ?? [];
+    expect(listedOf(name).required ?? []).toEqual(needed);
+    if (needed.length === 0) expect([isValid({}), isValid.errors]).toEqual([true, null]);
+  },
+);
 
 test.each(tools.filter(({ open }) => open === undefined))(
   "$name takes null for what may be left out, as it takes its absence",
@@ -132,15 +145,23 @@ describe("a schema as it is listed", () => {
               at: { type: "string", enum: ["x"] },
               size: { anyOf: [{ type: "integer", minimum: 1, maximum: 9 }, { type: "null" }] },
             },
-            required: ["at", "size"],
+            required: ["at"],
             additionalProperties: false,
           },
           word: { description: "A word.", anyOf: [{ type: "string" }, { type: "null" }] },
         },
-        required: ["named", "word"],
+        required: ["named"],
         additionalProperties: false,
       },
     });
+  });
+
+  test("strict: every property is required, at every depth", () => {
+    const { schema } = listedInput(z.strictObject({ named: z.array(Named).optional() }));
+    const strict = strictInput(schema) as Schema;
+    expect(strict.required).toEqual(["named"]);
+    expect(strict.properties?.named?.anyOf?.[0]?.items?.required).toEqual(["at", "size"]);
+    expect(schema.required).toBeUndefined();
   });
 
   test("open: only what is required is, and nothing says that more is refused", () => {

@@ -2,11 +2,13 @@ import { z } from "zod";
 import { isObject } from "@/server/platform/text/json";
 
 /*
- * A tool's arguments as clients list them. OpenAI's strict mode wants closed objects and required properties; Gemini knows
- * no references, no `const` and no `additionalProperties`. The call's own schema is applied when parsed.
+ * A tool's arguments as clients list them. What may be left out is optional, since clients such as LangChain's check a call
+ * against the list before they send it. OpenAI's strict mode wants closed objects whose properties are all required; that
+ * dialect is derived for clients that ask for it. Gemini knows no references, no `const` and no `additionalProperties`. The
+ * call's own schema is applied when parsed.
  */
 
-type Schema = z.core.JSONSchema.BaseSchema;
+export type Schema = z.core.JSONSchema.BaseSchema;
 
 /** Keywords that are passed through, because both kinds of client support them. */
 const KNOWN = [
@@ -27,6 +29,19 @@ export function listedInput(input: z.ZodObject): { schema: Schema; isStrict: boo
   const made = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
   const isStrict = !isOpen(made, made.$defs);
   return { schema: listed(made, made.$defs, isStrict), isStrict };
+}
+
+/** A closed schema in the dialect of OpenAI's strict mode: every property is required, and null where it may be left out. */
+export function strictInput(schema: Schema): Schema {
+  const derived: Schema = { ...schema };
+  if (schema.anyOf) derived.anyOf = schema.anyOf.map((part) => strictInput(part as Schema));
+  if (schema.items) derived.items = strictInput(schema.items as Schema);
+  if (schema.properties) {
+    const named = Object.entries(schema.properties);
+    derived.properties = Object.fromEntries(named.map(([name, part]) => [name, strictInput(part as Schema)]));
+    derived.required = named.map(([name]) => name);
+  }
+  return derived;
 }
 
 /** Removes nulls, with which strict clients mark arguments that are not given. */
@@ -75,8 +90,7 @@ function listed(schema: Schema, defs: Definitions, isStrict: boolean): Schema {
         return [name, isStrict && !required.includes(name) ? orNull(field) : field];
       }),
     );
-    const all = isStrict ? named.map(([name]) => name) : required;
-    if (all.length > 0) out.required = all;
+    if (required.length > 0) out.required = required;
   }
   if (isStrict && whole.type === "object") out.additionalProperties = false;
   return out;

@@ -57,7 +57,9 @@ const UNITS_OF_AUTH: Record<string, string> = {
 export function openapi(endpoints: readonly Endpoint[], title = "Capstan"): OpenApi {
   const components: Components = { inputs: {}, schemas: {}, responses: {} };
   const paths: OpenApi["paths"] = {};
-  const inOrder = [...endpoints].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  const inOrder = endpoints
+    .flatMap(withDedicated)
+    .sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
   for (const endpoint of inOrder) {
     paths[endpoint.path] ??= {};
     paths[endpoint.path]![endpoint.method.toLowerCase()] = operationOf(endpoint, components);
@@ -91,6 +93,19 @@ export function openapi(endpoints: readonly Endpoint[], title = "Capstan"): Open
       },
     },
   });
+}
+
+/** The endpoint, and one for each path that has the key of a capability in the place of its parameter. */
+function withDedicated(endpoint: Endpoint): Endpoint[] {
+  const { params: _, dedicated = {}, ...rest } = endpoint;
+  const own = Object.entries(dedicated).map(([key, example]) => ({
+    ...rest,
+    path: endpoint.path.replace("{capability_key}", key) as Endpoint["path"], // begins as it did
+    summary: `${endpoint.summary} (${key})`,
+    errors: endpoint.errors.filter((code) => code !== "UNKNOWN_CAPABILITY"),
+    example,
+  }));
+  return [endpoint, ...own];
 }
 
 function operationOf(endpoint: Endpoint, components: Components): Operation {

@@ -54,6 +54,8 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output", components: 
       if (io === "output" && jsonSchema.additionalProperties === false)
         delete jsonSchema.additionalProperties;
       if (zodSchema === JsonValue) delete jsonSchema.anyOf; // recursive (contract/common.ts)
+      // A Unicode property needs a flag that JSON Schema has no place for: Python, Go and others refuse the pattern.
+      if (jsonSchema.pattern?.includes("\\p{")) delete jsonSchema.pattern;
       if (io === "input" && mayNotBeBlank(zodSchema, jsonSchema)) jsonSchema.pattern = "\\S";
       // Left out of what is transformed while it is read, where a default is as true.
       if (io === "input" && zodSchema._zod.def.type === "default")
