@@ -1,4 +1,4 @@
-import { defineConfig } from "prisma-cli/config";
+import { defineConfig } from "prisma/config";
 
 export default defineConfig({
   schema: "prisma/schema",

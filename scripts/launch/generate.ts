@@ -22,13 +22,13 @@ export function generate(): { prisma: boolean; registries: string[] } {
   const schema = fingerprint([
     "prisma/schema",
     "prisma.config.ts",
-    "node_modules/prisma-cli/package.json",
+    "node_modules/prisma/package.json",
     "scripts/launch/columns.mjs",
   ]);
   if (findFile(MARK) === schema && existsSync(join(CLIENT, "client.ts")) && existsSync(COLUMNS))
     return { prisma: false, registries };
   try {
-    execFileSync(process.execPath, ["node_modules/prisma-cli/build/index.js", "generate"], {
+    execFileSync(process.execPath, ["node_modules/prisma/build/index.js", "generate"], {
       // Generating needs no engine, but the command expects one and would try to download it.
       env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: "1" },
       stdio: ["ignore", "pipe", "pipe"],

@@ -47,6 +47,15 @@ test(`the packages of an installation take at most ${MOST_BYTES / 1e6} MB`, () =
   expect(bytes).toBeLessThan(MOST_BYTES);
 });
 
+test("no package has another name here, and the command of Prisma is no part of an installation", () => {
+  const named = Object.entries<string>({ ...dependencies, ...devDependencies });
+  expect(named.filter(([, version]) => version.startsWith("npm:"))).toEqual([]);
+  expect(devDependencies.prisma).toBe(dependencies["@prisma/client"]);
+  const installed = production.map(([path, entry]) => nameOf(path, entry));
+  expect(installed).toContain("@prisma/client");
+  for (const name of ["prisma", "@prisma/engines", "@prisma/dev"]) expect(installed).not.toContain(name);
+});
+
 test("everything that a built program imports is a dependency, and no other package is one", {
   tags: "long",
 }, async () => {
