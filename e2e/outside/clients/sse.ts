@@ -13,7 +13,7 @@ type Read = (url: string, headers: Record<string, string>) => Promise<string[]>;
 
 export function rows(world: World): Row[] {
   const headers = { authorization: `Bearer ${world.apiKey}` };
-  const row = (client: string, read: Read): Row => ({
+  const row = (client: string, read: Read, more: Row["checks"] = {}): Row => ({
     client,
     version: versionOf(client),
     door: "events",
@@ -29,10 +29,16 @@ export function rows(world: World): Row[] {
         const later = await read(url, { ...headers, "last-event-id": "2" });
         assert.deepEqual(later, all.slice(2));
       },
+      ...more,
     },
   });
   return [
-    row("eventsource", byEventSource),
+    row("eventsource", byEventSource, {
+      async "is ended by 204 after the last event"() {
+        const url = `${world.baseUrl}/v1/jobs/${await runJob(world)}/events`;
+        assert.equal(await endOf(sourceOf(url, headers)), 204);
+      },
+    }),
     row("eventsource-parser", byParser),
     row("@microsoft/fetch-event-source", byFetchEventSource),
   ];
@@ -43,11 +49,22 @@ const EVENTS = ["queued", "started", "provider_submitted", "succeeded", "receipt
   (name) => `job.${name}`,
 );
 
+const sourceOf = (url: string, headers: Record<string, string>) =>
+  new EventSource(url, {
+    fetch: (input, init) => fetch(input, { ...init, headers: { ...init?.headers, ...headers } }),
+  });
+
+/** The status with which an EventSource that nobody closes stops reconnecting. */
+const endOf = (source: EventSource) =>
+  new Promise<number | undefined>((resolve) => {
+    source.addEventListener("error", ({ code }) => {
+      if (source.readyState === source.CLOSED) resolve(code);
+    });
+  });
+
 function byEventSource(url: string, headers: Record<string, string>): Promise<string[]> {
   return new Promise((resolve, reject) => {
-    const source = new EventSource(url, {
-      fetch: (input, init) => fetch(input, { ...init, headers: { ...init?.headers, ...headers } }),
-    });
+    const source = sourceOf(url, headers);
     const types: string[] = [];
     for (const type of EVENTS)
       source.addEventListener(type, () => {

@@ -23,7 +23,8 @@ export function rows(world: World): Row[] {
       async "a delivery is verified"() {
         delivered ??= deliver(world, secret);
         const { body, headers } = await delivered;
-        assert.match(JSON.stringify(verifier.verify(body, headers)), /job\./);
+        verifier.verify(body, headers); // throws where the signature does not fit
+        assert.match(body, /job\./);
       },
       async "a changed delivery is refused"() {
         delivered ??= deliver(world, secret);
