@@ -61,8 +61,7 @@ export async function makeWorld(url: string): Promise<World> {
 
 function expectedOf(played: UpstreamCase, form: Form, account: Account): Expected {
   const expected = {
-    ...played.expect,
-    ...(form.isStream ? played.ofStream : {}),
+    ...((form.isStream && played.ofStream) || played.expect),
     ...(account === "managed" ? played.managed : {}),
     ...(form.name === "pinned" ? played.pinned : {}),
   };
@@ -126,9 +125,10 @@ function expectSeen(
 }
 
 function expectCharged(row: Awaited<ReturnType<typeof rowOf>>, expected: Expected, account: Account): void {
-  const { cost, chargesHold = false, hold = "settled" } = expected;
+  const { cost, atLeast, chargesHold = false, hold = "settled" } = expected;
   const { settled_micros: charged, amount_micros: held, actual_micros: actual, fee_bps: bps } = row;
   if (cost !== undefined) expect(actual, "the provider's cost").toBe(cost);
+  if (atLeast !== undefined) expect(actual, "the estimate counts all output").toBeGreaterThanOrEqual(atLeast);
   if (hold !== "settled") return;
   if (account === "managed") expect(charged, "charged at most the hold").toBeLessThanOrEqual(held);
   if (chargesHold && account === "managed") expect(charged).toBe(held);
@@ -139,15 +139,20 @@ function expectCharged(row: Awaited<ReturnType<typeof rowOf>>, expected: Expecte
 /** The receipt verifies and says whether the same request may be sent again. */
 async function expectRecord(
   executionId: string,
-  { isSafe = false, fails, isEstimated }: Expected,
+  { isSafe = false, fails, isEstimated, reportedMicros, unknownFinish }: Expected,
   tenant: Tenant,
 ): Promise<void> {
   const { text, json } = await tenant.get(`/v1/jobs/${executionId}/receipt`);
   const keys = await call("GET", "/.well-known/jwks.json");
   const { verified, checks } = await verifyText(text, keys.json);
   expect(verified, JSON.stringify(checks)).toBe(true);
-  if (isEstimated) expect(json.pricing.providerCost).toMatchObject({ basis: "estimated" });
-  if (!fails) return;
+  const { providerCost, providerReportedCostMicros } = json.pricing;
+  if (isEstimated) expect(providerCost).toMatchObject({ basis: "estimated" });
+  if (reportedMicros !== undefined) expect(providerReportedCostMicros).toBe(reportedMicros);
   const job = await tenant.get(`/v1/jobs/${executionId}`);
-  expect(job.json.retry).toMatchObject({ newKeySafe: isSafe });
+  const unknown = job.json.warnings.filter(({ code }: { code: string }) => code === "UnknownFinishReason");
+  expect(unknown.map(({ details }: { details: object }) => details)).toEqual(
+    unknownFinish === undefined ? [] : [{ finishReason: unknownFinish }],
+  );
+  if (fails) expect(job.json.retry).toMatchObject({ newKeySafe: isSafe });
 }

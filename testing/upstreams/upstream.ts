@@ -30,6 +30,10 @@ export type Expected = {
   hold?: "settled" | "released" | "ambiguous";
   /** The provider's cost at list price in micros; null: unknown. Default null for a failure that is not settled. */
   cost?: number | null;
+  /** The provider's cost is at least this, in micros. */
+  atLeast?: number | undefined;
+  /** What the provider itself says that it costs, in micros. */
+  reportedMicros?: number;
   /** Of a managed account with an unknown cost: the whole reservation is charged. */
   chargesHold?: boolean;
   /** The cost is an estimate of ours. */
@@ -57,7 +61,7 @@ export type UpstreamCase = {
   /** The answer to a request with `stream`. */
   streamed?: Answer;
   expect: Expected;
-  /** What is different when the answer is streamed. */
+  /** In place of `expect` when the answer is streamed. */
   ofStream?: Expected;
   /** What is different on a managed account. */
   managed?: Expected;
@@ -83,23 +87,30 @@ export const stream = (...body: Piece[]): Answer => ({
 export const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 export const COST = 20;
 
-/** A whole answer of chat completions. */
+/** A whole answer of chat completions; `usage: undefined` leaves the usage out. */
 export const completion = (
   message: object,
-  {
-    finish = "stop",
-    usage = USAGE,
-    ...more
-  }: { finish?: unknown; usage?: unknown; [member: string]: unknown } = {},
-): Answer => ({
-  body: {
-    id: "chatcmpl-1",
-    object: "chat.completion",
-    model: "upstream-1",
-    choices: [{ index: 0, finish_reason: finish, message: { role: "assistant", ...message } }],
-    usage,
-    ...more,
-  },
+  more: { finish?: unknown; [member: string]: unknown } = {},
+): Answer => {
+  const { finish = "stop", ...members } = more;
+  return {
+    body: {
+      id: "chatcmpl-1",
+      object: "chat.completion",
+      model: "upstream-1",
+      choices: [{ index: 0, finish_reason: finish, message: { role: "assistant", ...message } }],
+      usage: USAGE,
+      ...members,
+    },
+  };
+};
+
+/** One choice of a whole answer. */
+export const choice = (message: object, finish: string, more: object = {}) => ({
+  index: 0,
+  finish_reason: finish,
+  message: { role: "assistant", ...message },
+  ...more,
 });
 
 /** A chunk of a streamed answer. */
