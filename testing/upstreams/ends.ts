@@ -70,7 +70,7 @@ function expectedOf(played: UpstreamCase, form: Form, account: Account): Expecte
 }
 
 /** The execution of what was seen, whatever its kind. */
-async function rowOf(executionId: string) {
+export async function rowOf(executionId: string) {
   const { rows } = await pool.query(
     `SELECT x.status, x.actual_micros, x.fee_bps, h.state, h.amount_micros, h.settled_micros,
        coalesce((SELECT a.submission FROM attempt a WHERE a.job_id = x.id ORDER BY a.number DESC LIMIT 1),
@@ -83,7 +83,8 @@ async function rowOf(executionId: string) {
   return rows[0];
 }
 
-const unbalanced = async (executionId: string) =>
+/** The entries of an execution, where they do not add up to nothing. */
+export const unbalanced = async (executionId: string) =>
   (
     await pool.query<{ sum: string }>(
       "SELECT sum(amount_micros) AS sum FROM ledger_entry WHERE job_id = $1 OR hold_id = capstan_hold_id($1) HAVING sum(amount_micros) <> 0",

@@ -9,6 +9,8 @@ export type Upstream = {
   url: string;
   /** The bodies of the requests that named a case, oldest first. */
   received(name: string): unknown[];
+  /** Answers the next request with this, whichever case it names. */
+  answerNext(answer: Answer): void;
   stop(): Promise<void>;
 };
 
@@ -19,6 +21,7 @@ export type Upstream = {
 export async function startUpstream(cases: readonly UpstreamCase[]): Promise<Upstream> {
   const byName = new Map(cases.map((each) => [each.name, each]));
   const arrived = new Map<string, unknown[]>();
+  let next: Answer | null = null;
   const { port, stop } = await listen((request, body, response) => {
     if (request.method === "GET") return answerModels(response);
     const name = nameIn(body, byName);
@@ -26,10 +29,18 @@ export async function startUpstream(cases: readonly UpstreamCase[]): Promise<Ups
     if (!played) return answerUnknown(response);
     arrived.set(name, [...(arrived.get(name) ?? []), JSON.parse(body)]);
     const isStream = /"stream":\s*true/.test(body) || /:streamGenerateContent/.test(request.url ?? "");
-    const answer = (isStream ? played.streamed : played.whole) ?? played.whole ?? played.streamed;
+    const answer = next ?? (isStream ? played.streamed : played.whole) ?? played.whole ?? played.streamed;
+    next = null;
     if (answer) void play(answer, response);
   });
-  return { url: `http://127.0.0.1:${port}`, received: (name) => arrived.get(name) ?? [], stop };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    received: (name) => arrived.get(name) ?? [],
+    answerNext(answer) {
+      next = answer;
+    },
+    stop,
+  };
 }
 
 function nameIn(body: string, cases: Map<string, UpstreamCase>): string {

@@ -1,0 +1,80 @@
+import fc from "fast-check";
+import type { Answer, Piece, UpstreamCase } from "./upstream";
+
+/* What goes wrong with an answer on its way: pieces out of order, cut, repeated, dropped, renamed or truncated. */
+
+export type Mutation =
+  | { how: "swap" | "repeat" | "drop" | "truncate"; at: number }
+  | { how: "rename"; at: number; member: string }
+  | { how: "split" };
+
+/** Members that carry an end, a text or a usage; each may be missing under its name. */
+const MEMBERS = ["finish_reason", "choices", "delta", "message", "content", "usage", "prompt_tokens", "data"];
+
+export const mutations: fc.Arbitrary<Mutation[]> = fc.array(
+  fc.oneof(
+    fc.record({ how: fc.constantFrom("swap", "repeat", "drop", "truncate"), at: fc.nat(400) }),
+    fc.record({ how: fc.constant("rename"), at: fc.nat(400), member: fc.constantFrom(...MEMBERS) }),
+    fc.constant({ how: "split" } as const),
+  ) as fc.Arbitrary<Mutation>, // of the records above
+  { minLength: 1, maxLength: 4 },
+);
+
+/** The text of an answer as its pieces: a whole body is one. */
+const piecesOf = ({ body }: Answer): Piece[] => (Array.isArray(body) ? [...body] : [JSON.stringify(body)]);
+
+/** An answer after its mutations. */
+export function mutated(answer: Answer, changes: readonly Mutation[]): Answer {
+  return { ...answer, body: changes.reduce(changed, piecesOf(answer)) };
+}
+
+function changed(pieces: Piece[], mutation: Mutation): Piece[] {
+  if (mutation.how === "split")
+    return pieces.flatMap((piece): Piece[] => (isText(piece) ? [...piece] : [piece]));
+  if (pieces.length === 0) return pieces;
+  const at = mutation.at % pieces.length;
+  const piece = pieces[at]!;
+  const before = pieces.slice(0, at);
+  const after = pieces.slice(at + 1);
+  switch (mutation.how) {
+    case "swap":
+      return [...before, ...after.slice(0, 1), piece, ...after.slice(1)];
+    case "repeat":
+      return [...before, piece, piece, ...after];
+    case "drop":
+      return [...before, ...after];
+    case "truncate":
+      return isText(piece) ? [...before, piece.slice(0, mutation.at % (piece.length + 1))] : before;
+    case "rename":
+      return isText(piece)
+        ? [...before, piece.replaceAll(`"${mutation.member}"`, `"x_${mutation.member}"`), ...after]
+        : pieces;
+  }
+}
+
+const isText = (piece: Piece): piece is string => typeof piece === "string" && piece !== "reset";
+
+/** The bytes that arrive, as one text. */
+export const textOfAnswer = ({ body }: Answer): string =>
+  Array.isArray(body) ? body.filter(isText).join("") : JSON.stringify(body);
+
+/** Words of each dialect without which no answer has an end, in the plainest reading of its bytes. */
+const ENDS: Record<string, RegExp> = {
+  chat: /"finish_reason"\s*:\s*"[^"]|\[DONE\]/,
+  responses: /response\.(completed|incomplete)|"status"\s*:\s*"(completed|incomplete)"/,
+  messages: /message_stop|"stop_reason"\s*:\s*"[^"]/,
+  gemini: /"finishReason"\s*:\s*"[^"]|"blockReason"/,
+};
+
+/** Has the answer anything that could be its end? A whole body ends by being one JSON value. */
+export function hasAnEnd({ dialect }: UpstreamCase, answer: Answer): boolean {
+  const text = textOfAnswer(answer);
+  if (!/^\s*(data|event|:|id|retry)/m.test(text)) {
+    try {
+      return typeof JSON.parse(text) === "object";
+    } catch {
+      // Not a whole body: a stream that lost its framing is judged by its words.
+    }
+  }
+  return ENDS[dialect]?.test(text) ?? true;
+}

@@ -1,0 +1,73 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+
+// Read when the provider loads.
+await vi.hoisted(async () => {
+  const { CASES } = await import("./cases");
+  const compatible = CASES.filter(({ dialect }) => dialect === "chat");
+  process.env.OPENAI_COMPATIBLE_MODELS = compatible.map(({ name }) => `${name}:1:2`).join(",");
+});
+
+import { OUTCOMES } from "@/server/domain/executions/outcomes";
+import { env } from "@/server/platform/settings/env";
+import { campaign } from "@/testing/campaign";
+import { setSettings } from "@/testing/settings";
+import { CASES } from "./cases";
+import { makeWorld, rowOf, unbalanced, type World } from "./ends";
+import { FORMS } from "./forms";
+import { hasAnEnd, mutated, mutations } from "./mutate";
+import { startUpstream, type Upstream } from "./server";
+
+/* Answers of the corpus, spoiled on their way: every end is one of the table, and the books stay right. */
+
+const before = { ...env };
+let upstream: Upstream;
+let world: World;
+beforeAll(async () => {
+  upstream = await startUpstream(CASES);
+  world = await makeWorld(upstream.url);
+});
+afterAll(async () => {
+  setSettings(before);
+  await upstream.stop();
+});
+
+/** The codes of the table, and those that a capability has for an answer that it cannot use. */
+const CODES: (string | null)[] = [
+  ...Object.values(OUTCOMES).map(({ code }) => code),
+  ...[
+    "PROVIDER_EMPTY_OUTPUT",
+    "OutputLimitReached",
+    "StructuredOutputInvalid",
+    "ContentFiltered",
+    "OutputRefused",
+  ],
+];
+
+const round = fc.record({
+  played: fc.constantFrom(...CASES),
+  form: fc.constantFrom(...FORMS.filter(({ name }) => name !== "job")),
+  isOwn: fc.boolean(),
+  changes: mutations,
+});
+
+test("an answer that is spoiled on its way ends by the table, within its reservation and never as a success without an end", async () => {
+  await fc.assert(
+    fc.asyncProperty(round, async ({ played, form, isOwn, changes }) => {
+      const original = form.isStream ? played.streamed : played.whole;
+      if (!original) return;
+      const account = isOwn || form.name === "pinned" ? "own" : "managed";
+      const answer = mutated(original, changes);
+      upstream.answerNext(answer);
+      const { executionId, code } = await form.run(world[account], played);
+      const row = await rowOf(executionId);
+      expect(CODES).toContain(row.code);
+      expect(row.code).toBe(code);
+      expect(row.state).toMatch(/^(settled|released|ambiguous)$/);
+      if (account === "managed") expect(row.settled_micros ?? 0).toBeLessThanOrEqual(row.amount_micros);
+      if (row.status === "succeeded") expect(hasAnEnd(played, answer)).toBe(true);
+      expect(await unbalanced(executionId)).toEqual([]);
+    }),
+    campaign.runs({ small: 60, full: 2_000 }),
+  );
+}, 600_000);
