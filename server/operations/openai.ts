@@ -1,5 +1,6 @@
 import { type Given, raw, reply, streamed } from "@/server/api/endpoint";
 import { type Ask, inWordsOf, projectOf, toInvoke } from "@/server/api/openai/ask";
+import { begun } from "@/server/api/openai/begun";
 import { chatAsk, chatFrames, toCompletion } from "@/server/api/openai/chat";
 import { toOpenAIWire } from "@/server/api/openai/errors";
 import { conversation } from "@/server/api/openai/models/kinds";
@@ -81,14 +82,14 @@ async function invoke(ctx: Ctx, ask: Ask, { incoming, idempotencyKey }: Given) {
 }
 
 async function follow(ctx: Ctx, head: Head): Promise<AsyncIterable<Heard>> {
-  return heard(await jobs.followFrames(ctx, head.id, undefined, { right: "capabilities:run" }), head);
+  return begun(heard(await jobs.followFrames(ctx, head.id, undefined, { right: "capabilities:run" }), head));
 }
 
 export const createChatCompletion = openai.post("/v1/chat/completions", {
   ...asking,
   summary: "Create a chat completion (OpenAI-compatible)",
   description:
-    "Invokes a text capability, with the same admission, budgets and receipts. `model` is a capability key, `capability@provider/model`, or `provider/model`. With `stream` the response is sent in chunks. The returned id is the execution's id; the header `x-capstan-receipt-id` has the id of its receipt.",
+    "Invokes a text capability, with the same admission, budgets and receipts. `model` is a capability key, `capability@provider/model`, or `provider/model`. With `stream` the response is sent in chunks; a failure before the first text has the status that it has without `stream`. The returned id is the execution's id; the header `x-capstan-receipt-id` has the id of its receipt.",
   body: ChatRequest,
   example: { model: "text.general.fast.v1", messages: [{ role: "user", content: "How deep is the sea?" }] },
   output: ChatCompletion,
