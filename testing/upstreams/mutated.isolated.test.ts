@@ -63,7 +63,7 @@ test("an answer that is spoiled on its way ends by the table, within its reserva
       const { executionId } = seen;
       const row = await rowOf(executionId);
       expect(CODES).toContain(row.code);
-      expect(row.code).toBe(code);
+      expect(row.code).toBe(seen.code);
       expect(row.state).toMatch(/^(settled|released|ambiguous)$/);
       if (account === "managed") expect(row.settled_micros ?? 0).toBeLessThanOrEqual(row.amount_micros);
       if (row.status === "succeeded") expect(hasAnEnd(played, answer)).toBe(true);
