@@ -5,9 +5,14 @@ import { join } from "node:path";
 import type { FailpointName } from "@/server/platform/settings/failpoint";
 import { PROGRAMS } from "./setup/programs";
 
-const startProgram = (program: string, args: string[], env: NodeJS.ProcessEnv = process.env): ChildProcess =>
+const startProgram = (
+  program: string,
+  args: string[],
+  env: NodeJS.ProcessEnv = process.env,
+  execArgv: string[] = [],
+): ChildProcess =>
   fork(join(PROGRAMS, `${program}.mjs`), args, {
-    execArgv: [],
+    execArgv,
     env,
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
@@ -70,9 +75,21 @@ export function startBulkProcess(
 
 export type WebProcess = { url: string; child: ChildProcess; kill(): Promise<void> };
 
-/** Starts another web process on the database of this run; `kill` ends it without a word, like a crash. */
-export async function startWebProcess(): Promise<WebProcess> {
-  const child = startProgram("web-process", []);
+/** Node's arguments for a process whose clock is off by so much. */
+const skewed = (ms: number) => {
+  const program = `const True = Date; globalThis.Date = class extends True {
+    constructor(...given) { if (given.length === 0) super(True.now() + ${ms}); else super(...given); }
+    static now() { return True.now() + ${ms}; }
+  };`;
+  return ["--import", `data:text/javascript,${encodeURIComponent(program)}`];
+};
+
+/**
+ * Starts another web process on the database of this run, with a clock that is off by `skewMs`; `kill` ends it without a word,
+ * like a crash.
+ */
+export async function startWebProcess({ skewMs = 0 } = {}): Promise<WebProcess> {
+  const child = startProgram("web-process", [], process.env, skewMs === 0 ? [] : skewed(skewMs));
   const gone = once(child, "exit");
   const [message] = (await Promise.race([
     once(child, "message"),

@@ -5,6 +5,7 @@ import { start } from "@/server/domain/jobs/running/run";
 import { pool, type Queryable } from "@/server/platform/db";
 import type { Step } from "@/server/platform/durable/step";
 import { newId } from "@/server/platform/ids";
+import { projectLeasesPass } from "./leases";
 
 /** A clock a test moves by hand. */
 export function testClock() {
@@ -23,6 +24,8 @@ export type TestProject = {
   /** A key bound to the project. */
   ctx: Ctx;
   clock: ReturnType<typeof testClock>;
+  /** So much time passes, for the leases of its rows as well, which end by the database's clock. */
+  pass(ms: number): Promise<void>;
 };
 
 /** Gives an organization wallets, live and of the sandbox, with this much in them and no allowance. */
@@ -60,7 +63,11 @@ export async function makeProject({ walletMicros = 1_000_000_000 } = {}): Promis
       userId: null,
     },
   };
-  return { organizationId, projectId, ctx, clock };
+  const pass = (ms: number) => {
+    clock.advance(ms);
+    return projectLeasesPass(projectId, ms);
+  };
+  return { organizationId, projectId, ctx, clock, pass };
 }
 
 /** One whose clock is far from the end of any day or month, for what is counted by them. */

@@ -41,7 +41,7 @@ CREATE DOMAIN "bulk_status" AS text CONSTRAINT "bulk_status_known" CHECK (VALUE 
   ('accepted', 'running', 'succeeded', 'partial', 'failed'));
 CREATE DOMAIN "hold_state" AS text CONSTRAINT "hold_state_known" CHECK (VALUE IN ('open', 'settled', 'released', 'ambiguous'));
 CREATE DOMAIN "hold_resolution" AS text CONSTRAINT "hold_resolution_known" CHECK (VALUE IN
-  ('person', 'late_answer', 'asked_again', 'written_off'));
+  ('person', 'late_answer', 'asked_again', 'written_off', 'never_sent'));
 CREATE DOMAIN "hold_funding" AS text CONSTRAINT "hold_funding_known" CHECK (VALUE IN ('allowance', 'wallet'));
 CREATE DOMAIN "payment_state" AS text CONSTRAINT "payment_state_known" CHECK (VALUE IN ('open', 'paid', 'failed', 'expired'));
 CREATE DOMAIN "delivery_state" AS text CONSTRAINT "delivery_state_known" CHECK (VALUE IN

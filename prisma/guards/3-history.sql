@@ -28,6 +28,11 @@ CREATE TRIGGER "pinned_bulk_never_deleted" BEFORE DELETE OR TRUNCATE ON "pinned_
 -- What has ended is a record of evidence: no column of it changes any more.
 CREATE FUNCTION capstan_refuse_change_of_ended() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  -- The key of a pinned execution that was never sent is free again, and nothing else of its row changes.
+  IF TG_TABLE_NAME = 'pinned_execution' AND to_jsonb(OLD)->>'idempotency_key' IS NOT NULL AND to_jsonb(NEW) = to_jsonb(OLD)
+    || jsonb_build_object('idempotency_key', NULL, 'released_key', to_jsonb(OLD)->'idempotency_key') THEN
+    RETURN NEW;
+  END IF;
   RAISE EXCEPTION '% % has ended and cannot be changed', TG_TABLE_NAME, OLD."id"
     USING ERRCODE = 'integrity_constraint_violation';
 END $$;

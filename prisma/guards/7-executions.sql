@@ -101,7 +101,8 @@ SELECT r.project_id, r.job_id, r.last_event - jsonb_array_length(r.events) + e.p
   e.value->'payload', r.created_at
 FROM receipt r, jsonb_array_elements(r.events) WITH ORDINALITY AS e(value, position);
 
--- Takes up the next items of a bulk for its worker. Under the lock of the bulk and counted after it is held, so that never
+-- Takes up the next items of a bulk for its worker. The lease is as long as `until` is after `moment`, both by the caller's
+-- clock, and begins by the clock of the database. Under the lock of the bulk and counted after it is held, so that never
 -- more are under way than its lanes, however many processes ask at once; after a cancel there are none.
 CREATE FUNCTION capstan_claim_items(bulk text, bulk_fence integer, owner text, wanted integer, until timestamptz, moment timestamptz)
 RETURNS SETOF pinned_execution LANGUAGE plpgsql VOLATILE AS $$
@@ -115,7 +116,7 @@ BEGIN
   WHERE item.bulk_id = bulk AND (item.status = 'running') IS TRUE;
   IF room <= 0 THEN RETURN; END IF;
   RETURN QUERY UPDATE pinned_execution item SET status = 'running', fence = item.fence + 1, lease_owner = owner,
-    lease_until = until, started_at = coalesce(item.started_at, moment)
+    lease_until = clock_timestamp() + (until - moment), started_at = coalesce(item.started_at, moment)
   FROM (SELECT waiting.id FROM pinned_execution waiting WHERE waiting.bulk_id = bulk AND (waiting.status = 'queued') IS TRUE
     ORDER BY waiting.position LIMIT room FOR UPDATE SKIP LOCKED) picked
   WHERE item.id = picked.id RETURNING item.*;
@@ -125,7 +126,8 @@ END $$;
 
 -- The execution that a request joins instead of beginning one; null: none. From now on it is the one that waits for it, so that
 -- each is joined by one repeat, and by another only when that one is lost in turn; an ambiguous outcome is anyone's who repeats.
--- A request that ran `stalled` without its lease being renewed is lost where nobody can know whether its process lives.
+-- A request whose lease has not been renewed for so long as to end `stalled` is lost where nobody can know whether its process
+-- lives. What `stalled` is after `moment` counts, as both are by the caller's clock and leases by that of the database.
 CREATE FUNCTION capstan_join(hash text, request text, process bigint, retries integer, awaits_end boolean, moment timestamptz,
   stalled timestamptz, guard_ms bigint) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -145,7 +147,8 @@ BEGIN
           AND (p.expires_at IS NULL OR p.expires_at > moment))
       WHEN j.status IN ('canceled', 'canceling') THEN false
       WHEN j.waiter_state <> 'waiting' OR j.waiter_retries < retries THEN true
-      WHEN j.status = 'running' AND j.lease_until < CASE WHEN j.waiter_process IS NULL THEN stalled ELSE moment END THEN true
+      WHEN j.status = 'running' AND j.lease_until < clock_timestamp()
+        + CASE WHEN j.waiter_process IS NULL THEN stalled - moment ELSE interval '0' END THEN true
       -- Its process holds this lock while it lives; asked last, since asking takes it for a moment.
       ELSE j.waiter_process <> coalesce(process, 0) AND pg_try_advisory_xact_lock_shared(j.waiter_process) END
     ORDER BY j.status = 'failed', j.id LIMIT 1;

@@ -19,6 +19,7 @@ ALTER TABLE "job" ADD COLUMN "webhook_behind" boolean GENERATED ALWAYS AS ("webh
 CREATE INDEX "job_webhook_behind" ON "job" ("id") WHERE "webhook_behind";
 CREATE UNIQUE INDEX "pinned_execution_key" ON "pinned_execution" ("project_id", "idempotency_key")
   WHERE "idempotency_key" IS NOT NULL;
+CREATE INDEX "job_released_key" ON "job" ("project_id", "released_key") WHERE "released_key" IS NOT NULL;
 CREATE UNIQUE INDEX "pinned_bulk_key" ON "pinned_bulk" ("project_id", "idempotency_key") WHERE "idempotency_key" IS NOT NULL;
 CREATE UNIQUE INDEX "pinned_execution_item" ON "pinned_execution" ("bulk_id", "position") WHERE "bulk_id" IS NOT NULL;
 CREATE INDEX "pinned_execution_waiting" ON "pinned_execution" ("bulk_id", "position") WHERE ("status" = 'queued') IS TRUE;

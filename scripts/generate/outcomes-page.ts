@@ -41,7 +41,8 @@ const WORDS: Record<OutcomeKind, Words | null> = {
     code: "`Cancelled`",
     status: "canceled",
   },
-  stopped_unsent: { what: "Ended by Capstan before anything was sent" },
+  stopped_unsent: { what: "Its process stopped before anything was sent" },
+  unavailable_unsent: { what: "The database did not answer in time, before anything was sent" },
 };
 
 const MONEY: Record<Settlement, [reservation: string, charged: string]> = {
@@ -67,7 +68,14 @@ export function outcomesTable(): string {
     return [
       line(words.what, status, code, row.submission),
       ...(pinned
-        ? [line("The same, for a pinned execution", "ambiguous", `\`${pinned.code}\``, pinned.submission)]
+        ? [
+            line(
+              "The same, for a pinned execution",
+              settlement === "ambiguous" ? "ambiguous" : "failed",
+              `\`${pinned.code}\``,
+              pinned.submission,
+            ),
+          ]
         : []),
     ];
   });

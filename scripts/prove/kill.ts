@@ -110,8 +110,10 @@ const { rows: attempts } = await database.query<{
 }>(
   "SELECT attempt.id, job.status, job.error_code, attempt.submission FROM attempt JOIN job ON job.id = attempt.job_id",
 );
-const { rows: keys } = await database.query<{ idempotency_key: string }>("SELECT idempotency_key FROM job");
-const known = new Set(keys.map((row) => row.idempotency_key));
+const { rows: keys } = await database.query<{ key: string }>(
+  "SELECT coalesce(released_key, idempotency_key) AS key FROM job",
+);
+const known = new Set(keys.map((row) => row.key));
 const figures: Figure[] = [
   ["jobs and invokes sent", sent.length, "any"],
   ["executions in the database", known.size, "any"],
@@ -120,6 +122,20 @@ const figures: Figure[] = [
     "ended as TRANSPORT_AMBIGUOUS",
     await count("SELECT count(*) AS n FROM job WHERE error_code = 'TRANSPORT_AMBIGUOUS'"),
     "any",
+  ],
+  [
+    "never sent, and ended without a charge",
+    await count("SELECT count(*) AS n FROM job WHERE released_key IS NOT NULL"),
+    "any",
+  ],
+  [
+    "never sent by its row, and submitted all the same",
+    (
+      await database.query<{ id: string }>(
+        "SELECT attempt.id FROM attempt JOIN job ON job.id = job_id WHERE released_key IS NOT NULL",
+      )
+    ).rows.filter(({ id }) => submissions.has(id)).length,
+    0,
   ],
   [
     "answered to the client, not in the database",
@@ -136,7 +152,7 @@ const figures: Figure[] = [
   [
     "failed for another reason",
     await count(
-      "SELECT count(*) AS n FROM job WHERE status = 'failed' AND error_code <> 'TRANSPORT_AMBIGUOUS'",
+      "SELECT count(*) AS n FROM job WHERE status = 'failed' AND error_code <> 'TRANSPORT_AMBIGUOUS' AND released_key IS NULL",
     ),
     0,
   ],
@@ -172,7 +188,8 @@ const figures: Figure[] = [
   [
     "holds that do not fit their execution",
     await count(`SELECT count(*) AS n FROM job LEFT JOIN hold ON hold.execution_id = job.id WHERE hold.state IS DISTINCT FROM
-    CASE WHEN hold.resolution = 'late_answer' THEN 'settled' WHEN error_code = 'TRANSPORT_AMBIGUOUS' THEN 'ambiguous' ELSE 'settled' END`),
+    CASE WHEN hold.resolution = 'late_answer' THEN 'settled' WHEN hold.resolution = 'never_sent' OR released_key IS NOT NULL THEN 'released'
+      WHEN error_code = 'TRANSPORT_AMBIGUOUS' THEN 'ambiguous' ELSE 'settled' END`),
     0,
   ],
   [LEDGER_IN_BALANCE[0], await count(LEDGER_IN_BALANCE[1]), 0],

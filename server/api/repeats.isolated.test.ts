@@ -5,8 +5,8 @@ import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { pool } from "@/server/platform/db";
 import { makeTenant, type Tenant } from "@/testing/api";
+import { projectLeasesPass } from "@/testing/leases";
 import { startWebProcess, type WebProcess } from "@/testing/processes";
-import { testClock } from "@/testing/world";
 
 /* Web processes that die in the middle of a call, and the clients that ask again elsewhere. */
 
@@ -52,9 +52,8 @@ test("a call whose web process is killed is run once, however often it is repeat
       async () => (await pool.query("SELECT waiter FROM job WHERE id = $1", [killed?.id])).rows[0]?.waiter,
     )
     .not.toBe(killed?.id);
-  const clock = testClock();
-  clock.advance(60_000);
-  await jobs.sweep(systemCtx("sweeper", clock.now), { projectId: tenant.projectId });
+  await projectLeasesPass(tenant.projectId, 60_000);
+  await jobs.sweep(systemCtx("sweeper"), { projectId: tenant.projectId });
   const answers = [await again, await post(web.url, body), await post(web.url, body)];
   for (const answer of answers) {
     expect([

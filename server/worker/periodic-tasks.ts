@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { artifactStore } from "@/server/domain/artifacts";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as embeds from "@/server/domain/embeds";
+import { LEASE_MS, type Pass } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import * as notifications from "@/server/domain/notifications";
 import * as connections from "@/server/domain/onboarding";
@@ -17,7 +18,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
 export type PeriodicTask = {
   name: string;
   everyMs: number;
-  pass(ctx: Ctx): Promise<unknown>;
+  pass(ctx: Ctx, pass?: Pass): Promise<unknown>;
   /** True: each process does it for itself. Otherwise one process at a time does it for all. */
   isOwn?: true;
 };
@@ -27,8 +28,8 @@ const SECOND_MS = 1_000;
 /** Everything that is done again and again. A pass is safe in several processes at once, so that no crash can lose one. */
 export const PERIODIC_TASKS: readonly PeriodicTask[] = [
   { name: "announce", everyMs: SECOND_MS, pass: (ctx) => jobs.announce(ctx) },
-  { name: "sweep-jobs", everyMs: 2 * SECOND_MS, pass: (ctx) => jobs.sweep(ctx) },
-  { name: "sweep-pins", everyMs: 2 * SECOND_MS, pass: (ctx) => pins.sweep(ctx) },
+  { name: "sweep-jobs", everyMs: 2 * SECOND_MS, pass: (ctx, pass) => jobs.sweep(ctx, {}, pass) },
+  { name: "sweep-pins", everyMs: 2 * SECOND_MS, pass: (ctx, pass) => pins.sweep(ctx, {}, pass) },
   { name: "sweep-requests", everyMs: 2 * SECOND_MS, pass: (ctx) => requests.sweep(ctx) },
   { name: "send-mail", everyMs: 2 * SECOND_MS, pass: (ctx) => notifications.handOnMail(ctx) },
   // Removes content whose retention has ended.
@@ -50,6 +51,8 @@ export const PERIODIC_TASKS: readonly PeriodicTask[] = [
   },
 ];
 
+/** A pass that began so late found the installation stopped, or a database that had not answered. */
+const LATE_MS = 5_000;
 /** How often a process asks what is due: one statement, however many tasks there are. */
 const ASK_EVERY_MS = 500;
 
@@ -76,10 +79,10 @@ export async function startPeriodicTasks(
       idle.filter(({ isOwn }) => !isOwn),
       own,
     );
-    for (const task of [...own, ...shared])
+    for (const { task, pass } of [...own.map((task) => ({ task, pass: undefined })), ...shared])
       running.set(
         task.name,
-        runTask(task).finally(() => running.delete(task.name)),
+        runTask(task, pass).finally(() => running.delete(task.name)),
       );
   }
   async function loop(): Promise<void> {
@@ -102,14 +105,14 @@ export async function startPeriodicTasks(
 /** One round of what is due, for deployments whose processes do not stay up. */
 export async function runDueTasks(tasks: readonly PeriodicTask[] = PERIODIC_TASKS): Promise<void> {
   await register(tasks);
-  await Promise.all((await takeDue(tasks, [])).map(runTask));
+  await Promise.all((await takeDue(tasks, [])).map(({ task, pass }) => runTask(task, pass)));
 }
 
 /** One pass, and its outcome in the task's row. */
-async function runTask({ name, pass }: PeriodicTask): Promise<void> {
+async function runTask({ name, pass }: PeriodicTask, begun?: Pass): Promise<void> {
   let outcome = "succeeded";
   try {
-    await pass(systemCtx(name));
+    await pass(systemCtx(name), begun);
   } catch (err) {
     outcome = "failed";
     log.error({ err, task: name }, "a periodic task failed; its next pass tries again");
@@ -139,8 +142,8 @@ async function register(tasks: readonly PeriodicTask[]): Promise<void> {
 async function takeDue(
   tasks: readonly PeriodicTask[],
   own: readonly PeriodicTask[],
-): Promise<PeriodicTask[]> {
-  const { rows } = await relaxedPool.query<{ name: string }>({
+): Promise<{ task: PeriodicTask; pass: Pass }[]> {
+  const { rows } = await relaxedPool.query<{ name: string } & Pass>({
     name: "periodic-tasks-due",
     text: `WITH due AS (
         SELECT name, greatest(0, extract(epoch FROM clock_timestamp() - due_at) * 1000)::integer AS lag_ms FROM periodic_task
@@ -149,10 +152,15 @@ async function takeDue(
         FOR UPDATE SKIP LOCKED
       )
       UPDATE periodic_task SET started_at = clock_timestamp(), lag_ms = due.lag_ms, outcome = 'running', ended_at = NULL,
+        late_at = CASE WHEN due.lag_ms > ${LATE_MS} THEN clock_timestamp() ELSE late_at END,
         -- Cut, never rounded up: due a part of a millisecond too late would look like a clock that was set back.
         due_at = date_trunc('milliseconds', clock_timestamp()) + interval_ms * interval '1 millisecond'
-      FROM due WHERE periodic_task.name = due.name RETURNING periodic_task.name`,
+      FROM due WHERE periodic_task.name = due.name
+      RETURNING periodic_task.name, started_at AS "startedAt",
+        coalesce(late_at > clock_timestamp() - ${LEASE_MS} * interval '1 millisecond', false) AS "isLate"`,
     values: [tasks.map(({ name }) => name), own.map(({ name }) => name)],
   });
-  return tasks.filter(({ name }) => rows.some((row) => row.name === name));
+  return tasks.flatMap((task) =>
+    rows.filter(({ name }) => name === task.name).map((pass) => ({ task, pass })),
+  );
 }

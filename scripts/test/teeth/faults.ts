@@ -215,7 +215,7 @@ export const FAULTS: Fault[] = [
   {
     name: "lease-not-checked",
     file: "server/domain/jobs/transitions/claim.ts",
-    find: "WHEN status = 'running' THEN lease_until < input.now AND (",
+    find: "WHEN status = 'running' THEN lease_until < clock_timestamp() AND (",
     replace: "WHEN status = 'running' THEN (",
     caughtBy: "server/domain/jobs/running/recovery.db.test.ts",
   },
@@ -245,7 +245,7 @@ export const FAULTS: Fault[] = [
   {
     name: "audit-row-missing",
     file: "server/domain/budgets/resolve.ts",
-    find: 'if (by !== "late_answer")',
+    find: 'if (by !== "late_answer" && by !== "never_sent")',
     replace: "if (charged < 0)",
     caughtBy: "server/domain/budgets/holds.db.test.ts",
   },

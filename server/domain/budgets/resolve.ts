@@ -48,7 +48,7 @@ export async function findHolds(
 }
 
 /**
- * Ends an ambiguous hold, on any source of the answer: a person, a late answer, the provider that was asked again, or a write-off. One
+ * Ends an ambiguous hold, on any source of the answer: a person, a late answer, the provider that was asked again, a worker that had sent nothing, or a write-off. One
  * statement moves hold, budgets, wallet and ledger and adds a signed correction beside a pinned record; the receipt stays as
  * it was sealed. A managed customer is charged at most the hold. Null: it is not ambiguous (any more), or a write-off would
  * exceed its limit; nothing was written then.
@@ -113,8 +113,8 @@ export async function resolve(ctx: Ctx, hold: ExecutionHold, found: Found): Prom
     );
     if (rows.length === 0) return null;
     if (by === "written_off") await announceWriteOff(client, hold, charged, now);
-    // A late answer is an end like others, which no one acted on.
-    if (by !== "late_answer")
+    // What a worker reports of its own call is an end like others, which no one acted on.
+    if (by !== "late_answer" && by !== "never_sent")
       await record(
         ctx,
         {

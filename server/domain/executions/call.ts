@@ -30,7 +30,7 @@ import { healthOf } from "./outcomes";
 export type Answered<R> = { state: "answered"; result: R; observed: Observed };
 
 /**
- * Opens the account, sends once, and keeps what the call says about the health of its route and connection. Never rejects:
+ * Opens the account, makes sure that the execution is still this process's, sends once, and keeps what the call says about the health of its route and connection. Never rejects:
  * a store of ours that fails before anything could leave is a refusal that may be sent again.
  */
 export async function send<R>(
@@ -46,6 +46,9 @@ export async function send<R>(
   }
   if (!account)
     return failed("unsendable", "The provider account of this route is no longer connected.", nothingSent);
+  const gate = await call.gate?.();
+  if (gate === "lost") return { state: "aborted", submission: "not_attempted", why: "lease_lost" };
+  if (gate === "unsure") return refuseInternally(call, null, UNSURE);
   const { attemptId, tier, signal } = call;
   const allowPrivateAddresses = provider.name === SANDBOX || env.ALLOW_PRIVATE_ADDRESSES;
   const io: ProviderIo = { ...account, model, attemptId, tier, signal, allowPrivateAddresses };
@@ -114,13 +117,15 @@ async function withEstimate(outcome: NoAnswer, cause: unknown, call: Call): Prom
   return failed("error_after_output", outcome.message, observed, outcome.said ? { said: outcome.said } : {});
 }
 
+const UNSURE = "The database could not be reached before the request was sent.";
+
 /** A store of this installation failed before anything could leave. */
 export function refuseInternally(
   { attemptId }: Pick<Call, "attemptId">,
   cause: unknown,
   message: string,
 ): Refused {
-  log.error({ err: cause, attemptId }, message);
+  log.error({ ...(cause ? { err: cause } : {}), attemptId }, message);
   return {
     state: "retryable",
     reason: "unreachable",

@@ -44,6 +44,14 @@ export function failUnknown(executionId: string, message: string, details: Recor
   });
 }
 
+/** The error of an execution that was never sent, for reasons of ours that pass: the same request with the same key runs anew. */
+export const unsentFault = (executionId: string, details: Record<string, Json> = {}): Fault =>
+  new Fault(
+    "ServiceUnavailable",
+    "The database did not answer in time, so nothing was sent to a provider and nothing is charged. Send the request again, with the same idempotencyKey if it has one.",
+    { retryAfterSeconds: 5, executionId, receiptId: receiptIdOf(executionId), ...details },
+  );
+
 /** What an error tells its caller unasked: of private words nothing, and of the account's affairs nothing to its users' users. */
 export function saidUnasked(
   job: { principal_kind: string; data_classification: string },

@@ -31,6 +31,8 @@ export type Call = {
   tier: Tier;
   /** Aborted with an AbortReason. */
   signal: AbortSignal;
+  /** Asked once, when all is ready to leave: nothing does unless it is open. Absent: something of this call has left before. */
+  gate?: () => Promise<Gate>;
   now(): Date;
 };
 
@@ -103,6 +105,9 @@ export type NoAnswer = Failed | Refused | Aborted;
 
 /** What became of one submission, in our words. */
 export type CallOutcome = ({ state: "succeeded"; observed: Observed } & Content) | Pending | NoAnswer;
+
+/** May a request leave? `lost`: another process has the row, or ended it. `unsure`: the database does not say. */
+export type Gate = "open" | "lost" | "unsure";
 
 export type AbortReason = "deadline" | "canceled" | "lease_lost" | "shutdown";
 

@@ -1,5 +1,5 @@
 export { refuseInternally, send } from "./call";
-export { awaitFirst, failUnknown, faultOf, nextStepOf, saidUnasked, withSaid } from "./caller";
+export { awaitFirst, failUnknown, faultOf, nextStepOf, saidUnasked, unsentFault, withSaid } from "./caller";
 export { CHARGED, type Chargeable, chargeOf, FEE, holdFor, PROVIDER_COST } from "./charge";
 export {
   type AbortReason,
@@ -7,6 +7,7 @@ export {
   type CallOutcome,
   type Failed,
   failed,
+  type Gate,
   LOST,
   type NoAnswer,
   nothingSent,
@@ -17,6 +18,7 @@ export {
 export { type Clock, clockOf, sleep } from "./clock";
 export { finishOnce, writeSurely } from "./end";
 export {
+  goodFrom,
   jobLeases,
   LEASE_MS,
   type Lease,
@@ -27,4 +29,6 @@ export {
 export { type Books, booksOf, type CallMoney, type ExecutionMoney, moneyOf, usageOf } from "./money";
 export { kindOfResult, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
 export { accountOf, DIFFERS, pollCall, streamCall, submitCall, type Work } from "./port-sender";
-export { apply, type Driver } from "./turn";
+export { type Pass, reapsUntil } from "./reaping";
+export { apply, type Driver, unavailable } from "./turn";
+export { correctUnsent, forgetUnsent, isKnownUnsent } from "./unsent";

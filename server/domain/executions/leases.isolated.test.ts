@@ -19,7 +19,7 @@ test("a shutdown waits for, and in the end stops, what any copy of this module i
 
 test("work whose time had ended before it began is stopped at once, and not by a timer that a quick request outruns", () => {
   const keeper = leaseKeeper(renewing);
-  const leases = [-1, 0, 60_000].map((leftMs) => keeper.hold("one", 1, leftMs));
+  const leases = [-1, 0, 60_000].map((leftMs) => keeper.hold("one", 1, { deadlineMs: leftMs }));
   expect(leases.map(({ signal }) => signal.reason)).toEqual(["deadline", "deadline", undefined]);
   for (const lease of leases) lease.release();
 });
@@ -27,7 +27,7 @@ test("work whose time had ended before it began is stopped at once, and not by a
 test("a lost lease stops the work, and not the wait for an answer, which its limit of time still ends", async () => {
   vi.useFakeTimers();
   const keeper = leaseKeeper(async () => new Map());
-  const { signal, answerSignal, release } = keeper.hold("one", 1, 60_000);
+  const { signal, answerSignal, release } = keeper.hold("one", 1, { deadlineMs: 60_000 });
   await keeper.renew();
   expect([signal.reason, answerSignal.aborted]).toEqual(["lease_lost", false]);
   vi.advanceTimersByTime(60_000);

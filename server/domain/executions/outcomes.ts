@@ -21,6 +21,8 @@ type Row = {
   submission: SubmissionState;
   /** Nothing ran and nothing was charged: the request may be sent again under a new key. */
   isSafe: boolean;
+  /** Nothing was sent, and what stopped it was ours: an idempotency key is free again, and the same request runs anew. */
+  freesKey?: true;
   /**
    * Of a pinned execution, where its record requires other words: its status says `ambiguous` where a job's says `failed`, and
    * a submission without a complete answer is ambiguous whatever ended the wait.
@@ -76,7 +78,19 @@ export const OUTCOMES = {
   canceled: { ...unknown, code: null },
   canceled_unsent: { ...unsent, code: null },
   /** The process stopped, or the request can no longer be read, before anything left. */
-  stopped_unsent: { ...unsent, code: "InternalFailure" },
+  stopped_unsent: {
+    ...unsent,
+    code: "InternalFailure",
+    freesKey: true,
+    pinned: { code: "ProviderUnavailable", submission: "not_attempted" },
+  },
+  /** The database was out, or the lease was lost, before anything left. */
+  unavailable_unsent: {
+    ...unsent,
+    code: "ServiceUnavailable",
+    freesKey: true,
+    pinned: { code: "ProviderUnavailable", submission: "not_attempted" },
+  },
 } as const satisfies Record<string, Row>;
 
 export type OutcomeKind = keyof typeof OUTCOMES;

@@ -80,8 +80,11 @@ export async function submitCall(work: Work): Promise<CallOutcome> {
   if (!repair) return failedAs(first.fault, first.observed);
   failpoint("before-repair");
   // Of another id, so that no vendor takes it for the same request sent again.
-  return joined(first, await submit({ ...work, call: repair, attemptId: `${work.attemptId}-2` }));
+  return joined(first, await submit({ ...ungated(work), call: repair, attemptId: `${work.attemptId}-2` }));
 }
+
+/** Of a call something has left already: what follows is finished whoever has its execution now. */
+const ungated = ({ gate: _, ...work }: Work): Work => work;
 
 const FETCH_GRACE_SECONDS = 60;
 
@@ -152,7 +155,7 @@ const ASK_AGAIN_MS = 5_000;
  */
 export async function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
   let isOfRequest = false;
-  const observed = await observe(work, async (adapter, io) => {
+  const observed = await observe(ungated(work), async (adapter, io) => {
     if (!adapter.poll)
       throw new ProviderFault("failed", "attempted", `${work.route.provider.title} cannot be polled.`);
     try {

@@ -37,6 +37,8 @@ export type Driver<Answer, Next> = {
   putBack(): Promise<Next>;
   /** Another process has the execution, or will take it. */
   leave(): Next;
+  /** The same before anything left: what that process made of it is to be corrected. */
+  leaveUnsent(): Promise<Next>;
   /** The provider works on it, and another process can ask for the result. */
   isTaken: boolean;
 };
@@ -58,6 +60,7 @@ export async function apply<Answer extends { state: "succeeded" }, Next>(
       const { since, until } = driver.waits;
       const waitMs = backoffOf(now.getTime() - since.getTime(), outcome.retryAfterMs);
       if (now.getTime() + waitMs <= until.getTime()) return driver.release(outcome, waitMs);
+      if (outcome.isInternal) return driver.end(unavailable(outcome.message));
       if (driver.called) await noteExhausted(driver.called, outcome, now);
       return driver.end(exhausted(outcome, waitMs));
     }
@@ -66,7 +69,7 @@ export async function apply<Answer extends { state: "succeeded" }, Next>(
       const observed = isSent ? lostAfter(nothingSent) : nothingSent;
       switch (outcome.why) {
         case "lease_lost":
-          return driver.leave();
+          return isSent ? driver.leave() : driver.leaveUnsent();
         case "canceled":
           return driver.end(failed(isSent ? "canceled" : "canceled_unsent", null, observed));
         case "deadline": {
@@ -94,6 +97,12 @@ export async function apply<Answer extends { state: "succeeded" }, Next>(
 /** A definite no to a request on a cheaper tier may be meant for the tier alone. */
 const isTierRefused = ({ settlement, observed }: Failed) =>
   settlement === "released" && observed.httpStatus === 400;
+
+/** Why an execution ended that was never sent: for reasons of ours, which pass. */
+export const unavailable = (why: string): Failed =>
+  failed("unavailable_unsent", `${why} Nothing was sent to the provider.`, nothingSent, {
+    details: { retryAfterSeconds: 5 },
+  });
 
 /** The wait for capacity ended. */
 function exhausted({ reason, message, observed, said }: Refused, waitMs: number): Failed {

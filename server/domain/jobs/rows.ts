@@ -5,7 +5,7 @@ import { access } from "@/server/domain/access";
 import type { HoldFacts } from "@/server/domain/budgets";
 import { isKeptSealed, openContent, type StoredContent } from "@/server/domain/content";
 import type { Ctx, Scope } from "@/server/domain/ctx";
-import { keptMs, keptUntil } from "@/server/domain/envelope";
+import { callersKey, keptMs, keptUntil } from "@/server/domain/envelope";
 import type { Settlement } from "@/server/domain/executions";
 import type { InputReach } from "@/server/domain/inputs";
 import { toReceipt } from "@/server/domain/receipts";
@@ -17,11 +17,12 @@ import type { Tier } from "@/server/providers/define";
 import { column, maybe, names, type Of, omit, pick, present, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-/** What is read of a job: all but what only dispatch, webhooks and repeats use, and the state of its hold. */
+/** What is read of a job: all but its lease, what only dispatch, webhooks and repeats use, and the state of its hold. */
 export const JOB = {
   ...omit(
     job,
     "run_id",
+    "lease_until",
     "dispatch_state",
     "dispatch_number",
     "dispatch_after",
@@ -46,6 +47,8 @@ export const JOB = {
 export type JobRow = Of<typeof JOB> & {
   /** How long its content is kept; absent where its request was not read with it. */
   content_kept_ms?: number | null;
+  /** How long its lease still lasted when it was read, by the database's clock; absent where that was not read. */
+  lease_left_ms?: number | null;
 };
 
 /** What the input of an admitted job names was its submitter's to name: its worker looks for it in the whole project. */
@@ -64,6 +67,10 @@ export const REQUEST = {
 };
 export const REQUEST_COLUMNS = `payload.id AS payload_id, payload.content, payload.is_sealed,
   (extract(epoch FROM payload.expires_at - payload.created_at) * 1000)::float8 AS content_kept_ms`;
+/** What is left of the lease of a job. */
+export const LEASE_LEFT = { lease_left_ms: column<number | null>("float8", true) };
+export const LEASE_LEFT_COLUMN =
+  "(extract(epoch FROM job.lease_until - clock_timestamp()) * 1000)::float8 AS lease_left_ms";
 /** A job read together with its request. */
 export type JobWithRequest = JobRow & Of<typeof REQUEST>;
 
@@ -181,6 +188,10 @@ const PAYLOAD = {
 export type PayloadRow = Of<typeof PAYLOAD>;
 
 export type LastAttempt = Pick<AttemptRow, "submission" | "number">;
+
+/** The key that its caller gave it, also once it is free again. */
+export const keyOf = (job: Pick<JobRow, "environment" | "idempotency_key" | "released_key">): string =>
+  callersKey(job.environment, job.released_key ?? job.idempotency_key);
 
 /** What belongs to the view of a job beside its row. */
 export type JobParts = {

@@ -1,7 +1,9 @@
 import { sendEvents } from "@/inngest/client";
 import type { Ctx } from "@/server/domain/ctx";
+
 import { notHeld } from "@/server/domain/restores";
 import { pool } from "@/server/platform/db";
+import { leaseFor } from "@/server/sql/leases";
 import { findMailer } from "./mailer";
 
 /** The most emails that one pass dispatches: a backlog waits in its rows. */
@@ -19,14 +21,14 @@ export async function handOnMail(ctx: Ctx, only: { userId?: string } = {}): Prom
   const { rows } = await pool.query<{ id: string }>(
     `WITH due AS (
        SELECT mail.id FROM mail
-       WHERE state IN ('pending', 'sending') AND next_attempt_at <= $1 AND (lease_until IS NULL OR lease_until <= $1)
+       WHERE state IN ('pending', 'sending') AND next_attempt_at <= $1 AND (lease_until IS NULL OR lease_until <= clock_timestamp())
          AND ${notHeld("mails", "mail.created_at")}
-         AND ($3::text IS NULL OR EXISTS (
-           SELECT FROM notification WHERE notification.id = notification_id AND user_id = $3))
+         AND ($2::text IS NULL OR EXISTS (
+           SELECT FROM notification WHERE notification.id = notification_id AND user_id = $2))
        ORDER BY next_attempt_at LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED
      )
-     UPDATE mail SET state = 'pending', lease_until = $2 FROM due WHERE mail.id = due.id RETURNING mail.id`,
-    [now, new Date(now.getTime() + WAKE_PATIENCE_MS), only.userId ?? null],
+     UPDATE mail SET state = 'pending', lease_until = ${leaseFor(WAKE_PATIENCE_MS)} FROM due WHERE mail.id = due.id RETURNING mail.id`,
+    [now, only.userId ?? null],
   );
   await sendEvents(
     rows.map(({ id }) => ({

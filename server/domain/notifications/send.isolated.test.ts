@@ -4,6 +4,7 @@ import type { Role } from "@/server/domain/ctx";
 import { inTransaction, pool } from "@/server/platform/db";
 import { env } from "@/server/platform/settings/env";
 import { makeQuote, makeRequest, moveRequest } from "@/testing/commissions";
+import { leasesPass } from "@/testing/leases";
 import { type MailServer, startMailServer } from "@/testing/mail-server";
 import { sendMailKilledAt } from "@/testing/processes";
 import { setSettings } from "@/testing/settings";
@@ -161,6 +162,7 @@ test("after a kill between sending and recording, the same email is sent again: 
   await attemptMail(project.ctx, id);
   expect(server.received).toHaveLength(1); // the lease still belongs to the killed sender
   project.clock.advance(121_000);
+  await leasesPass("mail", 121_000, "id = $2", id);
   const { rows } = await pool.query("SELECT user_id FROM notification WHERE organization_id = $1", [
     project.organizationId,
   ]);

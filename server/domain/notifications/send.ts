@@ -1,4 +1,5 @@
 import type { Ctx } from "@/server/domain/ctx";
+
 import type { Outcome } from "@/server/mail/define";
 import { pool } from "@/server/platform/db";
 import { jittered, type RetryResult, retryUntilTerminal, whenDue } from "@/server/platform/durable/retry";
@@ -6,6 +7,7 @@ import type { Step } from "@/server/platform/durable/step";
 import { loggedCauses } from "@/server/platform/log/logged-causes";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
+import { leaseFor } from "@/server/sql/leases";
 import { WAKE_PATIENCE_MS } from "./dispatch";
 import { withLink } from "./invitation-link";
 import { findMailer, messageDomain } from "./mailer";
@@ -51,7 +53,7 @@ type Claimed = {
  */
 async function claim(mailId: string, now: Date): Promise<Claimed | null> {
   const { rows } = await pool.query<Claimed>(
-    `UPDATE mail SET state = 'sending', lease_until = $3
+    `UPDATE mail SET state = 'sending', lease_until = ${leaseFor(LEASE_MS)}
      WHERE mail.id = $1 AND mail.state = 'pending' AND next_attempt_at <= $2
      RETURNING mail.id, recipient, subject, text, html, attempts, mail.created_at, lease_until, invitation_id,
        invitation_nonce, coalesce(
@@ -60,7 +62,7 @@ async function claim(mailId: string, now: Date): Promise<Claimed | null> {
           FROM notification notice JOIN user_account person ON person.id = notice.user_id WHERE notice.id = notification_id),
          EXISTS (SELECT FROM invitation WHERE invitation.id = invitation_id AND nonce = invitation_nonce
            AND accepted_at IS NULL AND withdrawn_at IS NULL AND expires_at > $2)) AS is_wanted`,
-    [mailId, now, new Date(now.getTime() + LEASE_MS)],
+    [mailId, now],
   );
   return rows[0] ?? null;
 }
@@ -100,7 +102,8 @@ async function record(ctx: Ctx, claimed: Claimed, outcome: Outcome): Promise<Ret
   const state = outcome.state === "accepted" ? "sent" : afterMs === null ? "failed" : "pending";
   const next = afterMs === null ? null : new Date(now.getTime() + afterMs);
   const { rowCount } = await pool.query(
-    `UPDATE mail SET attempts = attempts + 1, state = $3, next_attempt_at = $4, lease_until = $5, last_error = $6,
+    `UPDATE mail SET attempts = attempts + 1, state = $3, next_attempt_at = $4,
+       lease_until = ${leaseFor("$5::int")}, last_error = $6,
        completed_at = $7
      WHERE id = $1 AND state = 'sending' AND lease_until = $2`,
     [
@@ -108,7 +111,7 @@ async function record(ctx: Ctx, claimed: Claimed, outcome: Outcome): Promise<Ret
       claimed.lease_until,
       state,
       next,
-      next && new Date(next.getTime() + WAKE_PATIENCE_MS),
+      afterMs === null ? null : afterMs + WAKE_PATIENCE_MS,
       outcome.state === "accepted" ? null : outcome.reason,
       next ? null : now,
     ],

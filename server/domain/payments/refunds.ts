@@ -1,12 +1,14 @@
 import { sendEvents } from "@/inngest/client";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+
 import { notHeld } from "@/server/domain/restores";
 import { PaymentProviderDown } from "@/server/payments/define";
 import { inTransaction, pool } from "@/server/platform/db";
 import type { Step } from "@/server/platform/durable/step";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
+import { leaseFor } from "@/server/sql/leases";
 import { applyPaymentMessage } from "./apply";
 import { kindOf } from "./kinds";
 import { providerNamed } from "./provider";
@@ -40,9 +42,9 @@ export async function refundPayment(ctx: Ctx, refundId: string, step: Step): Pro
 export async function askForRefund(ctx: Ctx, refundId: string): Promise<StepResult> {
   const now = ctx.now();
   const { rows } = await pool.query<RefundRow>(
-    `UPDATE payment_refund SET attempts = attempts + 1, lease_until = $3
+    `UPDATE payment_refund SET attempts = attempts + 1, lease_until = ${leaseFor(PATIENCE_MS)}
      WHERE id = $1 AND state = 'pending' AND next_attempt_at <= $2 RETURNING *`,
-    [refundId, now, new Date(now.getTime() + PATIENCE_MS)],
+    [refundId, now],
   );
   const [refund] = rows;
   if (!refund) return later(refundId, now);
@@ -120,9 +122,9 @@ async function waitMore(ctx: Ctx, refund: RefundRow): Promise<StepResult> {
   const afterMs = WAITS_MS[Math.min(refund.attempts, WAITS_MS.length) - 1] ?? WAITS_MS[0];
   const next = new Date(ctx.now().getTime() + afterMs);
   const { rowCount } = await pool.query(
-    `UPDATE payment_refund SET next_attempt_at = $2, lease_until = $3, last_error = 'The provider did not answer.'
+    `UPDATE payment_refund SET next_attempt_at = $2, lease_until = ${leaseFor("$3::int")}, last_error = 'The provider did not answer.'
      WHERE id = $1 AND state = 'pending'`,
-    [refund.id, next, new Date(next.getTime() + PATIENCE_MS)],
+    [refund.id, next, afterMs + PATIENCE_MS],
   );
   return rowCount ? { state: "again", afterMs } : { state: "ended" };
 }
@@ -151,13 +153,13 @@ export async function handOnRefund(ctx: Ctx, refund: RefundRow): Promise<RefundS
 /** Hands refunds that are due to the durable engine: new ones, and ones whose run was lost. */
 export async function dispatchRefunds(now: Date, organizationId: string | null = null): Promise<void> {
   const { rows } = await pool.query<{ id: string }>(
-    `UPDATE payment_refund SET lease_until = $2 WHERE id IN (
+    `UPDATE payment_refund SET lease_until = ${leaseFor(PATIENCE_MS)} WHERE id IN (
        SELECT id FROM payment_refund
-       WHERE state = 'pending' AND next_attempt_at <= $1 AND (lease_until IS NULL OR lease_until <= $1)
-         AND ($3::text IS NULL OR organization_id = $3) AND ${notHeld("refunds")}
+       WHERE state = 'pending' AND next_attempt_at <= $1 AND (lease_until IS NULL OR lease_until <= clock_timestamp())
+         AND ($2::text IS NULL OR organization_id = $2) AND ${notHeld("refunds")}
        ORDER BY next_attempt_at LIMIT ${MOST} FOR UPDATE SKIP LOCKED)
      RETURNING id`,
-    [now, new Date(now.getTime() + PATIENCE_MS), organizationId],
+    [now, organizationId],
   );
   await sendEvents(
     rows.map(({ id }) => ({

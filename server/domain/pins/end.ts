@@ -74,6 +74,7 @@ export async function finishPinned(held: Held, end: End, clocks?: Clocks): Promi
   const now = clock.now();
   const { observed, answer } = end;
   const { status, code, settlement, isSafe } = wordsOf(end);
+  const freesKey = rowOf(end.kind).freesKey === true && submissionOf(held.attempts) !== "attempted";
   const { provider, model } = plan.pin;
   const { maximum_micros: maximumMicros } = row;
   const priced = { ...plan, maximumMicros, maximumUpstreamMicros: maximumMicros };
@@ -115,6 +116,7 @@ export async function finishPinned(held: Held, end: End, clocks?: Clocks): Promi
         error_code: error?.code ?? null,
         error,
         safely_retryable: isSafe,
+        frees_key: freesKey,
         actual_micros: books.costMicros,
         usage,
         receipt_id: receiptIdOf(row.id),

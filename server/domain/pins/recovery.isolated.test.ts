@@ -2,13 +2,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Ctx } from "@/server/domain/ctx";
 import { releaseAllLeases } from "@/server/domain/executions";
 import * as pins from "@/server/domain/pins";
 import { pool } from "@/server/platform/db";
 import { newId, receiptIdOf } from "@/server/platform/ids";
 import { env } from "@/server/platform/settings/env";
 import type { Submission } from "@/server/sandbox/submissions";
+import { projectLeasesPass } from "@/testing/leases";
 import { runPinKilledAt } from "@/testing/processes";
 import { makeProject, type TestProject } from "@/testing/world";
 import { beginAttempt, requeue } from "./transitions";
@@ -47,7 +47,7 @@ async function killedAt(point: Parameters<typeof runPinKilledAt>[1]) {
   const id = await idOf(world);
   await pins.sweep(world.ctx, world); // the lease still holds
   expect((await statusOf(id)).status).toBe("running");
-  world.clock.advance(PAST_LEASE_MS);
+  await world.pass(PAST_LEASE_MS);
   await pins.sweep(world.ctx, world);
   return { world, id, record: await pins.get(world.ctx, receiptIdOf(id)) };
 }
@@ -113,9 +113,9 @@ test("who lost the lease writes nothing any more, and its answer is kept as a si
     ]);
     id = rows[0]?.pinned_id ?? "";
   }
-  // Another process, by whose clock the lease has ended.
-  const later: Ctx = { ...world.ctx, now: () => new Date(Date.now() + PAST_LEASE_MS) };
-  await pins.sweep(later, world);
+  // Another process, after the lease has ended.
+  await projectLeasesPass(world.projectId, PAST_LEASE_MS);
+  await pins.sweep(world.ctx, world);
   const sealed = await pins.get(world.ctx, receiptIdOf(id));
   expect(sealed).toMatchObject({ status: "ambiguous", corrections: [] });
   expect(await running).toMatchObject({ code: "TRANSPORT_AMBIGUOUS", details: { executionId: id } });
@@ -167,7 +167,7 @@ test("two who begin a submission of one execution at once: one of them may send"
     });
   const begun = await Promise.all([begin(1), begin(1), begin(1), begin(2), begin(0)]);
   expect(begun.filter(Boolean)).toHaveLength(1);
-  world.clock.advance(PAST_LEASE_MS);
+  await world.pass(PAST_LEASE_MS);
   await pins.sweep(world.ctx, world);
   expect(await begin(1, 2)).toBe(false);
   expect(await begin(2, 2)).toBe(false); // it has ended

@@ -10,11 +10,11 @@ import {
   clockOf,
   failUnknown,
   faultOf,
-  LEASE_MS,
   leaseOwner,
   nextStepOf,
   pinLeases,
   saidUnasked,
+  unsentFault,
   withSaid,
 } from "@/server/domain/executions";
 import { underOrganization } from "@/server/domain/plans";
@@ -24,6 +24,7 @@ import { isDatabaseOutage } from "@/server/platform/errors/outage";
 import { newId, receiptIdOf } from "@/server/platform/ids";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { sha256Hex } from "@/server/platform/text/canonical";
+import { neverSent } from "./never-sent";
 import { keptUnder, type Planned, planPinned } from "./planning/plan";
 import { identityHashOf, parsePinned, requestHasher } from "./planning/request";
 import { refuseUnapproved } from "./planning/threshold";
@@ -57,6 +58,7 @@ export async function run(
 ): Promise<PinnedAnswer> {
   const wanted = await read(ctx, raw, idempotencyHeader);
   const { request, project, environment, key, identityHash: hash } = wanted;
+  let pinnedId: string | null = null;
   const admitted = await admitOnce(
     { key, hash, environment },
     (spellings) => pinsOfKey({ projectId: project.id, spellings }),
@@ -64,15 +66,29 @@ export async function run(
       if (project.refusal) throw project.refusal;
       const planned = await planPinned(request, request.input, project, environment);
       const admission = await admissionOf(ctx, wanted, planned, spelling);
+      pinnedId = admission.id;
       const added = await insertPinned(admission);
       return added && { planned, admission, ...added };
     },
-  );
+  ).catch((cause) => {
+    throw pinnedId !== null && isDatabaseOutage(cause) ? unanswered(clock, pinnedId) : cause;
+  });
+  // The statement was sent twice, because the answer to the first was lost.
+  if ("first" in admitted && admitted.first.id === pinnedId) throw unanswered(clock, pinnedId);
   if ("first" in admitted) return replay(admitted.first.id, clock);
   failpoint("after-admission");
   const { planned, admission, budgetWarnings } = admitted.fresh;
   const warnings = [...admission.warnings, ...budgetWarnings];
-  return carry({ request, planned, admission, warnings, clock });
+  return carry({ request, planned, admission, warnings, clock, goodUntil: admitted.fresh.goodUntil });
+}
+
+/**
+ * The error of an execution whose admission was not answered. It may be committed all the same, or later: it is never sent
+ * then, and ends so.
+ */
+function unanswered(clock: Clock, pinnedId: string): Fault {
+  void neverSent(clock, { id: pinnedId, fence: 1 }); // not waited for: the database is out
+  return unsent(pinnedId);
 }
 
 async function read(
@@ -127,7 +143,6 @@ async function admissionOf(
     started_at: now,
     fence: 1,
     lease_owner: leaseOwner,
-    lease_until: new Date(now.getTime() + LEASE_MS),
     warnings,
     ...underOrganization(project, { kind: "inference", leaves: !isTest }),
     hold_id: maximumMicros > 0 ? newId("hold") : null,
@@ -147,16 +162,18 @@ async function carry({
   admission,
   warnings,
   clock,
+  goodUntil,
 }: {
   request: PinnedRequest;
   planned: Planned;
   admission: PinnedAdmission;
   warnings: Record<string, Json>[];
   clock: Clock;
+  goodUntil: number;
 }): Promise<PinnedAnswer> {
   const { id } = admission;
   const attempts: PinnedAttemptRow[] = [];
-  const lease = pinLeases.hold(id, admission.fence);
+  const lease = pinLeases.hold(id, admission.fence, { goodUntil });
   try {
     const result = await execute({
       row: admission,
@@ -166,6 +183,7 @@ async function carry({
       lease,
       clock,
     });
+    if (result.state === "unsent") throw unsent(id);
     if (result.state !== "ended")
       return unknown(id, "This execution was ended by another process before its answer arrived.");
     const record = result.record();
@@ -176,7 +194,7 @@ async function carry({
     return toAnswer(record, warnings);
   } catch (cause) {
     if (cause instanceof Fault || !isDatabaseOutage(cause)) throw cause;
-    if (submissionOf(attempts) === "not_attempted") return unsent(id);
+    if (submissionOf(attempts) === "not_attempted") throw unsent(id);
     // The provider may have answered, and the database does not: sending it again could run it twice.
     return unknown(id, "The result of this execution could not be recorded yet.");
   } finally {
@@ -216,19 +234,9 @@ function toFault(
 const unknown = (id: string, message: string): never =>
   failUnknown(id, message, { providerSubmission: "ambiguous", safelyRetryable: false });
 
-/** Nothing left, and the sweeper ends it so. */
-const unsent = (executionId: string): never => {
-  throw faultOf(
-    { code: "ProviderUnavailable", message: "The database could not be reached, so nothing was sent." },
-    nextStepOf(true, "not_attempted"),
-    {
-      executionId,
-      receiptId: receiptIdOf(executionId),
-      providerSubmission: "not_attempted",
-      safelyRetryable: true,
-    },
-  );
-};
+/** Nothing left, and its record says so, or will. */
+const unsent = (executionId: string): Fault =>
+  unsentFault(executionId, { providerSubmission: "not_attempted", safelyRetryable: true });
 
 /** Answers with the first execution of this key; waits while it runs, at most as long as that may last. */
 async function replay(id: string, clock: Clock): Promise<PinnedAnswer> {

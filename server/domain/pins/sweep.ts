@@ -1,8 +1,18 @@
 import type { Ctx } from "@/server/domain/ctx";
-import { clockOf, failed, LEASE_MS, LOST, leaseOwner, nothingSent } from "@/server/domain/executions";
+import {
+  clockOf,
+  failed,
+  LEASE_MS,
+  LOST,
+  leaseOwner,
+  nothingSent,
+  type Pass,
+  reapsUntil,
+} from "@/server/domain/executions";
 import { notHeld } from "@/server/domain/restores";
 import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
+import { abandonedBefore, leaseFor } from "@/server/sql/leases";
 import { wakeAgain } from "./bulk";
 import { finishPinned } from "./end";
 import { attemptsOf } from "./read";
@@ -16,15 +26,20 @@ type Abandoned = PinnedRow & { bulk_plan: PinnedPlan | null };
 /**
  * Takes over executions whose lease has ended. One with a submission whose end no one saw ends as ambiguous and is never
  * sent again; an item of a bulk without one goes back to wait for a lane; a single one ends, and may be posted again.
- * Then wakes bulks that no one works on. Safe to run in every process at once. `projectId` keeps it to one project.
+ * Then wakes bulks that no one works on. Safe to run in every process at once. `projectId` keeps it to one project; `pass`
+ * says whether it may take over what is abandoned.
  */
-export async function sweep(ctx: Ctx, { projectId }: { projectId?: string } = {}): Promise<void> {
-  await endAll(ctx, projectId ?? null);
-  await wakeAgain(ctx.now(), projectId ?? null);
+export async function sweep(
+  ctx: Ctx,
+  { projectId }: { projectId?: string } = {},
+  pass?: Pass,
+): Promise<void> {
+  await endAll(ctx, projectId ?? null, reapsUntil(pass));
+  await wakeAgain(projectId ?? null);
 }
 
-async function endAll(ctx: Ctx, projectId: string | null): Promise<void> {
-  const rows = await takeOver(ctx.now(), projectId);
+async function endAll(ctx: Ctx, projectId: string | null, reapUntil: Date): Promise<void> {
+  const rows = await takeOver(reapUntil, projectId);
   if (rows.length === 0) return;
   const attempts = await attemptsOf(rows.map(({ id }) => id));
   const waiting: PinnedRow[] = [];
@@ -45,19 +60,20 @@ const isOpen = ({ ended_at }: PinnedAttemptRow) => ended_at === null;
 const UNSWEPT = "a pinned execution could not be swept";
 
 /** Raises the fence, so that their workers before write nothing any more, and then looks at what they left. */
-async function takeOver(now: Date, projectId: string | null): Promise<Abandoned[]> {
+async function takeOver(reapUntil: Date, projectId: string | null): Promise<Abandoned[]> {
   const { rows } = await pool.query<Abandoned>(
     `WITH due AS (
        SELECT id FROM pinned_execution
-       WHERE (status = 'running') IS TRUE AND lease_until < $1 AND ($2::text IS NULL OR project_id = $2)
+       WHERE (status = 'running') IS TRUE AND lease_until < ${abandonedBefore("$1")}
+         AND ($2::text IS NULL OR project_id = $2)
          AND ${notHeld("bulks")}
        ORDER BY lease_until LIMIT ${MOST} FOR NO KEY UPDATE SKIP LOCKED
      )
-     UPDATE pinned_execution SET fence = fence + 1, lease_owner = $3, lease_until = $4 FROM due
+     UPDATE pinned_execution SET fence = fence + 1, lease_owner = $3, lease_until = ${leaseFor(LEASE_MS)} FROM due
      WHERE pinned_execution.id = due.id
      RETURNING pinned_execution.*,
        (SELECT bulk.plan FROM pinned_bulk bulk WHERE bulk.id = pinned_execution.bulk_id) AS bulk_plan`,
-    [now, projectId, leaseOwner, new Date(now.getTime() + LEASE_MS)],
+    [reapUntil, projectId, leaseOwner],
   );
   return rows;
 }
@@ -65,12 +81,14 @@ async function takeOver(now: Date, projectId: string | null): Promise<Abandoned[
 async function endAbandoned(ctx: Ctx, row: Abandoned, attempts: PinnedAttemptRow[]): Promise<void> {
   const plan = row.plan ?? row.bulk_plan;
   if (!plan) throw new Error("an execution has no plan");
-  const message =
-    submissionOf(attempts) === "attempted"
-      ? "The process that ran this stopped while the provider had no capacity."
-      : "The process that ran this stopped before anything was sent.";
   const how = attempts.some(isOpen)
     ? failed("lost", LOST, nothingSent)
-    : failed("unsendable", message, nothingSent);
+    : submissionOf(attempts) === "attempted"
+      ? failed(
+          "unsendable",
+          "The process that ran this stopped while the provider had no capacity.",
+          nothingSent,
+        )
+      : failed("stopped_unsent", "The process that ran this stopped before anything was sent.", nothingSent);
   await finishPinned({ row, plan, attempts, clock: clockOf(ctx) }, how);
 }

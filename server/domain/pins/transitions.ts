@@ -6,7 +6,7 @@ import {
   TRIAL_CEILING_MICROS,
 } from "@/server/domain/budgets";
 import { type KeptContent, sealContent } from "@/server/domain/content";
-import type { Books } from "@/server/domain/executions";
+import { type Books, goodFrom, LEASE_MS } from "@/server/domain/executions";
 import { BOUNDS, type Bounds, refuseWork, TAKEN } from "@/server/domain/plans";
 import type { Sealed } from "@/server/domain/receipts";
 import { pinnedAttempt, pinnedExecution, pinnedExecutionLater, pinnedHold } from "@/server/generated/schema";
@@ -23,12 +23,14 @@ import {
   maybe,
   names,
   type Of,
+  omit,
   pick,
   text,
   texts,
   timestamptz,
   withoutLater,
 } from "@/server/sql/column";
+import { leaseFor } from "@/server/sql/leases";
 import { batch } from "@/server/sql/statement";
 import type { PinnedAttemptRow } from "./rows";
 
@@ -55,8 +57,8 @@ const storeContent = (kind: "request" | "output" | "native", from: string, at: s
     ${kind}_expires_at
   FROM ${from} WHERE ${kind}_id IS NOT NULL`;
 
-/** The columns of a new execution's row: all but those that its end writes. */
-const ROW = withoutLater(pinnedExecution, pinnedExecutionLater);
+/** The columns of a new execution's row: all but those that its end writes, and its lease, which begins in the statement. */
+const ROW = omit(withoutLater(pinnedExecution, pinnedExecutionLater), "lease_until");
 const MONEY = {
   /** Null: it costs nothing. */
   hold_id: maybe(text),
@@ -79,7 +81,8 @@ const admitAll = batch("pin-admit", {
   input: ADMISSION,
   row: { id: text, warnings: column<Record<string, Json>[] | null>("jsonb", true) },
   sql: `WITH input AS $input, admitted AS (
-  INSERT INTO pinned_execution (${names(ROW)}) SELECT ${names(ROW)} FROM input
+  INSERT INTO pinned_execution (${names(ROW)}, lease_until)
+  SELECT ${names(ROW)}, CASE WHEN lease_owner IS NOT NULL THEN ${leaseFor(LEASE_MS)} END FROM input
   ON CONFLICT (project_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
   RETURNING id
 ), mine AS $perInput (
@@ -101,7 +104,11 @@ SELECT id, reserved.warnings FROM mine CROSS JOIN taken LEFT JOIN reserved ON re
 });
 
 /** What the statement added: warnings of stored budgets that only warn. On the row already. */
-type Admitted = { budgetWarnings: Record<string, Json>[] };
+type Admitted = {
+  budgetWarnings: Record<string, Json>[];
+  /** Until when its lease lasts at least, by this process's steady clock. */
+  goodUntil: number;
+};
 
 const byKey = (one: PinnedAdmission, other: PinnedAdmission) =>
   one.project_id + one.idempotency_key < other.project_id + other.idempotency_key ? -1 : 1;
@@ -116,8 +123,11 @@ export const insertPinned = batched<PinnedAdmission, Admitted | null>(async (ite
   const inputs = items
     .toSorted(byKey)
     .map(({ request, ...row }) => ({ ...row, ...toContent("request_", request) }));
+  const goodUntil = goodFrom(performance.now());
   const { rows } = await queryKeeping<Row>(admitAll.query(inputs)).catch(refuseWork).catch(refuseReservation);
-  const admitted = new Map(rows.map(({ id, warnings }) => [id, { budgetWarnings: warnings ?? [] }]));
+  const admitted = new Map(
+    rows.map(({ id, warnings }) => [id, { budgetWarnings: warnings ?? [], goodUntil }]),
+  );
   return items.map((item) => admitted.get(item.id) ?? null);
 });
 
@@ -171,7 +181,7 @@ ON CONFLICT (pinned_id, number) DO UPDATE SET fence = excluded.fence
  */
 export const beginAttempt = writtenTogether<Of<typeof BEGIN>>(ofItem, (items) => beginAll.all(pool, items));
 
-const ENDED = pick(pinnedAttempt, "id", "submission", "http_status", "error_code", "ended_at");
+const ENDED = pick(pinnedAttempt, "id", "submission", "http_status", "error_code", "started_at", "ended_at");
 type EndAttempt = { pinnedId: string; fence: number; attempt: PinnedAttemptRow };
 
 const endAll = batch("pin-end-attempt", {
@@ -182,7 +192,7 @@ const endAll = batch("pin-end-attempt", {
   WHERE pinned.fence = input.fence AND pinned.status = 'running' ORDER BY pinned.id FOR NO KEY UPDATE OF pinned
 )
 UPDATE pinned_attempt SET submission = attempt_submission, http_status = attempt_http_status,
-  error_code = attempt_error_code, ended_at = attempt_ended_at
+  error_code = attempt_error_code, started_at = coalesce(attempt_started_at, started_at), ended_at = attempt_ended_at
 FROM mine WHERE pinned_attempt.id = attempt_id AND pinned_attempt.ended_at IS NULL RETURNING pinned_id AS id`,
 });
 
@@ -201,6 +211,8 @@ const END = {
   now: timestamptz,
   ...pick(pinnedExecution, "error_code", "error", "actual_micros", "usage"),
   safely_retryable: bool,
+  /** Nothing was sent, and what stopped it was ours: the same request with the same key runs anew. */
+  frees_key: bool,
   receipt_id: text,
   transaction_id: text,
   pricing_version: text,
@@ -233,7 +245,8 @@ const finishAll = batch("pin-finish", {
   UPDATE pinned_execution SET status = input."to", completed_at = input.now, error_code = input.error_code,
     error = input.error, safely_retryable = input.safely_retryable, actual_micros = input.actual_micros,
     usage = input.usage, receipt_id = input.receipt_id,
-    lease_owner = NULL, lease_until = NULL
+    lease_owner = NULL, lease_until = NULL, released_key = CASE WHEN input.frees_key THEN idempotency_key END,
+    idempotency_key = CASE WHEN NOT input.frees_key THEN idempotency_key END
   FROM input
   WHERE pinned_execution.id = input."pinnedId" AND pinned_execution.fence = input.fence AND status = 'running'
   RETURNING pinned_execution.id, project_id, organization_id, is_test
@@ -242,7 +255,8 @@ const finishAll = batch("pin-finish", {
 ), tried AS (
   -- One that was begun where the answer of the database was lost ends here, too: nothing was sent after it.
   UPDATE pinned_attempt SET submission = coalesce(attempt_submission, 'not_attempted'), http_status = attempt_http_status,
-    error_code = attempt_error_code, ended_at = coalesce(attempt_ended_at, now)
+    error_code = attempt_error_code, started_at = coalesce(attempt_started_at, started_at),
+    ended_at = coalesce(attempt_ended_at, now)
   FROM moved WHERE pinned_attempt.pinned_id = moved.id AND pinned_attempt.ended_at IS NULL
 ), added AS (${storeContent("output", "moved", "now")}
 ), kept AS (${storeContent("native", "moved", "now")}

@@ -25,6 +25,7 @@ import { answerFlaw, sha256Hex } from "@/server/platform/text/canonical";
 import type { Tier } from "@/server/providers/define";
 import { type PinSent, sendPin } from "@/server/providers/pins";
 import { type End, type Ended, endedAs, finishPinned, type Held, type Lost } from "./end";
+import { neverSent } from "./never-sent";
 import { accountOf, type Target, targetOf } from "./planning/target";
 import {
   type PinnedAttemptRow,
@@ -48,15 +49,26 @@ export type Work = Held & {
   mayGoOn?(): boolean;
 };
 
-/** Stopped (by `mayGoOn` or a shutdown) before any of an item's submissions was answered: its row is still running. */
-export type Result = Ended | Lost | { state: "stopped" };
+/**
+ * Stopped (by `mayGoOn` or a shutdown) before any of an item's submissions was answered: its row is still running. Unsent: it
+ * is another's, and what that process made of it is corrected.
+ */
+export type Result = Ended | Lost | { state: "stopped" | "unsent" };
 type Next = Result | { state: "again"; afterMs: number };
 
 /**
  * Carries an execution to its end. Every submission is written down before its first byte can leave; what the vendor
  * definitely did not take on is sent again inside the admission deadline, the same bytes each time; what may have run never.
  */
-export async function execute(work: Work): Promise<Result> {
+export const execute = (work: Work): Promise<Result> =>
+  carryOn(work).catch((cause) => {
+    // Not waited for: the database is out.
+    if (isDatabaseOutage(cause) && submissionOf(work.attempts) === "not_attempted")
+      void neverSent(work.clock, work.row);
+    throw cause;
+  });
+
+async function carryOn(work: Work): Promise<Result> {
   const { plan, row, clock, lease } = work;
   const beganAt = clock.elapsedMs();
   const headStartMs = Math.max(0, clock.now().getTime() - startOf(row).getTime());
@@ -99,6 +111,10 @@ export async function execute(work: Work): Promise<Result> {
       putBack: () => release(failed("canceled_unsent", null, nothingSent), 0),
       taken: () => Promise.reject(new Error("a pinned call is never pending")),
       leave: () => ({ state: "lost" }),
+      async leaveUnsent() {
+        await neverSent(clock, row);
+        return { state: "unsent" };
+      },
     };
   };
 
@@ -131,7 +147,7 @@ export async function execute(work: Work): Promise<Result> {
     const { account, attempt } = opened;
     attempts.push(attempt);
     const sentAt = clock.elapsedMs();
-    const outcome = await submit(work, target, account, bytes);
+    const outcome = await submit(work, { target, account, bytes, attempt });
     const hasEnded = outcome.state === "succeeded" || outcome.state === "failed";
     if (hasEnded && outcome.observed.submission !== "not_attempted")
       providerExecutionMs = Math.round(clock.elapsedMs() - sentAt);
@@ -192,9 +208,12 @@ const calledBy = ({ provider, model }: Target, { credentialId }: PinnedPlan) => 
 /** Sends the bytes once, under a time limit of their own, and answers its outcome. Never rejects. */
 async function submit(
   { row, plan, clock, lease }: Work,
-  target: Target,
-  account: OpenAccount,
-  bytes: Uint8Array,
+  {
+    target,
+    account,
+    bytes,
+    attempt,
+  }: { target: Target; account: OpenAccount; bytes: Uint8Array; attempt: PinnedAttemptRow },
 ): Promise<Answered | NoAnswer> {
   const limit = new AbortController();
   const callOff = clock.after(plan.limits.timeoutSeconds * 1000, () =>
@@ -208,6 +227,11 @@ async function submit(
     attemptId: row.id, // by which the vendor's log counts what arrived
     tier: plan.tier,
     signal: AbortSignal.any([lease.answerSignal, limit.signal]),
+    async gate() {
+      const gate = await lease.gate();
+      if (gate === "open") attempt.started_at = clock.now();
+      return gate;
+    },
     now: clock.now,
   };
   const outcome = await send(call, async (io) => {

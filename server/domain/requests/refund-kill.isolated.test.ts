@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemCtx } from "@/server/domain/ctx";
 import * as payments from "@/server/domain/payments";
 import { pool } from "@/server/platform/db";
+import { leasesPass } from "@/testing/leases";
 import { makePayable, soldBy } from "@/testing/payable";
 import { askForRefundKilledAt } from "@/testing/processes";
 import { signed, startStripe } from "@/testing/stripe";
@@ -42,13 +43,13 @@ test.each([
   expect(await stateOf()).toBe("pending");
 
   // Whose run was lost is handed to the engine again, and asks under the same key.
-  const later = new Date(Date.now() + 180_000);
-  await requests.sweep({ ...system, now: () => later }, world);
+  await leasesPass("payment_refund", 180_000, "id = $2", refundId);
+  await requests.sweep(system, world);
   const { rows: handed } = await pool.query<{ lease_until: Date }>(
     "SELECT lease_until FROM payment_refund WHERE id = $1",
     [refundId],
   );
-  expect(handed[0]?.lease_until.getTime()).toBeGreaterThan(later.getTime());
+  expect(handed[0]?.lease_until.getTime()).toBeGreaterThan(Date.now());
   await payments.askForRefund(system, refundId);
   expect(await stateOf()).toBe("done");
   expect(givenBack()).toEqual([{ intent: say.intent, cents: charge.cents, idempotencyKey: refundId }]);

@@ -1,11 +1,13 @@
 import { openContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
+
 import { pool } from "@/server/platform/db";
 import { jittered, type RetryResult, retryUntilTerminal, whenDue } from "@/server/platform/durable/retry";
 import type { Step } from "@/server/platform/durable/step";
 import { postText } from "@/server/platform/http";
 import { log } from "@/server/platform/log/log";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
+import { leaseFor } from "@/server/sql/leases";
 import { addressRules } from "./address";
 import { WAKE_PATIENCE_MS, wake } from "./dispatch";
 import { switchOff } from "./endpoints";
@@ -54,14 +56,14 @@ type Claimed = {
 async function claim(deliveryId: string, now: Date): Promise<Claimed | null> {
   const { rows } = await pool.query<Claimed>(
     `UPDATE delivery SET state = CASE WHEN endpoint.enabled THEN 'delivering' ELSE 'disabled' END,
-       lease_until = CASE WHEN endpoint.enabled THEN $3::timestamptz END,
+       lease_until = CASE WHEN endpoint.enabled THEN ${leaseFor(LEASE_MS)} END,
        next_attempt_at = CASE WHEN endpoint.enabled THEN delivery.next_attempt_at END,
        completed_at = CASE WHEN endpoint.enabled THEN NULL ELSE $2::timestamptz END
      FROM delivery_endpoint endpoint
      WHERE delivery.id = $1 AND endpoint.id = delivery.endpoint_id AND delivery.state = 'pending'
        AND delivery.next_attempt_at <= $2
      RETURNING delivery.id, endpoint_id, event_id, body, is_sealed, state, failures, delivery.created_at, lease_until, url, secret`,
-    [deliveryId, now, new Date(now.getTime() + LEASE_MS)],
+    [deliveryId, now],
   );
   return rows[0] ?? null;
 }
@@ -116,7 +118,7 @@ async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<RetryResul
        UPDATE delivery SET attempts = attempts + 1, failures = failures + CASE WHEN $3::text = 'succeeded' THEN 0 ELSE 1 END,
          state = CASE WHEN $3::text = 'pending' AND NOT endpoint.enabled THEN 'disabled' ELSE $3::text END,
          next_attempt_at = CASE WHEN endpoint.enabled THEN $4::timestamptz END,
-         lease_until = CASE WHEN endpoint.enabled THEN $5::timestamptz END,
+         lease_until = CASE WHEN endpoint.enabled THEN ${leaseFor("$5::int")} END,
          completed_at = CASE WHEN $3::text = 'pending' AND endpoint.enabled THEN NULL ELSE $6::timestamptz END,
          last_status = $7, last_error = $8
        FROM delivery_endpoint endpoint
@@ -124,7 +126,7 @@ async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<RetryResul
          AND delivery.state = 'delivering' AND delivery.lease_until = $2
        RETURNING delivery.id, delivery.endpoint_id, delivery.job_id, delivery.attempts, delivery.state
      ), following AS (
-       UPDATE delivery SET lease_until = $11 FROM written
+       UPDATE delivery SET lease_until = ${leaseFor(WAKE_PATIENCE_MS)} FROM written
        WHERE written.attempts = 1 AND delivery.lease_until IS NULL AND delivery.state = 'pending' AND delivery.id = (
          SELECT later.id FROM delivery later
          WHERE later.job_id = written.job_id AND later.endpoint_id = written.endpoint_id AND later.id > written.id
@@ -141,13 +143,12 @@ async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<RetryResul
       claimed.lease_until,
       state,
       next,
-      next && new Date(next.getTime() + WAKE_PATIENCE_MS),
+      afterMs === null ? null : afterMs + WAKE_PATIENCE_MS,
       now,
       status,
       error,
       made.startedAt,
       made.durationMs,
-      new Date(now.getTime() + WAKE_PATIENCE_MS),
     ],
   );
   const [written] = rows;

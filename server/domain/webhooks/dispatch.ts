@@ -1,6 +1,8 @@
 import { sendEvents } from "@/inngest/client";
+
 import { notHeld } from "@/server/domain/restores";
 import { pool } from "@/server/platform/db";
+import { leaseFor } from "@/server/sql/leases";
 
 /** How many deliveries of one endpoint are with the engine at once: a backlog waits in its rows. */
 const MOST_UNDER_WAY = 100;
@@ -17,12 +19,11 @@ export async function dispatchDue(
   now: Date,
   only: { projectId?: string; endpointId?: string } = {},
 ): Promise<number> {
-  const until = new Date(now.getTime() + WAKE_PATIENCE_MS);
   const { rows } = await pool.query<Wake>(
     `WITH due AS (
-       SELECT id, endpoint_id, coalesce(lease_until > $1, false) AS is_under_way FROM delivery
-       WHERE (state IN ('pending', 'delivering')) IS TRUE AND next_attempt_at <= $1 AND ($3::text IS NULL OR endpoint_id = $3)
-         AND ($4::text IS NULL OR project_id = $4) AND ${notHeld("deliveries")}
+       SELECT id, endpoint_id, coalesce(lease_until > clock_timestamp(), false) AS is_under_way FROM delivery
+       WHERE (state IN ('pending', 'delivering')) IS TRUE AND next_attempt_at <= $1 AND ($2::text IS NULL OR endpoint_id = $2)
+         AND ($3::text IS NULL OR project_id = $3) AND ${notHeld("deliveries")}
          AND NOT EXISTS (SELECT FROM delivery earlier
            WHERE earlier.job_id = delivery.job_id AND earlier.endpoint_id = delivery.endpoint_id
              AND earlier.id < delivery.id AND earlier.attempts = 0 AND earlier.state IN ('pending', 'delivering'))
@@ -31,11 +32,11 @@ export async function dispatchDue(
        SELECT id, is_under_way, row_number() OVER (PARTITION BY endpoint_id ORDER BY is_under_way DESC, id) AS place
        FROM due
      )
-     UPDATE delivery SET state = 'pending', lease_until = $2 FROM placed
+     UPDATE delivery SET state = 'pending', lease_until = ${leaseFor(WAKE_PATIENCE_MS)} FROM placed
      WHERE delivery.id = placed.id AND NOT placed.is_under_way AND placed.place <= ${MOST_UNDER_WAY}
-       AND delivery.state IN ('pending', 'delivering') AND (delivery.lease_until IS NULL OR delivery.lease_until <= $1)
+       AND delivery.state IN ('pending', 'delivering') AND (delivery.lease_until IS NULL OR delivery.lease_until <= clock_timestamp())
      RETURNING delivery.id, delivery.endpoint_id`,
-    [now, until, only.endpointId ?? null, only.projectId ?? null],
+    [now, only.endpointId ?? null, only.projectId ?? null],
   );
   await wake(
     rows.toSorted((one, other) => (one.id < other.id ? -1 : 1)),

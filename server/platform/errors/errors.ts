@@ -98,8 +98,18 @@ export const ERRORS = {
   DURABLE_CONCURRENCY_LIMIT: later(429, Later),
   InternalFailure: { ...later(500), repeatable: false, terminal: false },
 
-  /** Our own storage cannot be reached; no provider was called. */
-  ServiceUnavailable: { ...later(503, z.object({ retryAfterSeconds: z.number() })), terminal: false },
+  /** Our own storage cannot be reached; no provider was called. `executionId`: of an execution that was never sent. */
+  ServiceUnavailable: {
+    ...later(
+      503,
+      z.object({
+        retryAfterSeconds: z.number(),
+        executionId: z.string().optional(),
+        receiptId: z.string().optional(),
+      }),
+    ),
+    terminal: false,
+  },
 
   InvalidRequest: stop(400),
   InvalidInput: stop(422),

@@ -4,11 +4,14 @@ import type { Job } from "@/server/contract/jobs";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { holderOf, isSameRequest, type SentKey, sameFirst, spellingsOf } from "@/server/domain/envelope";
+import { unsentFault } from "@/server/domain/executions";
 import { jobLater } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
-import { fail } from "@/server/platform/errors/errors";
+import { type Fault, fail } from "@/server/platform/errors/errors";
+import { isDatabaseOutage } from "@/server/platform/errors/outage";
 import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { isObject } from "@/server/platform/text/json";
+import { neverSent } from "../ending/never-sent";
 import { get } from "../reading/get";
 import { heldFor, toJob } from "../reading/view";
 import { type JobRow, type PayloadRow, payloadsOf, requestContentOf } from "../rows";
@@ -78,8 +81,9 @@ async function insertOnce(
   prepared: Prepared,
 ): Promise<{ jobId: string; fresh: Fresh | null }> {
   const { admission, plan } = prepared;
+  const isInvoke = submission.kind === "invoke";
   const admitted = await insertAdmitted(admission).catch(async (refusal) => {
-    throw await plan.suggest(refusal);
+    throw isInvoke && isDatabaseOutage(refusal) ? unanswered(ctx, admission) : await plan.suggest(refusal);
   });
   const jobId = admitted && "joined" in admitted ? admitted.joined : admission.id;
   if (admitted) watchWaiter(ctx, jobId, admission.id, admission);
@@ -88,6 +92,8 @@ async function insertOnce(
   recent.add(keyOf(submission));
   if (admitted) return { jobId, fresh: freshOf(prepared, admitted) };
   const { first, spelling } = await findHolder(submission);
+  // The statement was sent twice, because the answer to the first was lost.
+  if (isInvoke && first?.id === admission.id) throw unanswered(ctx, admission);
   if (first) return { jobId: sameFirst(first, submission.requestHash).id, fresh: null };
   if (spelling === admission.idempotency_key)
     throw new Error("an idempotency key is taken, but its job does not exist");
@@ -95,6 +101,15 @@ async function insertOnce(
     ...prepared,
     admission: { ...admission, idempotency_key: spelling },
   });
+}
+
+/**
+ * The error of a synchronous call whose admission was not answered. It may be committed all the same, or later: it is never
+ * sent then, and ends so.
+ */
+function unanswered(ctx: Ctx, { id, attempt_id }: Admission): Fault {
+  void neverSent(ctx, { jobId: id, fence: 1, attemptId: attempt_id }); // not waited for: the database is out
+  return unsentFault(id);
 }
 
 /** Of a job whose request had its input inline; null where its content is not kept (any more), and so nothing can be compared. */

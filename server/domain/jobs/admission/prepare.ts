@@ -6,7 +6,7 @@ import { isKeptSealed } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
 import { checkSpendPerJob } from "@/server/domain/embeds";
 import { type Envelope, enforcementOf, keptMs, maturityOf } from "@/server/domain/envelope";
-import { LEASE_MS, leaseOwner } from "@/server/domain/executions";
+import { leaseOwner } from "@/server/domain/executions";
 import { keepNamed } from "@/server/domain/inputs";
 import { limitOf, underOrganization } from "@/server/domain/plans";
 import {
@@ -175,7 +175,6 @@ function howItRuns(
     started_at: isInvoke ? now : null,
     fence: isInvoke ? 1 : 0,
     lease_owner: isInvoke ? leaseOwner : null,
-    lease_until: isInvoke ? new Date(now.getTime() + LEASE_MS) : null,
     dispatch_state: isInvoke || wait ? "none" : "pending",
     dispatch_after: new Date(now.getTime() + DISPATCH_AFTER_MS),
     requested_variants: capability.variants?.(plan.input) ?? null,

@@ -220,7 +220,7 @@ test("work the provider keeps is not submitted again after a gate, and stays amb
     const { attemptId, fence } = started!;
     const now = project.ctx.now();
     await beginSubmission({ tier: "standard", jobId, fence, attemptId, now });
-    await keepHandle({ jobId, fence, attemptId, leaseUntil: now, handle: { id: "batch_1" }, now });
+    await keepHandle({ jobId, fence, attemptId, leaseMs: 0, handle: { id: "batch_1" }, now });
     expect(await jobs.pauseForApproval(project.ctx, { jobId, fence }, GATE)).toBe(true);
     return jobId;
   };
@@ -274,7 +274,7 @@ test("what a provider reports of its progress is an event each time it is news, 
       jobId,
       fence,
       attemptId,
-      leaseUntil: now,
+      leaseMs: 0,
       handle: { id: "batch_1" },
       progress: { phase: "provider", step: "rendering", ...(percent === undefined ? {} : { percent }) },
       now: project.ctx.now(),

@@ -64,7 +64,7 @@ test("a store that cannot be reached for a while is retried automatically: no pe
   expect(rows).toEqual([{ content: expect.stringMatching(/^v1\./) }]);
   down.mockRestore();
   // The worker that waited is gone: the next worker goes on from what was kept.
-  project.clock.advance(HOUR_MS);
+  await project.pass(HOUR_MS);
   await jobs.sweep(project.ctx, project);
   await jobs.run(project.ctx, jobId, inlineStep(project.clock));
   expect(await jobs.get(project.ctx, jobId)).toMatchObject({
@@ -95,7 +95,7 @@ test("a person is asked when the store cannot be reached for half an hour, and a
   expect(project.clock.now().getTime() - begun).toBeGreaterThanOrEqual(30 * 60_000);
   await turnsOf(project, canceled.jobId, 2);
   expect((await jobs.cancel(project.ctx, canceled.jobId)).status).toBe("canceling");
-  project.clock.advance(HOUR_MS);
+  await project.pass(HOUR_MS);
   await jobs.sweep(project.ctx, project);
   expect(await jobs.get(project.ctx, canceled.jobId)).toMatchObject({
     status: "canceled",
@@ -124,7 +124,7 @@ test("files that wait to be worked on while the store cannot be reached are work
   const { rows } = await pool.query("SELECT slot_status FROM job_artifact WHERE job_id = $1", [jobId]);
   expect(rows).toEqual([{ slot_status: "unprocessed" }]);
   down.mockRestore();
-  project.clock.advance(HOUR_MS);
+  await project.pass(HOUR_MS);
   await jobs.sweep(project.ctx, project);
   await jobs.run(project.ctx, jobId, inlineStep(project.clock));
   const { status, artifacts } = await jobs.get(project.ctx, jobId);

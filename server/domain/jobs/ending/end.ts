@@ -90,6 +90,8 @@ export type UnleasedEnd = {
   before?: NewEvent[];
   /** The decision that ends it. */
   audit?: AuditRow[];
+  /** Only while its owner is gone, and the pass that says so may (`reapsUntil`). */
+  reapUntil?: Date;
 };
 
 /**
@@ -120,6 +122,7 @@ export async function finishUnleased(
     canceled: end.to === "canceled",
     ...(end.before ? { before: end.before } : {}),
     ...(end.audit ? { audit: end.audit } : {}),
+    ...(end.reapUntil ? { reapUntil: end.reapUntil } : {}),
     now: ctx.now(),
   });
 }
@@ -155,6 +158,7 @@ export type EndingFacts = {
   /** The event before the end, in the same statement. */
   before?: NewEvent[];
   audit?: AuditRow[];
+  reapUntil?: Date;
   now: Date;
 };
 
@@ -226,11 +230,12 @@ export async function writeEnding(conclusion: EndingFacts): Promise<boolean> {
       transaction_id: newId("transaction"),
       postings: books.postings,
       is_uncertain: to === "failed" && isUncertain(error?.code, observed.submission),
-      attempt:
-        ended.fresh && attempt ? toAttemptUpdate(attempt.id, ended, attempt.answered_at ?? now, now) : null,
+      attempt: ended.fresh && attempt ? endOfAttempt(attempt, ended, now) : null,
       output: ended.fresh?.output ?? (ended.said ? toPayload(job, ended.said, now) : null),
       artifacts: ended.fresh?.artifacts ?? [],
       audit: conclusion.audit ?? null,
+      frees_key: Boolean(ended.freesKey) && to === "failed" && job.operation === "invoke",
+      reap_until: conclusion.reapUntil ?? null,
       events: [
         ...(conclusion.before ?? []),
         ...storedEvents(ended.fresh?.artifacts ?? []),
@@ -257,6 +262,11 @@ function countEnding(
   if (unknownFinish !== undefined) countUnknownFinish(provider);
   if (pricing.billingMode === "managed") countExposure(provider, exposureMicros);
 }
+
+const endOfAttempt = (attempt: AttemptRow, ended: Ended, now: Date) => ({
+  ...toAttemptUpdate(attempt.id, ended, attempt.answered_at ?? now, now),
+  submission_begun_at: attempt.submission_begun_at,
+});
 
 function errorOf({ ended: { outcome }, canceled }: EndingFacts): { code: string; message: string } | null {
   if (outcome.code) return { code: outcome.code, message: outcome.message ?? outcome.code };

@@ -24,6 +24,8 @@ export type Ended = {
   said?: ProviderSaid | undefined;
   /** What its caller has just stored; absent: it is read. */
   kept?: Kept;
+  /** Nothing was sent, and what stopped it was ours: a synchronous execution gives its key back. */
+  freesKey?: boolean;
 };
 
 /** Content that is stored already. */
@@ -31,8 +33,9 @@ export type Kept = { artifacts: ArtifactRow[]; outputHash: string | null };
 
 /** The result of one turn of an execution, for the worker that holds it. */
 export type Next =
-  /** With the end that was written, and whether a cancel had the last word; without one, somebody else ended it or will. */
-  | { state: "ended"; ended?: Ended; isCanceled?: boolean }
+  /** With the end that was written, and whether a cancel had the last word; without one, somebody else ended it or will.
+   * `isUnsent`: and this process had sent nothing. */
+  | { state: "ended"; ended?: Ended; isCanceled?: boolean; isUnsent?: boolean }
   | { state: "again"; afterMs: number }
   | { state: "pending"; afterMs: number };
 
@@ -69,6 +72,7 @@ export function endedAsFailed(outcome: Failed, job: JobRow, now: Date): Ended {
     },
     observed: outcome.observed,
     said: outcome.said,
+    freesKey: rowOf(outcome.kind).freesKey ?? false,
     fresh: { output: partial ? toOutput(job, partial, [], now) : null, artifacts: [] },
   };
 }
@@ -86,7 +90,7 @@ export function endedWithout(
     details?: StoredOutcome["details"];
   } = {},
 ): Ended {
-  const { code, settlement, submission } = rowOf(kind);
+  const { code, settlement, submission, freesKey = false } = rowOf(kind);
   return {
     outcome: {
       outcome: "failed",
@@ -97,6 +101,7 @@ export function endedWithout(
       ...(more.details ? { details: more.details } : {}),
     },
     observed: { ...nothingSent, submission: more.submission ?? submission },
+    freesKey,
     fresh: { output: null, artifacts: [] },
   };
 }
@@ -142,14 +147,20 @@ export const toAttemptUpdate = (
   error_code: ended.outcome.code,
   error_message: ended.outcome.message,
   cost_micros: ended.observed.costMicros,
+  submission_begun_at: null,
   answered_at: ended.observed.submission === "attempted" ? answeredAt : null,
   ended_at: now,
 });
 
 /** What the answer statement stores: outcome, content and the artifacts' events. */
-export function toAnswer(attemptId: string, ended: Ended, now: Date): StoredAnswer & { events: NewEvent[] } {
+export function toAnswer(
+  attemptId: string,
+  ended: Ended,
+  now: Date,
+  sentAt: Date | null = null,
+): StoredAnswer & { events: NewEvent[] } {
   return {
-    attempt: toAttemptUpdate(attemptId, ended, now, now),
+    attempt: { ...toAttemptUpdate(attemptId, ended, now, now), submission_begun_at: sentAt },
     output: ended.fresh?.output ?? null,
     artifacts: ended.fresh?.artifacts ?? [],
     // What is still to be worked on is reported when that is done.

@@ -15,10 +15,10 @@ test("a job that waits as long as its provider asked keeps its lease meanwhile, 
     jobId,
     started: { fence, attemptId },
   } = await submittedJob(project);
-  const now = project.ctx.now();
-  const leaseUntil = new Date(now.getTime() + 90_000);
-  expect(await releaseSubmission({ jobId, fence, attemptId, leaseUntil, capacityRejections: 1 })).toBe(true);
-  project.clock.advance(PAST_LEASE_MS);
+  expect(await releaseSubmission({ jobId, fence, attemptId, leaseMs: 90_000, capacityRejections: 1 })).toBe(
+    true,
+  );
+  await project.pass(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, project);
   expect((await rowsOf(jobId)).job).toMatchObject({ status: "running", fence });
   await jobs.cancel(project.ctx, jobId);
@@ -46,7 +46,7 @@ test("canceled work that a provider keeps is never called unsubmitted: its hold 
     started: { fence, attemptId },
   } = await submittedJob(project);
   const now = project.ctx.now();
-  await keepHandle({ jobId, fence, attemptId, leaseUntil: now, handle: { id: "batch_1" }, now });
+  await keepHandle({ jobId, fence, attemptId, leaseMs: 0, handle: { id: "batch_1" }, now });
   await jobs.cancel(project.ctx, jobId);
   await attempt(project.ctx, jobId, { attemptId, fence });
   const rows = await rowsOf(jobId);

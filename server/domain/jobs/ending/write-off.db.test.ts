@@ -172,7 +172,7 @@ test("a provider that took the work under a handle is asked again before anythin
   });
   await expect(stopped).rejects.toThrow("stopped");
   await jobs.cancel(project.ctx, jobId);
-  project.clock.advance(PAST_LEASE_MS);
+  await project.pass(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, only(project));
   const [attempt] = (await rowsOf(jobId)).attempts;
   expect(attempt.handle).not.toBeNull();
@@ -195,10 +195,10 @@ test("an answer that arrives after the end settles the hold at its usage and lea
   const { jobId, started } = await submittedJob(project);
   const work = (await loadWork(jobId))?.work;
   const row = await attemptOf((await readJob(jobId))!);
-  project.clock.advance(PAST_LEASE_MS);
+  await project.pass(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, only(project));
   const receipt = await jobs.receipt(project.ctx, jobId);
-  const lease = jobLeases.hold(jobId, started.fence, 60_000);
+  const lease = jobLeases.hold(jobId, started.fence, { deadlineMs: 60_000 });
   const usage = { inputTokens: 3, outputTokens: 4 };
   const observed = {
     submission: "attempted" as const,
@@ -239,7 +239,7 @@ test("a late answer above the hold is charged the hold; a late refusal frees it;
     const { jobId, started } = await submittedJob(project);
     const job = (await readJob(jobId))!;
     const attempt = await attemptOf(job);
-    project.clock.advance(PAST_LEASE_MS);
+    await project.pass(PAST_LEASE_MS);
     await jobs.sweep(project.ctx, only(project));
     const ended = endedWithout(kind, null);
     const isWritten = await writeEnding({

@@ -77,7 +77,9 @@ async function withKey(
     key,
     environments.map(({ slug }) => slug),
   );
-  return { projectId, operation: { in: ["jobs", "invoke"] }, idempotencyKey: { in: spellings } };
+  // A key that is free again has been one job's all the same.
+  const isUnder = [{ idempotencyKey: { in: spellings } }, { releasedKey: { in: spellings } }];
+  return { projectId, operation: { in: ["jobs", "invoke"] }, OR: isUnder };
 }
 
 /** The projects of a caller that is bound to none. */

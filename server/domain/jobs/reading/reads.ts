@@ -3,7 +3,6 @@ import { TERMINAL } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
 import { artifactStore } from "@/server/domain/artifacts";
 import type { Ctx, Scope } from "@/server/domain/ctx";
-import { callersKey } from "@/server/domain/envelope";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { fail } from "@/server/platform/errors/errors";
@@ -13,6 +12,7 @@ import {
   artifactsOf,
   findJob,
   type JobRow,
+  keyOf,
   payloadsOf,
   requestContentOf,
   sealedReceiptOf,
@@ -33,7 +33,7 @@ export async function request(ctx: Ctx, jobId: string): Promise<Record<string, J
   return {
     jobId: job.id,
     capabilityKey: job.capability_key,
-    idempotencyKey: callersKey(job.environment, job.idempotency_key),
+    idempotencyKey: keyOf(job),
     requestHash: bareDigest(job.request_hash),
     sha256: payloads.find((each) => each.kind === "request")?.sha256 ?? null,
     contentState: snapshot === null ? "pruned" : "available",

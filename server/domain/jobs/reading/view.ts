@@ -9,7 +9,6 @@ import {
 } from "@/server/contract/jobs";
 import type { HoldFacts } from "@/server/domain/budgets";
 import { SANDBOX } from "@/server/domain/catalog";
-import { callersKey } from "@/server/domain/envelope";
 import { chargeOf, type ExecutionMoney, holdFor } from "@/server/domain/executions";
 import type { Json } from "@/server/platform/durable/step";
 import { microsToUsd } from "@/server/platform/money";
@@ -21,6 +20,7 @@ import {
   type AttemptRow,
   type JobParts,
   type JobRow,
+  keyOf,
   type PayloadRow,
   parseContent,
   requestContentOf,
@@ -54,7 +54,7 @@ function toWholeJob(job: JobRow, parts: JobParts, now: Date): Job {
     metadata: job.metadata,
     correlationId: job.correlation_id,
     taskKind: job.task_kind,
-    idempotencyKey: callersKey(job.environment, job.idempotency_key),
+    idempotencyKey: keyOf(job),
     createdAt: job.created_at.toISOString(),
     startedAt: job.started_at?.toISOString() ?? null,
     completedAt: job.completed_at?.toISOString() ?? null,
@@ -248,7 +248,7 @@ function toSnapshot(job: JobRow, payloads: PayloadRow[]): Record<string, Json> {
     capability: job.capability_key,
     productId: job.product_id,
     environment: job.environment,
-    idempotencyKey: callersKey(job.environment, job.idempotency_key),
+    idempotencyKey: keyOf(job),
   };
   const content = requestContentOf(job, payloads);
   if (!isObject(content)) return known;

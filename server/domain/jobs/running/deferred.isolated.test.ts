@@ -218,7 +218,7 @@ async function refusedOnce(project: TestProject) {
 test("a worker that dies between the refusal and the second request loses nothing, and nothing is asked a third time", async () => {
   const project = await makeProject();
   const { jobId } = await refusedOnce(project);
-  project.clock.advance(PAST_LEASE_MS);
+  await project.pass(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, project);
   expect((await rowsOf(jobId)).job).toMatchObject({ status: "queued" });
   await jobs.run(project.ctx, jobId, inlineStep(project.clock));
@@ -239,7 +239,7 @@ test("killed between the refusal and the second request, a worker leaves what an
     submission: "not_attempted",
     tier_refusal: { tier: "flex", httpStatus: 400 },
   });
-  project.clock.advance(PAST_LEASE_MS);
+  await project.pass(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, project);
   await jobs.run(project.ctx, jobId, inlineStep(project.clock));
   expect(await arrivedOf(jobId)).toEqual({ taken: ["standard"], refused: ["flex"] });
@@ -254,7 +254,7 @@ test("a worker that dies after the second request began leaves an ambiguous job,
   const project = await makeProject();
   const { jobId, started } = await refusedOnce(project);
   await beginSubmission({ jobId, ...started, tier: "standard", now: project.ctx.now() });
-  project.clock.advance(PAST_LEASE_MS);
+  await project.pass(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, project);
   expect(await arrivedOf(jobId)).toEqual({ taken: [], refused: ["flex"] });
   expect(await jobs.receipt(project.ctx, jobId)).toMatchObject({

@@ -14,17 +14,19 @@ import {
   clockOf,
   failUnknown,
   faultOf,
+  isKnownUnsent,
   jobLeases,
   nothingSent,
   type ProviderSaid,
   saidUnasked,
   sleep,
+  unsentFault,
   withSaid,
 } from "@/server/domain/executions";
 import { attemptLater } from "@/server/generated/schema";
 import { untilEnded } from "@/server/platform/durable/retry";
 import type { Json } from "@/server/platform/durable/step";
-import { Fault, fail } from "@/server/platform/errors/errors";
+import { type ErrorCode, Fault, fail } from "@/server/platform/errors/errors";
 import { isOutage } from "@/server/platform/errors/outage";
 import { receiptIdOf } from "@/server/platform/ids";
 import { log } from "@/server/platform/log/log";
@@ -32,10 +34,10 @@ import { microsToUsd } from "@/server/platform/money";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { isObject } from "@/server/platform/text/json";
 import type { SubmissionState } from "@/server/providers/define";
-import { admit, toRow } from "../admission/admit";
-import type { Prepared } from "../admission/prepare";
+import { admit, type Fresh, toRow } from "../admission/admit";
 import { chargeOfCall, finishLeased } from "../ending/end";
 import { type Answer, type Ended, endedAsAnswered, type Next, warningsOf } from "../ending/ended";
+import { neverSent } from "../ending/never-sent";
 import { keptSaid } from "../ending/provider-said";
 import { resolutionOf } from "../reading/hints";
 import { chargeOfJob, heldFor } from "../reading/view";
@@ -142,10 +144,10 @@ async function execute(
   ctx: Ctx,
   capability: Capability,
   {
-    prepared: { plan, admission, input },
+    prepared: { plan, admission, input, goodUntil },
     job,
     takesAsSaid,
-  }: { prepared: Prepared; job: JobRow; takesAsSaid: boolean },
+  }: { prepared: Fresh; job: JobRow; takesAsSaid: boolean },
 ): Promise<Ended | null> {
   const { route, call, material } = plan;
   const row = freshAttempt(admission);
@@ -160,12 +162,19 @@ async function execute(
     ...(ready ? { sync: { ready, takesAsSaid, waitsUntil: waitsUntil(job), keep: keepAtEnd } } : {}),
   };
   try {
-    const { isCanceled, ended = null } = await untilEnded<Extract<Next, { state: "ended" }>>(
+    const {
+      isCanceled,
+      isUnsent,
+      ended = null,
+    } = await untilEnded<Extract<Next, { state: "ended" }>>(
       async (turn) => {
         // Admission has begun the first submission, and only a call is made again.
         if (turn > 1)
           return attempt(ctx, job.id, { attemptId: row!.id, fence: 1 }, { known: null, inHand: work });
-        const lease = jobLeases.hold(job.id, 1, job.execution_seconds * 1000);
+        const lease = jobLeases.hold(job.id, 1, {
+          deadlineMs: job.execution_seconds * 1000,
+          goodUntil,
+        });
         const first =
           ready && row
             ? submit({ ctx, work: { ...work, ...ready }, row, lease })
@@ -174,8 +183,12 @@ async function execute(
       },
       (ms) => sleep(clockOf(ctx), ms),
     );
+    // Of one that was canceled meanwhile, its record tells.
+    if (isUnsent && (await readJob(job.id))?.status !== "canceled") throw unsentFault(job.id);
     return isCanceled ? null : ended;
   } catch (cause) {
+    if (isOutage(cause) && !row) void neverSent(ctx, { jobId: job.id, fence: 1, attemptId: null });
+    if (isOutage(cause) && isKnownUnsent(job.id)) throw unsentFault(job.id);
     await ctx.unkeyed?.answeredEarly?.();
     // The provider has answered and our own storage does not: sending it again would run it twice.
     if (!row || !isOutage(cause)) throw cause;
@@ -219,6 +232,8 @@ function toResult(
 ): InvocationResult {
   const { outcome, observed } = ended;
   const receiptId = receiptIdOf(job.id);
+  if (outcome.code === ("ServiceUnavailable" satisfies ErrorCode) && ended.freesKey)
+    throw unsentFault(job.id);
   if (outcome.outcome === "failed")
     throw toInvocationFault(
       { ...job, status: "failed", error_code: outcome.code, actual_micros: costOf(ended) },

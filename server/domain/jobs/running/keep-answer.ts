@@ -84,7 +84,12 @@ async function storeAndEnd(
             : null,
         artifacts,
       };
-      const answer = toAnswer(row.id, { observed: answered.observed, outcome, fresh }, now);
+      const answer = toAnswer(
+        row.id,
+        { observed: answered.observed, outcome, fresh },
+        now,
+        row.submission_begun_at,
+      );
       if (!(await storeAnswer({ jobId: work.job.id, fence: lease.fence, now, ...answer }))) {
         await settleLateAnswer(work.job, row.id, answered, now);
         return { state: "ended" };
@@ -104,10 +109,10 @@ async function storeAndEnd(
       const isKept = row.answer?.isSetAside === true;
       const ended = { ...answered, fresh: { output: null, artifacts: [] } };
       return setAsideOrWait(turn, cause, ended, {
-        wait: (held, leaseUntil) =>
+        wait: (held, leaseMs) =>
           isKept
-            ? holdOn({ ...held, leaseUntil })
-            : keepAnswerAside(ctx, held, { ended: answered, content, leaseUntil }),
+            ? holdOn({ ...held, leaseMs })
+            : keepAnswerAside(ctx, held, { ended: answered, content, leaseMs }),
         setAside: (held) => setAnswerAside(ctx, held, answered, isKept ? null : content),
       });
     }
@@ -135,7 +140,7 @@ async function setAsideOrWait(
   ended: Ended,
   to: {
     /** Keeps what there is under a lease that outlives the wait. */
-    wait(held: HeldJob, leaseUntil: Date): Promise<boolean | null>;
+    wait(held: HeldJob, leaseMs: number): Promise<boolean | null>;
     setAside(held: HeldJob): Promise<boolean>;
   },
 ): Promise<Next> {
@@ -143,7 +148,7 @@ async function setAsideOrWait(
   const { job } = turn.work;
   const held = { job, jobId: job.id, attemptId: row.id, fence: lease.fence };
   const afterMs = waitOfOutage(ctx, row, cause);
-  if (afterMs !== null && (await to.wait(held, new Date(ctx.now().getTime() + afterMs + LEASE_MS))))
+  if (afterMs !== null && (await to.wait(held, Math.round(afterMs) + LEASE_MS)))
     return { state: "again", afterMs };
   if (!(await to.setAside(held))) await finishLeased(turn, ended, ["canceling"]);
   return { state: "ended" };
@@ -208,7 +213,7 @@ export async function endAnswered(turn: Turn, kept?: Kept): Promise<Next> {
         continue;
       }
       return setAsideOrWait(turn, cause, ended, {
-        wait: (held, leaseUntil) => holdOn({ ...held, leaseUntil }),
+        wait: (held, leaseMs) => holdOn({ ...held, leaseMs }),
         setAside: (held) => setWorkAside(ctx, held, ended),
       });
     }

@@ -45,7 +45,7 @@ test("an answer that cannot be stored for longer is kept aside, and a worker end
   tags: "long",
   timeout: 30_000,
 }, async () => {
-  const { ctx, clock, projectId } = await makeProject();
+  const { ctx, clock, pass, projectId } = await makeProject();
   refuse(["finish", "answer"], Number.POSITIVE_INFINITY);
   const asked = jobs.invoke(ctx, TEXT, REQUEST, { idempotencyHeader: "kept-aside" });
   const fault = await asked.catch((cause) => cause);
@@ -56,7 +56,7 @@ test("an answer that cannot be stored for longer is kept aside, and a worker end
   const { executionId } = fault.details;
   expect(await jobs.get(ctx, executionId)).toMatchObject({ status: "running" });
   vi.restoreAllMocks();
-  clock.advance(10 * PAST_LEASE_MS);
+  await pass(10 * PAST_LEASE_MS);
   await jobs.sweep(ctx, { projectId });
   await jobs.run(ctx, executionId, inlineStep(clock));
   expect(await endOf(executionId)).toMatchObject({ status: "succeeded", hold: "settled", attempts: 1 });
@@ -66,7 +66,7 @@ test("an answer that cannot be stored for longer is kept aside, and a worker end
 
 test("work that a provider took from a process that died is taken over by a worker", async () => {
   const project = await makeProject();
-  const { ctx, clock, projectId } = project;
+  const { ctx, pass, projectId } = project;
   const input = { messages: [{ role: "user", content: "[slow 1000] What is a capstan?" }] };
   const answer = jobs
     .invoke(ctx, TEXT, { input, preferredModel: "sandbox-mixed" })
@@ -76,8 +76,8 @@ test("work that a provider took from a process that died is taken over by a work
   await expect.poll(async () => (await begun()).length).toBe(1);
   const [{ job_id: jobId, id: attemptId }] = await begun();
   const now = ctx.now();
-  await keepHandle({ jobId, fence: 1, attemptId, leaseUntil: now, handle: { id: "batch_1" }, now });
-  clock.advance(PAST_LEASE_MS);
+  await keepHandle({ jobId, fence: 1, attemptId, leaseMs: 0, handle: { id: "batch_1" }, now });
+  await pass(PAST_LEASE_MS);
   await jobs.sweep(ctx, { projectId });
   expect(await claimElsewhere(project, jobId)).toMatchObject({ status: "running", fence: 2 });
   await jobs.cancel(ctx, jobId);

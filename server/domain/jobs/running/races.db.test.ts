@@ -90,7 +90,7 @@ test("a run that is delivered again when its lease has ended holds it anew befor
   const step = inlineStep(project.clock);
   const started = (await startJob(project.ctx, jobId, step.runId))!; // by a process that dies
   await pool.query("UPDATE job SET lease_owner = 'gone' WHERE id = $1", [jobId]);
-  project.clock.advance(PAST_LEASE_MS);
+  await project.pass(PAST_LEASE_MS);
   const running = jobs.run(project.ctx, jobId, step);
   await vi.waitFor(async () => expect((await rowsOf(jobId)).attempts[0].submission).toBe("ambiguous"));
   await jobs.sweep(project.ctx, { projectId: project.projectId }); // would end what no one holds

@@ -29,7 +29,7 @@ test("a worker that dies before it submits loses nothing: the job is queued agai
   const project = await makeProject();
   const jobId = await admitted(project);
   await startJob(project.ctx, jobId);
-  project.clock.advance(PAST_LEASE_MS);
+  await project.pass(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, project);
   expect((await rowsOf(jobId)).job).toMatchObject({ status: "queued", dispatch_state: "pending" });
   await jobs.run(project.ctx, jobId, inlineStep(project.clock));
@@ -41,7 +41,7 @@ test("a worker that dies before it submits loses nothing: the job is queued agai
 test("a worker that dies after submission began leaves an ambiguous job that is never sent again", async () => {
   const project = await makeProject();
   const { jobId } = await submittedJob(project);
-  project.clock.advance(PAST_LEASE_MS);
+  await project.pass(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, project);
   const job = await jobs.get(project.ctx, jobId);
   expect(job).toMatchObject({
@@ -62,7 +62,7 @@ test("a worker that dies after the answer was stored is replaced: the job succee
     ...answerOf(started.attemptId),
   });
   expect(await claimElsewhere(project, jobId)).toBeNull();
-  project.clock.advance(PAST_LEASE_MS);
+  await project.pass(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, project);
   await jobs.run(project.ctx, jobId, inlineStep(project.clock));
   const job = await jobs.get(project.ctx, jobId);
@@ -77,7 +77,7 @@ test("a worker whose lease was taken over writes nothing more", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
   const first = await startJob(project.ctx, jobId);
-  project.clock.advance(PAST_LEASE_MS);
+  await project.pass(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, project);
   const second = await startJob(project.ctx, jobId);
   expect(second!.fence).toBeGreaterThan(first!.fence);
@@ -207,7 +207,7 @@ test("a canceling job whose worker is gone is canceled by the sweep, with its ho
   const project = await makeProject();
   const { jobId } = await submittedJob(project);
   await jobs.cancel(project.ctx, jobId);
-  project.clock.advance(PAST_LEASE_MS);
+  await project.pass(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, project);
   expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "canceled" });
   expect((await rowsOf(jobId)).hold).toMatchObject({ state: "ambiguous" });
@@ -231,7 +231,7 @@ test("a job whose workers keep dying before they submit is given up after its ex
   const project = await makeProject();
   const jobId = await admitted(project);
   await startJob(project.ctx, jobId);
-  project.clock.advance(HOUR_MS);
+  await project.pass(HOUR_MS);
   await jobs.sweep(project.ctx, project);
   expect(await jobs.get(project.ctx, jobId)).toMatchObject({
     status: "failed",

@@ -59,6 +59,7 @@ export const answerOf = (attemptId: string) => ({
     error_code: null,
     error_message: null,
     cost_micros: 7,
+    submission_begun_at: null,
     answered_at: new Date(),
     ended_at: new Date(),
   },

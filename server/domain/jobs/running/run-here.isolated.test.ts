@@ -185,7 +185,7 @@ test.each(["after-claim", "before-receipt"] as const)(
     const project = await makeProject();
     const jobId = await submit(project, { output: "image" });
     expect(await runJobKilledAt(jobId, failpoint)).toBe("SIGKILL");
-    project.clock.advance(PAST_LEASE_MS);
+    await project.pass(PAST_LEASE_MS);
     await jobs.sweep(project.ctx, project);
     await jobs.run(project.ctx, jobId, inlineStep(project.clock));
     const rows = await rowsOf(jobId);

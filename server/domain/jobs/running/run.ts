@@ -97,6 +97,7 @@ export async function attempt(
   started: Started,
   { known = null, inHand }: { known?: Claimed | null | undefined; inHand?: LoadedWork | undefined } = {},
 ): Promise<Next> {
+  const askedAt = performance.now();
   const [loaded, claimed] = known
     ? [toLoaded(known), known.attempt]
     : await Promise.all([inHand ? lookAgain(inHand) : loadWork(jobId), attemptById(started.attemptId)]);
@@ -111,12 +112,13 @@ export async function attempt(
   const row = place?.row ?? (job.pricing.stages ? await attemptOf(job) : claimed) ?? claimed;
   const work = place?.work ?? loaded.work;
   // A step that was delivered twice: the other one has sent, waits for the answer, and will write its outcome.
-  if (isUnderWay(ctx, job, row)) return { state: "again", afterMs: LEASE_MS };
+  if (isUnderWay(job, row)) return { state: "again", afterMs: LEASE_MS };
   const remainingMs = workedFrom(job) + job.execution_seconds * 1000 - ctx.now().getTime();
-  const lease = jobLeases.hold(jobId, started.fence, remainingMs);
+  const goodUntil = known?.goodUntil ?? askedAt + (job.lease_left_ms ?? Number.NEGATIVE_INFINITY);
+  const lease = jobLeases.hold(jobId, started.fence, { deadlineMs: remainingMs, goodUntil });
   try {
     // Of a delivery that comes late the lease may be over: who sweeps must not take for abandoned what now goes on.
-    if (!known && isNearItsEnd(ctx, job)) await jobLeases.renew(ctx.now());
+    if (!known) await lease.gate(LEASE_MS / 3);
     if (work) return await advance({ ctx, work, row, lease });
     const unread = { code: "InternalFailure", message: "The request of this job can no longer be read." };
     const inputHash = await storedInputHash(jobId);
@@ -133,12 +135,9 @@ async function lookAgain(work: LoadedWork) {
   return job && { job, work: { ...work, job } };
 }
 
-const isNearItsEnd = (ctx: Ctx, { lease_until }: JobRow) =>
-  lease_until === null || lease_until.getTime() - ctx.now().getTime() < LEASE_MS / 3;
-
 /** Has this submission begun elsewhere, by somebody whose lease still runs? */
-function isUnderWay(ctx: Ctx, job: JobRow, row: AttemptRow): boolean {
+function isUnderWay(job: JobRow, row: AttemptRow): boolean {
   if (row.submission !== "ambiguous" || row.answer !== null || row.handle !== null) return false;
   if (job.lease_owner === leaseOwner) return jobLeases.isHeld(job.id, job.fence);
-  return job.lease_until !== null && job.lease_until > ctx.now();
+  return (job.lease_left_ms ?? 0) > 0;
 }

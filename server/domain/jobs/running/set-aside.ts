@@ -60,15 +60,15 @@ export async function keepAnswerAside(
   {
     ended,
     content,
-    leaseUntil,
-  }: { ended: Pick<Ended, "outcome" | "observed">; content: Content; leaseUntil: Date },
+    leaseMs,
+  }: { ended: Pick<Ended, "outcome" | "observed">; content: Content; leaseMs: number },
 ): Promise<boolean | null> {
   const now = ctx.now();
   const sealed = sealedAnswer(held.job, toText(content), now);
   if (!sealed) return null;
   return setAside({
     ...asideOf(held, ended, now),
-    next: { status: "running", leaseUntil },
+    next: { status: "running", leaseMs },
     content: sealed,
     event: { type: "job.retry_scheduled", payload: { step: STORE_OUTPUT, by: "platform" } },
   });

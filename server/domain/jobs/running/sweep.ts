@@ -1,8 +1,9 @@
 import type { Ctx } from "@/server/domain/ctx";
-import { LOST } from "@/server/domain/executions";
+import { LOST, type Pass, reapsUntil } from "@/server/domain/executions";
 import { notHeld } from "@/server/domain/restores";
 import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
+import { isAbandoned } from "@/server/sql/leases";
 import { resendDue } from "../admission/dispatch";
 import { expireApproval } from "../decisions/approvals";
 import { finishUnleased } from "../ending/end";
@@ -15,14 +16,15 @@ const MOST = 200;
 /**
  * One pass over what no one else will move: wakes that were lost, queue and approval deadlines that
  * passed, leases that ended.
- * Safe to run in every process at once: each move is conditional on the state it found. `projectId` keeps it to one project.
+ * Safe to run in every process at once: each move is conditional on the state it found. `projectId` keeps it to one project;
+ * `pass` says whether it may take over what is abandoned.
  */
-export async function sweep(ctx: Ctx, only: { projectId?: string } = {}): Promise<void> {
+export async function sweep(ctx: Ctx, only: { projectId?: string } = {}, pass?: Pass): Promise<void> {
   const projectId = only.projectId ?? null;
   const now = ctx.now();
   await expireQueued(ctx, now, projectId);
   await expireApprovals(ctx, now, projectId);
-  await reapLeases(ctx, now, projectId);
+  await reapLeases(ctx, { now, projectId, reapUntil: reapsUntil(pass) });
   await makeTurnsDue(now, projectId);
   await resendDue(now, projectId);
 }
@@ -54,41 +56,66 @@ async function expireApprovals(ctx: Ctx, now: Date, projectId: string | null): P
 }
 
 /** One job that breaks must not keep the others waiting; the next pass tries it again. */
-async function each(rows: JobRow[], work: (job: JobRow) => Promise<unknown>): Promise<void> {
+async function each<Row extends JobRow>(rows: Row[], work: (job: Row) => Promise<unknown>): Promise<void> {
   for (const job of rows) {
     await work(job).catch((cause) => log.error({ err: cause, jobId: job.id }, "a job could not be swept"));
   }
 }
 
+/** One whose lease ended, or that is to be canceled and has sent nothing. */
+type Reaped = JobRow & { is_abandoned: boolean | null };
+
 /**
  * A lease that ended: nothing submitted goes back to the queue; a stored handle or answer lets another worker go on;
  * a submission without either ends as ambiguous, and is never sent again.
  */
-async function reapLeases(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
-  const { rows } = await pool.query<JobRow>(
+async function reapLeases(
+  ctx: Ctx,
+  { now, projectId, reapUntil }: { now: Date; projectId: string | null; reapUntil: Date },
+): Promise<void> {
+  const { rows } = await pool.query<Reaped>(
     // A job that is to be canceled and has sent nothing can send nothing any more: it need not wait for its lease.
-    `SELECT * FROM job WHERE completed_at IS NULL AND status IN ('running', 'canceling') AND ($3::text IS NULL OR project_id = $3)
+    `SELECT job.*, ${ABANDONED} AS is_abandoned FROM job
+     WHERE completed_at IS NULL AND status IN ('running', 'canceling') AND ($3::text IS NULL OR project_id = $3)
        AND ${notHeld("jobs")}
-       AND (lease_until < $1 OR (status = 'canceling' AND EXISTS (
+       AND (${ABANDONED} OR (status = 'canceling' AND EXISTS (
          SELECT FROM attempt WHERE attempt.job_id = job.id AND submission = 'not_attempted')))
      ORDER BY lease_until LIMIT $2`,
-    [now, MOST, projectId],
+    [reapUntil, MOST, projectId],
   );
-  await each(rows, async (job) => {
-    const attempt = await attemptOf(job);
-    const fail = (code: string, message: string) =>
-      finishUnleased(ctx, job, attempt, { to: "failed", code, message });
-    if (job.status === "canceling")
-      return finishUnleased(ctx, job, attempt, { to: "canceled", code: null, message: null });
-    if (attempt && (attempt.answer !== null || attempt.handle !== null))
-      return dispatchAgain(job.id, job.fence, now);
-    if (attempt && attempt.submission !== "not_attempted") return fail("TRANSPORT_AMBIGUOUS", LOST);
-    if (job.operation === "invoke") return fail("InternalFailure", "The process that ran this stopped.");
-    if (now.getTime() > longestLife(job))
-      return fail("ExecutionTimeout", "The job was started several times and never reached its provider.");
-    return requeue(ctx, job.id, job.fence, job.last_event);
+  let until = reapUntil;
+  await each(rows, async (row) => {
+    const from = performance.now();
+    await reap(ctx, row, { now, until });
+    // As long as the database answers promptly the pass is not held up, however much there is to do.
+    const tookMs = performance.now() - from;
+    if (tookMs < PROMPT_MS) until = new Date(until.getTime() + tookMs);
   });
 }
+
+const PROMPT_MS = 1_000;
+
+async function reap(
+  ctx: Ctx,
+  { is_abandoned, ...job }: Reaped,
+  { now, until: reapUntil }: { now: Date; until: Date },
+): Promise<unknown> {
+  const attempt = await attemptOf(job);
+  const only = is_abandoned ? { reapUntil } : {};
+  const fail = (code: string, message: string) =>
+    finishUnleased(ctx, job, attempt, { to: "failed", code, message, ...only });
+  if (job.status === "canceling")
+    return finishUnleased(ctx, job, attempt, { to: "canceled", code: null, message: null, ...only });
+  if (attempt && (attempt.answer !== null || attempt.handle !== null))
+    return dispatchAgain(job.id, job.fence, now, reapUntil);
+  if (attempt && attempt.submission !== "not_attempted") return fail("TRANSPORT_AMBIGUOUS", LOST);
+  if (job.operation === "invoke") return fail("InternalFailure", "The process that ran this stopped.");
+  if (now.getTime() > longestLife(job))
+    return fail("ExecutionTimeout", "The job was started several times and never reached its provider.");
+  return requeue(ctx, job.id, job.fence, { lastEvent: job.last_event, reapUntil });
+}
+
+const ABANDONED = isAbandoned("lease_until", "$1");
 
 /** When a job that keeps losing its worker before it submits is given up: its execution limit and a while. */
 function longestLife(job: JobRow): number {
@@ -96,10 +123,10 @@ function longestLife(job: JobRow): number {
 }
 
 /** Marks a running job whose lease is gone to be woken again; the claim then takes it over. */
-async function dispatchAgain(jobId: string, fence: number, now: Date): Promise<void> {
+async function dispatchAgain(jobId: string, fence: number, now: Date, reapUntil: Date): Promise<void> {
   await pool.query(
     `UPDATE job SET dispatch_state = 'pending', dispatch_after = $3
-     WHERE id = $1 AND fence = $2 AND status = 'running' AND lease_until < $3 AND dispatch_state = 'none'`,
-    [jobId, fence, now],
+     WHERE id = $1 AND fence = $2 AND status = 'running' AND ${isAbandoned("lease_until", "$4")} AND dispatch_state = 'none'`,
+    [jobId, fence, now, reapUntil],
   );
 }

@@ -5,19 +5,25 @@ import {
   type CallOutcome,
   DIFFERS,
   type Driver,
+  forgetUnsent,
+  type Gate,
+  isKnownUnsent,
   LEASE_MS,
   LOST,
   leaseOwner,
+  nothingSent,
   pollCall,
   streamCall,
   submitCall,
   unusable,
 } from "@/server/domain/executions";
 import { Fault, ValidationFault } from "@/server/platform/errors/errors";
+import { isDatabaseOutage } from "@/server/platform/errors/outage";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import type { TextCall } from "@/server/providers/define";
 import { cancelNow, finishLeased } from "../ending/end";
 import { type Answer, endedAsFailed, endedWithout, type Next } from "../ending/ended";
+import { neverSent } from "../ending/never-sent";
 import { frameWriter } from "../following/frames";
 import { readerOf } from "../following/reader";
 import { type AttemptRow, tierToAsk } from "../rows";
@@ -41,8 +47,12 @@ export async function advance(turn: Turn): Promise<Next> {
   if (row.answer) return endAnswered(turn);
   if (job.status === "canceling") return cancelNow(turn);
   if ("local" in work.capability.execute) return runLocally(turn);
-  if (row.submission === "ambiguous" && row.handle === null)
-    return finishLeased(turn, endedWithout("lost", LOST));
+  if (row.submission === "ambiguous" && row.handle === null) {
+    if (!isKnownUnsent(job.id)) return finishLeased(turn, endedWithout("lost", LOST));
+    // It was begun here, and could not be taken back while the database was out.
+    forgetUnsent(job.id);
+    return settle(turn, refusedUnsent);
+  }
   const ready = await readyOrEnd(turn);
   if (!ready) return { state: "ended" };
   if (row.handle !== null) return settle(turn, await pollCall({ ...ready, ...callOf(turn) }, row.handle));
@@ -62,7 +72,13 @@ export async function advance(turn: Turn): Promise<Next> {
 /** Sends what is written down as begun, and has what follows from the outcome written down. */
 export async function submit(turn: ReadyTurn): Promise<Next> {
   failpoint("after-submission-begun");
-  return settle(turn, await send(turn));
+  const row = { ...turn.row };
+  const gate = async () => {
+    const gate = await turn.lease.gate();
+    if (gate === "open") row.submission_begun_at = turn.ctx.now();
+    return gate;
+  };
+  return settle({ ...turn, row }, await send({ ...turn, row }, gate));
 }
 
 /** The work with its call; null where it cannot be made any more, and then the job has ended with the reason. */
@@ -102,9 +118,9 @@ export async function runLocally(turn: Omit<Turn, "row"> & { row: AttemptRow | n
 }
 
 /** Makes the one call of this attempt; its text is shown to a reader as it is written, where one was asked for. */
-async function send(turn: ReadyTurn): Promise<CallOutcome> {
+async function send(turn: ReadyTurn, gate: () => Promise<Gate>): Promise<CallOutcome> {
   const { ctx, work, lease } = turn;
-  const call = { ...work, ...callOf(turn) };
+  const call = { ...work, ...callOf(turn), gate };
   if (work.job.mode === STREAM && work.sync) {
     const frames = frameWriter(work.job, lease.fence, ctx.now);
     // Several answers at once have no one text; they are shown at their end.
@@ -174,7 +190,8 @@ function settle(found: Turn, outcome: CallOutcome): Promise<Next> {
     },
     release: (_, waitMs) => release(waitMs),
     async taken({ handle, pollAfterMs: afterMs, progress = null }) {
-      await keepHandle({ ...under(turn, afterMs), handle, progress, now: ctx.now() });
+      const sentAt = row.submission_begun_at;
+      await keepHandle({ ...under(turn, afterMs), handle, progress, sentAt, now: ctx.now() });
       if (!sync) return { state: "pending", afterMs };
       // Its cost can be found out by its handle.
       const message =
@@ -191,6 +208,10 @@ function settle(found: Turn, outcome: CallOutcome): Promise<Next> {
       return { state: "ended" };
     },
     leave: () => ({ state: "ended" }),
+    async leaveUnsent() {
+      await neverSent(ctx, unsentOf(turn));
+      return { state: "ended", isUnsent: true };
+    },
   };
   // The refusal is written down before the request goes out again: the next worker asks for standard, too.
   if (tierToAsk(job, row) !== "standard")
@@ -205,13 +226,37 @@ function settle(found: Turn, outcome: CallOutcome): Promise<Next> {
       failpoint("after-tier-refusal");
       return left ? { state: "again", afterMs: 0 } : { state: "ended" };
     };
-  return apply(driver, outcome);
+  return apply(driver, outcome).catch((cause) => {
+    if (submissionOf(outcome) === "not_attempted" && isDatabaseOutage(cause))
+      void neverSent(ctx, unsentOf(turn)); // Not waited for: the database is out.
+    throw cause;
+  });
 }
 
+const unsentOf = ({ row, lease }: Turn) => ({ jobId: lease.id, fence: lease.fence, attemptId: row.id });
+
+/** What became of a request, as far as it may have left. */
+const submissionOf = (outcome: CallOutcome) =>
+  outcome.state === "aborted"
+    ? outcome.submission
+    : outcome.state === "pending"
+      ? "attempted"
+      : outcome.observed.submission;
+
+/** Of a request that never left, for a reason that passes. */
+const refusedUnsent: CallOutcome = {
+  state: "retryable",
+  reason: "unreachable",
+  retryAfterMs: null,
+  message: "The database could not be reached before the request was sent.",
+  observed: nothingSent,
+  isInternal: true,
+};
+
 /** What a move of the attempt is written under: its fence, and a lease that outlives the wait that follows. */
-const under = ({ ctx, row, lease }: Turn, waitMs: number) => ({
+const under = ({ row, lease }: Turn, waitMs: number) => ({
   jobId: lease.id,
   fence: lease.fence,
   attemptId: row.id,
-  leaseUntil: new Date(ctx.now().getTime() + waitMs + LEASE_MS),
+  leaseMs: Math.ceil(waitMs) + LEASE_MS,
 });

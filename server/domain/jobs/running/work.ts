@@ -22,6 +22,8 @@ import {
   JOB,
   type JobRow,
   type JobWithRequest,
+  LEASE_LEFT,
+  LEASE_LEFT_COLUMN,
   REQUEST,
   REQUEST_COLUMNS,
   reachOf,
@@ -105,15 +107,15 @@ export async function storedInputHash(jobId: string): Promise<string | null> {
 
 const ofId = statement("read-job", {
   params: { jobId: text },
-  row: JOB,
+  row: { ...JOB, ...LEASE_LEFT },
   prepared: true,
-  sql: `SELECT ${names(JOB)} FROM job WHERE id = $jobId`,
+  sql: `SELECT ${names(JOB)}, ${LEASE_LEFT_COLUMN} FROM job WHERE id = $jobId`,
 });
 const withRequest = statement("load-work", {
   params: { jobId: text },
-  row: { ...JOB, ...REQUEST },
+  row: { ...JOB, ...LEASE_LEFT, ...REQUEST },
   prepared: true,
-  sql: `SELECT ${names(JOB, "job")}, ${REQUEST_COLUMNS}
+  sql: `SELECT ${names(JOB, "job")}, ${LEASE_LEFT_COLUMN}, ${REQUEST_COLUMNS}
     FROM job LEFT JOIN payload ON payload.job_id = job.id AND payload.kind = 'request' WHERE job.id = $jobId`,
 });
 

@@ -53,6 +53,10 @@ export type Step = {
   run(model: Model, real: Real): Promise<void>;
 };
 
+/** Leases end by the database's clock; this is when, by the clock of the test, which is ahead of it by what has passed. */
+export const leaseEndOf = (real: Real, leaseUntil: Date | null) =>
+  leaseUntil === null ? 0 : leaseUntil.getTime() + nowOf(real) - Date.now();
+
 export const nowOf = (real: Real) => real.project.clock.now().getTime();
 export const isEnded = (model: Model) => TERMINAL.includes(model.status);
 
@@ -69,7 +73,7 @@ export async function look(model: Model, real: Real): Promise<void> {
   model.status = job.status;
   model.fence = job.fence;
   model.runId = job.run_id;
-  model.leaseUntil = job.lease_until?.getTime() ?? 0;
+  model.leaseUntil = leaseEndOf(real, job.lease_until);
   model.queueUntil = job.queue_deadline_at.getTime();
   model.approvalUntil = job.approval_deadline_at?.getTime() ?? 0;
   model.workedFrom = job.started_at ? job.started_at.getTime() + (job.approval?.pausedMs ?? 0) : 0;

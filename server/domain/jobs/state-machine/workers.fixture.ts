@@ -17,6 +17,7 @@ import {
   APPROVAL_MS,
   EXECUTION_MS,
   isWorkedOn,
+  leaseEndOf,
   type Model,
   nowOf,
   type Real,
@@ -114,7 +115,7 @@ export const keep = (age: number): Step => ({
     const kept = await keepHandle({
       jobId: real.jobId,
       ...mine,
-      leaseUntil: new Date(nowOf(real) + LEASE_MS),
+      leaseMs: LEASE_MS,
       handle: { id: "batch_1" },
       progress: { phase: "provider", step: "working", percent: 50 },
       now: real.project.clock.now(),
@@ -227,7 +228,7 @@ export const work = (age: number): Step => ({
     if (isFresh && status === "running") {
       model.busyAnswers++;
       const refused = await pool.query("SELECT lease_until FROM job WHERE id = $1", [real.jobId]);
-      model.leaseUntil = refused.rows[0].lease_until.getTime();
+      model.leaseUntil = leaseEndOf(real, refused.rows[0].lease_until);
     }
   },
 });

@@ -6,6 +6,7 @@ import {
   TRIAL_CEILING_MICROS,
 } from "@/server/domain/budgets";
 import { sealContent } from "@/server/domain/content";
+import { goodFrom, LEASE_MS } from "@/server/domain/executions";
 import { wakeAdmitted } from "@/server/domain/jobs/admission/dispatch";
 import { REPEAT_COLUMNS } from "@/server/domain/jobs/admission/repeats";
 import { BOUNDS, refuseWork, TAKEN } from "@/server/domain/plans";
@@ -23,19 +24,21 @@ import {
   maybe,
   names,
   type Of,
+  omit,
   text,
   texts,
   timestamptz,
   withoutLater,
 } from "@/server/sql/column";
+import { leaseFor } from "@/server/sql/leases";
 import { batch } from "@/server/sql/statement";
 import type { NewEvent } from "./moves";
 
 const json = column<Json>("jsonb", true);
 
-/** The columns of a new job's row that its admission gives it. */
+/** The columns of a new job's row that its admission gives it; its lease begins in the statement. */
 const ROW = {
-  ...withoutLater(job, jobLater),
+  ...omit(withoutLater(job, jobLater), "lease_until"),
   hold_state: column<"open" | null>("text", true),
   status: column<"queued" | "running" | "awaiting_approval">("text"),
   dispatch_state: column<"pending" | "none">("text"),
@@ -84,8 +87,8 @@ const admitting = (name: string, counts: boolean) =>
     created_at, stalled_at, guard_ms) END AS joined
   FROM input
 ), admitted AS (
-  INSERT INTO job (${names(ROW)}, admitted_events, webhook_event, repeat_hash, waiter, waiter_process, waiter_state, waiter_retries)
-  SELECT ${names(ROW)}, events,
+  INSERT INTO job (${names(ROW)}, lease_until, admitted_events, webhook_event, repeat_hash, waiter, waiter_process, waiter_state, waiter_retries)
+  SELECT ${names(ROW)}, CASE WHEN lease_owner IS NOT NULL THEN ${leaseFor(LEASE_MS)} END, events,
     CASE WHEN EXISTS (SELECT FROM delivery_endpoint endpoint WHERE endpoint.organization_id = input.organization_id) THEN 0 END,
     CASE WHEN awaits_end THEN repeat_hash END, CASE WHEN repeat_hash IS NOT NULL THEN id END, waiter_process,
     CASE WHEN repeat_hash IS NOT NULL THEN 'waiting' END, waiter_retries
@@ -158,6 +161,8 @@ export type Admitted = {
   funding: Funding;
   /** Of stored budgets that only warn: on the job's row and among its events already. */
   budgetWarnings: Record<string, Json>[];
+  /** Until when its lease lasts at least, where it has one, by this process's steady clock. */
+  goodUntil: number;
 };
 
 /** It repeats a request without an idempotency key, and now waits for that one's execution. */
@@ -177,13 +182,14 @@ export async function insertAdmitted(item: Admission): Promise<Admitted | Joined
 const insertBatched = batched<Admission, Admitted | Joined | null>(insertAll);
 
 async function insertAll(items: Ready[]): Promise<(Admitted | Joined | null)[]> {
+  const goodUntil = goodFrom(performance.now());
   const { rows } = await queryKeeping<Of<typeof ADMITTED>>(admission(items))
     .catch(refuseWork)
     .catch(refuseReservation);
   const found = new Map<string, Admitted | Joined>(
     rows.map(({ id, funding, warnings, joined }) => [
       id,
-      joined === null ? { funding, budgetWarnings: warnings ?? [] } : { joined },
+      joined === null ? { funding, budgetWarnings: warnings ?? [], goodUntil } : { joined },
     ]),
   );
   const admitted = items.filter(({ id }) => {

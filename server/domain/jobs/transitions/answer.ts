@@ -51,6 +51,8 @@ const ANSWERED = {
     "error_code",
     "error_message",
     "cost_micros",
+    /** When its first byte could leave; null: as it is. */
+    "submission_begun_at",
     "answered_at",
     "ended_at",
   ),
@@ -108,6 +110,7 @@ export const STORE_ANSWER = `
     provider_model = moved.attempt_provider_model, answer = coalesce(moved.attempt_answer, attempt.answer),
     usage = moved.attempt_usage, http_status = moved.attempt_http_status, error_code = moved.attempt_error_code,
     error_message = moved.attempt_error_message, cost_micros = moved.attempt_cost_micros,
+    submission_begun_at = coalesce(moved.attempt_submission_begun_at, attempt.submission_begun_at),
     answered_at = moved.attempt_answered_at, ended_at = moved.attempt_ended_at
   FROM moved WHERE attempt.id = moved.attempt_id
 ), wrote AS (

@@ -15,6 +15,7 @@ import {
   text,
   timestamptz,
 } from "@/server/sql/column";
+import { leaseFor } from "@/server/sql/leases";
 import { batch, statement } from "@/server/sql/statement";
 import type { TierRefusal } from "../rows";
 import { ofJob } from "./moves";
@@ -98,8 +99,8 @@ export const beginSubmission = writtenTogether<Given<typeof BEGIN>>(ofJob, async
   return rows;
 });
 
-/** Its lease covers the wait that comes. */
-const WAITING = { jobId: text, fence: int4, attemptId: text, leaseUntil: timestamptz };
+/** Its lease, of so long from now, covers the wait that comes. */
+const WAITING = { jobId: text, fence: int4, attemptId: text, leaseMs: int4 };
 type Waiting = Of<typeof WAITING>;
 
 /** Locks the job, then writes its attempt, where the fence still holds. */
@@ -108,7 +109,7 @@ const waiting = <C extends Shape>(name: string, written: C, set: string) =>
     params: { ...WAITING, ...written },
     row: {},
     sql: `WITH mine AS (
-  UPDATE job SET lease_until = greatest(lease_until, $leaseUntil)
+  UPDATE job SET lease_until = greatest(lease_until, ${leaseFor("$leaseMs::int")})
   WHERE id = $jobId AND fence = $fence AND status IN ('running', 'canceling') RETURNING id
 )
 UPDATE attempt SET submission = 'not_attempted', ${set} FROM mine WHERE attempt.id = $attemptId AND attempt.job_id = mine.id`,
@@ -135,6 +136,8 @@ const HANDLE = {
   ...WAITING,
   handle: jsonb<Json>(),
   progress: maybe(jsonb<ReportedProgress>()),
+  /** When its first byte could leave; null: as it is. */
+  sentAt: maybe(timestamptz),
   now: timestamptz,
 };
 const keep = statement("keep-handle", {
@@ -144,14 +147,15 @@ const keep = statement("keep-handle", {
   SELECT id, $progress::jsonb IS NOT NULL AND $progress IS DISTINCT FROM progress - 'updatedAt' AS has_news FROM job
   WHERE id = $jobId AND fence = $fence AND status IN ('running', 'canceling') FOR NO KEY UPDATE
 ), mine AS (
-  UPDATE job SET lease_until = greatest(lease_until, $leaseUntil), last_event = last_event + CASE WHEN has_news THEN 1 ELSE 0 END,
+  UPDATE job SET lease_until = greatest(lease_until, ${leaseFor("$leaseMs::int")}), last_event = last_event + CASE WHEN has_news THEN 1 ELSE 0 END,
     progress = CASE WHEN has_news THEN $progress || jsonb_build_object('updatedAt', $updatedAt::text) ELSE progress END
   FROM held WHERE job.id = held.id RETURNING job.id, project_id, last_event, has_news
 ), added AS (
   INSERT INTO event (project_id, job_id, id, type, payload, created_at)
   SELECT project_id, id, last_event, 'job.progress', $progress, $now::timestamptz FROM mine WHERE has_news
 )
-UPDATE attempt SET submission = 'attempted', handle = $handle::jsonb FROM mine
+UPDATE attempt SET submission = 'attempted', handle = $handle::jsonb,
+  submission_begun_at = coalesce($sentAt::timestamptz, submission_begun_at) FROM mine
 WHERE attempt.id = $attemptId AND attempt.job_id = mine.id`,
 });
 

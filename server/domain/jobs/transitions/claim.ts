@@ -1,8 +1,10 @@
+import { goodFrom } from "@/server/domain/executions";
 import { tell } from "@/server/domain/jobs/following/notify";
 import { limitByPlan, limitInSql } from "@/server/domain/plans";
 import { batched } from "@/server/platform/batch";
 import { pool, relaxedPool } from "@/server/platform/db";
 import { bool, column, int4, names, type Of, present, text, timestamptz } from "@/server/sql/column";
+import { leaseFor } from "@/server/sql/leases";
 import { batch, statement } from "@/server/sql/statement";
 import { type AttemptRow, attemptFromJson, JOB, REQUEST, REQUEST_COLUMNS } from "../rows";
 import { ofJob } from "./moves";
@@ -22,7 +24,10 @@ const CLAIMED = {
   /** The plan bounds how many run at once: another may wait for this one's end. */
   is_bounded: bool,
 };
-export type Claimed = Of<typeof CLAIMED>;
+export type Claimed = Of<typeof CLAIMED> & {
+  /** Until when its lease lasts at least, by this process's steady clock. */
+  goodUntil: number;
+};
 
 /** What a plan says of the next job to start; a job that runs already goes on, whatever it says. */
 const claimAll = batch("claim", {
@@ -39,12 +44,12 @@ const claimAll = batch("claim", {
     ARRAY(SELECT most FROM bounded ORDER BY id)) rooms USING (organization_id) WHERE place > room
 ), claimed AS (
   UPDATE job SET status = 'running', fence = fence + 1, lease_owner = input.owner, run_id = input."runId",
-    lease_until = input.now + input."leaseMs" * interval '1 millisecond', dispatch_state = 'none',
+    lease_until = ${leaseFor('input."leaseMs"')}, dispatch_state = 'none',
     started_at = coalesce(started_at, input.now), last_event = last_event + CASE WHEN status = 'queued' THEN 1 ELSE 0 END
   FROM input
   WHERE job.id = input."jobId" AND CASE
     WHEN status = 'queued' THEN queue_deadline_at > input.now AND job.id NOT IN (SELECT id FROM full_ones)
-    WHEN status = 'running' THEN lease_until < input.now AND (
+    WHEN status = 'running' THEN lease_until < clock_timestamp() AND (
       SELECT bool_or(handle IS NOT NULL OR answer IS NOT NULL) FROM attempt WHERE attempt.job_id = job.id)
     ELSE false END
   RETURNING job.*, input.now AS claimed_at, input."attemptId" AS claimed_for,
@@ -72,11 +77,22 @@ FROM claimed JOIN tried ON tried.job_id = claimed.id
 export const claim = batched<Claim, Claimed | null>(
   async (items) => {
     const byPlan = limitByPlan("concurrentDurableJobs");
+    const sentAt = performance.now();
     const rows = await claimAll.all(
       relaxedPool,
       items.map((item) => ({ ...item, byPlan })),
     );
-    const claimed = new Map(rows.map((row) => [row.id, { ...row, attempt: attemptFromJson(row.attempt) }]));
+    const leaseOf = new Map(items.map(({ jobId, leaseMs }) => [jobId, leaseMs]));
+    const claimed = new Map(
+      rows.map((row) => [
+        row.id,
+        {
+          ...row,
+          attempt: attemptFromJson(row.attempt),
+          goodUntil: goodFrom(sentAt, leaseOf.get(row.id)),
+        },
+      ]),
+    );
     tell(claimed.keys());
     return items.map((item) => claimed.get(item.jobId) ?? null);
   },

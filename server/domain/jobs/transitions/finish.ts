@@ -1,6 +1,7 @@
 import type { JobStatus } from "@/server/contract/jobs";
 import { AUDIT, audited } from "@/server/domain/audit";
 import { HELD, type Posting, resolved } from "@/server/domain/budgets";
+
 import { tell } from "@/server/domain/jobs/following/notify";
 import { job } from "@/server/generated/schema";
 import { writtenTogether } from "@/server/platform/batch";
@@ -18,6 +19,7 @@ import {
   text,
   timestamptz,
 } from "@/server/sql/column";
+import { isAbandoned } from "@/server/sql/leases";
 import { batch } from "@/server/sql/statement";
 import {
   ANSWER_COLUMNS,
@@ -53,6 +55,10 @@ const OF_FINISH = {
   events: jsonb<NewEvent[]>(),
   /** The decision of an operator or approver that ends it. */
   audit: AUDIT,
+  /** Nothing was sent, and what stopped it was ours: the same request with the same key runs anew. */
+  frees_key: bool,
+  /** Only while its owner is gone, and the pass that says so may. Null: whoever ends it needs no lease to have ended. */
+  reap_until: maybe(timestamptz),
 };
 const RECEIPT = { id: text, body: text, hash: text, signature: text, keyId: text };
 const HOLD = {
@@ -70,7 +76,10 @@ const toFinishInput = ({ receipt, hold, ...own }: Finish) => ({
   ...asBeside("hold_", HOLD, hold),
 });
 
-const FINISH = `WITH input AS $input, written AS (
+/** SQL: what stands for the key of a job whose key is free again. It is longer than a caller's key can be, and the job's alone. */
+export const FREED_KEY = "rpad(job.id, 256, '/')";
+
+const finished = (more = "") => `WITH input AS $input, written AS (
   UPDATE job SET status = input."to", completed_at = input.now, error_code = input.error_code, error = input.error,
     actual_micros = input.actual_micros, completed_variants = input.completed_variants,
     failed_variants = input.failed_variants, receipt_id = input.receipt_id, lease_owner = NULL, lease_until = NULL,
@@ -81,10 +90,11 @@ const FINISH = `WITH input AS $input, written AS (
     warnings = CASE WHEN jsonb_array_length(input.warnings) > 0 THEN job.warnings || input.warnings ELSE job.warnings END,
     dispatch_state = 'none', last_event = last_event + jsonb_array_length(input.events),
     -- Files of an end take the place of those that were kept to be worked on.
-    artifact_count = coalesce(nullif(jsonb_array_length(input.artifacts), 0), artifact_count)
+    artifact_count = coalesce(nullif(jsonb_array_length(input.artifacts), 0), artifact_count)${more}
   FROM input
   WHERE job.id = input."jobId" AND (input.fence IS NULL OR job.fence = input.fence) AND job.status = ANY(input."from")
     AND (input.seen_event IS NULL OR job.last_event = input.seen_event)
+    AND (input.reap_until IS NULL OR ${isAbandoned("job.lease_until", "input.reap_until")})
   RETURNING job.id, job.project_id, job.organization_id, job.last_event, job.pricing_version, job.artifact_count,
     ${HELD}
 )${WRITTEN}${STORE_ANSWER}, sealed AS (
@@ -98,11 +108,11 @@ const FINISH = `WITH input AS $input, written AS (
 )`;
 /** What is no longer held leaves the budgets and the wallet. Last, so that every row of a job is locked before theirs. */
 const MOVED = `SELECT id, ${resolved("written WHERE state IS NOT NULL", "(SELECT now FROM moved LIMIT 1)")} FROM moved`;
-const finishing = (name: string, files: string) =>
+const finishing = (name: string, files: string, more?: string) =>
   batch(name, {
     input: { ...OF_FINISH, ...beside("receipt_", RECEIPT), ...beside("hold_", HOLD), ...ANSWER_COLUMNS },
     row: { id: text, capstan_resolve: column<unknown>("void", true) },
-    sql: `${FINISH}${files} ${MOVED}`,
+    sql: `${finished(more)}${files} ${MOVED}`,
   });
 const finishAll = finishing("finish", "");
 const finishAllWithMore = finishing(
@@ -110,12 +120,14 @@ const finishAllWithMore = finishing(
   `${STORE_FILES}, replaced AS (
   DELETE FROM job_artifact USING moved WHERE job_artifact.job_id = moved.id AND jsonb_array_length(moved.artifacts) > 0
 ), ${audited("moved.audit", "moved")}`,
+  `, released_key = CASE WHEN input.frees_key THEN idempotency_key END,
+    idempotency_key = CASE WHEN input.frees_key THEN ${FREED_KEY} ELSE idempotency_key END`,
 );
 
 /** Ends an execution exactly once. False: another end came first, or the lease is lost; nothing was written then. */
 export const finish = writtenTogether<Finish>(ofJob, async (items) => {
   for (const item of items) checkMove(item);
-  const isMore = haveFiles(items) || items.some(({ audit }) => audit);
+  const isMore = haveFiles(items) || items.some(({ audit, frees_key }) => audit || frees_key);
   const ending = isMore ? finishAllWithMore : finishAll;
   const rows = await ending.all(pool, items.map(toFinishInput));
   tell(rows.map(({ id }) => id));

@@ -2,10 +2,12 @@ import type { JobStatus } from "@/server/contract/jobs";
 import { ownKeys } from "@/server/contract/own-keys";
 import { AUDIT, type AuditRow, audited } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+
 import { tell } from "@/server/domain/jobs/following/notify";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { column, int4, jsonb, maybe, text, texts, timestamptz } from "@/server/sql/column";
+import { isAbandoned, leaseFor } from "@/server/sql/leases";
 import { statement } from "@/server/sql/statement";
 
 /**
@@ -55,6 +57,8 @@ type Move = {
   /** Of a queued job: when its wake is due, where the mover does not send it. Now, when not said. */
   dispatchAfter?: Date;
   audit?: AuditRow[];
+  /** Only while its owner is gone, and the pass that says so may (`reapsUntil`). */
+  reapUntil?: Date;
 };
 
 const moving = statement("move", {
@@ -70,6 +74,7 @@ const moving = statement("move", {
     approvalDeadlineAt: maybe(timestamptz),
     dispatchAfter: timestamptz,
     audit: AUDIT,
+    reapUntil: maybe(timestamptz),
   },
   row: { dispatch_number: int4 },
   // An operator's retry of a step gives the job back without a lease, to be taken over by the worker that is woken.
@@ -80,9 +85,10 @@ const moving = statement("move", {
     dispatch_number = dispatch_number + CASE WHEN $to::text IN ('queued', 'running') THEN 1 ELSE 0 END,
     dispatch_after = CASE WHEN $to::text IN ('queued', 'running') THEN $dispatchAfter ELSE dispatch_after END,
     lease_owner = CASE WHEN $to::text = 'canceling' THEN lease_owner END,
-    lease_until = CASE $to::text WHEN 'canceling' THEN lease_until WHEN 'running' THEN $now - interval '1 millisecond' END,
+    lease_until = CASE $to::text WHEN 'canceling' THEN lease_until WHEN 'running' THEN ${leaseFor(-1)} END,
     approval = coalesce($approval::jsonb, approval), approval_deadline_at = $approvalDeadlineAt::timestamptz, attention = NULL
   WHERE id = $jobId AND status = ANY($from) AND ($fence::int IS NULL OR fence = $fence) AND ($lastEvent::int IS NULL OR last_event = $lastEvent)
+    AND ($reapUntil::timestamptz IS NULL OR ${isAbandoned("lease_until", "$reapUntil")})
   RETURNING id, project_id, last_event, dispatch_number
 ), added AS (
   INSERT INTO event (project_id, job_id, id, type, payload, created_at)
@@ -108,11 +114,16 @@ export async function move({ event, more = [], ...move }: Move): Promise<{ dispa
 export const transition = async (wanted: Move): Promise<boolean> => (await move(wanted)) !== null;
 
 /** Nothing ran: the job goes back to the queue under the same attempt number. */
-export function requeue(ctx: Ctx, jobId: string, fence: number, lastEvent?: number): Promise<boolean> {
+export function requeue(
+  ctx: Ctx,
+  jobId: string,
+  fence: number,
+  only: Pick<Move, "lastEvent" | "reapUntil"> = {},
+): Promise<boolean> {
   return transition({
     jobId,
     fence,
-    ...(lastEvent === undefined ? {} : { lastEvent }),
+    ...only,
     from: ["running"],
     to: "queued",
     now: ctx.now(),

@@ -15,12 +15,13 @@ import {
   texts,
   timestamptz,
 } from "@/server/sql/column";
+import { leaseFor } from "@/server/sql/leases";
 import { statement } from "@/server/sql/statement";
 import type { StoredAnswer } from "./answer";
 import { type NewEvent, sourcesOf } from "./moves";
 
 /** What becomes of the job: an operator decides, or its worker comes back before its lease ends. */
-type Next = { status: "needs_attention"; attention: Json } | { status: "running"; leaseUntil: Date };
+type Next = { status: "needs_attention"; attention: Json } | { status: "running"; leaseMs: number };
 
 const settingAside = statement("set-aside", {
   params: {
@@ -48,13 +49,14 @@ const settingAside = statement("set-aside", {
     payload: jsonb<NewEvent["payload"]>(),
     from: texts,
     status: text,
-    leaseUntil: maybe(timestamptz),
+    leaseMs: maybe(int4),
     type: text,
   },
   row: {},
   sql: `WITH moved AS (
   UPDATE job SET status = $status::text, attention = coalesce($attention::jsonb, attention), last_event = last_event + 1,
-    lease_owner = CASE WHEN $leaseUntil::timestamptz IS NOT NULL THEN lease_owner END, lease_until = $leaseUntil
+    lease_owner = CASE WHEN $leaseMs::int IS NOT NULL THEN lease_owner END,
+    lease_until = CASE WHEN $leaseMs::int IS NOT NULL THEN ${leaseFor("$leaseMs::int")} END
   WHERE id = $jobId AND fence = $fence AND status = ANY($from) RETURNING id, project_id, last_event
 ), answered AS (
   UPDATE attempt SET submission = $submission::text, provider_request_id = $provider_request_id, provider_model = $provider_model, answer = $answer::jsonb, usage = $usage::jsonb,
@@ -104,18 +106,18 @@ export async function setAside(kept: {
     payload: event.payload,
     from: sourcesOf("needs_attention"),
     status: next.status,
-    leaseUntil: next.status === "running" ? next.leaseUntil : null,
+    leaseMs: next.status === "running" ? next.leaseMs : null,
     type: event.type,
   });
   tell([jobId]);
   return count === 1;
 }
 
-const HELD = { jobId: text, fence: int4, leaseUntil: timestamptz };
+const HELD = { jobId: text, fence: int4, leaseMs: int4 };
 const holding = statement("hold-on", {
   params: HELD,
   row: {},
-  sql: `UPDATE job SET lease_until = greatest(lease_until, $leaseUntil)
+  sql: `UPDATE job SET lease_until = greatest(lease_until, ${leaseFor("$leaseMs::int")})
     WHERE id = $jobId AND fence = $fence AND status IN ('running', 'canceling')`,
 });
 

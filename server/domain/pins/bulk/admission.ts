@@ -3,6 +3,7 @@ import type { First, Holder } from "@/server/domain/envelope";
 import { type Bounds, refuseWork } from "@/server/domain/plans";
 import type { pinnedBulkLater } from "@/server/generated/schema";
 import { pool, queryKeeping } from "@/server/platform/db";
+import { leaseFor } from "@/server/sql/leases";
 import type { PinnedRow } from "../rows";
 import type { BulkRow } from "./rows";
 
@@ -12,8 +13,8 @@ export type BulkAdmission = Omit<
   keyof typeof pinnedBulkLater | "status" | "lanes" | "item_count"
 > & {
   is_test: boolean;
-  /** A wake that was lost is sent again from here on. */
-  wake_after: Date;
+  /** A wake that was lost is sent again after so long. */
+  wake_after_ms: number;
   /** Content: of all items, and of each. */
   is_sealed: boolean;
   expires_at: Date | null;
@@ -30,7 +31,8 @@ const INSERT = `WITH bulk AS (
   INSERT INTO pinned_bulk (id, project_id, organization_id, environment, principal_id, principal_kind, submitted_by,
     idempotency_key, identity_hash, status, provider, model, api, plan, concurrency, lanes, item_count, retry_of, created_at,
     lease_until)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'accepted', $10, $11, $12, $13, $14, $14, cardinality($15::text[]), $16, $17, $18)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'accepted', $10, $11, $12, $13, $14, $14, cardinality($15::text[]), $16, $17,
+    ${leaseFor("$18::int")})
   ON CONFLICT (project_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
   RETURNING id
 ), item AS MATERIALIZED (
@@ -80,7 +82,7 @@ export async function insertBulk(bulk: BulkAdmission): Promise<boolean> {
       all(({ id }) => id),
       bulk.retry_of,
       bulk.created_at,
-      bulk.wake_after,
+      bulk.wake_after_ms,
       all(({ item_id }) => item_id),
       all(({ request_hash }) => request_hash),
       all(({ input_hash }) => input_hash),

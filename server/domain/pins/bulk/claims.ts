@@ -1,5 +1,7 @@
 import type { StoredContent } from "@/server/domain/content";
+import { goodFrom } from "@/server/domain/executions";
 import { inTransaction, pool, type Queryable, relaxedPool } from "@/server/platform/db";
+import { leaseFor } from "@/server/sql/leases";
 import type { RecordRow } from "../record";
 
 /*
@@ -17,10 +19,10 @@ export async function takeBulk(bulkId: string, owner: string, now: Date): Promis
   const { rows } = await pool.query<Taken>({
     name: "take-bulk",
     text: `UPDATE pinned_bulk SET fence = fence + 1, status = 'running', started_at = coalesce(started_at, $3),
-             lease_owner = $2, lease_until = $4
-           WHERE id = $1 AND status IN ('accepted', 'running') AND (lease_owner IS NULL OR lease_until < $3)
+             lease_owner = $2, lease_until = ${leaseFor(BULK_LEASE_MS)}
+           WHERE id = $1 AND status IN ('accepted', 'running') AND (lease_owner IS NULL OR lease_until < clock_timestamp())
            RETURNING fence`,
-    values: [bulkId, owner, now, after(now, BULK_LEASE_MS)],
+    values: [bulkId, owner, now],
   });
   return rows[0] ?? null;
 }
@@ -31,6 +33,8 @@ export type ClaimedItem = RecordRow & {
   started_at: Date;
   /** Its content as it is stored; null: it has none. */
   input: StoredContent | null;
+  /** Until when its lease lasts at least, by this process's steady clock. */
+  goodUntil: number;
 };
 
 /**
@@ -45,6 +49,7 @@ export async function claimItems(
       StoredContent,
       "id"
     >;
+  const goodUntil = goodFrom(performance.now(), leaseMs);
   const { rows } = await relaxedPool.query<Row>({
     name: "claim-items",
     text: `SELECT item.id, item.project_id, item.organization_id, item.environment, item.principal_id, item.principal_kind,
@@ -56,6 +61,7 @@ export async function claimItems(
   });
   return rows.map(({ input_id, content, is_sealed, ...row }) => ({
     ...row,
+    goodUntil,
     input: input_id === null ? null : { id: input_id, content, is_sealed },
   }));
 }
@@ -84,40 +90,40 @@ export async function bulkStateOf(bulkId: string): Promise<BulkState | null> {
 }
 
 /** Keeps the lease of a bulk for another while; null: somebody else has taken it, or it has ended. */
-export async function renewBulk(
-  bulk: { id: string; fence: number },
-  now: Date,
-  forMs: number,
-): Promise<{ isCanceled: boolean } | null> {
+export async function renewBulk(bulk: {
+  id: string;
+  fence: number;
+}): Promise<{ isCanceled: boolean } | null> {
   const { rows } = await relaxedPool.query<{ isCanceled: boolean }>({
     name: "renew-bulk",
-    text: `UPDATE pinned_bulk SET lease_until = greatest(lease_until, $3)
+    text: `UPDATE pinned_bulk SET lease_until = greatest(lease_until, ${leaseFor(BULK_LEASE_MS)})
            WHERE id = $1 AND fence = $2 AND status = 'running'
            RETURNING cancel_requested_at IS NOT NULL AS "isCanceled"`,
-    values: [bulk.id, bulk.fence, after(now, forMs)],
+    values: [bulk.id, bulk.fence],
   });
   return rows[0] ?? null;
 }
 
 /** Keeps a bulk for a run that sleeps so long: it takes the bulk again when it goes on, perhaps in another process. */
-export async function restBulk(bulk: { id: string; fence: number }, now: Date, forMs: number): Promise<void> {
+export async function restBulk(bulk: { id: string; fence: number }, forMs: number): Promise<void> {
   await relaxedPool.query({
     name: "rest-bulk",
-    text: `UPDATE pinned_bulk SET lease_owner = NULL, lease_until = $3 WHERE id = $1 AND fence = $2 AND status = 'running'`,
-    values: [bulk.id, bulk.fence, after(now, forMs + BULK_LEASE_MS)],
+    text: `UPDATE pinned_bulk SET lease_owner = NULL, lease_until = ${leaseFor("$3::int")}
+           WHERE id = $1 AND fence = $2 AND status = 'running'`,
+    values: [bulk.id, bulk.fence, forMs + BULK_LEASE_MS],
   });
 }
 
 /** Lets go of a bulk, to be woken anew; null where it is somebody else's or over. */
-export async function letGo(
-  bulk: { id: string; fence: number },
-  now: Date,
-): Promise<{ projectId: string; dispatchNumber: number } | null> {
+export async function letGo(bulk: {
+  id: string;
+  fence: number;
+}): Promise<{ projectId: string; dispatchNumber: number } | null> {
   const { rows } = await pool.query<{ projectId: string; dispatchNumber: number }>(
-    `UPDATE pinned_bulk SET lease_owner = NULL, lease_until = $3, dispatch_number = dispatch_number + 1
+    `UPDATE pinned_bulk SET lease_owner = NULL, lease_until = ${leaseFor(BULK_LEASE_MS)}, dispatch_number = dispatch_number + 1
      WHERE id = $1 AND fence = $2 AND status = 'running'
      RETURNING project_id AS "projectId", dispatch_number AS "dispatchNumber"`,
-    [bulk.id, bulk.fence, after(now, BULK_LEASE_MS)],
+    [bulk.id, bulk.fence],
   );
   return rows[0] ?? null;
 }

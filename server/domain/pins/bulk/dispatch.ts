@@ -23,19 +23,19 @@ const toEvent = (bulk: Wake) => ({
  * Wakes bulks again that no one works on: the wake was lost, or its worker has not renewed for a lease. The wait
  * for the next one doubles up to fifteen minutes; taking the bulk ends it.
  */
-export async function wakeAgain(now: Date, projectId: string | null): Promise<number> {
+export async function wakeAgain(projectId: string | null): Promise<number> {
   const { rows } = await pool.query<Wake>(
     `WITH due AS (
-       SELECT id FROM pinned_bulk WHERE (status IN ('accepted', 'running')) IS TRUE AND lease_until < $1
-         AND ($2::text IS NULL OR project_id = $2) AND ${notHeld("bulks")}
+       SELECT id FROM pinned_bulk WHERE (status IN ('accepted', 'running')) IS TRUE AND lease_until < (SELECT clock_timestamp())
+         AND ($1::text IS NULL OR project_id = $1) AND ${notHeld("bulks")}
        ORDER BY lease_until LIMIT 200 FOR UPDATE SKIP LOCKED
      )
      UPDATE pinned_bulk SET dispatch_number = dispatch_number + 1, lease_owner = NULL,
-       lease_until = $1::timestamptz
+       lease_until = clock_timestamp()
          + CASE WHEN lease_owner IS NULL THEN least(900, 10 * 2 ^ least(dispatch_number, 10)) ELSE 10 END * interval '1 second'
      FROM due WHERE pinned_bulk.id = due.id
      RETURNING pinned_bulk.id, project_id AS "projectId", dispatch_number AS "dispatchNumber"`,
-    [now, projectId],
+    [projectId],
   );
   await sendEvents(rows.map(toEvent));
   return rows.length;

@@ -46,7 +46,7 @@ export async function loadBulk(bulkId: string): Promise<LoadedBulk> {
 export async function runItem(ctx: Ctx, bulk: LoadedBulk, item: ClaimedItem, width: Width): Promise<void> {
   const { row, content } = bulk;
   const { plan } = row;
-  const lease = pinLeases.hold(item.id, item.fence);
+  const lease = pinLeases.hold(item.id, item.fence, { goodUntil: item.goodUntil });
   const clock = clockOf(ctx);
   try {
     const attempts = item.fence === 1 ? [] : ((await attemptsOf([item.id])).get(item.id) ?? []);

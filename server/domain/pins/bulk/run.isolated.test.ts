@@ -250,7 +250,7 @@ describe("a bulk is canceled", () => {
     );
     await pins.cancelBulk(project.ctx, bulkId);
     expect(await statuses(bulkId)).toEqual(["running", "canceled"]);
-    project.clock.advance(PAST_LEASE_MS);
+    await project.pass(PAST_LEASE_MS);
     await pins.sweep(engineCtx(project), project);
     await runBulk(project, bulkId);
     expect(await statuses(bulkId)).toEqual(["canceled", "canceled"]);
@@ -268,7 +268,7 @@ describe("a bulk survives its worker", () => {
       { wanted: 4, owner: "gone", leaseMs: 15_000, now: project.clock.now() },
     );
     expect(await takeBulk(bulkId, "too soon", project.clock.now())).toBeNull();
-    project.clock.advance(PAST_LEASE_MS);
+    await project.pass(PAST_LEASE_MS);
     await pins.sweep(engineCtx(project), project);
     expect(await statuses(bulkId)).toEqual(Array(6).fill("queued"));
     const { rows } = await pool.query("SELECT dispatch_number FROM pinned_bulk WHERE id = $1", [bulkId]);
@@ -285,7 +285,7 @@ describe("a bulk survives its worker", () => {
     const { fence } = (await takeBulk(bulkId, "gone", project.clock.now()))!;
     const killed = startBulkProcess(bulkId, fence, "after-answer:0.2");
     expect(await killed.ended).toBe("SIGKILL");
-    project.clock.advance(PAST_LEASE_MS);
+    await project.pass(PAST_LEASE_MS);
     await pins.sweep(engineCtx(project), project);
     await runBulk(project, bulkId);
     const items = await itemsOf(bulkId);
@@ -305,7 +305,7 @@ describe("a bulk survives its worker", () => {
       { id: bulkId, fence },
       { wanted: 1, owner: "gone", leaseMs: 15_000, now: project.clock.now() },
     );
-    project.clock.advance(PAST_LEASE_MS);
+    await project.pass(PAST_LEASE_MS);
     await pins.sweep(engineCtx(project), project);
     project.clock.advance(1_200_000);
     await runBulk(project, bulkId);
@@ -322,7 +322,7 @@ describe("a bulk survives its worker", () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(3));
     const before = (await takeBulk(bulkId, "gone", project.clock.now()))!;
-    project.clock.advance(PAST_LEASE_MS);
+    await project.pass(PAST_LEASE_MS);
     expect(await takeBulk(bulkId, "next", project.clock.now())).not.toBeNull();
     expect(await work(engineCtx(project), { id: bulkId, fence: before.fence })).toEqual({ state: "ended" });
     expect(await statuses(bulkId)).toEqual(Array(3).fill("queued"));

@@ -3,7 +3,6 @@ import { LEASE_MS, leaseOwner } from "@/server/domain/executions";
 import type { Step } from "@/server/platform/durable/step";
 import { log } from "@/server/platform/log/log";
 import {
-  BULK_LEASE_MS,
   type BulkState,
   bulkStateOf,
   cancelWaiting,
@@ -47,7 +46,7 @@ export async function runBulk(ctx: Ctx, bulkId: string, step: Step): Promise<voi
     if (next.afterMs > 0) await step.sleep(`wait-${turn}`, next.afterMs);
   }
   await step.run("go-on", async () => {
-    await goOn(ctx, bulk);
+    await goOn(bulk);
     return null;
   });
 }
@@ -77,7 +76,7 @@ export async function work(ctx: Ctx, held: Held, { claimMs = CLAIM_MS } = {}): P
     );
   });
   const bell = hang();
-  const lease = keep(ctx, held, bulk, bell.ring);
+  const lease = keep(held, bulk, bell.ring);
   try {
     const end = performance.now() + claimMs;
     while (!working.isStopping && !lease.isLost && performance.now() < end) {
@@ -122,10 +121,10 @@ async function afterWork(ctx: Ctx, held: Held): Promise<Next> {
   if (!isHeldByUs(state, held)) return { state: "ended" };
   if (!state.isWaiting && !state.isUnderWay && (await endBulk(held.id, ctx.now()))) return { state: "ended" };
   if (state.isWaiting) {
-    await renewBulk(held, ctx.now(), BULK_LEASE_MS);
+    await renewBulk(held);
     return { state: "again", afterMs: 0 };
   }
-  await restBulk(held, ctx.now(), STRAGGLERS_MS);
+  await restBulk(held, STRAGGLERS_MS);
   return { state: "again", afterMs: STRAGGLERS_MS };
 }
 
@@ -134,11 +133,11 @@ function isHeldByUs(state: BulkState | null, held: Held): state is BulkState {
 }
 
 /** Keeps the bulk's lease while a step works, and hears by the way of a cancel. */
-function keep(ctx: Ctx, held: Held, bulk: LoadedBulk, changed: () => void) {
+function keep(held: Held, bulk: LoadedBulk, changed: () => void) {
   const lease = { isLost: false, stop: () => clearInterval(timer) };
   const timer = setInterval(async () => {
     try {
-      const renewed = await renewBulk(held, ctx.now(), BULK_LEASE_MS);
+      const renewed = await renewBulk(held);
       lease.isLost = renewed === null;
       bulk.isCanceled = renewed?.isCanceled ?? bulk.isCanceled;
       if (lease.isLost || bulk.isCanceled) changed();
@@ -150,8 +149,8 @@ function keep(ctx: Ctx, held: Held, bulk: LoadedBulk, changed: () => void) {
 }
 
 /** A run that has become long goes on as another one. */
-async function goOn(ctx: Ctx, held: Held): Promise<void> {
-  const next = await letGo(held, ctx.now());
+async function goOn(held: Held): Promise<void> {
+  const next = await letGo(held);
   if (next) wakeBulk({ id: held.id, ...next });
 }
 

@@ -125,7 +125,7 @@ async function admissionOf(
     is_test: planned.isTest,
     ...underOrganization(project, { kind: "inference", leaves: !planned.isTest }),
     created_at: now,
-    wake_after: new Date(now.getTime() + WAKE_AFTER_MS),
+    wake_after_ms: WAKE_AFTER_MS,
     is_sealed: isKeptSealed(plan.dataClassification, plan.retentionRequirement),
     expires_at: keptUntil(plan.contentKeptMs, now),
     shared: { id: newId("payload"), content, sha256: sha256Hex(content) },

@@ -1,0 +1,76 @@
+import { TERMINAL } from "@/server/contract/jobs";
+import { findHolds } from "@/server/domain/budgets";
+import { type Ctx, systemCtx } from "@/server/domain/ctx";
+import { correctUnsent, unavailable } from "@/server/domain/executions";
+import { pool } from "@/server/platform/db";
+import { text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+import { attemptOf, type JobRow } from "../rows";
+import { readJob, storedInputHash } from "../running/work";
+import { releaseSubmission } from "../transitions/attempt";
+import { FREED_KEY } from "../transitions/finish";
+import { resolveAfterEnd } from "./after-end";
+import { finishLeased } from "./end";
+import { endedAsFailed } from "./ended";
+
+/** An execution of which this process knows that it never left: by its claim, and the call that it was about to make. */
+type Unsent = {
+  jobId: string;
+  fence: number;
+  /** Null: no call was begun. */
+  attemptId: string | null;
+};
+
+/**
+ * Makes the rows of an execution right that was never sent, or that may yet be found as one that was: it ends without a
+ * charge, or what the sweeper made of it is corrected. Now, or as soon as the database answers.
+ */
+export const neverSent = ({ now }: Pick<Ctx, "now">, unsent: Unsent): Promise<void> =>
+  correctUnsent(unsent.jobId, () => correct(systemCtx("never-sent", now), unsent));
+
+async function correct(ctx: Ctx, { jobId, fence, attemptId }: Unsent): Promise<boolean> {
+  const job = await readJob(jobId);
+  if (!job) return false; // its admission may still be committed
+  const attempt = await attemptOf(job);
+  if (job.fence !== fence || (attempt?.id ?? null) !== attemptId) return true;
+  if (TERMINAL.includes(job.status)) return correctEnd(ctx, job, attemptId);
+  if (attempt && (attempt.answer !== null || attempt.handle !== null)) return true;
+  if (job.operation === "jobs") {
+    // Its worker, or the sweeper, takes it from here.
+    const capacityRejections = attempt?.capacity_rejections ?? 0;
+    if (attemptId && attempt?.submission === "ambiguous")
+      await releaseSubmission({ jobId, fence, attemptId, leaseMs: 0, capacityRejections });
+    return true;
+  }
+  const inputHash = await storedInputHash(jobId);
+  const ended = endedAsFailed(unavailable(WHY), job, ctx.now());
+  const written = await finishLeased(
+    { ctx, work: { job, inputHash }, row: attempt, lease: { fence } },
+    ended,
+  );
+  return written.state === "ended" && written.ended !== undefined;
+}
+
+const WHY = "The database did not answer in time.";
+
+/** It was ended as one that may have been sent: its receipt stays, its hold is released, and its key is free again. */
+async function correctEnd(ctx: Ctx, job: JobRow, attemptId: string | null): Promise<true> {
+  const [hold] = await findHolds("hold.execution_id = $1 AND hold.state = 'ambiguous'", [job.id]);
+  if (hold && attemptId) {
+    const learned = { attemptId, settlement: "released", costMicros: null, usage: null } as const;
+    if (await resolveAfterEnd(ctx, job, hold, { learned, how: { by: "never_sent" } }))
+      ctx.log.info(
+        { jobId: job.id, holdId: hold.id },
+        "an ambiguous hold was released: nothing had been sent",
+      );
+  }
+  await freeing.count(pool, { jobId: job.id });
+  return true;
+}
+
+const freeing = statement("free-key", {
+  params: { jobId: text },
+  row: {},
+  sql: `UPDATE job SET released_key = idempotency_key, idempotency_key = ${FREED_KEY}, repeat_hash = NULL
+    WHERE id = $jobId AND operation = 'invoke' AND status = 'failed' AND error_code = 'TRANSPORT_AMBIGUOUS' AND released_key IS NULL`,
+});

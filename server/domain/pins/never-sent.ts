@@ -1,0 +1,64 @@
+import { findHolds, resolve } from "@/server/domain/budgets";
+import { systemCtx } from "@/server/domain/ctx";
+import { type Clock, correctUnsent, failed, nothingSent, unavailable } from "@/server/domain/executions";
+import { pool } from "@/server/platform/db";
+import { int4, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+import { endedAs, finishPinned } from "./end";
+import { attemptsOf } from "./read";
+import type { PinnedRow } from "./rows";
+import { endAttempt, requeue } from "./transitions";
+
+/**
+ * Makes the rows of a pinned execution right that was never sent, or that may yet be found as one that was: it ends without a
+ * charge, or what the sweeper made of it is corrected. Now, or as soon as the database answers.
+ */
+export const neverSent = (clock: Clock, claimed: Pick<PinnedRow, "id" | "fence">): Promise<void> =>
+  correctUnsent(claimed.id, () => correct(clock, claimed));
+
+async function correct(clock: Clock, { id, fence }: Pick<PinnedRow, "id" | "fence">): Promise<boolean> {
+  const { rows } = await pool.query<PinnedRow>("SELECT * FROM pinned_execution WHERE id = $1", [id]);
+  const [row] = rows;
+  if (!row) return false; // its admission may still be committed
+  const isOurs = row.fence === fence;
+  if (row.status === "running") return isOurs ? endUnsent(clock, row) : false;
+  if (row.status !== "ambiguous") return true;
+  // The sweeper took it over with one claim more, to end it; what another worker of a bulk's item has sent is not ours to tell.
+  if (row.fence !== fence + 1 || !(await hasOnly(id, fence))) return true;
+  const ctx = systemCtx("never-sent", clock.now);
+  const [hold] = await findHolds("hold.execution_id = $1 AND hold.state = 'ambiguous'", [id]);
+  if (hold && (await resolve(ctx, hold, { by: "never_sent", upstream: [], feeMicros: 0, note: null })))
+    ctx.log.info({ pinnedId: id, holdId: hold.id }, "an ambiguous hold was released: nothing had been sent");
+  await freeing.count(pool, { id });
+  return true;
+}
+
+/** Ends one that is still ours; an item of a bulk goes back to wait for a lane. */
+async function endUnsent(clock: Clock, row: PinnedRow): Promise<boolean> {
+  const attempts = (await attemptsOf([row.id])).get(row.id) ?? [];
+  if (row.plan !== null) {
+    const how = unavailable("The database did not answer in time.");
+    return (await finishPinned({ row, plan: row.plan, attempts, clock }, how)).state === "ended";
+  }
+  const how = failed("canceled_unsent", null, nothingSent);
+  for (const attempt of attempts.filter(({ ended_at }) => ended_at === null))
+    await endAttempt({ pinnedId: row.id, fence: row.fence, attempt: endedAs(attempt, how, clock.now()) });
+  await requeue([row]);
+  return true;
+}
+
+const foreign = statement("foreign-attempts", {
+  params: { id: text, fence: int4 },
+  row: { id: text },
+  sql: "SELECT id FROM pinned_attempt WHERE pinned_id = $id AND submission = 'ambiguous' AND fence <> $fence",
+});
+/** Were all submissions whose end is not known made under this claim? */
+const hasOnly = async (id: string, fence: number): Promise<boolean> =>
+  (await foreign.count(pool, { id, fence })) === 0;
+
+const freeing = statement("free-pin-key", {
+  params: { id: text },
+  row: {},
+  sql: `UPDATE pinned_execution SET released_key = idempotency_key, idempotency_key = NULL
+    WHERE id = $id AND idempotency_key IS NOT NULL`,
+});
