@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import type { Pass } from "@/server/domain/executions";
 import { pool } from "@/server/platform/db";
 import { ulid } from "@/server/platform/ids";
 import { HOUR_MS } from "@/server/platform/time/units";
@@ -145,4 +146,30 @@ test("what each process does for itself is done by all, and has a row too", asyn
 
 test("every task has a name of its own", () => {
   expect(new Set(PERIODIC_TASKS.map(({ name }) => name)).size).toBe(PERIODIC_TASKS.length);
+});
+
+test("a pass that began more than 5 s late, and each within a lease after it, knows that it is late", async () => {
+  const name = `test-late-${ulid()}`;
+  const passes: (boolean | undefined)[] = [];
+  const task = {
+    name,
+    everyMs: HOUR_MS,
+    pass: async (_ctx: unknown, pass?: Pass) => passes.push(pass?.isLate),
+  };
+  const overdue = (seconds: number) =>
+    pool.query(
+      "UPDATE periodic_task SET due_at = clock_timestamp() - $2 * interval '1 second' WHERE name = $1",
+      [name, seconds],
+    );
+  await runDueTasks([task]);
+  for (const seconds of [4, 6, 1]) {
+    await overdue(seconds);
+    await runDueTasks([task]);
+  }
+  await pool.query("UPDATE periodic_task SET late_at = late_at - interval '15 seconds' WHERE name = $1", [
+    name,
+  ]);
+  await overdue(1);
+  await runDueTasks([task]);
+  expect(passes).toEqual([false, false, true, true, false]);
 });

@@ -162,7 +162,7 @@ test("a call that was ended elsewhere before it left is never sent: 503 with its
   expect(hold).toMatchObject({ state: "released", settled_micros: null, resolution: "never_sent" });
   expect(await arrivals(attempts[0].id)).toBe(0);
   const seen = await jobs.get(ctx, id);
-  expect([seen.idempotencyKey, seen.charge.chargedMicros, seen.charge.state]).toEqual([
+  expect([seen.idempotencyKey, seen.charge?.chargedMicros, seen.charge?.state]).toEqual([
     "never-left",
     0,
     "not_charged",
