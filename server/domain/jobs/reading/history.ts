@@ -4,7 +4,7 @@ import { readHolds } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { soughtSpellings } from "@/server/domain/envelope";
 import { nullEndedPageOf, readCursor } from "@/server/domain/paging";
-import { prisma, type Tx, withTenant } from "@/server/platform/db";
+import { pool, prisma, type Tx, withTenant } from "@/server/platform/db";
 import { usdToMicros } from "@/server/platform/money";
 import { LISTED, type Listed, toListItem } from "./view";
 
@@ -77,9 +77,14 @@ async function withKey(
     key,
     environments.map(({ slug }) => slug),
   );
-  // A key that is free again has been one job's all the same.
-  const isUnder = [{ idempotencyKey: { in: spellings } }, { releasedKey: { in: spellings } }];
-  return { projectId, operation: { in: ["jobs", "invoke"] }, OR: isUnder };
+  // A key that is free again was a job's all the same: that one is found by what stands for it in the index of keys.
+  const { rows } = await pool.query<{ key: string }>({
+    name: "keys-released",
+    text: "SELECT idempotency_key AS key FROM job WHERE project_id = ANY($1) AND released_key = ANY($2)",
+    values: [projectIds, spellings],
+  });
+  const keys = [...spellings, ...rows.map((row) => row.key)];
+  return { projectId, operation: { in: ["jobs", "invoke"] }, idempotencyKey: { in: keys } };
 }
 
 /** The projects of a caller that is bound to none. */
