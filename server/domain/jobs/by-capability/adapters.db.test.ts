@@ -155,7 +155,7 @@ test("a worker that dies between admission and the call leaves the adapters as t
   const { jobId } = await jobs.submit(ctx, IMAGE, { input: input([{ alias: "hero" }]) });
   await startJob(ctx, jobId);
   await promote(second.adapterId);
-  project.clock.advance(60_000);
+  await project.pass(60_000);
   await jobs.sweep(ctx, project);
   expect(await finish(project, jobId)).toMatchObject({ status: "succeeded" });
   expect(await drawnWith(project, jobId)).toMatchObject([

@@ -4,6 +4,7 @@ import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { pool } from "@/server/platform/db";
 import { makeTenant, type Tenant } from "@/testing/api";
+import { projectLeasesPass } from "@/testing/leases";
 import { tapSandbox } from "@/testing/vendor-tap";
 import { inlineStep, rowsOf, startJob, testClock } from "@/testing/world";
 
@@ -89,6 +90,7 @@ describe("while the provider works", () => {
       expect(await attempt(ctx, jobId, first)).toMatchObject({ state: "pending" });
       // The worker is gone, and its lease with it: the job is swept and run by another.
       clock.advance(60_000);
+      await projectLeasesPass(tenant.projectId, 60_000);
       await jobs.sweep(ctx, { projectId: tenant.projectId });
       const second = await startJob(ctx, jobId);
       if (!second) throw new Error("not taken over");

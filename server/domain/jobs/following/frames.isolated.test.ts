@@ -6,6 +6,7 @@ import { pool } from "@/server/platform/db";
 import { DAY_MS } from "@/server/platform/time/units";
 import { startServer, type WebServer } from "@/server/web/server";
 import { makeTenant, type Tenant } from "@/testing/api";
+import { projectLeasesPass } from "@/testing/leases";
 import { startWebProcess, type WebProcess } from "@/testing/processes";
 import { type Frame, openStream } from "@/testing/streams";
 import { rowsOf, testClock } from "@/testing/world";
@@ -207,6 +208,7 @@ describe("a streaming invoke", () => {
     await doomed.kill();
     const clock = testClock();
     clock.advance(60_000);
+    await projectLeasesPass(tenant.projectId, 60_000);
     await jobs.sweep(systemCtx("sweeper", clock.now), { projectId: tenant.projectId });
     const frames = await reader.ended;
     expect(frames.slice(0, before.length)).toEqual(before);

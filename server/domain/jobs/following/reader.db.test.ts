@@ -4,6 +4,7 @@ import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { pool } from "@/server/platform/db";
 import { finish, makeTenant, type Tenant } from "@/testing/api";
+import { projectLeasesPass } from "@/testing/leases";
 import { rowsOf, startJob, testClock } from "@/testing/world";
 import { attempt } from "../running/run";
 import { readJob } from "../running/work";
@@ -127,6 +128,7 @@ describe("a job with readerDelivery", () => {
     reader.push("The first.\n\nThe sec");
     expect(await reader.close("The first.\n\nThe third.")).toBe("differs");
     clock.advance(60_000);
+    await projectLeasesPass(tenant.projectId, 60_000);
     await jobs.sweep(systemCtx("sweeper", clock.now), { projectId: tenant.projectId });
     expect((await attempt(ctx, jobId, started!)).state).toBe("ended");
     const job = await jobs.get(ctx, jobId);

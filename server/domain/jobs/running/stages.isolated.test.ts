@@ -6,6 +6,7 @@ import { env } from "@/server/platform/settings/env";
 import { DAY_MS } from "@/server/platform/time/units";
 import { campaign } from "@/testing/campaign";
 import { validateGlb } from "@/testing/glb";
+import { projectLeasesPass } from "@/testing/leases";
 import { work } from "@/testing/meshes";
 import { runJobKilledAt } from "@/testing/processes";
 import { rowsOf, startJob, testClock } from "@/testing/world";
@@ -215,6 +216,7 @@ describe("a process that dies between the stages", () => {
       expect(await runJobKilledAt(jobId, place)).toBe("SIGKILL");
       const clock = testClock();
       clock.advance(60_000);
+      await projectLeasesPass(tenant.projectId, 60_000);
       await jobs.sweep({ ...systemCtx("test"), now: clock.now }, { projectId: tenant.projectId });
       await work(jobId, clock);
       const job = await read(jobId);
@@ -233,6 +235,7 @@ describe("a process that dies between the stages", () => {
     expect(await runJobKilledAt(jobId, "after-submission-begun")).toBe("SIGKILL");
     const clock = testClock();
     clock.advance(60_000);
+    await projectLeasesPass(tenant.projectId, 60_000);
     await jobs.sweep({ ...systemCtx("test"), now: clock.now }, { projectId: tenant.projectId });
     await work(jobId, clock);
     expect(await read(jobId)).toMatchObject({ status: "failed", error: { code: "TRANSPORT_AMBIGUOUS" } });
