@@ -143,10 +143,13 @@ export const HoldView = z
     resolvedAt: DateTime.nullable(),
     resolvedBy: z.string().nullable(),
     note: z.string().nullable(),
-    resolution: z.enum(["person", "late_answer", "asked_again", "written_off", "never_sent"]).nullable().meta({
-      description:
-        "How an ambiguous hold ended: a person resolved it, an answer arrived after the end, the provider was asked again, it was written off, or nothing had been sent. Null: the hold ended with its execution, or has not ended.",
-    }),
+    resolution: z
+      .enum(["person", "late_answer", "asked_again", "written_off", "never_sent"])
+      .nullable()
+      .meta({
+        description:
+          "How an ambiguous hold ended: a person resolved it, an answer arrived after the end, the provider was asked again, it was written off, or nothing had been sent. Null: the hold ended with its execution, or has not ended.",
+      }),
   })
   .meta({ id: "Hold" });
 export type HoldView = z.output<typeof HoldView>;

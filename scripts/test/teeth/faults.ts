@@ -1,4 +1,5 @@
 import { type Fault, MIGRATION } from "./fault";
+import { LEASE_FAULTS } from "./lease-faults";
 import { MONEY_FAULTS } from "./money-faults";
 import { START_FAULTS } from "./start-faults";
 import { TIME_FAULTS } from "./time-faults";
@@ -151,6 +152,7 @@ export const FAULTS: Fault[] = [
     replace: "",
     caughtBy: "server/auth/callback-url.test.ts",
   },
+  ...LEASE_FAULTS,
   ...MONEY_FAULTS,
   ...START_FAULTS,
 
@@ -211,41 +213,6 @@ export const FAULTS: Fault[] = [
     find: "(input.fence IS NULL OR job.fence = input.fence) AND ",
     replace: "",
     caughtBy: "server/domain/jobs/running/recovery.db.test.ts",
-  },
-  {
-    name: "lease-not-checked",
-    file: "server/domain/jobs/transitions/claim.ts",
-    find: "WHEN status = 'running' THEN lease_until < clock_timestamp() AND (",
-    replace: "WHEN status = 'running' THEN (",
-    caughtBy: "server/domain/jobs/running/recovery.db.test.ts",
-  },
-  {
-    name: "gate-not-asked",
-    file: "server/domain/executions/call.ts",
-    find: 'if (gate === "lost") return',
-    replace: 'if (gate === "lost" && !call) return',
-    caughtBy: "server/domain/jobs/running/leases.db.test.ts",
-  },
-  {
-    name: "lease-not-renewed-at-the-gate",
-    file: "server/domain/executions/leases.ts",
-    find: "performance.now() > one.goodUntil - leastMs",
-    replace: "performance.now() > one.goodUntil + 60_000",
-    caughtBy: "server/domain/jobs/running/leases.db.test.ts",
-  },
-  {
-    name: "lease-by-the-process's-clock",
-    file: "server/domain/jobs/transitions/admission.ts",
-    find: "CASE WHEN lease_owner IS NOT NULL THEN ",
-    replace: "CASE WHEN lease_owner IS NOT NULL THEN started_at - clock_timestamp() + ",
-    caughtBy: "server/domain/jobs/running/leases.db.test.ts",
-  },
-  {
-    name: "sweeper-before-owners-renew",
-    file: "server/domain/jobs/transitions/finish.ts",
-    find: "AND (input.reap_until IS NULL OR ",
-    replace: "AND (input.reap_until IS NULL OR true OR ",
-    caughtBy: "server/domain/jobs/running/leases.db.test.ts",
   },
   {
     name: "terminal-status-changes",
