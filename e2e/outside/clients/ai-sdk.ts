@@ -87,7 +87,7 @@ const agentOf =
     return {
       text: result.text,
       object: task.shape && result.output,
-      history: [...messages, ...result.response.messages],
+      history: [...messages, ...result.responseMessages],
       isCut: result.finishReason === "length",
       isStopped: result.finishReason === "tool-calls",
     };
