@@ -71,8 +71,8 @@ const REASONS = new Map(
   ),
 );
 
-/** A word that says that the work did not come to a good end. */
-const BAD = /error|fail|abort|cancel|timeout|timed_out|filter|insufficient/;
+/** Words, and parts of words, that say that the work did not come to a good end; the last are Gemini's, of calls that it cannot use. */
+const BAD = /error|fail|abort|cancel|timeout|timed_out|filter|insufficient|malformed|unexpected/;
 
 const plain = (word: string): string =>
   word
@@ -82,6 +82,23 @@ const plain = (word: string): string =>
 
 /** The reason that a known word means; undefined for an unknown one. */
 export const knownReason = (word: string): FinishReason | undefined => REASONS.get(plain(word));
+
+/** Does a vendor's word for a state, such as `FAILED`, say that the work did not come to a good end? */
+export const saysFailure = (word: string): boolean => BAD.test(plain(word));
+
+/**
+ * Judges after each event of a stream whether the answer is whole by its own reason and usage. Some servers write both into
+ * every event: what follows with content shows that they are no end.
+ */
+export function verdicts() {
+  let wasWhole = false;
+  let isRelied = true;
+  return ({ isWhole, hasContent }: { isWhole: boolean; hasContent: boolean }): "soon" | "more" => {
+    if (wasWhole && hasContent) isRelied = false;
+    wasWhole ||= isWhole;
+    return isWhole && isRelied ? "soon" : "more";
+  };
+}
 
 /** What came before an end: charged where the end is a failure. */
 export type Before = { usage: Usage | null; delivered: Delivered | null };
@@ -99,7 +116,7 @@ export function finishOf({ word, hasEnded, hasContent }: SaidEnd, { usage, deliv
   }
   const finishReason = knownReason(word);
   if (finishReason) return { finishReason };
-  if (BAD.test(plain(word)))
+  if (saysFailure(word))
     throw new ProviderFault("failed", "attempted", "The provider failed while working on the request.", {
       usage,
       ...(delivered ? { delivered } : {}),

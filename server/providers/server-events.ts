@@ -7,6 +7,15 @@ export type ServerEvent = { event: string; data: string };
  */
 export type EventWish = "more" | "soon" | "enough";
 
+/**
+ * The data of an event. What is no JSON is no event of a dialect, such as `ping` or `[DONE]`, and undefined; in an event named
+ * error it is the words of the error.
+ */
+export function jsonIn({ event, data }: ServerEvent): unknown {
+  if (/^\s*(\{|"|\[(?!DONE\]))/.test(data)) return JSON.parse(data);
+  return event === "error" ? data : undefined;
+}
+
 const LINE_END = /\r\n|\n|\r/;
 
 /**

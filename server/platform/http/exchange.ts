@@ -24,8 +24,8 @@ export type Answer = { status: number; header(name: string): string | null };
 
 /**
  * A reader's verdict on what it received. `soon`: it has what it needs, and what follows within a short grace is read, too;
- * however the connection ends after that, the response is answered. `enough`: the rest is discarded until the server ends
- * soon. `stop`: the connection is closed immediately.
+ * however the connection ends after that, the response is answered. A later `more` takes that back. `enough`: the rest is
+ * discarded until the server ends soon. `stop`: the connection is closed immediately.
  */
 export type Wish = "more" | "soon" | "enough" | "stop";
 
@@ -71,7 +71,11 @@ export function exchange({ pool, signal, headers, ...request }: Sending, reader:
       else finish({ state: "unsent", error: null, isStopped: true });
     };
     const heed = (wish: Wish, answer: Answer, controller: Dispatcher.DispatchController) => {
-      if (wish === "more") return;
+      if (wish === "more") {
+        clearTimeout(grace);
+        grace = undefined;
+        return;
+      }
       if (wish === "soon") {
         grace ??= setTimeout(() => heed("stop", answer, controller), GRACE_MS).unref();
         return;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { mergeUsage } from "../counts";
 import type { Delivered, Usage } from "../define";
-import { deliveredOf, errorIn, ReportedError } from "../ends";
-import type { EventWish, ServerEvent } from "../server-events";
+import { deliveredOf, errorIn, ReportedError, verdicts } from "../ends";
+import { type EventWish, jsonIn, type ServerEvent } from "../server-events";
 import { argumentsText, type Call, type ChatReply, Message, partsOf, readUsage } from "./reply";
 
 /* Chat completions as a stream. */
@@ -34,15 +34,16 @@ export function gatherChat(onText: (text: string) => void) {
   const delivered: Delivered = { text: "", reasoning: "", calls: "" };
   const calls = gatherCalls();
 
-  const take = ({ data, event }: ServerEvent): EventWish => {
-    if (data.trim() === "[DONE]") {
+  const verdict = verdicts();
+  const take = (each: ServerEvent): EventWish => {
+    if (each.data.trim() === "[DONE]") {
       isDone = true;
       return "enough";
     }
-    const body = readEvent(data);
+    const body = jsonIn(each);
     if (body === undefined) return "more";
     usage = mergeUsage(usage, readUsage(body));
-    const said = errorIn(body, event);
+    const said = errorIn(body, each.event);
     if (said) throw new ReportedError(said, { usage, delivered: deliveredOf(delivered) });
     const chunk = ChatChunk.parse(body);
     id ??= chunk.id === null || chunk.id === undefined ? null : String(chunk.id);
@@ -58,7 +59,8 @@ export function gatherChat(onText: (text: string) => void) {
     refusal += delta?.refusal ?? "";
     for (const call of delta?.tool_calls ?? []) delivered.calls += calls.take(call);
     word = choice?.finish_reason || word;
-    return word !== null && usage !== null ? "soon" : "more";
+    const hasContent = text !== "" || (delta?.tool_calls ?? []).length > 0;
+    return verdict({ isWhole: word !== null && usage !== null, hasContent });
   };
 
   return {
@@ -78,11 +80,6 @@ export function gatherChat(onText: (text: string) => void) {
       return { answer: { id, model, choices }, usage, hasEnded: isDone };
     },
   };
-}
-
-/** What is not JSON is no event of the dialect: some servers write `ping` and the like. */
-function readEvent(data: string): unknown {
-  return /^\s*[{["]/.test(data) ? JSON.parse(data) : undefined;
 }
 
 /**
