@@ -107,8 +107,8 @@ describe("openai streams", () => {
     expect((await faultOf((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("refused");
   });
 
-  test("an event that is no JSON is a provider that failed, and is not quoted", async () => {
-    vendor.answer(events("sk-1 is your key"));
+  test("an event whose JSON is broken is a provider that failed, and is not quoted", async () => {
+    vendor.answer(events('{"sk-1 is your key'));
     const fault = await faultOf((await stream(openai, "gpt-5.6-luna")).ended);
     expect([fault.kind, fault.submission]).toEqual(["failed", "attempted"]);
     expect(`${fault.message} ${fault.cause}`).not.toContain("sk-1");

@@ -7,8 +7,8 @@ import {
   type TextResult,
   type Usage,
 } from "../define";
-import { deliveredOf, finishOf, type Reported, reported } from "../ends";
-import type { Explain } from "../faults";
+import { deliveredOf, errorIn, finishOf, type Reported, reported, saysFailure } from "../ends";
+import { type Explain, faultOfSaid } from "../faults";
 import { type HttpReply, parseAnswer, parseReply, safeWord } from "../http";
 import { vendorWords } from "../vendor-words";
 import { requestIdOf, TokenUsage, toTier, toUsage } from "./common";
@@ -16,9 +16,9 @@ import { requestIdOf, TokenUsage, toTier, toUsage } from "./common";
 /* What the Responses API answers; unknown fields are passed over. */
 
 const ResponsesReply = z.object({
-  id: z.string(),
+  id: z.union([z.string(), z.number()]).nullish(),
   model: z.string().nullish(),
-  status: z.string(),
+  status: z.string().nullish(),
   /** The tier that was used, whatever was asked for. */
   service_tier: z.string().nullish(),
   incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),
@@ -29,6 +29,8 @@ const ResponsesReply = z.object({
       content: z
         .array(z.object({ type: z.string(), text: z.string().nullish(), refusal: z.string().nullish() }))
         .nullish(),
+      /** Of reasoning, in words. */
+      summary: z.array(z.object({ text: z.string().nullish() })).nullish(),
       call_id: z.string().nullish(),
       name: z.string().nullish(),
       arguments: z.string().nullish(),
@@ -38,7 +40,11 @@ const ResponsesReply = z.object({
 });
 type ResponsesReply = z.output<typeof ResponsesReply>;
 
-function readResult(reply: ResponsesReply, format: ResponseFormat, usage: Usage | null): Reported {
+function readResult(
+  reply: ResponsesReply,
+  { format, delivered: streamed }: Reading,
+  usage: Usage | null,
+): Reported {
   const parts = reply.output.flatMap((item) => (item.type === "message" ? (item.content ?? []) : []));
   const written = parts.map(({ type, text }) => (type === "output_text" ? (text ?? "") : "")).join("");
   const refusal = parts.map((part) => part.refusal ?? "").join("");
@@ -48,7 +54,9 @@ function readResult(reply: ResponsesReply, format: ResponseFormat, usage: Usage 
   const calls = toolCalls.map((call) => call.name + call.arguments).join("");
   // A refusal is an answer in words; where JSON was promised it is none.
   const refused = refusal !== "" && format.type !== "text";
-  const before = { usage, delivered: deliveredOf({ text: written, reasoning: "", calls }) };
+  const summary = reply.output.flatMap(({ summary: parts }) => (parts ?? []).map(({ text }) => text ?? ""));
+  const reasoning = streamed?.reasoning || summary.join("");
+  const before = { usage, delivered: deliveredOf({ text: written, reasoning, calls }) };
   const hasContent = written !== "" || calls !== "";
   const finish = finishOf({ word: wordOf(reply, calls !== ""), hasEnded: true, hasContent }, before);
   const result: TextResult = {
@@ -60,10 +68,13 @@ function readResult(reply: ResponsesReply, format: ResponseFormat, usage: Usage 
 }
 
 /** The reason why a response ended: its status, or why it is incomplete. */
-function wordOf({ status, incomplete_details }: ResponsesReply, calledTools: boolean): string {
+function wordOf({ status, incomplete_details }: ResponsesReply, calledTools: boolean): string | null {
   if (status === "completed") return calledTools ? "tool_calls" : "stop";
-  return incomplete_details?.reason || status;
+  return incomplete_details?.reason || (status ?? null);
 }
+
+/** States of a response that is not made yet, which is no answer to a request that waits for one. */
+const UNMADE = ["queued", "in_progress"];
 
 type Reading = {
   format: ResponseFormat;
@@ -75,18 +86,20 @@ type Reading = {
 };
 
 /** Reads an answer of the Responses API, for the text port and for pins. */
-export function readResponse(
-  reply: HttpReply,
-  io: ProviderIo,
-  { format, vendor = "OpenAI", explain, delivered = null }: Reading,
-) {
+export function readResponse(reply: HttpReply, io: ProviderIo, reading: Reading) {
+  const { vendor = "OpenAI", explain, delivered = null } = reading;
   // A response carries its own error beside its usage.
   const isResponse = typeof reply.body === "object" && reply.body !== null && "output" in reply.body;
   const read = isResponse ? parseReply : parseAnswer;
   const answer = read(ResponsesReply, reply, io, explain);
   const usage = toUsage(answer.usage);
-  const providerRequestId = requestIdOf(reply, io) ?? safeWord(answer.id, io);
-  if (answer.status !== "completed" && answer.status !== "incomplete") {
+  const providerRequestId =
+    requestIdOf(reply, io) ?? safeWord(answer.id == null ? null : String(answer.id), io);
+  const said = errorIn(reply.body);
+  const fault = said && faultOfSaid(said, reply, io, { explain, usage, delivered });
+  // Before anything was made it is the error that its words say, such as a full house.
+  if (fault && fault.kind !== "failed" && !usage?.outputTokens) throw fault;
+  if (said || UNMADE.includes(answer.status ?? "") || saysFailure(answer.status ?? ""))
     throw new ProviderFault("failed", "attempted", `${vendor} could not complete the response.`, {
       status: reply.status,
       usage,
@@ -94,10 +107,9 @@ export function readResponse(
       vendor: vendorWords({ error: answer.error }, io),
       ...(providerRequestId ? { providerRequestId } : {}),
     });
-  }
   return {
     state: "done" as const,
-    ...readResult(answer, format, usage),
+    ...readResult(answer, reading, usage),
     providerRequestId,
     providerModel: safeWord(answer.model, io),
     ...toTier(answer.service_tier),

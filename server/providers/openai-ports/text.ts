@@ -1,10 +1,7 @@
-import { z } from "zod";
 import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
 import {
-  type Delivered,
   type PortAdapter,
-  ProviderFault,
   type ProviderIo,
   type ResponseFormat,
   refuseCall,
@@ -14,11 +11,11 @@ import {
   textOf,
   toDataUrl,
 } from "../define";
-import { deliveredOf, errorIn, ReportedError } from "../ends";
 import { postForEvents, postJson } from "../http";
-import { requireSupported, withCallIds } from "../text-call";
+import { brokenOff, requireSupported, withCallIds } from "../text-call";
 import { explainOpenAiError, headers } from "./common";
 import { readResponse } from "./reply";
+import { gatherResponse } from "./stream";
 
 /* Text by the Responses API. Nothing is stored at the vendor. */
 
@@ -145,47 +142,25 @@ async function submitText(call: TextCall, io: ProviderIo) {
   return readResponse(reply, io, { format: call.responseFormat, explain: explainOpenAiError });
 }
 
-/** Of the vendor's events those that say something of the text or the end; all others are passed over. */
-const ResponsesEvent = z.object({
-  type: z.string(),
-  delta: z.string().nullish(),
-  response: z.unknown().optional(),
-});
-const LAST_EVENTS = ["response.completed", "response.incomplete", "response.failed"];
-
 async function streamText(call: TextCall, io: ProviderIo, onText: (text: string) => void) {
   const sent = { ...toResponsesRequest(call, io), stream: true };
-  let whole: unknown;
-  const delivered: Delivered = { text: "", reasoning: "", calls: "" };
+  const gathered = gatherResponse(onText);
   const reply = await postForEvents(io, "/responses", {
     body: sent,
     headers: headers(io),
-    onEvent: ({ data, event: name }) => {
-      const body: unknown = JSON.parse(data);
-      const event = ResponsesEvent.parse(body);
-      const { type, delta } = event;
-      if (type === "response.output_text.delta" && delta) {
-        delivered.text += delta;
-        onText(delta);
-      } else if (/reasoning.*delta$/.test(type)) delivered.reasoning += delta ?? "";
-      else if (/arguments\.delta$/.test(type)) delivered.calls += delta ?? "";
-      if (LAST_EVENTS.includes(type)) whole = event.response;
-      const said = whole === undefined ? errorIn(body, name) : null;
-      if (said) throw new ReportedError(said, { usage: null, delivered: deliveredOf(delivered) });
-      return whole === undefined ? "more" : "enough";
-    },
+    onEvent: gathered.take,
     explain: explainOpenAiError,
   });
-  if (whole === undefined && reply.body === undefined)
-    throw new ProviderFault("lost", "ambiguous", "OpenAI's answer ended early.");
-  const answered = whole === undefined ? reply : { ...reply, body: whole };
-  const progress = readResponse(answered, io, {
+  const whole = gathered.whole();
+  if (!whole && reply.body === undefined) throw brokenOff("OpenAI");
+  const delivered = gathered.delivered();
+  const progress = readResponse(whole ? { ...reply, body: whole } : reply, io, {
     format: call.responseFormat,
     explain: explainOpenAiError,
-    delivered: deliveredOf(delivered),
+    delivered,
   });
   // A refusal in words becomes the text only when nothing else was written, which is known at the end.
-  if (delivered.text === "" && progress.result.text !== "") onText(progress.result.text);
+  if (!delivered?.text && progress.result.text !== "") onText(progress.result.text);
   return progress;
 }
 
