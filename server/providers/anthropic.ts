@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { pinsWith } from "./anthropic-ports/pins";
-import { explainAnthropicError, gatherMessage, toProgress } from "./anthropic-ports/reply";
+import { explainAnthropicError, toProgress } from "./anthropic-ports/reply";
 import { toMessagesRequest } from "./anthropic-ports/request";
+import { gatherMessage } from "./anthropic-ports/stream";
 import type { ModelFacts, ProviderAccount, ProviderIo, TextCall } from "./define";
 import { bearer, getJson, postForEvents, postJson } from "./http";
 import { defineProvider } from "./provider";
@@ -43,7 +44,7 @@ async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => 
   }
   const whole = gathered.whole();
   if (!whole) throw brokenOff("Anthropic");
-  return toProgress({ ...reply, body: whole.message }, io, whole.usage);
+  return toProgress({ ...reply, body: whole.message }, io, whole);
 }
 
 async function check(account: ProviderAccount): Promise<void> {

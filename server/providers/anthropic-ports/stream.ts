@@ -1,0 +1,131 @@
+import { z } from "zod";
+import { mergeUsage } from "../counts";
+import type { Delivered, Usage } from "../define";
+import { deliveredOf, errorIn, ReportedError, verdicts } from "../ends";
+import { type EventWish, jsonIn, type ServerEvent } from "../server-events";
+import { Block, Figures, Message, type Told, toldIn, toUsage } from "./reply";
+
+/* The Messages API as a stream. */
+
+const Text = z.string().nullish().catch(null);
+
+/** Of all kinds of events those members that say something of the message. */
+const MessageEvent = z.object({
+  type: Text,
+  index: z.int().nullish().catch(null),
+  message: Message.partial().nullish().catch(null),
+  content_block: Block.nullish().catch(null),
+  delta: z
+    .object({ type: Text, text: Text, thinking: Text, partial_json: Text, stop_reason: Text })
+    .nullish()
+    .catch(null),
+  usage: Figures,
+});
+type Delta = NonNullable<z.output<typeof MessageEvent>["delta"]>;
+type Gathered = z.output<typeof Block> & { json: string };
+
+/** The kind of block that a piece belongs to, for servers that do not announce their blocks. */
+const BLOCK_OF: Record<string, string> = {
+  text_delta: "text",
+  thinking_delta: "thinking",
+  input_json_delta: "tool_use",
+};
+
+/** The whole message, gathered from its events, in the form it has without a stream. */
+export function gatherMessage(onText: (text: string) => void) {
+  const blocks = gatherBlocks(onText);
+  const verdict = verdicts();
+  let message: Partial<Message> = {};
+  let told: Told | null = null;
+  let isReported = false;
+  let hasEnded = false;
+  // The first event counts the output before there is any: alone it says nothing of how much was written.
+  const usage = (): Usage | null => {
+    const reported = toUsage(told);
+    if (isReported || !reported) return reported;
+    const { outputTokens: _, ...input } = reported;
+    return input;
+  };
+
+  return {
+    /** Takes one event. Signatures, citations and pings say nothing of the text. */
+    take(each: ServerEvent): EventWish {
+      const body = jsonIn(each);
+      if (body === undefined) return "more";
+      const said = errorIn(body, each.event);
+      if (said) throw new ReportedError(said, { usage: usage(), delivered: deliveredOf(blocks.delivered) });
+      const { delta, ...event } = MessageEvent.parse(body);
+      const type = event.type ?? each.event;
+      const figures = toldIn(event.usage);
+      told = mergeUsage(mergeUsage(told, toldIn(event.message?.usage ?? null)), figures);
+      if (figures?.output !== undefined) isReported = true;
+      if (type === "message_start") message = event.message ?? {};
+      if (delta?.stop_reason) message = { ...message, stop_reason: delta.stop_reason };
+      if (type === "message_stop") hasEnded = true;
+      if (type === "content_block_start" && event.content_block)
+        blocks.begin(event.index ?? null, event.content_block);
+      if (type === "content_block_delta" && delta) blocks.add(event.index ?? null, delta);
+      if (hasEnded) return "enough";
+      const isWhole = Boolean(message.stop_reason) && isReported;
+      return verdict({ isWhole, hasContent: type === "content_block_delta" });
+    },
+    /** Null: it broke off. */
+    whole(): { message: Message; usage: Usage | null; hasEnded: boolean } | null {
+      if (!hasEnded && !message.stop_reason) return null;
+      return { message: { ...message, content: blocks.all(), usage: null }, usage: usage(), hasEnded };
+    },
+  };
+}
+
+/** The blocks of a message, by their places. */
+function gatherBlocks(onText: (text: string) => void) {
+  const blocks = new Map<number, Gathered>();
+  const delivered: Delivered = { text: "", reasoning: "", calls: "" };
+  const tell = (text: string | null | undefined) => {
+    if (!text) return;
+    delivered.text += text;
+    onText(text);
+  };
+  const put = (at: number, block: z.output<typeof Block>): Gathered => {
+    const gathered = { ...block, json: "" };
+    blocks.set(at, gathered);
+    return gathered;
+  };
+  /** The block of a piece: at its place, else the last one, else one that was not announced. */
+  const blockOf = (index: number | null, kind: string): Gathered => {
+    const found = index === null ? [...blocks.values()].at(-1) : blocks.get(index);
+    return found?.type === kind ? found : put(found ? blocks.size : (index ?? blocks.size), { type: kind });
+  };
+  return {
+    delivered,
+    begin(index: number | null, block: z.output<typeof Block>) {
+      put(index ?? blocks.size, block);
+      delivered.calls += block.name ?? "";
+      if (block.type === "text") tell(block.text);
+    },
+    add(index: number | null, { type, text, thinking, partial_json: json }: Delta) {
+      const kind = BLOCK_OF[type ?? ""];
+      if (!kind) return;
+      const block = blockOf(index, kind);
+      block.text = (block.text ?? "") + (text ?? "");
+      block.thinking = (block.thinking ?? "") + (thinking ?? "");
+      block.json += json ?? "";
+      delivered.reasoning += thinking ?? "";
+      delivered.calls += json ?? "";
+      tell(text);
+    },
+    all: () =>
+      [...blocks.values()].map(({ json, ...block }) =>
+        json === "" ? block : { ...block, input: asWritten(json) },
+      ),
+  };
+}
+
+/** A value, or the text of one that broke off. */
+function asWritten(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
+}
