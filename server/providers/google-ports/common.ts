@@ -38,22 +38,17 @@ export const Generated = z.object({
 });
 export type Generated = z.output<typeof Generated>;
 
-/** Reads an answer: it has candidates, or says why there are none. */
+/** Reads an answer: it has candidates, or says why there are none or what it used. */
 export function parseGenerated(reply: HttpReply, io: ProviderIo): Generated {
-  const Answer = Generated.refine(({ candidates, promptFeedback }) => candidates ?? promptFeedback, {
-    path: ["candidates"],
-  });
+  const Answer = Generated.refine(
+    ({ candidates, promptFeedback, usageMetadata }) => candidates ?? promptFeedback ?? usageMetadata,
+    { path: ["candidates"] },
+  );
   return parseAnswer(Answer, reply, io, explainGoogleError);
 }
 
 export const isBlocked = ({ promptFeedback }: Generated) =>
   Boolean(promptFeedback?.blockReason) && promptFeedback?.blockReason !== "BLOCK_REASON_UNSPECIFIED";
-
-/** Reasons to stop that are the vendor's policy, for words and for pictures. */
-export const POLICY = new Set([
-  ...["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"],
-  ...["IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"],
-]);
 
 /** The key goes in a header, never in the address, which is written into logs on the way. */
 export const headers = ({ credentials }: Pick<ProviderIo, "credentials">) => ({

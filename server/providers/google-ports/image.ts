@@ -8,18 +8,10 @@ import {
   type ProviderIo,
   refuseCall,
 } from "../define";
+import { knownReason } from "../ends";
 import { postJson } from "../http";
 import { addUsages, inTurn } from "../takes";
-import {
-  explainGoogleError,
-  headers,
-  isBlocked,
-  namesOf,
-  POLICY,
-  parseGenerated,
-  pathOf,
-  toUsage,
-} from "./common";
+import { explainGoogleError, headers, isBlocked, namesOf, parseGenerated, pathOf, toUsage } from "./common";
 
 /* Pictures by generateContent: drawn anew, after others, or of one that is to be changed. One request makes one. */
 
@@ -86,7 +78,7 @@ async function submitOne(request: Record<string, unknown>, io: ProviderIo) {
   );
   const usage = { ...toUsage(answer.usageMetadata), images: images.length };
   if (images.length === 0) {
-    const isPolicy = isBlocked(answer) || POLICY.has(candidate?.finishReason ?? "");
+    const isPolicy = isBlocked(answer) || knownReason(candidate?.finishReason ?? "") === "content_filter";
     const { providerRequestId } = namesOf(answer, io);
     throw new ProviderFault(
       isPolicy ? "refused" : "failed",

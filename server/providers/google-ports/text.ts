@@ -12,9 +12,18 @@ import {
   textOf,
   type Usage,
 } from "../define";
-import { deliveredOf, errorIn, finishOf, type Reported, ReportedError, reported } from "../ends";
+import {
+  deliveredOf,
+  errorIn,
+  finishOf,
+  knownReason,
+  type Reported,
+  ReportedError,
+  reported,
+  verdicts,
+} from "../ends";
 import { type HttpReply, postForEvents, postJson } from "../http";
-import type { EventWish, ServerEvent } from "../server-events";
+import { type EventWish, jsonIn, type ServerEvent } from "../server-events";
 import {
   apart,
   argumentsOf,
@@ -191,11 +200,13 @@ function gather(onText: (text: string) => void) {
   let usage: Usage | null = null;
   const parts: NonNullable<ReturnType<typeof partsOf>> = [];
   let finishReason: string | null = null;
+  const verdict = verdicts();
   const soFar = (): Generated => ({ ...whole, candidates: [{ content: { parts }, finishReason }] });
   return {
-    take({ data, event }: ServerEvent): EventWish {
-      const json: unknown = JSON.parse(data);
-      const said = errorIn(json, event);
+    take(each: ServerEvent): EventWish {
+      const json = jsonIn(each);
+      if (json === undefined) return "more";
+      const said = errorIn(json, each.event);
       if (said) throw new ReportedError(said, { usage, delivered: deliveredOf(deliveredIn(soFar())) });
       const piece = Generated.parse(json);
       const { candidates: _, usageMetadata, ...rest } = piece;
@@ -203,11 +214,12 @@ function gather(onText: (text: string) => void) {
       whole = { ...whole, ...Object.fromEntries(given) };
       usage = mergeUsage(usage, toUsage(usageMetadata));
       parts.push(...partsOf(piece));
-      finishReason = piece.candidates?.[0]?.finishReason ?? finishReason;
+      finishReason = piece.candidates?.[0]?.finishReason || finishReason;
       const words = wordsOf(piece);
       if (words !== "") onText(words);
       // The last one says so only by being followed by nothing.
-      return finishReason !== null && usage !== null ? "soon" : "more";
+      const isWhole = Boolean(knownReason(finishReason ?? "")) && usage !== null;
+      return verdict({ isWhole, hasContent: partsOf(piece).length > 0 });
     },
     /** Null: it broke off. */
     whole(): { answer: Generated; usage: Usage | null } | null {
