@@ -32,7 +32,7 @@ const PROVIDERS: Record<Dialect, { provider: string; model: string | null; pinne
   chat: { provider: "openai-compatible", model: null, pinned: "chat-completions" },
   responses: { provider: "openai", model: "gpt-5.6-luna", pinned: "responses" },
   messages: { provider: "anthropic", model: "claude-haiku-4-5", pinned: "messages" },
-  gemini: { provider: "google", model: "gemini-3.6-flash", pinned: "generate-content" },
+  gemini: { provider: "google", model: "gemini-3.8-flash", pinned: "generate-content" },
 };
 
 /** The provider and model that play a case. */

@@ -23,7 +23,7 @@ export type Expected = {
   calls?: { id?: string; name: string; arguments: string }[];
   finish?: "stop" | "length" | "tool_calls" | "content_filter";
   /** The error of a failure; absent: the execution succeeds. */
-  fails?: ErrorCode;
+  fails?: ErrorCode | undefined;
   /** Default `attempted`. */
   submission?: "attempted" | "ambiguous";
   /** How the money ends; default `settled`. */
