@@ -247,6 +247,7 @@ export function sampleOf(name: string, estate: Estate): Sent {
   const rows: Record<string, Sent> = {
     "POST /v1/connections/{connection_id}/rotate": { body: { secret: "sk-of-this-test-alone" } },
     "POST /v1/delivery-endpoints": { body: { secret: "a secret of these tests alone" } },
+    "trpc webhooks.create": { body: { secret: "a secret of these tests alone" } },
     "POST /v1/billing/holds/{hold_id}/resolve": { body: { notCharged: true, note: "Looked." } },
     "trpc budgets.resolve": { body: { notCharged: true, note: "Looked." } },
     "POST /v1/adapter-aliases": { body: { alias: `made ${ulid()}` } },
