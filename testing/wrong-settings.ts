@@ -8,6 +8,8 @@ export const PRODUCTION = {
 };
 export const OIDC = { OIDC_ISSUER: "https://id.test", OIDC_CLIENT_ID: "id", OIDC_CLIENT_SECRET: "secret" };
 
+const PROXY = { OUTGOING_PROXY: "http://proxy.corp:3128" };
+
 /** What is changed of settings with which a process starts in production, and what the refusal says. */
 export const WRONG_SETTINGS: [Record<string, string>, string][] = [
   [{ CAPSTAN_ENV: "prod" }, "CAPSTAN_ENV"],
@@ -44,6 +46,14 @@ export const WRONG_SETTINGS: [Record<string, string>, string][] = [
   [{ ...OIDC, OIDC_CLIENT_SECRET: "" }, "OIDC_ISSUER: requires OIDC_CLIENT_ID and OIDC_CLIENT_SECRET"],
   [{ ...OIDC, OIDC_ISSUER: "http://id.test" }, "OIDC_ISSUER: must start with https:// in production"],
   [{ SMTP_URL: "smtp://mail.test" }, "MAIL_FROM: is required with SMTP_URL"],
+  [{ OUTGOING_PROXY: "proxy.corp:3128" }, "OUTGOING_PROXY: must be an address without a path"],
+  [{ OUTGOING_PROXY: "socks5://proxy.corp:1080" }, "OUTGOING_PROXY: must be an address without a path"],
+  [{ OUTGOING_PROXY: "http://proxy.corp:3128/pac" }, "OUTGOING_PROXY: must be an address without a path"],
+  [{ ...PROXY, OUTGOING_NO_PROXY: "*" }, "OUTGOING_NO_PROXY: must be a comma-separated list of hosts"],
+  [{ ...PROXY, OUTGOING_NO_PROXY: "10.0.0.0/33" }, "OUTGOING_NO_PROXY: must be a comma-separated list"],
+  [{ OUTGOING_NO_PROXY: "example.org" }, "OUTGOING_PROXY is required with OUTGOING_NO_PROXY"],
+  [{ ...PROXY, OUTGOING_PROXY_RESOLVES: "callers" }, "OUTGOING_PROXY_RESOLVES: must be true, false, 1 or 0"],
+  [{ OUTGOING_PROXY_RESOLVES: "1" }, "OUTGOING_PROXY is required with OUTGOING_PROXY_RESOLVES"],
   [{ CAPSTAN_FAILPOINTS: "after-claim" }, "CAPSTAN_FAILPOINTS must not be set in production"],
   [{ CAPSTAN_VAULT_KYE: "key" }, "CAPSTAN_VAULT_KYE is not a setting: did you mean CAPSTAN_VAULT_KEY?"],
   [{ STRIPE_WEBHOK_SECRET: "whsec" }, "did you mean STRIPE_WEBHOOK_SECRET?"],

@@ -243,13 +243,12 @@ export type ProviderIo = {
   signal: AbortSignal;
   /** Loopback and private addresses may be reached (the sandbox's own process, or ALLOW_PRIVATE_ADDRESSES). */
   allowPrivateAddresses: boolean;
+  /** The base URL is the operator's own for this provider. Unset: a caller or a vendor named it. */
+  isOperatorsAddress?: boolean;
 };
 
 /** An account at a vendor and how it is reached, without any work for it. */
-export type ProviderAccount = Pick<
-  ProviderIo,
-  "baseUrl" | "credentials" | "signal" | "allowPrivateAddresses"
->;
+export type ProviderAccount = Omit<ProviderIo, "model" | "attemptId" | "tier">;
 
 /** One port as a provider serves it. `submit` and `stream` never loop or retry; `poll` asks once. */
 export type PortAdapter<P extends PortName> = {

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { redactJson } from "@/server/platform/crypto/redact-secrets";
 import { type Answer, exchange } from "@/server/platform/http";
-import { ProviderFault, type ProviderIo } from "./define";
+import { type ProviderAccount, ProviderFault } from "./define";
 import { errorIn, ReportedError } from "./ends";
 import {
   bareError,
@@ -31,7 +31,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** What a call needs of `ProviderIo`. */
-export type HttpIo = Pick<ProviderIo, "baseUrl" | "credentials" | "signal" | "allowPrivateAddresses">;
+export type HttpIo = ProviderAccount;
 
 /** An API key as most vendors take it. */
 export const bearer = ({ credentials }: Pick<HttpIo, "credentials">) => ({

@@ -6,13 +6,15 @@ import { ALLOW, PRIVATE_REFUSED } from "./faults";
 const CONNECTIONS_PER_ORIGIN = 256;
 
 export type Origin = { origin: string; prefix: string; search: string; pool: Pool };
-type Io = Pick<ProviderIo, "baseUrl" | "allowPrivateAddresses">;
+type Io = Pick<ProviderIo, "baseUrl" | "allowPrivateAddresses" | "isOperatorsAddress">;
 
 const kept = keepPools<Origin>();
 
 /** The connections to a provider's server. Throws ProviderFault where its address is none that may be called. */
-export const originOf = (io: Io): Origin =>
-  kept(io.allowPrivateAddresses ? `private ${io.baseUrl}` : io.baseUrl, () => openOrigin(io));
+export const originOf = (io: Io): Origin => kept(keyOf(io), () => openOrigin(io));
+
+const keyOf = ({ baseUrl, allowPrivateAddresses, isOperatorsAddress }: Io) =>
+  `${allowPrivateAddresses ? "private " : ""}${isOperatorsAddress ? "operator " : ""}${baseUrl}`;
 
 function openOrigin(io: Io): Origin {
   const refuse = (message: string) => new ProviderFault("unreachable", "not_attempted", message);
@@ -25,6 +27,10 @@ function openOrigin(io: Io): Origin {
     );
   }
   if (isPrivateLiteral(url) && !io.allowPrivateAddresses) throw refuse(PRIVATE_REFUSED);
-  const pool = openPool(url.origin, CONNECTIONS_PER_ORIGIN, io.allowPrivateAddresses);
+  const pool = openPool(url.origin, {
+    connections: CONNECTIONS_PER_ORIGIN,
+    allowPrivateAddresses: io.allowPrivateAddresses,
+    isOperators: io.isOperatorsAddress === true,
+  });
   return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, ""), search: url.search, pool };
 }

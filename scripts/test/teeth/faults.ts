@@ -124,6 +124,13 @@ export const FAULTS: Fault[] = [
     caughtBy: "server/platform/http/addresses.test.ts",
   },
   {
+    name: "callers-name-left-to-proxy",
+    file: "server/platform/http/connector.ts",
+    find: "if (isResolvedByProxy(target)) return null;",
+    replace: "if (env.OUTGOING_PROXY) return null;",
+    caughtBy: "server/platform/http/outgoing-proxy.test.ts",
+  },
+  {
     name: "artifact-path-escapes",
     file: "server/domain/artifacts/pieces.ts",
     find: "/^[0-9a-f]{64}$/",

@@ -7,6 +7,7 @@ import { env } from "@/server/platform/settings/env";
 import { deadline } from "@/server/platform/time/deadline";
 import { ProviderFault } from "@/server/providers/define";
 import type { Provider } from "@/server/providers/provider";
+import { isOperatorsAddress } from "./operator";
 
 const CHECK_MS = 15_000;
 
@@ -26,6 +27,7 @@ export async function askProvider(
       credentials,
       signal: deadline(CHECK_MS, ctx.signal?.()),
       allowPrivateAddresses: env.ALLOW_PRIVATE_ADDRESSES,
+      isOperatorsAddress: isOperatorsAddress(provider, baseUrl),
     });
     return { outcome: "ready", message: null };
   } catch (cause) {

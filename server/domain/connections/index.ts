@@ -10,7 +10,7 @@ export type { CheckResult } from "./check";
 export { type Connection, connectionsOf, type OpenAccount, openAccount } from "./connections";
 export { createCredential } from "./create";
 export { healthOf } from "./health-of";
-export { baseUrlOf, operatorCredentials } from "./operator";
+export { baseUrlOf, isOperatorsAddress, operatorCredentials } from "./operator";
 export { recordConnectionOutcome, writeConnectionOutcomes } from "./outcomes";
 export { connectProject, projectConnections } from "./project";
 export { credentialsByVaultKey, rewrapCredentials } from "./rewrap";

@@ -29,3 +29,6 @@ export function baseUrlOf(provider: Provider): string | null {
   const configured = settings[provider.environment.baseUrl];
   return (typeof configured === "string" ? configured : provider.defaultBaseUrl)?.replace(/\/+$/, "") ?? null;
 }
+
+/** Whether the operator chose this address of a provider, and no caller. */
+export const isOperatorsAddress = (provider: Provider, baseUrl: string) => baseUrl === baseUrlOf(provider);

@@ -1,5 +1,10 @@
 import { accountName, noteFailure, noteSuccess, priceOf, SANDBOX } from "@/server/domain/catalog";
-import { baseName, type OpenAccount, recordConnectionOutcome } from "@/server/domain/connections";
+import {
+  baseName,
+  isOperatorsAddress,
+  type OpenAccount,
+  recordConnectionOutcome,
+} from "@/server/domain/connections";
 import { log } from "@/server/platform/log/log";
 import { timeCall } from "@/server/platform/log/metrics";
 import type { Micros } from "@/server/platform/money";
@@ -50,8 +55,12 @@ export async function send<R>(
   if (gate === "lost") return { state: "aborted", submission: "not_attempted", why: "lease_lost" };
   if (gate === "unsure") return refuseInternally(call, null, UNSURE);
   const { attemptId, tier, signal } = call;
-  const allowPrivateAddresses = provider.name === SANDBOX || env.ALLOW_PRIVATE_ADDRESSES;
-  const io: ProviderIo = { ...account, model, attemptId, tier, signal, allowPrivateAddresses };
+  const io: ProviderIo = {
+    ...account,
+    ...{ model, attemptId, tier, signal },
+    allowPrivateAddresses: provider.name === SANDBOX || env.ALLOW_PRIVATE_ADDRESSES,
+    isOperatorsAddress: isOperatorsAddress(provider, account.baseUrl),
+  };
   let progress: Progress<R>;
   try {
     const labels = { provider: baseName(provider.name), account: accountOf(call) };

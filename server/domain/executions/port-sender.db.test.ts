@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { getCapability, targetsOfPort } from "@/server/domain/catalog";
 import { env } from "@/server/platform/settings/env";
-import { type PortAdapter, type Progress, ProviderFault } from "@/server/providers/define";
+import { type PortAdapter, type Progress, ProviderFault, type ProviderIo } from "@/server/providers/define";
 import { setSettings } from "@/testing/settings";
 import { pollCall, streamCall, submitCall, type Work } from "./port-sender";
 
@@ -64,6 +64,21 @@ test("a provider that bills its errors keeps the whole hold for one without usag
   const provider = { ...work.route.provider, errorsAreBilled: true as const };
   const outcome = await pollCall({ ...work, route: { ...work.route, provider } }, HANDLE);
   expect(outcome).toMatchObject({ state: "failed", code: "PROVIDER_ERROR", settlement: "hold" });
+});
+
+test("a provider learns that its address is the operator's own", async () => {
+  const seen: ProviderIo[] = [];
+  const work = kept(() => Promise.reject(new Error("not polled")));
+  const { provider } = work.route;
+  const text: PortAdapter<"text"> = {
+    ...provider.text!,
+    submit(_call, io) {
+      seen.push(io);
+      throw new ProviderFault("unreachable", "not_attempted", "no");
+    },
+  };
+  await submitCall({ ...work, route: { ...work.route, provider: { ...provider, text } } });
+  expect(seen).toMatchObject([{ isOperatorsAddress: true, allowPrivateAddresses: true }]);
 });
 
 test("a poll waits as long as the provider says", async () => {

@@ -79,7 +79,20 @@ export const publicOnly =
   };
 
 /** The same, with the resolver of this machine. */
-export const publicLookup = publicOnly(lookup);
+export const publicLookup = publicOnly((hostname, options, callback) => lookup(hostname, options, callback));
+
+/** Answers every lookup with the checked addresses; the name is not resolved again. */
+export function pinnedTo(addresses: string[]): LookupFunction {
+  const pinned = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+  return (_hostname, options, callback) => {
+    const family = options.family === 4 || options.family === 6 ? options.family : null;
+    const fit = pinned.filter((each) => family === null || each.family === family);
+    const [first] = fit;
+    if (!first) callback(Object.assign(new Error("no address"), { code: "ENOTFOUND" }), "", 0);
+    else if (options.all) callback(null, fit);
+    else callback(null, first.address, first.family);
+  };
+}
 
 export type AddressRules = { allowHttp: boolean; allowPrivateAddresses: boolean };
 

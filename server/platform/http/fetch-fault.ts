@@ -10,6 +10,7 @@ const REASONS = {
   redirects: "The server redirects too many times.",
   location: "The server redirects to an invalid URL.",
   unreachable: "A connection to the server could not be established.",
+  proxy: "The outgoing proxy (OUTGOING_PROXY) did not connect to the server.",
   timeout: "The server did not respond in time.",
   lost: "The connection was lost before the response was complete.",
   headers: "The response headers are too large.",
@@ -21,7 +22,7 @@ const REASONS = {
 export type FetchReason = keyof typeof REASONS;
 
 /** Reasons that may be temporary; all others are permanent. */
-const PASSING: ReadonlySet<FetchReason> = new Set(["unresolved", "unreachable", "timeout", "lost"]);
+const PASSING: ReadonlySet<FetchReason> = new Set(["unresolved", "unreachable", "proxy", "timeout", "lost"]);
 
 /** The only error of fetches. `message` contains no text from outside and is safe to show. */
 export class FetchFault extends Error {

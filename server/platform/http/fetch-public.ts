@@ -1,16 +1,17 @@
 import { lookup } from "node:dns/promises";
-import type { LookupFunction } from "node:net";
 import { Client } from "undici";
 import { deadline } from "@/server/platform/time/deadline";
-import { isPublicAddress } from "./addresses";
+import { isPublicAddress, pinnedTo } from "./addresses";
+import { connectorOf } from "./connector";
 import { type Answer, exchange } from "./exchange";
-import { codeOf } from "./failures";
+import { codeOf, ProxyFault } from "./failures";
 import { FetchFault, type FetchReason } from "./fetch-fault";
+import { isResolvedByProxy } from "./outgoing";
 import { checkedAddresses, type Network, readPublicUrl } from "./public-url";
 
 /*
  * Fetches URLs of callers, protected against SSRF: listed hosts and public addresses only, checked at every redirect. It
- * connects to the checked address itself, so DNS cannot change in between.
+ * connects to the checked address itself, so DNS cannot change in between (but for OUTGOING_PROXY_RESOLVES).
  */
 
 const MAX_REDIRECTS = 3;
@@ -89,7 +90,7 @@ function nextUrl(from: URL, location: string | null, { hosts, network }: FetchRu
 type Hop = Omit<FetchRequest, "url" | "credential"> & { credential: FetchRequest["credential"] };
 
 async function fetchHop(url: URL, hop: Hop, network: Network, signal: AbortSignal): Promise<Fetched> {
-  const addresses = await before(signal, checkedAddresses(url, network));
+  const addresses = isResolvedByProxy(url) ? [] : await before(signal, checkedAddresses(url, network));
   const { range, accept = "*/*", credential } = hop;
   const maxBytes = mostOf(hop);
   const client = new Client(url.origin, {
@@ -97,7 +98,11 @@ async function fetchHop(url: URL, hop: Hop, network: Network, signal: AbortSigna
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: MAX_HEADER_BYTES,
-    connect: { timeout: CONNECT_TIMEOUT_MS, lookup: pinnedTo(addresses) },
+    connect: connectorOf({
+      timeoutMs: CONNECT_TIMEOUT_MS,
+      lookup: pinnedTo(addresses),
+      isOperators: false,
+    }),
   });
   const chunks: Uint8Array[] = [];
   let received = 0;
@@ -174,23 +179,11 @@ function totalOf(contentRange: string | null): number | null {
 
 function reasonOf(outcome: { state: "unsent" | "lost"; error: unknown; isStopped: boolean }): FetchReason {
   if (outcome.isStopped) return "timeout";
+  if (outcome.error instanceof ProxyFault) return "proxy";
   const code = codeOf(outcome.error);
   if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") return "timeout";
   if (code === "UND_ERR_HEADERS_OVERFLOW") return "headers";
   return outcome.state === "unsent" ? "unreachable" : "lost";
-}
-
-/** Answers every lookup with the checked addresses; the name is not resolved again. */
-function pinnedTo(addresses: string[]): LookupFunction {
-  const pinned = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
-  return (_hostname, options, callback) => {
-    const family = options.family === 4 || options.family === 6 ? options.family : null;
-    const fit = pinned.filter((each) => family === null || each.family === family);
-    const [first] = fit;
-    if (!first) callback(Object.assign(new Error("no address"), { code: "ENOTFOUND" }), "", 0);
-    else if (options.all) callback(null, fit);
-    else callback(null, first.address, first.family);
-  };
 }
 
 /** Name resolution cannot be aborted; this only stops waiting for it. */

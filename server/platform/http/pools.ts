@@ -1,17 +1,32 @@
 import { Pool } from "undici";
 import { publicLookup } from "./addresses";
+import { connectorOf } from "./connector";
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_POOLS = 256;
 
+type PoolRules = {
+  connections: number;
+  allowPrivateAddresses: boolean;
+  /** The operator chose the origin; else a caller did. */
+  isOperators?: boolean;
+};
+
 /** Connections to one origin. Unless private addresses are allowed, only to addresses checked when they were resolved. */
-export function openPool(origin: string, connections: number, allowPrivateAddresses: boolean): Pool {
+export function openPool(
+  origin: string,
+  { connections, allowPrivateAddresses, isOperators = false }: PoolRules,
+): Pool {
   return new Pool(origin, {
     connections,
     pipelining: 1,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: CONNECT_TIMEOUT_MS, ...(allowPrivateAddresses ? {} : { lookup: publicLookup }) },
+    connect: connectorOf({
+      timeoutMs: CONNECT_TIMEOUT_MS,
+      lookup: allowPrivateAddresses ? undefined : publicLookup,
+      isOperators,
+    }),
   });
 }
 

@@ -28,7 +28,7 @@ export async function postText(
   if (refusal) return { status: null, error: refusal };
   const { allowPrivateAddresses } = rules;
   const { pool } = receiverOf(`${allowPrivateAddresses ? "private " : ""}${url.origin}`, () => ({
-    pool: openPool(url.origin, CONNECTIONS_PER_RECEIVER, allowPrivateAddresses),
+    pool: openPool(url.origin, { connections: CONNECTIONS_PER_RECEIVER, allowPrivateAddresses }),
   }));
   const outcome = await exchange(
     {

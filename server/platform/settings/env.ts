@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isProxyAddress, readNoProxy } from "@/server/platform/settings/outgoing";
 import { exitRefused, Refusal } from "@/server/platform/settings/refusal";
 
 /** Undefined if not set. */
@@ -63,6 +64,18 @@ const hostList = (fallback: string) =>
       message: "must be a comma-separated list of host names such as example.org or *.example.org",
     });
 
+const outgoingProxy = z.string().trim().refine(isProxyAddress, {
+  message:
+    "must be an address without a path that starts with http:// or https://, such as http://user:password@proxy.example.com:3128",
+});
+const NO_PROXY =
+  "must be a comma-separated list of hosts, subdomains, addresses and networks such as example.org, *.example.org:8443, 10.1.2.3 or 10.0.0.0/8";
+const withoutProxy = z
+  .string()
+  .transform((list) => list.split(",").map((each) => each.trim().toLowerCase()))
+  .refine((list) => list.every((each) => readNoProxy(each) !== null), { message: NO_PROXY })
+  .default([]);
+
 const dollars = (usd: number) =>
   z.coerce.number("must be a number of US dollars").min(0).max(1_000_000).default(usd);
 
@@ -86,6 +99,9 @@ const Environment = z.object({
   WRITE_OFF_LIMIT_MICROS: count(1_000_000, 0),
   SANDBOX_SLOW_MS: count(20_000),
   ALLOW_PRIVATE_ADDRESSES: flag,
+  OUTGOING_PROXY: outgoingProxy.optional(),
+  OUTGOING_NO_PROXY: withoutProxy,
+  OUTGOING_PROXY_RESOLVES: flag,
   JOB_WAIT_SECONDS: count(120),
   NEXTAUTH_SECRET: text,
   CAPSTAN_VAULT_KEY: text,

@@ -94,7 +94,7 @@ test.each([
   ["no sandbox is not", {}, 0],
   ["development has one by default, and warns too", { CAPSTAN_ENV: "development" }, 1],
 ])("%s", (_name, changes, count) => {
-  const warnings = settingWarnings(parseEnv({ ...PRODUCTION, ...changes }));
+  const warnings = settingWarnings(parseEnv({ ...PRODUCTION, ...changes }), []);
   expect(warnings).toHaveLength(count);
   for (const warning of warnings) expect(warning).toMatch(/SANDBOX_URL is not set.*npm run start -- sandbox/);
 });

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { z } from "zod";
 import { type Env, env, SETTINGS } from "@/server/platform/settings/env";
 import { Refusal } from "@/server/platform/settings/refusal";
-import { faultsTogether, misspelt } from "@/server/platform/settings/setting-rules";
+import { faultsTogether, misspelt, proxyWarnings } from "@/server/platform/settings/setting-rules";
 
 export type Secrets = {
   /** Signs the sessions of next-auth. */
@@ -63,7 +63,8 @@ export function checkSettings(
 /** What these settings lack for what they ask, though a process starts with them; sentences for the log of its start. */
 export function settingWarnings(settings: Env = env, given: string[] = Object.keys(process.env)): string[] {
   const isSandboxOn = settings.SANDBOX || settings.CAPSTAN_ENV !== "production";
-  const unknown = misspelt(given, SETTINGS).warnings;
+  const set = given.filter((name) => process.env[name] !== "");
+  const unknown = [...misspelt(given, SETTINGS).warnings, ...proxyWarnings(settings, set)];
   return isSandboxOn && !settings.SANDBOX_URL
     ? [
         ...unknown,

@@ -19,6 +19,12 @@ export function faultsTogether(settings: Env): string[] {
     faults.push("S3_BUCKET is required with ARTIFACT_STORE=s3. Set the name of the bucket.");
   if (settings.STRIPE_TAX && !settings.STRIPE_SECRET_KEY)
     faults.push("STRIPE_SECRET_KEY is required with STRIPE_TAX. Set both, or neither.");
+  for (const [name, isSet] of [
+    ["OUTGOING_NO_PROXY", settings.OUTGOING_NO_PROXY.length > 0],
+    ["OUTGOING_PROXY_RESOLVES", settings.OUTGOING_PROXY_RESOLVES],
+  ] as const)
+    if (isSet && !settings.OUTGOING_PROXY)
+      faults.push(`OUTGOING_PROXY is required with ${name}. Set both, or neither.`);
   if (!settings.OIDC_ISSUER && (settings.OIDC_CLIENT_ID || settings.OIDC_CLIENT_SECRET))
     faults.push(
       "OIDC_ISSUER is required with OIDC_CLIENT_ID and OIDC_CLIENT_SECRET. Set all three, or none.",
@@ -77,6 +83,30 @@ export function misspelt(given: string[], known: string[]): { faults: string[]; 
       );
   }
   return { faults, warnings };
+}
+
+/** Names by which other programs find a proxy. */
+const OF_PROXIES = /^(https?|all)_proxy$/i;
+
+/** Which settings of proxies do nothing although they are set, or are unsafe. */
+export function proxyWarnings(settings: Env, given: string[]): string[] {
+  const { OUTGOING_PROXY, OUTGOING_NO_PROXY, OUTGOING_PROXY_RESOLVES } = settings;
+  const named = (pattern: RegExp) => given.filter((name) => pattern.test(name)).join(", ");
+  const [proxies, exceptions] = [named(OF_PROXIES), named(/^no_proxy$/i)];
+  const warnings: string[] = [];
+  if (!OUTGOING_PROXY && proxies)
+    warnings.push(
+      `${proxies}: Capstan does not read it. To reach providers through a proxy, set OUTGOING_PROXY.`,
+    );
+  if (OUTGOING_PROXY && exceptions && OUTGOING_NO_PROXY.length === 0)
+    warnings.push(
+      `${exceptions}: Capstan does not read it. To reach hosts without the proxy, set OUTGOING_NO_PROXY.`,
+    );
+  if (OUTGOING_PROXY_RESOLVES)
+    warnings.push(
+      "OUTGOING_PROXY_RESOLVES=1 is unsafe: names that callers supply may lead to private addresses through the proxy. Let the proxy refuse those.",
+    );
+  return warnings;
 }
 
 /** Equal, or but for one character more, less, other, or swapped with the next. */
