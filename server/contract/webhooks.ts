@@ -21,6 +21,8 @@ const EndpointUrl = z.string().trim().min(1).max(2048).meta({
 });
 export const SECRET_PREFIX = "whsec_";
 export const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+/** Without bits behind the last byte, which strict decoders refuse (RFC 4648, section 3.5). */
+const CANONICAL = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/;
 const MOST_SECRET = 512;
 
 /**
@@ -35,7 +37,7 @@ export function isGoodSecret(secret: string): boolean {
   }
   const encoded = secret.slice(SECRET_PREFIX.length);
   const bytes = (encoded.length / 4) * 3 - (/=*$/.exec(encoded)?.[0].length ?? 0);
-  return BASE64.test(encoded) && bytes >= 24 && bytes <= 64;
+  return CANONICAL.test(encoded) && bytes >= 24 && bytes <= 64;
 }
 
 const Secret = z

@@ -16,6 +16,8 @@ test.each([
   ...["whsec_", "whsec_YQ==", whsec(23), whsec(65)].map((secret) => ["of too few or too many bytes", secret]),
   ["not base64", `whsec_${"not base64 ".repeat(3)}`],
   ["in the alphabet of URLs", `whsec_${Buffer.alloc(32, 0xfb).toString("base64url")}`],
+  ["base64 that strict libraries refuse", whsec(32).replace("s=", "t=")],
+  ["base64 that strict libraries refuse", whsec(25).replace("w==", "x==")],
   ...[" ", "\t", "\n", "\u00a0"].flatMap((blank) => [
     ["padded", blank + text],
     ["padded", text + blank],

@@ -37,4 +37,11 @@ export const LEASE_FAULTS: readonly Fault[] = [
     replace: "AND (input.reap_until IS NULL OR true OR ",
     caughtBy: "server/domain/jobs/running/leases.db.test.ts",
   },
+  {
+    name: "hold-of-a-lost-item",
+    file: "server/domain/pins/bulk/hold.ts",
+    find: "WHERE pinned.fence = input.fence AND pinned.status = 'running'",
+    replace: "WHERE pinned.status = 'running'",
+    caughtBy: "server/domain/pins/bulk/hold.db.test.ts",
+  },
 ];
