@@ -28,19 +28,20 @@ export function whyUnreachable(error: unknown, whom: string): string {
   if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT")
     return `The ${whom} did not accept a connection in time.`;
   if (code === "ENOTFOUND" || code === "EAI_AGAIN")
-    return `The ${whom}'s host name could not be resolved.${mayBeResolvedByProxy() ? ` ${RESOLVES}` : ""}`;
+    return `The ${whom}'s host name could not be resolved.${mayBeResolvedByProxy() ? ` ${RESOLVED_BY_PROXY}` : ""}`;
   if (code === "ECONNREFUSED") return `The ${whom} refused the connection.`;
   return /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_|SELF_SIGNED|UNABLE_TO|EPROTO)/.test(code)
     ? `A trusted TLS connection to the ${whom} could not be established.`
     : `A connection to the ${whom} could not be established.`;
 }
 
-const RESOLVES = "Where only the outgoing proxy resolves names, OUTGOING_PROXY_RESOLVES=1 is required.";
+export const RESOLVED_BY_PROXY =
+  "Where only the outgoing proxy resolves names, OUTGOING_PROXY_RESOLVES=1 is required.";
 const mayBeResolvedByProxy = () => env.OUTGOING_PROXY !== undefined && !env.OUTGOING_PROXY_RESOLVES;
 
 function whyNoTunnel({ code, detail }: ProxyFault, whom: string): string {
   if (code === "PROXY_CREDENTIALS")
-    return "The outgoing proxy did not accept the user name and password in OUTGOING_PROXY.";
+    return "The outgoing proxy requires a user name and password in OUTGOING_PROXY that it accepts (407).";
   return code === "PROXY_REFUSED"
     ? `The outgoing proxy did not connect to the ${whom} (${detail}).`
     : `The outgoing proxy in OUTGOING_PROXY could not be reached (${detail}).`;

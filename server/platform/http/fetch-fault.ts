@@ -1,3 +1,5 @@
+import { RESOLVED_BY_PROXY } from "./failures";
+
 /** The reasons why a fetch failed, with a message for the person who gave the URL. */
 const REASONS = {
   not_a_url: "This is not a URL.",
@@ -7,6 +9,7 @@ const REASONS = {
   host: "Files from this host are not allowed.",
   address: "The host's address is private, and private addresses are not allowed.",
   unresolved: "The host name could not be resolved.",
+  unresolved_here: `The host name could not be resolved. ${RESOLVED_BY_PROXY}`,
   redirects: "The server redirects too many times.",
   location: "The server redirects to an invalid URL.",
   unreachable: "A connection to the server could not be established.",
@@ -22,7 +25,14 @@ const REASONS = {
 export type FetchReason = keyof typeof REASONS;
 
 /** Reasons that may be temporary; all others are permanent. */
-const PASSING: ReadonlySet<FetchReason> = new Set(["unresolved", "unreachable", "proxy", "timeout", "lost"]);
+const PASSING: ReadonlySet<FetchReason> = new Set([
+  "unresolved",
+  "unresolved_here",
+  "unreachable",
+  "proxy",
+  "timeout",
+  "lost",
+]);
 
 /** The only error of fetches. `message` contains no text from outside and is safe to show. */
 export class FetchFault extends Error {

@@ -157,7 +157,7 @@ describe("through the proxy", () => {
 
 describe("a proxy that opens no tunnel: nothing was sent, and no credential is shown", () => {
   test.each<[ProxyAnswer, string]>([
-    [407, "The outgoing proxy did not accept the user name and password in OUTGOING_PROXY."],
+    [407, "The outgoing proxy requires a user name and password in OUTGOING_PROXY that it accepts (407)."],
     [502, "The outgoing proxy did not connect to the provider (502)."],
     [403, "The outgoing proxy did not connect to the provider (403)."],
     [302, "The outgoing proxy did not connect to the provider (302)."],
@@ -302,7 +302,10 @@ describe("world.names that only the proxy resolves", () => {
       `${unknown} OUTGOING_PROXY_RESOLVES=1 is required.`,
     ]);
     expect((await post(`https://${fresh("vendor.invalid")}/`)).error).toContain("OUTGOING_PROXY_RESOLVES=1");
-    await expect(fetch("https://vendor.invalid/")).rejects.toMatchObject({ reason: "unresolved" });
+    await expect(fetch("https://vendor.invalid/")).rejects.toMatchObject({
+      message: expect.stringContaining("OUTGOING_PROXY_RESOLVES=1"),
+      isPassing: true,
+    });
     expect(await verdict(getFile(`https://${fresh("vendor.invalid")}/`, io("")))).toBe("lost/ambiguous");
     expect(proxy.asked).toEqual([]);
   });

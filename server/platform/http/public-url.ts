@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { FetchFault } from "./fetch-fault";
+import { leavesByProxy } from "./outgoing";
 
 /** How names are resolved, and which addresses may be connected to. */
 export type Network = {
@@ -66,7 +67,7 @@ export async function checkedAddresses(url: URL, { resolve, mayConnect }: Networ
   try {
     addresses = literal === null ? await resolve(url.hostname) : [literal];
   } catch {
-    throw new FetchFault("unresolved");
+    throw new FetchFault(leavesByProxy(url) ? "unresolved_here" : "unresolved");
   }
   if (addresses.length === 0) throw new FetchFault("unresolved");
   if (!addresses.every((address) => isIP(address) !== 0 && mayConnect(address)))
