@@ -106,8 +106,11 @@ const RECONNECT_MS = 1_000;
 const endFrame = (id: string | undefined) =>
   Buffer.from(id === undefined ? `retry: ${DAY_MS}\n\n` : `retry: ${RECONNECT_MS}\nid: ${id}\n\n`);
 
-/** An empty frame, sent so that headers go out and an idle connection is not taken for a dead one. */
-export const COMMENT = Buffer.from(":\n\n");
+/**
+ * A comment, sent so that headers go out and an idle connection is not taken for a dead one. No empty line follows it: strict
+ * readers, such as older versions of openai-go, take an empty line for the end of an event and fail on one without data.
+ */
+export const COMMENT = Buffer.from(":\n");
 
 const toFrame = ({ id, event, data }: StreamEvent) => `id: ${id}\nevent: ${event}\ndata: ${toLine(data)}\n\n`;
 
