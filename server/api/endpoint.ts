@@ -51,6 +51,8 @@ type Facts = {
   method: Method;
   /** With parameters in braces: `/v1/jobs/{job_id}/cancel`. */
   path: `/${string}`;
+  /** The last parameter of the path may have slashes: it takes the rest of the path. */
+  takesSlashes?: true;
   summary: string;
   description?: string;
   tags?: readonly string[];

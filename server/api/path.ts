@@ -4,21 +4,25 @@ export type PathFinder<T> = (path: string) => { found: T; params: Record<string,
 type Node<T> = {
   literals: Map<string, Node<T>>;
   parameter: { node: Node<T> } | null;
+  /** A last parameter that takes the rest of a path. */
+  rest: Node<T>["end"];
   end: { value: T; names: string[] } | null;
 };
 
-const node = <T>(): Node<T> => ({ literals: new Map(), parameter: null, end: null });
+const node = <T>(): Node<T> => ({ literals: new Map(), parameter: null, rest: null, end: null });
 
 /**
- * A finder over path templates such as `/v1/jobs/{job_id}`. A literal wins over a parameter. Parameters are decoded; one
- * that cannot be decoded matches nothing, like an empty one.
+ * A finder over path templates such as `/v1/jobs/{job_id}`. A literal wins over a parameter, and a parameter over the rest of a
+ * path, such as `/v1/models/{model*}`. Parameters are decoded; one that cannot be decoded matches nothing, like an empty one.
  */
 export function pathFinder<T>(entries: Iterable<readonly [template: string, value: T]>): PathFinder<T> {
   const root = node<T>();
   for (const [template, value] of entries) {
     const names: string[] = [];
     let at = root;
-    for (const segment of template.slice(1).split("/")) {
+    const segments = template.slice(1).split("/");
+    const rest = segments.at(-1)?.endsWith("*}") ? segments.pop() : undefined;
+    for (const segment of segments) {
       if (segment.startsWith("{")) {
         names.push(segment.slice(1, -1));
         at.parameter ??= { node: node() };
@@ -29,8 +33,9 @@ export function pathFinder<T>(entries: Iterable<readonly [template: string, valu
         at = next;
       }
     }
-    if (at.end) throw new Error(`two templates match the same paths as ${template}`);
-    at.end = { value, names };
+    if (rest ? at.rest : at.end) throw new Error(`two templates match the same paths as ${template}`);
+    if (rest) at.rest = { value, names: [...names, rest.slice(1, -2)] };
+    else at.end = { value, names };
   }
 
   function walk(at: Node<T>, segments: string[], depth: number, values: string[]): Node<T>["end"] {
@@ -38,11 +43,17 @@ export function pathFinder<T>(entries: Iterable<readonly [template: string, valu
     const segment = segments[depth]!;
     const literal = at.literals.get(segment);
     const found = literal ? walk(literal, segments, depth + 1, values) : null;
-    if (found || !at.parameter || segment === "") return found;
-    values.push(segment);
-    const below = walk(at.parameter.node, segments, depth + 1, values);
-    if (!below) values.pop();
-    return below;
+    if (found || segment === "") return found;
+    if (at.parameter) {
+      values.push(segment);
+      const below = walk(at.parameter.node, segments, depth + 1, values);
+      if (below) return below;
+      values.pop();
+    }
+    const others = segments.slice(depth);
+    if (!at.rest || others.includes("")) return null;
+    values.push(others.join("/"));
+    return at.rest;
   }
 
   return (path) => {

@@ -31,6 +31,25 @@ describe("paths and methods", () => {
     expect(jsonOf(await ask("GET", "/v1/things/a%20b%2Fc.d"))).toEqual({ seen: "a b/c.d" });
   });
 
+  test("a parameter that takes slashes is the rest of the path, and a shorter parameter wins over it", async () => {
+    const rest = endpoint({ ...one, path: "/v1/things/{thing_id}", takesSlashes: true });
+    const below = endpoint({
+      ...base,
+      method: "GET",
+      path: "/v1/things/{thing_id}/parts",
+      run: async () => ({ seen: "parts" }),
+    });
+    const seen = async (path: string) =>
+      jsonOf(await router([list, rest, special, below])(incoming({ method: "GET", path })));
+    expect(await seen("/v1/things/a")).toEqual({ seen: "a" });
+    expect(await seen("/v1/things/a/b%20c/d%2Fe")).toEqual({ seen: "a/b c/d/e" });
+    expect(await seen("/v1/things/special/x")).toEqual({ seen: "special/x" });
+    expect(await seen("/v1/things/a/parts")).toEqual({ seen: "parts" });
+    expect(await seen("/v1/things")).toEqual({ seen: "list" });
+    for (const path of ["/v1/things/", "/v1/things/a//b", "/v1/things/a/", "/v1/things/a/%ff"])
+      expect((await seen(path)).detail.code).toBe("NotFound");
+  });
+
   test.each([
     "/v1/nothing",
     "/v1",

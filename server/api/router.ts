@@ -21,7 +21,12 @@ export function router(endpoints: readonly Endpoint[]): Router {
     methods.set(each.method, each);
     byPath.set(each.path, methods);
   }
-  const find = pathFinder(byPath);
+  const find = pathFinder(
+    [...byPath].map(([path, methods]) => [
+      [...methods.values()].some(({ takesSlashes }) => takesSlashes) ? path.replace(/\}$/, "*}") : path,
+      methods,
+    ]),
+  );
 
   return async (incoming) => {
     const match = find(incoming.path);

@@ -62,7 +62,11 @@ test("a test without .db or .isolated in its name imports no database, and none 
 
 describe("every endpoint has a route file, and every route file an endpoint", () => {
   const ALL_METHODS = "export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(";
-  const routeFileOf = (path: string) => `app${path.replaceAll("{", "[").replaceAll("}", "]")}/route.ts`;
+  const takesSlashes = new Set<string>(endpoints.filter((each) => each.takesSlashes).map(({ path }) => path));
+  const routeFileOf = (path: string) => {
+    const named = takesSlashes.has(path) ? path.replace(/\{(\w+)\}$/, "{...$1}") : path;
+    return `app${named.replaceAll("{", "[").replaceAll("}", "]")}/route.ts`;
+  };
   const byPath = new Map<string, Endpoint[]>();
   for (const endpoint of endpoints) {
     byPath.set(endpoint.path, [...(byPath.get(endpoint.path) ?? []), endpoint]);

@@ -130,6 +130,7 @@ export const getOpenAIModel = openai.get("/v1/models/{model}", {
   refusals,
   summary: "Retrieve a model (OpenAI-compatible)",
   params: ModelRef,
+  takesSlashes: true,
   output: Model,
   errors: ["InvalidInput"],
   http: (ctx, { model, incoming }) => getModel(ctx, model, projectOf(incoming)),
