@@ -2,6 +2,7 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import {
   CallToolRequestSchema,
+  ErrorCode,
   ListToolsRequestSchema,
   type ListToolsResult,
 } from "@modelcontextprotocol/sdk/types.js";
@@ -11,10 +12,12 @@ import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { publicUrl } from "@/server/platform/settings/env";
 import { VERSION } from "@/server/platform/settings/version";
+import { EVENT_STREAM } from "../answers/event-stream";
 import { endpoint, type Incoming, type Outgoing, raw } from "../endpoint";
 import { router } from "../router";
 import { callTool, tools } from "./call";
 import { cancelCall, openCall } from "./cancel";
+import { withoutNulls } from "./schemas";
 
 /*
  * Stateless: each POST has its own server, so any web process answers and a revoked key is rejected at once. The client
@@ -63,6 +66,38 @@ function refuseOtherOrigins(incoming: Incoming): void {
     fail("CrossSiteRequest", "A browser may call this only from this installation's own pages.");
 }
 
+/** Which of the two types of an answer the caller accepts, by name or by a range; without the header it accepts any. */
+function acceptedBy(incoming: Incoming): { json: boolean; events: boolean } {
+  const ranges = (incoming.header("accept") ?? "*/*")
+    .toLowerCase()
+    .split(",")
+    .map((range) => range.split(";").map((part) => part.trim()))
+    .filter(([, ...parameters]) => !parameters.some((each) => /^q=0(\.0*)?$/.test(each)))
+    .map(([type]) => type);
+  const accepts = (...types: string[]) => types.some((type) => ranges.includes(type));
+  return {
+    json: accepts("application/json", "application/*", "*/*"),
+    events: accepts(EVENT_STREAM, "text/*", "*/*"),
+  };
+}
+
+/** A request whose parameters are null, or have members that are null, means that they are absent. */
+function withoutNullParams({ params, ...request }: Record<string, unknown>): Record<string, unknown> {
+  return params === null || params === undefined ? request : { ...request, params: withoutNulls(params) };
+}
+
+/** Where a call of a tool has not its form, in a sentence; the SDK would answer with the text of its validator. */
+function flawIn(message: Record<string, unknown>): string | null {
+  const issue = CallToolRequestSchema.safeParse(message).error?.issues[0];
+  return issue ? `${issue.path.join(".")}: ${issue.message}` : null;
+}
+
+const refusedParams = ({ id = null }: Record<string, unknown>, message: string): Outgoing => ({
+  status: 200,
+  headers: { "content-type": "application/json", "cache-control": "no-store" },
+  body: JSON.stringify({ jsonrpc: "2.0", id, error: { code: ErrorCode.InvalidParams, message } }),
+});
+
 const HEADERS = ["accept", "content-type", "mcp-protocol-version", "last-event-id"];
 const SESSION = /^mcp_[0-9a-z]{26}$/;
 
@@ -89,16 +124,25 @@ export const mcp = endpoint({
     const id = SESSION.test(given) && method !== "initialize" ? given : `mcp_${newId("request").slice(4)}`;
     const session = `${ctx.principal.id} ${id}`;
     if (method === "notifications/cancelled") cancelCall(session, body.params);
+    const message = withoutNullParams(body);
+    const flaw = method === "tools/call" ? flawIn(message) : null;
+    if (flaw) return refusedParams(message, flaw);
     const server = serverFor(ctx, session, query.schemas === "strict");
-    const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+    const accepted = acceptedBy(incoming);
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: undefined,
+      enableJsonResponse: accepted.json && !accepted.events,
+    });
     await server.connect(transport);
     const headers = new Headers();
     for (const name of HEADERS) {
       const value = incoming.header(name);
       if (value !== undefined) headers.set(name, value);
     }
+    // The transport looks for the names of both types alone.
+    if (accepted.json || accepted.events) headers.set("accept", `application/json, ${EVENT_STREAM}`);
     const request = new Request(new URL("/mcp", publicUrl), { method: "POST", headers });
-    const answer = await transport.handleRequest(request, { parsedBody: body });
+    const answer = await transport.handleRequest(request, { parsedBody: message });
     return {
       status: answer.status,
       headers: {

@@ -117,6 +117,39 @@ describe("the door", () => {
     expect((await post({ authorization, "content-type": "text/plain" }, ping)).status).toBe(415);
   });
 
+  test("a range of types, or no header at all, accepts an answer; without events it is JSON", async () => {
+    const authorization = `Bearer ${tenant.key}`;
+    const typeFor = async (accept: string) => {
+      const answer = await post({ authorization, accept }, ping);
+      const text = await answer.text();
+      if (answer.ok) expect(text).toContain('"result":{}');
+      return [answer.status, answer.headers.get("content-type")?.split(";")[0]];
+    };
+    for (const accept of ["*/*", "application/*, text/*", "TEXT/EVENT-STREAM;q=0.5, */*;q=0.1"])
+      expect(await typeFor(accept)).toEqual([200, "text/event-stream"]);
+    for (const accept of ["application/json", "application/*", "*/*;q=0, application/json"])
+      expect(await typeFor(accept)).toEqual([200, "application/json"]);
+    for (const accept of ["text/html", "application/json;q=0"]) expect((await typeFor(accept))[0]).toBe(406);
+  });
+
+  test("parameters that are null are absent, and of another type are refused with a sentence", async () => {
+    const authorization = `Bearer ${tenant.key}`;
+    const ask = async (method: string, params: unknown) => {
+      const answer = await post({ authorization, accept: "application/json" }, { ...ping, method, params });
+      return JSON.parse(await answer.text());
+    };
+    const found = await ask("tools/call", { name: "search_capabilities", arguments: null, _meta: null });
+    expect(found.result.structuredContent.capabilities.length).toBeGreaterThan(0);
+    expect((await ask("tools/list", null)).result.tools.length).toBeGreaterThan(0);
+    for (const given of ["{}", 1, []]) {
+      const { error } = await ask("tools/call", { name: "search_capabilities", arguments: given });
+      expect(error).toMatchObject({
+        code: -32602,
+        message: expect.stringMatching(/^params\.arguments: Must be an object/),
+      });
+    }
+  });
+
   test("counts against the key's limit like everything else", async () => {
     const answer = await post({ authorization: `Bearer ${tenant.key}` }, ping);
     expect(answer.headers.get("ratelimit-remaining")).toMatch(/^\d+$/);
