@@ -38,6 +38,10 @@ export const TextOutput = z.object({
   content: z.string(),
   role: z.literal("assistant"),
   toolCalls: z.array(ToolCall).optional(),
+  refusal: z
+    .string()
+    .optional()
+    .describe("The model refused to answer, in these words; `content` has them as well."),
 });
 export type TextOutput = z.output<typeof TextOutput>;
 

@@ -1,5 +1,14 @@
 import { z } from "zod";
-import { AllowedMode, ChoiceMode, Effort, FunctionTool, NamedSchema, only, shared } from "./openai";
+import {
+  AllowedMode,
+  ChoiceMode,
+  Effort,
+  FunctionTool,
+  NamedSchema,
+  only,
+  PictureDetail,
+  shared,
+} from "./openai";
 
 /* Requests and answers of POST /v1/responses. What is said of fields in ./openai holds here too. */
 
@@ -7,7 +16,7 @@ const InputText = z.strictObject({ type: z.literal("input_text"), text: z.string
 const InputImage = z.strictObject({
   type: z.literal("input_image"),
   image_url: z.string(),
-  detail: z.literal("auto", { error: 'Only "auto" is supported.' }).nullish(),
+  detail: PictureDetail,
 });
 
 /** A message of the conversation; an answer's own output may be given back as it came. */
@@ -129,12 +138,15 @@ const Message = z.object({
   status: z.enum(["completed", "in_progress", "incomplete"]),
   role: z.literal("assistant"),
   content: z.array(
-    z.object({
-      type: z.literal("output_text"),
-      text: z.string(),
-      annotations: z.array(z.never()),
-      logprobs: z.array(z.never()),
-    }),
+    z.discriminatedUnion("type", [
+      z.object({
+        type: z.literal("output_text"),
+        text: z.string(),
+        annotations: z.array(z.never()),
+        logprobs: z.array(z.never()),
+      }),
+      z.object({ type: z.literal("refusal"), refusal: z.string() }),
+    ]),
   ),
 });
 const FunctionCall = z.object({

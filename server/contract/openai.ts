@@ -56,10 +56,17 @@ export const FunctionTool = {
   strict: z.boolean().nullish(),
 };
 
+/** `auto` is `high`, for which a price bound is made. */
+export const PictureDetail = z
+  .enum(["auto", "low", "high"], { error: "This must be auto, low or high." })
+  .nullish();
+/** Who wrote a message; sent to servers that speak chat completions, other interfaces have no member for it. */
+const SpeakerName = z.string().min(1).max(256).nullish();
+
 const Part = z.strictObject({ type: z.literal("text"), text: z.string() });
 const Picture = z.strictObject({
   type: z.literal("image_url"),
-  image_url: z.strictObject({ url: z.string(), detail: only("auto") }),
+  image_url: z.strictObject({ url: z.string(), detail: PictureDetail }),
 });
 const words = z.union([z.string(), z.array(Part).min(1)]);
 
@@ -96,10 +103,11 @@ const NO_ROLE = "The role must be system, developer, user, assistant or tool.";
 export const ChatMessage = z.discriminatedUnion(
   "role",
   [
-    z.strictObject({ role: z.enum(["system", "developer"]), content: words }),
+    z.strictObject({ role: z.enum(["system", "developer"]), content: words, name: SpeakerName }),
     z.strictObject({
       role: z.literal("user"),
       content: z.union([z.string(), z.array(z.discriminatedUnion("type", [Part, Picture])).min(1)]),
+      name: SpeakerName,
     }),
     z
       .object({
@@ -160,6 +168,7 @@ export const ChatRequest = z
     frequency_penalty: z.number().min(-2).max(2).nullish(),
     presence_penalty: z.number().min(-2).max(2).nullish(),
     logprobs: only(false),
+    top_logprobs: only(0),
     modalities: z.tuple([z.literal("text")]).nullish(),
   })
   .refine(({ stream, stream_options }) => stream || !stream_options, {
@@ -194,7 +203,7 @@ export const ChatCompletion = z
         message: z.object({
           role: z.literal("assistant"),
           content: z.string().nullable(),
-          refusal: z.null(),
+          refusal: z.string().nullable().describe("The model refused to answer, in these words."),
           tool_calls: z
             .array(
               z.object({

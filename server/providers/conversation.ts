@@ -5,13 +5,17 @@ import type { Json } from "@/server/platform/durable/step";
 /** Part of a message: words, or a picture for models that say `supports.vision`. */
 export type ContentPart =
   | { type: "text"; text: string }
-  | { type: "image"; mediaType: string; bytes: Uint8Array };
+  | { type: "image"; mediaType: string; bytes: Uint8Array; detail?: PictureDetail };
+
+/** How closely a picture is looked at. A price bound always assumes `high`. */
+export type PictureDetail = "low" | "high";
 
 /** A tool that a model calls; its arguments are JSON text, as the model wrote it. */
 export type ToolCall = { id: string; name: string; arguments: string };
 
 export type TextMessage =
-  | { role: "system" | "user"; content: string | ContentPart[] }
+  /** `name`: who wrote the message, for interfaces that have a member for it. */
+  | { role: "system" | "user"; content: string | ContentPart[]; name?: string }
   | { role: "assistant"; content: string | ContentPart[]; toolCalls?: ToolCall[] }
   /** The result of the call of this id, which a message of the assistant before it has. */
   | { role: "tool"; content: string; toolCallId: string };
@@ -70,6 +74,8 @@ export type TextChoice = {
   finishReason: "stop" | "length" | "tool_calls" | "content_filter";
   /** The server's own word for its end, where it is none of those known; the reason is `stop` then. */
   unknownFinish?: string;
+  /** The text is the model's refusal to answer. */
+  isRefusal?: true;
   toolCalls: ToolCall[];
 };
 export type TextResult = TextChoice & {
@@ -84,3 +90,6 @@ export type Delivered = {
   /** Names and arguments of the tools it called. */
   calls: string;
 };
+
+/** Takes the text of a streamed answer, piece by piece. All pieces are text, or all are those of a refusal. */
+export type OnText = (text: string, kind?: "refusal") => void;

@@ -1,7 +1,7 @@
 import type { FamilyName } from "@/server/contract/model-families";
 import type { Secret } from "@/server/platform/crypto/secret";
 import type { Json } from "@/server/platform/durable/step";
-import type { Delivered, TextCall, TextResult, TextSetting } from "./conversation";
+import type { Delivered, OnText, TextCall, TextResult, TextSetting } from "./conversation";
 
 /** What a provider reports it used; a figure it did not report is absent, never zero. */
 export type Usage = {
@@ -259,11 +259,7 @@ export type PortAdapter<P extends PortName> = {
    * The same submission, its text streamed piece by piece as the vendor writes it; the pieces together are the result's
    * text. An answer without its end is `lost`, however much was streamed. Served for models that say `supports.stream`.
    */
-  stream?(
-    call: Ports[P]["call"],
-    io: ProviderIo,
-    onText: (text: string) => void,
-  ): Promise<Progress<Ports[P]["result"]>>;
+  stream?(call: Ports[P]["call"], io: ProviderIo, onText: OnText): Promise<Progress<Ports[P]["result"]>>;
   poll?(handle: Json, io: ProviderIo): Promise<Progress<Ports[P]["result"]>>;
 };
 

@@ -4,9 +4,11 @@ import { isObject } from "@/server/platform/text/json";
 import {
   isListed,
   type ModelFacts,
+  type OnText,
   ProviderFault,
   refuseCall,
   type TextCall,
+  type TextChoice,
   type TextMessage,
   type TextSetting,
   type ToolCall,
@@ -55,6 +57,19 @@ export function apart(messages: TextMessage[]): { system: string[]; turns: TextM
   const system = messages.filter(({ role }) => role === "system").map(textOf);
   if (turns.length > 0) return { system, turns };
   return { system: [], turns: [{ role: "user", content: system.join("\n\n") }] };
+}
+
+/** The text of an answer; where nothing else was written or called, the words of its refusal. */
+export const wordsOrRefusal = (
+  text: string,
+  refusal: string,
+  toolCalls: readonly unknown[],
+): Pick<TextChoice, "text" | "isRefusal"> =>
+  text === "" && refusal !== "" && toolCalls.length === 0 ? { text: refusal, isRefusal: true } : { text };
+
+/** Passes on the text of an answer that came whole where a stream was requested. */
+export function passOn({ text, isRefusal }: TextChoice, onText: OnText): void {
+  if (text !== "") onText(text, isRefusal && "refusal");
 }
 
 /** The members that have a value. */

@@ -13,6 +13,8 @@ export type Seen = {
   status: number | null;
   /** What the caller read; null: the form does not show it. */
   text: string | null;
+  /** The words of a refusal, where the form has a place of its own for them. */
+  refusal?: string | null;
   calls: { id?: string; name: string; arguments: string }[] | null;
   finish: string | null;
   /** The error as the caller read it. */
@@ -71,7 +73,7 @@ function envelopeOf(played: UpstreamCase): { path: string; body: Record<string, 
 }
 
 const NOTHING = { text: null, calls: null, finish: null, code: null, said: null };
-type Output = { content?: string; toolCalls?: Seen["calls"] } | null;
+type Output = { content?: string; refusal?: string; toolCalls?: Seen["calls"] } | null;
 
 const readOutput = (output: Output): Pick<Seen, "text" | "calls"> => ({
   text:
@@ -160,10 +162,12 @@ async function chat(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
 
 type Message = {
   content?: string | null;
+  refusal?: string | null;
   tool_calls?: { id: string; function: { name: string; arguments: string } }[];
 };
-const readChatMessage = ({ content, tool_calls = [] }: Message) => ({
+const readChatMessage = ({ content, refusal = null, tool_calls = [] }: Message) => ({
   text: content ?? "",
+  refusal,
   calls: tool_calls.map(({ id, function: call }) => ({ id, name: call.name, arguments: call.arguments })),
 });
 
@@ -191,9 +195,11 @@ async function chatStream(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
     calls[delta.index] ??= { id: delta.id, name: delta.function.name, arguments: "" };
     calls[delta.index]!.arguments += delta.function.arguments ?? "";
   }
+  const refused = chunks.map((each) => each.choices?.[0]?.delta?.refusal ?? "").join("");
   return {
     executionId,
     status,
+    refusal: refused || null,
     text: chunks.map((each) => each.choices?.[0]?.delta?.content ?? "").join(""),
     calls,
     finish: chunks.map((each) => each.choices?.[0]?.finish_reason).find(Boolean) ?? null,
@@ -228,8 +234,10 @@ const readResponse = (response: any) => {
   return {
     text: output
       .flatMap((item) => (item.type === "message" ? item.content : []))
-      .map((part) => part.text ?? part.refusal ?? "")
+      .map((part) => part.text ?? "")
       .join(""),
+    refusal:
+      output.flatMap((item) => item.content ?? []).find(({ type }) => type === "refusal")?.refusal ?? null,
     calls: output
       .filter(({ type }) => type === "function_call")
       .map((call) => ({ id: call.call_id, name: call.name, arguments: call.arguments })),
@@ -253,11 +261,13 @@ async function responsesStream(tenant: Tenant, played: UpstreamCase): Promise<Se
   const error = last.response?.error ?? null;
   expect(last.type === "response.failed", "a failure ends as one").toBe(error !== null);
   const written = dataOf(text).filter(({ type }) => type === "response.output_text.delta");
+  const refused = dataOf(text).filter(({ type }) => type === "response.refusal.delta");
   return {
     ...NOTHING,
     executionId,
     status,
     ...(error ? { text: written.map(({ delta }) => delta).join("") } : readResponse(last.response)),
+    refusal: refused.map(({ delta }) => delta).join("") || null,
     code: error?.code ?? null,
   };
 }

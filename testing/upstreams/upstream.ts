@@ -20,6 +20,8 @@ export type Answer = {
 export type Expected = {
   /** The text of the answer; of a failure, what was delivered before it. */
   text?: string;
+  /** The text is a refusal, and the doors show it as one. */
+  isRefusal?: boolean;
   calls?: { id?: string; name: string; arguments: string }[];
   finish?: "stop" | "length" | "tool_calls" | "content_filter";
   /** The error of a failure; absent: the execution succeeds. */
@@ -63,6 +65,8 @@ export type UpstreamCase = {
   expect: Expected;
   /** In place of `expect` when the answer is streamed. */
   ofStream?: Expected;
+  /** What is different of a form in the product's own envelope, which promises an object where a schema is given. */
+  ofEnvelope?: Expected;
   /** What is different on a managed account. */
   managed?: Expected;
   /** What is different of a pinned execution, where its record requires other words. */

@@ -32,9 +32,15 @@ afterAll(async () => {
 
 type Run = { account: "own" | "managed"; form: Form };
 
+/** The capability of objects does not stream. */
+const isRefusedAtOnce = (form: Form, { request }: UpstreamCase) =>
+  form.isStream && form.isEnvelope && request?.response_format !== undefined;
+
 /** Every form in which a case can be played, on an account of the caller's own and on the operator's. */
 const runsOf = (played: UpstreamCase): Run[] =>
-  FORMS.filter((form) => (form.isStream ? played.streamed : played.whole)).flatMap((form) =>
+  FORMS.filter(
+    (form) => (form.isStream ? played.streamed : played.whole) && !isRefusedAtOnce(form, played),
+  ).flatMap((form) =>
     // Pins run on own accounts alone.
     (form.name === "pinned" ? ["own" as const] : ["own" as const, "managed" as const]).map((account) => ({
       account,

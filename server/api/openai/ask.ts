@@ -11,10 +11,13 @@ import { type Calls, offerOf, type Tools } from "./tools";
 
 /* A request to either OpenAI endpoint, in the form common to both, and as the envelope of an invoke. */
 
-type Part = { type: "text"; text: string } | { type: "image"; url: string };
+type Detail = "auto" | "low" | "high" | null | undefined;
+type Part = { type: "text"; text: string } | { type: "image"; url: string; detail?: Detail };
 export type Message = {
   role: "system" | "developer" | "user" | "assistant" | "tool";
   content: string | Part[];
+  /** Who wrote it. */
+  name?: string | null | undefined;
   toolCalls?: Calls;
   /** For the role `tool`: the call it answers. */
   toolCallId?: string;
@@ -64,7 +67,8 @@ export function toInvoke(
   const { common, format, tools, settings, effort, maxOutputTokens, spelling } = ask;
   const takesPictures = capability.features.visionInput === true;
   const { offered, conversation: ofTools } = offerOf(tools, ask.messages, spelling.message);
-  const conversation = settings ? { ...ofTools, settings } : ofTools;
+  const beside = { ...ofTools, ...besideWords(ask.messages), ...(settings ? { settings } : {}) };
+  const conversation = Object.keys(beside).length > 0 ? beside : undefined;
   const schema = format?.type === "json_schema" ? format.named : null;
   const envelope = {
     input: {
@@ -90,6 +94,21 @@ export function toInvoke(
     envelope: envelope as RawEnvelope, // parsed JSON, in another order
     door: { conversation },
   };
+}
+
+/** What messages have beside their words, for interfaces that take it. */
+function besideWords(messages: Message[]): Pick<NonNullable<Door["conversation"]>, "names" | "details"> {
+  const names = messages.flatMap(({ name }, at) => (name ? [{ at, name }] : []));
+  const details = messages.flatMap(({ content }, at) =>
+    typeof content === "string"
+      ? []
+      : content.flatMap((each, part) =>
+          each.type === "image" && (each.detail === "low" || each.detail === "high")
+            ? [{ at, part, detail: each.detail }]
+            : [],
+        ),
+  );
+  return { ...(names.length > 0 ? { names } : {}), ...(details.length > 0 ? { details } : {}) };
 }
 
 /** The project for a key of a whole organization: what OpenAI's clients call `project`. */

@@ -66,12 +66,13 @@ function toMessage(message: ChatMessage): Message {
       ...(toolCalls?.length ? { toolCalls } : {}),
     };
   }
-  const { role, content } = message;
-  if (typeof content === "string") return { role, content };
+  const { role, content, name } = message;
+  if (typeof content === "string") return { role, content, name };
   return {
     role,
+    name,
     content: content.map((part) =>
-      part.type === "text" ? part : { type: "image", url: part.image_url.url },
+      part.type === "text" ? part : { type: "image", url: part.image_url.url, detail: part.image_url.detail },
     ),
   };
 }
@@ -89,7 +90,7 @@ export function toCompletion(request: ChatRequest, result: InvocationResult): Ch
     model: head.model,
     choices: saidIn(result, head).map((said, index) => ({
       index,
-      message: { role: "assistant", content: said.text, refusal: null, ...toolCallsOf(said) },
+      message: { role: "assistant", content: said.text, refusal: said.refusal, ...toolCallsOf(said) },
       finish_reason: said.finish,
       logprobs: null,
     })),
@@ -149,6 +150,7 @@ export async function* chatFrames(
       for (const [place, said] of each.said.entries()) {
         const tell = (delta: object, reason: string | null = null) => piece(delta, reason, place);
         if (!isText && said.text) yield tell({ content: said.text });
+        if (said.refusal !== null) yield tell({ refusal: said.refusal });
         // As OpenAI streams a call: its id and name first, then its arguments.
         for (const [index, { function: called, ...call }] of (toolCallsOf(said).tool_calls ?? []).entries()) {
           yield tell({ tool_calls: [{ index, ...call, function: { ...called, arguments: "" } }] });

@@ -93,7 +93,7 @@ function toMessage(item: Exclude<GivenItem, { type: "reasoning" | "function_call
     role,
     content: content.map((part) =>
       part.type === "input_image"
-        ? { type: "image", url: part.image_url }
+        ? { type: "image", url: part.image_url, detail: part.detail }
         : { type: "text", text: part.type === "refusal" ? part.refusal : part.text },
     ),
   };
@@ -151,12 +151,16 @@ function ended(
   return { ...response, status: "incomplete", incomplete_details, output, usage };
 }
 
-const messageOf = (head: Pick<Head, "id">, text: string, { finish }: Said): OutputItem => ({
+const messageOf = (head: Pick<Head, "id">, text: string, { finish, refusal }: Said): OutputItem => ({
   type: "message",
   id: `msg_${ulidOf(head)}`,
   status: finish === "length" ? "incomplete" : "completed",
   role: "assistant",
-  content: [{ type: "output_text", text, annotations: [], logprobs: [] }],
+  content: [
+    refusal === null
+      ? { type: "output_text", text, annotations: [], logprobs: [] }
+      : { type: "refusal", refusal },
+  ],
 });
 
 /** The output items; their ids are derived from the execution's id. */
@@ -172,7 +176,8 @@ export function itemsOf(head: Pick<Head, "id">, said: Said): OutputItem[] {
       status: "completed",
     }),
   );
-  return text === null ? calls : [messageOf(head, text, said), ...calls];
+  const isMessage = text !== null || said.refusal !== null;
+  return isMessage ? [messageOf(head, text ?? "", said), ...calls] : calls;
 }
 
 /** The events of a streamed response, numbered from 0. It ends with response.completed, .incomplete or .failed. */
@@ -195,19 +200,22 @@ export async function* responseFrames(
     text += delta;
     return [...opening, event("response.output_text.delta", { ...ofMessage, delta, logprobs: [] })];
   };
-  const openMessage = () => [
+  const openMessage = (part: object = { type: "output_text", text: "", annotations: [], logprobs: [] }) => [
     event("response.output_item.added", {
       output_index: 0,
       item: { type: "message", id: item_id, status: "in_progress", role: "assistant", content: [] },
     }),
-    event("response.content_part.added", {
-      ...ofMessage,
-      part: { type: "output_text", text: "", annotations: [], logprobs: [] },
-    }),
+    event("response.content_part.added", { ...ofMessage, part }),
+  ];
+  const refuse = (refusal: string) => [
+    ...openMessage({ type: "refusal", refusal: "" }),
+    event("response.refusal.delta", { ...ofMessage, delta: refusal }),
+    event("response.refusal.done", { ...ofMessage, refusal }),
   ];
   function* done(item: OutputItem, output_index: number) {
     if (item.type === "message") {
-      yield event("response.output_text.done", { ...ofMessage, text, logprobs: [] });
+      if (item.content[0]?.type === "output_text")
+        yield event("response.output_text.done", { ...ofMessage, text, logprobs: [] });
       yield event("response.content_part.done", { ...ofMessage, part: item.content[0] });
     } else {
       const { id, arguments: given } = item;
@@ -235,6 +243,7 @@ export async function* responseFrames(
       const { tokens } = each;
       const [said] = each.said;
       if (!isOpen && said.text !== null) yield* say(said.text);
+      if (said.refusal !== null) yield* refuse(said.refusal);
       const items = itemsOf(head, said);
       for (const [place, item] of items.entries()) yield* done(item, place);
       const whole = ended(response, said, items, tokens);

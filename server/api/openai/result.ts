@@ -12,6 +12,8 @@ import { madeAt, receiptIdOf } from "@/server/platform/ids";
 
 export type Said = {
   text: string | null;
+  /** Its text is null then. */
+  refusal: string | null;
   toolCalls: NonNullable<z.output<typeof TextOutput>["toolCalls"]>;
   finish: z.output<typeof FinishReason>;
 };
@@ -27,7 +29,9 @@ export function saidIn(
   const words = TextOutput.safeParse(typedOutput);
   const isCut = terminationReason === "length";
   if (!words.success)
-    return [{ text: JSON.stringify(typedOutput), toolCalls: [], finish: isCut ? "length" : "stop" }];
+    return [
+      { text: JSON.stringify(typedOutput), refusal: null, toolCalls: [], finish: isCut ? "length" : "stop" },
+    ];
   const several = Several.safeParse(typedOutput);
   if (!several.success) return [toSaid(words.data, isCut, `call_${ulidOf(head)}`)];
   const [first, ...others] = several.data.choices.map((each, place) =>
@@ -36,9 +40,10 @@ export function saidIn(
   return [first!, ...others]; // at least two, by its schema
 }
 
-function toSaid({ content, toolCalls = [] }: TextOutput, isCut: boolean, callId: string): Said {
+function toSaid({ content, refusal, toolCalls = [] }: TextOutput, isCut: boolean, callId: string): Said {
   return {
-    text: content === "" && toolCalls.length > 0 ? null : content,
+    text: refusal !== undefined || (content === "" && toolCalls.length > 0) ? null : content,
+    refusal: refusal ?? null,
     // A tool result names its call, so a call needs an id even if its vendor gave none.
     toolCalls: toolCalls.map((call, place) => ({ ...call, id: call.id || `${callId}_${place}` })),
     finish: isCut ? "length" : toolCalls.length > 0 ? "tool_calls" : "stop",
@@ -104,7 +109,9 @@ export async function* heard(
   for await (const { items } of frames) {
     if (items.length === 0) yield { type: "quiet" };
     for (const { event, data } of items) {
-      if (event === "token" && typeof data.text === "string") yield { type: "text", text: data.text };
+      // A refusal is not text here; the end of the execution has it.
+      if (event === "token" && typeof data.text === "string" && data.refusal !== true)
+        yield { type: "text", text: data.text };
       if (event === "execution.succeeded") {
         if (data.typedOutput === null) {
           const { code, message, details } = removed(head);

@@ -49,7 +49,7 @@ export function toTextCall(messages: TextMessage[], options: CallOptions, cap: n
   };
 }
 
-/** Refuses what is no answer: cut off, filtered, or empty without a tool call. */
+/** Refuses what is no answer: cut off, filtered, a refusal, or empty without a tool call. */
 export function requireAnswer(result: TextResult, usage?: Usage | null): TextResult {
   const isEmpty = result.text.trim() === "" && result.toolCalls.length === 0;
   if (result.finishReason === "length") {
@@ -66,6 +66,7 @@ export function requireAnswer(result: TextResult, usage?: Usage | null): TextRes
   if (result.finishReason === "content_filter") {
     throw new CapabilityFault("ProviderRejected", "The provider's content filter stopped the answer.");
   }
+  if (result.isRefusal) throw new CapabilityFault("ProviderRejected", "The model refused to answer.");
   if (isEmpty)
     throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider's answer contains no output.");
   return result;

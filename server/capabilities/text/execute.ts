@@ -46,6 +46,9 @@ export function toWords(kind: Kind): Execute<TextOutput> {
   return {
     ...base(kind, false),
     async result(result, _input, { material: shape, model, usage }) {
+      const isRefused = result.isRefusal && result.finishReason === "stop";
+      if (isRefused)
+        return { typedOutput: { content: result.text, role: "assistant", refusal: result.text }, files: [] };
       const { text, toolCalls } = requireAnswer(result, usage);
       if (shape.kind === "json" && toolCalls.length === 0) await readJson(result, shape, model);
       return {

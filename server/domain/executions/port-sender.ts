@@ -13,6 +13,7 @@ import { failpoint } from "@/server/platform/settings/failpoint";
 import { answerFlaw } from "@/server/platform/text/canonical";
 import {
   type AnyCall,
+  type OnText,
   type PortAdapter,
   type PortName,
   type Progress,
@@ -110,9 +111,10 @@ async function withAdapters(work: Work): Promise<AnyCall | CallOutcome> {
  * The same, with the text passed on as it comes. The pieces together are the answer's text, or the call has failed;
  * and once a piece was passed on, the provider has worked: nothing after that is a refusal that may be sent again.
  */
-export async function streamCall(work: Work, onText: (text: string) => void): Promise<CallOutcome> {
+export async function streamCall(work: Work, onText: OnText): Promise<CallOutcome> {
   let [said, passed] = ["", ""];
   let isAsSaid = true;
+  let kind: Parameters<OnText>[1];
   const observed = await observe(
     work,
     async (adapter, io) => {
@@ -124,9 +126,10 @@ export async function streamCall(work: Work, onText: (text: string) => void): Pr
         );
       const clean = redactStream(io.credentials, (text) => {
         passed += text;
-        onText(text);
+        onText(text, kind);
       });
-      const progress = await adapter.stream(work.call as never, io, (text) => {
+      const progress = await adapter.stream(work.call as never, io, (text, itsKind) => {
+        kind = itsKind;
         said += text;
         clean.push(text);
       }); // the port decides which call it is
@@ -268,8 +271,9 @@ function asAsked({ call }: Work, result: TextResult): TextResult {
 const isAsSaid = ({ finishReason, toolCalls }: TextChoice) =>
   finishReason === "length" || (toolCalls.length > 0 && finishReason !== "content_filter");
 
-const wordsOf = ({ text, toolCalls }: TextChoice): TextOutput => ({
+const wordsOf = ({ text, toolCalls, isRefusal }: TextChoice): TextOutput => ({
   content: text,
   role: "assistant",
   ...(toolCalls.length > 0 ? { toolCalls } : {}),
+  ...(isRefusal ? { refusal: text } : {}),
 });

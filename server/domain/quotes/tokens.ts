@@ -16,16 +16,16 @@ const FRAME = 16;
 const picturesIn = (content: TextCall["messages"][number]["content"]) =>
   typeof content === "string" ? 0 : content.filter(({ type }) => type === "image").length;
 
-/** The tools a message calls, or the call it answers, as text; each is framed as a message is. */
-function callsIn(message: TextMessage): string[] {
+/** Who wrote a message, the tools it calls, or the call it answers, as text; each is framed as a message is. */
+function besideText(message: TextMessage): string[] {
   if (message.role === "tool") return [message.toolCallId];
-  if (message.role !== "assistant") return [];
+  if (message.role !== "assistant") return message.name === undefined ? [] : [message.name];
   return (message.toolCalls ?? []).map(({ id, name, arguments: text }) => `${id}${name}${text}`);
 }
 
 /** All that the messages of a call say, pictures aside. */
 export const wordsOf = ({ messages }: Pick<TextCall, "messages">): string[] =>
-  messages.flatMap((message) => [textOf(message), ...callsIn(message)]);
+  messages.flatMap((message) => [textOf(message), ...besideText(message)]);
 
 /** Tokens of text, as an upper bound: no tokenizer in use makes more tokens than the text has UTF-8 bytes. */
 function tokensAtMost(model: ModelFacts, bytes: number): number {

@@ -5,6 +5,7 @@ import { deliveredOf, finishOf, type Reported, reported } from "../ends";
 import type { Explain } from "../faults";
 import { type HttpReply, parseAnswer, parseReply, safeWord } from "../http";
 import { toTier } from "../openai-ports/common";
+import { wordsOrRefusal } from "../text-call";
 
 /* What a server that speaks chat completions answers; unknown fields are passed over. */
 
@@ -78,7 +79,8 @@ function readResult({ choices }: ChatReply, { usage, hasEnded }: Before): Report
   const before = { usage, delivered };
   const [first, ...others] = inOrder.map(({ word, text, refusal, toolCalls }): TextChoice => {
     const hasContent = text !== "" || toolCalls.length > 0;
-    return { text: text || refusal, ...finishOf({ word, hasEnded, hasContent }, before), toolCalls };
+    const finish = finishOf({ word, hasEnded, hasContent }, before);
+    return { ...wordsOrRefusal(text, refusal, toolCalls), ...finish, toolCalls };
   });
   if (!first) throw new Error("a reply has a choice"); // by its schema
   return { result: { ...first, ...(others.length > 0 ? { others } : {}) }, ...reported(before) };
@@ -93,8 +95,9 @@ function written({ message, finish_reason }: ChatReply["choices"][number]) {
     arguments: argumentsText(call?.arguments),
   }));
   const calls = toolCalls.map((call) => call.name + call.arguments).join("");
-  const delivered: Delivered = { text, reasoning, calls };
-  return { word: finish_reason ?? null, text, refusal: message.refusal ?? "", toolCalls, delivered };
+  const refusal = message.refusal ?? "";
+  const delivered: Delivered = { text: text + refusal, reasoning, calls };
+  return { word: finish_reason ?? null, text, refusal, toolCalls, delivered };
 }
 
 // ---- usage

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { mergeUsage } from "../counts";
-import type { Delivered, Usage } from "../define";
+
+import type { Delivered, OnText, Usage } from "../define";
 import { deliveredOf, errorIn, ReportedError, verdicts } from "../ends";
 import { type EventWish, jsonIn, type ServerEvent } from "../server-events";
+
 import { argumentsText, type Call, type ChatReply, Message, partsOf, readUsage } from "./reply";
 
 /* Chat completions as a stream. */
@@ -26,7 +28,7 @@ const ChatChunk = z.object({
 type Gathered = { id: string; name: string; arguments: string };
 
 /** The whole answer, gathered from its chunks, in the form it has without a stream. */
-export function gatherChat(onText: (text: string) => void) {
+export function gatherChat(onText: OnText) {
   let [id, model, word]: (string | null)[] = [null, null, null];
   let usage: Usage | null = null;
   let refusal = "";
@@ -68,7 +70,7 @@ export function gatherChat(onText: (text: string) => void) {
     /** The answer so far, and whether the end of the dialect came. */
     whole(): { answer: ChatReply; usage: Usage | null; hasEnded: boolean } {
       const { text: content, reasoning } = delivered;
-      if (content === "" && refusal !== "") onText(refusal);
+      if (content === "" && refusal !== "" && delivered.calls === "") onText(refusal, "refusal");
       const message = {
         content,
         refusal,

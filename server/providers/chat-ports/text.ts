@@ -13,26 +13,28 @@ import {
   toDataUrl,
 } from "../define";
 import { type HttpOptions, postForEvents, postJson } from "../http";
-import { present, requireSupported } from "../text-call";
+import { passOn, present, requireSupported } from "../text-call";
 import { readChat, toProgress } from "./reply";
 import { gatherChat } from "./stream";
 
 /* Text by chat completions, as many vendors and servers speak them. */
 
-/** High detail is what the bound of a picture's tokens is for; servers that know no detail pass it over. */
+/** High detail, unless low is requested, is what the bound of a picture's tokens is for; servers that know none pass it over. */
 function toMessage(message: TextMessage) {
   const { role, content } = message;
   if (message.role === "tool") return { role, tool_call_id: message.toolCallId, content };
   if (message.role === "assistant" && message.toolCalls)
     return { role, content: textOf(message) || null, tool_calls: message.toolCalls.map(toToolCall) };
-  if (typeof content === "string") return { role, content };
+  const name = "name" in message && message.name !== undefined ? { name: message.name } : {};
+  if (typeof content === "string") return { role, content, ...name };
   return {
     role,
     content: content.map((part) =>
       part.type === "text"
         ? { type: "text", text: part.text }
-        : { type: "image_url", image_url: { url: toDataUrl(part), detail: "high" } },
+        : { type: "image_url", image_url: { url: toDataUrl(part), detail: part.detail ?? "high" } },
     ),
+    ...name,
   };
 }
 
@@ -115,7 +117,7 @@ export function chatCompletions({ explain, adapt = (sent) => sent }: Dialect): P
       if (reply.body !== undefined) {
         // A server that knows no streams answers whole.
         const progress = readChat(reply, io, explain);
-        if (progress.result.text !== "") onText(progress.result.text);
+        passOn(progress.result, onText);
         return progress;
       }
       return toProgress(gathered.whole(), reply, io);

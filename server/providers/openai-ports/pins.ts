@@ -66,7 +66,7 @@ export const pinResponses = ({
       ...always,
     };
   },
-  read: (reply, io) => toPinAnswer(readResponse(reply, io, { format: { type: "text" }, vendor, explain })),
+  read: (reply, io) => toPinAnswer(readResponse(reply, io, { vendor, explain })),
 });
 
 /** The vendor keeps flat what is ours already. */

@@ -1,15 +1,11 @@
 import { z } from "zod";
-import {
-  type Delivered,
-  ProviderFault,
-  type ProviderIo,
-  type ResponseFormat,
-  type TextResult,
-  type Usage,
-} from "../define";
+
+import { type Delivered, ProviderFault, type ProviderIo, type TextResult, type Usage } from "../define";
 import { deliveredOf, errorIn, finishOf, type Reported, reported, saysFailure } from "../ends";
 import { type Explain, faultOfSaid } from "../faults";
+
 import { type HttpReply, parseAnswer, parseReply, safeWord } from "../http";
+import { wordsOrRefusal } from "../text-call";
 import { vendorWords } from "../vendor-words";
 import { requestIdOf, TokenUsage, toTier, toUsage } from "./common";
 
@@ -40,11 +36,7 @@ const ResponsesReply = z.object({
 });
 type ResponsesReply = z.output<typeof ResponsesReply>;
 
-function readResult(
-  reply: ResponsesReply,
-  { format, delivered: streamed }: Reading,
-  usage: Usage | null,
-): Reported {
+function readResult(reply: ResponsesReply, { delivered: streamed }: Reading, usage: Usage | null): Reported {
   const parts = reply.output.flatMap((item) => (item.type === "message" ? (item.content ?? []) : []));
   const written = parts.map(({ type, text }) => (type === "output_text" ? (text ?? "") : "")).join("");
   const refusal = parts.map((part) => part.refusal ?? "").join("");
@@ -52,16 +44,14 @@ function readResult(
     .filter(({ type }) => type === "function_call")
     .map((item) => ({ id: item.call_id ?? "", name: item.name ?? "", arguments: item.arguments ?? "" }));
   const calls = toolCalls.map((call) => call.name + call.arguments).join("");
-  // A refusal is an answer in words; where JSON was promised it is none.
-  const refused = refusal !== "" && format.type !== "text";
   const summary = reply.output.flatMap(({ summary: parts }) => (parts ?? []).map(({ text }) => text ?? ""));
   const reasoning = streamed?.reasoning || summary.join("");
-  const before = { usage, delivered: deliveredOf({ text: written, reasoning, calls }) };
+  const before = { usage, delivered: deliveredOf({ text: written + refusal, reasoning, calls }) };
   const hasContent = written !== "" || calls !== "";
   const finish = finishOf({ word: wordOf(reply, calls !== ""), hasEnded: true, hasContent }, before);
   const result: TextResult = {
-    text: written || (refused ? "" : refusal),
-    ...(refused ? { finishReason: "content_filter" } : finish),
+    ...wordsOrRefusal(written, refusal, toolCalls),
+    ...finish,
     toolCalls,
   };
   return { result, ...reported(before) };
@@ -77,7 +67,6 @@ function wordOf({ status, incomplete_details }: ResponsesReply, calledTools: boo
 const UNMADE = ["queued", "in_progress"];
 
 type Reading = {
-  format: ResponseFormat;
   /** Who failed, should the answer say so. */
   vendor?: string;
   explain?: Explain;

@@ -1,6 +1,7 @@
 import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
 import {
+  type OnText,
   type PortAdapter,
   type ProviderIo,
   type ResponseFormat,
@@ -11,8 +12,11 @@ import {
   textOf,
   toDataUrl,
 } from "../define";
+
 import { postForEvents, postJson } from "../http";
-import { brokenOff, requireSupported, withCallIds } from "../text-call";
+
+import { brokenOff, passOn, requireSupported, withCallIds } from "../text-call";
+
 import { explainOpenAiError, headers } from "./common";
 import { readResponse } from "./reply";
 import { gatherResponse } from "./stream";
@@ -21,7 +25,7 @@ import { gatherResponse } from "./stream";
 
 const EFFORTS = { economy: "low", balanced: "medium", deep: "high", maximum: "xhigh" } as const;
 
-/** High detail, whatever the picture: its bound of tokens is the one the models list. */
+/** High detail unless low is requested: the bound of tokens is the one the models list for it. */
 function toInput(message: TextMessage): object[] {
   if (message.role === "tool")
     return [{ type: "function_call_output", call_id: message.toolCallId, output: message.content }];
@@ -42,7 +46,7 @@ function toSpoken({ role, content }: TextMessage) {
     content: content.map((part) =>
       part.type === "text"
         ? { type: role === "assistant" ? "output_text" : "input_text", text: part.text }
-        : { type: "input_image", image_url: toDataUrl(part), detail: "high" },
+        : { type: "input_image", image_url: toDataUrl(part), detail: part.detail ?? "high" },
     ),
   };
 }
@@ -139,10 +143,10 @@ async function submitText(call: TextCall, io: ProviderIo) {
     headers: headers(io),
     explain: explainOpenAiError,
   });
-  return readResponse(reply, io, { format: call.responseFormat, explain: explainOpenAiError });
+  return readResponse(reply, io, { explain: explainOpenAiError });
 }
 
-async function streamText(call: TextCall, io: ProviderIo, onText: (text: string) => void) {
+async function streamText(call: TextCall, io: ProviderIo, onText: OnText) {
   const sent = { ...toResponsesRequest(call, io), stream: true };
   const gathered = gatherResponse(onText);
   const reply = await postForEvents(io, "/responses", {
@@ -155,12 +159,11 @@ async function streamText(call: TextCall, io: ProviderIo, onText: (text: string)
   if (!whole && reply.body === undefined) throw brokenOff("OpenAI");
   const delivered = gathered.delivered();
   const progress = readResponse(whole ? { ...reply, body: whole } : reply, io, {
-    format: call.responseFormat,
     explain: explainOpenAiError,
     delivered,
   });
   // A refusal in words becomes the text only when nothing else was written, which is known at the end.
-  if (!delivered?.text && progress.result.text !== "") onText(progress.result.text);
+  if (!delivered?.text) passOn(progress.result, onText);
   return progress;
 }
 

@@ -12,6 +12,7 @@ import { fail } from "@/server/platform/errors/errors";
 import { receiptIdOf } from "@/server/platform/ids";
 import { log } from "@/server/platform/log/log";
 import { microsToUsd } from "@/server/platform/money";
+import type { OnText } from "@/server/providers/define";
 import {
   beside,
   bool,
@@ -94,7 +95,7 @@ export const frameName = (jobId: string, id: number) => `${jobId}/frames/${id}`;
 
 export type FrameWriter = {
   /** Takes the next piece of text; it is stored with others of the same 25 ms. */
-  push(text: string): void;
+  push: OnText;
   /** Settles when all that was taken is stored, or can no longer be stored. */
   flush(): Promise<void>;
 };
@@ -144,10 +145,11 @@ export function frameWriter(
   }
 
   return {
-    push(text) {
+    push(text, kind) {
       if (isClosed || text === "") return;
       const id = next++;
-      const data = JSON.stringify({ index: id - FIRST_PIECE, text });
+      const refusal = kind === "refusal" ? { refusal: true } : {};
+      const data = JSON.stringify({ index: id - FIRST_PIECE, text, ...refusal });
       waiting.push({ id, data: isSealed ? sealContent(data, frameName(job.id, id)) : data });
       if (!writing) timer ??= setTimeout(() => void start(), GATHER_MS);
     },

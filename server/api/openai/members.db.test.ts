@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { GET } from "@/app/v1/models/[...model]/route";
+import * as connections from "@/server/domain/connections";
+import { env } from "@/server/platform/settings/env";
+import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
+import { call, makeTenant, type Tenant } from "@/testing/api";
+import { whiteSquare } from "@/testing/forms";
+import { setSettings } from "@/testing/settings";
+import { system } from "@/testing/tenants";
+
+/* Members of OpenAI's schema that few clients send: each is taken where OpenAI takes it, and reaches the server that has it. */
+
+let vendor: Vendor;
+let tenant: Tenant;
+const before = { ...env };
+beforeAll(async () => {
+  vendor = await startVendor();
+  setSettings({ ALLOW_PRIVATE_ADDRESSES: true, OPENAI_BASE_URL: vendor.url });
+  tenant = await makeTenant();
+  vendor.answer({ json: { object: "list", data: [] } });
+  for (const provider of ["openai", "openai-compatible"])
+    await connections.createCredential(
+      system,
+      tenant.organizationId,
+      {
+        provider,
+        secret: "sk-own-123456",
+        label: provider,
+        ...(provider === "openai" ? {} : { endpointUrl: vendor.url, models: "org/small:1:2" }),
+      },
+      { places: [{ projectId: tenant.projectId, environment: "development" }] },
+    );
+});
+afterAll(async () => {
+  setSettings(before);
+  await vendor.stop();
+});
+
+const chat = (more: object) =>
+  tenant.post("/v1/chat/completions", {
+    model: "openai-compatible/org/small",
+    messages: [{ role: "user", content: "Hi" }],
+    ...more,
+  });
+const sent = () => JSON.parse(vendor.arrived[0]?.body ?? "null");
+const COMPLETION = {
+  choices: [{ index: 0, message: { content: "Hello" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 7, completion_tokens: 3 },
+};
+
+describe("the name of who wrote a message", () => {
+  const named = (name: unknown) => ({
+    messages: [
+      { role: "system", content: "Be short.", name },
+      { role: "user", content: "Hi", name },
+      { role: "user", content: [{ type: "text", text: "there" }], name: null },
+    ],
+  });
+
+  test("reaches a server that speaks chat completions", async () => {
+    vendor.answer({ json: COMPLETION });
+    expect((await chat(named("ada"))).status).toBe(200);
+    expect(sent().messages).toEqual([
+      { role: "system", content: "Be short.", name: "ada" },
+      { role: "user", content: "Hi", name: "ada" },
+      { role: "user", content: "there" },
+    ]);
+  });
+
+  test.each([["", 1, ["ada"], "x".repeat(257)]].flat())(
+    "is refused at its place where it is %j",
+    async (name) => {
+      const { status, json } = await chat(named(name));
+      expect([status, json.error.param]).toEqual([422, "messages[0].name"]);
+    },
+  );
+});
+
+test("top_logprobs of 0 asks for nothing, and any other value is refused", async () => {
+  vendor.answer({ json: COMPLETION });
+  expect((await chat({ top_logprobs: 0 })).status).toBe(200);
+  expect(sent().top_logprobs).toBeUndefined();
+  for (const top_logprobs of [1, "0", -1]) {
+    const { status, json } = await chat({ top_logprobs });
+    expect([status, json.error.param]).toEqual([422, "top_logprobs"]);
+  }
+});
+
+describe("the detail of a picture", () => {
+  const url = `data:image/png;base64,${whiteSquare().toString("base64")}`;
+  const look = (detail: unknown) =>
+    chat({
+      model: "text.vision.structured.v1@openai/gpt-5.6-luna",
+      messages: [
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "JSON" },
+            { type: "image_url", image_url: { url, detail } },
+          ],
+        },
+      ],
+    });
+
+  test.each([
+    ["low", "low"],
+    ["high", "high"],
+    ["auto", "high"],
+    [null, "high"],
+  ])("%j is sent as %s", async (detail, as) => {
+    const content = [{ type: "output_text", text: "{}" }];
+    vendor.answer({
+      json: {
+        status: "completed",
+        output: [{ type: "message", content }],
+        usage: { input_tokens: 7, output_tokens: 3 },
+      },
+    });
+    const { status, text } = await look(detail);
+    expect(status, text).toBe(200);
+    expect(sent().input[0].content[1]).toMatchObject({ type: "input_image", detail: as });
+  });
+
+  test("of another word or type is refused", async () => {
+    for (const detail of ["", "original", 1, ["low"]]) expect((await look(detail)).status).toBe(422);
+  });
+});
+
+test("a model whose id has slashes is found by its plain path, by our own server and as a route of Next", async () => {
+  const path = "/v1/models/openai-compatible/org/small";
+  const headers = { authorization: `Bearer ${tenant.key}` };
+  for (const each of [path, path.replace("compatible/", "compatible%2F")]) {
+    const { status, json } = await call("GET", each, { key: tenant.key });
+    expect([status, json.id]).toEqual([200, "openai-compatible/org/small"]);
+    const answer = await GET(new Request(`http://127.0.0.1${each}`, { headers }));
+    expect((await answer.json()).id).toBe("openai-compatible/org/small");
+  }
+  const unknown = await call("GET", "/v1/models/openai-compatible/none/such", { key: tenant.key });
+  expect([unknown.status, unknown.json.error.code]).toEqual([404, "UNKNOWN_CAPABILITY"]);
+});
