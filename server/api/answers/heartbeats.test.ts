@@ -8,7 +8,7 @@ import { eventStream } from "./event-stream";
 
 /* Strict readers, such as openai-go before 3.43, take an empty line for the end of an event, and one without data for a fault. */
 
-const head = { id: "wfr_1", madeAt: 0, model: "m", receiptId: "rcpt_1" };
+const head = { id: "wfr_1", madeAt: 0, model: "m", receiptId: "rcpt_1" as const };
 async function* quietly(): AsyncGenerator<Heard> {
   yield { type: "quiet" };
   yield { type: "text", text: "Hello" };
