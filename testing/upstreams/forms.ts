@@ -47,7 +47,10 @@ export function routeOf({ dialect, name }: UpstreamCase): {
   return { ...route, model: model ?? name };
 }
 
-const messagesOf = ({ name }: UpstreamCase) => [{ role: "user" as const, content: `case ${name} ` }];
+let asked = 0;
+/** No two requests are the same, since the repeat of one that may have run is answered with its end. */
+const promptOf = ({ name }: UpstreamCase) => `case ${name} ${++asked}`;
+const messagesOf = (played: UpstreamCase) => [{ role: "user" as const, content: promptOf(played) }];
 
 /** The request of a case as the doors of OpenAI's interface take it. */
 const atDoor = (played: UpstreamCase) => {
@@ -277,7 +280,7 @@ async function pinned(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
   const format = played.request?.response_format as Format | undefined; // by the cases
   const { status, json } = await tenant.post("/v1/inference/pinned", {
     pin: { provider, model, api },
-    input: `case ${played.name} `,
+    input: promptOf(played),
     sampling: { maxOutputTokens: 2_048 },
     ...(played.request?.tools ? { tools: played.request.tools } : {}),
     ...(format ? { responseFormat: { type: format.type, ...format.json_schema } } : {}),
