@@ -1,3 +1,4 @@
+import { isObject } from "@/server/platform/text/json";
 import type { TextChoice, TextResult } from "./conversation";
 import { type Delivered, ProviderFault, type Usage } from "./define";
 import type { SaidError } from "./faults";
@@ -124,9 +125,6 @@ export function finishOf({ word, hasEnded, hasContent }: SaidEnd, { usage, deliv
   if (!hasEnded) throw lost();
   return hasContent ? { finishReason: "stop", unknownFinish: word.slice(0, 64) } : { finishReason: "stop" };
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * The error in a whole answer or in one event of a stream, at any place where servers put one: the member `error`,

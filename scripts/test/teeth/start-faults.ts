@@ -21,7 +21,7 @@ export const START_FAULTS: Fault[] = [
     file: "server/domain/catalog/routes.ts",
     find: "of.filter((target) => routeKey(target) === preferredModel)",
     replace: "byId",
-    caughtBy: "server/domain/catalog/named.test.ts",
+    caughtBy: "server/domain/catalog/named.db.test.ts",
   },
   {
     name: "badge-apart-from-health",

@@ -241,7 +241,7 @@ test("every encrypting module is listed, with the columns it writes among those 
     "server/domain/sessions/codes.ts", // user_account.second_factor_secret
     "server/domain/signing/keys.ts", // signing_key.private_key
     "server/domain/vault/canary.ts", // vault_canary.sealed
-    "server/domain/webhooks/endpoints.ts", // delivery_endpoint.secret
+    "server/domain/webhooks/secrets.ts", // delivery_endpoint.secret
     "server/platform/crypto/vault.ts",
   ]);
 });

@@ -53,7 +53,7 @@ const request = {
 
 test.each([
   ["its usage", { prompt_tokens: 10, completion_tokens: 4 }, { state: "settled", settled_micros: 18 }],
-  ["nothing without usage", null, { state: "released", settled_micros: null }],
+  ["an estimate without usage", null, { state: "settled", settled_micros: 8 }],
 ])(
   "an answer that a content filter stopped is charged %s, and a new key is not safe",
   async (_, usage, money) => {
