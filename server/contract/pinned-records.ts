@@ -73,6 +73,8 @@ export const SealedPinned = z.object({
   /** At list price; null: unknown. */
   cost: Money.nullable(),
   costStatus: z.enum(["computed", "unknown", "none"]),
+  /** The cost is an estimate of what was sent and delivered, since no usage was reported; absent: it is by the usage. */
+  costBasis: z.literal("estimated").optional(),
   discountedUpstreamBasisMicros: z.int().nullable(),
   billingMode: BillingMode,
   costBearer: z.enum(["customer", "none"]),

@@ -93,3 +93,6 @@ export type Delivered = {
 
 /** Takes the text of a streamed answer, piece by piece. All pieces are text, or all are those of a refusal. */
 export type OnText = (text: string, kind?: "refusal") => void;
+
+/** What is delivered where the model writes nothing, as with vectors. */
+export const NOTHING_WRITTEN: Delivered = { text: "", reasoning: "", calls: "" };

@@ -3,12 +3,14 @@ import { Count, CountsOf, figures } from "./counts";
 import {
   type EmbeddingCall,
   type ModelFacts,
+  NOTHING_WRITTEN,
   type PortAdapter,
+  type Progress,
   type ProviderIo,
   refuseCall,
   takesDimensions,
 } from "./define";
-import { type HttpOptions, parseReply, postJson, safeWord } from "./http";
+import { type HttpOptions, parseAnswer, postJson, safeWord } from "./http";
 
 /* Embeddings as OpenAI has them, and many servers after it. */
 
@@ -19,6 +21,8 @@ const EmbeddingReply = z.object({
   data: z.array(z.object({ index: z.number().nullish(), embedding: Vector })),
   usage: CountsOf({ prompt_tokens: Count }),
 });
+
+type Done = Extract<Progress<unknown>, { state: "done" }>;
 
 /** 2,048 vectors of 4,096 numbers, as text. */
 const MAX_BYTES = 192 * 1024 * 1024;
@@ -60,18 +64,24 @@ export function embeddings(options: {
         explain,
         maxResponseBytes: MAX_BYTES,
       });
-      const { data, model, usage } = parseReply(EmbeddingReply, reply, io);
+      const { data, model, usage } = parseAnswer(EmbeddingReply, reply, io, explain);
       const inOrder = data.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));
       return {
         state: "done",
         result: { vectors: inOrder.map(({ embedding }) => toVector(embedding)) },
-        usage: usageOf(usage?.prompt_tokens),
+        ...usedFor(usage?.prompt_tokens),
         providerRequestId: safeWord(reply.header("x-request-id"), io),
         providerModel: safeWord(model, io),
         httpStatus: reply.status,
       };
     },
   };
+}
+
+/** The usage of vectors as a progress has it: one that is not reported is estimated by what was read. */
+export function usedFor(inputTokens: number | null | undefined): Pick<Done, "usage" | "delivered"> {
+  const usage = usageOf(inputTokens);
+  return usage ? { usage } : { usage, delivered: NOTHING_WRITTEN };
 }
 
 /** Vectors have no tokens: what is counted is what was read. Null: nothing was. */

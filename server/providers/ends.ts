@@ -119,7 +119,7 @@ export function finishOf({ word, hasEnded, hasContent }: SaidEnd, { usage, deliv
   if (finishReason) return { finishReason };
   if (saysFailure(word))
     throw new ProviderFault("failed", "attempted", "The provider failed while working on the request.", {
-      usage,
+      usage: countedUsage(usage, delivered),
       ...(delivered ? { delivered } : {}),
     });
   if (!hasEnded) throw lost();
@@ -140,16 +140,32 @@ export function errorIn(body: unknown, eventName = ""): SaidError | null {
   const inChoice = Array.isArray(choices)
     ? choices.find((choice) => isObject(choice) && isSaid(choice.error))
     : null;
-  return isObject(inChoice) ? said({ error: inChoice.error }, inChoice.error) : null;
+  if (isObject(inChoice)) return said({ error: inChoice.error }, inChoice.error);
+  return isBare(body) ? said({ error: body }, body) : null;
+}
+
+/** An error without any of the usual members: a code that says failure and a sentence, as DashScope and SiliconFlow write them. */
+function isBare({ code, status, success, message, msg, type, object, ...others }: Record<string, unknown>) {
+  const isSentence = [message, msg].some((each) => typeof each === "string" && each !== "");
+  const isFailure =
+    success === false ||
+    [code, status].some((each) => typeof each === "number" && each >= 400) ||
+    (typeof code === "string" && !/^(0|200|ok|success)?$/i.test(code));
+  const hasAnswer = ["choices", "candidates", "content", "output", "data", "embeddings"].some(
+    (each) => each in others,
+  );
+  return isSentence && isFailure && !hasAnswer && type === undefined && object === undefined;
 }
 
 /** Servers write `error: null`, `""`, `false` or `{}` into good answers. */
 const isSaid = (error: unknown): boolean =>
   Boolean(error) &&
-  !(isObject(error) && Object.values(error).every((value) => value === null || value === ""));
+  !(isObject(error) && Object.values(error).every((value) => value === null || value === "" || value === 0));
 
 function said(body: unknown, error: unknown = null): SaidError {
-  const named = isObject(error) ? [error.code, error.status, error.status_code, error.http_status] : [];
+  const named = [error, body].flatMap((each) =>
+    isObject(each) ? [each.code, each.status, each.status_code, each.http_status, each.http_code] : [],
+  );
   const status = named.map(Number).find((code) => Number.isInteger(code) && code >= 400 && code < 600);
   return { body, status: status ?? null };
 }
@@ -168,8 +184,23 @@ export class ReportedError extends Error {
 /** The result of an answer with its usage, and what was written where the usage does not say how much that was. */
 export type Reported = { result: TextResult; usage: Usage | null; delivered?: Delivered };
 
-export const reported = ({ usage, delivered }: Before): Omit<Reported, "result"> =>
-  delivered && usage?.outputTokens === undefined ? { usage, delivered } : { usage };
+export function reported({ usage: given, delivered }: Before): Omit<Reported, "result"> {
+  const usage = countedUsage(given, delivered);
+  const isCounted = usage?.inputTokens !== undefined && usage.outputTokens !== undefined;
+  return delivered && !isCounted ? { usage, delivered } : { usage };
+}
+
+/** The usage of an answer in which something was written: zeros are figures of a server that does not count them. */
+export function countedUsage(usage: Usage | null, delivered: Delivered | null): Usage | null {
+  if (!usage || !delivered) return usage;
+  const { inputTokens, outputTokens, ...rest } = usage;
+  const counted = {
+    ...(inputTokens ? { inputTokens } : {}),
+    ...(outputTokens ? { outputTokens } : {}),
+    ...rest,
+  };
+  return Object.keys(counted).length === 0 ? null : counted;
+}
 
 /** What was delivered; null: nothing was. */
 export const deliveredOf = (delivered: Delivered): Delivered | null =>

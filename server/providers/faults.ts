@@ -1,12 +1,11 @@
 import { tells } from "@/server/platform/crypto/redact-secrets";
 import { type Answer, codeOf, PRIVATE_ADDRESS, whyUnreachable } from "@/server/platform/http";
-import { HOUR_MS } from "@/server/platform/time/units";
 import { type Delivered, type FaultKind, ProviderFault, type ProviderIo, type Usage } from "./define";
+import { asksToWait, retryAfter } from "./retry-after";
 import { vendorWords } from "./vendor-words";
 
 /* The faults of exchanges with vendors, in our own words. */
 
-const MAX_RETRY_AFTER_MS = HOUR_MS;
 /** How the operator allows what is refused without it. */
 export const ALLOW = "For a server on your own network, set ALLOW_PRIVATE_ADDRESSES=1.";
 export const PRIVATE_REFUSED = `The provider's address is private, and private addresses are not allowed. ${ALLOW}`;
@@ -81,6 +80,39 @@ const OVERLOADED = new Set([
   "slow_down",
 ]);
 
+/**
+ * Words for an account that has no credit left, in lower case, whatever their status: no wait helps. OpenAI, Moonshot, MiniMax, DashScope,
+ * Volcengine and Zhipu (1113).
+ */
+const NO_CREDIT = new Set([
+  ...[
+    "insufficient_quota",
+    "exceeded_current_quota_error",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+  ],
+  ...["insufficient_balance", "insufficient_balance_error", "insufficient_credits", "insufficient_funds"],
+  ...["arrearage", "accountoverdueerror", "1113"],
+]);
+
+/** What a status says, where the vendor says nothing more. */
+function meaningOf(status: number, isOverloaded: boolean): [FaultKind, string] {
+  if (status === 429 || status === 529 || isOverloaded)
+    return ["capacity", "The provider has no capacity right now."];
+  if (status >= 300 && status < 400)
+    return ["refused", "The provider answered with a redirect, and redirects are not followed."];
+  if (status === 408 || status >= 500) return ["failed", "The provider failed while working on the request."];
+  if (status === 401 || status === 403)
+    return ["refused", "The provider rejected the credentials or their permissions."];
+  if (status === 402) return ["refused", SPENT];
+  return [
+    "refused",
+    status === 413 ? "The request is larger than the provider allows." : "The provider rejected the request.",
+  ];
+}
+
+const SPENT = "The provider's account has no credit left, or too little for this request.";
+
 /** What an error status says, and its body where the provider explains it: JSON, or the text of one that is none. */
 export function faultOfAnswer(
   { status, header }: Answer,
@@ -88,24 +120,19 @@ export function faultOfAnswer(
   io: Io,
   explain?: Explain,
 ): ProviderFault {
-  const retryAfterMs = retryAfter(header);
+  const said = words(body);
+  const isOverloaded = status === 503 && (asksToWait(header) || said.some((word) => OVERLOADED.has(word)));
+  const isSpent = status >= 400 && status < 500 && said.some((word) => NO_CREDIT.has(word.toLowerCase()));
+  const [usual, sentence] = isSpent ? (["refused", SPENT] as const) : meaningOf(status, isOverloaded);
   const explained = explain?.({ status, body });
-  const overloaded =
-    status === 503 && (retryAfterMs !== undefined || words(body).some((word) => OVERLOADED.has(word)));
-  const [kind, message]: [FaultKind, string] =
-    status === 429 || status === 529 || overloaded
-      ? ["capacity", "The provider has no capacity right now."]
-      : status >= 300 && status < 400
-        ? ["failed", "The provider answered with a redirect, and redirects are not followed."]
-        : status === 408 || status >= 500
-          ? ["failed", "The provider failed while working on the request."]
-          : status === 401 || status === 403
-            ? ["refused", "The provider rejected the credentials or their permissions."]
-            : ["refused", "The provider rejected the request."];
+  // A vendor that explains a status alone cannot tell no credit from no capacity.
+  const isExplained = explained !== undefined && !(isSpent && explained.kind === undefined);
+  const kind = (isExplained ? explained.kind : undefined) ?? usual;
+  const retryAfterMs = kind === "capacity" ? retryAfter(header, body) : undefined;
   return new ProviderFault(
-    explained?.kind ?? kind,
+    kind,
     "attempted",
-    `${explained?.message ?? message} (HTTP ${status})`,
+    `${(isExplained ? explained.message : undefined) ?? sentence} (HTTP ${status})`,
     {
       status,
       ...requestId(header, io),
@@ -160,7 +187,7 @@ export function faultOfSaid(
   const status =
     said.status ??
     words(said.body)
-      .map((word) => STATUS_OF_WORD[word])
+      .map((word) => (NO_CREDIT.has(word.toLowerCase()) ? 402 : STATUS_OF_WORD[word]))
       .find(Boolean) ??
     500;
   const { kind, message, details } = faultOfAnswer({ status, header }, said.body, io, explain);
@@ -170,28 +197,14 @@ export function faultOfSaid(
   return new ProviderFault("failed", "attempted", sentence, { ...details, ...before });
 }
 
-/** `error.type` and `error.code` of the usual error bodies. */
+/** `error.type` and `error.code` of the usual error bodies, which Google also sends as a list of one. */
 function words(body: unknown): string[] {
-  if (typeof body !== "object" || body === null) return [];
-  const error = "error" in body ? body.error : body;
+  const first: unknown = Array.isArray(body) ? body[0] : body;
+  if (typeof first !== "object" || first === null) return [];
+  const error = "error" in first ? first.error : first;
   if (typeof error === "string") return [error];
   if (typeof error !== "object" || error === null) return [];
-  return ["type" in error ? error.type : null, "code" in error ? error.code : null].filter(
-    (word) => typeof word === "string",
-  );
-}
-
-/** `retry-after-ms`, or `retry-after` in seconds or as a date; at most an hour. */
-function retryAfter(header: Header): number | undefined {
-  const exact = Number(header("retry-after-ms") || Number.NaN); // an empty header says nothing
-  const value = header("retry-after");
-  const seconds = Number(value || Number.NaN);
-  const ms = Number.isFinite(exact)
-    ? exact
-    : Number.isFinite(seconds)
-      ? seconds * 1000
-      : value
-        ? Date.parse(value) - Date.now()
-        : Number.NaN;
-  return Number.isFinite(ms) ? Math.min(Math.max(0, Math.ceil(ms)), MAX_RETRY_AFTER_MS) : undefined;
+  return ["type", "code", "status"]
+    .map((name) => (error as Record<string, unknown>)[name]) // by the check above
+    .flatMap((word) => (typeof word === "string" || typeof word === "number" ? [String(word)] : []));
 }

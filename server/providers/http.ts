@@ -136,6 +136,8 @@ export const toFile = ({ body, ...reply }: HttpReply): FileReply => ({
 export function parseReply<T>(schema: z.ZodType<T>, reply: HttpReply, io: HttpIo): T {
   const parsed = schema.safeParse(reply.body);
   if (parsed.success) return parsed.data;
+  const said = errorIn(reply.body);
+  if (said) throw faultOfSaid(said, reply, io, {});
   // Paths only: values are the provider's.
   const paths = parsed.error.issues.map(({ path }) => path.join(".")).join(", ");
   throw unreadable(reply, io, new Error(`unexpected at ${paths}`));

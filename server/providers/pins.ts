@@ -2,6 +2,7 @@ import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
 import { isCount } from "./counts";
 import {
+  type Delivered,
   type ModelFacts,
   type Progress,
   ProviderFault,
@@ -67,11 +68,20 @@ export type PinAnswer = TextResult & {
   providerFingerprint: string | null;
   /** The tier it ran on, by the vendor's word. Absent: it said nothing. */
   tier?: Tier;
+  /** What was written, where the usage does not say how much that was. */
+  delivered?: Delivered;
 };
 
 /** What a text port has read of an answer, as pins keep it. */
 export function toPinAnswer(
-  { result, usage, providerRequestId, providerModel, tier }: Extract<Progress<TextResult>, { state: "done" }>,
+  {
+    result,
+    usage,
+    providerRequestId,
+    providerModel,
+    tier,
+    delivered,
+  }: Extract<Progress<TextResult>, { state: "done" }>,
   providerFingerprint: string | null = null,
 ): PinAnswer {
   return {
@@ -81,6 +91,7 @@ export function toPinAnswer(
     providerModel,
     providerFingerprint,
     ...(tier ? { tier } : {}),
+    ...(delivered ? { delivered } : {}),
   };
 }
 
@@ -150,11 +161,12 @@ export async function sendPin(api: PinApi, bytes: Uint8Array, io: ProviderIo): P
     ...(api.explain ? { explain: api.explain } : {}),
   });
   const answer = api.read(reply, io);
-  const { usage, providerRequestId, providerModel } = answer;
+  const { usage, providerRequestId, providerModel, delivered } = answer;
   const known = {
     status: reply.status,
     ...(providerRequestId ? { providerRequestId } : {}),
-    ...(isCounted(usage) ? { usage } : {}),
+    usage,
+    ...(delivered ? { delivered } : {}),
   };
   const unusable = (message: string) => new ProviderFault("failed", "attempted", message, known);
   if (!isCounted(usage) || !providerRequestId || !providerModel)

@@ -80,7 +80,7 @@ export async function send<R>(
   const known = usage && priceOf(model.price, usage, { ...call.bounds, tier: ran });
   const estimate =
     known === null && delivered ? await estimateOf(call, { delivered, usage, tier: ran }) : null;
-  const costMicros = known ?? estimate;
+  const isWhole = hiddenOutputOf(call) === 1;
   const observed: Observed = {
     submission: "attempted",
     providerRequestId,
@@ -88,8 +88,8 @@ export async function send<R>(
     httpStatus,
     tier: ran,
     usage,
-    costMicros,
-    ...(estimate === null ? {} : { estimated: "whole" }),
+    costMicros: known ?? (isWhole ? estimate : null),
+    ...(estimate === null ? {} : isWhole ? { estimated: "whole" } : { deliveredMicros: estimate }),
   };
   return { state: "answered", result, observed };
 }
@@ -97,30 +97,32 @@ export async function send<R>(
 type Unreported = { delivered: Delivered; usage: Usage | null; tier: Tier };
 
 /**
- * The cost of an answer that reports no usage. Null: it is not estimated, since the model may have used more than it shows and
- * the operator's account pays for that.
+ * What a call may have used for each token that was seen; undefined: not known. On an account of the caller's own only what was seen
+ * counts, and vectors have no output.
  */
+function hiddenOutputOf({ account, route }: Call): number | undefined {
+  return typeof account === "object" || route.model.port === "embedding" ? 1 : route.model.hiddenOutput;
+}
+
+/** The cost of an answer, or of what came of one, that does not report its usage; null: it cannot be estimated. */
 async function estimateOf(call: Call, { delivered, usage, tier }: Unreported): Promise<Micros | null> {
-  const { model } = call.route;
-  const isOwn = typeof call.account === "object";
-  if (!call.asked || !(isOwn || model.hiddenOutput === 1)) return null;
-  const estimated = await estimatedUsage(call.asked(), delivered, {
-    model,
+  const { route, asked, bounds } = call;
+  if (!asked) return null;
+  const estimated = await estimatedUsage(asked(), delivered, {
+    model: route.model,
     reported: usage,
-    hiddenOutput: 1,
+    hiddenOutput: hiddenOutputOf(call) ?? 1,
+    mostOutput: bounds.outputTokens,
   });
-  return priceOf(model.price, estimated, { ...call.bounds, tier });
+  return priceOf(route.model.price, estimated, { ...bounds, tier });
 }
 
 /** The outcome of a provider that failed after it had delivered: charged by its usage, else by an estimate of that. */
 async function withEstimate(outcome: NoAnswer, cause: unknown, call: Call): Promise<NoAnswer> {
   const delivered = cause instanceof ProviderFault ? cause.details.delivered : undefined;
-  if (outcome.state !== "failed" || outcome.kind !== "error" || !delivered || !call.asked) return outcome;
-  const { model } = call.route;
-  const hiddenOutput = typeof call.account === "object" ? 1 : (model.hiddenOutput ?? 1);
+  if (outcome.state !== "failed" || outcome.kind !== "error" || !delivered) return outcome;
   const { usage } = outcome.observed;
-  const estimated = await estimatedUsage(call.asked(), delivered, { model, reported: usage, hiddenOutput });
-  const costMicros = priceOf(model.price, estimated, { ...call.bounds, tier: tierOf(call, call.tier) });
+  const costMicros = await estimateOf(call, { delivered, usage, tier: tierOf(call, call.tier) });
   if (costMicros === null) return outcome;
   const observed: Observed = { ...outcome.observed, costMicros, estimated: "partial" };
   return failed("error_after_output", outcome.message, observed, outcome.said ? { said: outcome.said } : {});

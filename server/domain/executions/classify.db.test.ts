@@ -10,6 +10,7 @@ const call: Call = {
   account: "operator",
   open: async () => null,
   bounds: {},
+  asked: null,
   attemptId: "att_1",
   tier: "standard",
   signal: stopped.signal,

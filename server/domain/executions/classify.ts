@@ -23,10 +23,11 @@ export type Call = {
   account: Account;
   /** Opens that account for this call alone; null: it is not connected any more, or does not open. */
   open(): Promise<OpenAccount | null>;
-  bounds: PriceTerms;
+  /** The terms of its price, and the most output that the request allows. */
+  bounds: PriceTerms & Pick<Usage, "outputTokens">;
   attemptId: string;
-  /** What is sent, for the estimate of an answer that reports no usage; absent: such an answer has none. */
-  asked?: () => Asked;
+  /** What is sent, for the estimate of an answer that reports no usage; null: such an answer has none. */
+  asked: (() => Asked) | null;
   /** The request. */
   tier: Tier;
   /** Aborted with an AbortReason. */
@@ -48,6 +49,8 @@ export type Observed = {
   costMicros: Micros | null;
   /** The cost is our estimate, of a whole answer or of what was delivered before a failure. */
   estimated?: "whole" | "partial";
+  /** Of a whole answer of unknown cost: the estimate of what was delivered, which is charged where only its text came to its caller. */
+  deliveredMicros?: Micros;
   /** What the provider says of the very configuration that answered; only pinned executions keep it. */
   providerFingerprint?: string | null;
   /** Requests the provider took on, where there were two: an unfit answer was given back. The figures are of both. */
@@ -147,6 +150,16 @@ export function failed(
 /** A complete answer that cannot be used: it was made, and costs what it cost. */
 export const unusable = (message: string, observed: Observed, code: ErrorCode = "PROVIDER_ERROR"): Failed =>
   failed(kindOfUnusable(observed.costMicros), message, observed, { code });
+
+/** The end of an answer of no use whose text came to its caller all the same: what was delivered is charged, whatever is known of the rest. */
+export function chargedAsDelivered(outcome: Failed): Failed {
+  const { kind, observed } = outcome;
+  const { deliveredMicros } = observed;
+  if (kind !== "unusable_without_usage" || deliveredMicros === undefined) return outcome;
+  const { settlement } = rowOf("unusable");
+  const charged: Observed = { ...observed, costMicros: deliveredMicros, estimated: "partial" };
+  return { ...outcome, kind: "unusable", settlement, observed: charged };
+}
 
 /**
  * The outcome of a call that threw. No other code decides it. A definite no counts even if the wait was ended in the same

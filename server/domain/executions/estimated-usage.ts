@@ -1,14 +1,26 @@
 import { countTokens } from "@/server/platform/text/tokenizer";
-import type { Delivered, ModelFacts, TextCall, Usage } from "@/server/providers/define";
-import { textOf } from "@/server/providers/define";
+import {
+  type AnyCall,
+  type Delivered,
+  type ModelFacts,
+  type TextCall,
+  textOf,
+  type Usage,
+} from "@/server/providers/define";
 
 /* The usage of an answer that reports none, from what was sent and what was delivered. */
 
-/** A request for text as its tokens are estimated: its words, and how many pictures go with them. */
+/** A request as its tokens are estimated: its words, and how many pictures go with them. */
 export type Asked = { words: string; pictures: number };
 
-/** What of a call for text a model reads: messages, calls of tools, tools and the schema of the answer. */
-export function askedOf({ messages, tools = [], responseFormat }: TextCall): Asked {
+/** What a model reads of a call for text or for vectors; null: the call is for neither, and its work has no tokens. */
+export function askedOf(call: AnyCall): (() => Asked) | null {
+  if ("messages" in call) return () => askedOfText(call);
+  return "texts" in call ? () => ({ words: call.texts.join("\n"), pictures: 0 }) : null;
+}
+
+/** Messages, calls of tools, tools and the schema of the answer. */
+function askedOfText({ messages, tools = [], responseFormat }: TextCall): Asked {
   const calls = messages.flatMap((message) =>
     message.role === "assistant" ? (message.toolCalls ?? []) : [],
   );
@@ -25,19 +37,29 @@ export function askedOf({ messages, tools = [], responseFormat }: TextCall): Ask
   };
 }
 
+type Terms = {
+  model: ModelFacts;
+  /** Figures that were reported stay. */
+  reported: Usage | null;
+  /** Multiplies the output by what a model may have used unseen. */
+  hiddenOutput: number;
+  /** The most output that the request allows; what was seen counts in any case. */
+  mostOutput?: number | undefined;
+};
+
 /**
  * Estimates a usage: the input by its words in o200k_base tokens, the output by what was delivered of text, reasoning and
- * calls. Figures that were reported stay. `hiddenOutput` multiplies the output by what a model may have used unseen.
+ * calls.
  */
 export async function estimatedUsage(
   { words, pictures }: Asked,
   { text, reasoning, calls }: Delivered,
-  { model, reported, hiddenOutput }: { model: ModelFacts; reported: Usage | null; hiddenOutput: number },
+  { model, reported, hiddenOutput, mostOutput = Number.POSITIVE_INFINITY }: Terms,
 ): Promise<Usage> {
-  const [input, output] = await Promise.all([countTokens(words), countTokens(text + reasoning + calls)]);
+  const [input, seen] = await Promise.all([countTokens(words), countTokens(text + reasoning + calls)]);
   return {
     inputTokens: input + pictures * (model.imageTokens ?? 0),
-    outputTokens: Math.max(1, Math.ceil(output * hiddenOutput)),
+    outputTokens: Math.max(seen, Math.min(Math.ceil(seen * hiddenOutput), mostOutput)),
     ...reported,
   };
 }

@@ -17,6 +17,7 @@ export {
 } from "./classify";
 export { type Clock, clockOf, sleep } from "./clock";
 export { finishOnce, writeSurely } from "./end";
+export { askedOf, estimatedUsage } from "./estimated-usage";
 export {
   goodFrom,
   jobLeases,

@@ -94,7 +94,11 @@ type Expected = Row & Partial<Record<Driver, Row>>;
 /** A durable job asks for the tier flex, and after a 400 once more for the standard one. */
 const refusedOnBothTiers: Expected = { ...refused, durable: { ...refused, arrived: 2 } };
 /** Pins need every piece of evidence; a job does with less, and its usage is estimated on an account of its own. */
-const lacksUsage: Expected = { ...answered, charged: "an estimate", pinned: failed };
+const lacksUsage: Expected = {
+  ...answered,
+  charged: "an estimate",
+  pinned: { ...failed, hold: "settled", charged: "an estimate" },
+};
 const lacksEvidence: Expected = { ...answered, pinned: unusable("PROVIDER_ERROR") };
 /** A failure does not report its tier, so a durable job is charged at the tier that it asked for. */
 const failedWithUsage: Expected = {
@@ -163,8 +167,8 @@ const TABLE: Record<ScriptName, Expected> = {
   "503 without a word": failed,
   "504": failed,
   "408": failed,
-  "a redirect to a metadata address": failed,
-  "307 to itself": failed,
+  "a redirect to a metadata address": refused,
+  "307 to itself": refused,
   "a gzip bomb": failed,
   "204": failed,
   "an empty body": failed,
@@ -312,7 +316,8 @@ async function ofPin(ctx: Ctx, pinnedId: string, key: string) {
 async function moneyOf(executionId: string) {
   const { rows } = await pool.query(
     `SELECT state, amount_micros, settled_micros,
-       EXISTS (SELECT FROM attempt WHERE job_id = $1 AND answer ? 'estimated') AS is_estimated
+       EXISTS (SELECT FROM attempt WHERE job_id = $1 AND answer ? 'estimated')
+         OR EXISTS (SELECT FROM pinned_record WHERE pinned_id = $1 AND body::jsonb->>'costBasis' = 'estimated') AS is_estimated
      FROM hold WHERE execution_id = $1`,
     [executionId],
   );

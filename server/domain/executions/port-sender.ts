@@ -11,6 +11,7 @@ import { isErrorCode } from "@/server/platform/errors/errors";
 import { log } from "@/server/platform/log/log";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { answerFlaw } from "@/server/platform/text/canonical";
+import { HOUR_MS } from "@/server/platform/time/units";
 import {
   type AnyCall,
   type OnText,
@@ -24,12 +25,21 @@ import {
   type TextResult,
 } from "@/server/providers/define";
 import { refuseInternally, send } from "./call";
-import { type Call, type CallOutcome, failed, LOST, lostAfter, nothingSent, unusable } from "./classify";
+import {
+  type Call,
+  type CallOutcome,
+  chargedAsDelivered,
+  failed,
+  LOST,
+  lostAfter,
+  nothingSent,
+  unusable,
+} from "./classify";
 import { askedOf } from "./estimated-usage";
 import { failedAs, joined, repairOf, settled, type Unfit } from "./repair";
 
 /** One call of a capability's port, and what it is made for. */
-export type Work = Omit<Call, "account" | "open" | "bounds"> & {
+export type Work = Omit<Call, "account" | "open" | "bounds" | "asked"> & {
   /** Where it runs: an account of its own must be connected to it. */
   project: { id: string; environment: string };
   capability: Capability;
@@ -52,7 +62,7 @@ const callOf = (work: Work): Call => ({
   ...work,
   account: accountOf(work.estimate),
   bounds: work.estimate.bounds,
-  ...("messages" in work.call ? { asked: () => askedOf(work.call as TextCall) } : {}), // only calls for text have messages
+  asked: askedOf(work.call),
   open: () => openAccountOf(work),
 });
 
@@ -141,7 +151,8 @@ export async function streamCall(work: Work, onText: OnText): Promise<CallOutcom
     },
     () => isAsSaid,
   );
-  const outcome = settled(observed);
+  const ended = settled(observed);
+  const outcome = passed !== "" && ended.state === "failed" ? chargedAsDelivered(ended) : ended;
   if (passed === "" || outcome.state === "succeeded" || outcome.state === "aborted") return outcome;
   // A complete answer and a definite error have their own end; an answer that broke off may be charged.
   if (outcome.state === "failed" && /^(unusable|error_with_usage|error_after_output)/.test(outcome.kind))
@@ -150,6 +161,7 @@ export async function streamCall(work: Work, onText: OnText): Promise<CallOutcom
   return failed("lost", LOST, lostAfter(nothingSent), words ? { said: words } : {});
 }
 
+/** Between two polls; a provider that asks for longer is asked again after an hour, which costs nothing. */
 const ASK_AGAIN_MS = 5_000;
 
 /**
@@ -172,7 +184,7 @@ export async function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
   const again = { state: "pending", handle, pollAfterMs: ASK_AGAIN_MS } as const;
   switch (outcome.state) {
     case "retryable":
-      return { ...again, pollAfterMs: Math.max(outcome.retryAfterMs ?? 0, ASK_AGAIN_MS) };
+      return { ...again, pollAfterMs: Math.max(Math.min(outcome.retryAfterMs ?? 0, HOUR_MS), ASK_AGAIN_MS) };
     case "aborted":
       return { ...outcome, submission: "attempted" };
     case "failed": {
@@ -185,8 +197,9 @@ export async function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
   }
 }
 
-const concernsRequest = ({ kind, details }: ProviderFault) =>
-  kind === "lost" || (kind === "failed" && details.concerns === "request");
+/** A redirect of a poll says as little as a server that fails. */
+const concernsRequest = ({ kind, details: { concerns, status = 0 } }: ProviderFault) =>
+  kind === "lost" || (concerns === "request" && (kind === "failed" || (status >= 300 && status < 400)));
 
 /** Of an answer whose text is not what was streamed. */
 export const DIFFERS = "The provider's final answer differs from the text it streamed.";
@@ -230,7 +243,7 @@ async function observe(
     if (cause instanceof CapabilityFault && isErrorCode(cause.code)) {
       const outcome = failedAs(cause, observed);
       const isKept = cause.code === "OutputLimitReached" && said && !answerFlaw(said);
-      return isKept ? { ...outcome, partial: said } : outcome;
+      return isKept ? { ...chargedAsDelivered(outcome), partial: said } : outcome;
     }
     log.error({ err: cause, attemptId: work.attemptId }, "the answer of a provider could not be read");
     return unusable("The provider's answer could not be read.", observed);

@@ -71,6 +71,17 @@ export function joined({ observed: first, fault }: Unfit, second: CallOutcome | 
   }
 }
 
+/**
+ * Where a figure of a sum is an estimate, so is the sum; where one is missing or may be of a part, the provider may take more than
+ * the sum.
+ */
+function estimatedOf(first: Observed, second: Observed): Pick<Observed, "estimated"> {
+  const isPart = (first.costMicros === null) !== (second.costMicros === null);
+  const either: Observed["estimated"][] = [first.estimated, second.estimated, isPart ? "partial" : undefined];
+  const estimated = either.includes("partial") ? "partial" : either.find((each) => each !== undefined);
+  return estimated ? { estimated } : {};
+}
+
 /** The second answer's words, and the figures of both; one that is not known makes the sum unknown. */
 function ofBoth(first: Observed, second: Observed): Observed {
   const isKnown = first.costMicros !== null && second.costMicros !== null;
@@ -87,6 +98,7 @@ function ofKnown(first: Observed, second: Observed): Observed {
   const isKnown = first.costMicros !== null || second.costMicros !== null;
   return {
     ...second,
+    ...estimatedOf(first, second),
     usage: usageOf([first, second]),
     costMicros: isKnown ? (first.costMicros ?? 0) + (second.costMicros ?? 0) : null,
     submissions: 2,

@@ -78,8 +78,10 @@ export async function finishPinned(held: Held, end: End, clocks?: Clocks): Promi
   const { provider, model } = plan.pin;
   const { maximum_micros: maximumMicros } = row;
   const priced = { ...plan, maximumMicros, maximumUpstreamMicros: maximumMicros };
-  const { costMicros, usage } = observed;
-  const money = moneyOf(priced, [{ provider, settlement, costMicros, usage }]);
+  const { costMicros, usage, estimated } = observed;
+  const money = moneyOf(priced, [
+    { provider, settlement, costMicros, usage, isPartial: estimated === "partial" },
+  ]);
   const books = booksOf(priced, money, accountOf(row.organization_id, null), `${provider}/${model}`);
   const attempts = held.attempts.map((each) => (each.ended_at ? each : endedAs(each, end, now)));
   const error = code && { code, message: end.message ?? code };

@@ -118,6 +118,7 @@ export function composeRecord(facts: RecordFacts): SealedPinned {
     usage: observed.usage,
     cost: costMicros === null ? null : toMoney(costMicros),
     costStatus: costMicros === null ? "unknown" : facts.holdState === "released" ? "none" : "computed",
+    ...(observed.estimated === undefined || costMicros === null ? {} : { costBasis: "estimated" as const }),
     discountedUpstreamBasisMicros: isFlex ? costMicros : null,
     billingMode: plan.billingMode,
     costBearer: row.is_test ? "none" : "customer",

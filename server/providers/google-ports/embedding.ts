@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { Count, CountsOf } from "../counts";
 import type { EmbeddingCall, EmbeddingResult, ModelFacts, PortAdapter, ProviderIo } from "../define";
-import { requireDimensions, toVector, usageOf } from "../embedding";
-import { parseReply, postJson } from "../http";
+import { requireDimensions, toVector, usedFor } from "../embedding";
+import { parseAnswer, postJson } from "../http";
 import { addUsages, inTurn } from "../takes";
 import { explainGoogleError, headers, pathOf } from "./common";
 
@@ -41,11 +41,11 @@ async function embed(texts: string[], { dimensions }: EmbeddingCall, io: Provide
     headers: headers(io),
     ...options,
   });
-  const { embeddings, usageMetadata } = parseReply(EmbeddingReply, reply, io);
+  const { embeddings, usageMetadata } = parseAnswer(EmbeddingReply, reply, io, explainGoogleError);
   return {
     state: "done" as const,
     result: { vectors: embeddings.map(({ values }) => toVector(values)) },
-    usage: usageOf(usageMetadata?.promptTokenCount),
+    ...usedFor(usageMetadata?.promptTokenCount),
     providerRequestId: null,
     providerModel: null,
     httpStatus: reply.status,

@@ -1,11 +1,15 @@
 import { type ExecutionHold, exposureOf, findHolds, resolve } from "@/server/domain/budgets";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { type CallMoney, moneyOf } from "@/server/domain/executions";
+import { countExposure } from "@/server/platform/log/metrics";
 import { type AttemptRow, attemptsOf, type JobRow } from "../rows";
 import type { Ended } from "./ended";
 
 /** What became known of one call after the end of its job. */
-export type Learned = { attemptId: string } & Pick<CallMoney, "settlement" | "costMicros" | "usage">;
+export type Learned = { attemptId: string } & Pick<
+  CallMoney,
+  "settlement" | "costMicros" | "usage" | "isPartial"
+>;
 
 /**
  * Ends the ambiguous hold of a job by what became known of one of its calls: it settles at that and the known costs of the
@@ -23,7 +27,9 @@ export async function resolveAfterEnd(
   if (money.hold === "ambiguous") return false;
   const { upstream, feeMicros } = money;
   const exposure = exposureOf(`${job.provider}/${job.model}`, money.exposureMicros);
-  return (await resolve(ctx, hold, { ...how, upstream, feeMicros, exposure, note: null })) !== null;
+  if (!(await resolve(ctx, hold, { ...how, upstream, feeMicros, exposure, note: null }))) return false;
+  if (!hold.is_test) countExposure(job.provider, money.exposureMicros);
+  return true;
 }
 
 const withoutUnknown = (call: CallMoney): CallMoney =>
@@ -52,7 +58,8 @@ export function learnedFrom(
   { settlement, observed }: { settlement: CallMoney["settlement"]; observed: Ended["observed"] },
 ): Learned | null {
   if (settlement === "ambiguous" || settlement === "hold") return null;
-  return { attemptId, settlement, costMicros: observed.costMicros, usage: observed.usage };
+  const { costMicros, usage, estimated } = observed;
+  return { attemptId, settlement, costMicros, usage, isPartial: estimated === "partial" };
 }
 
 /**

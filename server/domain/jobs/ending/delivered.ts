@@ -1,30 +1,35 @@
 import { getCapability, targetOf } from "@/server/domain/catalog";
 import { openContent } from "@/server/domain/content";
+import { askedOf, estimatedUsage } from "@/server/domain/executions";
 import { priceOf } from "@/server/domain/quotes";
 import { pool } from "@/server/platform/db";
 import type { Micros } from "@/server/platform/money";
-import { countTokens } from "@/server/platform/text/tokenizer";
 import { readerTextName } from "../following/events";
 import { frameName } from "../following/frames";
 import { type AttemptRow, type JobRow, tierToAsk } from "../rows";
+import { readyAgain } from "./ready-again";
 
 /**
- * What the text costs that was delivered before its call was lost: the whole input and the delivered output, at list price.
- * 0: none was, or it has been removed.
+ * What the text costs that was delivered before its call was lost: its estimate, with the most input that the request allows
+ * where the request has been removed. 0: none was delivered, or it has been removed.
  */
 export async function deliveredMicros(job: JobRow, attempt: AttemptRow): Promise<Micros> {
   const text = await deliveredText(job);
-  const model = targetOf(
-    getCapability(job.capability_key),
-    job.provider,
-    job.model,
-    job.pricing.account?.model,
-  )?.model;
+  const { bounds, account } = job.pricing;
+  const model = targetOf(getCapability(job.capability_key), job.provider, job.model, account?.model)?.model;
   if (text === "" || !model) return 0;
-  const usage = {
-    inputTokens: job.pricing.bounds.inputTokens ?? 0,
-    outputTokens: await countTokens(text),
-  };
+  const ready = await readyAgain(job, attempt);
+  const asked = ready && askedOf(ready.call);
+  const usage = await estimatedUsage(
+    asked?.() ?? { words: "", pictures: 0 },
+    { text, reasoning: "", calls: "" },
+    {
+      model,
+      reported: asked ? null : { inputTokens: bounds.inputTokens ?? 0 },
+      hiddenOutput: model.hiddenOutput ?? 1,
+      mostOutput: bounds.outputTokens,
+    },
+  );
   return priceOf(model.price, usage, { tier: tierToAsk(job, attempt) }) ?? 0;
 }
 

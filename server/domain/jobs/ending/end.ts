@@ -202,7 +202,7 @@ export async function writeEnding(conclusion: EndingFacts): Promise<boolean> {
       media: outcome.media ?? null,
       error,
       costMicros: books.costMicros,
-      isEstimated: observed.estimated !== undefined,
+      isEstimated: isEstimated(ended, earlier),
       charge: chargeOfJob(job, heldFor(job, money)),
       feeMicros: books.feeMicros,
       holdState: books.holdState,
@@ -252,6 +252,10 @@ export async function writeEnding(conclusion: EndingFacts): Promise<boolean> {
   if (receipt) countEnding(job, outcome, isPaid && !isTest ? money.exposureMicros : 0);
   return receipt !== null;
 }
+
+/** Is one of the costs an estimate of ours? */
+const isEstimated = (ended: Ended, earlier: AttemptRow[]) =>
+  [ended, ...earlier.map(endedBefore)].some(({ observed }) => observed.estimated !== undefined);
 
 /** Counts what operators watch: what no customer pays for, and answers whose end is not known here. */
 function countEnding(

@@ -1,15 +1,14 @@
 import { type ExecutionHold, findHolds, resolve } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { kindOfResult, pollCall, rowOf } from "@/server/domain/executions";
-import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import type { Micros } from "@/server/platform/money";
 import { env } from "@/server/platform/settings/env";
 import { HOUR_MS } from "@/server/platform/time/units";
 import { type AttemptRow, attemptsOf, type JobRow, tierToAsk } from "../rows";
-import { keptOf, workOf } from "../running/stages";
-import { loadWork, makeReady, readJob } from "../running/work";
+import { readJob } from "../running/work";
 import { type Learned, learnedFrom, resolveAfterEnd, settlementOf } from "./after-end";
 import { deliveredMicros } from "./delivered";
+import { readyAgain } from "./ready-again";
 
 const LIMIT_DAYS = 30;
 const PAGE = 100;
@@ -90,13 +89,7 @@ async function endHold(
 
 /** What the provider reports about work that it took; null: nothing about its cost, or it can no longer be asked. */
 async function askAgain(ctx: Ctx, job: JobRow, row: AttemptRow): Promise<Learned | "running" | null> {
-  const loaded = (await loadWork(job.id))?.work;
-  if (!loaded) return null;
-  const work = workOf(loaded, row);
-  const ready = await makeReady(work, await keptOf(work)).catch((cause) => {
-    if (cause instanceof Fault || cause instanceof ValidationFault) return null;
-    throw cause;
-  });
+  const ready = await readyAgain(job, row);
   if (!ready) return null;
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort("deadline"), LONGEST_POLL_MS);
@@ -105,7 +98,7 @@ async function askAgain(ctx: Ctx, job: JobRow, row: AttemptRow): Promise<Learned
       ...ready,
       now: ctx.now,
       project: { id: job.project_id, environment: job.environment },
-      estimate: work.stage?.estimate ?? job.pricing,
+      estimate: ready.stage?.estimate ?? job.pricing,
       executionSeconds: job.execution_seconds,
       attemptId: row.id,
       tier: tierToAsk(job, row),
