@@ -56,11 +56,15 @@ async function check(account: ProviderAccount): Promise<void> {
  * Identifiers, limits and prices as of October 2026: api-docs.deepseek.com/quick_start/pricing. The prices are those of the
  * peak hours; at all other times the vendor charges half.
  */
-const V4: Pick<ModelFacts, "port" | "contextWindow" | "maxOutputTokens" | "supports" | "takes"> = {
+const V4: Pick<
+  ModelFacts,
+  "port" | "contextWindow" | "maxOutputTokens" | "hiddenOutput" | "supports" | "takes"
+> = {
   port: "text",
   takes: ["topP", "stop", "frequencyPenalty", "presencePenalty"],
   contextWindow: 1_000_000,
   maxOutputTokens: 384_000,
+  hiddenOutput: 1, // Its thinking comes whole, as `reasoning_content` (api-docs.deepseek.com/guides/thinking_mode).
   supports: {
     jsonObject: true,
     temperature: true,

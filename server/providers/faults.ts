@@ -78,6 +78,7 @@ const OVERLOADED = new Set([
   "server_overloaded",
   "engine_overloaded",
   "slow_down",
+  "unavailable_error", // llama.cpp while it loads a model
 ]);
 
 /**
@@ -157,7 +158,12 @@ const STATUS_OF_WORD: Record<string, number> = {
   overloaded: 529,
   server_overloaded: 529,
   engine_overloaded: 529,
+  unavailable_error: 503,
   invalid_request_error: 400,
+  content_filter: 400,
+  content_policy_violation: 400,
+  context_length_exceeded: 400,
+  exceed_context_size_error: 400,
   invalid_api_key: 401,
   authentication_error: 401,
   permission_error: 403,

@@ -22,6 +22,11 @@ const REASONING_MODEL = {
 };
 /** High detail: at most 2,500 patches of 32 pixels, 1.2 tokens each. */
 const PICTURE = { imageTokens: 3_000 };
+/**
+ * Reasoning is output that is billed and not shown. The vendor's guide has one example: 1,186 tokens of output of which 162 were seen
+ * (developers.openai.com/api/docs/guides/reasoning).
+ */
+const HIDING = { hiddenOutput: 7.3 };
 /** Flex processing, at half the token rates. */
 const FLEX = { flexDiscountBps: 5_000 };
 
@@ -43,6 +48,7 @@ export default defineProvider({
       maxOutputTokens: 128_000,
       grades: ["fast", "reasoning"],
       ...PICTURE,
+      ...HIDING,
       supports: REASONING_MODEL,
     },
     {
@@ -55,6 +61,7 @@ export default defineProvider({
       maxOutputTokens: 128_000,
       grades: ["reasoning", "longform"],
       ...PICTURE,
+      ...HIDING,
       supports: REASONING_MODEL,
     },
     {
@@ -67,6 +74,7 @@ export default defineProvider({
       maxOutputTokens: 128_000,
       grades: ["reasoning", "frontier", "longform"],
       ...PICTURE,
+      ...HIDING,
       supports: REASONING_MODEL,
     },
     {
@@ -77,6 +85,7 @@ export default defineProvider({
       contextWindow: 1_047_576,
       tokenizer: "o200k_base",
       maxOutputTokens: 32_768,
+      hiddenOutput: 1, // It does not reason.
       takes: ["topP"],
       grades: ["fast"],
       // High detail: at most 1,536 patches of 32 pixels, 1.62 tokens each.

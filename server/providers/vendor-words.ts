@@ -42,15 +42,19 @@ function find(body: unknown, depth: number): Found {
   const { error, detail, message, msg, code, type, status } = body as Record<string, unknown>;
   const inner = depth < DEEPEST ? find(error ?? detail, depth + 1) : {};
   const isText = (value: unknown) => typeof value === "string" && value !== "";
+  // A number of up to three digits is a status.
+  const isCode = (value: unknown) => isText(value) || (typeof value === "number" && value > 999);
   return {
     message: inner.message ?? ([message, msg].find(isText) as string | undefined),
-    code: inner.code ?? ([code, type, status].find(isText) as string | undefined),
+    code: inner.code ?? codeIn([code, type, status].filter(isCode)),
   };
 }
 
-/** A word such as `insufficient_quota`. */
+const codeIn = (found: unknown[]) => (found[0] === undefined ? undefined : String(found[0]));
+
+/** A word such as `insufficient_quota`, or a vendor's own number. */
 function toCode(text: string, io: Io): string | null {
-  const isWord = /^[A-Za-z][\w.:-]{0,63}$/.test(text);
+  const isWord = /^[A-Za-z][\w.:-]{0,63}$|^\d{4,9}$/.test(text);
   return isWord && clean(text, io) === text ? text : null;
 }
 

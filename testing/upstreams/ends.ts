@@ -147,7 +147,7 @@ function expectCharged(row: Awaited<ReturnType<typeof rowOf>>, expected: Expecte
 /** The receipt verifies and says whether the same request may be sent again. */
 async function expectRecord(
   executionId: string,
-  { isSafe = false, fails, isEstimated, reportedMicros, unknownFinish }: Expected,
+  { isSafe = false, fails, isEstimated, reportedMicros, unknownFinish, retryAfterSeconds }: Expected,
   tenant: Tenant,
 ): Promise<void> {
   const { text, json } = await tenant.get(`/v1/jobs/${executionId}/receipt`);
@@ -162,5 +162,6 @@ async function expectRecord(
   expect(unknown.map(({ details }: { details: object }) => details)).toEqual(
     unknownFinish === undefined ? [] : [{ finishReason: unknownFinish }],
   );
+  if (retryAfterSeconds !== undefined) expect(job.json.error.details).toMatchObject({ retryAfterSeconds });
   if (fails) expect(job.json.retry).toMatchObject({ newKeySafe: isSafe });
 }

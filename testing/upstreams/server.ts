@@ -27,9 +27,12 @@ export async function startUpstream(cases: readonly UpstreamCase[]): Promise<Ups
     const name = nameIn(body, byName);
     const played = byName.get(name);
     if (!played) return answerUnknown(response);
-    arrived.set(name, [...(arrived.get(name) ?? []), JSON.parse(body)]);
+    const requests = [...(arrived.get(name) ?? []), JSON.parse(body)];
+    arrived.set(name, requests);
+    const first = requests.length % 2 === 1 ? played.first : undefined;
     const isStream = /"stream":\s*true/.test(body) || /:streamGenerateContent/.test(request.url ?? "");
-    const answer = next ?? (isStream ? played.streamed : played.whole) ?? played.whole ?? played.streamed;
+    const answer =
+      next ?? first ?? (isStream ? played.streamed : played.whole) ?? played.whole ?? played.streamed;
     next = null;
     if (answer) void play(answer, response);
   });

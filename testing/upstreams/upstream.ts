@@ -46,6 +46,8 @@ export type Expected = {
   said?: { code: string | null; message: string | null };
   /** The status of a synchronous answer at the doors; default 200, or that of the error. */
   status?: number;
+  /** How long the caller is asked to wait. */
+  retryAfterSeconds?: number;
   /** The raw word of an answer that ended with an unknown reason. */
   unknownFinish?: string;
 };
@@ -62,6 +64,8 @@ export type UpstreamCase = {
   whole?: Answer;
   /** The answer to a request with `stream`. */
   streamed?: Answer;
+  /** The answer to the first of every two requests: what follows is sent to the second. */
+  first?: Answer;
   expect: Expected;
   /** In place of `expect` when the answer is streamed. */
   ofStream?: Expected;
@@ -133,3 +137,21 @@ export const chunk = (
 /** The last chunk of most servers: the usage without a choice. */
 export const usageChunk = (usage: unknown = USAGE): string =>
   event({ id: "chatcmpl-1", object: "chat.completion.chunk", model: "upstream-1", choices: [], usage });
+
+// ---- errors
+
+/** The same answer whether or not a stream was asked for. */
+export const both = (answer: Answer) => ({ whole: answer, streamed: answer });
+export const error = (status: number, body: object, headers: Record<string, string> = {}) =>
+  both({ status, headers, body });
+export const page = (status: number, ...body: string[]) =>
+  both({ status, headers: { "content-type": "text/html" }, body });
+
+type Said = NonNullable<Expected["said"]>;
+export const said = (code: Said["code"], message: Said["message"]) => ({ said: { code, message } });
+/** A definite no: nothing ran and nothing is charged. */
+export const REFUSED: Expected = { fails: "ProviderRejected", hold: "released", isSafe: true };
+/** The wait for capacity ended at once, since the provider asks for a longer one. */
+export const FULL: Expected = { fails: "ProviderUnavailable", hold: "released", isSafe: true };
+/** It may have worked, and says neither what it did nor what that costs. */
+export const FAILED: Expected = { fails: "PROVIDER_ERROR", hold: "released" };

@@ -69,6 +69,7 @@ export const textModels = TEXT_MODELS.map(
   (model): ModelFacts => ({
     ...model,
     port: "text",
+    hiddenOutput: 1,
     price: {
       per: "million_tokens",
       ...(PRICES[model.id] ?? TOKENS),

@@ -23,7 +23,7 @@ const reporting = (usage: unknown) => ({
 const answered = { text: "Hello", finish: "stop" } as const;
 
 /** A pinned execution needs the usage as evidence. */
-const WITHOUT_EVIDENCE: Expected = { fails: "PROVIDER_ERROR", hold: "released" };
+const WITHOUT_EVIDENCE: Expected = { fails: "PROVIDER_ERROR" };
 
 export const MONEY: readonly UpstreamCase[] = [
   {
