@@ -96,18 +96,15 @@ describe("refusals", () => {
     expect(JSON.stringify(lost.error)).not.toContain("at ");
   });
 
-  test("a stream that fails says so in the stream", async () => {
-    const stream = await world.client.chat.completions.create({
-      model: `${FAST}@sandbox/sandbox-fail`,
-      messages: question,
-      stream: true,
-    });
-    const error = await refusal(
-      (async () => {
-        for await (const _ of stream);
-      })(),
-    );
-    expect(error).toMatchObject({ code: expect.any(String), type: "server_error" });
+  test("a stream that fails before its text has the status of the same request without one", async () => {
+    const asked = { model: `${FAST}@sandbox/sandbox-fail`, messages: question };
+    const whole = await refusal(world.client.chat.completions.create(asked));
+    const streamed = await refusal(world.client.chat.completions.create({ ...asked, stream: true }));
+    expect(streamed.status).toBe(502);
+    for (const error of [whole, streamed]) {
+      expect(error).toMatchObject({ status: whole.status, code: whole.code, type: "server_error" });
+      expect(error.headers?.get("x-should-retry")).toBe("false");
+    }
   });
 
   test("429 is the limit of the key, with when to come again", async () => {

@@ -339,18 +339,13 @@ describe("responses", () => {
     expect(Answer.parse(output_parsed)).toEqual(output_parsed);
   });
 
-  test("a failure ends a stream as a failed response, named by our code", async () => {
-    const stream = await world.client.responses.create({
-      model: `${FAST}@sandbox/sandbox-fail`,
-      input: "Anything",
-      stream: true,
-    });
-    const events = [];
-    for await (const event of stream) events.push(event);
-    expect(events.at(-1)).toMatchObject({
-      type: "response.failed",
-      response: { status: "failed", error: { code: expect.any(String), message: expect.any(String) } },
-    });
+  test("a stream that fails before its text has the status of the same request without one", async () => {
+    const asked = { model: `${FAST}@sandbox/sandbox-fail`, input: "Anything" };
+    const statusOf = (sent: Promise<unknown>) =>
+      sent.then(() => 200).catch(({ status, code }) => [status, code]);
+    const whole = await statusOf(world.client.responses.create(asked));
+    expect(whole).toEqual([502, "PROVIDER_ERROR"]);
+    expect(await statusOf(world.client.responses.create({ ...asked, stream: true }))).toEqual(whole);
   });
 });
 
