@@ -8,6 +8,7 @@ await vi.hoisted(async () => {
 });
 
 import { env } from "@/server/platform/settings/env";
+import { DAY_MS } from "@/server/platform/time/units";
 import { campaign } from "@/testing/campaign";
 import { setSettings } from "@/testing/settings";
 import { CASES } from "./cases";
@@ -59,3 +60,27 @@ for (const played of CASES)
       await expectEnd(seen, played, { form, account, tenant: world[account] });
       expect(upstream.received(played.name).length).toBeGreaterThan(0);
     });
+
+test("the usage export says which costs are estimated, of jobs and of pinned executions", async () => {
+  const runs: [name: string, form: string, basis: string][] = [
+    ["plain", "invoke", "reported"],
+    ["no-usage", "invoke", "estimated"],
+    ["no-usage", "pinned", "estimated"],
+    ["redirect", "invoke", "reported"],
+  ];
+  const wanted = new Map<string, string>();
+  for (const [name, how, basis] of runs) {
+    const played = CASES.find((each) => each.name === name)!; // it is listed
+    const { executionId } = await FORMS.find((form) => form.name === how)!.run(world.own, played); // likewise
+    wanted.set(executionId, basis);
+  }
+  const day = (at: number) => new Date(at).toISOString().slice(0, 10);
+  const days = `from=${day(Date.now() - DAY_MS)}&to=${day(Date.now() + DAY_MS)}`;
+  const { text } = await world.own.get(`/v1/billing/usage-export?projectId=${world.own.projectId}&${days}`);
+  const [head = "", ...lines] = text.trim().split(/\r?\n/);
+  expect(head.endsWith(",x_ProviderCostBasis")).toBe(true);
+  for (const [executionId, basis] of wanted) {
+    const line = lines.find((each) => each.includes(executionId));
+    expect(line?.split(",").at(-1)).toBe(basis);
+  }
+});

@@ -76,6 +76,7 @@ function addTo(lines: Map<string, ExportRow>, row: ExportRow): void {
   for (const figure of FIGURES)
     line[figure] = row[figure] === null ? line[figure] : (line[figure] ?? 0) + row[figure];
   if (row.funding === "wallet") line.funding = row.funding;
+  line.is_estimated ||= row.is_estimated;
   lines.set(name, line);
 }
 
@@ -90,6 +91,10 @@ const NOTHING = {
 };
 const FIGURES = ["actual_micros", "cost_micros", "input_tokens", "output_tokens", "images"] as const;
 
+/** Is the cost of an execution (of the view) our estimate? Attempts of jobs and records of pinned executions say so. */
+const IS_ESTIMATED = `(EXISTS (SELECT FROM attempt WHERE attempt.job_id = execution.job_id AND attempt.answer ? 'estimated')
+    OR EXISTS (SELECT FROM pinned_record WHERE pinned_record.pinned_id = execution.pinned_id AND body::jsonb ? 'costBasis'))`;
+
 /** The next executions of a project, by the index of its ids. */
 async function page(
   projectId: string,
@@ -102,7 +107,7 @@ async function page(
     text: `SELECT execution.id, line_id, execution.project_id, environment, product_id, execution.principal_id, capability_key, provider,
        model, mode, status, execution.billing_mode, external_ref, tags, pricing_version, execution.created_at, completed_at,
        actual_micros, (${PROVIDER_COST})::bigint AS cost_micros, receipt_id, hold.state AS hold_state,
-       (${CHARGED})::bigint AS charged_micros, hold.funding, hold.resolved_by, hold.resolved_at, (${FEE})::bigint AS fee_micros, execution.is_test, used.*
+       (${CHARGED})::bigint AS charged_micros, hold.funding, hold.resolved_by, hold.resolved_at, (${FEE})::bigint AS fee_micros, execution.is_test, ${IS_ESTIMATED} AS is_estimated, used.*
      FROM execution
      LEFT JOIN LATERAL (SELECT * FROM hold mine WHERE mine.execution_id = execution.id OFFSET 0) hold ON true
      ${USED}

@@ -35,6 +35,8 @@ export type ExportRow = {
   output_tokens: number | null;
   images: number | null;
   is_test: boolean;
+  /** Is the cost an estimate, since no usage was reported? */
+  is_estimated: boolean;
   /** What the books name: the execution, or the comparison that it competes in. */
   line_id: string;
 };
@@ -105,6 +107,8 @@ const listed: Column[1] = (row, charge, scope) => {
 /** The use is dated by the end, a correction by its discovery. */
 const providerCostOf = (row: ExportRow, { isCorrection }: Charge) =>
   isCorrection ? row.cost_micros : row.actual_micros;
+const basisOf = ({ actual_micros, is_estimated }: ExportRow) =>
+  actual_micros === null ? "unknown" : is_estimated ? "estimated" : "reported";
 const quantity = used((row) => figure(meterOf(row).quantity));
 const unit = used((row) => (meterOf(row).quantity === null ? null : text(meterOf(row).unit)));
 
@@ -178,4 +182,5 @@ export const COLUMNS: readonly Column[] = [
   ["x_SubmittedAt", (row) => text(row.created_at.toISOString())],
   ["x_CompletedAt", (row) => text(row.completed_at.toISOString())],
   ["x_Charge", charged],
+  ["x_ProviderCostBasis", used((row) => text(basisOf(row)))],
 ];
