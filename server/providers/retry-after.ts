@@ -1,4 +1,5 @@
 import type { Answer } from "@/server/platform/http";
+import { isObject } from "@/server/platform/text/json";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
 
 /* How long a vendor asks to wait, in every form that vendors publish. */
@@ -76,9 +77,6 @@ const RESETS = [
   ...["x-ratelimit-reset", "ratelimit-reset", ...KINDS.map((kind) => `x-ratelimit-reset-${kind}`)],
   ...["anthropic-ratelimit-unified-reset", ...KINDS.map((kind) => `anthropic-ratelimit-${kind}-reset`)],
 ];
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The error inside a body; Google also sends a list of one. */
 function errorOf(body: unknown): Record<string, unknown> {
