@@ -84,8 +84,9 @@ export function toPinAnswer(
   }: Extract<Progress<TextResult>, { state: "done" }>,
   providerFingerprint: string | null = null,
 ): PinAnswer {
+  const { isRefusal: _, ...said } = result; // a refusal is an answer in words
   return {
-    ...result,
+    ...said,
     usage,
     providerRequestId,
     providerModel,
