@@ -2,21 +2,31 @@ import { z } from "zod";
 import { exitRefused, Refusal } from "@/server/platform/settings/refusal";
 import { pinChat } from "./chat-ports/pin";
 import { chatCompletions, headersOf } from "./chat-ports/text";
-import { type ModelFacts, type ProviderAccount, RATINGS } from "./define";
+import { isListed, type ModelFacts, type ProviderAccount, RATINGS } from "./define";
 import { embeddings } from "./embedding";
 import { getJson, parseReply } from "./http";
-import { explainCompatibleError } from "./openai-ports/common";
+import { EFFORTS, explainCompatibleError } from "./openai-ports/common";
 import { defineProvider } from "./provider";
 
 /* Any server that speaks chat completions: vLLM, llama.cpp, Ollama, gateways. Its models are what the operator lists. */
 
 /**
  * Models from a setting of the form `id:in:out,…`, prices in US dollars per million tokens; one that makes vectors is
- * `id:in:embeddings`. Ids may hold colons. Throws with the entry it could not read.
+ * `id:in:embeddings`. Ids may hold colons. `members` are those that the server takes: an effort of reasoning is sent where its
+ * member is among them. Throws with the entry it could not read.
  */
-export function modelsFromSetting(setting: string | undefined): ModelFacts[] {
+export function modelsFromSetting(
+  setting: string | undefined,
+  members: readonly string[] = USUAL_MEMBERS,
+): ModelFacts[] {
   const entries = (setting ?? "").split(",").map((entry) => entry.trim());
-  return entries.filter((entry) => entry !== "").map(toModel);
+  const reasoning = isListed("reasoning_effort", members) ? { reasoning: true } : {};
+  return entries
+    .filter((entry) => entry !== "")
+    .map(toModel)
+    .map((model) =>
+      model.port === "text" ? { ...model, supports: { ...model.supports, ...reasoning } } : model,
+    );
 }
 
 /** What such servers take beyond OpenAI's own interface, unless an owner lists other members. */
@@ -98,7 +108,11 @@ export default defineProvider({
   models: modelsOfOperator(),
   modelsFrom: modelsFromSetting,
   modelsExample: "llama-3:0.2:0.6,nomic-embed-text:0.02:embeddings",
-  text: chatCompletions({ explain: explainCompatibleError }),
+  text: chatCompletions({
+    explain: explainCompatibleError,
+    adapt: (sent, { reasoningIntent = "omit" }) =>
+      reasoningIntent === "omit" ? sent : { ...sent, reasoning_effort: EFFORTS[reasoningIntent] },
+  }),
   embedding: embeddings({ explain: explainCompatibleError, headers: headersOf }),
   pins: {
     "chat-completions": pinChat({

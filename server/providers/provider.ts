@@ -19,7 +19,7 @@ export type Provider = {
    * Of servers whose models and prices only their owner knows: reads them from the text the owner wrote. Throws with a
    * sentence about what it could not read. A connection names its own server and models then.
    */
-  modelsFrom?(declared: string): ModelFacts[];
+  modelsFrom?(declared: string, members?: readonly string[]): ModelFacts[];
   /** What such an owner may write: a model of each kind. Says what these servers can serve before one is connected. */
   modelsExample?: string;
   /**

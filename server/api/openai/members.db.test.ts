@@ -76,6 +76,43 @@ describe("the name of who wrote a message", () => {
   );
 });
 
+describe("an effort of reasoning", () => {
+  test("reaches a server whose connection lists the member, and is refused with a sentence for any other", async () => {
+    vendor.answer({ json: { object: "list", data: [] } });
+    await connections.createCredential(
+      system,
+      tenant.organizationId,
+      {
+        provider: "openai-compatible",
+        secret: "sk-own-123456",
+        label: "thinker",
+        endpointUrl: vendor.url,
+        models: "thinks:1:2,vectors:1:embeddings",
+        passThrough: ["reasoning_effort"],
+      },
+      { places: [{ projectId: tenant.projectId, environment: "development" }] },
+    );
+    const think = (more: object) => chat({ model: "openai-compatible:thinker/thinks", ...more });
+    for (const [effort, as] of [
+      ["none", undefined],
+      ["low", "low"],
+      ["medium", "medium"],
+      ["xhigh", "xhigh"],
+    ]) {
+      vendor.answer({ json: COMPLETION });
+      const { status, text } = await think({ reasoning_effort: effort });
+      expect(status, text).toBe(200);
+      expect(sent().reasoning_effort).toBe(as);
+    }
+    for (const effort of ["", "most", 1, ["low"]])
+      expect((await think({ reasoning_effort: effort })).json.error.param).toBe("reasoning_effort");
+    const { status, json } = await chat({ reasoning_effort: "low" });
+    expect([status, json.error.param]).toEqual([422, "reasoning_effort"]);
+    expect(json.error.message).toContain("lists reasoning_effort in passThrough");
+    expect(vendor.arrived).toHaveLength(1);
+  });
+});
+
 test("top_logprobs of 0 asks for nothing, and any other value is refused", async () => {
   vendor.answer({ json: COMPLETION });
   expect((await chat({ top_logprobs: 0 })).status).toBe(200);

@@ -54,7 +54,7 @@ export function targetsOfPort(capability: Capability, connections = NONE): Targe
   const theirs = connections.flatMap(({ credentialId, provider: name, models, passThrough }) => {
     const provider = providerOfRoute(name);
     if (!provider?.modelsFrom || models === null) return [];
-    const listed = provider.modelsFrom(models).filter(serves);
+    const listed = provider.modelsFrom(models, passThrough ?? undefined).filter(serves);
     return listed.map((model) => ({
       provider,
       model: passThrough ? { ...model, members: passThrough } : model,

@@ -62,7 +62,14 @@ export function checkSupport(
       : lacking.field.includes(".members.")
         ? " A server that you connect by its address accepts it if its connection lists it in passThrough."
         : "";
-  refuseField(lacking.field, `${routeKey({ provider, model })} does not support ${lacking.what}.${instead}`);
+  const ownServer =
+    provider.modelsFrom && lacking.field === "sampling.reasoningIntent"
+      ? " A server that you connect by its address accepts it if its connection lists reasoning_effort in passThrough."
+      : "";
+  refuseField(
+    lacking.field,
+    `${routeKey({ provider, model })} does not support ${lacking.what}.${instead}${ownServer}`,
+  );
 }
 
 /** What runs here has no model: no model may be requested or chosen. */

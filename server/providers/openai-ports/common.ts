@@ -77,3 +77,6 @@ export function toTier(word: string | null | undefined): { tier?: Tier } {
   if (!word || word === "auto") return {};
   return { tier: word === "flex" ? "flex" : "standard" };
 }
+
+/** Efforts of reasoning as OpenAI spells them. */
+export const EFFORTS = { economy: "low", balanced: "medium", deep: "high", maximum: "xhigh" } as const;

@@ -17,13 +17,11 @@ import { postForEvents, postJson } from "../http";
 
 import { brokenOff, passOn, requireSupported, withCallIds } from "../text-call";
 
-import { explainOpenAiError, headers } from "./common";
+import { EFFORTS, explainOpenAiError, headers } from "./common";
 import { readResponse } from "./reply";
 import { gatherResponse } from "./stream";
 
 /* Text by the Responses API. Nothing is stored at the vendor. */
-
-const EFFORTS = { economy: "low", balanced: "medium", deep: "high", maximum: "xhigh" } as const;
 
 /** High detail unless low is requested: the bound of tokens is the one the models list for it. */
 function toInput(message: TextMessage): object[] {
