@@ -72,7 +72,7 @@ test.each(OTHER_ZONES)(
     const from = openPool(1);
     const [refusal = ""] = await refusals(from);
     expect(refusal).toContain(
-      `DATABASE_URL: times on this connection are in the zone ${zone} instead of UTC`,
+      `DATABASE_URL: times on this connection are in the zone ${zone} instead of UTC. A pooler such as PgBouncer keeps the former zone until its RECONNECT.`,
     );
     await expect(checkStart(from)).rejects.toBeInstanceOf(Refusal);
     const whileRunning = await from.query("SELECT").catch((error: unknown) => error);

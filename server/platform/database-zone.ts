@@ -16,7 +16,7 @@ export async function requireUtc(client: ClientBase): Promise<void> {
   const { zone, role, database } = rows[0]!; // a SELECT without FROM has one row
   if (UTC.test(zone)) return;
   const refusal = new Refusal(
-    `DATABASE_URL: times on this connection are in the zone ${zone} instead of UTC. Apply the migrations of this version, or run: ALTER ROLE ${role} IN DATABASE ${database} SET TimeZone = 'UTC';`,
+    `DATABASE_URL: times on this connection are in the zone ${zone} instead of UTC. A pooler such as PgBouncer keeps the former zone until its RECONNECT. Apply the migrations of this version, or run: ALTER ROLE ${role} IN DATABASE ${database} SET TimeZone = 'UTC';`,
   );
   // PostgreSQL's code of a rejected connection: a process that meets it while it runs answers as in an outage.
   throw Object.assign(refusal, { code: "08004" });
