@@ -100,6 +100,7 @@ test("an artifact of a job is shown to those who may see the job, whole or in pa
   expect((await read(path, { cookie, range: "bytes=0-9" })).headers["content-length"]).toBe("10");
   expect((await read(path, { cookie, "if-none-match": whole.headers.etag })).status).toBe(304);
   const codeOf = async (asked: ReturnType<typeof read>) => jsonOf(await asked).detail.code;
+  expect(await codeOf(read(path, { cookie, "if-match": '"other"' }))).toBe("PreconditionFailed");
   expect(await codeOf(read(path, { cookie, range: "bytes=99999999-" }))).toBe("RangeNotSatisfiable");
   expect(await codeOf(read(path, {}))).toBe("AuthenticationFailed");
   expect(await codeOf(read(path, { cookie: other.cookie }))).toBe("NotFound");

@@ -18,7 +18,7 @@ const OWN = { "cross-origin-resource-policy": "same-origin", "referrer-policy": 
 const readFile = operations("Jobs", byPeople).get("/artifacts/{job_id}/{artifact_id}", {
   summary: "Download an artifact of a job",
   ...DOWNLOAD,
-  errors: ["Gone", "RangeNotSatisfiable"],
+  errors: ["Gone", "PreconditionFailed", "RangeNotSatisfiable"],
   http: async (ctx, { job_id, artifact_id, incoming }) => {
     const found = await jobs.artifact(ctx, job_id, artifact_id);
     const answer = await artifactAnswer(found, incoming, found.filename);

@@ -11,7 +11,7 @@ export const getAdapterWeights = open.get("/v1/adapter-weights/{weights_link}", 
     "Called by providers. Each URL is signed, created when an execution is sent, given to its provider only, valid for one artifact, and expires when the execution ends. An invalid or expired URL returns 404.",
   output: raw("application/octet-stream"),
   partly: [206, 304],
-  errors: ["RangeNotSatisfiable"],
+  errors: ["PreconditionFailed", "RangeNotSatisfiable"],
   http: async (ctx, { weights_link, incoming }) => {
     const found = await findWeights(ctx, weights_link);
     const answer = await artifactAnswer(found, incoming, "weights.safetensors");

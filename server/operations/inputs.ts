@@ -48,7 +48,7 @@ export const uploadArtifact = run.post("/v1/artifacts", {
 export const getArtifact = read.get("/v1/artifacts/{artifact_id}", {
   summary: "Download an artifact",
   ...DOWNLOAD,
-  errors: ["Gone", "RangeNotSatisfiable"],
+  errors: ["Gone", "PreconditionFailed", "RangeNotSatisfiable"],
   http: async (ctx, { artifact_id, incoming }) => {
     const found = await inputs.findArtifact(ctx, artifact_id);
     return artifactAnswer(found, incoming, found.filename ?? found.id);

@@ -97,7 +97,7 @@ export const getJobReceipt = read.get("/v1/jobs/{job_id}/receipt", {
 export const getJobArtifact = read.get("/v1/jobs/{job_id}/artifacts/{artifact_id}", {
   summary: "Download an artifact of a job",
   ...DOWNLOAD,
-  errors: ["Gone", "RangeNotSatisfiable"],
+  errors: ["Gone", "PreconditionFailed", "RangeNotSatisfiable"],
   http: async (ctx, { job_id, artifact_id, incoming }) => {
     const found = await jobs.artifact(ctx, job_id, artifact_id);
     return artifactAnswer(found, incoming, found.filename ?? found.artifact_id);

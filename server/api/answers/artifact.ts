@@ -18,10 +18,19 @@ export async function artifactAnswer(
     {
       method: incoming.method,
       range: incoming.header("range"),
+      ifMatch: incoming.header("if-match"),
       ifNoneMatch: incoming.header("if-none-match"),
       ifRange: incoming.header("if-range"),
     },
   );
+  if (answer.status === 412) {
+    throw new Fault(
+      "PreconditionFailed",
+      "This artifact is not the content that If-Match names. `details.etag` is its ETag.",
+      { etag: answer.headers.etag ?? "" },
+      { headers: answer.headers },
+    );
+  }
   if (answer.status !== 416) return answer;
   const { "content-length": _empty, ...headers } = answer.headers;
   throw new Fault(

@@ -142,6 +142,18 @@ test("a caller that has other content gets this one", async () => {
   }
 });
 
+test("a caller that requires other content gets 412, whatever else it asks for", async () => {
+  const etag = `"${image.sha256}"`;
+  for (const ifMatch of ['"other"', `W/${etag}`, `"other", W/${etag}`, image.sha256, `"${image.sha256}x"`])
+    for (const method of ["GET", "HEAD"])
+      expect(await get({ method, ifMatch, ifNoneMatch: etag, range: "bytes=99-" }), ifMatch).toMatchObject({
+        status: 412,
+        text: null,
+      });
+  for (const ifMatch of [etag, "*", ` ${etag}`, `W/"other",${etag}`, `"with, comma", ${etag}`, ""])
+    expect((await get({ ifMatch })).status, ifMatch).toBe(200);
+});
+
 test("a range holds only for the very content that If-Range names", async () => {
   const range = "bytes=0-1";
   expect((await get({ range, ifRange: `"${image.sha256}"` })).status).toBe(206);

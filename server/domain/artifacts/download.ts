@@ -10,12 +10,13 @@ export type Downloadable = { sha256: string; byteLength: number; mediaType: stri
 export type DownloadRequest = {
   method: string;
   range?: string | null;
+  ifMatch?: string | null;
   ifNoneMatch?: string | null;
   ifRange?: string | null;
 };
 
 export type Download = {
-  status: 200 | 206 | 304 | 416;
+  status: 200 | 206 | 304 | 412 | 416;
   headers: Record<string, string>;
   /** Read to the end or leave the loop; null where the answer has no body. */
   body: AsyncIterable<Uint8Array> | null;
@@ -41,6 +42,9 @@ export async function download(
     "cache-control": "private, max-age=31536000, immutable",
     vary: "authorization, cookie, origin",
   };
+  if (request.ifMatch && !isRequiredBy(request.ifMatch, etag)) {
+    return { status: 412, headers: { etag, "cache-control": "no-store" }, body: null };
+  }
   if (request.ifNoneMatch && isNamedIn(request.ifNoneMatch, etag)) {
     return { status: 304, headers: cached, body: null };
   }
@@ -115,6 +119,12 @@ function isNamedIn(header: string, etag: string): boolean {
   if (header.trim() === "*") return true;
   // Tags are cut out whole, since a comma may be inside the quotes of somebody else's.
   return header.match(/"[^"]*"/g)?.some((tag) => tag === etag) ?? false;
+}
+
+/** Does an If-Match header name this strong tag? It compares strongly, so a weak tag names nothing. */
+function isRequiredBy(header: string, etag: string): boolean {
+  if (header.trim() === "*") return true;
+  return header.match(/(?:W\/)?"[^"]*"/g)?.includes(etag) ?? false;
 }
 
 /** The media type as stored, unless it could not be in a header. */

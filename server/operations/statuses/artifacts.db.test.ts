@@ -65,7 +65,7 @@ describe("artifacts and variants", () => {
     }
   });
 
-  test("206, 304, 416 and HEAD", async () => {
+  test("206, 304, 412, 416 and HEAD", async () => {
     const whole = await get(200, path(0));
     const length = whole.bytes.byteLength;
     const part = await get(206, path(0), { headers: { range: "bytes=10-19" } });
@@ -75,6 +75,8 @@ describe("artifacts and variants", () => {
     expect(tail.bytes.equals(whole.bytes.subarray(-5))).toBe(true);
     const known = await get(304, path(0), { headers: { "if-none-match": whole.headers.etag ?? "" } });
     expect(known.bytes.byteLength).toBe(0);
+    const changed = await get([412, "PreconditionFailed"], path(0), { headers: { "if-match": '"other"' } });
+    expect(changed.json.detail.details).toEqual({ etag: whole.headers.etag });
     const beyond = { headers: { range: `bytes=${length}-` } };
     const refused = await get([416, "RangeNotSatisfiable"], path(0), beyond);
     expect(refused.headers).toMatchObject({

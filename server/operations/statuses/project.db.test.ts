@@ -99,6 +99,7 @@ describe("stored inputs", () => {
     const part = await get(206, json.downloadPath, { headers: { range: "bytes=0-4" } });
     expect(part.text).toBe("Notes");
     await get(304, json.downloadPath, { headers: { "if-none-match": `"${json.sha256}"` } });
+    await get([412, "PreconditionFailed"], json.downloadPath, { headers: { "if-match": '"other"' } });
     await get([416, "RangeNotSatisfiable"], json.downloadPath, { headers: { range: "bytes=16-" } });
     await artifactStore().remove(json.sha256);
     await get([410, "Gone"], json.downloadPath);

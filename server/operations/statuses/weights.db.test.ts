@@ -148,6 +148,7 @@ describe("adapters", () => {
     expect(part.bytes).toEqual(whole.bytes.subarray(0, 8));
     expect(part.headers["cache-control"]).toBe("private, no-store");
     await ask(304, "GET", lora.link, { headers: { "if-none-match": whole.headers.etag ?? "" } });
+    await ask([412, "PreconditionFailed"], "GET", lora.link, { headers: { "if-match": '"other"' } });
     await ask([416, "RangeNotSatisfiable"], "GET", lora.link, {
       headers: { range: `bytes=${whole.bytes.length}-` },
     });

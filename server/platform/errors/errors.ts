@@ -89,6 +89,8 @@ export const ERRORS = {
   /** The body did not arrive in time. */
   RequestTimeout: later(408),
   Gone: stop(410),
+  /** `etag`: of what is there now. */
+  PreconditionFailed: stop(412, z.object({ etag: z.string() })),
   PayloadTooLarge: stop(413, z.object({ maxBytes: z.number() })),
   UnsupportedMediaType: stop(415),
   RangeNotSatisfiable: stop(416, z.object({ byteLength: z.number() })),
