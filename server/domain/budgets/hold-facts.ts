@@ -15,11 +15,23 @@ export type HoldFacts = {
   resolvedAt?: string | null;
   /** How an ambiguous one ended; absent: it did not. */
   resolution?: HoldView["resolution"];
+  /** What the provider's work cost, as a person found out; null: nobody did. */
+  foundCostMicros?: Micros | null;
 };
+
+export const IS_CHARGED = "hold.billing_mode = 'managed' AND hold.state = 'settled'";
+
+/** The service fee in what the customer has paid, as it was posted. */
+export const FEE = `CASE WHEN ${IS_CHARGED} THEN coalesce((SELECT sum(entry.amount_micros) FROM ledger_entry entry
+  WHERE entry.hold_id = hold.id AND entry.account = 'service_fee'), 0)::bigint ELSE 0 END`;
+
+/** What the provider's work cost at list price, as a person found out; null: nobody did. */
+export const FOUND_COST = `CASE WHEN hold.resolved_by IS NOT NULL AND hold.resolution IS DISTINCT FROM 'written_off'
+  THEN coalesce(hold.settled_micros, 0) - ${FEE} END`;
 
 const FACTS = `json_build_object('state', hold.state, 'amountMicros', hold.amount_micros, 'settledMicros', hold.settled_micros,
   'funding', hold.funding, 'isTest', hold.is_test, 'resolvedAt', CASE WHEN hold.resolved_by IS NOT NULL THEN hold.resolved_at END,
-  'resolution', hold.resolution) AS hold`;
+  'resolution', hold.resolution, 'foundCostMicros', ${FOUND_COST}) AS hold`;
 
 /** The same as JSON in SQL: a subquery for the execution whose id this SQL gives; null where nothing is reserved. */
 export const holdFactsOf = (executionId: string) =>

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ListJobs } from "@/server/contract/jobs";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { pool } from "@/server/platform/db";
@@ -86,11 +87,10 @@ test("an ambiguous hold that was charged settles: budget, wallet, ledger and job
   });
   // 600 bps on the provider's part.
   expect(Math.abs(fee - (chargedMicros - fee) * 0.06)).toBeLessThanOrEqual(1);
-  expect((await jobs.get(project.ctx, jobId)).chargeResolution).toMatchObject({
-    outcome: "charged",
-    chargedMicros,
-    charged: chargedMicros / 1e6,
-  });
+  const found = { outcome: "charged", chargedMicros, charged: chargedMicros / 1e6 };
+  const costs = { actualCost: null, providerCostMicros: chargedMicros - fee };
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({ chargeResolution: found, ...costs });
+  expect((await jobs.mine(project.ctx, ListJobs.parse({}))).items).toMatchObject([costs]);
   expect(await jobs.receipt(project.ctx, jobId)).toEqual(receipt);
   expect((await budgets.listHolds(owner, {})).items).toEqual([]);
   expect(await acts(project)).toContain("hold.resolved");

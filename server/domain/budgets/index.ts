@@ -12,7 +12,7 @@ export {
   preventingScope,
   scopeOfConnection,
 } from "./guardrails";
-export { type HoldFacts, holdFactsOf, readHold, readHolds } from "./hold-facts";
+export { FEE, FOUND_COST, type HoldFacts, holdFactsOf, IS_CHARGED, readHold, readHolds } from "./hold-facts";
 export { listHolds } from "./holds";
 export { get, list } from "./list";
 export { policy, putPolicy } from "./policy";

@@ -1,5 +1,5 @@
 import type { Charge } from "@/server/contract/charge";
-import type { Funding, HoldFacts } from "@/server/domain/budgets";
+import { FOUND_COST, type Funding, type HoldFacts, IS_CHARGED } from "@/server/domain/budgets";
 import type { Estimate } from "@/server/domain/quotes";
 import type { Micros } from "@/server/platform/money";
 import type { ExecutionMoney } from "./money";
@@ -59,15 +59,8 @@ export function holdFor(
  * The same in SQL, of an `execution` with its `hold`: for sums of many.
  */
 
-const IS_CHARGED = "hold.billing_mode = 'managed' AND hold.state = 'settled'";
-
 /** What the customer has paid, 0 as long as that is not known. */
 export const CHARGED = `CASE WHEN ${IS_CHARGED} THEN hold.settled_micros ELSE 0 END`;
 
-/** The service fee in it, as it was posted. */
-export const FEE = `CASE WHEN ${IS_CHARGED} THEN coalesce((SELECT sum(entry.amount_micros) FROM ledger_entry entry
-  WHERE entry.hold_id = hold.id AND entry.account = 'service_fee'), 0)::bigint ELSE 0 END`;
-
 /** What the provider's work cost at list price, also where that became known later; null: not known. */
-export const PROVIDER_COST = `coalesce(execution.actual_micros,
-  CASE WHEN hold.resolved_by IS NOT NULL AND hold.resolution IS DISTINCT FROM 'written_off' THEN coalesce(hold.settled_micros, 0) - ${FEE} END)`;
+export const PROVIDER_COST = `coalesce(execution.actual_micros, ${FOUND_COST})`;

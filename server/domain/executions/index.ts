@@ -1,6 +1,6 @@
 export { refuseInternally, send } from "./call";
 export { awaitFirst, failUnknown, faultOf, nextStepOf, saidUnasked, unsentFault, withSaid } from "./caller";
-export { CHARGED, type Chargeable, chargeOf, FEE, holdFor, PROVIDER_COST } from "./charge";
+export { CHARGED, type Chargeable, chargeOf, holdFor, PROVIDER_COST } from "./charge";
 export {
   type AbortReason,
   type Call,

@@ -1,8 +1,8 @@
 import type { ExecutionCost } from "@/server/contract/usage";
 import { access } from "@/server/domain/access";
-import { type HoldFacts, holdFactsOf } from "@/server/domain/budgets";
+import { FEE, type HoldFacts, holdFactsOf } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
-import { chargeOf, FEE, PROVIDER_COST } from "@/server/domain/executions";
+import { chargeOf, PROVIDER_COST } from "@/server/domain/executions";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 

@@ -1,4 +1,5 @@
-import { CHARGED, FEE, PROVIDER_COST } from "@/server/domain/executions";
+import { FEE } from "@/server/domain/budgets";
+import { CHARGED, PROVIDER_COST } from "@/server/domain/executions";
 import { PREFIXES } from "@/server/platform/ids";
 
 /** The columns of `usage_day` that say whose usage it is. */

@@ -1,6 +1,7 @@
 import type { UsageExportQuery } from "@/server/contract/usage";
+import { FEE } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
-import { CHARGED, FEE, PROVIDER_COST } from "@/server/domain/executions";
+import { CHARGED, PROVIDER_COST } from "@/server/domain/executions";
 import { pool } from "@/server/platform/db";
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { csvLine } from "@/server/platform/text/csv";

@@ -61,7 +61,7 @@ function toWholeJob(job: JobRow, parts: JobParts, now: Date): Job {
     estimatedCost: microsToUsd(job.pricing.expectedUpstreamMicros),
     actualCost: job.actual_micros === null ? null : microsToUsd(job.actual_micros),
     providerCostEstimatedMicros: job.pricing.expectedUpstreamMicros,
-    providerCostMicros: job.actual_micros,
+    providerCostMicros: job.actual_micros ?? parts.hold?.foundCostMicros ?? null,
     currency: "USD",
     processing: job.provider ? job.pricing.processing : null,
     charge: chargeOfJob(job, parts.hold),
@@ -156,7 +156,7 @@ export function toListItem(row: Listed, hold: HoldFacts | null): JobListItem {
     selectedArtifactId: row.selectedArtifactId,
     receiptId: row.receiptId,
     actualCost: actualMicros === null ? null : microsToUsd(actualMicros),
-    providerCostMicros: actualMicros,
+    providerCostMicros: actualMicros ?? hold?.foundCostMicros ?? null,
     charge: chargeOf({ billingMode: row.billingMode, estimatedMicros: Number(row.estimatedMicros), hold }),
     comparison: competesIn({ comparison_id: row.comparisonId, is_blind: row.isBlind }),
   };
