@@ -17,7 +17,9 @@ const WORDS: Record<OutcomeKind, Words | null> = {
   unsendable: { what: "The connection or the model was removed before sending" },
   content_gone: { what: "A file, adapter weights or the stored request were removed before sending" },
   refused_unsent: { what: "The request cannot be expressed for this provider" },
-  refused: { what: "The provider refused the request (a definite 4xx)" },
+  refused: {
+    what: "The provider refused the request (a definite 4xx, or a redirect, which is not followed)",
+  },
   refused_after_work: { what: "It refused and reported usage, or its content filter stopped the answer" },
   capacity: { what: "It had no capacity (429, 529, or a 503 that says so) until the wait ended" },
   unreachable: { what: "It could not be reached (DNS, refused connection, TLS)" },

@@ -31,6 +31,27 @@ export const MONEY_FAULTS: Fault[] = [
     caughtBy: "server/domain/catalog/pricing/price.test.ts",
   },
   {
+    name: "delivered-text-of-no-use-is-free",
+    file: "server/domain/executions/classify.ts",
+    find: 'if (kind !== "unusable_without_usage" || deliveredMicros === undefined) return outcome;',
+    replace: "return outcome;",
+    caughtBy: "server/domain/executions/estimates.db.test.ts",
+  },
+  {
+    name: "zeros-count-as-usage",
+    file: "server/providers/ends.ts",
+    find: "if (!usage || !delivered) return usage;",
+    replace: "return usage;",
+    caughtBy: "server/domain/executions/estimates.db.test.ts",
+  },
+  {
+    name: "rest-of-a-partial-answer-is-no-exposure",
+    file: "server/domain/executions/money.ts",
+    find: 'call.settlement === "exposed" || call.isPartial',
+    replace: 'call.settlement === "exposed"',
+    caughtBy: "server/domain/executions/estimates.db.test.ts",
+  },
+  {
     name: "unknown-cost-is-zero",
     file: "server/domain/executions/money.ts",
     find: "const nothing = { costMicros: null,",
