@@ -30,4 +30,11 @@ export const WIRE_FAULTS: Fault[] = [
     replace: "Number(eventId) > last_event",
     caughtBy: "server/domain/jobs/following/follow.db.test.ts",
   },
+  {
+    name: "heartbeat-ends-an-event",
+    file: "server/api/answers/event-stream.ts",
+    find: 'export const COMMENT = Buffer.from(":\\n");',
+    replace: 'export const COMMENT = Buffer.from(":\\n\\n");',
+    caughtBy: "server/api/answers/heartbeats.test.ts",
+  },
 ];
