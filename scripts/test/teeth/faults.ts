@@ -267,7 +267,7 @@ export const FAULTS: Fault[] = [
   },
   {
     name: "own-account-charged",
-    file: "server/domain/executions/charge.ts",
+    file: "server/domain/budgets/hold-facts.ts",
     find: `"hold.billing_mode = 'managed' AND hold.state = 'settled'"`,
     replace: `"hold.state = 'settled'"`,
     caughtBy: "server/domain/usage/charges.isolated.test.ts",
@@ -295,7 +295,7 @@ export const FAULTS: Fault[] = [
   },
   {
     name: "fee-of-no-entry",
-    file: "server/domain/executions/charge.ts",
+    file: "server/domain/budgets/hold-facts.ts",
     find: "entry.account = 'service_fee'",
     replace: "entry.account LIKE 'provider:%'",
     caughtBy: "server/domain/usage/charges.isolated.test.ts",
