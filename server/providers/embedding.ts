@@ -14,12 +14,12 @@ import { type HttpOptions, parseAnswer, postJson, safeWord } from "./http";
 
 /* Embeddings as OpenAI has them, and many servers after it. */
 
-/** A vector as numbers, or as the base64 of its numbers: 32-bit floats, the least byte first. */
-const Vector = z.union([z.array(z.number()), z.string()]);
+/** A vector as numbers, or as the base64 of its numbers: 32-bit floats, the least byte first. Null is what JSON makes of NaN. */
+const Vector = z.union([z.array(z.number().nullable()), z.string()]);
 const EmbeddingReply = z.object({
   model: z.string().nullish(),
   data: z.array(z.object({ index: z.number().nullish(), embedding: Vector })),
-  usage: CountsOf({ prompt_tokens: Count }),
+  usage: CountsOf({ prompt_tokens: Count, input_tokens: Count, total_tokens: Count }),
 });
 
 type Done = Extract<Progress<unknown>, { state: "done" }>;
@@ -28,7 +28,7 @@ type Done = Extract<Progress<unknown>, { state: "done" }>;
 const MAX_BYTES = 192 * 1024 * 1024;
 
 export function toVector(given: z.output<typeof Vector>): Float32Array {
-  if (typeof given !== "string") return Float32Array.from(given);
+  if (typeof given !== "string") return Float32Array.from(given, (number) => number ?? Number.NaN);
   const bytes = Buffer.from(given, "base64");
   const vector = new Float32Array(Math.floor(bytes.byteLength / 4));
   for (let place = 0; place < vector.length; place++) vector[place] = bytes.readFloatLE(place * 4);
@@ -69,7 +69,7 @@ export function embeddings(options: {
       return {
         state: "done",
         result: { vectors: inOrder.map(({ embedding }) => toVector(embedding)) },
-        ...usedFor(usage?.prompt_tokens),
+        ...usedFor(usage?.prompt_tokens || usage?.input_tokens || usage?.total_tokens),
         providerRequestId: safeWord(reply.header("x-request-id"), io),
         providerModel: safeWord(model, io),
         httpStatus: reply.status,
@@ -84,8 +84,8 @@ export function usedFor(inputTokens: number | null | undefined): Pick<Done, "usa
   return usage ? { usage } : { usage, delivered: NOTHING_WRITTEN };
 }
 
-/** Vectors have no tokens: what is counted is what was read. Null: nothing was. */
+/** Vectors have no tokens: what is counted is what was read. No text is read as nothing, so that 0 is no report. */
 export function usageOf(inputTokens: number | null | undefined) {
   const known = figures({ inputTokens });
-  return known.inputTokens === undefined ? null : { ...known, outputTokens: 0 };
+  return known.inputTokens ? { ...known, outputTokens: 0 } : null;
 }

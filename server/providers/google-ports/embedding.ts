@@ -10,7 +10,7 @@ import { explainGoogleError, headers, pathOf } from "./common";
 
 const AT_ONCE = 100;
 const EmbeddingReply = z.object({
-  embeddings: z.array(z.object({ values: z.array(z.number()) })),
+  embeddings: z.array(z.object({ values: z.array(z.number().nullable()) })),
   /** Not of every model. */
   usageMetadata: CountsOf({ promptTokenCount: Count }),
 });
