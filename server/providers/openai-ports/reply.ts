@@ -12,7 +12,7 @@ import { requestIdOf, TokenUsage, toTier, toUsage } from "./common";
 /* What the Responses API answers; unknown fields are passed over. */
 
 const ResponsesReply = z.object({
-  id: z.union([z.string(), z.number()]).nullish(),
+  id: z.union([z.string(), z.number()]).transform(String),
   model: z.string().nullish(),
   status: z.string().nullish(),
   /** The tier that was used, whatever was asked for. */
@@ -82,8 +82,7 @@ export function readResponse(reply: HttpReply, io: ProviderIo, reading: Reading)
   const read = isResponse ? parseReply : parseAnswer;
   const answer = read(ResponsesReply, reply, io, explain);
   const usage = toUsage(answer.usage);
-  const providerRequestId =
-    requestIdOf(reply, io) ?? safeWord(answer.id == null ? null : String(answer.id), io);
+  const providerRequestId = requestIdOf(reply, io) ?? safeWord(answer.id, io);
   const said = errorIn(reply.body);
   const fault = said && faultOfSaid(said, reply, io, { explain, usage, delivered });
   // Before anything was made it is the error that its words say, such as a full house.
